@@ -2,12 +2,16 @@ package sniffer_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/breakpad/fromelf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -34,8 +38,36 @@ func deepStack(b *testing.B, depth int) (target.Target, target.Thread, *arch.Reg
 	return t, threads[0], &regs
 }
 
-func tableOf(b *testing.B, names ...string) *frame.Table {
-	list, err := sniffer.ByName(names...)
+// storeOf makes a store with Breakpad's symbol files of a target's modules.
+func storeOf(b *testing.B, t target.Target) string {
+	store := b.TempDir()
+	for _, m := range t.Modules().All() {
+		if m.Path == "[vdso]" {
+			continue
+		}
+		d, err := fromelf.Open(m.Path, fromelf.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		inside, err := d.Module.StorePath()
+		path := filepath.Join(store, inside)
+		if err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777)); err != nil {
+			b.Fatal(err)
+		}
+		file, err := os.Create(path)
+		if err == nil {
+			_, err = d.WriteTo(file)
+		}
+		if err = errors.Join(err, file.Close(), d.Close()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return store
+}
+
+// tableOf returns a table of the sniffers with these names. store is that of the symbol files.
+func tableOf(b *testing.B, store string, names ...string) *frame.Table {
+	list, err := sniffer.Options{Symbols: store}.ByName(names...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,17 +77,18 @@ func tableOf(b *testing.B, names ...string) *frame.Table {
 var benchTables = []struct {
 	name  string
 	names []string
-}{{"sframe", sniffer.Names()}, {"dwarf", []string{"sigtramp", "dwarf"}}}
+}{{"sframe", sniffer.Names()}, {"dwarf", []string{"sigtramp", "dwarf"}}, {"breakpad", []string{"sigtramp", "breakpad"}}}
 
 // BenchmarkWalker walks one stack over and over, with all of its rows cached and with none cached.
 func BenchmarkWalker(b *testing.B) {
 	for _, depth := range []int{30, 1000} {
 		t, _, regs := deepStack(b, depth)
+		store := storeOf(b, t)
 		pcs := make([]uint64, depth+100)
 		for _, rows := range benchTables {
 			for _, cold := range []bool{false, true} {
 				b.Run(fmt.Sprintf("depth=%d/%s/cold=%v", depth, rows.name, cold), func(b *testing.B) {
-					w := frame.NewWalker(t.Modules(), tableOf(b, rows.names...))
+					w := frame.NewWalker(t.Modules(), tableOf(b, store, rows.names...))
 					frames, stop := w.Walk(regs, t.Memory(), pcs)
 					if stop != frame.Outermost {
 						b.Fatalf("%d frames, stop %v", frames, stop)
@@ -78,10 +111,11 @@ func BenchmarkWalker(b *testing.B) {
 func BenchmarkStack(b *testing.B) {
 	for _, depth := range []int{30, 1000} {
 		t, th, _ := deepStack(b, depth)
+		store := storeOf(b, t)
 		for _, rows := range benchTables {
 			for _, all := range []bool{false, true} {
 				b.Run(fmt.Sprintf("depth=%d/%s/registers=%v", depth, rows.name, all), func(b *testing.B) {
-					s, err := frame.New(t, th, tableOf(b, rows.names...))
+					s, err := frame.New(t, th, tableOf(b, store, rows.names...))
 					if err != nil {
 						b.Fatal(err)
 					}
