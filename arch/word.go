@@ -33,7 +33,10 @@ func (a *Arch) AppendWord(p []byte, v uint64) []byte {
 }
 
 // TwoWords reports whether register r has two words: where it is saved, a call preserves both.
-func (a *Arch) TwoWords(r trad.Reg) bool {
+func (a *Arch) TwoWords(r trad.Reg) bool { return a.PtrSize == 4 && a.wide(r) }
+
+// wide reports whether register r has more bits than a word.
+func (a *Arch) wide(r trad.Reg) bool {
 	i := a.Index(r)
 	return i >= 0 && a.Regs[i].Bits > 8*a.PtrSize
 }

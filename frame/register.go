@@ -70,6 +70,10 @@ func (f *Frame) Registers(to *arch.Registers) {
 			if v, ok := s.live.Get(r); ok {
 				to.Set(r, v)
 			}
+		case k&1 == 0 && !a.TwoWords(r): // savedAt, without a Value
+			if v, err := s.readWord(s.base + uint64(k)); err == nil {
+				to.Set(r, a.Saved(r, v))
+			}
 		case k&1 == 0:
 			if v := f.savedAt(r, s.base+uint64(k)); v.Err == nil {
 				to.Set(r, v.Bits)
