@@ -91,7 +91,9 @@ func readFrame(code []byte, start, pc uint64) (row trad.Row, steps int, why stri
 }
 
 // Analyse analyses a function's code, which begins at address start, for the rows of all its instructions.
-func Analyse(code []byte, start uint64) *values.Analysis { return set(code, start).Analyse(code, nil, false) }
+func Analyse(code []byte, start uint64) *values.Analysis {
+	return set(code, start).Analyse(code, nil, false)
+}
 
 func readReached(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
 	return set(code, start).ReadReached(code, start, pc)
