@@ -17,10 +17,9 @@ type Files struct {
 	budget elfimage.Budget
 
 	mu     sync.Mutex
-	cache  elfimage.Cache
 	images map[place]*elfimage.Image
 	pe     map[place]*peimage.Image
-	none   map[place]error
+	none   map[wanted]error
 	opened []*os.File
 }
 
@@ -47,24 +46,32 @@ func (f *Files) Close() (err error) {
 	return err
 }
 
-// image opens the ELF file at a place.
-func (f *Files) image(p place) (*elfimage.Image, error) {
+// wanted is a file that a dump wants: at a place, with an identifier. Of a place without any file, id is "".
+type wanted struct {
+	place
+	id string
+}
+
+// image opens the ELF file at a place, if check accepts it: the file with the identifier id is wanted. What is not accepted is closed.
+func (f *Files) image(p place, id string, check func(*elfimage.Image) error) (*elfimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if im := f.images[p]; im != nil {
-		return im, nil
+		return im, check(im)
 	}
-	if err := f.none[p]; err != nil {
+	if err := f.missed(p, id); err != nil {
 		return nil, err
 	}
-	im, file, err := f.cache.OpenFileIn(p.root, p.path)
+	im, file, err := elfimage.OpenFileIn(p.root, p.path)
 	if err != nil {
-		return nil, f.miss(p, err)
+		return nil, f.miss(p, id, err)
 	}
-	if file != nil {
-		f.opened = append(f.opened, file)
-		im.Join(&f.budget)
+	if err := check(im); err != nil {
+		file.Close()
+		return nil, f.miss(p, id, err)
 	}
+	im.Join(&f.budget)
+	f.opened = append(f.opened, file)
 	if f.images == nil {
 		f.images = make(map[place]*elfimage.Image)
 	}
@@ -72,24 +79,27 @@ func (f *Files) image(p place) (*elfimage.Image, error) {
 	return im, nil
 }
 
-// peImage opens the PE file at a place.
-func (f *Files) peImage(p place) (*peimage.Image, error) {
+// peImage is image for PE files.
+func (f *Files) peImage(p place, id string, check func(*peimage.Image) error) (*peimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if im := f.pe[p]; im != nil {
-		return im, nil
+		return im, check(im)
 	}
-	if err := f.none[p]; err != nil {
+	if err := f.missed(p, id); err != nil {
 		return nil, err
 	}
 	file, err := regular.At{Root: p.root, Path: p.path}.Open()
 	if err != nil {
-		return nil, f.miss(p, err)
+		return nil, f.miss(p, id, err)
 	}
 	im, err := peimage.Open(file)
+	if err == nil {
+		err = check(im)
+	}
 	if err != nil {
 		file.Close()
-		return nil, f.miss(p, err)
+		return nil, f.miss(p, id, err)
 	}
 	f.opened = append(f.opened, file)
 	if f.pe == nil {
@@ -99,16 +109,24 @@ func (f *Files) peImage(p place) (*peimage.Image, error) {
 	return im, nil
 }
 
-// miss keeps why no file was opened at a place. The caller holds the lock.
-func (f *Files) miss(p place, err error) error {
+// missed returns why no file was accepted at a place; nil if nobody has looked. The caller holds the lock.
+func (f *Files) missed(p place, id string) error {
+	if err := f.none[wanted{p, ""}]; err != nil {
+		return err
+	}
+	return f.none[wanted{p, id}]
+}
+
+// miss keeps why no file was accepted at a place. The caller holds the lock.
+func (f *Files) miss(p place, id string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fs.ErrNotExist // all the caller asks for; what it says of the path is longer than the path
+		id, err = "", fs.ErrNotExist // all the caller asks for; what it says of the path is longer than the path
 	}
 	if f.none == nil {
-		f.none = make(map[place]error)
+		f.none = make(map[wanted]error)
 	}
 	if len(f.none) < maxNone {
-		f.none[p] = err
+		f.none[wanted{p, id}] = err
 	}
 	return err
 }

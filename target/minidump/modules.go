@@ -172,14 +172,12 @@ func (f *files) open(m *minidump.Module, main bool) (*elfimage.Image, error) {
 	}
 	why := errNoFile
 	for _, place := range f.places(m.Name, main) {
-		im, err := f.opts.Files.image(place)
+		im, err := f.opts.Files.image(place, m.DebugID(f.dump), func(im *elfimage.Image) error { return f.check(m, im) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			if err = f.check(m, im); err == nil {
-				return im, nil
-			}
+			return im, nil
 		}
 		why = fmt.Errorf("%s: %w", place.path, err)
 		if place.named {

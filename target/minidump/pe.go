@@ -19,14 +19,13 @@ import (
 // openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has it.
 func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 	for _, place := range f.placesPE(m.Name, main) {
-		im, err := f.opts.Files.peImage(place)
+		id := fmt.Sprintf("%x %x %s", m.Stamp, m.Size, m.DebugID(f.dump))
+		im, err := f.opts.Files.peImage(place, id, func(im *peimage.Image) error { return f.checkPE(m, im) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			if err = f.checkPE(m, im); err == nil {
-				return im, nil
-			}
+			return im, nil
 		}
 		if place.named {
 			f.warn("%s: %s: %v", m.Name, place.path, err)

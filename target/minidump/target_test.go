@@ -235,7 +235,11 @@ func TestShared(t *testing.T) {
 		if i > maxShared || os.WriteFile(name, program, 0o644) != nil {
 			t.Fatalf("%d files are not many", i)
 		}
-		if _, err := files.image(place{path: name}); err != nil {
+		before := len(files.opened)
+		if _, err := files.image(place{path: name}, "other", func(*elfimage.Image) error { return errOther }); err != errOther || len(files.opened) != before {
+			t.Fatalf("%v: a file that is not accepted stays open", err)
+		}
+		if _, err := files.image(place{path: name}, "this", func(*elfimage.Image) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
