@@ -21,8 +21,8 @@ type namedKey struct {
 
 type namedSymbolsKey struct{ s *Symbolizer }
 
-// Bounds for one file: how many names are looked up, how many symbols of one name. Each look-up reads the
-// symbol tables.
+// Bounds for one module: how many names are looked up, how many symbols of one name. Each look-up reads the
+// symbol tables. Of a file, the symbols of as many names are kept.
 const maxSought, maxNamesakes = 256, 16
 
 // symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled. own
@@ -37,10 +37,17 @@ func (s *Symbolizer) symbolsNamed(m *target.Module, name string, own bool) (list
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	key := namedKey{name, own}
-	found, ok := known.found[key]
-	if !ok {
-		if len(known.found) == maxSought {
+	asked := m.Memo(namedSymbolsKey{s}, func() any { return map[namedKey]bool{} }).(map[namedKey]bool) // under known.mu
+	if !asked[key] {
+		if len(asked) == maxSought { // whatever other modules of the file have asked for
 			return nil, false
+		}
+		asked[key] = true
+	}
+	found, kept := known.found[key]
+	if !kept {
+		if len(known.found) == maxSought {
+			clear(known.found)
 		}
 		found = mod.addressesOf(key)
 		known.found[key] = found
