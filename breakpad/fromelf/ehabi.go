@@ -49,7 +49,7 @@ func (d *Dump) writeEHABI(w *bufio.Writer, covered []breakpad.Range) error {
 		return 1 << 32, true
 	}
 	starts := d.functionStarts()
-	t := rowTranslator{d: d, names: registerNames(im)}
+	t := rowTranslator{pieces: pieces{d: d}, names: registerNames(im)}
 	left := 1<<20 + 16*int(min(im.SizeOnDisk(), 1<<31)) // bytes of code that are read: entries may cover the same
 	for e := range s.Entries() {
 		u, err := s.Unwind(e)
@@ -101,15 +101,11 @@ func (d *Dump) functionStarts() (starts []uint64) {
 
 // rowTranslator writes rows of functions as STACK CFI records.
 type rowTranslator struct {
-	d     *Dump
+	pieces
 	names []string
 
-	begun         bool
-	from, reached uint64 // where the record begins, and where its last row ends
-	last          trad.Row
-	now           []namedRule // of the last row, by name
-	init          []byte
-	body, out     []byte
+	last trad.Row
+	now  []namedRule // of the last row, by name
 }
 
 // function writes the rows of one function whose code begins at lo. table is its row where calls leave it.
@@ -206,19 +202,6 @@ func appendRules(b []byte, rules []namedRule) []byte {
 		b = append(append(append(b, r.name...), ": "...), r.text...)
 	}
 	return b
-}
-
-// end ends the record where the last row ends.
-func (t *rowTranslator) end() {
-	if !t.begun {
-		return
-	}
-	t.d.CFI++
-	b := append(t.out, "STACK CFI INIT "...)
-	b = append(appendHex(b, t.from-t.d.load), ' ')
-	b = append(appendHex(b, t.reached-t.from), ' ')
-	t.out = append(append(append(b, t.init...), '\n'), t.body...)
-	t.begun, t.body, t.now = false, t.body[:0], nil
 }
 
 // rule returns the rule of register reg as an expression; ok is false if it has none.

@@ -23,7 +23,7 @@ func (d *Dump) writeSFrame(w *bufio.Writer) error {
 		d.warn(nil, err)
 		return nil
 	}
-	t := frameTranslator{d: d, names: registerNames(d.image), abi: s.ABI}
+	t := frameTranslator{pieces: pieces{d: d}, names: registerNames(d.image), abi: s.ABI}
 	rows := 1<<16 + 4*len(data) // blocks of a repeated pattern have rows of their own
 	for f, err := range s.FDEs() {
 		if err != nil {
@@ -61,16 +61,11 @@ func (d *Dump) writeSFrame(w *bufio.Writer) error {
 
 // frameTranslator writes rows of SFrame as STACK CFI records.
 type frameTranslator struct {
-	d     *Dump
+	pieces
 	names []string
 	abi   sframe.ABI
 
-	begun       bool
-	from        uint64 // where the record begins
-	reached     uint64 // where the last row ends
 	cfa, ra, fp string // of the last row
-	init        string
-	body, out   []byte
 }
 
 // row writes a row that holds from pc on.
@@ -88,9 +83,9 @@ func (t *frameTranslator) row(row *sframe.Row, pc uint64) {
 	fpName := t.names[t.abi.FP()]
 	if !t.begun {
 		t.begun, t.from = true, pc
-		t.init = cfaName + ": " + cfa + " " + raName + ": " + ra
+		t.init = append(t.init[:0], cfaName+": "+cfa+" "+raName+": "+ra...)
 		if fp != fpName {
-			t.init += " " + fpName + ": " + fp
+			t.init = append(t.init, " "+fpName+": "+fp...)
 		}
 		t.cfa, t.ra, t.fp = cfa, ra, fp
 		return
@@ -109,19 +104,6 @@ func (t *frameTranslator) row(row *sframe.Row, pc uint64) {
 		t.body = appendHex(append(t.body, "STACK CFI "...), pc-t.d.load)
 		t.body = append(append(t.body, rules...), '\n')
 	}
-}
-
-// end ends the record where the last row ends.
-func (t *frameTranslator) end() {
-	if !t.begun {
-		return
-	}
-	t.d.CFI++
-	b := append(t.out, "STACK CFI INIT "...)
-	b = append(appendHex(b, t.from-t.d.load), ' ')
-	b = append(appendHex(b, t.reached-t.from), ' ')
-	t.out = append(append(append(b, t.init...), '\n'), t.body...)
-	t.begun, t.body = false, t.body[:0]
 }
 
 // text returns a rule as an expression; ok is false if it has none. reg is the register that it is of, for one that is unchanged.
