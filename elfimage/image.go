@@ -44,9 +44,11 @@ type Image struct {
 	mu       sync.Mutex             // debug/elf's Section.Open changes the section
 	counted  map[any]int64          // bytes that room was taken for, by section, or where in the file they are
 
-	symsOnce sync.Once
-	syms     *Symbols
-	symsErr  error
+	symsOnce    sync.Once
+	objectsOnce sync.Once
+	objects     *Symbols
+	syms        *Symbols
+	symsErr     error
 
 	stubsOnce sync.Once
 	stubs     []stubs

@@ -44,3 +44,7 @@ func (f *Frame) ID() frame.ID {
 	}
 	return id.Inlined(f.depth, f.Entry)
 }
+
+// Depth returns how many inlined calls deep the frame is in its physical frame: 0 for the physical frame.
+// For a frame that left by a tail call, it is the call's number, from the outermost on.
+func (f *Frame) Depth() int { return f.depth }

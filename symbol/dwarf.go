@@ -20,14 +20,24 @@ type debugInfo struct {
 	code  []elf.ProgHeader // executable segments of the module
 	warn  func(error)
 
-	skeleton *header                                                // of a split unit, in the module's own DWARF
-	splits   func(name, dir string, id uint64) iter.Seq[*splitFile] // finds the rest of a split unit
+	// Of the rest of a split unit: the unit in the module's own DWARF, and its header.
+	skeleton     *header
+	skeletonUnit *unit
+
+	splits func(name, dir string, id uint64) iter.Seq[*splitFile] // finds the rest of a split unit
 
 	info, abbrev, line           *section
 	str, lineStr, strOffsets     *section
 	addrs, rangeLists, oldRanges *section
 	aranges                      *section
 	locLists, oldLocs            *section
+
+	// types has the units of .debug_types, where DWARF 4 keeps types (section 7.5.1.2); nil if there are none. There,
+	// typesOnly is set, and main is the DWARF that refers to them.
+	types     *debugInfo
+	typesOnly bool
+	main      *debugInfo
+	signed    map[uint64]*unit // units of one type, by their signatures; nil until it is first asked for
 
 	supplement func() *debugInfo // opens the supplementary file, which several files share; nil if it cannot be read
 
@@ -120,12 +130,18 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 			x.room = d.room
 		}
 	}
+	if err := d.openTypes(from); err != nil {
+		return nil, err
+	}
 	for _, p := range module.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
 			d.code = append(d.code, p)
 		}
 	}
 	d.limit()
+	if d.types != nil {
+		d.types.limit()
+	}
 	return d, nil
 }
 

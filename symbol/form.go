@@ -101,6 +101,7 @@ const (
 	classList         // an index into the unit's part of .debug_rnglists, or of .debug_loclists
 	classReference    // an offset in .debug_info
 	classSupReference // an offset in .debug_info of the supplementary file
+	classSignature    // the signature of a unit of types
 	classText         // a string in .debug_info, at that offset
 	classStr          // a string in .debug_str
 	classSupStr       // a string in .debug_str of the supplementary file
@@ -159,6 +160,8 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		return value{c.Uint(f.size(u)), classReference}
 	case formGNURefAlt, formRefSup4, formRefSup8:
 		return value{c.Uint(f.size(u)), classSupReference}
+	case formRefSig8:
+		return value{c.Uint(8), classSignature}
 
 	case formString:
 		at := c.offset()
@@ -183,6 +186,8 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		return c.block(c.Uint(4))
 	case formBlock, formExprloc:
 		return c.block(c.ULEB128())
+	case formData16:
+		return c.block(16)
 	case formLoclistx:
 		return value{c.ULEB128(), classList}
 	case formFlag:

@@ -37,7 +37,7 @@ func (s *Symbolizer) FrameBase(modules *target.Modules, pc uint64, at State) (ui
 	if info == nil {
 		return 0, ErrNoFrameBase
 	}
-	var x *baseExpression
+	var x *Expression
 	var err error
 	info.ask(func(d *debugInfo) { x, err = d.frameBase(pc - mod.bias) })
 	switch {
@@ -46,21 +46,16 @@ func (s *Symbolizer) FrameBase(modules *target.Modules, pc uint64, at State) (ui
 	case x == nil:
 		return 0, ErrNoFrameBase
 	}
-	base, err := x.value(mod.bias, at)
+	base, err := x.baseValue(mod.bias, at)
 	if err != nil {
 		return 0, fmt.Errorf("frame base of the function at %#x: %w", pc, err)
 	}
 	return base, nil
 }
 
-// baseExpression is a frame base, with the part of .debug_addr that it may refer to.
-type baseExpression struct {
-	dwarfexpr.Expression
-	address func(uint64) (uint64, error)
-}
-
-func (x *baseExpression) value(bias uint64, at State) (uint64, error) {
-	env := &dwarfexpr.Context{Bias: bias, Address: x.address}
+// baseValue computes a frame base.
+func (x *Expression) baseValue(bias uint64, at State) (uint64, error) {
+	env := &dwarfexpr.Context{Bias: bias, Address: x.Address}
 	if at.Register != nil {
 		env.Register = func(r trad.Reg) (uint64, error) {
 			if v, ok := at.Register(r); ok {
@@ -83,11 +78,11 @@ func (x *baseExpression) value(bias uint64, at State) (uint64, error) {
 			return err
 		}
 	}
-	return x.Value(env)
+	return x.evaluated().Value(env)
 }
 
 // frameBase returns the frame base of the function at a link-time address; nil if there is none.
-func (d *debugInfo) frameBase(addr uint64) (x *baseExpression, err error) {
+func (d *debugInfo) frameBase(addr uint64) (x *Expression, err error) {
 	of, u, i, ok := d.functionAt(addr)
 	if !ok {
 		return nil, nil
@@ -96,18 +91,5 @@ func (d *debugInfo) frameBase(addr uint64) (x *baseExpression, err error) {
 	if err != nil || len(code) == 0 {
 		return nil, err
 	}
-	h := u.head
-	return &baseExpression{
-		Expression: dwarfexpr.Expression{
-			Code: code, Order: of.order,
-			AddrSize: int(u.addrSize), OffsetSize: int(u.offsetSize), Version: int(u.version),
-		},
-		address: func(i uint64) (uint64, error) {
-			a, ok := of.address(u, h, value{i, classAddrIndex})
-			if !ok {
-				return 0, fmt.Errorf("there is no address of index %d", i)
-			}
-			return a, nil
-		},
-	}, nil
+	return of.expression(u, code), nil
 }

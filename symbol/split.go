@@ -34,7 +34,7 @@ func (d *debugInfo) openSplit(u *unit) {
 	}
 	for file := range d.splits(name, d.text(u, u.head.dir), u.head.splitID) {
 		rest := &debugInfo{
-			order: d.order, code: d.code, skeleton: u.head, warn: d.warn,
+			order: d.order, code: d.code, skeleton: u.head, skeletonUnit: u, warn: d.warn,
 			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
 			locLists: file.locLists, oldLocs: file.oldLocs,
 			addrs: d.addrs, oldRanges: d.oldRanges, supplement: d.supplement,
@@ -83,6 +83,9 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 	defer d.mu.Unlock()
 	d.readHeaders(d.info.len())
 	for _, u := range d.units {
+		if u.typeEntry != 0 {
+			continue
+		}
 		h, err := d.header(u)
 		if err != nil {
 			return err

@@ -10,22 +10,25 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// Unit types, DWARF 5 table 7.2, that have functions.
+// Unit types, DWARF 5 table 7.2.
 const (
 	utCompile      = 1
+	utType         = 2
 	utPartial      = 3
 	utSkeleton     = 4
 	utSplitCompile = 5
+	utSplitType    = 6
 )
 
-// unit is a compilation unit, or a partial unit, whose functions several units share.
+// unit is a compilation unit; or a partial unit, whose functions several units share; or a unit of one type.
 type unit struct {
 	start, entry, end uint64 // offsets in .debug_info: of its header, of its first entry, behind its last
 	abbrev            uint64 // offset in .debug_abbrev
 	version           uint8
 	addrSize          uint8
 	offsetSize        uint8
-	id                uint64 // dwo_id of a skeleton or split unit of DWARF 5
+	id                uint64 // dwo_id of a skeleton or split unit of DWARF 5; the signature of a unit of one type
+	typeEntry         uint64 // offset in the section of that type's entry; 0 for other units
 
 	headRead bool
 	head     *header // nil if it cannot be read; under debugInfo.mu until contents are read
@@ -82,9 +85,9 @@ func (d *debugInfo) readHeaders(to uint64) {
 }
 
 // readUnit reads the unit header at an offset; next is the offset of the next one.
-// u is nil for a unit without entries, or of a kind that has no functions.
+// u is nil for a unit without entries, or of an unknown kind.
 func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
-	const longest = 12 + 2 + 1 + 1 + 8 + 8
+	const longest = 12 + 2 + 1 + 1 + 8 + 8 + 8
 	size := d.info.len()
 	data, err := d.info.bytes(at, min(at+longest, size))
 	if err != nil {
@@ -104,7 +107,7 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	version := c.Uint(2)
 	kind := uint64(utCompile)
 	entry := start + 2 + uint64(offsetSize) + 1
-	var abbrev, addrSize, id uint64
+	var abbrev, addrSize, id, typeEntry uint64
 	if version >= 5 {
 		entry++
 		kind = c.Uint(1)
@@ -117,6 +120,14 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	} else {
 		abbrev = c.Uint(offsetSize)
 		addrSize = c.Uint(1)
+		if d.typesOnly {
+			kind = utType
+		}
+	}
+	if kind == utType || kind == utSplitType {
+		id = c.Uint(8)
+		typeEntry = at + c.Uint(offsetSize)
+		entry += 8 + uint64(offsetSize)
 	}
 	if c.Bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
@@ -125,12 +136,12 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	switch {
 	case entry >= end:
 		return nil, end, nil
-	case kind != utCompile && kind != utPartial && kind != utSkeleton && kind != utSplitCompile:
+	case kind < utCompile || kind > utSplitType, typeEntry != 0 && (typeEntry < entry || typeEntry >= end):
 		return nil, end, nil
 	}
 	return &unit{
 		start: at, entry: entry, end: end, abbrev: abbrev,
-		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize), id: id,
+		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize), id: id, typeEntry: typeEntry,
 	}, end, nil
 }
 
@@ -228,6 +239,9 @@ func (d *debugInfo) whole() *interval.Nested[int32] {
 		d.info.keep()
 		d.readHeaders(d.info.len())
 		for i, u := range d.units {
+			if u.typeEntry != 0 {
+				continue
+			}
 			h, err := d.header(u)
 			if err != nil {
 				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))

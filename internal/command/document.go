@@ -72,6 +72,12 @@ type frameEntry struct {
 	TailCall  string       `json:"tail_call,omitempty"` // why it is shown, or why none is
 	Registers []register   `json:"registers,omitempty"`
 	Explain   *explanation `json:"explain,omitempty"`
+	Args      []variable   `json:"args,omitempty"`
+	Locals    []variable   `json:"locals,omitempty"`
+
+	arguments    string // as text; valid where hasArguments is set
+	hasArguments bool
+	noValues     bool // values are asked for, and no debug information has them
 
 	args   symbol.Args
 	over   bool   // lies over the same physical frame as the one before

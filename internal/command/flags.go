@@ -21,6 +21,7 @@ type walkFlags struct {
 	noLines     bool
 	json        bool
 	color       string
+	values      valueFlags
 
 	other func() printer // makes the printer of another format than text and JSON; nil for none
 
@@ -37,6 +38,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
 	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
+	w.values.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 }
 
@@ -47,6 +49,9 @@ func (w *walkFlags) check() error {
 		return usageError{fmt.Errorf("--max-frames %d: want 0 or more", w.maxFrames)}
 	case w.color != "auto" && w.color != "always" && w.color != "never":
 		return usageError{fmt.Errorf("--color %s: want auto, always or never", w.color)}
+	}
+	if err := w.values.check(); err != nil {
+		return err
 	}
 	return w.tableFlags.check()
 }

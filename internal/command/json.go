@@ -11,6 +11,7 @@ type jsonPrinter struct {
 	output
 	encoder *json.Encoder // to output
 	room    []frameEntry  // for the frames of one place
+	any     bool          // the thread has frames already
 }
 
 func newJSONPrinter() *jsonPrinter {
@@ -49,6 +50,7 @@ func (p *jsonPrinter) thread(d *document, i int) {
 	if i > 0 {
 		p.byte(',')
 	}
+	p.any = false
 	t := d.Threads[i]
 	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []frameEntry{}, "", "", nil, false
 	p.value(&t, len(`],"stop":"","error":""}`))
@@ -69,9 +71,13 @@ func (p *jsonPrinter) end(t *thread) {
 func (p *jsonPrinter) frame(w *walker, level int, f *frame.Frame) int {
 	p.room = w.appendFrame(p.room[:0], level, f)
 	for i := range p.room {
-		if level+i > 0 {
+		if !w.flags.values.selects(p.room[i].Level, p.room[i].Function) {
+			continue
+		}
+		if p.any {
 			p.byte(',')
 		}
+		p.any = true
 		p.buf = appendEntry(p.buf, &p.room[i])
 	}
 	return len(p.room)

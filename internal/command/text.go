@@ -137,7 +137,7 @@ func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
 	p.room = w.appendTailCalls(p.room[:0], level, f)
 	jumped := len(p.room)
 	for i := range p.room {
-		p.detailed(&p.room[i])
+		p.selected(w, &p.room[i])
 	}
 	return jumped + p.ownFrame(w, level+jumped, f)
 }
@@ -151,7 +151,7 @@ func (p *textPrinter) ownFrame(w *walker, level int, f *frame.Frame) int {
 	}
 	if !plain {
 		for i := range p.room {
-			p.detailed(&p.room[i])
+			p.selected(w, &p.room[i])
 		}
 		return len(p.room)
 	}
@@ -188,6 +188,13 @@ func (p *textPrinter) address(pc uint64) {
 	p.hex(pc, p.digits)
 	p.plain()
 	p.text(" in ")
+}
+
+// selected prints a frame if the flags ask for it.
+func (p *textPrinter) selected(w *walker, f *frameEntry) {
+	if w.flags.values.selects(f.Level, f.Function) {
+		p.detailed(f)
+	}
 }
 
 // detailed prints a frame of any kind, with all that the flags ask for.
@@ -233,6 +240,7 @@ func (p *textPrinter) detailed(f *frameEntry) {
 		p.explain(f)
 	}
 	p.registers(f.Registers)
+	p.locals(f)
 }
 
 // place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)` or
@@ -260,9 +268,12 @@ func (p *textPrinter) place(f *frameEntry) {
 		}
 	default:
 		p.styled(yellow, f.Function)
-		if f.args == symbol.ArgsNone {
+		switch {
+		case f.hasArguments:
+			p.text(" (" + f.arguments + ") at ")
+		case f.args == symbol.ArgsNone:
 			p.text(" () at ")
-		} else {
+		default:
 			p.text(" (…) at ")
 		}
 		p.begin(green)

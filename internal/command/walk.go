@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // threads returns the threads that the flags ask for.
@@ -46,7 +47,9 @@ type walker struct {
 	view    *logical.View
 	room    []logical.Frame
 	frames  *allowance // shared by all walkers
-	plugins []Sniffer  // of the table: they may have names for code
+	reader  *value.Reader
+	memory  target.Memory // of the stack that is being walked
+	plugins []Sniffer     // of the table: they may have names for code
 }
 
 // newWalkers returns as many walkers as can work on n threads at the same time.
@@ -65,6 +68,9 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return nameOf(plugins, f, known) }
 		}
 		list[i] = &walker{target: s, flags: flags, table: table, symbols: symbols, view: view, plugins: plugins, frames: frames}
+		if flags.values.any() {
+			list[i].reader = value.NewReader(s, symbols)
+		}
 		table.ShareSearches(searches)
 		table = table.Clone()
 	}
@@ -131,6 +137,7 @@ func (w *walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit = w.flags.maxFrames
+	w.memory = target.MemoryOf(w.target, th)
 	w.frames.limit(w.stack)
 	return nil
 }
@@ -189,7 +196,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 // plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
 // for no more.
 func (w *walker) plain(f *frame.Frame) bool {
-	return f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+	return f.Type() == frame.Normal && !w.flags.values.chosen() && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
 // appendFrame appends the logical frames of f, the innermost first: those that left by a tail call
@@ -205,6 +212,7 @@ func (w *walker) appendTailCalls(list []frameEntry, level int, f *frame.Frame) [
 	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], newCodeInfo(w.room[i].PC, w.room[i].Module)))
+		w.values(&list[len(list)-1], &w.room[i], w.memory)
 	}
 	return list
 }
@@ -215,6 +223,7 @@ func (w *walker) appendOwn(list []frameEntry, level int, f *frame.Frame) []frame
 	s, _ := w.codeInfo(f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))
+		w.values(&list[len(list)-1], &w.room[i], w.memory)
 	}
 	w.detail(&list[len(list)-1], &w.room[len(w.room)-1])
 	return list

@@ -1,0 +1,150 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/logical"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// valueFlags are the flags that have a command print the values in frames.
+type valueFlags struct {
+	args, locals bool
+	frames       []string // levels, or names of functions; all where there are none
+	printer      value.Printer
+}
+
+func (v *valueFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
+	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
+	f.StringSliceVar(&v.frames, "frame", nil, "only these frames of each stack: by number, or by function")
+	f.BoolVar(&v.printer.Raw, "raw", false, "print the strings and containers of C++, Rust and Go as the structs that they are")
+	f.IntVar(&v.printer.Elements, "print-elements", 200, "at most this many elements of an array and characters of a text; -1 for all")
+	f.IntVar(&v.printer.Repeats, "print-repeats", 10, "more equal elements in a row than this are printed once, with their number")
+	f.IntVar(&v.printer.Depth, "print-depth", 20, "at most this many structs within each other; -1 for any number")
+}
+
+func (v *valueFlags) check() error {
+	switch {
+	case v.printer.Elements < -1:
+		return usageError{fmt.Errorf("--print-elements %d: want 0 or more, or -1 for all", v.printer.Elements)}
+	case v.printer.Repeats < 1:
+		return usageError{fmt.Errorf("--print-repeats %d: want 1 or more", v.printer.Repeats)}
+	case v.printer.Depth < -1:
+		return usageError{fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth)}
+	}
+	v.printer.UTF8 = utf8Locale()
+	return nil
+}
+
+// utf8Locale reports whether the user's locale has texts in UTF-8.
+func utf8Locale() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := os.Getenv(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// any reports whether values are asked for.
+func (v *valueFlags) any() bool { return v.args || v.locals }
+
+// chosen reports whether frames are printed by what the flags say of values.
+func (v *valueFlags) chosen() bool { return v.any() || len(v.frames) > 0 }
+
+// selects reports whether a frame is to be printed.
+func (v *valueFlags) selects(level int, function string) bool {
+	if len(v.frames) == 0 {
+		return true
+	}
+	name := function
+	if i := strings.IndexByte(name, '('); i > 0 {
+		name = name[:i]
+	}
+	number := strconv.Itoa(level)
+	return slices.ContainsFunc(v.frames, func(x string) bool { return x == number || x == function || x == name })
+}
+
+// variable is an argument or a local variable.
+type variable struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Value    string `json:"value"`
+	Block    int    `json:"block,omitempty"`
+	Address  *hex   `json:"address,omitempty"`
+	Register string `json:"register,omitempty"`
+
+	text string // "name = value"
+}
+
+// values adds the values in the frame p to x.
+func (w *walker) values(x *frameEntry, p *logical.Frame, mem target.Memory) {
+	if !w.flags.values.any() || w.reader == nil || !w.flags.values.selects(p.Level, p.Function) {
+		return
+	}
+	f, err := w.reader.Frame(p, mem)
+	if err != nil || !f.Known {
+		x.noValues = true
+		return
+	}
+	pr := &w.flags.values.printer
+	x.arguments, x.hasArguments = pr.Arguments(&f), true
+	if w.flags.json {
+		x.Args = w.variables(f.Arguments)
+	}
+	if w.flags.values.locals {
+		x.Locals = w.variables(f.Locals)
+	}
+}
+
+// variables returns what is printed of variables.
+func (w *walker) variables(list []value.Variable) []variable {
+	out := make([]variable, 0, len(list))
+	pr := &w.flags.values.printer
+	for i := range list {
+		v := &list[i]
+		x := variable{Name: v.Name, Block: v.Block, text: pr.Local(v)}
+		if w.flags.json {
+			x.Type, x.Value = v.Type.String(), strings.TrimPrefix(x.text, v.Name+" = ")
+			at := v.Value()
+			switch at.Place {
+			case value.InMemory:
+				x.Address = &hex{at.Addr, true}
+			case value.InRegister:
+				x.Register = w.target.Arch().RegName(at.Reg)
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// locals prints the local variables of a frame.
+func (p *textPrinter) locals(f *frameEntry) {
+	switch {
+	case f.noValues:
+		p.text("No symbol table info available.")
+		p.byte('\n')
+		return
+	case f.Locals == nil:
+		return
+	case len(f.Locals) == 0:
+		p.text("No locals.")
+		p.byte('\n')
+	}
+	for _, v := range f.Locals {
+		p.text("        ")
+		p.text(v.text)
+		p.byte('\n')
+	}
+}

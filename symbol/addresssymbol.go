@@ -1,0 +1,53 @@
+package symbol
+
+import (
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Symbol returns the name of the function or variable that a symbol table has at an address, as GDB shows it
+// behind a pointer, and how many bytes behind its beginning the address is. Its name is demangled.
+func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, offset uint64, ok bool) {
+	m := modules.Find(addr)
+	if m == nil {
+		return "", 0, false
+	}
+	mod := s.tables(m).elf
+	if mod.image == nil {
+		return "", 0, false
+	}
+	at := addr - mod.bias
+	if modules.IsCode(addr) {
+		if name, start, _, ok := mod.symbol(at); ok {
+			return name, at - start, true
+		}
+	}
+	for _, im := range []*elfimage.Image{mod.debug, mod.image} {
+		if im == nil {
+			continue
+		}
+		objects := im.Objects()
+		if x, ok := objects.Find(at); ok {
+			name, length := objects.Begin(x, maxName)
+			if name = truncate(name, length); length <= maxName {
+				name = demangleSymbol(name)
+			}
+			return name, at - x.Addr, true
+		}
+	}
+	return "", 0, false
+}
+
+// Named returns the run-time addresses of the symbols of a name, which is mangled: those of the module m, if it is
+// not nil, before those that other modules export.
+func (s *Symbolizer) Named(modules *target.Modules, m *target.Module, name string) (list []uint64) {
+	if m != nil {
+		list, _ = s.symbolsNamed(m, name, true)
+	}
+	for _, other := range modules.All() {
+		if other != m && len(list) == 0 {
+			list, _ = s.symbolsNamed(other, name, false)
+		}
+	}
+	return list
+}

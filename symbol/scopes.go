@@ -1,0 +1,110 @@
+package symbol
+
+import (
+	"debug/dwarf"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Scope is a function, a call that is inlined, or a block of statements.
+type Scope struct {
+	*Entry
+	// Entries are those directly within the scope, without the scopes: variables, parameters, types, call sites.
+	Entries []*Entry
+}
+
+// Scopes returns the scopes that have code at pc, an address in block: the function, then those within it,
+// each within the one before. bias is what to add to the file's addresses. If no debug information
+// describes the function, the list is empty.
+func (s *Symbolizer) Scopes(modules *target.Modules, pc uint64) (list []Scope, bias uint64, err error) {
+	m := modules.Find(pc)
+	if m == nil {
+		return nil, 0, nil
+	}
+	mod := s.tables(m).elf
+	if mod.image == nil {
+		return nil, 0, nil
+	}
+	x := mod.dwarf()
+	if x == nil {
+		return nil, 0, nil
+	}
+	addr := pc - mod.bias
+	x.ask(func(d *debugInfo) {
+		list, err = nil, nil
+		of, u, i, ok := d.functionAt(addr)
+		if !ok || u.head == nil || u.head.assembler {
+			return
+		}
+		r := Ref{of: x, off: u.functions[i].at}
+		if of != d {
+			r.part, r.skeleton = inSplit, of.skeletonUnit.start
+		}
+		list, err = of.scopes(s, u, r, addr)
+	})
+	return list, mod.bias, err
+}
+
+// scopes reads the scopes that have code at addr, from the function at r on.
+func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []Scope, err error) {
+	err = d.rawEntries(s, u, r, r.off, func(x *Entry) bool {
+		list = append(list, Scope{Entry: x})
+		return false
+	})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	// A block without code of its own is as if it were not there: GDB has its entries in the block around it.
+	open := []int{0}
+	err = d.childEntries(u, list[0].Entry, func(x *Entry) (within bool) {
+		at := open[len(open)-1]
+		switch x.Tag {
+		case 0:
+			open = open[:len(open)-1]
+			return false
+		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
+			bounds := x.bounds()
+			scope := at
+			if bounds.low.class != classNone || bounds.ranges.class != classNone {
+				if !d.holds(u, &bounds, addr) {
+					return false
+				}
+				list = append(list, Scope{Entry: x})
+				scope = len(list) - 1
+			} else if x.Tag == dwarf.TagInlinedSubroutine {
+				return false
+			}
+			if x.children {
+				open = append(open, scope)
+			}
+			return x.children
+		case dwarf.TagSubprogram, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
+			return false
+		}
+		list[at].Entries = append(list[at].Entries, x)
+		return false
+	})
+	return list, err
+}
+
+// bounds returns the attributes that say where the code of e is.
+func (e *Entry) bounds() (b entry) {
+	b.low, _ = e.attr(dwarf.AttrLowpc)
+	b.high, _ = e.attr(dwarf.AttrHighpc)
+	b.ranges, _ = e.attr(dwarf.AttrRanges)
+	return b
+}
+
+// holds reports whether the code of an entry of u holds a link-time address.
+func (d *debugInfo) holds(u *unit, e *entry, addr uint64) bool {
+	ranges, err := d.appendRanges(nil, u, u.head, e)
+	if err != nil {
+		return false
+	}
+	for _, r := range ranges {
+		if addr >= r[0] && addr < r[1] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package value
+
+import (
+	"debug/dwarf"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Arguments writes the arguments of a frame as GDB's backtrace does: "n=5, p=p@entry=0x4006f0 \"text\", s=...". An
+// argument whose value at the function's entry the caller's call site tells, and which still has that value, is written
+// with "@entry"; with another value, both are written.
+func (p *Printer) Arguments(f *Frame) string {
+	var b strings.Builder
+	for i := range f.Arguments {
+		a := &f.Arguments[i]
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		v := a.Value()
+		entry, ok := a.AtEntry()
+		b.WriteString(a.Name)
+		b.WriteByte('=')
+		if ok && sameContents(&v, &entry) {
+			b.WriteString(a.Name + "@entry=")
+			ok = false
+		}
+		b.WriteString(p.argument(a.Name, &v))
+		if ok {
+			b.WriteString(", " + a.Name + "@entry=" + p.argument(a.Name, &entry))
+		}
+	}
+	return b.String()
+}
+
+func (p *Printer) argument(name string, v *Value) string {
+	if err := v.Err(); err != nil && !isGone(err) {
+		return Error(name, err)
+	}
+	return p.Argument(v)
+}
+
+func sameContents(a, b *Value) bool {
+	x, err := a.Bytes()
+	if err != nil {
+		return false
+	}
+	y, err := b.Bytes()
+	return err == nil && slices.Equal(x, y)
+}
+
+// AtEntry returns the value that an argument had when the function was entered, if the caller's call site tells it
+// and no tail call came between (DWARF 5, section 3.4.2).
+func (v *Variable) AtEntry() (Value, bool) {
+	c := v.in
+	if c == nil || v.entry == nil || c.frame.Type == frame.TailCall || c.frame.Type == frame.Inline {
+		return Value{}, false
+	}
+	at := c.pc
+	if v.entry.Listed(dwarf.AttrLocation) {
+		start, ok := c.scopes.list[0].Address(dwarf.AttrLowpc)
+		if !ok {
+			return Value{}, false
+		}
+		at = start
+	}
+	x, err := v.entry.Expression(dwarf.AttrLocation, at)
+	if err != nil || x == nil {
+		return Value{}, false
+	}
+	is := c.matching(x)
+	if is == nil {
+		return Value{}, false
+	}
+	n, err := c.callerArgument(is)
+	if err != nil {
+		return Value{}, false
+	}
+	size, ok := v.Type.size()
+	if !ok || size > 8 {
+		return Value{}, false
+	}
+	b := make([]byte, size)
+	put(b, n, v.Type.order() == bigEndian)
+	return Value{Type: v.Type, bytes: b, read: true, frame: c, mem: c.mem}, true
+}
+
+// matching returns the function that tells the argument of a call site which the callee finds at x: in a register, or on the stack
+// by the frame's base. It returns nil if x is neither.
+func (c *context) matching(x *symbol.Expression) func(p *symbol.Entry) bool {
+	const reg0, reg31, regx, fbreg, breg0, breg31, bregx = 0x50, 0x6f, 0x90, 0x91, 0x70, 0x8f, 0x92
+	if len(x.Code) == 0 {
+		return nil
+	}
+	r := dwarfdata.New(x.Code[1:], x.Order)
+	switch op := x.Code[0]; {
+	case op >= reg0 && op <= reg31 && len(x.Code) == 1, op == regx:
+		return func(p *symbol.Entry) bool { return slices.Equal(p.Block(dwarf.AttrLocation), x.Code) }
+	case op == fbreg:
+		off := r.SLEB128()
+		if r.Bad || r.More() {
+			return nil
+		}
+		return func(p *symbol.Entry) bool {
+			b := p.Block(dwarf.AttrLocation)
+			if len(b) < 2 || b[0] < breg0 || b[0] > breg31 || uint16(b[0]-breg0) != uint16(c.r.Arch.SP) {
+				return false
+			}
+			at := dwarfdata.New(b[1:], x.Order)
+			n := at.SLEB128()
+			return !at.Bad && !at.More() && n == off
+		}
+	}
+	return nil
+}
+
+// Local writes a local variable as GDB's info locals does: "name = value".
+func (p *Printer) Local(v *Variable) string {
+	x := v.Value()
+	if err := x.Err(); err != nil && !isGone(err) {
+		return v.Name + " = " + Error(v.Name, err)
+	}
+	return v.Name + " = " + p.Text(&x)
+}

@@ -1,0 +1,185 @@
+package value
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// array writes an array; one of characters as a text.
+func (w *writer) array(v *Value, t *Type) {
+	elem := t.Elem()
+	size, ok := elem.size()
+	b := t.Bounds(nil)
+	if !b.Known {
+		if !t.Vector && w.textual(elem) && v.Place == InMemory && t.entry != nil {
+			// A flexible array: GDB takes it as an array without elements.
+		}
+		b.Count = 0
+	}
+	if !ok {
+		w.put("<unknown type>")
+		return
+	}
+	if !t.Vector && w.textual(elem) && size > 0 {
+		w.text(v, elem, b.Count, size)
+		return
+	}
+	if w.depth >= w.p.depth() {
+		w.put("{...}")
+		return
+	}
+	w.put("{")
+	w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, func(x *Value) { w.value(x) })
+	w.put("}")
+}
+
+// elements writes the elements of an array, equal ones in a row once with their number.
+func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value)) {
+	limit, repeats := w.p.elements(), uint64(w.p.repeats())
+	printed := 0
+	i := uint64(0)
+	for i < n && printed < limit && !w.full {
+		if i > 0 {
+			w.put(", ")
+		}
+		x := at(i)
+		same := uint64(1)
+		for i+same < n && same < maxRepeats {
+			next := at(i + same)
+			if !equal(&x, &next) {
+				break
+			}
+			same++
+		}
+		if same > repeats {
+			write(&x)
+			w.put(" <repeats " + strconv.FormatUint(same, 10) + " times>")
+			i += same
+			printed += int(repeats)
+			continue
+		}
+		before := x.err
+		write(&x)
+		if before == nil && x.err != nil && !isGone(x.err) { // memory ends here: it has no further elements
+			i = n
+			break
+		}
+		i++
+		printed++
+	}
+	if i < n {
+		w.put("...")
+	}
+}
+
+// maxRepeats bounds how many elements are compared.
+const maxRepeats = 1 << 20
+
+// equal reports whether two values have the same bytes, of which the same are known.
+func equal(a, b *Value) bool {
+	a.load()
+	b.load()
+	if a.err != nil || b.err != nil || len(a.bytes) != len(b.bytes) || len(a.gaps) != len(b.gaps) {
+		return a.err != nil && a.err == b.err
+	}
+	for i := range a.gaps {
+		if a.gaps[i].lo != b.gaps[i].lo || a.gaps[i].hi != b.gaps[i].hi || a.gaps[i].why != b.gaps[i].why {
+			return false
+		}
+	}
+	return a.read && b.read && bytes.Equal(a.bytes, b.bytes)
+}
+
+// text writes an array of characters.
+func (w *writer) text(v *Value, elem *Type, n, size uint64) {
+	if why, _ := v.missing(0, 8*n*size); why != nil {
+		w.put("{")
+		w.elements(n, v.Index, func(x *Value) { w.value(x) })
+		w.put("}")
+		return
+	}
+	v.load()
+	var b []byte
+	cut := false
+	if v.bytes != nil {
+		b = v.bytes[:min(uint64(len(v.bytes)), n*size)]
+	} else if n > 0 {
+		part := min(n*size, maxRead/size*size)
+		b = make([]byte, part)
+		if err := v.readMemory(v.Addr, b); err != nil {
+			w.absent(err)
+			return
+		}
+		cut = part < n*size
+	}
+	c := w.classOf(elem)
+	if !cut && len(b) >= int(size) && isZero(b[len(b)-int(size):]) {
+		b = b[:len(b)-int(size)]
+	}
+	w.quoted(b, c, cut)
+}
+
+func isZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// stringAt writes the text at an address, up to a zero.
+func (w *writer) stringAt(v *Value, elem *Type, addr uint64) {
+	size, ok := elem.size()
+	if !ok || size == 0 || size > 4 {
+		return
+	}
+	limit := w.p.elements()
+	most := min(uint64(limit), maxRead/size)
+	b, err := readText(v, addr, size, most+1)
+	ended := false
+	for i := uint64(0); (i+1)*size <= uint64(len(b)); i++ {
+		if isZero(b[i*size : (i+1)*size]) {
+			b = b[:i*size]
+			ended = true
+			break
+		}
+	}
+	more := !ended && uint64(len(b)) > most*size
+	if more {
+		b = b[:most*size]
+	}
+	if len(b) > 0 || err == nil || ended {
+		w.quoted(b, w.classOf(elem), more)
+	}
+	if err != nil && !ended && !more {
+		if len(b) > 0 {
+			w.put(" ")
+		}
+		w.put("<error: " + err.Error() + ">")
+	}
+}
+
+// readText reads up to n characters at an address, as far as a zero or unreadable memory.
+func readText(v *Value, addr, size, n uint64) (b []byte, err error) {
+	const step = 64
+	for uint64(len(b)) < n*size {
+		at := addr + uint64(len(b))
+		part := make([]byte, min(n*size-uint64(len(b)), step-at%step/size*size))
+		got := 0
+		if v.mem != nil {
+			got, _ = v.mem.ReadMemory(at, part)
+		}
+		b = append(b, part[:got]...)
+		for i := len(b) - got; i >= 0 && uint64(i)+size <= uint64(len(b)); i++ {
+			if uint64(i)%size == 0 && isZero(b[i:uint64(i)+size]) {
+				return b, nil
+			}
+		}
+		if got < len(part) {
+			b = b[:uint64(len(b))/size*size]
+			return b, &MemoryError{addr + uint64(len(b))}
+		}
+	}
+	return b, nil
+}

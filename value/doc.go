@@ -1,0 +1,13 @@
+// Package value reads the arguments and the local variables of frames, by the DWARF of their code.
+//
+// In goes a logical.Frame, with the symbol.Symbolizer that has the debug information of its module. Out
+// come Variables: each with its name, its Type, and its Value, which is read when it is asked for. A
+// Value has its bytes, where they lie, which of them are not known and why, and children: members,
+// elements, what a pointer points to.
+//
+// A Printer writes values as GDB does: bounded in elements, characters and depth.
+//
+// Nothing is guessed. A variable that the compiler keeps nowhere is "optimized out"; one whose register
+// or memory is not known is "unavailable", and Value.Err says why. Debug information and the memory of
+// the process may be broken or hostile: types, loops of pointers and sizes are bounded.
+package value

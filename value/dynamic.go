@@ -1,0 +1,90 @@
+package value
+
+import (
+	"debug/dwarf"
+
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// dynamic returns t with the bounds that only the frame tells: those of arrays of variable length.
+func (c *context) dynamic(t *Type, depth int) *Type {
+	if depth > maxNames || !t.varies(0) {
+		return t
+	}
+	out := *t
+	switch t.Kind {
+	case Typedef, Const, Volatile, Restrict, Atomic, Pointer, Reference, RvalueReference:
+		out.elem, out.elemRead = c.dynamic(t.Elem(), depth+1), true
+		out.fullName = ""
+		return &out
+	case Array:
+		dims := dimensions(t.entry)
+		if t.index < len(dims) {
+			b := c.bounds(dims[t.index], *t.bounds)
+			out.bounds = &b
+		}
+		out.Size = 0
+		out.elem, out.elemRead = c.dynamic(t.Elem(), depth+1), true
+		return &out
+	}
+	return t
+}
+
+// varies reports whether a type has a bound that only a frame tells.
+func (t *Type) varies(depth int) bool {
+	if depth > maxNames {
+		return false
+	}
+	switch t.Kind {
+	case Typedef, Const, Volatile, Restrict, Atomic:
+		return t.Elem().varies(depth + 1)
+	case Pointer, Reference, RvalueReference:
+		if e := t.Elem(); e.Kind != Pointer || depth < 4 {
+			return e.Kind != Struct && e.varies(depth+8)
+		}
+	case Array:
+		if t.entry == nil {
+			return false
+		}
+		dims := dimensions(t.entry)
+		if !t.bounds.Known && t.index < len(dims) && (dims[t.index].Has(dwarf.AttrUpperBound) || dims[t.index].Has(dwarf.AttrCount)) {
+			return true
+		}
+		return t.Elem().varies(depth + 1)
+	}
+	return false
+}
+
+// bounds returns the bounds of a dimension in the frame.
+func (c *context) bounds(e *symbol.Entry, b Bounds) Bounds {
+	if n, ok := c.number(e, dwarf.AttrLowerBound); ok {
+		b.Lower = n
+	}
+	if n, ok := c.number(e, dwarf.AttrCount); ok {
+		b.Count, b.Known = uint64(max(0, n)), true
+	} else if n, ok := c.number(e, dwarf.AttrUpperBound); ok {
+		b.Count, b.Known = uint64(max(0, n-b.Lower+1)), true
+	}
+	return b
+}
+
+// number returns an attribute that is a constant, an expression, or the variable that has the number.
+func (c *context) number(e *symbol.Entry, a dwarf.Attr) (n int64, ok bool) {
+	if v, ok := e.Constant(a); ok {
+		return int64(v), true
+	}
+	if r := e.Reference(a); !r.IsZero() {
+		of, err := c.r.Symbols.Entry(r)
+		if err != nil {
+			return 0, false
+		}
+		v := c.variable(of)
+		n, err := v.Int()
+		return n, err == nil
+	}
+	if x, err := e.Expression(a, c.pc); err == nil && x != nil {
+		v, err := evaluated(x).Value(c.environment(e, x))
+		return int64(v), err == nil
+	}
+	return 0, false
+}

@@ -1,0 +1,59 @@
+package value
+
+import (
+	"debug/dwarf"
+	"errors"
+)
+
+// static returns the value of a static member of a class.
+func (r *Reader) static(f *Field, of *Value) Value {
+	v := Value{Type: f.Type, mem: of.mem, frame: of.frame}
+	if n, ok := f.entry.Constant(dwarf.AttrConstValue); ok {
+		c := f.Type.constant(int64(n))
+		c.mem, c.frame = v.mem, v.frame
+		return c
+	}
+	name := f.entry.Text(dwarf.AttrLinkageName)
+	if name == "" {
+		v.err = ErrOptimizedOut
+		return v
+	}
+	if list := r.Symbols.Named(r.Modules, nil, name); len(list) > 0 {
+		v.Place, v.Addr = InMemory, list[0]
+		return v
+	}
+	v.err = ErrOptimizedOut
+	return v
+}
+
+// virtualBase returns a base that the object's table of virtual functions locates: the expression of the base's entry
+// reads it there.
+func (v *Value) virtualBase(f *Field) Value {
+	n, ok := f.Type.size()
+	if !ok || v.Place != InMemory || v.frame == nil {
+		return Value{Type: f.Type, err: ErrUnavailable}
+	}
+	x, err := f.entry.Expression(dwarf.AttrDataMemberLoc, v.frame.pc)
+	if err != nil || x == nil {
+		return Value{Type: f.Type, err: errors.Join(err, ErrUnavailable)}
+	}
+	// The expression works on the address of the object.
+	start := *x
+	start.Code = append([]byte{0x97}, x.Code...) // DW_OP_push_object_address
+	env := v.frame.environment(f.entry, x)
+	env.Object = func() (uint64, error) { return v.Addr, nil }
+	env.Memory = func(addr uint64, b []byte) error { return v.readMemory(v.frame.r.Arch.Wrap(addr), b) }
+	addr, err := evaluated(&start).Value(env)
+	if err != nil {
+		return Value{Type: f.Type, err: err}
+	}
+	base := v.at(f.Type, addr)
+	_ = n
+	return base
+}
+
+// definition returns the definition of a type that t declares; nil if it is not found.
+func (r *Reader) definition(t *Type) *Type { return nil }
+
+// threadLocal returns the address of a thread's variable.
+func (c *context) threadLocal(offset uint64) (uint64, error) { return 0, ErrUnavailable }

@@ -1,0 +1,416 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Printer writes values as GDB's print does. The zero Printer has GDB's limits.
+type Printer struct {
+	Elements   int  // of an array, and characters of a string; 0 is 200, a negative number all
+	Repeats    int  // more equal elements than this in a row are written once, with their number; 0 is 10
+	Depth      int  // of structs within each other; 0 is 20, a negative number any
+	Raw        bool // the containers and strings of libraries are written as structs
+	UTF8       bool // characters beyond ASCII are written as they are
+	NoSymbols  bool // names of what pointers point to are left out
+	MaxText    int  // bytes of one value's text; 0 is 1 MiB
+	ByteBudget int  // bytes of memory that one value may read; 0 is 16 MiB
+}
+
+func (p *Printer) elements() int {
+	switch {
+	case p.Elements == 0:
+		return 200
+	case p.Elements < 0:
+		return 1 << 62
+	}
+	return p.Elements
+}
+
+func (p *Printer) repeats() int {
+	if p.Repeats == 0 {
+		return 10
+	}
+	return p.Repeats
+}
+
+func (p *Printer) depth() int {
+	switch {
+	case p.Depth == 0:
+		return 20
+	case p.Depth < 0:
+		return 1 << 30
+	}
+	return p.Depth
+}
+
+// Text writes a value as GDB's info locals does: of a reference, also the object.
+func (p *Printer) Text(v *Value) string {
+	w := p.writer()
+	w.top(v)
+	return w.String()
+}
+
+// Argument writes the value of an argument as GDB's backtrace does: "..." if it is no scalar.
+func (p *Printer) Argument(v *Value) string {
+	if !v.Type.scalar() {
+		if v.Err() != nil && !isGone(v.Err()) {
+			return p.Text(v)
+		}
+		return "..."
+	}
+	return p.Text(v)
+}
+
+// Error writes why a variable cannot be read, as GDB does.
+func Error(name string, err error) string {
+	return fmt.Sprintf("<error reading variable %s (%s)>", name, err)
+}
+
+// writer writes one value.
+type writer struct {
+	p     *Printer
+	buf   []byte
+	depth int // of structs
+	read  int // bytes read so far
+	full  bool
+	named []string // static members whose class is being written
+}
+
+func (p *Printer) writer() *writer { return &writer{p: p} }
+
+func (w *writer) String() string { return string(w.buf) }
+
+func (w *writer) maxText() int {
+	if w.p.MaxText == 0 {
+		return 1 << 20
+	}
+	return w.p.MaxText
+}
+
+func (w *writer) put(s string) {
+	if w.full {
+		return
+	}
+	if len(w.buf)+len(s) > w.maxText() {
+		w.full = true
+		w.buf = append(w.buf, "..."...)
+		return
+	}
+	w.buf = append(w.buf, s...)
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, ErrOptimizedOut) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNotSaved) || errors.Is(err, ErrSynthetic)
+}
+
+// absent writes why a value is not known.
+func (w *writer) absent(err error) {
+	switch {
+	case errors.Is(err, ErrOptimizedOut):
+		w.put("<optimized out>")
+	case errors.Is(err, ErrSynthetic):
+		w.put("<synthetic pointer>")
+	case errors.Is(err, ErrNotSaved):
+		w.put("<not saved>")
+	case errors.Is(err, ErrUnavailable):
+		w.put("<unavailable>")
+	default:
+		w.put("<error: " + err.Error() + ">")
+	}
+}
+
+// top writes a value that is no part of another one.
+func (w *writer) top(v *Value) {
+	if t := v.Type.Strip(); t.Kind == Reference || t.Kind == RvalueReference {
+		w.reference(v, true)
+		return
+	}
+	w.value(v)
+}
+
+// value writes a value.
+func (w *writer) value(v *Value) {
+	if w.full {
+		return
+	}
+	t := v.Type.Strip()
+	if err := v.Err(); err != nil {
+		if errors.Is(err, ErrSynthetic) && (t.Kind == Pointer || t.Kind == Reference) {
+			w.put("<synthetic pointer>")
+			return
+		}
+		w.absent(err)
+		return
+	}
+	if !w.p.Raw && w.library(v, t) {
+		return
+	}
+	switch t.Kind {
+	case Struct, Union:
+		if t.Declared {
+			w.put("<incomplete type>")
+			return
+		}
+		w.structure(v, t)
+		return
+	case Array:
+		w.array(v, t)
+		return
+	case Function:
+		w.put("{" + t.String() + "} ")
+		w.address(v, v.Addr)
+		return
+	case Void:
+		w.put("void")
+		return
+	}
+	if n, ok := t.size(); ok {
+		if why, _ := v.missing(0, 8*n); why != nil {
+			w.absent(why)
+			return
+		}
+	}
+	w.scalar(v, t)
+}
+
+// scalar writes a value that is neither a struct nor an array.
+func (w *writer) scalar(v *Value, t *Type) {
+	b, err := v.Bytes()
+	if err != nil {
+		w.absent(err)
+		return
+	}
+	switch t.Kind {
+	case Bool:
+		n, _ := v.Uint()
+		switch n {
+		case 0:
+			w.put("false")
+		case 1:
+			w.put("true")
+		default:
+			w.put(strconv.FormatUint(n, 10))
+		}
+	case Integer, Char:
+		w.integer(v, b)
+		if w.textual(v.Type) {
+			w.put(" ")
+			w.char(v)
+		}
+	case Subrange:
+		w.integer(v, b)
+	case Float:
+		w.put(t.floatText(b))
+	case Complex:
+		w.complex(v, t, b)
+	case Enum:
+		w.enum(v, t)
+	case Pointer:
+		w.pointer(v, t)
+	case Reference, RvalueReference:
+		w.reference(v, false)
+	case MemberPointer:
+		w.memberPointer(v, t)
+	case Unspecified:
+		n, _ := v.Uint()
+		w.put("0x" + strconv.FormatUint(n, 16))
+	default:
+		w.put("<unknown type>")
+	}
+}
+
+// integer writes a number of any size.
+func (w *writer) integer(v *Value, b []byte) {
+	if len(b) <= 8 {
+		if t := v.Type.Strip(); t.isSigned() {
+			n, _ := v.Int()
+			w.put(strconv.FormatInt(n, 10))
+		} else {
+			n, _ := v.Uint()
+			w.put(strconv.FormatUint(n, 10))
+		}
+		return
+	}
+	w.put(bigNumber(b, v.Type.order() == bigEndian, v.Type.Strip().isSigned()).String())
+}
+
+// enum writes a value of an enumeration, by name if it has one; flags as "(A | B)".
+func (w *writer) enum(v *Value, t *Type) {
+	n, _ := v.Int()
+	list := t.Enumerators()
+	for _, e := range list {
+		if e.Value == n {
+			w.put(e.Name)
+			return
+		}
+	}
+	if !t.read().flags {
+		if t.isSigned() {
+			w.put(strconv.FormatInt(n, 10))
+		} else {
+			w.put(strconv.FormatUint(uint64(n), 10))
+		}
+		return
+	}
+	left := uint64(n)
+	first := true
+	for _, e := range list {
+		if bits := uint64(e.Value); bits != 0 && left&bits != 0 {
+			if first {
+				w.put("(")
+			} else {
+				w.put(" | ")
+			}
+			first = false
+			left &^= bits
+			w.put(e.Name)
+		}
+	}
+	switch {
+	case left != 0 && first:
+		w.put("(unknown: 0x" + strconv.FormatUint(left, 16) + ")")
+	case left != 0:
+		w.put(" | unknown: 0x" + strconv.FormatUint(left, 16) + ")")
+	case first:
+		w.put("0")
+	default:
+		w.put(")")
+	}
+}
+
+// pointer writes a pointer: its address, the symbol there, and the text that it points to.
+func (w *writer) pointer(v *Value, t *Type) {
+	addr, _ := v.Uint()
+	w.address(v, addr)
+	elem := t.Elem()
+	if addr != 0 && elem.Strip().Kind != Function && w.textual(elem) {
+		w.put(" ")
+		w.stringAt(v, elem, addr)
+	}
+}
+
+// address writes an address, with the name of the function or variable there.
+func (w *writer) address(v *Value, addr uint64) {
+	w.put("0x" + strconv.FormatUint(addr, 16))
+	if w.p.NoSymbols {
+		return
+	}
+	r := v.Type.r
+	if name, off, ok := r.symbolAt(addr); ok {
+		if off != 0 {
+			name += "+" + strconv.FormatUint(off, 10)
+		}
+		w.put(" <" + name + ">")
+	}
+}
+
+// reference writes "@0x…"; and, if deref is set, the object.
+func (w *writer) reference(v *Value, deref bool) {
+	if err := v.Err(); err != nil && !errors.Is(err, ErrSynthetic) {
+		w.absent(err)
+		return
+	}
+	synthetic := v.Err() != nil
+	to := v.Deref()
+	if synthetic {
+		if to.Place != InMemory {
+			w.put("<synthetic pointer>")
+			if !deref {
+				return
+			}
+			w.put(": ")
+			w.value(&to)
+			return
+		}
+		w.put("@0x" + strconv.FormatUint(to.Addr, 16))
+	} else {
+		addr, _ := v.Uint()
+		w.put("@0x" + strconv.FormatUint(addr, 16))
+	}
+	if deref {
+		w.put(": ")
+		w.value(&to)
+	}
+}
+
+// memberPointer writes C++'s pointer to a member.
+func (w *writer) memberPointer(v *Value, t *Type) {
+	if t.Elem().Strip().Kind == Function {
+		w.methodPointer(v, t)
+		return
+	}
+	n, _ := v.Int()
+	if n == -1 || v.Type.Strip().Size == 4 && int32(n) == -1 {
+		w.put("NULL")
+		return
+	}
+	if t.Class != nil {
+		for _, f := range t.Class.Strip().Fields() {
+			if !f.Static && !f.Base && f.Offset == n {
+				w.put("&" + t.Class.Strip().FullName() + "::" + f.Name)
+				return
+			}
+		}
+	}
+	w.put(strconv.FormatInt(n, 10))
+}
+
+// methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
+// virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word.
+func (w *writer) methodPointer(v *Value, t *Type) {
+	b, err := v.Bytes()
+	size := len(b) / 2
+	if err != nil || size == 0 {
+		w.absent(errors.Join(err, ErrUnavailable))
+		return
+	}
+	big := v.Type.order() == bigEndian
+	ptr, adjust := number(b[:size], big), int64(number(b[size:], big))
+	virtual := ptr&1 != 0
+	if w.virtualBit(t) {
+		virtual = adjust&1 != 0
+		adjust >>= 1
+	} else if virtual {
+		ptr--
+	}
+	if virtual {
+		w.put("&virtual table offset " + strconv.FormatUint(ptr, 10))
+	} else {
+		w.address(v, ptr)
+	}
+	if adjust != 0 {
+		w.put(", this adjustment " + strconv.FormatInt(adjust, 10))
+	}
+}
+
+// symbolAt returns the name of what is at an address.
+func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
+	if addr == 0 {
+		return "", 0, false
+	}
+	if n, ok := r.names[addr]; ok {
+		return n.name, n.off, n.name != ""
+	}
+	name, off, ok = r.Symbols.Symbol(r.Modules, addr)
+	if i := strings.Index(name, "@"); i > 0 {
+		name = name[:i]
+	}
+	if r.names == nil || len(r.names) > maxDataNames {
+		r.names = make(dataNames)
+	}
+	r.names[addr] = dataName{name, off}
+	return name, off, ok
+}
+
+// dataNames are the names of what is at addresses; "" if nothing is.
+type dataNames map[uint64]dataName
+
+type dataName struct {
+	name string
+	off  uint64
+}
+
+const maxDataNames = 1 << 14

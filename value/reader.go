@@ -1,0 +1,41 @@
+package value
+
+import (
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Reader reads the variables of frames of one process. It keeps the types and the scopes that it has read.
+// One goroutine at a time may use it.
+type Reader struct {
+	Symbols *symbol.Symbolizer
+	Modules *target.Modules
+	Arch    *arch.Arch
+	// Memory is that of the process. Values of a frame are read by the memory of its stack instead.
+	Memory target.Memory
+
+	types     map[symbol.Ref]*Type
+	scopes    map[uint64]*scopes
+	languages map[symbol.Ref]string
+	names     dataNames
+	named     map[string]*Type // definitions of types that are declared elsewhere
+}
+
+// NewReader returns a Reader of a target's processes.
+func NewReader(t target.Target, symbols *symbol.Symbolizer) *Reader {
+	return &Reader{
+		Symbols: symbols, Modules: t.Modules(), Arch: t.Arch(), Memory: t.Memory(),
+		types: make(map[symbol.Ref]*Type), scopes: make(map[uint64]*scopes),
+	}
+}
+
+// maxTypes bounds the types that are kept. When there are more, all are dropped, and are read anew.
+const maxTypes = 1 << 18
+
+func (r *Reader) order() binary.ByteOrder { return r.Arch.Order }
+
+func (r *Reader) void() *Type    { return &Type{Kind: Void, Name: "void", r: r, elemRead: true} }
+func (r *Reader) unknown() *Type { return &Type{Kind: Unknown, r: r, elemRead: true} }

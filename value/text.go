@@ -1,0 +1,267 @@
+package value
+
+import (
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// class is how the characters of a type are encoded and written.
+type class struct {
+	prefix string // before quotes: "", "L", "u8", "u", "U"
+	size   int
+	order  binary.ByteOrder
+	utf16  bool
+}
+
+// textual reports whether values of a type are characters: GDB shows them as such.
+func (w *writer) textual(t *Type) bool {
+	s := t.Strip()
+	if s.Kind == Char {
+		return true
+	}
+	if s.Kind != Integer {
+		return false
+	}
+	if s.Size == 1 {
+		return true
+	}
+	return wideName(t) != ""
+}
+
+// wideName returns the name of C's type of wide characters that t has, or is a typedef of.
+func wideName(t *Type) string {
+	for range maxNames {
+		switch t.Name {
+		case "wchar_t", "char16_t", "char32_t":
+			return t.Name
+		}
+		switch t.Kind {
+		case Typedef, Const, Volatile, Restrict, Atomic:
+			t = t.Elem()
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+func (w *writer) classOf(t *Type) class {
+	s := t.Strip()
+	c := class{size: int(s.Size), order: t.order()}
+	switch name := wideName(t); {
+	case name == "wchar_t":
+		c.prefix = "L"
+	case name == "char16_t" || s.Kind == Char && s.Size == 2:
+		c.prefix, c.utf16 = "u", true
+	case name == "char32_t" || s.Kind == Char && s.Size == 4:
+		c.prefix = "U"
+	}
+	return c
+}
+
+// element is a character, or bytes that are none.
+type element struct {
+	r    rune
+	raw  []byte
+	ok   bool
+	n    int  // how often it follows itself
+	part bool // the text ends within it
+}
+
+// next returns the first character of b.
+func (c *class) next(b []byte) (e element) {
+	switch c.size {
+	case 1:
+		if b[0] < utf8.RuneSelf {
+			return element{r: rune(b[0]), raw: b[:1], ok: true}
+		}
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n <= 1 {
+			if !utf8.FullRune(b) {
+				return element{raw: b, part: true}
+			}
+			return element{raw: b[:1]}
+		}
+		return element{r: r, raw: b[:n], ok: true}
+	case 2:
+		u := rune(c.order.Uint16(b))
+		if utf16.IsSurrogate(u) && c.utf16 {
+			if len(b) >= 4 {
+				if r := utf16.DecodeRune(u, rune(c.order.Uint16(b[2:]))); r != utf8.RuneError {
+					return element{r: r, raw: b[:4], ok: true}
+				}
+			}
+			return element{raw: b[:2]}
+		}
+		return element{r: u, raw: b[:2], ok: true}
+	case 4:
+		u := c.order.Uint32(b)
+		return element{r: rune(u), raw: b[:4], ok: u <= unicode.MaxRune && !utf16.IsSurrogate(rune(u))}
+	}
+	return element{raw: b[:c.size]}
+}
+
+// same reports whether e and x are one character.
+func (e *element) same(x *element) bool {
+	return e.ok == x.ok && e.part == x.part && string(e.raw) == string(x.raw)
+}
+
+// char writes a character in single quotes.
+func (w *writer) char(v *Value) {
+	b, err := v.Bytes()
+	if err != nil {
+		w.absent(err)
+		return
+	}
+	c := w.classOf(v.Type)
+	w.put(c.prefix + "'")
+	e := c.next(b)
+	if e.part {
+		e = element{raw: b}
+	}
+	escaped := false
+	w.put(c.spell(&e, '\'', w.p.UTF8, &escaped))
+	w.put("'")
+}
+
+// quoted writes a text in double quotes: 'x' <repeats 11 times> for many equal characters. more says that the text goes on.
+func (w *writer) quoted(b []byte, c class, more bool) {
+	if len(b) == 0 {
+		w.put(c.prefix + `""`)
+		if more {
+			w.put("...")
+		}
+		return
+	}
+	var list []element
+	limit, count := w.p.elements(), 0
+	for len(b) >= c.size && count < limit {
+		e := c.next(b)
+		if !w.p.UTF8 && c.size == 1 && (!e.ok || len(e.raw) > 1) {
+			e = element{raw: b[:1]}
+		}
+		e.n = 1
+		b = b[len(e.raw):]
+		for len(b) >= c.size {
+			x := c.next(b)
+			if !w.p.UTF8 && c.size == 1 && (!x.ok || len(x.raw) > 1) {
+				x = element{raw: b[:1]}
+			}
+			if !e.same(&x) {
+				break
+			}
+			b = b[len(x.raw):]
+			e.n++
+		}
+		list = append(list, e)
+		count += e.n
+	}
+	w.put(c.prefix)
+	open, escaped := false, false
+	for i := range list {
+		e := &list[i]
+		sep := func(quote bool) {
+			if open && !quote {
+				w.put(`"`)
+			}
+			if i > 0 && (!quote || !open) {
+				w.put(", ")
+			}
+			if quote && !open {
+				w.put(`"`)
+			}
+			open = quote
+		}
+		switch {
+		case e.part:
+			if open {
+				w.put(`"`)
+			}
+			if i > 0 {
+				w.put(" ")
+			}
+			w.put("<incomplete sequence ")
+			w.put(octal(e.raw))
+			w.put(">")
+			open = false
+		case e.n > w.p.repeats():
+			sep(false)
+			escaped = false
+			w.put("'" + c.spell(e, '\'', w.p.UTF8, &escaped) + "' <repeats " + strconv.Itoa(e.n) + " times>")
+			escaped = false
+		default:
+			sep(true)
+			for range e.n {
+				w.put(c.spell(e, '"', w.p.UTF8, &escaped))
+			}
+		}
+	}
+	if open {
+		w.put(`"`)
+	}
+	if more || len(b) >= c.size {
+		w.put("...")
+	}
+}
+
+// spell writes a character as C does. escaped says that an escape of digits came before: then digits are escaped, too.
+func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string {
+	after := *escaped
+	*escaped = false
+	if e.ok {
+		switch e.r {
+		case '\a':
+			return `\a`
+		case '\b':
+			return `\b`
+		case '\f':
+			return `\f`
+		case '\n':
+			return `\n`
+		case '\r':
+			return `\r`
+		case '\t':
+			return `\t`
+		case '\v':
+			return `\v`
+		}
+		printable := e.r >= ' ' && e.r < 0x7f || utf8s && e.r >= 0x80 && unicode.IsPrint(e.r)
+		if printable && !(after && e.r >= '0' && e.r <= '9') {
+			if e.r == rune(quote) || e.r == '\\' {
+				return `\` + string(e.r)
+			}
+			return string(e.r)
+		}
+	}
+	*escaped = true
+	if c.size == 1 {
+		return octal(e.raw)
+	}
+	var b strings.Builder
+	for i := 0; i+c.size <= len(e.raw); i += c.size {
+		n := number(e.raw[i:i+c.size], c.order == bigEndian)
+		if n <= 0777 {
+			b.WriteString(octalNumber(n))
+		} else {
+			b.WriteString(`\x` + strconv.FormatUint(n, 16))
+		}
+	}
+	return b.String()
+}
+
+func octal(raw []byte) string {
+	var b strings.Builder
+	for _, x := range raw {
+		b.WriteString(octalNumber(uint64(x)))
+	}
+	return b.String()
+}
+
+func octalNumber(n uint64) string {
+	s := strconv.FormatUint(n, 8)
+	return `\` + strings.Repeat("0", 3-len(s)) + s
+}

@@ -1,0 +1,260 @@
+package value
+
+import (
+	"debug/dwarf"
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Kind says what a Type is.
+type Kind uint8
+
+const (
+	Unknown         Kind = iota // debug information is broken or of a kind that is not known
+	Void                        // no type, C's void
+	Bool                        //
+	Char                        // a character: char, char16_t, …
+	Integer                     //
+	Float                       //
+	Complex                     // two Floats of half the size
+	Enum                        //
+	Pointer                     //
+	Reference                   // C++'s &
+	RvalueReference             // C++'s &&
+	MemberPointer               // C++'s pointer to a member; Elem is the member's type, Class the class
+	Array                       // Bounds has its dimension; the elements of a multidimensional array are arrays
+	Struct                      // also a class
+	Union                       //
+	Function                    //
+	Unspecified                 // decltype(nullptr)
+	Typedef                     // another name of Elem
+	Const                       // Elem with a qualifier; the same for the next three
+	Volatile                    //
+	Restrict                    //
+	Atomic                      //
+	Subrange                    // some of the values of Elem
+)
+
+// Type is a type as the debug information has it. Its parts are read when they are asked for. A Type
+// belongs to its Reader.
+type Type struct {
+	Kind   Kind
+	Name   string // without namespaces; "" if it has none
+	Size   uint64 // in bytes; 0 if it is not known
+	Signed bool   // of an Integer or Char
+	// Encoding is DW_AT_encoding of a base type (DWARF 5, table 7.11).
+	Encoding uint64
+	// Declared says that the type is only declared: its definition is elsewhere.
+	Declared bool
+	Class    *Type // of a MemberPointer
+	Order    binary.ByteOrder
+	Vector   bool // an Array that is a vector of the processor
+
+	r     *Reader
+	entry *symbol.Entry // nil for a type that is in no file
+
+	elem     *Type
+	elemRead bool
+
+	parts    *parts
+	fullName string
+
+	bounds *Bounds // of an Array whose bounds are known without a frame
+	index  int     // of an Array: which of the dimensions of entry it is
+}
+
+// parts are those of a struct, a union, an enumeration or a function.
+type parts struct {
+	fields      []Field
+	enumerators []Enumerator
+	parameters  []*Type
+	dots        bool // the parameters end in "..."
+	arguments   []TemplateArgument
+	variant     *variantPart
+	flags       bool // the enumerators are flags
+}
+
+// Field is a member of a struct or union, or a class that it is derived from.
+type Field struct {
+	Name   string // "" if it has none
+	Type   *Type
+	Offset int64 // in bytes from the beginning
+	// Bits is the size of a bit-field, 0 for other members. It begins BitOffset bits behind Offset: on a
+	// little-endian processor counted from the lowest bit.
+	Bits, BitOffset uint64
+	Base            bool // a class that this one is derived from
+	Virtual         bool // the same, virtually: Offset is not known
+	Static          bool // no part of the object: Entry declares it
+	Artificial      bool
+	entry           *symbol.Entry
+}
+
+// Enumerator is one value of an enumeration.
+type Enumerator struct {
+	Name  string // with its scope, as GDB has it
+	Value int64
+}
+
+// TemplateArgument is an argument of a C++ template, or a generic one of Rust.
+type TemplateArgument struct {
+	Name  string
+	Type  *Type
+	Value *int64 // nil for a type
+}
+
+// Bounds is the dimension of an array.
+type Bounds struct {
+	Lower  int64
+	Count  uint64
+	Known  bool   // the number is known
+	Stride uint64 // bytes from one element to the next; 0 for the size of an element
+}
+
+// Elem returns the type that t is made of: what a pointer points to, an element, the type that a typedef
+// names, the result of a function, the type below an enumeration. It is void if t has none.
+func (t *Type) Elem() *Type {
+	if !t.elemRead {
+		t.elemRead = true
+		if t.entry == nil {
+			t.elem = t.r.void()
+		} else {
+			t.elem = t.r.typeOf(t.entry)
+		}
+	}
+	return t.elem
+}
+
+// maxNames bounds the typedefs and qualifiers around a type.
+const maxNames = 64
+
+// Strip returns t without typedefs and qualifiers.
+func (t *Type) Strip() *Type {
+	for range maxNames {
+		switch t.Kind {
+		case Typedef, Const, Volatile, Restrict, Atomic, Subrange:
+			if t.Kind == Subrange && t.Elem().Kind == Void {
+				return t
+			}
+			t = t.Elem()
+		default:
+			return t.defined()
+		}
+	}
+	return t.r.unknown()
+}
+
+// Unqualified returns t without qualifiers; a typedef stays.
+func (t *Type) Unqualified() *Type {
+	for range maxNames {
+		switch t.Kind {
+		case Const, Volatile, Restrict, Atomic:
+			t = t.Elem()
+		default:
+			return t
+		}
+	}
+	return t.r.unknown()
+}
+
+// defined returns the definition of a type that t only declares, if the same file has one.
+func (t *Type) defined() *Type {
+	if !t.Declared {
+		return t
+	}
+	if d := t.r.definition(t); d != nil {
+		return d
+	}
+	return t
+}
+
+// scalar reports whether GDB counts values of the type as scalars.
+func (t *Type) scalar() bool {
+	s := t.Strip()
+	for range maxNames {
+		if s.Kind != Reference && s.Kind != RvalueReference {
+			break
+		}
+		s = s.Elem().Strip()
+	}
+	switch s.Kind {
+	case Array, Struct, Union:
+		return false
+	}
+	return true
+}
+
+// size returns the size of a value of the type in bytes, through typedefs. ok is false if it is not known.
+func (t *Type) size() (n uint64, ok bool) {
+	s := t.Strip()
+	switch s.Kind {
+	case Array:
+		b := s.Bounds(nil)
+		if s.Size != 0 && s.index == 0 && b.Known {
+			return s.Size, true
+		}
+		step, ok := s.stride()
+		if !ok || !b.Known || step != 0 && b.Count > maxObject/step {
+			return 0, false
+		}
+		return step * b.Count, true
+	case Void, Function:
+		return 1, true
+	case Unknown:
+		return 0, false
+	}
+	if s.Declared {
+		return 0, false
+	}
+	return s.Size, true
+}
+
+// maxObject bounds the size of an object in bytes.
+const maxObject = 1 << 47
+
+// stride returns the distance of the elements of an array in bytes.
+func (t *Type) stride() (uint64, bool) {
+	if b := t.Bounds(nil); b.Stride != 0 {
+		return b.Stride, true
+	}
+	return t.Elem().size()
+}
+
+// Fields returns the members of a struct or union, and the classes that it is derived from.
+func (t *Type) Fields() []Field { return t.read().fields }
+
+// Enumerators returns the values of an enumeration.
+func (t *Type) Enumerators() []Enumerator { return t.read().enumerators }
+
+// Parameters returns the types of a function's parameters. more says that others may follow.
+func (t *Type) Parameters() (list []*Type, more bool) {
+	p := t.read()
+	return p.parameters, p.dots
+}
+
+// TemplateArguments returns the arguments of a C++ template, or the generic ones of Rust.
+func (t *Type) TemplateArguments() []TemplateArgument { return t.read().arguments }
+
+// Tag returns the tag of the type's entry (DWARF 5, table 7.3), 0 for a type that is in no file.
+func (t *Type) Tag() dwarf.Tag {
+	if t.entry == nil {
+		return 0
+	}
+	return t.entry.Tag
+}
+
+// Language returns the language of the unit that the type is in, by GDB's name of it.
+func (t *Type) Language() string {
+	if t.entry == nil {
+		return ""
+	}
+	return t.r.language(t.entry)
+}
+
+// order returns the byte order of values of the type.
+func (t *Type) order() binary.ByteOrder {
+	if s := t.Strip(); s.Order != nil {
+		return s.Order
+	}
+	return t.r.order()
+}

@@ -1,0 +1,444 @@
+package value
+
+import (
+	"debug/dwarf"
+	"math/bits"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Attributes that package dwarf does not name.
+const (
+	attrGNUVector  dwarf.Attr = 0x2107
+	attrEndianity  dwarf.Attr = 0x65
+	tagAtomic      dwarf.Tag  = 0x47
+	tagImmutable   dwarf.Tag  = 0x4b
+	tagVariantPart dwarf.Tag  = 0x33
+	tagTemplateGNU dwarf.Tag  = 0x4107 // a parameter pack
+)
+
+// typeOf returns the type that DW_AT_type of an entry refers to; void if it refers to none.
+func (r *Reader) typeOf(e *symbol.Entry) *Type {
+	if !e.Has(dwarf.AttrType) {
+		return r.void()
+	}
+	return r.typeAt(e.Reference(dwarf.AttrType))
+}
+
+// typeAt returns the type of an entry.
+func (r *Reader) typeAt(ref symbol.Ref) *Type {
+	if t := r.types[ref]; t != nil {
+		return t
+	}
+	e, err := r.Symbols.Entry(ref)
+	if err != nil {
+		return r.unknown()
+	}
+	t := r.newType(e)
+	if len(r.types) >= maxTypes {
+		clear(r.types)
+	}
+	r.types[ref] = t
+	return t
+}
+
+// newType makes the type of an entry.
+func (r *Reader) newType(e *symbol.Entry) *Type {
+	if sig := e.Reference(dwarf.AttrSignature); !sig.IsZero() { // it stands for a type in a unit of its own
+		if full := r.typeAt(sig); full.Kind != Unknown {
+			return full
+		}
+	}
+	t := &Type{r: r, entry: e, Name: e.Text(dwarf.AttrName), Order: r.order(), Declared: e.Flag(dwarf.AttrDeclaration)}
+	t.Size, _ = e.Constant(dwarf.AttrByteSize)
+	if n, ok := e.Constant(dwarf.AttrBitSize); ok && t.Size == 0 {
+		t.Size = (n + 7) / 8
+	}
+	switch e.Tag {
+	case dwarf.TagBaseType:
+		r.baseType(t)
+	case dwarf.TagUnspecifiedType:
+		t.Kind = Unspecified
+		if t.Size == 0 {
+			t.Size = uint64(r.Arch.PtrSize)
+		}
+	case dwarf.TagPointerType:
+		t.Kind = Pointer
+	case dwarf.TagReferenceType:
+		t.Kind = Reference
+	case dwarf.TagRvalueReferenceType:
+		t.Kind = RvalueReference
+	case dwarf.TagPtrToMemberType:
+		t.Kind = MemberPointer
+		if class := e.Reference(dwarf.AttrContainingType); !class.IsZero() {
+			t.Class = r.typeAt(class)
+		}
+		if t.Size == 0 {
+			t.Size = uint64(r.Arch.PtrSize)
+			if t.Elem().Strip().Kind == Function {
+				t.Size *= 2
+			}
+		}
+	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagInterfaceType:
+		t.Kind = Struct
+	case dwarf.TagUnionType:
+		t.Kind = Union
+	case dwarf.TagEnumerationType:
+		t.Kind = Enum
+		if t.Size == 0 && e.Has(dwarf.AttrType) {
+			t.Size, _ = t.Elem().size()
+		}
+	case dwarf.TagArrayType:
+		r.arrayType(t)
+	case dwarf.TagSubroutineType, dwarf.TagSubprogram:
+		t.Kind = Function
+	case dwarf.TagTypedef, dwarf.TagTemplateAlias:
+		t.Kind = Typedef
+	case dwarf.TagConstType, tagImmutable:
+		t.Kind = Const
+	case dwarf.TagVolatileType:
+		t.Kind = Volatile
+	case dwarf.TagRestrictType:
+		t.Kind = Restrict
+	case tagAtomic:
+		t.Kind = Atomic
+	case dwarf.TagSubrangeType:
+		t.Kind = Subrange
+	case dwarf.TagStringType:
+		t.Kind = Array
+		t.elem, t.elemRead = &Type{Kind: Char, Name: "character", Size: 1, r: r, elemRead: true}, true
+		t.bounds = &Bounds{Lower: 1, Count: t.Size, Known: true}
+	}
+	switch t.Kind {
+	case Pointer, Reference, RvalueReference:
+		if t.Size == 0 {
+			t.Size = uint64(r.Arch.PtrSize)
+		}
+	}
+	return t
+}
+
+// baseType fills in a base type, DWARF 5 section 5.1.
+func (r *Reader) baseType(t *Type) {
+	t.Encoding, _ = t.entry.Constant(dwarf.AttrEncoding)
+	switch end, _ := t.entry.Constant(attrEndianity); end {
+	case 1:
+		t.Order = bigEndian
+	case 2:
+		t.Order = littleEndian
+	}
+	const (
+		address = 1 + iota
+		boolean
+		complexFloat
+		float
+		signed
+		signedChar
+		unsigned
+		unsignedChar
+		imaginary
+		utf        = 0x10
+		ucs        = 0x11
+		ascii      = 0x12
+		complexInt = 0x80 // GCC's, with an encoding of the parts in the name alone
+	)
+	t.Kind = Integer
+	switch t.Encoding {
+	case boolean:
+		t.Kind = Bool
+	case complexFloat:
+		t.Kind = Complex
+	case float, imaginary:
+		t.Kind = Float
+	case signed:
+		t.Signed = true
+	case signedChar:
+		t.Signed = true
+		t.charOf()
+	case unsignedChar:
+		t.charOf()
+	case utf, ucs, ascii:
+		t.Kind = Char
+	case complexInt:
+		t.Kind = Complex
+		t.Signed = !strings.Contains(t.Name, "unsigned")
+	case unsigned, address:
+	default:
+		if t.Encoding > 0x12 && t.Encoding < 0x80 {
+			t.Kind = Unknown
+		}
+	}
+	if t.Size == 0 && t.Kind != Unknown { // "void" of some compilers
+		t.Kind = Void
+	}
+}
+
+// charOf makes t a character in the languages that have characters that are no numbers.
+func (t *Type) charOf() {
+	switch t.Language() {
+	case "ada", "pascal", "modula-2", "fortran":
+		t.Kind = Char
+	}
+}
+
+// language returns the language of an entry's unit.
+func (r *Reader) language(e *symbol.Entry) string {
+	return e.Language()
+}
+
+// arrayType fills in an array, DWARF 5 section 5.5: its first dimension. The others are arrays within.
+func (r *Reader) arrayType(t *Type) {
+	t.Kind = Array
+	t.Vector = t.entry.Flag(attrGNUVector)
+	dims := dimensions(t.entry)
+	r.dimension(t, dims, 0)
+}
+
+func dimensions(e *symbol.Entry) (dims []*symbol.Entry) {
+	kids, err := e.Children()
+	if err != nil {
+		return nil
+	}
+	for _, k := range kids {
+		if k.Tag == dwarf.TagSubrangeType || k.Tag == dwarf.TagEnumerationType {
+			dims = append(dims, k)
+		}
+	}
+	return dims[:min(len(dims), maxDimensions)]
+}
+
+const maxDimensions = 16
+
+// dimension sets t up as the i-th dimension of an array.
+func (r *Reader) dimension(t *Type, dims []*symbol.Entry, i int) {
+	t.index = i
+	if i < len(dims) {
+		b := r.staticBounds(dims[i])
+		t.bounds = &b
+	} else {
+		t.bounds = &Bounds{}
+	}
+	if i+1 < len(dims) {
+		inner := &Type{Kind: Array, r: r, entry: t.entry, Vector: t.Vector, Order: t.Order}
+		r.dimension(inner, dims, i+1)
+		t.elem, t.elemRead = inner, true
+	}
+}
+
+// staticBounds returns the bounds that need no frame. A bound that is an expression or a variable is not
+// known.
+func (r *Reader) staticBounds(e *symbol.Entry) (b Bounds) {
+	b.Lower = r.lowerBound(e)
+	if n, ok := e.Constant(dwarf.AttrLowerBound); ok {
+		b.Lower = int64(n)
+	}
+	if n, ok := e.Constant(dwarf.AttrCount); ok {
+		b.Count, b.Known = n, true
+	} else if n, ok := e.Constant(dwarf.AttrUpperBound); ok {
+		// An upper bound of -1 may be written in as many bytes as an int has.
+		if up := int64(n); up == int64(^uint32(0)) || up < b.Lower {
+			b.Count, b.Known = 0, true
+		} else {
+			b.Count, b.Known = uint64(up-b.Lower)+1, true
+		}
+	} else if e.Tag == dwarf.TagEnumerationType {
+		if t := r.typeAt(e.Ref); t.Kind == Enum {
+			b.Count, b.Known = uint64(len(t.Enumerators())), true
+		}
+	}
+	if n, ok := e.Constant(dwarf.AttrStrideSize); ok {
+		b.Stride = n / 8
+	}
+	const byteStride dwarf.Attr = 0x51
+	if n, ok := e.Constant(byteStride); ok {
+		b.Stride = n
+	}
+	return b
+}
+
+// lowerBound returns the lower bound of arrays in the language of an entry, DWARF 5 table 7.17.
+func (r *Reader) lowerBound(e *symbol.Entry) int64 {
+	switch r.language(e) {
+	case "fortran", "ada", "pascal", "modula-2":
+		return 1
+	}
+	return 0
+}
+
+// Bounds returns the dimension of an array. A bound that only a frame tells is known if the array is the
+// type of a [Value]. The argument is not used.
+func (t *Type) Bounds(any) Bounds {
+	if t.bounds == nil {
+		return Bounds{}
+	}
+	return *t.bounds
+}
+
+// maxParts bounds the members of a struct, and the values of an enumeration.
+const maxParts = 1 << 16
+
+// read reads the parts of a type.
+func (t *Type) read() *parts {
+	if t.parts != nil {
+		return t.parts
+	}
+	p := &parts{}
+	t.parts = p
+	if t.entry == nil {
+		return p
+	}
+	kids, err := t.entry.Children()
+	if err != nil {
+		return p
+	}
+	if len(kids) > maxParts {
+		kids = kids[:maxParts]
+	}
+	scope := ""
+	if t.Kind == Enum {
+		scope = t.enumScope()
+		p.flags = true
+	}
+	var all uint64
+	for _, k := range kids {
+		switch k.Tag {
+		case dwarf.TagMember, dwarf.TagVariable:
+			p.fields = append(p.fields, t.r.field(k))
+		case dwarf.TagInheritance:
+			f := t.r.field(k)
+			f.Base = true
+			f.Virtual = k.Has(dwarf.AttrVirtuality) && f.virtual()
+			p.fields = append(p.fields, f)
+		case dwarf.TagEnumerator:
+			n, _ := k.Constant(dwarf.AttrConstValue)
+			v := t.narrow(int64(n))
+			p.enumerators = append(p.enumerators, Enumerator{scope + k.Text(dwarf.AttrName), v})
+			if v < 0 || bits.OnesCount64(uint64(v)) != 1 {
+				if v < 0 || bits.OnesCount64(uint64(v)) > 1 && !contiguous(uint64(v)) {
+					p.flags = false
+				}
+			}
+			all |= uint64(v)
+		case dwarf.TagFormalParameter:
+			p.parameters = append(p.parameters, t.r.typeOf(k))
+		case dwarf.TagUnspecifiedParameters:
+			p.dots = true
+		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter:
+			p.arguments = append(p.arguments, t.r.templateArgument(k))
+		case tagTemplateGNU:
+			pack, err := k.Children()
+			if err != nil {
+				continue
+			}
+			for _, x := range pack {
+				p.arguments = append(p.arguments, t.r.templateArgument(x))
+			}
+		case tagVariantPart:
+			p.variant = t.r.readVariants(k)
+		}
+	}
+	return p
+}
+
+// contiguous reports whether the bits that are set lie next to each other.
+func contiguous(v uint64) bool {
+	v >>= bits.TrailingZeros64(v)
+	return v&(v+1) == 0
+}
+
+// narrow returns an enumerator as the type has it.
+func (t *Type) narrow(v int64) int64 {
+	switch {
+	case t.Size == 0 || t.Size >= 8:
+		return v
+	case t.Elem().Kind != Void && !t.Elem().Strip().Signed:
+		return v & (1<<(8*t.Size) - 1)
+	}
+	shift := 64 - 8*t.Size
+	return v << shift >> shift
+}
+
+// enumScope returns what GDB puts before the names of an enumeration's values.
+func (t *Type) enumScope() string {
+	prefix := t.entry.Prefix()
+	if t.entry.Flag(dwarf.AttrEnumClass) || t.Language() == "rust" {
+		return prefix + t.Name + "::"
+	}
+	return prefix
+}
+
+func (r *Reader) templateArgument(e *symbol.Entry) TemplateArgument {
+	a := TemplateArgument{Name: e.Text(dwarf.AttrName), Type: r.typeOf(e)}
+	if n, ok := e.Constant(dwarf.AttrConstValue); ok {
+		v := int64(n)
+		a.Value = &v
+	}
+	return a
+}
+
+// field reads a member, DWARF 5 section 5.7.6.
+func (r *Reader) field(e *symbol.Entry) (f Field) {
+	f = Field{Name: e.Text(dwarf.AttrName), Type: r.lazyType(e), Artificial: e.Flag(dwarf.AttrArtificial), entry: e}
+	if e.Tag == dwarf.TagVariable || e.Flag(dwarf.AttrExternal) || e.Flag(dwarf.AttrDeclaration) {
+		f.Static = true
+		return f
+	}
+	if n, ok := e.Constant(dwarf.AttrDataMemberLoc); ok {
+		f.Offset = int64(n)
+	} else if b := e.Block(dwarf.AttrDataMemberLoc); b != nil {
+		f.Offset = memberOffset(b)
+	}
+	size, ok := e.Constant(dwarf.AttrBitSize)
+	if !ok {
+		return f
+	}
+	f.Bits = size
+	if n, ok := e.Constant(dwarf.AttrDataBitOffset); ok { // DWARF 4 and later: from the beginning of the struct
+		f.Offset += int64(n / 8)
+		f.BitOffset = n % 8
+	} else if n, ok := e.Constant(dwarf.AttrBitOffset); ok {
+		// Before: from the most significant bit of a unit of storage.
+		storage, has := e.Constant(dwarf.AttrByteSize)
+		if !has {
+			storage, _ = f.Type.size()
+		}
+		at := int64(n)
+		if r.order() != bigEndian {
+			at = int64(8*storage) - int64(n) - int64(size)
+		}
+		f.Offset += at >> 3
+		f.BitOffset = uint64(at & 7)
+	}
+	return f
+}
+
+// lazyType is typeOf: types are made without their parts.
+func (r *Reader) lazyType(e *symbol.Entry) *Type { return r.typeOf(e) }
+
+// memberOffset returns the constant that DW_OP_plus_uconst, or DW_OP_constu and DW_OP_plus, add (DWARF 2 and 3).
+func memberOffset(code []byte) int64 {
+	const plusUconst, constu, plus = 0x23, 0x10, 0x22
+	if len(code) < 2 || code[0] != plusUconst && !(code[0] == constu && code[len(code)-1] == plus) {
+		return 0
+	}
+	var v uint64
+	for i, b := range code[1:] {
+		if i > 9 {
+			return 0
+		}
+		v |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			return int64(v)
+		}
+	}
+	return 0
+}
+
+// virtual reports whether the offset of a base is not a constant.
+func (f *Field) virtual() bool {
+	n, _ := f.entry.Constant(dwarf.AttrVirtuality)
+	return n == 1
+}
+
+func (r *Reader) readVariants(e *symbol.Entry) *variantPart { return nil }

@@ -1,0 +1,223 @@
+package value
+
+import (
+	"debug/dwarf"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/logical"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Variable is an argument or a local variable of a frame.
+type Variable struct {
+	Name     string
+	Argument bool
+	// Block counts the blocks of statements around the variable from the function's, which is 0. Inner ones have larger numbers.
+	Block int
+	Type  *Type
+	Line  int // where the source declares it; 0 if that is not known
+	// Constant says that an enumerator of a type in the block is meant.
+	Constant bool
+
+	in    *context
+	entry *symbol.Entry // has the location
+	about *symbol.Entry // the same, or the abstract entry that has the name
+}
+
+// Frame has the variables of one logical frame.
+type Frame struct {
+	// Arguments are in the order of the declaration, Locals in that of GDB: from the inner to the outer block; within
+	// a function's own block in the order of the source.
+	Arguments, Locals []Variable
+	// Known says that there is debug information of the function.
+	Known    bool
+	Language string // of the function, by GDB's name; "" if it is not known
+
+	in *context
+}
+
+// scopes are what debug information tells of an address in block.
+type scopes struct {
+	list  []symbol.Scope
+	bias  uint64
+	err   error
+	parts []*variables // by frame, from the outermost (the function) inward; nil until it is asked for
+}
+
+// variables are those of a function or of one inlined call at an address.
+type variables struct {
+	arguments, locals []Variable // without context
+	language          string
+}
+
+const maxScopes = 1 << 14
+
+// at returns the scopes at an address in block.
+func (r *Reader) at(pc uint64) *scopes {
+	if s := r.scopes[pc]; s != nil {
+		return s
+	}
+	s := &scopes{}
+	s.list, s.bias, s.err = r.Symbols.Scopes(r.Modules, pc)
+	if len(r.scopes) >= maxScopes {
+		clear(r.scopes)
+	}
+	r.scopes[pc] = s
+	return s
+}
+
+// Frame returns the variables of a frame. mem is the memory of its stack (target.MemoryOf). The error says
+// why debug information cannot be read.
+func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
+	if f.Physical == nil || f.Type == frame.SigTramp || f.Type == frame.Dummy {
+		return Frame{}, nil
+	}
+	s := r.at(f.AddressInBlock)
+	if s.err != nil || len(s.list) == 0 {
+		return Frame{}, s.err
+	}
+	v := s.variables(r, f)
+	c := &context{r: r, frame: *f, mem: mem, scopes: s, pc: f.AddressInBlock - s.bias}
+	out := Frame{Arguments: withContext(v.arguments, c), Locals: withContext(v.locals, c), Known: true, Language: v.language, in: c}
+	return out, nil
+}
+
+func withContext(list []Variable, c *context) []Variable {
+	out := make([]Variable, len(list))
+	for i, v := range list {
+		v.in = c
+		out[i] = v
+	}
+	return out
+}
+
+// variables returns the variables of the function or inlined call that f is.
+func (s *scopes) variables(r *Reader, f *logical.Frame) *variables {
+	// Frames count from the function inward, as inlined calls do.
+	starts := []int{0}
+	for i := 1; i < len(s.list); i++ {
+		if s.list[i].Tag == dwarf.TagInlinedSubroutine {
+			starts = append(starts, i)
+		}
+	}
+	if s.parts == nil {
+		s.parts = make([]*variables, len(starts))
+	}
+	depth := f.Depth()
+	if f.Type == frame.TailCall {
+		depth = len(starts) - 1 // the jump is in the innermost call
+	}
+	if depth >= len(starts) {
+		return &variables{}
+	}
+	if v := s.parts[depth]; v != nil {
+		return v
+	}
+	end := len(s.list)
+	if depth+1 < len(starts) {
+		end = starts[depth+1]
+	}
+	v := &variables{language: s.list[0].Language()}
+	s.parts[depth] = v
+	for i := end - 1; i >= starts[depth]; i-- {
+		list := r.block(&s.list[i], i-starts[depth])
+		if i > starts[depth] {
+			list = hashed(list, v.language)
+		}
+		for _, x := range list {
+			switch {
+			case x.Argument:
+				v.arguments = append(v.arguments, x)
+			case x.entry != nil || x.Constant:
+				v.locals = append(v.locals, x)
+			}
+		}
+	}
+	return v
+}
+
+// maxAbstract bounds how many entries describe one variable, each referring to the next.
+const maxAbstract = 8
+
+// block returns the variables of a scope, in the order of the debug information.
+func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
+	seen := make(map[symbol.Ref]bool)
+	for _, e := range s.Entries {
+		list = r.appendVariable(list, e, number, seen)
+	}
+	// What the abstract function has, and the code has not, is optimized out: GDB shows it all the same.
+	origin := s.Reference(dwarf.AttrAbstractOrigin)
+	if origin.IsZero() {
+		return list
+	}
+	abstract, err := r.Symbols.Entry(origin)
+	if err != nil {
+		return list
+	}
+	return r.appendAbstract(list, abstract, number, seen, 0)
+}
+
+// appendAbstract appends the variables of an abstract scope that no entry of the code refers to. Blocks that are
+// only there are as if they were not: their variables belong to the block around them.
+func (r *Reader) appendAbstract(list []Variable, scope *symbol.Entry, number int, seen map[symbol.Ref]bool, depth int) []Variable {
+	kids, err := scope.Children()
+	if err != nil || depth > maxAbstract {
+		return list
+	}
+	for _, e := range kids {
+		if seen[e.Ref] {
+			continue
+		}
+		if e.Tag == dwarf.TagLexDwarfBlock {
+			list = r.appendAbstract(list, e, number, seen, depth+1)
+			continue
+		}
+		list = r.appendVariable(list, e, number, seen)
+	}
+	return list
+}
+
+// appendVariable appends the variable or the enumerators of an entry.
+func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, seen map[symbol.Ref]bool) []Variable {
+	about := e
+	for range maxAbstract { // the entry of the code, the abstract one, the declaration
+		seen[about.Ref] = true
+		origin := about.Reference(dwarf.AttrAbstractOrigin)
+		if origin.IsZero() {
+			origin = about.Reference(dwarf.AttrSpecification)
+		}
+		if origin.IsZero() {
+			break
+		}
+		next, err := r.Symbols.Entry(origin)
+		if err != nil {
+			break
+		}
+		about = next
+	}
+	switch e.Tag {
+	case dwarf.TagFormalParameter, dwarf.TagVariable:
+		v := Variable{Name: about.Text(dwarf.AttrName), Argument: e.Tag == dwarf.TagFormalParameter, Block: number, entry: e, about: about}
+		if v.Name == "" {
+			return list
+		}
+		if n, ok := about.Constant(dwarf.AttrDeclLine); ok && n < 1<<31 {
+			v.Line = int(n)
+		}
+		v.Type = r.typeOf(about)
+		if !about.Has(dwarf.AttrType) && e.Has(dwarf.AttrType) {
+			v.Type = r.typeOf(e)
+		}
+		if e.Flag(dwarf.AttrExternal) && e.Flag(dwarf.AttrDeclaration) {
+			v.entry = nil // of another function or file: counted, not shown
+		}
+		return append(list, v)
+	case dwarf.TagEnumerationType:
+		t := r.typeAt(e.Ref)
+		for _, x := range t.Enumerators() {
+			list = append(list, Variable{Name: x.Name, Block: number, Type: t, Constant: true, about: e})
+		}
+	}
+	return list
+}
