@@ -1,6 +1,8 @@
 package symbol
 
 import (
+	"strings"
+
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -32,10 +34,25 @@ func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, 
 			if name = truncate(name, length); length <= maxName {
 				name = demangleSymbol(name)
 			}
-			return name, at - x.Addr, true
+			return withoutNumber(name), at - x.Addr, true
 		}
 	}
 	return "", 0, false
+}
+
+// withoutNumber returns the name of a variable that is local to a function without the number by which compilers
+// tell it from others: "count" for "count.4".
+func withoutNumber(name string) string {
+	i := strings.LastIndexByte(name, '.')
+	if i <= 0 || i == len(name)-1 {
+		return name
+	}
+	for _, c := range name[i+1:] {
+		if c < '0' || c > '9' {
+			return name
+		}
+	}
+	return name[:i]
 }
 
 // Named returns the run-time addresses of the symbols of a name, which is mangled: those of the module m, if it is

@@ -47,6 +47,7 @@ type Entry struct {
 	s        *Symbolizer
 	children bool
 	end      uint64 // offset behind the entry itself
+	next     uint64 // offset at which reading goes on: end, or behind the entry's children
 	attrs    []attribute
 }
 
@@ -132,7 +133,7 @@ func (d *debugInfo) partOf(r Ref) (_ *debugInfo, u *unit) {
 
 // rawEntries calls yield with the entry at off of the part of r, and with those that follow it in the
 // unit, until yield returns false or the unit ends. An entry without a tag ends a list of children.
-// yield may set the end of an entry to a later offset, to go on there.
+// yield may set an entry's next to a later offset, to go on there.
 func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield func(*Entry) bool) error {
 	d.mu.Lock()
 	table, err := d.abbrevs(u)
@@ -177,10 +178,11 @@ func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield 
 			if err := d.spend(&d.typesLeft, 1); err != nil {
 				return err
 			}
-			if e.end = c.offset(); !yield(e) {
+			e.end = c.offset()
+			if e.next = e.end; !yield(e) {
 				return nil
 			}
-			if off = e.end; off < c.offset() || off > end {
+			if off = e.next; off < c.offset() || off > end {
 				break
 			}
 			if off > c.offset() {
@@ -208,7 +210,7 @@ func (d *debugInfo) childEntries(u *unit, e *Entry, enter func(*Entry) bool) err
 		switch sibling, ok := x.attr(dwarf.AttrSibling); {
 		case !x.children:
 		case !within && ok && sibling.class == classReference && sibling.n > x.end && sibling.n < u.end:
-			x.end = sibling.n
+			x.next = sibling.n
 		case len(entered) == maxDepth:
 			return false
 		default:

@@ -11,6 +11,8 @@ type Scope struct {
 	*Entry
 	// Entries are those directly within the scope, without the scopes: variables, parameters, types, call sites.
 	Entries []*Entry
+	// Others are the blocks and inlined calls within the scope that have no code at the address.
+	Others []*Entry
 }
 
 // Scopes returns the scopes that have code at pc, an address in block: the function, then those within it,
@@ -67,11 +69,14 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 			scope := at
 			if bounds.low.class != classNone || bounds.ranges.class != classNone {
 				if !d.holds(u, &bounds, addr) {
+					list[at].Others = append(list[at].Others, x)
 					return false
 				}
+				list[at].Others = append(list[at].Others, x)
 				list = append(list, Scope{Entry: x})
 				scope = len(list) - 1
 			} else if x.Tag == dwarf.TagInlinedSubroutine {
+				list[at].Others = append(list[at].Others, x)
 				return false
 			}
 			if x.children {

@@ -75,6 +75,14 @@ func (s *Symbolizer) TailCalls(modules *target.Modules, ret, inner uint64) TailC
 	return out
 }
 
+// TailCallsItself reports whether the function that is entered at entry may call itself by tail calls, directly or
+// through other functions, as far as the debug information has such calls. It is true if one of them has a target that
+// only the program knows.
+func (s *Symbolizer) TailCallsItself(modules *target.Modules, entry uint64) bool {
+	search := tailSearch{s: s, modules: modules, inner: entry, lenient: true, jumps: make(map[uint64][]jump), onWay: make(map[uint64]bool)}
+	return search.follow(entry) != nil || search.found
+}
+
 // jump is a tail call, or a call, and where it goes.
 type jump struct {
 	TailCall
@@ -91,6 +99,7 @@ type tailSearch struct {
 	jumps   map[uint64][]jump // by the function's entry
 	way     []jump            // the first way that was found
 	found   bool
+	lenient bool // functions count whose tail calls are not all known
 	several bool // there are other ways
 	// All ways so far begin with the same callers and end with the same callees: so many of way.
 	callers, callees int
@@ -176,7 +185,9 @@ func (t *tailSearch) from(entry uint64) (list []jump, err error) {
 		return list, nil
 	}
 	m := t.modules.Find(entry)
-	err = fmt.Errorf("no debug information describes the function at %#x", entry)
+	if !t.lenient {
+		err = fmt.Errorf("no debug information describes the function at %#x", entry)
+	}
 	t.s.withDWARF(m, func(d *debugInfo, bias uint64) {
 		of, u, i, ok := d.functionAt(entry - bias)
 		if !ok || u.functions[i].enters != entry-bias {
@@ -184,6 +195,9 @@ func (t *tailSearch) from(entry uint64) (list []jump, err error) {
 		}
 		jumps := u.jumpsOf(i)
 		switch {
+		case !of.allJumps(u, u.functions[i].subprogram) && t.lenient:
+			err = nil
+			return
 		case !of.allJumps(u, u.functions[i].subprogram):
 			err = fmt.Errorf("not all tail calls of the function at %#x are in the debug information", entry)
 			return

@@ -56,16 +56,12 @@ func sameContents(a, b *Value) bool {
 // and no tail call came between (DWARF 5, section 3.4.2).
 func (v *Variable) AtEntry() (Value, bool) {
 	c := v.in
-	if c == nil || v.entry == nil || c.frame.Type == frame.TailCall || c.frame.Type == frame.Inline {
+	if c == nil || v.entry == nil || c.frame.Type == frame.Inline {
 		return Value{}, false
 	}
 	at := c.pc
 	if v.entry.Listed(dwarf.AttrLocation) {
-		start, ok := c.scopes.list[0].Address(dwarf.AttrLowpc)
-		if !ok {
-			return Value{}, false
-		}
-		at = start
+		at = c.entry() - c.scopes.bias
 	}
 	x, err := v.entry.Expression(dwarf.AttrLocation, at)
 	if err != nil || x == nil {

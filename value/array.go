@@ -10,11 +10,14 @@ func (w *writer) array(v *Value, t *Type) {
 	elem := t.Elem()
 	size, ok := elem.size()
 	b := t.Bounds(nil)
-	if !b.Known {
-		if !t.Vector && w.textual(elem) && v.Place == InMemory && t.entry != nil {
-			// A flexible array: GDB takes it as an array without elements.
+	if !t.Vector && (!b.Known || b.Count == 0) && v.Place == InMemory {
+		// Of an array whose length is not known, GDB shows the address, as if it were a pointer.
+		w.address(v, v.Addr)
+		if w.textual(elem) {
+			w.put(" ")
+			w.stringAt(v, elem, v.Addr)
 		}
-		b.Count = 0
+		return
 	}
 	if !ok {
 		w.put("<unknown type>")

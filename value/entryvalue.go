@@ -84,6 +84,12 @@ func (c *context) callArgument(is func(p *symbol.Entry) bool) (*callArgument, er
 	if site == nil {
 		return nil, fmt.Errorf("no call site returns to %#x: %w", caller.frame.PC, ErrUnavailable)
 	}
+	if err := caller.callsTo(site, c.entry()); err != nil {
+		return nil, err
+	}
+	if c.r.callsItself(c.entry()) {
+		return nil, fmt.Errorf("the function may have called itself by a tail call: %w", ErrUnavailable)
+	}
 	kids, err := site.Children()
 	if err != nil {
 		return nil, err
@@ -96,10 +102,62 @@ func (c *context) callArgument(is func(p *symbol.Entry) bool) (*callArgument, er
 	return nil, fmt.Errorf("the call that returns to %#x does not tell: %w", caller.frame.PC, ErrUnavailable)
 }
 
-// caller returns the context of the function that has called c's, if that call led there and nowhere else.
+// entry returns the run-time address at which the frame's function is entered; 0 if it is not known.
+func (c *context) entry() uint64 {
+	function := c.scopes.list[0]
+	if pc, ok := function.Address(dwarf.AttrEntrypc); ok {
+		return pc + c.scopes.bias
+	}
+	if pc, ok := function.Address(dwarf.AttrLowpc); ok {
+		return pc + c.scopes.bias
+	}
+	at := c.r.Symbols.Locate(c.r.Modules, c.frame.AddressInBlock)
+	f := &at[len(at)-1]
+	if f.Entry != 0 {
+		return f.Entry
+	}
+	return f.Start
+}
+
+// callsTo returns an error unless a call site is known to call the function that is entered at entry. Where
+// the function is, the program alone may know: then the call site must say how.
+func (c *context) callsTo(site *symbol.Entry, entry uint64) error {
+	const gnuTarget = 0x2113
+	for _, a := range [...]dwarf.Attr{dwarf.AttrCallTarget, gnuTarget} {
+		x, err := site.Expression(a, c.pc)
+		if err != nil || x == nil {
+			continue
+		}
+		to, err := evaluated(x).Value(c.environment(site, x))
+		if err == nil && to != entry {
+			err = fmt.Errorf("the call goes to %#x: %w", to, ErrUnavailable)
+		}
+		return err
+	}
+	if !site.Has(dwarf.AttrCallOrigin) && !site.Has(dwarf.AttrAbstractOrigin) {
+		return fmt.Errorf("nothing says where the call before %#x goes: %w", c.frame.PC, ErrUnavailable)
+	}
+	return nil
+}
+
+// callsItself reports whether the function that is entered at entry may call itself by tail calls: then its arguments may
+// not be those of the call site.
+func (r *Reader) callsItself(entry uint64) bool {
+	if yes, ok := r.loops[entry]; ok {
+		return yes
+	}
+	yes := r.Symbols.TailCallsItself(r.Modules, entry)
+	if r.loops == nil || len(r.loops) >= maxScopes {
+		r.loops = make(map[uint64]bool)
+	}
+	r.loops[entry] = yes
+	return yes
+}
+
+// caller returns the context of the function that has called c's, or has left by a tail call to it.
 func (c *context) caller() (*context, error) {
 	f := c.frame.Physical
-	if c.frame.Type == frame.TailCall || f.Type() != frame.Normal && f.Type() != frame.OtherStack {
+	if c.frame.Type != frame.TailCall && f.Type() != frame.Normal && f.Type() != frame.OtherStack {
 		return nil, ErrUnavailable
 	}
 	prev, err := f.Prev()
@@ -109,28 +167,47 @@ func (c *context) caller() (*context, error) {
 	if t := prev.Type(); t != frame.Normal && t != frame.OtherStack {
 		return nil, ErrUnavailable
 	}
-	function := c.scopes.list[0]
-	entry, _ := function.Address(dwarf.AttrLowpc)
-	if pc, ok := function.Address(dwarf.AttrEntrypc); ok {
-		entry = pc
-	}
-	if entry == 0 {
-		if start, ok := f.Function(); ok {
-			entry = start - c.scopes.bias
+	inner := c
+	if c.frame.Type == frame.TailCall {
+		if inner, err = c.context(f, f.PC(), f.AddressInBlock(), f.Type()); err != nil {
+			return nil, err
 		}
 	}
-	// If the function was entered by a tail call, the registers were those of the function that jumped.
-	calls := c.r.Symbols.TailCalls(c.r.Modules, prev.PC(), entry+c.scopes.bias)
-	if calls.Target != 0 || len(calls.Calls) > 0 || calls.Err != nil {
-		return nil, fmt.Errorf("the function was entered by a tail call: %w", ErrUnavailable)
+	calls := c.r.Symbols.TailCalls(c.r.Modules, prev.PC(), inner.entry())
+	if calls.Err != nil && calls.Target != 0 {
+		return nil, fmt.Errorf("%v: %w", calls.Err, ErrUnavailable)
 	}
-	block := prev.AddressInBlock()
+	// The tail calls next to the physical frame come first.
+	next := 0
+	if c.frame.Type == frame.TailCall {
+		next = len(calls.Calls) // the last one leads to the physical caller
+		for i := range calls.Calls {
+			if calls.Calls[i].PC == c.frame.PC {
+				next = i + 1
+			}
+		}
+	}
+	switch {
+	case next < calls.Callees:
+		j := calls.Calls[next]
+		return c.context(f, j.PC, j.Jump, frame.TailCall)
+	case calls.Ambiguous && next == calls.Callees:
+		return nil, fmt.Errorf("several tail calls may have led to the function: %w", ErrUnavailable)
+	case next < len(calls.Calls):
+		j := calls.Calls[next]
+		return c.context(f, j.PC, j.Jump, frame.TailCall)
+	}
+	return c.context(prev, prev.PC(), prev.AddressInBlock(), prev.Type())
+}
+
+// context returns the context of another frame of the stack.
+func (c *context) context(f *frame.Frame, pc, block uint64, t frame.Type) (*context, error) {
 	s := c.r.at(block)
 	if s.err != nil || len(s.list) == 0 {
 		return nil, ErrUnavailable
 	}
 	out := &context{r: c.r, mem: c.mem, scopes: s, pc: block - s.bias, nested: c.nested + 1}
-	out.frame.Physical, out.frame.PC, out.frame.AddressInBlock, out.frame.Type = prev, prev.PC(), block, prev.Type()
+	out.frame.Physical, out.frame.PC, out.frame.AddressInBlock, out.frame.Type = f, pc, block, t
 	return out, nil
 }
 

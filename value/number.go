@@ -59,8 +59,7 @@ func (t *Type) formatOf(n uint64) (f format, ok bool) {
 
 // floatText writes a floating-point number with as many digits as tell it from all others.
 func (t *Type) floatText(b []byte) string {
-	const decimal = 0x0f // DW_ATE_decimal_float
-	if t.Encoding == decimal {
+	if t.Encoding == 0x0f { // DW_ATE_decimal_float
 		return t.decimalText(b)
 	}
 	f, ok := t.formatOf(uint64(len(b)))

@@ -137,7 +137,7 @@ func (w *writer) value(v *Value) {
 		return
 	}
 	t := v.Type.Strip()
-	if err := v.Err(); err != nil {
+	if err := v.Err(); err != nil && !(w.depth > 0 && v.err == nil && (t.Kind == Struct || t.Kind == Union || t.Kind == Array)) {
 		if errors.Is(err, ErrSynthetic) && (t.Kind == Pointer || t.Kind == Reference) {
 			w.put("<synthetic pointer>")
 			return

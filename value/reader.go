@@ -19,6 +19,7 @@ type Reader struct {
 
 	types     map[symbol.Ref]*Type
 	scopes    map[uint64]*scopes
+	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
 	languages map[symbol.Ref]string
 	names     dataNames
 	named     map[string]*Type // definitions of types that are declared elsewhere

@@ -237,7 +237,6 @@ func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string 
 			return string(e.r)
 		}
 	}
-	*escaped = true
 	if c.size == 1 {
 		return octal(e.raw)
 	}
@@ -247,6 +246,7 @@ func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string 
 		if n <= 0777 {
 			b.WriteString(octalNumber(n))
 		} else {
+			*escaped = true
 			b.WriteString(`\x` + strconv.FormatUint(n, 16))
 		}
 	}

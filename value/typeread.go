@@ -138,6 +138,7 @@ func (r *Reader) baseType(t *Type) {
 		unsigned
 		unsignedChar
 		imaginary
+		decimal    = 0x0f
 		utf        = 0x10
 		ucs        = 0x11
 		ascii      = 0x12
@@ -149,7 +150,7 @@ func (r *Reader) baseType(t *Type) {
 		t.Kind = Bool
 	case complexFloat:
 		t.Kind = Complex
-	case float, imaginary:
+	case float, imaginary, decimal:
 		t.Kind = Float
 	case signed:
 		t.Signed = true

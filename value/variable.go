@@ -146,6 +146,9 @@ func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	for _, e := range s.Entries {
 		list = r.appendVariable(list, e, number, seen)
 	}
+	for _, e := range s.Others {
+		seen[e.Reference(dwarf.AttrAbstractOrigin)] = true
+	}
 	// What the abstract function has, and the code has not, is optimized out: GDB shows it all the same.
 	origin := s.Reference(dwarf.AttrAbstractOrigin)
 	if origin.IsZero() {
@@ -199,6 +202,9 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 	switch e.Tag {
 	case dwarf.TagFormalParameter, dwarf.TagVariable:
 		v := Variable{Name: about.Text(dwarf.AttrName), Argument: e.Tag == dwarf.TagFormalParameter, Block: number, entry: e, about: about}
+		if !e.Has(dwarf.AttrLocation) && !e.Has(dwarf.AttrConstValue) {
+			v.entry = about
+		}
 		if v.Name == "" {
 			return list
 		}
