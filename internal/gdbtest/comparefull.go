@@ -1,0 +1,104 @@
+package gdbtest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A FullComparison says how far two texts of all variables agree.
+type FullComparison struct {
+	Frames, Values, Equal int
+	// Reordered is how many frames have the same locals in another order.
+	Reordered int
+	Different []FullDifference
+}
+
+// A FullDifference is one variable that the texts have in different ways. What one of them has not is "(not there)".
+type FullDifference struct {
+	TID, Level     int
+	Function, Name string
+	Want, Got      string
+}
+
+func (d FullDifference) String() string {
+	return fmt.Sprintf("thread %d #%d %s: %s = %s\n\tgdb has %s", d.TID, d.Level, d.Function, d.Name, brief(d.Got), brief(d.Want))
+}
+
+func brief(text string) string { return text[:min(len(text), 400)] }
+
+const notThere = "(not there)"
+
+// CompareFull compares arguments and locals of all frames that gdb has in want, by thread, level, name and turn. Blanks do not
+// count.
+func CompareFull(want, got []FullThread) *FullComparison {
+	c := &FullComparison{}
+	for _, w := range want {
+		i := slices.IndexFunc(got, func(t FullThread) bool { return t.TID == w.TID })
+		if i < 0 {
+			c.Different = append(c.Different, FullDifference{TID: w.TID, Name: "(thread)", Want: "there", Got: notThere})
+			continue
+		}
+		for n := range w.Frames {
+			c.Frames++
+			f, other := &w.Frames[n], &FullFrame{}
+			if n < len(got[i].Frames) {
+				other = &got[i].Frames[n]
+			}
+			c.frame(w.TID, f, other)
+		}
+	}
+	return c
+}
+
+func (c *FullComparison) frame(tid int, want, got *FullFrame) {
+	c.variables(tid, want, want.Arguments(), got.Arguments())
+	if c.variables(tid, want, want.Locals, got.Locals) && !slices.EqualFunc(want.Locals, got.Locals, func(a, b FullLocal) bool { return a.Name == b.Name }) {
+		c.Reordered++
+	}
+}
+
+// variables compares arguments or locals, and reports whether the names are the same.
+func (c *FullComparison) variables(tid int, f *FullFrame, want, got []FullLocal) (same bool) {
+	type key struct {
+		name string
+		turn int
+	}
+	turn := func(of map[string]int, name string) key {
+		of[name]++
+		return key{name, of[name]}
+	}
+	have, turns := map[key]string{}, map[string]int{}
+	for _, v := range got {
+		have[turn(turns, v.Name)] = normal(v.Text)
+	}
+	same = true
+	clear(turns)
+	for _, v := range want {
+		c.Values++
+		k := turn(turns, v.Name)
+		text, ok := have[k]
+		if delete(have, k); !ok {
+			text, same = notThere, false
+		}
+		if wanted := normal(v.Text); wanted == text {
+			c.Equal++
+		} else {
+			c.Different = append(c.Different, FullDifference{tid, f.Level, f.Function, v.Name, wanted, text})
+		}
+	}
+	for k, text := range have {
+		same = false
+		c.Different = append(c.Different, FullDifference{tid, f.Level, f.Function, k.name, notThere, text})
+	}
+	return same
+}
+
+// noise is what gdb says in the middle of a value.
+var noise = regexp.MustCompile(`warning: \((Internal error|Error): pc 0x[0-9a-f]+ in [^)]*\)`)
+
+// normal is text with one blank for each white space.
+func normal(text string) string {
+	return strings.Join(strings.Fields(noise.ReplaceAllString(text, "")), " ")
+}

@@ -1,0 +1,74 @@
+//go:build linux
+
+package gdbtest
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A FullOption changes what gdb prints.
+type FullOption struct{ early []string }
+
+// WithScripts has gdb load the scripts that come with libraries, and pretty-printers with them. Without, all is raw.
+// Further folders hold such scripts, too.
+func WithScripts(folders ...string) FullOption {
+	early := []string{"set auto-load on"}
+	for _, folder := range folders {
+		early = append(early, "add-auto-load-safe-path "+folder, "directory "+folder)
+	}
+	return FullOption{early}
+}
+
+// Full attaches gdb to a process that stands still and returns the text of all its variables. If core is not empty, gdb
+// writes a core file there, too.
+func Full(t testing.TB, pid int, core string, options ...FullOption) string {
+	t.Helper()
+	commands := []string{"-p", strconv.Itoa(pid), "-ex", "thread apply all bt full"}
+	if core != "" {
+		commands = append(commands, "-ex", "generate-core-file "+core)
+	}
+	text := runFull(t, options, commands...)
+	if core != "" {
+		if _, err := os.Stat(core); err != nil {
+			t.Fatalf("gdb has written no core: %v\n%s", err, text)
+		}
+	}
+	return text
+}
+
+// FullCore returns the text of all variables in a core file.
+func FullCore(t testing.TB, program, core string, options ...FullOption) string {
+	t.Helper()
+	return runFull(t, options, program, core, "-ex", "thread apply all bt full")
+}
+
+// runFull runs gdb as Full and FullCore need it: the text does not depend on the user's settings.
+func runFull(t testing.TB, options []FullOption, args ...string) string {
+	t.Helper()
+	early := []string{"set auto-load off"}
+	for _, o := range options {
+		early = o.early
+	}
+	early = append(early, "set debuginfod enabled off", "set host-charset UTF-8", "set target-charset UTF-8",
+		"set backtrace past-main on", "set backtrace past-entry on", "set backtrace limit unlimited")
+	argv := []string{"-nx", "-batch"}
+	for _, command := range early {
+		argv = append(argv, "-iex", command)
+	}
+	cmd := exec.Command(Tool(t, "gdb"), append(argv, args...)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	for _, command := range early {
+		if folder, ok := strings.CutPrefix(command, "directory "); ok {
+			cmd.Env = append(cmd.Env, "PYTHONPATH="+folder)
+		}
+	}
+	stdout, stderr, err := command(cmd)
+	if err != nil {
+		t.Fatalf("gdb %q: %v\n%s%s", args, err, stdout, stderr)
+	}
+	return stdout
+}
