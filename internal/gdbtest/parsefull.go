@@ -123,9 +123,10 @@ func parseFrame(text string) (f FullFrame, err error) {
 	if strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">") { // <signal handler called>
 		return f, nil
 	}
-	for from := 0; ; {
+	const mostAttempts = 100 // of parentheses in a function's name
+	for from, attempts := 0, 0; ; attempts++ {
 		open := strings.Index(text[from:], " (")
-		if open < 0 {
+		if open < 0 || attempts == mostAttempts {
 			return f, errors.New("a frame without arguments")
 		}
 		open += from

@@ -144,7 +144,7 @@ func (g *generator) cxxFunction(call caller) caller {
 
 // pointers are locals that point to members, and other rare things.
 func (g *generator) pointers() string {
-	c := g.class(1, fmt.Sprintf("\tint data_member = 5;\n\tNOINLINE long method(int x) { return x; }\n\tNOINLINE virtual long overridden(char c) const { return c; }\n"), "")
+	c := g.class(1, "\tint data_member = 5;\n\tNOINLINE long method(int x) { return x; }\n\tNOINLINE virtual long overridden(char c) const { return c; }\n", "")
 	data, method, v := g.name("data"), g.name("method"), g.name("overridden")
 	null, unset := g.name("null"), g.name("unset")
 	text := fmt.Sprintf("\tint %s::*%s = &%s::data_member;\n\tkeep(&%s);\n", c.name, data, c.name, data)

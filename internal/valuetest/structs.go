@@ -22,11 +22,7 @@ func (g *generator) structure(n int) *typ {
 	t := named("struct "+name, object, nil)
 	t.members, t.flex = integers, flex
 	t.value = func() string {
-		var text []string
-		for _, v := range values {
-			text = append(text, v)
-		}
-		return "{" + strings.Join(text, ", ") + "}"
+		return "{" + strings.Join(values, ", ") + "}"
 	}
 	return t
 }
