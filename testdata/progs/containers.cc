@@ -186,7 +186,13 @@ NOINLINE int wrappers(std::pair<int, std::string> pair, std::tuple<int, double, 
     return 1;
 }
 
-// Containers that are not made yet, or are no more.
+// The stack below is clean then, where containers are not made yet.
+NOINLINE void clean() {
+    char room[1 << 16] = {};
+    keep(room);
+}
+
+// Containers that are not made yet.
 NOINLINE int unmade(int stage) {
     if (stage == 0) {
         wrappers({1, "pair"}, {2, 2.5, "tuple"}, 6);
@@ -200,5 +206,6 @@ NOINLINE int unmade(int stage) {
 
 int main() {
     arm();
+    clean();
     return unmade(0);
 }
