@@ -45,6 +45,12 @@ type Arch struct {
 	// CalleeSaved are the registers that the ABI lets a caller rely on across a
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
 	CalleeSaved RegSet
+	// ThreadPointer are the registers that together hold the address of a thread's own storage, the one with the upper
+	// bits first. There are none where unwind tables have no number for it.
+	ThreadPointer []trad.Reg
+	// ThreadBlock is how many bytes behind that address the program's thread-local variables begin, before they are
+	// aligned; 0 says that they end at the address (variant II of ELF's handling of thread-local storage).
+	ThreadBlock uint64
 
 	RedZone    int   // bytes below SP that a function may use
 	StackAlign int   // SP's alignment at a call, bytes; a power of two

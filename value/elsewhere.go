@@ -54,6 +54,3 @@ func (v *Value) virtualBase(f *Field) Value {
 
 // definition returns the definition of a type that t declares; nil if it is not found.
 func (r *Reader) definition(t *Type) *Type { return nil }
-
-// threadLocal returns the address of a thread's variable.
-func (c *context) threadLocal(offset uint64) (uint64, error) { return 0, ErrUnavailable }

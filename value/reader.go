@@ -22,7 +22,10 @@ type Reader struct {
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
 	languages map[symbol.Ref]string
 	names     dataNames
-	named     map[string]*Type // definitions of types that are declared elsewhere
+	tables    struct {
+		read  bool
+		known *threadTables
+	}
 }
 
 // NewReader returns a Reader of a target's processes.

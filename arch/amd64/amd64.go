@@ -69,12 +69,13 @@ var Arch = &arch.Arch{
 	SystemResult: RAX,
 	// Segments and their bases belong to the thread, not to a frame: no call
 	// changes them.
-	CalleeSaved: arch.Set(RBX, RBP, RSP, R12, R13, R14, R15, CS, SS, DS, ES, FS, GS, FSBase, GSBase),
-	RedZone:     128,
-	StackAlign:  16,
-	FrameRecord: 16,
-	RAOffset:    -8,
-	AddressMask: ^uint64(0),
+	ThreadPointer: []trad.Reg{FSBase},
+	CalleeSaved:   arch.Set(RBX, RBP, RSP, R12, R13, R14, R15, CS, SS, DS, ES, FS, GS, FSBase, GSBase),
+	RedZone:       128,
+	StackAlign:    16,
+	FrameRecord:   16,
+	RAOffset:      -8,
+	AddressMask:   ^uint64(0),
 
 	ReadFrame:    Machine.ReadFrame,
 	ReadSplit:    Machine.ReadSplit,
