@@ -15,7 +15,7 @@ import (
 type Ref struct {
 	of       *sharedInfo
 	part     part
-	skeleton uint64 // of split DWARF: the offset of the unit's skeleton
+	skeleton uint64 // of split DWARF: the offset of the first entry of the unit's skeleton
 	off      uint64 // of the entry in the part's section
 }
 

@@ -40,7 +40,7 @@ func (s *Symbolizer) Scopes(modules *target.Modules, pc uint64) (list []Scope, b
 		}
 		r := Ref{of: x, off: u.functions[i].at}
 		if of != d {
-			r.part, r.skeleton = inSplit, of.skeletonUnit.start
+			r.part, r.skeleton = inSplit, of.skeletonUnit.entry
 		}
 		list, err = of.scopes(s, u, r, addr)
 	})

@@ -32,7 +32,7 @@ func (w *writer) array(v *Value, t *Type) {
 		return
 	}
 	w.put("{")
-	w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, func(x *Value) { w.value(x) })
+	w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.part)
 	w.put("}")
 }
 
@@ -97,7 +97,7 @@ func equal(a, b *Value) bool {
 func (w *writer) text(v *Value, elem *Type, n, size uint64) {
 	if why, _ := v.missing(0, 8*n*size); why != nil {
 		w.put("{")
-		w.elements(n, v.Index, func(x *Value) { w.value(x) })
+		w.elements(n, v.Index, w.part)
 		w.put("}")
 		return
 	}

@@ -32,14 +32,18 @@ func (c *context) entryValue(x dwarfexpr.Expression) (uint64, error) {
 // sameParameter reports whether the location of an argument at a call site is that of an entry value. An entry value
 // may read memory whose address the call site has as a register plus an offset.
 func sameParameter(at, want []byte) bool {
-	if len(at) == 0 {
+	if len(at) == 0 || len(want) == 0 {
 		return false
 	}
-	const breg0, breg31 = 0x70, 0x8f
+	const reg0, reg31, breg0, breg31, regvalType, gnuRegvalType = 0x50, 0x6f, 0x70, 0x8f, 0xa5, 0xf5
 	if bytes.Equal(at, want) {
 		return true
 	}
-	return len(want) == 1 && len(at) == 2 && at[0] >= breg0 && at[0] <= breg31 && at[1] == 0 && at[0]-breg0 == want[0]-0x50
+	if len(want) == 1 && len(at) == 2 && at[0] >= breg0 && at[0] <= breg31 && at[1] == 0 && at[0]-breg0 == want[0]-reg0 {
+		return true
+	}
+	// The register's contents as a value of a type.
+	return (want[0] == regvalType || want[0] == gnuRegvalType) && len(want) > 1 && len(at) == 1 && at[0]-reg0 == want[1] && want[1] <= reg31-reg0
 }
 
 // callerArgument returns the value that the caller passed for an argument, where its call site tells it.

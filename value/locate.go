@@ -145,7 +145,9 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 	case dwarfexpr.Memory:
 		source = make([]byte, (skip+n+7)/8)
 		if err := readMemory(c.mem, c.r.Arch.Wrap(l.Addr), source); err != nil {
-			missing(err)
+			if v.err == nil { // GDB reads all pieces, or shows nothing
+				v.err = err
+			}
 			return
 		}
 	case dwarfexpr.Register:

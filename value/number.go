@@ -117,10 +117,6 @@ func (w *writer) complex(v *Value, t *Type, b []byte) {
 	parts := [2]string{}
 	for i := range parts {
 		part := b[i*half : (i+1)*half]
-		if t.Encoding >= 0x80 {
-			parts[i] = bigNumber(part, t.order() == bigEndian, t.Signed).String()
-			continue
-		}
 		parts[i] = t.floatText(part)
 	}
 	w.put(parts[0] + " + " + parts[1] + "i")
@@ -156,10 +152,11 @@ func (t *Type) decimalText(b []byte) string {
 		if !top(4) {
 			return sign + "Infinity"
 		}
+		text := sign + "NaN"
 		if top(5) {
-			return sign + "sNaN"
+			text = sign + "sNaN"
 		}
-		return sign + "NaN"
+		return text + payload(all, n-1-exponentBits-2, digits-1)
 	}
 	mask := func(bits int) *big.Int {
 		return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1))
@@ -207,4 +204,16 @@ func scientific(digits string, exponent int) string {
 		sign, adjusted = "-", -adjusted
 	}
 	return s + "E" + sign + strconv.Itoa(adjusted)
+}
+
+// payload writes the digits that a decimal number carries that is none.
+func payload(all *big.Int, bits, digits int) string {
+	p := new(big.Int).And(all, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1)))
+	switch limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil); {
+	case p.Sign() == 0:
+		return ""
+	case p.Cmp(limit) >= 0:
+		return strings.Repeat("9", digits)
+	}
+	return p.String()
 }

@@ -131,13 +131,22 @@ func (w *writer) top(v *Value) {
 	w.value(v)
 }
 
-// value writes a value.
+// value writes a value that is no part of another one.
 func (w *writer) value(v *Value) {
+	if err := v.Err(); err != nil && !w.full && !errors.Is(err, ErrSynthetic) {
+		w.absent(err)
+		return
+	}
+	w.part(v)
+}
+
+// part writes a value. Of one that is a part of another, GDB says member by member what is not known.
+func (w *writer) part(v *Value) {
 	if w.full {
 		return
 	}
 	t := v.Type.Strip()
-	if err := v.Err(); err != nil && !(w.depth > 0 && v.err == nil && (t.Kind == Struct || t.Kind == Union || t.Kind == Array)) {
+	if err := v.Err(); err != nil && (v.err != nil || t.Kind != Struct && t.Kind != Union && t.Kind != Array) {
 		if errors.Is(err, ErrSynthetic) && (t.Kind == Pointer || t.Kind == Reference) {
 			w.put("<synthetic pointer>")
 			return
@@ -217,6 +226,12 @@ func (w *writer) scalar(v *Value, t *Type) {
 	case Unspecified:
 		n, _ := v.Uint()
 		w.put("0x" + strconv.FormatUint(n, 16))
+	case Unknown:
+		if t.Name == "" {
+			w.put("<unknown type>")
+			break
+		}
+		w.put(t.Name) // as GDB does
 	default:
 		w.put("<unknown type>")
 	}

@@ -37,7 +37,7 @@ func (w *writer) members(v *Value, t *Type) {
 		case base.err != nil && !isGone(base.err):
 			w.put("<invalid address>")
 		default:
-			w.value(&base)
+			w.part(&base)
 		}
 	}
 	if members == 0 {
@@ -67,11 +67,11 @@ func (w *writer) members(v *Value, t *Type) {
 		}
 		if f.Name == "" { // as deep as the struct that it is in
 			w.depth--
-			w.value(&m)
+			w.part(&m)
 			w.depth++
 			continue
 		}
-		w.value(&m)
+		w.part(&m)
 		if f.Static && m.Place == InMemory && !m.Type.scalar() {
 			w.named = w.named[:len(w.named)-1]
 		}

@@ -191,7 +191,7 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		case e.n > w.p.repeats():
 			sep(false)
 			escaped = false
-			w.put("'" + c.spell(e, '\'', w.p.UTF8, &escaped) + "' <repeats " + strconv.Itoa(e.n) + " times>")
+			w.put("'" + c.spell(e, '"', w.p.UTF8, &escaped) + "' <repeats " + strconv.Itoa(e.n) + " times>")
 			escaped = false
 		default:
 			sep(true)

@@ -3,7 +3,6 @@ package value
 import (
 	"debug/dwarf"
 	"math/bits"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -142,7 +141,6 @@ func (r *Reader) baseType(t *Type) {
 		utf        = 0x10
 		ucs        = 0x11
 		ascii      = 0x12
-		complexInt = 0x80 // GCC's, with an encoding of the parts in the name alone
 	)
 	t.Kind = Integer
 	switch t.Encoding {
@@ -161,12 +159,9 @@ func (r *Reader) baseType(t *Type) {
 		t.charOf()
 	case utf, ucs, ascii:
 		t.Kind = Char
-	case complexInt:
-		t.Kind = Complex
-		t.Signed = !strings.Contains(t.Name, "unsigned")
 	case unsigned, address:
 	default:
-		if t.Encoding > 0x12 && t.Encoding < 0x80 {
+		if t.Encoding > 0x12 {
 			t.Kind = Unknown
 		}
 	}
@@ -301,7 +296,6 @@ func (t *Type) read() *parts {
 		scope = t.enumScope()
 		p.flags = true
 	}
-	var all uint64
 	for _, k := range kids {
 		switch k.Tag {
 		case dwarf.TagMember, dwarf.TagVariable:
@@ -315,12 +309,9 @@ func (t *Type) read() *parts {
 			n, _ := k.Constant(dwarf.AttrConstValue)
 			v := t.narrow(int64(n))
 			p.enumerators = append(p.enumerators, Enumerator{scope + k.Text(dwarf.AttrName), v})
-			if v < 0 || bits.OnesCount64(uint64(v)) != 1 {
-				if v < 0 || bits.OnesCount64(uint64(v)) > 1 && !contiguous(uint64(v)) {
-					p.flags = false
-				}
+			if v < 0 || bits.OnesCount64(uint64(v)) > 1 {
+				p.flags = false
 			}
-			all |= uint64(v)
 		case dwarf.TagFormalParameter:
 			p.parameters = append(p.parameters, t.r.typeOf(k))
 		case dwarf.TagUnspecifiedParameters:
@@ -340,12 +331,6 @@ func (t *Type) read() *parts {
 		}
 	}
 	return p
-}
-
-// contiguous reports whether the bits that are set lie next to each other.
-func contiguous(v uint64) bool {
-	v >>= bits.TrailingZeros64(v)
-	return v&(v+1) == 0
 }
 
 // narrow returns an enumerator as the type has it.
