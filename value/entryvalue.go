@@ -72,8 +72,13 @@ func (a *callArgument) value(attr, gnu dwarf.Attr) (uint64, error) {
 	if x == nil {
 		return 0, ErrUnavailable
 	}
-	return evaluated(x).Value(a.caller.environment(a.entry, x))
+	// The expression computes a value, and not where one is.
+	y := *x
+	y.Code = append(bytes.Clone(x.Code), opStackValue)
+	return evaluated(&y).Value(a.caller.environment(a.entry, x))
 }
+
+const opStackValue = 0x9f
 
 // callArgument finds an argument at the call site of the function's caller.
 func (c *context) callArgument(is func(p *symbol.Entry) bool) (*callArgument, error) {
