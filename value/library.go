@@ -1,8 +1,18 @@
 package value
 
 // library writes a value of a type of a library as that library's users know it. It reports false if there is
-// no such type.
-func (w *writer) library(v *Value, t *Type) bool { return false }
+// no such type. t is the type of v without typedefs and qualifiers.
+func (w *writer) library(v *Value, t *Type) bool {
+	switch t.Language() {
+	case "c++":
+		return w.cxxLibrary(v, t)
+	case "rust":
+		return w.rustLibrary(v, t)
+	case "go":
+		return w.goLibrary(v, t)
+	}
+	return false
+}
 
 // virtualBit reports whether pointers to methods have the mark of a virtual one in their second word.
 func (w *writer) virtualBit(t *Type) bool { return t.r.Arch.Name == "arm64" || t.r.Arch.Name == "arm" }
