@@ -162,7 +162,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		}
 		at := levels[len(levels)-1]
 		inner := level{scope: at.scope, function: at.function, physical: at.physical}
-		if at.scope != 0 && (u.head.language == languageCXX || u.head.language == languageUnknown) && isType(a) {
+		if at.scope != 0 && u.head.language != languageFlat && isType(a) {
 			u.types = append(u.types, typeScope{off, at.scope})
 		}
 		var next uint64 // sibling of an entry that has no functions within

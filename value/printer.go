@@ -154,7 +154,7 @@ func (w *writer) part(v *Value) {
 		w.absent(err)
 		return
 	}
-	if !w.p.Raw && w.library(v, t) {
+	if !w.p.Raw && w.library(v, t) || w.ofLanguage(v, t) {
 		return
 	}
 	switch t.Kind {

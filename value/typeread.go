@@ -426,5 +426,3 @@ func (f *Field) virtual() bool {
 	n, _ := f.entry.Constant(dwarf.AttrVirtuality)
 	return n == 1
 }
-
-func (r *Reader) readVariants(e *symbol.Entry) *variantPart { return nil }

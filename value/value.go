@@ -376,6 +376,3 @@ func number(b []byte, big bool) (n uint64) {
 
 // String writes the value in one line, with GDB's limits.
 func (v *Value) String() string { return (&Printer{}).Text(v) }
-
-// variantPart are the variants of an enumeration of Rust (DW_TAG_variant_part).
-type variantPart struct{}

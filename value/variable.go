@@ -43,6 +43,7 @@ type scopes struct {
 	bias  uint64
 	err   error
 	parts []*variables // by frame, from the outermost (the function) inward; nil until it is asked for
+	language string // of the function; "" until it is asked for
 }
 
 // variables are those of a function or of one inlined call at an address.
