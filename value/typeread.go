@@ -137,10 +137,10 @@ func (r *Reader) baseType(t *Type) {
 		unsigned
 		unsignedChar
 		imaginary
-		decimal    = 0x0f
-		utf        = 0x10
-		ucs        = 0x11
-		ascii      = 0x12
+		decimal = 0x0f
+		utf     = 0x10
+		ucs     = 0x11
+		ascii   = 0x12
 	)
 	t.Kind = Integer
 	switch t.Encoding {

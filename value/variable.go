@@ -39,11 +39,11 @@ type Frame struct {
 
 // scopes are what debug information tells of an address in block.
 type scopes struct {
-	list  []symbol.Scope
-	bias  uint64
-	err   error
-	parts []*variables // by frame, from the outermost (the function) inward; nil until it is asked for
-	language string // of the function; "" until it is asked for
+	list     []symbol.Scope
+	bias     uint64
+	err      error
+	parts    []*variables // by frame, from the outermost (the function) inward; nil until it is asked for
+	language string       // of the function; "" until it is asked for
 }
 
 // variables are those of a function or of one inlined call at an address.
