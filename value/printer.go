@@ -59,6 +59,11 @@ func (p *Printer) Argument(v *Value) string {
 		if v.Err() != nil && !isGone(v.Err()) {
 			return p.Text(v)
 		}
+		w := p.writer()
+		w.summary = true
+		if !p.Raw && v.Err() == nil && w.library(v, v.Type.Strip()) {
+			return w.String()
+		}
 		return "..."
 	}
 	return p.Text(v)
@@ -71,12 +76,13 @@ func Error(name string, err error) string {
 
 // writer writes one value.
 type writer struct {
-	p     *Printer
-	buf   []byte
-	depth int // of structs
-	read  int // bytes read so far
-	full  bool
-	named []string // static members whose class is being written
+	p       *Printer
+	buf     []byte
+	depth   int // of structs
+	read    int // bytes read so far
+	full    bool
+	summary bool     // items of containers are left out
+	named   []string // static members whose class is being written
 }
 
 func (p *Printer) writer() *writer { return &writer{p: p} }

@@ -296,6 +296,3 @@ func (w *writer) rustEnum(v *Value, t *Type) {
 		w.rustMembers(&is, fields, s.isTupleStruct())
 	}
 }
-
-// rustLibrary writes a value of a type of Rust as its users know it.
-func (w *writer) rustLibrary(v *Value, t *Type) bool { return false }
