@@ -3,6 +3,7 @@ package value
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -24,7 +25,7 @@ func (p *Printer) elements() int {
 	case p.Elements == 0:
 		return 200
 	case p.Elements < 0:
-		return 1 << 62
+		return math.MaxInt
 	}
 	return p.Elements
 }

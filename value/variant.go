@@ -18,7 +18,7 @@ const (
 )
 
 // errNoVariant says that the discriminant of a value belongs to no variant of its type.
-var errNoVariant = errors.New("Could not find active enum variant") //nolint:staticcheck // GDB's words
+var errNoVariant = errors.New("no variant has this discriminant")
 
 // variantPart are the variants of a type, of which a value has one (DWARF 5, section 5.7.10): enumerations of Rust.
 type variantPart struct {
