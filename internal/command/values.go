@@ -19,9 +19,11 @@ type valueFlags struct {
 	args, locals bool
 	frames       []string // levels, or names of functions; all where there are none
 	printer      value.Printer
+	added        bool // the command has the flags
 }
 
 func (v *valueFlags) add(cmd *cobra.Command) {
+	v.added = true
 	f := cmd.Flags()
 	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
 	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
@@ -36,7 +38,7 @@ func (v *valueFlags) check() error {
 	switch {
 	case v.printer.Elements < -1:
 		return usageError{fmt.Errorf("--print-elements %d: want 0 or more, or -1 for all", v.printer.Elements)}
-	case v.printer.Repeats < 1:
+	case v.added && v.printer.Repeats < 1:
 		return usageError{fmt.Errorf("--print-repeats %d: want 1 or more", v.printer.Repeats)}
 	case v.printer.Depth < -1:
 		return usageError{fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth)}
