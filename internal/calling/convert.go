@@ -13,6 +13,9 @@ import (
 // typeOf returns the type that an expression names.
 func (e *Evaluator) typeOf(t *expression.Type) (*abi.Type, error) {
 	m := e.model()
+	if len(t.Derived) > t.Pointers {
+		return nil, e.fail(t.At, "a type that a call does not take: use one of C's own types, or a pointer")
+	}
 	if t.Pointers > 0 {
 		return m.pointer, nil
 	}

@@ -132,6 +132,11 @@ func (e *Evaluator) value(ctx context.Context, n *expression.Node, cast *abi.Typ
 		return e.cast(ctx, n)
 	case expression.Call:
 		return e.call(ctx, n, cast)
+	case expression.Binary:
+		return e.binary(ctx, n)
+	case expression.Negative, expression.Not, expression.Complement:
+	default:
+		return v, e.fail(n.At, "a call does not look into values: --print of 'sfwalk attach' does")
 	}
 	v, err = e.value(ctx, n.Args[0], nil)
 	if err != nil {

@@ -148,7 +148,9 @@ func generateCalls(t *testing.T, level string, n int) (src string, expressions, 
 		oracle = append(oracle, fmt.Sprintf("own%d()", i))
 	}
 	expressions = append(expressions, "sum(4, 1, 2, 3, 4)", "sum(0)", "mean(3, 1.5, 2.5, 10.0)", "sum(sum(2, 1, 1), 20, 22)", "total(3, {1L, 2L, 39L})",
-		"mk0(-1, 0.1)", "mk7(3, 4.5)", "mk2(1, 2.0)", "mk5(7, 3.0)", "mk6(9, 1.0)", "(long) total(2, {5L, 6L})", "(char) sum(1, 65)", "(unsigned char) sum(1, 321)", "-sum(1, 5)", "~sum(1, 5)", "!sum(1, 5)", "(double) sum(1, 5)", "(float) mean(1, 0.1)")
+		"mk0(-1, 0.1)", "mk7(3, 4.5)", "mk2(1, 2.0)", "mk5(7, 3.0)", "mk6(9, 1.0)", "(long) total(2, {5L, 6L})", "(char) sum(1, 65)", "(unsigned char) sum(1, 321)", "-sum(1, 5)", "~sum(1, 5)", "!sum(1, 5)", "(double) sum(1, 5)", "(float) mean(1, 0.1)",
+		"sum(2, 1 + 2 * 3, 7 % 4) << 2", "sum(1, 5) - sum(1, 7) > 0", "7 / 2 * 1.5", "(unsigned char) 7 - 8", "5u - 6", "-7 / 2", "-7 % 2", "-9 >> 1", "(sum(1, 6) & 3) | 8", "6 ^ 3", "1 && sum(0)", "0 || mean(1, 0.5)",
+		"1.5 * sum(1, 3) <= 4.5", "(float) 1 / 4", "3L * 5 == 15", "!(1 != 2)")
 	oracle = append(oracle, expressions[len(oracle):]...)
 	src = filepath.Join(t.TempDir(), "calls.c")
 	if err := os.WriteFile(src, []byte(structs+c.text.String()+"int main(void) { puts(\"ready\"); fflush(stdout); char b; while (read(0, &b, 1) > 0) ; return 0; }\n"), 0o600); err != nil {

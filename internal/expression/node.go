@@ -6,50 +6,39 @@ import "fmt"
 type Kind uint8
 
 const (
-	Integer    Kind = iota // Int, with Suffix
-	Float                  // Float, with Suffix
-	Char                   // Int
-	String                 // Text, without the zero at its end
-	Name                   // Text: a variable, or a function's address; qualified by :: perhaps
-	Call                   // Args[0] is called with the others
-	Cast                   // Args[0] as Type
-	Address                // &Args[0]
-	Negative               // -Args[0]
-	Not                    // !Args[0]
-	Complement             // ~Args[0]
-	Array                  // {Args…}
+	Integer     Kind = iota // Int, with Suffix
+	Float                   // Float, with Suffix
+	Char                    // Int
+	String                  // Text, without the zero at its end
+	Name                    // Text: a variable, or a function's address; qualified by :: perhaps
+	Call                    // Args[0] is called with the others
+	Cast                    // Args[0] as Type
+	Address                 // &Args[0]
+	Negative                // -Args[0]
+	Not                     // !Args[0]
+	Complement              // ~Args[0]
+	Array                   // {Args…}
+	Deref                   // *Args[0]
+	Member                  // Args[0].Text, or Args[0]->Text
+	Index                   // Args[0][Args[1]]
+	Binary                  // Args[0] and Args[1] with the operator Text, such as "+"; "@" is GDB's for arrays
+	Conditional             // Args[0] ? Args[1] : Args[2]
+	SizeOf                  // sizeof Args[0], or sizeof (Type)
+	At                      // {Type} Args[0]: what is at that address, as GDB has it
 )
 
 // Node is an expression.
 type Node struct {
 	Kind   Kind
-	At     int // the column of its first character, from 1
+	At     int // the column of its first character, from 1; of a Member that of the name, of an operator between operands that of the operator
 	Int    uint64
 	Float  float64
 	Suffix string // of a number, in lower case: "u", "ul", "f"
+	Base   int    // of an Integer: 10, 16, 8 or 2
 	Text   string
+	File   string // of a Name: of which source file, as GDB's 'file.c'::name has it; "" for any
 	Type   *Type
 	Args   []*Node
-}
-
-// Type is a type as it is written.
-type Type struct {
-	At int
-	// Name is the type's name without qualifiers: "unsigned long", "struct stat", "size_t".
-	Name     string
-	Pointers int // how many * follow
-}
-
-// String writes the type as C has it.
-func (t *Type) String() string {
-	text := t.Name
-	for i := range t.Pointers {
-		if i == 0 {
-			text += " "
-		}
-		text += "*"
-	}
-	return text
 }
 
 // Error says what is wrong with a text, and where.
@@ -57,8 +46,11 @@ type Error struct {
 	Text   string
 	Column int // of the character, from 1
 	What   string
+	Cause  error // what Unwrap returns; may be nil
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%q: %s at column %d", e.Text, e.What, e.Column)
 }
+
+func (e *Error) Unwrap() error { return e.Cause }

@@ -1,11 +1,5 @@
 package expression
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
-
 // Bounds of an expression. Nobody writes so much by hand.
 const (
 	maxText  = 1 << 20 // bytes
@@ -13,16 +7,24 @@ const (
 	maxNodes = 1 << 16
 )
 
-// Parse reads an expression. An error is an [*Error].
-func Parse(text string) (*Node, error) {
-	p := &parser{scanner: scanner{text: text}}
+// Parse reads an expression. Without knowing which names are those of types, it takes "(name) operand" for a cast. An
+// error is an [*Error].
+func Parse(text string) (*Node, error) { return ParseWith(text, nil) }
+
+// ParseWith is Parse with a function that says which names are those of types, so that (name) - 1 and (type) - 1 are told
+// apart. Such a name may have template arguments: "Box<int>".
+func ParseWith(text string, isType func(name string) bool) (*Node, error) {
+	p := &parser{scanner: scanner{text: text}, isType: isType}
 	if len(text) > maxText {
-		return nil, &Error{text[:64] + "…", 1, "an expression of more than 1 MiB"}
+		return nil, &Error{Text: text[:64] + "…", Column: 1, What: "an expression of more than 1 MiB"}
 	}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	n, err := p.unary(0)
+	n, err := p.expression(0)
+	if err == nil && p.token.kind == '=' {
+		err = p.fail(p.token.at, "an expression cannot assign")
+	}
 	if err == nil && p.token.kind != 0 {
 		err = p.fail(p.token.at, "something behind the end of the expression")
 	}
@@ -34,8 +36,10 @@ func Parse(text string) (*Node, error) {
 
 type parser struct {
 	scanner
-	token token // the next one
-	nodes int
+	token     token // the next one
+	nodes     int
+	operators int
+	isType    func(name string) bool // nil if it is not known which names are those of types
 }
 
 func (p *parser) advance() (err error) {
@@ -60,13 +64,13 @@ func (p *parser) expect(kind byte, what string) error {
 	return p.advance()
 }
 
-// unary reads an expression with what stands before it.
+// unary reads an operand with what stands before it and behind it.
 func (p *parser) unary(depth int) (*Node, error) {
 	if depth > maxDepth {
 		return nil, p.fail(p.token.at, "an expression that is nested too deep")
 	}
 	at := p.token.at
-	kinds := map[byte]Kind{'-': Negative, '!': Not, '~': Complement, '&': Address}
+	kinds := map[byte]Kind{'-': Negative, '!': Not, '~': Complement, '&': Address, '*': Deref}
 	switch kind, ok := kinds[p.token.kind]; {
 	case ok:
 		if err := p.advance(); err != nil {
@@ -78,6 +82,10 @@ func (p *parser) unary(depth int) (*Node, error) {
 			return nil, err
 		}
 		return p.unary(depth + 1)
+	case p.token.kind == 'n' && p.token.text == "sizeof":
+		return p.sizeOf(depth)
+	case p.token.kind == '{' && p.isType != nil:
+		return p.atAddress(depth)
 	case p.token.kind == '(':
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -93,20 +101,20 @@ func (p *parser) unary(depth int) (*Node, error) {
 			}
 			return n, err
 		}
-		n, err := p.unary(depth + 1)
+		n, err := p.expression(depth + 1)
 		if err == nil {
 			err = p.expect(')', "a parenthesis is not closed")
 		}
 		if err != nil {
 			return nil, err
 		}
-		return p.calls(n, depth)
+		return p.postfix(n, depth)
 	}
 	n, err := p.primary(depth)
 	if err != nil {
 		return nil, err
 	}
-	return p.calls(n, depth)
+	return p.postfix(n, depth)
 }
 
 // with reads the operand of a node.
@@ -120,30 +128,6 @@ func (p *parser) with(kind Kind, at, depth int) (*Node, error) {
 	return n, err
 }
 
-// calls reads the arguments that follow a function.
-func (p *parser) calls(n *Node, depth int) (*Node, error) {
-	for p.token.kind == '(' {
-		if depth++; depth > maxDepth {
-			return nil, p.fail(p.token.at, "an expression that is nested too deep")
-		}
-		call, err := p.node(Call, p.token.at)
-		if err != nil {
-			return nil, err
-		}
-		call.At = n.At
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		args, err := p.list(')', "an argument is missing", "the arguments are not closed", depth)
-		if err != nil {
-			return nil, err
-		}
-		call.Args = append([]*Node{n}, args...)
-		n = call
-	}
-	return n, nil
-}
-
 // list reads expressions up to a closing character.
 func (p *parser) list(closing byte, missing, open string, depth int) (list []*Node, err error) {
 	if p.token.kind == closing {
@@ -153,7 +137,7 @@ func (p *parser) list(closing byte, missing, open string, depth int) (list []*No
 		if p.token.kind == closing || p.token.kind == ',' {
 			return nil, p.fail(p.token.at, missing)
 		}
-		n, err := p.unary(depth + 1)
+		n, err := p.expression(depth + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -201,6 +185,9 @@ func (p *parser) primary(depth int) (*Node, error) {
 			return nil, err
 		}
 	case '\'':
+		if len(t.text) > 1 && p.isType != nil { // a name that GDB has in quotes
+			return n, p.quotedName(n)
+		}
 		if len(t.text) != 1 {
 			return nil, p.fail(t.at, "a character constant of other than one byte")
 		}
@@ -218,71 +205,4 @@ func (p *parser) primary(depth int) (*Node, error) {
 		return n, p.name(n)
 	}
 	return n, p.advance()
-}
-
-// name reads a name, which may be qualified.
-func (p *parser) name(n *Node) error {
-	for {
-		if p.token.kind == ':' {
-			n.Text += "::"
-			if err := p.advance(); err != nil {
-				return err
-			}
-		}
-		if p.token.kind != 'n' {
-			return p.fail(p.token.at, "a name is missing")
-		}
-		n.Text += p.token.text
-		if err := p.advance(); err != nil {
-			return err
-		}
-		if p.token.kind != ':' {
-			n.Text = strings.TrimPrefix(n.Text, "::")
-			return nil
-		}
-	}
-}
-
-// number reads a number.
-func (p *parser) number(n *Node, t token) error {
-	text := strings.ToLower(t.text)
-	hex := strings.HasPrefix(text, "0x")
-	if strings.Contains(text, ".") || !hex && strings.Contains(text, "e") || hex && strings.Contains(text, "p") {
-		n.Kind = Float
-		if body, ok := strings.CutSuffix(text, "f"); ok && (!hex || strings.Contains(text, "p")) {
-			text, n.Suffix = body, "f"
-		} else if body, ok := strings.CutSuffix(text, "l"); ok {
-			text, n.Suffix = body, "l"
-		}
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || strings.Contains(text, "_") {
-			return p.fail(t.at, "not a number")
-		}
-		n.Float = v
-		return nil
-	}
-	n.Kind = Integer
-	body := strings.TrimRight(text, "ul")
-	n.Suffix = text[len(body):]
-	if !slices.Contains([]string{"", "u", "l", "ul", "lu", "ll", "ull", "llu"}, n.Suffix) {
-		return p.fail(t.at, "not a number")
-	}
-	base := 10
-	switch {
-	case hex:
-		body, base = body[2:], 16
-	case strings.HasPrefix(body, "0b"):
-		body, base = body[2:], 2
-	case len(body) > 1 && body[0] == '0':
-		base = 8
-	}
-	v, err := strconv.ParseUint(body, base, 64)
-	if err != nil {
-		if numErr, ok := err.(*strconv.NumError); ok && numErr.Err == strconv.ErrRange {
-			return p.fail(t.at, "a number of more than 64 bits")
-		}
-		return p.fail(t.at, "not a number")
-	}
-	n.Int = v
-	return nil
 }

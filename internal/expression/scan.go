@@ -8,7 +8,7 @@ import (
 )
 
 // token is a piece of the text. kind is 'n' for a name, '0' for a number, '"' and '\” for a string and a
-// character, 0 for the end, else the character itself; ':' is "::".
+// character, 0 for the end, else the character itself; ':' is "::", 'c' is ":". Operators of two characters are in pairs.
 type token struct {
 	kind byte
 	text string // of a string or a character: the bytes that it stands for
@@ -22,7 +22,7 @@ type scanner struct {
 
 // fail makes an error about the character at offset at.
 func (s *scanner) fail(at int, what string) error {
-	return &Error{s.text, utf8.RuneCountInString(s.text[:min(at, len(s.text))]) + 1, what}
+	return &Error{Text: s.text, Column: utf8.RuneCountInString(s.text[:min(at, len(s.text))]) + 1, What: what}
 }
 
 func isName(c rune, first bool) bool {
@@ -59,15 +59,21 @@ func (s *scanner) next() (token, error) {
 		return token{'0', rest[:n], at}, nil
 	case c == '"' || c == '\'':
 		return s.quoted(rest[0])
-	case strings.HasPrefix(rest, "::"):
+	case len(rest) > 1 && pairs[rest[:2]] != 0:
 		s.at += 2
-		return token{':', "::", at}, nil
-	case strings.IndexByte("(){},*&-!~+", rest[0]) >= 0:
+		return token{pairs[rest[:2]], rest[:2], at}, nil
+	case rest[0] == ':':
+		s.at++
+		return token{'c', ":", at}, nil
+	case strings.IndexByte("(){}[],.*&-!~+/%|^<>=?@", rest[0]) >= 0:
 		s.at++
 		return token{rest[0], rest[:1], at}, nil
 	}
 	return token{}, s.fail(at, "a character that no expression has")
 }
+
+// pairs are the kinds of the tokens of two characters.
+var pairs = map[string]byte{"::": ':', "->": 'P', "==": 'E', "!=": 'N', "<=": 'L', ">=": 'G', "<<": 'S', ">>": 'R', "&&": 'A', "||": 'O'}
 
 func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
