@@ -119,5 +119,9 @@ func (p *Printer) Local(v *Variable) string {
 	if err := x.Err(); err != nil && !isGone(err) {
 		return v.Name + " = " + Error(v.Name, err)
 	}
-	return v.Name + " = " + p.Text(&x)
+	text, err := p.text(&x)
+	if err != nil {
+		text += Error(v.Name, err)
+	}
+	return v.Name + " = " + text
 }

@@ -14,5 +14,22 @@ func (w *writer) library(v *Value, t *Type) bool {
 	return false
 }
 
+// summary writes an argument of a type of a library: a text, or what a container is, without its elements.
+func (p *Printer) summary(v *Value) (string, bool) {
+	t := v.Type.Strip()
+	if p.Raw || v.Err() != nil {
+		return "", false
+	}
+	w := p.writer()
+	w.summary = true
+	if !w.library(v, t) {
+		return "", false
+	}
+	if w.failure != nil {
+		w.buf = append(w.buf, "<error reading variable: "+w.failure.Error()+">"...)
+	}
+	return w.String(), true
+}
+
 // virtualBit reports whether pointers to methods have the mark of a virtual one in their second word.
 func (w *writer) virtualBit(t *Type) bool { return t.r.Arch.Name == "arm64" || t.r.Arch.Name == "arm" }

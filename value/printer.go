@@ -49,9 +49,18 @@ func (p *Printer) depth() int {
 
 // Text writes a value as GDB's info locals does: of a reference, also the object.
 func (p *Printer) Text(v *Value) string {
+	text, err := p.text(v)
+	if err != nil {
+		text += "<error: " + err.Error() + ">"
+	}
+	return text
+}
+
+// text writes a value. The error says what memory has ended the text.
+func (p *Printer) text(v *Value) (string, error) {
 	w := p.writer()
 	w.top(v)
-	return w.String()
+	return w.String(), w.failure
 }
 
 // Argument writes the value of an argument as GDB's backtrace does: "..." if it is no scalar.
@@ -60,10 +69,8 @@ func (p *Printer) Argument(v *Value) string {
 		if v.Err() != nil && !isGone(v.Err()) {
 			return p.Text(v)
 		}
-		w := p.writer()
-		w.summary = true
-		if !p.Raw && v.Err() == nil && w.library(v, v.Type.Strip()) {
-			return w.String()
+		if text, ok := p.summary(v); ok {
+			return text
 		}
 		return "..."
 	}
@@ -80,13 +87,15 @@ type writer struct {
 	p       *Printer
 	buf     []byte
 	depth   int // of structs
-	read    int // bytes read so far
 	full    bool
-	summary bool     // items of containers are left out
 	named   []string // static members whose class is being written
+	summary bool     // as an argument: the elements of containers are left out
+	nesting int      // of texts within each other
+	failure error    // memory that is not there has ended the text
+	cost    *int     // of what was read, also by texts around this one
 }
 
-func (p *Printer) writer() *writer { return &writer{p: p} }
+func (p *Printer) writer() *writer { return &writer{p: p, cost: new(int)} }
 
 func (w *writer) String() string { return string(w.buf) }
 
@@ -132,6 +141,9 @@ func (w *writer) absent(err error) {
 // top writes a value that is no part of another one.
 func (w *writer) top(v *Value) {
 	if t := v.Type.Strip(); t.Kind == Reference || t.Kind == RvalueReference {
+		if !w.p.Raw && v.Err() == nil && w.library(v, t) {
+			return
+		}
 		w.reference(v, true)
 		return
 	}

@@ -1,0 +1,98 @@
+package value
+
+import (
+	"strconv"
+	"strings"
+)
+
+// errorCode writes a std::error_code or std::error_condition.
+func errorCode(o *object) *shown {
+	code, ok := o.v.member("_M_value")
+	n, err := code.Int()
+	category, of, ok2 := o.pointerTo("_M_cat")
+	if !ok || !ok2 || err != nil {
+		return nil
+	}
+	table, err := o.word(category)
+	if err != nil {
+		return &shown{err: err}
+	}
+	name, class := "", of.Strip().FullName()
+	if symbol, _, ok := o.t.r.symbolAt(table); ok {
+		symbol, ok = strings.CutPrefix(symbol, "vtable for ")
+		if ok {
+			class = symbol
+		}
+	}
+	for _, known := range [...]string{"generic", "system", "future", "io"} {
+		if strings.HasSuffix(class, "::"+known+"_error_category") {
+			name = known
+		}
+	}
+	usual := "system"
+	if strings.HasSuffix(o.name, "condition") {
+		usual = "generic"
+	}
+	text := strconv.FormatInt(n, 10)
+	switch {
+	case n == 0 && name == usual:
+		return &shown{text: o.name + " = { }"}
+	case n > 0 && n < int64(len(errnoNames)) && errnoNames[n] != "" && (name == "generic" || name == "system"):
+		text = errnoNames[n]
+	case name == "future" && n >= 0 && n < int64(len(futureErrors)):
+		text = futureErrors[n]
+	case name == "io" && n == 1:
+		text = "stream"
+	}
+	if name != "" {
+		class = strconv.Quote(name)
+	}
+	return &shown{text: o.name + " = {" + class + ": " + text + "}"}
+}
+
+// futureErrors are the names of std::future_errc.
+var futureErrors = [...]string{"", "future_already_retrieved", "promise_already_satisfied", "no_state", "broken_promise"}
+
+// errnoNames are the names of Linux's error numbers on most processors.
+var errnoNames = [...]string{
+	"", "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG",
+	"ENOEXEC", "EBADF", "ECHILD", "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK",
+	"EBUSY", "EEXIST", "EXDEV", "ENODEV", "ENOTDIR", "EISDIR", "EINVAL", "ENFILE",
+	"EMFILE", "ENOTTY", "ETXTBSY", "EFBIG", "ENOSPC", "ESPIPE", "EROFS", "EMLINK",
+	"EPIPE", "EDOM", "ERANGE", "EDEADLOCK", "ENAMETOOLONG", "ENOLCK", "ENOSYS", "ENOTEMPTY",
+	"ELOOP", "", "ENOMSG", "EIDRM", "ECHRNG", "EL2NSYNC", "EL3HLT", "EL3RST",
+	"ELNRNG", "EUNATCH", "ENOCSI", "EL2HLT", "EBADE", "EBADR", "EXFULL", "ENOANO",
+	"EBADRQC", "EBADSLT", "", "EBFONT", "ENOSTR", "ENODATA", "ETIME", "ENOSR",
+	"ENONET", "ENOPKG", "EREMOTE", "ENOLINK", "EADV", "ESRMNT", "ECOMM", "EPROTO",
+	"EMULTIHOP", "EDOTDOT", "EBADMSG", "EOVERFLOW", "ENOTUNIQ", "EBADFD", "EREMCHG", "ELIBACC",
+	"ELIBBAD", "ELIBSCN", "ELIBMAX", "ELIBEXEC", "EILSEQ", "ERESTART", "ESTRPIPE", "EUSERS",
+	"ENOTSOCK", "EDESTADDRREQ", "EMSGSIZE", "EPROTOTYPE", "ENOPROTOOPT", "EPROTONOSUPPORT", "ESOCKTNOSUPPORT", "ENOTSUP",
+	"EPFNOSUPPORT", "EAFNOSUPPORT", "EADDRINUSE", "EADDRNOTAVAIL", "ENETDOWN", "ENETUNREACH", "ENETRESET", "ECONNABORTED",
+	"ECONNRESET", "ENOBUFS", "EISCONN", "ENOTCONN", "ESHUTDOWN", "ETOOMANYREFS", "ETIMEDOUT", "ECONNREFUSED",
+	"EHOSTDOWN", "EHOSTUNREACH", "EALREADY", "EINPROGRESS", "ESTALE", "EUCLEAN", "ENOTNAM", "ENAVAIL",
+	"EISNAM", "EREMOTEIO", "EDQUOT", "ENOMEDIUM", "EMEDIUMTYPE", "ECANCELED", "ENOKEY", "EKEYEXPIRED",
+	"EKEYREVOKED", "EKEYREJECTED", "EOWNERDEAD", "ENOTRECOVERABLE", "ERFKILL",
+}
+
+// ordering writes the result of a comparison of C++20.
+func ordering(o *object) *shown {
+	n, ok := o.number("_M_value")
+	if !ok {
+		return nil
+	}
+	name := "equivalent"
+	switch {
+	case n == 0 && o.t.Name == "strong_ordering":
+		name = "equal"
+	case n == 0:
+	case n == 2 || n == -128: // the second since GCC 14
+		name = "unordered"
+	case n == -1:
+		name = "less"
+	case n == 1:
+		name = "greater"
+	default:
+		return nil
+	}
+	return &shown{text: "std::" + o.t.Name + "::" + name}
+}

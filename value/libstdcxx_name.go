@@ -1,0 +1,112 @@
+package value
+
+import (
+	"strconv"
+	"strings"
+)
+
+// shortName returns the name of a type of the library as its printers write it: std::string, and templates without the arguments that are
+// as they are by default. Other types are written as usual.
+func shortName(t *Type) string { return shortNameAt(t, 0) }
+
+func shortNameAt(t *Type, depth int) string {
+	if depth > maxNames {
+		return t.String()
+	}
+	switch t.Kind {
+	case Pointer:
+		return shortNameAt(t.Elem(), depth+1) + "*"
+	case Reference:
+		return shortNameAt(t.Elem(), depth+1) + "&"
+	case RvalueReference:
+		return shortNameAt(t.Elem(), depth+1) + "&&"
+	case Array:
+		if b := t.Bounds(nil); b.Known {
+			return shortNameAt(t.Elem(), depth+1) + "[" + strconv.FormatUint(b.Count, 10) + "]"
+		}
+		return shortNameAt(t.Elem(), depth+1) + "[]"
+	case Struct:
+	default:
+		return t.String()
+	}
+	full := t.FullName()
+	if name := commonNames[spaceless(full)]; name != "" {
+		return name
+	}
+	template, ok := cxxTemplate(full)
+	usual, known := usualArguments[strings.TrimPrefix(strings.Replace(template, "std::__debug::", "std::", 1), "std::")]
+	if usual == nil {
+		usual, known = usualArguments[strings.TrimPrefix(template, "std::__cxx11::")]
+	}
+	if !ok || !known {
+		return t.String()
+	}
+	var shown []string
+	var all []string
+	for i, a := range t.TemplateArguments() {
+		if a.Value != nil {
+			return t.String()
+		}
+		all = append(all, a.Type.String())
+		if i >= len(usual) {
+			return t.String()
+		}
+		if usual[i] == "" {
+			shown = append(shown, shortNameAt(a.Type, depth+1))
+			continue
+		}
+		expected := usual[i]
+		for k, name := range all {
+			expected = strings.ReplaceAll(expected, "{"+strconv.Itoa(k)+"}", name)
+		}
+		if spaceless(cxxName(expected)) != spaceless(a.Type.String()) {
+			return t.String()
+		}
+	}
+	return strings.Replace(template, "std::__cxx11::", "std::", 1) + "<" + strings.Join(shown, ", ") + ">"
+}
+
+// usualArguments are the arguments of templates by default; "" for those that have no default.
+var usualArguments = map[string][]string{
+	"unique_ptr":         {"", "std::default_delete<{0}>"},
+	"deque":              {"", "std::allocator<{0}>"},
+	"forward_list":       {"", "std::allocator<{0}>"},
+	"list":               {"", "std::allocator<{0}>"},
+	"vector":             {"", "std::allocator<{0}>"},
+	"map":                {"", "", "std::less<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+	"multimap":           {"", "", "std::less<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+	"set":                {"", "std::less<{0}>", "std::allocator<{0}>"},
+	"multiset":           {"", "std::less<{0}>", "std::allocator<{0}>"},
+	"unordered_map":      {"", "", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+	"unordered_multimap": {"", "", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+	"unordered_set":      {"", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<{0}>"},
+	"unordered_multiset": {"", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<{0}>"},
+}
+
+// commonNames are the names that the library gives to some types, by the types' own, without blanks.
+var commonNames = map[string]string{}
+
+func init() {
+	for _, c := range [...][2]string{{"char", ""}, {"wchar_t", "w"}, {"char8_t", "u8"}, {"char16_t", "u16"}, {"char32_t", "u32"}} {
+		traits := c[0] + ",std::char_traits<" + c[0] + ">"
+		for _, space := range [...]string{"std::", "std::__cxx11::"} {
+			commonNames[space+"basic_string<"+traits+",std::allocator<"+c[0]+">>"] = "std::" + c[1] + "string"
+		}
+		commonNames["std::basic_string_view<"+traits+">"] = "std::" + c[1] + "string_view"
+		if c[1] != "" && c[1] != "w" {
+			continue
+		}
+		for _, name := range [...]string{"ios", "streambuf", "istream", "ostream", "iostream", "filebuf", "ifstream", "ofstream", "fstream"} {
+			commonNames["std::basic_"+name+"<"+traits+">"] = "std::" + c[1] + name
+		}
+		for _, name := range [...]string{"stringbuf", "istringstream", "ostringstream", "stringstream"} {
+			commonNames["std::__cxx11::basic_"+name+"<"+traits+",std::allocator<"+c[0]+">>"] = "std::" + c[1] + name
+		}
+		commonNames["std::__cxx11::basic_regex<"+c[0]+",std::__cxx11::regex_traits<"+c[0]+">>"] = "std::" + c[1] + "regex"
+	}
+}
+
+func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
+
+// cxxName spells a name of C++ as GDB does.
+func cxxName(name string) string { return name }
