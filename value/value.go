@@ -35,7 +35,6 @@ type Value struct {
 	gaps  []gap
 	mem   target.Memory
 	frame *context // of the variable that the value is, or is a part of; nil for others
-	late  bool     // it was read at another moment than the frame
 }
 
 // gap are bits of a value that are not known.
@@ -172,7 +171,7 @@ func (v *Value) missing(lo, hi uint64) (why error, all bool) {
 
 // part returns the n bytes at an offset of the value, as a value of another type.
 func (v *Value) part(t *Type, offset int64, n uint64) Value {
-	p := Value{Type: t, Place: v.Place, Reg: v.Reg, mem: v.mem, frame: v.frame, late: v.late}
+	p := Value{Type: t, Place: v.Place, Reg: v.Reg, mem: v.mem, frame: v.frame}
 	if v.Place == InMemory {
 		p.Addr = v.Addr + uint64(offset)
 	}

@@ -79,7 +79,7 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 		return Frame{}, s.err
 	}
 	v := s.variables(r, f)
-	c := &context{r: r, frame: *f, mem: mem, scopes: s, pc: f.AddressInBlock - s.bias}
+	c := &context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}
 	out := Frame{Arguments: withContext(v.arguments, c), Locals: withContext(v.locals, c), Known: true, Language: v.language, in: c}
 	return out, nil
 }

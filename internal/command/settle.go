@@ -43,7 +43,10 @@ func (s *source) movedOn(walkers []*walker, threads []target.Thread) bool {
 		workers = append(workers, func(i int) struct{} {
 			if w.start(threads[i]) == nil {
 				w.stack.RetakeIfMovedOn()
-				if w.stack.MovedOn() {
+				w.memory = target.MemoryOf(w.target, threads[i])
+				w.readValues()
+				running, ok := threads[i].(target.RunningThread)
+				if w.stack.MovedOn() || ok && w.reader != nil && running.MovedOn() {
 					moved.Store(true)
 				}
 			}

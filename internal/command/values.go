@@ -85,6 +85,7 @@ type variable struct {
 	Block    int    `json:"block,omitempty"`
 	Address  *hex   `json:"address,omitempty"`
 	Register string `json:"register,omitempty"`
+	MovedOn  bool   `json:"moved_on,omitempty"` // it was read when the process had run on
 
 	text string // "name = value"
 }
@@ -101,23 +102,30 @@ func (w *walker) values(x *frameEntry, p *logical.Frame, mem target.Memory) {
 	}
 	pr := &w.flags.values.printer
 	x.arguments, x.hasArguments = pr.Arguments(&f), true
+	if f.MovedOn() {
+		x.arguments += " [moved on]"
+	}
 	if w.flags.json {
-		x.Args = w.variables(f.Arguments)
+		x.Args = w.variables(&f, f.Arguments)
 	}
 	if w.flags.values.locals {
-		x.Locals = w.variables(f.Locals)
+		x.Locals = w.variables(&f, f.Locals)
 	}
 }
 
 // variables returns what is printed of variables.
-func (w *walker) variables(list []value.Variable) []variable {
+func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 	out := make([]variable, 0, len(list))
 	pr := &w.flags.values.printer
 	for i := range list {
 		v := &list[i]
 		x := variable{Name: v.Name, Block: v.Block, text: pr.Local(v)}
+		plain := x.text
+		if x.MovedOn = f.MovedOn(); x.MovedOn {
+			x.text += " [moved on]"
+		}
 		if w.flags.json {
-			x.Type, x.Value = v.Type.String(), strings.TrimPrefix(x.text, v.Name+" = ")
+			x.Type, x.Value = v.Type.String(), strings.TrimPrefix(plain, v.Name+" = ")
 			at := v.Value()
 			switch at.Place {
 			case value.InMemory:
@@ -129,6 +137,54 @@ func (w *walker) variables(list []value.Variable) []variable {
 		out = append(out, x)
 	}
 	return out
+}
+
+// maxValueFrames bounds how many frames of a thread have values of the moment of its stack. Those further out may be marked.
+const maxValueFrames = 2000
+
+// readValues reads all values that are to be printed, so that the memory is copied in which they lie.
+func (w *walker) readValues() {
+	if w.reader == nil {
+		return
+	}
+	level := 0
+	var room []logical.Frame
+	for f, err := range w.stack.AllOnce() {
+		if err != nil || f.Level == maxValueFrames {
+			return
+		}
+		room = w.view.Append(room[:0], level, f)
+		for i := range room {
+			var x frameEntry
+			w.values(&x, &room[i], w.memory)
+		}
+		level += len(room)
+	}
+}
+
+// maxValueRetakes is how often a thread is read once more, at most, for its values to be of the moment of its stack.
+const maxValueRetakes = 3
+
+// retakeForValues reads the values of a thread. If memory that they lie in was read at another moment than the stack, it
+// reads the thread once more, and the values while the thread is held: what was read of the program's files by
+// then, need not be read again. If that does not help, the values are marked.
+func (w *walker) retakeForValues(th target.RunningThread) {
+	if w.reader == nil {
+		return
+	}
+	w.readValues()
+	for n := 0; th.MovedOn() && n < maxValueRetakes; n++ {
+		err := th.Retake(func() {
+			if w.stack.Reset(w.target, th) != nil {
+				return
+			}
+			w.memory = target.MemoryOf(w.target, th)
+			w.readValues()
+		})
+		if err != nil {
+			return
+		}
+	}
 }
 
 // locals prints the local variables of a frame.

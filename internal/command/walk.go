@@ -153,8 +153,10 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 		out.Error = err.Error()
 		return out
 	}
-	if _, runs := th.(target.RunningThread); runs && !w.flags.once {
+	if running, ok := th.(target.RunningThread); ok && !w.flags.once {
 		w.stack.RetakeIfMovedOn() // where the thread cannot be read once more, the frames are marked
+		w.memory = target.MemoryOf(w.target, th)
+		w.retakeForValues(running)
 	}
 	var last *frame.Frame
 	share := w.frames.share()
