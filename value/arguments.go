@@ -59,19 +59,21 @@ func (v *Variable) AtEntry() (Value, bool) {
 	if c == nil || v.entry == nil || c.frame.Type == frame.Inline {
 		return Value{}, false
 	}
-	at := c.pc
-	if v.entry.Listed(dwarf.AttrLocation) {
-		at = c.entry() - c.scopes.bias
+	k := v.known
+	if k.atEntry == nil {
+		at := c.pc
+		if v.entry.Listed(dwarf.AttrLocation) {
+			at = c.entry() - c.scopes.bias
+		}
+		k.atEntry = expressionOf(v.entry, dwarf.AttrLocation, at)
+		if k.atEntry.x != nil {
+			k.matching = c.matching(k.atEntry.x)
+		}
 	}
-	x, err := v.entry.Expression(dwarf.AttrLocation, at)
-	if err != nil || x == nil {
+	if k.matching == nil {
 		return Value{}, false
 	}
-	is := c.matching(x)
-	if is == nil {
-		return Value{}, false
-	}
-	n, err := c.callerArgument(is)
+	n, err := c.callerArgument(k.matching)
 	if err != nil {
 		return Value{}, false
 	}
@@ -86,7 +88,7 @@ func (v *Variable) AtEntry() (Value, bool) {
 
 // matching returns the function that tells the argument of a call site which the callee finds at x: in a register, or on the stack
 // by the frame's base. It returns nil if x is neither.
-func (c *context) matching(x *symbol.Expression) func(p *symbol.Entry) bool {
+func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 	const reg0, reg31, regx, fbreg, breg0, breg31, bregx = 0x50, 0x6f, 0x90, 0x91, 0x70, 0x8f, 0x92
 	if len(x.Code) == 0 {
 		return nil
@@ -94,15 +96,16 @@ func (c *context) matching(x *symbol.Expression) func(p *symbol.Entry) bool {
 	r := dwarfdata.New(x.Code[1:], x.Order)
 	switch op := x.Code[0]; {
 	case op >= reg0 && op <= reg31 && len(x.Code) == 1, op == regx:
-		return func(p *symbol.Entry) bool { return slices.Equal(p.Block(dwarf.AttrLocation), x.Code) }
+		return func(p *callParameter) bool { return slices.Equal(p.at, x.Code) }
 	case op == fbreg:
 		off := r.SLEB128()
 		if r.Bad || r.More() {
 			return nil
 		}
-		return func(p *symbol.Entry) bool {
-			b := p.Block(dwarf.AttrLocation)
-			if len(b) < 2 || b[0] < breg0 || b[0] > breg31 || uint16(b[0]-breg0) != uint16(c.r.Arch.SP) {
+		sp := c.r.Arch.SP
+		return func(p *callParameter) bool {
+			b := p.at
+			if len(b) < 2 || b[0] < breg0 || b[0] > breg31 || uint16(b[0]-breg0) != uint16(sp) {
 				return false
 			}
 			at := dwarfdata.New(b[1:], x.Order)

@@ -26,6 +26,9 @@ type context struct {
 		addr uint64
 		err  error
 	}
+
+	env dwarfexpr.Context // for the expressions of the entry at; made when it is first needed
+	at  *symbol.Entry
 }
 
 // maxNested bounds evaluations within each other.
@@ -64,9 +67,12 @@ func (c *context) frameBase() (uint64, error) {
 		c.base.read = true
 		c.base.err = ErrUnavailable
 		function := c.scopes.list[0].Entry
-		x, err := function.Expression(dwarf.AttrFrameBase, c.pc)
+		if c.scopes.base == nil {
+			c.scopes.base = expressionOf(function, dwarf.AttrFrameBase, c.pc)
+		}
+		x, err := c.scopes.base.x, c.scopes.base.err
 		if err == nil && x != nil {
-			c.base.addr, err = evaluated(x).Value(c.environment(function, x))
+			c.base.addr, err = c.value(function, x)
 		} else if err == nil {
 			err = ErrUnavailable
 		}
@@ -79,28 +85,50 @@ func evaluated(x *symbol.Expression) dwarfexpr.Expression {
 	return dwarfexpr.Expression{Code: x.Code, Order: x.Order, AddrSize: x.AddrSize, OffsetSize: x.OffsetSize, Version: x.Version}
 }
 
-// environment returns what an expression of an entry may ask for.
-func (c *context) environment(e *symbol.Entry, x *symbol.Expression) *dwarfexpr.Context {
-	return &dwarfexpr.Context{
+// value returns the number that an expression of an entry computes.
+func (c *context) value(e *symbol.Entry, x *symbol.Expression) (uint64, error) {
+	defer c.evaluating(e, x)()
+	return evaluated(x).Value(&c.env)
+}
+
+// location returns where the object of an entry is.
+func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Location, error) {
+	defer c.evaluating(e, x)()
+	return evaluated(x).Locate(&c.env)
+}
+
+// evaluating sets up c.env for an expression of an entry. The function that it returns sets it up as it was: evaluations
+// nest.
+func (c *context) evaluating(e *symbol.Entry, x *symbol.Expression) (end func()) {
+	if c.env.Register == nil {
+		c.environment()
+	}
+	at, address := c.at, c.env.Address
+	c.at, c.env.Address = e, x.Address
+	return func() { c.at, c.env.Address = at, address }
+}
+
+// environment makes c.env.
+func (c *context) environment() {
+	c.env = dwarfexpr.Context{
 		Register: c.register,
 		Memory:   func(addr uint64, b []byte) error { return readMemory(c.mem, c.r.Arch.Wrap(addr), b) },
 		CFA:      c.cfa, FrameBase: c.frameBase,
 		Bias:       c.scopes.bias,
-		Address:    x.Address,
 		TLS:        c.threadLocal,
-		EntryValue: func(y dwarfexpr.Expression) (uint64, error) { return c.entryValue(y) },
+		EntryValue: c.entryValue,
 		Parameter: func(ref uint64) (uint64, error) {
-			to := e.At(ref, true)
-			return c.callerArgument(func(p *symbol.Entry) bool {
-				return p.Reference(attrCallParameter) == to || p.Reference(dwarf.AttrAbstractOrigin) == to
+			to := c.at.At(ref, true)
+			return c.callerArgument(func(p *callParameter) bool {
+				return p.entry.Reference(attrCallParameter) == to || p.entry.Reference(dwarf.AttrAbstractOrigin) == to
 			})
 		},
 		Call: func(op byte, ref uint64) ([]byte, error) {
 			const callRef = 0x9a
-			return c.called(e.At(ref, op != callRef))
+			return c.called(c.at.At(ref, op != callRef))
 		},
-		Type:     func(ref uint64) (dwarfexpr.Type, error) { return c.r.stackType(e.At(ref, true)) },
-		Variable: func(ref uint64) (uint64, error) { return c.valueOf(e.At(ref, false)) },
+		Type:     func(ref uint64) (dwarfexpr.Type, error) { return c.r.stackType(c.at.At(ref, true)) },
+		Variable: func(ref uint64) (uint64, error) { return c.valueOf(c.at.At(ref, false)) },
 	}
 }
 
@@ -148,15 +176,15 @@ func (c *context) variable(e *symbol.Entry) Value {
 		for _, s := range c.scopes.list {
 			for _, x := range s.Entries {
 				if x.Reference(dwarf.AttrAbstractOrigin) == e.Ref {
-					inner := *c
-					inner.nested++
-					v := inner.locate(x, c.r.typeOf(e))
-					return v
+					return c.inner().locate(x, c.r.typeOf(e), nil)
 				}
 			}
 		}
 	}
-	inner := *c
-	inner.nested++
-	return inner.locate(e, c.r.typeOf(e))
+	return c.inner().locate(e, c.r.typeOf(e), nil)
+}
+
+// inner returns a context for an evaluation within another one.
+func (c *context) inner() *context {
+	return &context{r: c.r, frame: c.frame, mem: c.mem, scopes: c.scopes, pc: c.pc, nested: c.nested + 1, base: c.base}
 }

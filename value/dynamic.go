@@ -83,7 +83,7 @@ func (c *context) number(e *symbol.Entry, a dwarf.Attr) (n int64, ok bool) {
 		return n, err == nil
 	}
 	if x, err := e.Expression(a, c.pc); err == nil && x != nil {
-		v, err := evaluated(x).Value(c.environment(e, x))
+		v, err := c.value(e, x)
 		return int64(v), err == nil
 	}
 	return 0, false

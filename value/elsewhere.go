@@ -40,10 +40,11 @@ func (v *Value) virtualBase(f *Field) Value {
 	// The expression works on the address of the object.
 	start := *x
 	start.Code = append([]byte{0x97}, x.Code...) // DW_OP_push_object_address
-	env := v.frame.environment(f.entry, x)
-	env.Object = func() (uint64, error) { return v.Addr, nil }
-	env.Memory = func(addr uint64, b []byte) error { return v.readMemory(v.frame.r.Arch.Wrap(addr), b) }
-	addr, err := evaluated(&start).Value(env)
+	c := v.frame.inner()
+	c.mem = v.mem
+	c.environment()
+	c.env.Object = func() (uint64, error) { return v.Addr, nil }
+	addr, err := c.value(f.entry, &start)
 	if err != nil {
 		return Value{Type: f.Type, err: err}
 	}

@@ -14,9 +14,8 @@ import (
 const (
 	attrCallParameter  dwarf.Attr = 0x80
 	attrCallValue      dwarf.Attr = 0x7e
-	attrCallDataValue  dwarf.Attr = 0x85
 	attrGNUCallValue   dwarf.Attr = 0x2111
-	attrGNUDataValue   dwarf.Attr = 0x2112
+	attrGNUCallTarget  dwarf.Attr = 0x2113
 	tagGNUCallSite     dwarf.Tag  = 0x4109
 	tagGNUCallSiteParm dwarf.Tag  = 0x410a
 )
@@ -24,9 +23,7 @@ const (
 // entryValue returns the value that an expression had when the function was entered: what the caller's call
 // site says of it (DW_OP_entry_value).
 func (c *context) entryValue(x dwarfexpr.Expression) (uint64, error) {
-	return c.callerArgument(func(p *symbol.Entry) bool {
-		return sameParameter(p.Block(dwarf.AttrLocation), x.Code)
-	})
+	return c.callerArgument(func(p *callParameter) bool { return sameParameter(p.at, x.Code) })
 }
 
 // sameParameter reports whether the location of an argument at a call site is that of an entry value. An entry value
@@ -46,73 +43,84 @@ func sameParameter(at, want []byte) bool {
 	return (want[0] == regvalType || want[0] == gnuRegvalType) && len(want) > 1 && len(at) == 1 && at[0]-reg0 == want[1] && want[1] <= reg31-reg0
 }
 
+// callSite is a call, DWARF 5 section 3.4.
+type callSite struct {
+	entry      *symbol.Entry
+	target     *expression // computes where the call goes; nil if there is none
+	known      bool        // the entry names the function
+	parameters []callParameter
+}
+
+// callParameter is an argument of a call.
+type callParameter struct {
+	entry *symbol.Entry
+	at    []byte      // the expression of where the callee finds it
+	value *expression // that of its value; nil until it is read
+}
+
 // callerArgument returns the value that the caller passed for an argument, where its call site tells it.
-func (c *context) callerArgument(is func(p *symbol.Entry) bool) (uint64, error) {
-	a, err := c.callArgument(is)
-	if err != nil {
-		return 0, err
-	}
-	return a.value(attrCallValue, attrGNUCallValue)
-}
-
-// callArgument is an argument as the caller's call site describes it.
-type callArgument struct {
-	caller *context
-	entry  *symbol.Entry
-}
-
-func (a *callArgument) value(attr, gnu dwarf.Attr) (uint64, error) {
-	x, err := a.entry.Expression(attr, a.caller.pc)
-	if err == nil && x == nil {
-		x, err = a.entry.Expression(gnu, a.caller.pc)
-	}
-	if err != nil {
-		return 0, err
-	}
-	if x == nil {
+func (c *context) callerArgument(is func(p *callParameter) bool) (uint64, error) {
+	if c.nested >= maxNested {
 		return 0, ErrUnavailable
 	}
-	// The expression computes a value, and not where one is.
-	y := *x
-	y.Code = append(bytes.Clone(x.Code), opStackValue)
-	return evaluated(&y).Value(a.caller.environment(a.entry, x))
+	caller, err := c.caller()
+	if err != nil {
+		return 0, err
+	}
+	site, err := caller.scopes.callSite(caller.frame.PC-caller.scopes.bias, caller.pc)
+	if err == nil && site == nil {
+		err = fmt.Errorf("no call site returns to %#x: %w", caller.frame.PC, ErrUnavailable)
+	}
+	if err == nil {
+		err = caller.callsTo(site, c.entry())
+	}
+	if err == nil && c.r.callsItself(c.entry()) {
+		err = fmt.Errorf("the function may have called itself by a tail call: %w", ErrUnavailable)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for i := range site.parameters {
+		if p := &site.parameters[i]; is(p) {
+			return caller.argument(p)
+		}
+	}
+	return 0, fmt.Errorf("the call that returns to %#x does not tell: %w", caller.frame.PC, ErrUnavailable)
 }
 
 const opStackValue = 0x9f
 
-// callArgument finds an argument at the call site of the function's caller.
-func (c *context) callArgument(is func(p *symbol.Entry) bool) (*callArgument, error) {
-	if c.nested >= maxNested {
-		return nil, ErrUnavailable
-	}
-	caller, err := c.caller()
-	if err != nil {
-		return nil, err
-	}
-	site := caller.scopes.callSite(caller.frame.PC - caller.scopes.bias)
-	if site == nil {
-		return nil, fmt.Errorf("no call site returns to %#x: %w", caller.frame.PC, ErrUnavailable)
-	}
-	if err := caller.callsTo(site, c.entry()); err != nil {
-		return nil, err
-	}
-	if c.r.callsItself(c.entry()) {
-		return nil, fmt.Errorf("the function may have called itself by a tail call: %w", ErrUnavailable)
-	}
-	kids, err := site.Children()
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range kids {
-		if (p.Tag == dwarf.TagCallSiteParameter || p.Tag == tagGNUCallSiteParm) && is(p) {
-			return &callArgument{caller, p}, nil
+// argument returns the value of an argument of a call that c's function makes.
+func (c *context) argument(p *callParameter) (uint64, error) {
+	if p.value == nil {
+		p.value = expressionOf(p.entry, attrCallValue, c.pc)
+		if p.value.x == nil && p.value.err == nil {
+			p.value = expressionOf(p.entry, attrGNUCallValue, c.pc)
+		}
+		if x := p.value.x; x != nil { // it computes a value, and not where one is
+			y := *x
+			y.Code = append(bytes.Clone(x.Code), opStackValue)
+			p.value.x = &y
 		}
 	}
-	return nil, fmt.Errorf("the call that returns to %#x does not tell: %w", caller.frame.PC, ErrUnavailable)
+	switch {
+	case p.value.err != nil:
+		return 0, p.value.err
+	case p.value.x == nil:
+		return 0, ErrUnavailable
+	}
+	return c.value(p.entry, p.value.x)
 }
 
 // entry returns the run-time address at which the frame's function is entered; 0 if it is not known.
 func (c *context) entry() uint64 {
+	if c.scopes.entry == 0 {
+		c.scopes.entry = c.findEntry()
+	}
+	return c.scopes.entry
+}
+
+func (c *context) findEntry() uint64 {
 	function := c.scopes.list[0]
 	if pc, ok := function.Address(dwarf.AttrEntrypc); ok {
 		return pc + c.scopes.bias
@@ -130,20 +138,15 @@ func (c *context) entry() uint64 {
 
 // callsTo returns an error unless a call site is known to call the function that is entered at entry. Where
 // the function is, the program alone may know: then the call site must say how.
-func (c *context) callsTo(site *symbol.Entry, entry uint64) error {
-	const gnuTarget = 0x2113
-	for _, a := range [...]dwarf.Attr{dwarf.AttrCallTarget, gnuTarget} {
-		x, err := site.Expression(a, c.pc)
-		if err != nil || x == nil {
-			continue
-		}
-		to, err := evaluated(x).Value(c.environment(site, x))
+func (c *context) callsTo(site *callSite, entry uint64) error {
+	if site.target != nil {
+		to, err := c.value(site.entry, site.target.x)
 		if err == nil && to != entry {
 			err = fmt.Errorf("the call goes to %#x: %w", to, ErrUnavailable)
 		}
 		return err
 	}
-	if !site.Has(dwarf.AttrCallOrigin) && !site.Has(dwarf.AttrAbstractOrigin) {
+	if !site.known {
 		return fmt.Errorf("nothing says where the call before %#x goes: %w", c.frame.PC, ErrUnavailable)
 	}
 	return nil
@@ -182,7 +185,7 @@ func (c *context) caller() (*context, error) {
 			return nil, err
 		}
 	}
-	calls := c.r.Symbols.TailCalls(c.r.Modules, prev.PC(), inner.entry())
+	calls := c.r.tailCalls(prev.PC(), inner.entry())
 	if calls.Err != nil && calls.Target != 0 {
 		return nil, fmt.Errorf("%v: %w", calls.Err, ErrUnavailable)
 	}
@@ -220,8 +223,64 @@ func (c *context) context(f *frame.Frame, pc, block uint64, t frame.Type) (*cont
 	return out, nil
 }
 
-// callSite returns the entry of the call that returns to a link-time address; nil if there is none.
-func (s *scopes) callSite(ret uint64) *symbol.Entry {
+// callSite returns the call that returns to a link-time address; nil if there is none. pc is an address within the call.
+func (s *scopes) callSite(ret, pc uint64) (*callSite, error) {
+	if site, ok := s.sites[ret]; ok {
+		return site, nil
+	}
+	site, err := s.readCallSite(ret, pc)
+	if err != nil {
+		return nil, err
+	}
+	if s.sites == nil {
+		s.sites = make(map[uint64]*callSite)
+	}
+	s.sites[ret] = site
+	return site, nil
+}
+
+func (s *scopes) readCallSite(ret, pc uint64) (*callSite, error) {
+	e := s.callEntry(ret)
+	if e == nil {
+		return nil, nil
+	}
+	site := &callSite{entry: e, known: e.Has(dwarf.AttrCallOrigin) || e.Has(dwarf.AttrAbstractOrigin)}
+	for _, a := range [...]dwarf.Attr{dwarf.AttrCallTarget, attrGNUCallTarget} {
+		if x := expressionOf(e, a, pc); x.x != nil {
+			site.target = x
+		}
+	}
+	kids, err := e.Children()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range kids {
+		if p.Tag == dwarf.TagCallSiteParameter || p.Tag == tagGNUCallSiteParm {
+			site.parameters = append(site.parameters, callParameter{entry: p, at: p.Block(dwarf.AttrLocation)})
+		}
+	}
+	return site, nil
+}
+
+// tailKey is a call and the function that it led to.
+type tailKey struct{ ret, entry uint64 }
+
+// tailCalls is symbol.Symbolizer.TailCalls, and keeps the answer.
+func (r *Reader) tailCalls(ret, entry uint64) *symbol.TailCalls {
+	key := tailKey{ret, entry}
+	if t := r.tails[key]; t != nil {
+		return t
+	}
+	t := r.Symbols.TailCalls(r.Modules, ret, entry)
+	if r.tails == nil || len(r.tails) >= maxScopes {
+		r.tails = make(map[tailKey]*symbol.TailCalls)
+	}
+	r.tails[key] = &t
+	return &t
+}
+
+// callEntry returns the entry of the call that returns to a link-time address; nil if there is none.
+func (s *scopes) callEntry(ret uint64) *symbol.Entry {
 	for i := len(s.list) - 1; i >= 0; i-- {
 		for _, e := range s.list[i].Entries {
 			switch e.Tag {

@@ -17,7 +17,7 @@ func (v *Variable) Value() Value {
 			}
 		}
 	}
-	return v.in.locate(v.entry, v.Type)
+	return v.in.locate(v.entry, v.Type, v.known)
 }
 
 // constant returns a number as a value of the type.
@@ -38,23 +38,34 @@ func (t *Type) constant(n int64) Value {
 	return Value{Type: t, bytes: b, read: true}
 }
 
-// locate returns the value of the variable of an entry, of type t.
-func (c *context) locate(e *symbol.Entry, t *Type) Value {
+// locate returns the value of the variable of an entry, of type t. k keeps what was read; it may be nil.
+func (c *context) locate(e *symbol.Entry, t *Type, k *known) Value {
 	if c.nested > maxNested {
 		return Value{Type: t, err: ErrUnavailable}
 	}
-	t = c.dynamic(t, 0)
+	if k == nil || k.varies {
+		t = c.dynamic(t, 0)
+	}
 	if e.Has(dwarf.AttrConstValue) && !e.Has(dwarf.AttrLocation) {
 		return c.constantOf(e, t)
 	}
-	x, err := e.Expression(dwarf.AttrLocation, c.pc)
+	var at *expression
+	if k == nil || k.here == nil {
+		at = expressionOf(e, dwarf.AttrLocation, c.pc)
+		if k != nil {
+			k.here = at
+		}
+	} else {
+		at = k.here
+	}
+	x, err := at.x, at.err
 	if err != nil {
 		return Value{Type: t, err: err}
 	}
 	if x == nil || len(x.Code) == 0 {
 		return Value{Type: t, err: ErrOptimizedOut, frame: c}
 	}
-	l, err := evaluated(x).Locate(c.environment(e, x))
+	l, err := c.location(e, x)
 	if err != nil {
 		if isUnavailable(err) {
 			err = wrapGone(err)

@@ -19,6 +19,7 @@ type Reader struct {
 
 	types     map[symbol.Ref]*Type
 	scopes    map[uint64]*scopes
+	tails     map[tailKey]*symbol.TailCalls
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
 	languages map[symbol.Ref]string
 	names     dataNames

@@ -23,6 +23,26 @@ type Variable struct {
 	in    *context
 	entry *symbol.Entry // has the location
 	about *symbol.Entry // the same, or the abstract entry that has the name
+	known *known
+}
+
+// known is what debug information says of a variable at one address: all frames there share it.
+type known struct {
+	varies        bool        // the type has bounds that only a frame tells
+	here, atEntry *expression // the location there, and where the function is entered; nil until they are read
+	matching      func(p *callParameter) bool
+}
+
+// expression is an expression that was read; x is nil if there is none.
+type expression struct {
+	x   *symbol.Expression
+	err error
+}
+
+// expressionOf reads the expression of an attribute at a link-time address.
+func expressionOf(e *symbol.Entry, a dwarf.Attr, pc uint64) *expression {
+	x, err := e.Expression(a, pc)
+	return &expression{x, err}
 }
 
 // Frame has the variables of one logical frame.
@@ -44,6 +64,10 @@ type scopes struct {
 	err      error
 	parts    []*variables // by frame, from the outermost (the function) inward; nil until it is asked for
 	language string       // of the function; "" until it is asked for
+
+	entry uint64               // run-time address at which the function is entered; 0 until it is asked for
+	base  *expression          // DW_AT_frame_base
+	sites map[uint64]*callSite // by link-time return address; nil where there is none
 }
 
 // variables are those of a function or of one inlined call at an address.
@@ -202,7 +226,7 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 	}
 	switch e.Tag {
 	case dwarf.TagFormalParameter, dwarf.TagVariable:
-		v := Variable{Name: about.Text(dwarf.AttrName), Argument: e.Tag == dwarf.TagFormalParameter, Block: number, entry: e, about: about}
+		v := Variable{Name: about.Text(dwarf.AttrName), Argument: e.Tag == dwarf.TagFormalParameter, Block: number, entry: e, about: about, known: &known{}}
 		if !e.Has(dwarf.AttrLocation) && !e.Has(dwarf.AttrConstValue) {
 			v.entry = about
 		}
@@ -216,6 +240,7 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 		if !about.Has(dwarf.AttrType) && e.Has(dwarf.AttrType) {
 			v.Type = r.typeOf(e)
 		}
+		v.known.varies = v.Type.varies(0)
 		if e.Flag(dwarf.AttrExternal) && e.Flag(dwarf.AttrDeclaration) {
 			v.entry = nil // of another function or file: counted, not shown
 		}

@@ -90,12 +90,39 @@ type variable struct {
 	text string // "name = value"
 }
 
-// values adds the values in the frame p to x.
-func (w *walker) values(x *frameEntry, p *logical.Frame, mem target.Memory) {
-	if !w.flags.values.any() || w.reader == nil || !w.flags.values.selects(p.Level, p.Function) {
+// maxValued bounds the texts of a thread's values that are kept until its frames are printed, bytes.
+const maxValued = 16 << 20
+
+// valueSize returns about how much memory the texts of the values take.
+func (x *frameEntry) valueSize() int {
+	n := 64 + len(x.arguments)
+	for _, list := range [][]variable{x.Args, x.Locals} {
+		for i := range list {
+			n += 128 + len(list[i].text) + len(list[i].Value) + len(list[i].Type)
+		}
+	}
+	return n
+}
+
+// addValues adds the values in the frame p to x: those that were read for readValues, if it came so far.
+func (w *walker) addValues(x *frameEntry, p *logical.Frame) {
+	if w.reader == nil {
 		return
 	}
-	f, err := w.reader.Frame(p, mem)
+	if p.Level < len(w.valued) {
+		y := &w.valued[p.Level]
+		x.Args, x.Locals, x.arguments, x.hasArguments, x.noValues = y.Args, y.Locals, y.arguments, y.hasArguments, y.noValues
+		return
+	}
+	w.values(x, p)
+}
+
+// values reads the values in the frame p.
+func (w *walker) values(x *frameEntry, p *logical.Frame) {
+	if !w.flags.values.selects(p.Level, p.Function) {
+		return
+	}
+	f, err := w.reader.Frame(p, w.memory)
 	if err != nil || !f.Known {
 		x.noValues = true
 		return
@@ -147,7 +174,8 @@ func (w *walker) readValues() {
 	if w.reader == nil {
 		return
 	}
-	level := 0
+	w.valued = w.valued[:0]
+	level, size := 0, 0
 	var room []logical.Frame
 	for f, err := range w.stack.AllOnce() {
 		if err != nil || f.Level == maxValueFrames {
@@ -156,7 +184,12 @@ func (w *walker) readValues() {
 		room = w.view.Append(room[:0], level, f)
 		for i := range room {
 			var x frameEntry
-			w.values(&x, &room[i], w.memory)
+			w.values(&x, &room[i])
+			size += x.valueSize()
+			w.valued = append(w.valued, x)
+		}
+		if size > maxValued {
+			return
 		}
 		level += len(room)
 	}

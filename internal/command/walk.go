@@ -49,6 +49,7 @@ type walker struct {
 	frames  *allowance // shared by all walkers
 	reader  *value.Reader
 	memory  target.Memory // of the stack that is being walked
+	valued  []frameEntry  // by level: the values of the stack that is being walked, as far as they were read
 	plugins []Sniffer     // of the table: they may have names for code
 }
 
@@ -137,7 +138,7 @@ func (w *walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit = w.flags.maxFrames
-	w.memory = target.MemoryOf(w.target, th)
+	w.memory, w.valued = target.MemoryOf(w.target, th), w.valued[:0]
 	w.frames.limit(w.stack)
 	return nil
 }
@@ -214,7 +215,7 @@ func (w *walker) appendTailCalls(list []frameEntry, level int, f *frame.Frame) [
 	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], newCodeInfo(w.room[i].PC, w.room[i].Module)))
-		w.values(&list[len(list)-1], &w.room[i], w.memory)
+		w.addValues(&list[len(list)-1], &w.room[i])
 	}
 	return list
 }
@@ -225,7 +226,7 @@ func (w *walker) appendOwn(list []frameEntry, level int, f *frame.Frame) []frame
 	s, _ := w.codeInfo(f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))
-		w.values(&list[len(list)-1], &w.room[i], w.memory)
+		w.addValues(&list[len(list)-1], &w.room[i])
 	}
 	w.detail(&list[len(list)-1], &w.room[len(w.room)-1])
 	return list
