@@ -21,7 +21,7 @@ func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, 
 	at := addr - mod.bias
 	if modules.IsCode(addr) {
 		if name, start, _, ok := mod.symbol(at); ok {
-			return name, at - start, true
+			return withoutPart(name), at - start, true
 		}
 	}
 	for _, im := range []*elfimage.Image{mod.debug, mod.image} {
@@ -41,10 +41,10 @@ func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, 
 }
 
 // withoutNumber returns the name of a variable that is local to a function without the number by which compilers
-// tell it from others: "count" for "count.4".
+// tell it from others: "count" for "count.4". GDB does so if the name could be Ada's.
 func withoutNumber(name string) string {
 	i := strings.LastIndexByte(name, '.')
-	if i <= 0 || i == len(name)-1 {
+	if i <= 0 || i == len(name)-1 || name[0] == '_' || strings.ToLower(name) != name {
 		return name
 	}
 	for _, c := range name[i+1:] {
@@ -53,6 +53,17 @@ func withoutNumber(name string) string {
 		}
 	}
 	return name[:i]
+}
+
+// withoutPart returns the name of a function without what gcc adds to the symbol of a changed copy: "scan" for
+// "scan.constprop.0". Debug information has the function's own name.
+func withoutPart(name string) string {
+	for _, mark := range [...]string{".lto_priv.", ".constprop.", ".isra.", ".part."} {
+		if i := strings.Index(name, mark); i > 0 && !strings.HasSuffix(name, ".cold") {
+			name = name[:i]
+		}
+	}
+	return name
 }
 
 // Named returns the run-time addresses of the symbols of a name, which is mangled: those of the module m, if it is

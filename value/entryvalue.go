@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
@@ -47,7 +48,7 @@ func sameParameter(at, want []byte) bool {
 type callSite struct {
 	entry      *symbol.Entry
 	target     *expression // computes where the call goes; nil if there is none
-	known      bool        // the entry names the function
+	origin     symbol.Ref  // the function; zero if only the program knows it
 	parameters []callParameter
 }
 
@@ -72,7 +73,7 @@ func (c *context) callerArgument(is func(p *callParameter) bool) (uint64, error)
 		err = fmt.Errorf("no call site returns to %#x: %w", caller.frame.PC, ErrUnavailable)
 	}
 	if err == nil {
-		err = caller.callsTo(site, c.entry())
+		err = caller.callsTo(site, c)
 	}
 	if err == nil && c.r.callsItself(c.entry()) {
 		err = fmt.Errorf("the function may have called itself by a tail call: %w", ErrUnavailable)
@@ -136,20 +137,48 @@ func (c *context) findEntry() uint64 {
 	return f.Start
 }
 
-// callsTo returns an error unless a call site is known to call the function that is entered at entry. Where
-// the function is, the program alone may know: then the call site must say how.
-func (c *context) callsTo(site *callSite, entry uint64) error {
+// callsTo returns an error unless a call is known to go to the function of another frame, and not to one that has left
+// by a tail call. Where the call goes, the program alone may know: then the call site must say how to find it.
+func (c *context) callsTo(site *callSite, inner *context) error {
 	if site.target != nil {
 		to, err := c.value(site.entry, site.target.x)
-		if err == nil && to != entry {
+		if err == nil && to != inner.entry() {
 			err = fmt.Errorf("the call goes to %#x: %w", to, ErrUnavailable)
 		}
 		return err
 	}
-	if !site.known {
+	if site.origin.IsZero() {
 		return fmt.Errorf("nothing says where the call before %#x goes: %w", c.frame.PC, ErrUnavailable)
 	}
-	return nil
+	if c.frame.Type == frame.TailCall {
+		return nil // the tail call is known by where it leads
+	}
+	calls := c.r.tailCalls(c.frame.PC, inner.entry())
+	if calls.Err == nil || c.r.sameFunction(site.origin, inner.scopes.list[0].Entry) {
+		return nil
+	}
+	return fmt.Errorf("%v: %w", calls.Err, ErrUnavailable)
+}
+
+// sameFunction reports whether an entry describes the function of another one: both may only refer to what does.
+func (r *Reader) sameFunction(ref symbol.Ref, function *symbol.Entry) bool {
+	chain := func(ref symbol.Ref) (list []symbol.Ref) {
+		for range maxAbstract {
+			e, err := r.Symbols.Entry(ref)
+			if err != nil {
+				break
+			}
+			list = append(list, ref)
+			if ref = e.Reference(dwarf.AttrAbstractOrigin); ref.IsZero() {
+				if ref = e.Reference(dwarf.AttrSpecification); ref.IsZero() {
+					break
+				}
+			}
+		}
+		return list
+	}
+	of := chain(function.Ref)
+	return slices.ContainsFunc(chain(ref), func(x symbol.Ref) bool { return slices.Contains(of, x) })
 }
 
 // callsItself reports whether the function that is entered at entry may call itself by tail calls: then its arguments may
@@ -244,7 +273,10 @@ func (s *scopes) readCallSite(ret, pc uint64) (*callSite, error) {
 	if e == nil {
 		return nil, nil
 	}
-	site := &callSite{entry: e, known: e.Has(dwarf.AttrCallOrigin) || e.Has(dwarf.AttrAbstractOrigin)}
+	site := &callSite{entry: e, origin: e.Reference(dwarf.AttrCallOrigin)}
+	if site.origin.IsZero() {
+		site.origin = e.Reference(dwarf.AttrAbstractOrigin)
+	}
 	for _, a := range [...]dwarf.Attr{dwarf.AttrCallTarget, attrGNUCallTarget} {
 		if x := expressionOf(e, a, pc); x.x != nil {
 			site.target = x

@@ -245,6 +245,11 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 			v.entry = nil // of another function or file: counted, not shown
 		}
 		return append(list, v)
+	case dwarf.TagLabel:
+		// A label without code: GDB shows it among the variables.
+		if name := about.Text(dwarf.AttrName); name != "" && !e.Has(dwarf.AttrLowpc) {
+			list = append(list, Variable{Name: name, Block: number, Type: r.void(), entry: e, about: about, known: &known{}})
+		}
 	case dwarf.TagEnumerationType:
 		t := r.typeAt(e.Ref)
 		for _, x := range t.Enumerators() {
