@@ -50,7 +50,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 		timeout = DefaultTimeout
 	}
 	for again := 0; ; again++ {
-		s := newSnapshot(p, &files{proc: p}, opts.LowMemory, opts.MaxCopied)
+		s := newSnapshot(p, &files{proc: p, values: opts.Values}, opts.LowMemory, opts.MaxCopied)
 		// A process that calls execve(2) all the time can only be read while all of it is held.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {

@@ -31,6 +31,7 @@ type files struct {
 	registerRoom, copyRoom, mapsRoom []byte
 
 	memory target.Memory // set when the target is made
+	values bool          // Options.Values
 
 	closed atomic.Bool
 

@@ -41,6 +41,11 @@ type Options struct {
 	// stack, and makes others again when they are read. Call [Thread.DropCopies] after each walk.
 	// [Target.Snapshot] then has little of the stacks.
 	LowMemory bool
+
+	// Values says that more is read than stacks, such as what variables point to. When a thread is read once more
+	// for the first time ([Thread.Retake]), what was read too late before is copied together with its stack. So the thread
+	// need not be held while all that is read again.
+	Values bool
 }
 
 // DeferStops puts off stops of this process by job control (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU)

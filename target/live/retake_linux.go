@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,8 +34,12 @@ func (f *files) retake(th *Thread, walk func()) error {
 	old := th.view
 	m := old.memory
 	first, whole := old.lacksStack(), true
+	var again []span
+	if f.values && th.retakes == 0 {
+		again = old.again()
+	}
 	if first == 0 {
-		first, whole = firstCopy, false
+		first, whole = firstCopy, len(again) > 0
 	}
 	room := make([]byte, first+(maxSwitches-1)*firstCopy)
 	touch(room)
@@ -62,10 +67,23 @@ func (f *files) retake(th *Thread, walk func()) error {
 			first = int(min(uint64(first), max(firstCopy, m.maps[k].Hi-sp+uint64(m.arch.RedZone))))
 		}
 		x.copied = f.copyStacks(x.tid, sp, m.maps, first, room, nil)
+		var others []block
+		if len(again) > 0 {
+			for _, s := range missing(slices.Clone(x.copied), again) {
+				data := make([]byte, s.hi-s.lo)
+				if n := f.copyRange(x.tid, s.lo, data); n > 0 {
+					others = append(others, block{lo: s.lo, data: data[:n]})
+				}
+			}
+		}
 		if whole {
 			t.letGo(x)
 		}
 		v = newView(m, x, nil)
+		for _, b := range others {
+			v.size += int64(len(b.data))
+		}
+		v.add(others...)
 		v.held = !whole
 		return nil
 	}

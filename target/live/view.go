@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type view struct {
 	old    bool       // another view has replaced this one
 	size   int64      // size of the copies, bytes
 	wanted uint64     // the address of the first late read
+	lates  []span     // what was copied late; at most maxLates
 	stood  bool       // the thread was seen to be blocked where it was
 	turns  uint64     // how often the thread had got a processor by then; 0 if that is not known
 }
@@ -151,6 +153,9 @@ func (v *view) take(addr uint64) *block {
 		b := block{lo: part.lo, data: data[:n], late: late}
 		if late {
 			v.late(addr)
+			if len(v.lates) < maxLates {
+				v.lates = append(v.lates, span{b.lo, b.hi()})
+			}
 		}
 		v.size += int64(n)
 		if b.passing = b.late && v.memory.lowMemory || !v.keeps(0); b.passing {
@@ -165,6 +170,25 @@ func (v *view) take(addr uint64) *block {
 		return v.holder(addr)
 	}
 	return nil
+}
+
+// maxLates and maxAgain bound what is copied at once when a thread is read once more: ranges, and bytes.
+const maxLates, maxAgain = 1 << 10, 4 << 20
+
+// again returns what was copied late, to be copied once more; nothing if that is too much.
+func (v *view) again() (list []span) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	size := uint64(0)
+	for _, s := range v.lates {
+		size += s.hi - s.lo
+	}
+	if len(v.lates) == maxLates || size > maxAgain {
+		return nil
+	}
+	list = slices.Clone(v.lates)
+	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	return list
 }
 
 // maxLooks bounds the looks at a thread that has turns on a processor all the time.
