@@ -157,6 +157,9 @@ type Arch struct {
 	// Calls is the calling convention of C and C++. LongDouble is the kind of C's long double.
 	Calls      abi.Convention
 	LongDouble abi.Kind
+	// PackedDecimals says that decimal floating-point numbers have their digits in groups of ten bits (DPD), and not as
+	// a binary number (BID).
+	PackedDecimals bool
 	// CharSigned says that C's char is signed. ResolverFeatures says that the function that returns another one's
 	// address (STT_GNU_IFUNC) takes the processor's features (AT_HWCAP).
 	CharSigned, ResolverFeatures bool

@@ -2,6 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,17 +29,17 @@ func (p *Printer) Arguments(f *Frame) string {
 			b.WriteString(a.Name + "@entry=")
 			ok = false
 		}
-		b.WriteString(p.argument(a.Name, &v))
+		b.WriteString(p.argument(&v))
 		if ok {
-			b.WriteString(", " + a.Name + "@entry=" + p.argument(a.Name, &entry))
+			b.WriteString(", " + a.Name + "@entry=" + p.argument(&entry))
 		}
 	}
 	return b.String()
 }
 
-func (p *Printer) argument(name string, v *Value) string {
+func (p *Printer) argument(v *Value) string {
 	if err := v.Err(); err != nil && !isGone(err) {
-		return Error(name, err)
+		return fmt.Sprintf("<error reading variable: %v>", err)
 	}
 	return p.Argument(v)
 }

@@ -168,28 +168,25 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 			return
 		}
 		source = b
-		if bytes := (skip + n + 7) / 8; big && uint64(len(b)) > bytes && !c.leftAligned(l.Reg) {
-			source = b[uint64(len(b))-bytes:]
+		if big && !c.leftAligned(l.Reg) {
+			skip = lowest(source, skip, n)
 		}
 	case dwarfexpr.Value:
 		size := l.Type.Size
 		if size == 0 {
 			size = c.r.Arch.PtrSize
 		}
-		source = make([]byte, max(uint64(size), (skip+n+7)/8))
-		put(source[:size], l.Bits, big)
-		if bytes := (skip + n + 7) / 8; big && uint64(size) > bytes {
-			source = source[uint64(size)-bytes : size]
+		source = make([]byte, size)
+		put(source, l.Bits, big)
+		if big {
+			skip = lowest(source, skip, n)
 		}
 		if whole && uint64(size) < n/8 { // wider than the number: gdb has zeros
-			source = make([]byte, n/8)
+			source, skip = make([]byte, n/8), 0
 			put(source, l.Bits, big)
 		}
 	case dwarfexpr.Implicit:
 		source = l.Bytes
-		if bytes := (skip + n + 7) / 8; big && uint64(len(source)) > bytes {
-			source = source[uint64(len(source))-bytes:]
-		}
 	case dwarfexpr.Pointer:
 		v.gaps = append(v.gaps, gap{at, at + n, ErrSynthetic, c.pointee(l, e)})
 		return
@@ -199,6 +196,12 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 		return
 	}
 	copyBits(v.bytes, at, source, skip, n, big)
+}
+
+// lowest returns where n bits begin in the bytes of a number of a big-endian processor, if skip bits below them are
+// left out.
+func lowest(number []byte, skip, n uint64) uint64 {
+	return max(8*uint64(len(number)), skip+n) - skip - n
 }
 
 func put(b []byte, n uint64, big bool) {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -120,100 +119,4 @@ func (w *writer) complex(v *Value, t *Type, b []byte) {
 		parts[i] = t.floatText(part)
 	}
 	w.put(parts[0] + " + " + parts[1] + "i")
-}
-
-// decimalText writes a decimal floating-point number of IEEE 754 in its binary encoding, which all processors here but
-// s390x have.
-func (t *Type) decimalText(b []byte) string {
-	b = slices.Clone(b)
-	if t.order() == bigEndian {
-		slices.Reverse(b)
-	}
-	all := bigNumber(b, false, false)
-	var exponentBits, digits int
-	switch len(b) {
-	case 4:
-		exponentBits, digits = 8, 7
-	case 8:
-		exponentBits, digits = 10, 16
-	case 16:
-		exponentBits, digits = 14, 34
-	default:
-		return "<unknown type>"
-	}
-	n := 8 * len(b)
-	bit := func(i int) uint { return all.Bit(i) }
-	sign := ""
-	if bit(n-1) == 1 {
-		sign = "-"
-	}
-	top := func(i int) bool { return bit(n-2-i) == 1 }
-	if top(0) && top(1) && top(2) && top(3) {
-		if !top(4) {
-			return sign + "Infinity"
-		}
-		text := sign + "NaN"
-		if top(5) {
-			text = sign + "sNaN"
-		}
-		return text + payload(all, n-1-exponentBits-2, digits-1)
-	}
-	mask := func(bits int) *big.Int {
-		return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1))
-	}
-	var coefficient *big.Int
-	var exponent int
-	var shift int
-	if top(0) && top(1) {
-		shift = n - 3 - exponentBits
-		coefficient = new(big.Int).And(all, mask(shift))
-		coefficient.Or(coefficient, new(big.Int).Lsh(big.NewInt(1), uint(shift+2)))
-	} else {
-		shift = n - 1 - exponentBits
-		coefficient = new(big.Int).And(all, mask(shift))
-	}
-	exponent = int(new(big.Int).And(new(big.Int).Rsh(all, uint(shift)), mask(exponentBits)).Int64())
-	limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
-	if coefficient.Cmp(limit) >= 0 {
-		coefficient.SetInt64(0)
-	}
-	bias := map[int]int{4: 101, 8: 398, 16: 6176}[len(b)]
-	return sign + scientific(coefficient.String(), exponent-bias)
-}
-
-// scientific writes digits times a power of ten as the decimal arithmetic specification does (to-scientific-string).
-func scientific(digits string, exponent int) string {
-	adjusted := exponent + len(digits) - 1
-	switch {
-	case exponent <= 0 && adjusted >= -6:
-		if exponent == 0 {
-			return digits
-		}
-		point := len(digits) + exponent
-		if point <= 0 {
-			return "0." + strings.Repeat("0", -point) + digits
-		}
-		return digits[:point] + "." + digits[point:]
-	}
-	s := digits[:1]
-	if len(digits) > 1 {
-		s += "." + digits[1:]
-	}
-	sign := "+"
-	if adjusted < 0 {
-		sign, adjusted = "-", -adjusted
-	}
-	return s + "E" + sign + strconv.Itoa(adjusted)
-}
-
-// payload writes the digits that a decimal number carries that is none.
-func payload(all *big.Int, bits, digits int) string {
-	p := new(big.Int).And(all, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1)))
-	switch limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil); {
-	case p.Sign() == 0:
-		return ""
-	case p.Cmp(limit) >= 0:
-		return strings.Repeat("9", digits)
-	}
-	return p.String()
 }

@@ -66,9 +66,6 @@ func (p *Printer) text(v *Value) (string, error) {
 // Argument writes the value of an argument as GDB's backtrace does: "..." if it is no scalar.
 func (p *Printer) Argument(v *Value) string {
 	if !v.Type.scalar() {
-		if v.Err() != nil && !isGone(v.Err()) {
-			return p.Text(v)
-		}
 		if text, ok := p.summary(v); ok {
 			return text
 		}

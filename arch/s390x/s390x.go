@@ -69,11 +69,12 @@ var Arch = &arch.Arch{
 	GDB:       gdb,
 	Regs:      registers(),
 	PC:        PSWA, SP: R15, FP: R11, RA: R14,
-	SystemResult:  R2,
-	ThreadPointer: []trad.Reg{ACR0, ACR0 + 1},
-	CalleeSaved:   calleeSaved(),
-	StackAlign:    8,
-	SPFromCFA:     -saveArea,
+	SystemResult:   R2,
+	PackedDecimals: true,
+	ThreadPointer:  []trad.Reg{ACR0, ACR0 + 1},
+	CalleeSaved:    calleeSaved(),
+	StackAlign:     8,
+	SPFromCFA:      -saveArea,
 	// Register n has its slot 8*n bytes above the caller's SP, and the back chain
 	// points there.
 	BackChainRA: 8*int32(R14) - saveArea,
