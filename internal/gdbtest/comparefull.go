@@ -2,7 +2,6 @@ package gdbtest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -95,10 +94,7 @@ func (c *FullComparison) variables(tid int, f *FullFrame, want, got []FullLocal)
 	return same
 }
 
-// noise is what gdb says in the middle of a value.
-var noise = regexp.MustCompile(`warning: \((Internal error|Error): pc 0x[0-9a-f]+ in [^)]*\)`)
-
 // normal is text with one blank for each white space.
 func normal(text string) string {
-	return strings.Join(strings.Fields(noise.ReplaceAllString(text, "")), " ")
+	return strings.Join(strings.Fields(text), " ")
 }

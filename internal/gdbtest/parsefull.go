@@ -3,6 +3,7 @@ package gdbtest
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -30,6 +31,7 @@ type FullLocal struct{ Name, Text string }
 // ParseFull reads such a text, gdb's or sfwalk's. What stands before the first thread is skipped.
 func ParseFull(text string) ([]FullThread, error) {
 	var threads []FullThread
+	text = noise.ReplaceAllString(text, "")
 	for number, line := range strings.Split(text, "\n") {
 		if tid, ok := threadHeading(line); ok {
 			threads = append(threads, FullThread{TID: tid})
@@ -55,6 +57,9 @@ func ParseFull(text string) ([]FullThread, error) {
 	}
 	return threads, nil
 }
+
+// noise is what gdb says in the middle of a line.
+var noise = regexp.MustCompile(`warning: \((Internal error|Error): pc 0x[0-9a-f]+ in [^)\n]*\)\n?`)
 
 // line takes in one line below the frame's own.
 func (f *FullFrame) line(line string) {

@@ -17,7 +17,8 @@ const fullText = `Thread 2 (Thread 0x7f07 (LWP 43)):
         }
 #1  <signal handler called>
 No locals.
-#2  operator() (__closure=0x7ffd, n=4) at a.cc:3
+#2  operator() (warning: (Internal error: pc 0x563b in read in CU, but not in symtab.)
+__closure=0x7ffd, n=4) at a.cc:3
 No locals.
 #3  0x00007f12 in read () from /lib/libc.so.6
 No symbol table info available.
