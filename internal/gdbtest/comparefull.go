@@ -22,10 +22,22 @@ type FullDifference struct {
 }
 
 func (d FullDifference) String() string {
-	return fmt.Sprintf("thread %d #%d %s: %s = %s\n\tgdb has %s", d.TID, d.Level, d.Function, d.Name, brief(d.Got), brief(d.Want))
+	same := 0
+	for same < min(len(d.Got), len(d.Want)) && d.Got[same] == d.Want[same] {
+		same++
+	}
+	return fmt.Sprintf("thread %d #%d %s: %s = %s\n\tgdb has %s", d.TID, d.Level, d.Function, d.Name, about(d.Got, same), about(d.Want, same))
 }
 
-func brief(text string) string { return text[:min(len(text), 400)] }
+// about is the text around a byte.
+func about(text string, at int) string {
+	const before, after = 60, 200
+	begin, ellipsis := at-before, "…"
+	if begin <= 0 {
+		begin, ellipsis = 0, ""
+	}
+	return ellipsis + text[begin:min(len(text), at+after)]
+}
 
 const notThere = "(not there)"
 

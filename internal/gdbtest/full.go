@@ -46,6 +46,22 @@ func FullCore(t testing.TB, program, core string, options ...FullOption) string 
 	return runFull(t, options, program, core, "-ex", "thread apply all bt full")
 }
 
+// FullAt runs the program until at, by its first three fields, and returns the text of all variables there. gdb writes a core file
+// of that moment. There is no text if the program has ended before.
+func FullAt(t testing.TB, program string, at CrashPoint, core string, options ...FullOption) string {
+	t.Helper()
+	commands := []string{"-ex", "break *" + at.Function, "-ex", "ignore 1 " + strconv.Itoa(at.Calls), "-ex", "run </dev/null >/dev/null 2>&1", "-ex", "delete"}
+	if at.Steps > 0 {
+		commands = append(commands, "-ex", "stepi "+strconv.Itoa(at.Steps))
+	}
+	commands = append(commands, "-ex", "thread apply all bt full", "-ex", "generate-core-file "+core, "-ex", "kill", "--args", program)
+	text := runFull(t, options, append(commands, strings.Fields(at.Argument)...)...)
+	if _, err := os.Stat(core); err != nil {
+		return ""
+	}
+	return text
+}
+
 // runFull runs gdb as Full and FullCore need it: the text does not depend on the user's settings.
 func runFull(t testing.TB, options []FullOption, args ...string) string {
 	t.Helper()
@@ -60,15 +76,15 @@ func runFull(t testing.TB, options []FullOption, args ...string) string {
 		argv = append(argv, "-iex", command)
 	}
 	cmd := exec.Command(Tool(t, "gdb"), append(argv, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "SHELL=/bin/sh")
 	for _, command := range early {
 		if folder, ok := strings.CutPrefix(command, "directory "); ok {
 			cmd.Env = append(cmd.Env, "PYTHONPATH="+folder)
 		}
 	}
 	stdout, stderr, err := command(cmd)
-	if err != nil {
-		t.Fatalf("gdb %q: %v\n%s%s", args, err, stdout, stderr)
+	if stdout == "" { // it fails, too, if only the last command has failed
+		t.Fatalf("gdb %q: %v\n%s", args, err, stderr)
 	}
 	return stdout
 }

@@ -1,0 +1,187 @@
+//go:build linux
+
+package command
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/valuetest"
+)
+
+// better says why a value that gdb has in another way is no defect, or returns "".
+func better(d gdbtest.FullDifference) string {
+	switch {
+	case strings.Contains(d.Got, "<not saved>") || strings.Contains(d.Got, "<unavailable>"):
+		return "gdb takes a register that the callee need not preserve for the caller's"
+	case strings.Contains(d.Want, "Attempt to dereference a generic pointer"):
+		return "gdb 13 cannot print nullptr_t"
+	case d.Want == "(not there)":
+		return "gdb leaves out what is a constant of several bytes"
+	case strings.Contains(d.Want, "Unhandled DWARF expression opcode 0xa"):
+		return "gdb 13 lacks DW_OP_constx in split DWARF"
+	case strings.Contains(d.Got, "<optimized out> <repeats ") && strings.Contains(d.Want, `'\000' <repeats`):
+		return "gdb shows zeros for characters that are optimized out"
+	}
+	return ""
+}
+
+// A tally counts what is compared.
+type tally struct {
+	frames, values, equal int
+	why                   map[string]int
+}
+
+func (c *tally) add(t *testing.T, c2 *gdbtest.FullComparison) {
+	t.Helper()
+	c.frames, c.values, c.equal = c.frames+c2.Frames, c.values+c2.Values, c.equal+c2.Equal
+	if c.why == nil {
+		c.why = map[string]int{}
+	}
+	for _, d := range c2.Different {
+		if why := better(d); why != "" {
+			c.why[why]++
+		} else {
+			t.Error(d)
+		}
+	}
+	if c2.Reordered > 0 {
+		t.Errorf("%d frames have their locals in another order", c2.Reordered)
+	}
+}
+
+func (c *tally) log(t *testing.T) {
+	t.Helper()
+	t.Logf("%d frames, %d values, %d equal; %v", c.frames, c.values, c.equal, c.why)
+}
+
+// compileValues compiles a generated program.
+func compileValues(t *testing.T, p valuetest.Program, b valuetest.Build) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), p.Name)
+	if err := os.WriteFile(path, []byte(p.Source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.Command(p)
+	return gdbtest.Compile(t, path, append([]string{gdbtest.Tool(t, cmd[0])}, cmd[1:]...)...)
+}
+
+// localsAsGDB compares what `sfwalk core --locals`, and `sfwalk attach`, print of a program that waits with gdb's bt full.
+func localsAsGDB(t *testing.T, program string, counts *tally, flags []string, options ...gdbtest.FullOption) {
+	t.Helper()
+	p := gdbtest.Start(t, program)
+	core := filepath.Join(t.TempDir(), "core")
+	want := parseFull(t, gdbtest.Full(t, p.PID, core, options...))
+	for _, args := range [][]string{{"core", core}, {"attach", strconv.Itoa(p.PID)}} {
+		out, stderr, err := command(append(append(args, "--locals"), flags...)...)
+		if err != nil || stderr != "" {
+			t.Errorf("%q: %v %s", args, err, stderr)
+		}
+		counts.add(t, gdbtest.CompareFull(want, parseFull(t, out)))
+	}
+}
+
+// localsAtRandom stops a program at n random instructions.
+func localsAtRandom(t *testing.T, program string, seed uint64, n int, counts *tally) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	functions := slices.DeleteFunc(gdbtest.Functions(t, program, ""), func(name string) bool { return !generatedName.MatchString(name) })
+	for range n {
+		at := gdbtest.CrashPoint{Function: functions[r.IntN(len(functions))], Steps: r.IntN(60)}
+		core := filepath.Join(t.TempDir(), "core")
+		text := gdbtest.FullAt(t, program, at, core)
+		if text == "" {
+			continue
+		}
+		out, stderr, err := command("core", core, "--locals", "--raw")
+		if err != nil || stderr != "" {
+			t.Errorf("%s, %d calls, %d steps: %v %s", at.Function, at.Calls, at.Steps, err, stderr)
+		}
+		counts.add(t, gdbtest.CompareFull(parseFull(t, text), parseFull(t, out)))
+	}
+}
+
+// generatedName matches the linker's names of functions in generated programs.
+var generatedName = regexp.MustCompile(`^(_ZN?[KSRO]*(\d+\w+?)*?\d*)?(plain|again|tail|sized|function)\d+`)
+
+func parseFull(t *testing.T, text string) []gdbtest.FullThread {
+	t.Helper()
+	threads, err := gdbtest.ParseFull(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return threads
+}
+
+// TestLocalsAsGDB compares arguments and locals of some generated programs with gdb's.
+func TestLocalsAsGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	var counts tally
+	for _, tt := range []struct {
+		program valuetest.Program
+		build   int
+	}{
+		{valuetest.C(1), 0}, {valuetest.C(2), 1}, {valuetest.CXX(3), 0}, {valuetest.CXX(4), 1},
+	} {
+		b := valuetest.Builds[tt.build]
+		t.Run(fmt.Sprint(tt.program.Name, b.Flags), func(t *testing.T) {
+			localsAsGDB(t, compileValues(t, tt.program, b), &counts, []string{"--raw"})
+		})
+	}
+	counts.log(t)
+}
+
+// TestManyLocalsAsGDB does the same for all ways to compile.
+func TestManyLocalsAsGDB(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	gdbtest.NeedAMD64(t)
+	var counts tally
+	for i, b := range valuetest.Builds {
+		for seed := range uint64(3) {
+			for _, p := range []valuetest.Program{valuetest.C(100*seed + uint64(i)), valuetest.CXX(100*seed + uint64(i))} {
+				t.Run(fmt.Sprint(p.Name, " ", b.Compiler, b.Flags), func(t *testing.T) {
+					program := compileValues(t, p, b)
+					localsAsGDB(t, program, &counts, []string{"--raw"})
+					localsAtRandom(t, program, seed, 4, &counts)
+				})
+			}
+		}
+	}
+	counts.log(t)
+}
+
+// TestContainersAsGDB compares libstdc++'s containers with what its own printers for gdb make of them.
+func TestContainersAsGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
+	for _, flags := range [][]string{{"-O0"}, {"-O2"}} {
+		t.Run(flags[0], func(t *testing.T) {
+			var counts tally
+			program := gdbtest.Build(t, "containers.cc", append([]string{"-g"}, flags...)...)
+			localsAsGDB(t, program, &counts, nil, gdbtest.WithScripts())
+			localsAsGDB(t, program, &counts, []string{"--raw"})
+			counts.log(t)
+		})
+	}
+}
+
+// TestRustAsGDB compares Rust's values.
+func TestRustAsGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, flags := range [][]string{{"-Copt-level=0"}, {"-O"}} {
+		t.Run(flags[0], func(t *testing.T) {
+			var counts tally
+			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "values.rs"), slices.Concat([]string{gdbtest.Tool(t, "rustc"), "--edition=2021", "-g"}, flags)...)
+			localsAsGDB(t, program, &counts, []string{"--raw"})
+			counts.log(t)
+		})
+	}
+}
