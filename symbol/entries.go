@@ -378,6 +378,15 @@ func (e *Entry) Prefix() (prefix string) {
 	return prefix
 }
 
+// Root returns the first entry of the entry's unit, which all others of the unit are within.
+func (e *Entry) Root() (r Ref) {
+	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
+		r = e.refer(value{u.entry, classReference})
+		return nil
+	})
+	return r
+}
+
 // Language returns the language of the entry's unit, by GDB's name of it, as [Symbolizer.Language] does.
 func (e *Entry) Language() (name string) {
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {

@@ -21,12 +21,13 @@ func (p *Printer) Arguments(f *Frame) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		v := a.Value()
+		name, v := p.Shown(a)
 		entry, ok := a.AtEntry()
-		b.WriteString(a.Name)
+		ok = ok && name == a.Name
+		b.WriteString(name)
 		b.WriteByte('=')
 		if ok && sameContents(&v, &entry) {
-			b.WriteString(a.Name + "@entry=")
+			b.WriteString(name + "@entry=")
 			ok = false
 		}
 		b.WriteString(p.argument(&v))
@@ -119,13 +120,27 @@ func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 
 // Local writes a local variable as GDB's info locals does: "name = value".
 func (p *Printer) Local(v *Variable) string {
-	x := v.Value()
+	name, x := p.Shown(v)
 	if err := x.Err(); err != nil && !isGone(err) {
-		return v.Name + " = " + Error(v.Name, err)
+		return name + " = " + Error(name, err)
 	}
 	text, err := p.text(&x)
 	if err != nil {
-		text += Error(v.Name, err)
+		text += Error(name, err)
 	}
-	return v.Name + " = " + text
+	return name + " = " + text
+}
+
+// Shown returns the name and the value under which a variable is shown. A variable of Go that is on the heap is shown as
+// if it were not: the compiler has a pointer to it, with an ampersand before its name.
+func (p *Printer) Shown(v *Variable) (string, Value) {
+	x := v.Value()
+	name, escaped := v.goEscaped()
+	switch {
+	case p.Raw || !escaped:
+		return v.Name, x
+	case x.Err() != nil:
+		return name, x
+	}
+	return name, x.Deref()
 }

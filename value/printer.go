@@ -65,6 +65,11 @@ func (p *Printer) text(v *Value) (string, error) {
 
 // Argument writes the value of an argument as GDB's backtrace does: "..." if it is no scalar.
 func (p *Printer) Argument(v *Value) string {
+	if v.Type.goScalar() {
+		if text, ok := p.summary(v); ok {
+			return text
+		}
+	}
 	if !v.Type.scalar() {
 		if text, ok := p.summary(v); ok {
 			return text

@@ -23,6 +23,9 @@ type Reader struct {
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
 	languages map[symbol.Ref]string
 	names     dataNames
+	goUnits   map[symbol.Ref]goTypes     // by the units' first entries
+	goNames   map[symbol.Ref]goConstants // the same
+	goBases   []uint64                   // where the descriptions of Go's types begin
 	tables    struct {
 		read  bool
 		known *threadTables

@@ -198,7 +198,12 @@ func (t *Type) size() (n uint64, ok bool) {
 			return 0, false
 		}
 		return step * b.Count, true
-	case Void, Function:
+	case Function:
+		if s.Size > 0 { // Go's: a pointer to a closure
+			return s.Size, true
+		}
+		return 1, true
+	case Void:
 		return 1, true
 	case Unknown:
 		return 0, false

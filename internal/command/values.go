@@ -146,14 +146,14 @@ func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 	pr := &w.flags.values.printer
 	for i := range list {
 		v := &list[i]
-		x := variable{Name: v.Name, Block: v.Block, text: pr.Local(v)}
+		name, at := pr.Shown(v)
+		x := variable{Name: name, Block: v.Block, text: pr.Local(v)}
 		plain := x.text
 		if x.MovedOn = f.MovedOn(); x.MovedOn {
 			x.text += " [moved on]"
 		}
 		if w.flags.json {
-			x.Type, x.Value = v.Type.String(), strings.TrimPrefix(plain, v.Name+" = ")
-			at := v.Value()
+			x.Type, x.Value = at.Type.String(), strings.TrimPrefix(plain, name+" = ")
 			switch at.Place {
 			case value.InMemory:
 				x.Address = &hex{at.Addr, true}

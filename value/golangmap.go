@@ -1,0 +1,295 @@
+package value
+
+import (
+	"debug/dwarf"
+	"strconv"
+)
+
+// goPair is an entry of a map.
+type goPair struct{ key, value Value }
+
+// maxGoBuckets bounds the buckets or groups of one map that are looked at.
+const maxGoBuckets = 1 << 17
+
+// goMap writes a map.
+func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
+	addr, _ := v.Uint()
+	if typed {
+		w.put(goTypeName(v.Type) + " ")
+	}
+	if addr == 0 {
+		w.put("nil")
+		return
+	}
+	m := v.Deref()
+	var next func() (goPair, bool)
+	n, ok := m.dig("used")
+	if ok {
+		next = m.goGroups()
+	} else if n, ok = m.dig("count"); ok {
+		next = m.goBuckets()
+	}
+	count, err := n.number()
+	if !ok || err != nil || next == nil {
+		w.put("(unreadable wrong real type for map)")
+		return
+	}
+	key, elem := t.goPart(attrGoKey), t.goPart(attrGoElem)
+	w.put("[")
+	limit := uint64(w.p.elements())
+	written := uint64(0)
+	for level <= maxGoLevel && written < limit && written < count && !w.full {
+		p, ok := next()
+		if !ok {
+			break
+		}
+		k, x := p.key.goStored(key), p.value.goStored(elem)
+		w.goValue(&k, level+1, false)
+		w.put(": ")
+		w.goValue(&x, level+1, false)
+		w.put(", ")
+		written++
+	}
+	if written < count {
+		if written > 0 {
+			w.put(",...+" + strconv.FormatUint(count-written, 10) + " more")
+		} else {
+			w.put("...")
+		}
+	}
+	w.put("]")
+}
+
+// goStored returns a key or a value of a map. A large one is somewhere else: the map has a pointer to it.
+func (v *Value) goStored(as *Type) Value {
+	if as == nil {
+		return *v
+	}
+	if v.Type.Strip().Kind == Pointer && as.Strip().Kind != Pointer {
+		return v.DerefAs(as)
+	}
+	x := *v
+	x.Type = as
+	return x
+}
+
+// goPart returns the type of a map's keys or values; nil if it is not known.
+func (t *Type) goPart(a dwarf.Attr) *Type {
+	if t.entry == nil || !t.entry.Has(a) {
+		return nil
+	}
+	return t.r.typeAt(t.entry.Reference(a))
+}
+
+// goGroups returns the entries of a Swiss table (package internal/runtime/maps, since Go 1.24), in the order in which they
+// lie there.
+func (v *Value) goGroups() func() (goPair, bool) {
+	d, ok := v.dig("dirPtr")
+	l, ok2 := v.dig("dirLen")
+	dir, err := d.number()
+	n, err2 := l.number()
+	if !ok || !ok2 || err != nil || err2 != nil {
+		return nil
+	}
+	tableType := d.Type.Strip().Elem().Strip().Elem()
+	groupType := tableType.member("groups").member("data").Strip().Elem()
+	size, sized := groupType.size()
+	if groupType.Strip().Kind != Struct || !sized || size == 0 {
+		return nil
+	}
+	ptr := uint64(v.Type.r.Arch.PtrSize)
+	var (
+		data, groups uint64 // of the table
+		group        *Value
+		g, slot      uint64
+		table, last  uint64
+		seen         int
+	)
+	if n == 0 { // a map of up to eight entries is one group
+		data, groups = dir, 1
+	}
+	big := v.Type.order() == bigEndian
+	return func() (goPair, bool) {
+		for {
+			if group != nil {
+				for slot < 8 {
+					i := slot
+					slot++
+					if p, ok := group.goSlot(i); ok {
+						return p, true
+					}
+				}
+				group = nil
+			}
+			for g >= groups { // the next table
+				if table >= n || table >= maxGoBuckets {
+					return goPair{}, false
+				}
+				b := make([]byte, ptr)
+				if v.readMemory(dir+table*ptr, b) != nil {
+					return goPair{}, false
+				}
+				table++
+				at := number(b, big)
+				if at == last { // the directory may have a table more than once, in a row
+					continue
+				}
+				last = at
+				t := v.at(tableType, at)
+				p, ok := t.dig("groups", "data")
+				m, ok2 := t.dig("groups", "lengthMask")
+				first, err := p.number()
+				mask, err2 := m.number()
+				if !ok || !ok2 || err != nil || err2 != nil {
+					return goPair{}, false
+				}
+				data, groups, g = first, min(mask, maxGoBuckets)+1, 0
+			}
+			if seen++; seen > maxGoBuckets {
+				return goPair{}, false
+			}
+			x := v.at(groupType, data+g*size)
+			g++
+			if x.Err() != nil {
+				continue
+			}
+			group, slot = &x, 0
+		}
+	}
+}
+
+// goSlot returns the entry of a slot of a group, if the slot is in use.
+func (v *Value) goSlot(i uint64) (p goPair, ok bool) {
+	ctrl, ok := v.dig("ctrl")
+	if !ok {
+		return p, false
+	}
+	control, err := ctrl.Uint()
+	if err != nil || control>>(8*i)&0x80 != 0 {
+		return p, false
+	}
+	if slots, has := v.dig("slots"); has {
+		s := slots.Index(i)
+		k, ok := s.dig("key")
+		x, ok2 := s.dig("elem")
+		return goPair{k, x}, ok && ok2
+	}
+	keys, ok := v.dig("keys")
+	elems, ok2 := v.dig("elems")
+	if !ok || !ok2 {
+		return p, false
+	}
+	return goPair{keys.Index(i), elems.Index(i)}, true
+}
+
+// member returns the type of a member; one that is unknown if there is none.
+func (t *Type) member(name string) *Type {
+	s := t.Strip()
+	for i := range s.Fields() {
+		if f := &s.Fields()[i]; f.Name == name {
+			return f.Type
+		}
+	}
+	return t.r.unknown()
+}
+
+// goBuckets returns the entries of a map of Go before 1.24: buckets of eight entries, with more in a list behind each. While a
+// map grows, some entries are in the old buckets.
+func (v *Value) goBuckets() func() (goPair, bool) {
+	number := func(name string) (uint64, *Type, bool) {
+		m, ok := v.dig(name)
+		n, err := m.number()
+		return n, m.Type, ok && err == nil
+	}
+	b, _, ok := number("B")
+	buckets, pointer, ok2 := number("buckets")
+	old, _, ok3 := number("oldbuckets")
+	flags, _, ok4 := number("flags")
+	if !ok || !ok2 || !ok3 || !ok4 || b > 48 || pointer.Strip().Kind != Pointer {
+		return nil
+	}
+	bucketType := pointer.Strip().Elem()
+	size, sized := bucketType.size()
+	if !sized || bucketType.Strip().Kind != Struct || size == 0 {
+		return nil
+	}
+	const sameSize = 8
+	olds := uint64(1) << b
+	if flags&sameSize == 0 {
+		olds = max(olds/2, 1)
+	}
+	var (
+		i, slot, seen uint64
+		bucket        *Value
+	)
+	return func() (goPair, bool) {
+		for {
+			if bucket != nil {
+				for slot < 8 {
+					k := slot
+					slot++
+					if p, ok := bucket.goEntry(k); ok {
+						return p, true
+					}
+				}
+				more, _ := bucket.dig("overflow")
+				bucket = nil
+				if at, err := more.number(); err == nil && at != 0 {
+					x := v.at(bucketType, at)
+					bucket, slot = &x, 0
+				}
+			} else {
+				if i >= uint64(1)<<b {
+					return goPair{}, false
+				}
+				x := v.at(bucketType, buckets+i*size)
+				if old != 0 {
+					if before := v.at(bucketType, old+i%olds*size); !before.goMoved() {
+						x = before
+						if i >= olds { // written with the first of the two buckets that it becomes
+							i++
+							continue
+						}
+					}
+				}
+				i++
+				bucket, slot = &x, 0
+			}
+			if seen++; seen > maxGoBuckets {
+				return goPair{}, false
+			}
+		}
+	}
+}
+
+// Marks in the place of the highest bits of a key's hash.
+const (
+	goEmptyOne   = 1
+	goFirstValue = 5 // this and higher ones: an entry
+)
+
+// goMoved reports whether the entries of an old bucket are in the new ones.
+func (v *Value) goMoved() bool {
+	hashes, ok := v.dig("tophash")
+	if !ok {
+		return true
+	}
+	h := hashes.Index(0)
+	n, err := h.Uint()
+	return err != nil || n > goEmptyOne && n < goFirstValue
+}
+
+// goEntry returns an entry of a bucket, if it is in use.
+func (v *Value) goEntry(i uint64) (goPair, bool) {
+	hashes, ok := v.dig("tophash")
+	keys, ok2 := v.dig("keys")
+	values, ok3 := v.dig("values")
+	if !ok || !ok2 || !ok3 {
+		return goPair{}, false
+	}
+	h := hashes.Index(i)
+	if n, err := h.Uint(); err != nil || n < goFirstValue {
+		return goPair{}, false
+	}
+	return goPair{keys.Index(i), values.Index(i)}, true
+}
