@@ -9,7 +9,7 @@ import "strings"
 // qualifiers. The name of something local to a function contains the function's parameters, and keeps
 // its own.
 func keepsParameters(full string) bool {
-	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`} {
+	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`, "__int128", "_Complex"} {
 		if strings.Contains(full, mark) {
 			return true
 		}

@@ -26,7 +26,7 @@ func (p *Printer) Arguments(f *Frame) string {
 		ok = ok && name == a.Name
 		b.WriteString(name)
 		b.WriteByte('=')
-		if ok && sameContents(&v, &entry) {
+		if ok && sameAsEntry(&v, &entry) {
 			b.WriteString(name + "@entry=")
 			ok = false
 		}
@@ -43,6 +43,19 @@ func (p *Printer) argument(v *Value) string {
 		return fmt.Sprintf("<error reading variable: %v>", err)
 	}
 	return p.Argument(v)
+}
+
+// sameAsEntry reports whether an argument has the value that it had at the function's entry; of a reference, whether the
+// object has, too.
+func sameAsEntry(v, entry *Value) bool {
+	if !sameContents(v, entry) {
+		return false
+	}
+	if entry.object == nil {
+		return true
+	}
+	now := v.Deref()
+	return sameContents(&now, entry.object)
 }
 
 func sameContents(a, b *Value) bool {
@@ -75,17 +88,36 @@ func (v *Variable) AtEntry() (Value, bool) {
 	if k.matching == nil {
 		return Value{}, false
 	}
-	n, err := c.callerArgument(k.matching)
+	caller, p, err := c.callerParameter(k.matching)
 	if err != nil {
 		return Value{}, false
 	}
-	size, ok := v.Type.size()
+	n, err := caller.argument(p)
+	if err != nil {
+		return Value{}, false
+	}
+	out, ok := c.number(v.Type, n)
+	if t := v.Type.Strip(); ok && (t.Kind == Reference || t.Kind == RvalueReference) {
+		// The object may have changed since: without its value at the entry, that of the reference means nothing.
+		n, err := caller.argumentObject(p)
+		if err != nil {
+			return Value{}, false
+		}
+		object, known := c.number(t.Elem(), n)
+		out.object, ok = &object, known
+	}
+	return out, ok
+}
+
+// number returns a number of at most 64 bits as a value of a type.
+func (c *context) number(t *Type, n uint64) (Value, bool) {
+	size, ok := t.size()
 	if !ok || size > 8 {
 		return Value{}, false
 	}
 	b := make([]byte, size)
-	put(b, n, v.Type.order() == bigEndian)
-	return Value{Type: v.Type, bytes: b, read: true, frame: c, mem: c.mem}, true
+	put(b, n, t.order() == bigEndian)
+	return Value{Type: t, bytes: b, read: true, frame: c, mem: c.mem}, true
 }
 
 // matching returns the function that tells the argument of a call site which the callee finds at x: in a register, or on the stack

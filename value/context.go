@@ -74,7 +74,7 @@ func (c *context) frameBase() (uint64, error) {
 		if err == nil && x != nil {
 			c.base.addr, err = c.value(function, x)
 		} else if err == nil {
-			err = ErrUnavailable
+			err = c.noFrameBase()
 		}
 		c.base.err = err
 	}
@@ -83,6 +83,12 @@ func (c *context) frameBase() (uint64, error) {
 
 func evaluated(x *symbol.Expression) dwarfexpr.Expression {
 	return dwarfexpr.Expression{Code: x.Code, Order: x.Order, AddrSize: x.AddrSize, OffsetSize: x.OffsetSize, Version: x.Version}
+}
+
+// noFrameBase says, as GDB does, that nothing tells the frame's base.
+func (c *context) noFrameBase() error {
+	at := c.r.Symbols.Locate(c.r.Modules, c.frame.AddressInBlock)
+	return fmt.Errorf("Could not find the frame base for %q.", at[len(at)-1].Function)
 }
 
 // value returns the number that an expression of an entry computes.

@@ -57,19 +57,19 @@ func (t *Type) varies(depth int) bool {
 
 // bounds returns the bounds of a dimension in the frame.
 func (c *context) bounds(e *symbol.Entry, b Bounds) Bounds {
-	if n, ok := c.number(e, dwarf.AttrLowerBound); ok {
+	if n, ok := c.bound(e, dwarf.AttrLowerBound); ok {
 		b.Lower = n
 	}
-	if n, ok := c.number(e, dwarf.AttrCount); ok {
+	if n, ok := c.bound(e, dwarf.AttrCount); ok {
 		b.Count, b.Known = uint64(max(0, n)), true
-	} else if n, ok := c.number(e, dwarf.AttrUpperBound); ok {
+	} else if n, ok := c.bound(e, dwarf.AttrUpperBound); ok {
 		b.Count, b.Known = uint64(max(0, n-b.Lower+1)), true
 	}
 	return b
 }
 
-// number returns an attribute that is a constant, an expression, or the variable that has the number.
-func (c *context) number(e *symbol.Entry, a dwarf.Attr) (n int64, ok bool) {
+// bound returns an attribute that is a constant, an expression, or the variable that has the number.
+func (c *context) bound(e *symbol.Entry, a dwarf.Attr) (n int64, ok bool) {
 	if v, ok := e.Constant(a); ok {
 		return int64(v), true
 	}

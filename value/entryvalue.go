@@ -16,6 +16,7 @@ const (
 	attrCallParameter  dwarf.Attr = 0x80
 	attrCallValue      dwarf.Attr = 0x7e
 	attrGNUCallValue   dwarf.Attr = 0x2111
+	attrGNUDataValue   dwarf.Attr = 0x2112
 	attrGNUCallTarget  dwarf.Attr = 0x2113
 	tagGNUCallSite     dwarf.Tag  = 0x4109
 	tagGNUCallSiteParm dwarf.Tag  = 0x410a
@@ -55,18 +56,28 @@ type callSite struct {
 // callParameter is an argument of a call.
 type callParameter struct {
 	entry *symbol.Entry
-	at    []byte      // the expression of where the callee finds it
-	value *expression // that of its value; nil until it is read
+	at    []byte // the expression of where the callee finds it
+	// The expressions of its value, and of the object that it refers to; nil until they are read.
+	value, object *expression
 }
 
 // callerArgument returns the value that the caller passed for an argument, where its call site tells it.
 func (c *context) callerArgument(is func(p *callParameter) bool) (uint64, error) {
+	caller, p, err := c.callerParameter(is)
+	if err != nil {
+		return 0, err
+	}
+	return caller.argument(p)
+}
+
+// callerParameter finds an argument at the call site of the caller.
+func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *callParameter, error) {
 	if c.nested >= maxNested {
-		return 0, ErrUnavailable
+		return nil, nil, ErrUnavailable
 	}
 	caller, err := c.caller()
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	site, err := caller.scopes.callSite(caller.frame.PC-caller.scopes.bias, caller.pc)
 	if err == nil && site == nil {
@@ -79,14 +90,14 @@ func (c *context) callerArgument(is func(p *callParameter) bool) (uint64, error)
 		err = fmt.Errorf("the function may have called itself by a tail call: %w", ErrUnavailable)
 	}
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	for i := range site.parameters {
 		if p := &site.parameters[i]; is(p) {
-			return caller.argument(p)
+			return caller, p, nil
 		}
 	}
-	return 0, fmt.Errorf("the call that returns to %#x does not tell: %w", caller.frame.PC, ErrUnavailable)
+	return nil, nil, fmt.Errorf("the call that returns to %#x does not tell: %w", caller.frame.PC, ErrUnavailable)
 }
 
 const opStackValue = 0x9f
@@ -94,23 +105,41 @@ const opStackValue = 0x9f
 // argument returns the value of an argument of a call that c's function makes.
 func (c *context) argument(p *callParameter) (uint64, error) {
 	if p.value == nil {
-		p.value = expressionOf(p.entry, attrCallValue, c.pc)
-		if p.value.x == nil && p.value.err == nil {
-			p.value = expressionOf(p.entry, attrGNUCallValue, c.pc)
-		}
-		if x := p.value.x; x != nil { // it computes a value, and not where one is
-			y := *x
-			y.Code = append(bytes.Clone(x.Code), opStackValue)
-			p.value.x = &y
-		}
+		p.value = computed(p.entry, c.pc, attrCallValue, attrGNUCallValue)
 	}
+	return c.computed(p, p.value)
+}
+
+// argumentObject returns the object that an argument refers to, as it is at the call.
+func (c *context) argumentObject(p *callParameter) (uint64, error) {
+	if p.object == nil {
+		p.object = computed(p.entry, c.pc, dwarf.AttrCallDataValue, attrGNUDataValue)
+	}
+	return c.computed(p, p.object)
+}
+
+func (c *context) computed(p *callParameter, x *expression) (uint64, error) {
 	switch {
-	case p.value.err != nil:
-		return 0, p.value.err
-	case p.value.x == nil:
+	case x.err != nil:
+		return 0, x.err
+	case x.x == nil:
 		return 0, ErrUnavailable
 	}
-	return c.value(p.entry, p.value.x)
+	return c.value(p.entry, x.x)
+}
+
+// computed reads an expression that computes a value, and not where one is, by the first of two attributes that is there.
+func computed(e *symbol.Entry, pc uint64, attr, gnu dwarf.Attr) *expression {
+	x := expressionOf(e, attr, pc)
+	if x.x == nil && x.err == nil {
+		x = expressionOf(e, gnu, pc)
+	}
+	if x.x != nil {
+		y := *x.x
+		y.Code = append(bytes.Clone(y.Code), opStackValue)
+		x.x = &y
+	}
+	return x
 }
 
 // entry returns the run-time address at which the frame's function is entered; 0 if it is not known.

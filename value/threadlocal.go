@@ -14,16 +14,22 @@ import (
 // runs in (DW_OP_form_tls_address).
 func (c *context) threadLocal(offset uint64) (uint64, error) {
 	m := c.r.Modules.Find(c.frame.AddressInBlock)
+	im, _, err := m.Image()
+	if err != nil {
+		return 0, err
+	}
+	if block := threadBlock(im); block != nil && offset >= block.Memsz {
+		// GCC's split DWARF has the link-time address instead.
+		if offset -= block.Vaddr; offset >= block.Memsz {
+			return 0, errNoThreadLocal
+		}
+	}
 	tp, err := c.threadPointer()
 	if err != nil {
 		return 0, err
 	}
 	if base, err := c.tableEntry(m, tp); err == nil {
 		return c.r.Arch.Wrap(base + offset), nil
-	}
-	im, _, err := m.Image()
-	if err != nil {
-		return 0, err
 	}
 	base, err := c.ownBlock(im, tp)
 	if err != nil {
@@ -60,15 +66,10 @@ func (c *context) threadPointer() (tp uint64, err error) {
 // ownBlock returns the thread's storage for the program itself, which the ABI puts beside the thread pointer.
 func (c *context) ownBlock(im *elfimage.Image, tp uint64) (uint64, error) {
 	program := im.ELF().Type == elf.ET_EXEC
-	var block *elf.ProgHeader
 	for i := range im.Progs {
-		switch im.Progs[i].Type {
-		case elf.PT_INTERP:
-			program = true
-		case elf.PT_TLS:
-			block = &im.Progs[i]
-		}
+		program = program || im.Progs[i].Type == elf.PT_INTERP
 	}
+	block := threadBlock(im)
 	if !program || block == nil {
 		return 0, errNoThreadLocal
 	}
@@ -81,6 +82,16 @@ func (c *context) ownBlock(im *elfimage.Image, tp uint64) (uint64, error) {
 		return tp + up(head), nil
 	}
 	return tp - up(block.Memsz+(-block.Memsz-block.Vaddr)&(align-1)), nil
+}
+
+// threadBlock returns the segment that a thread's storage for an image is made of; nil if there is none.
+func threadBlock(im *elfimage.Image) *elf.ProgHeader {
+	for i := range im.Progs {
+		if im.Progs[i].Type == elf.PT_TLS {
+			return &im.Progs[i]
+		}
+	}
+	return nil
 }
 
 // tableEntry returns the thread's storage for a module by the C library's table of the thread (its DTV). The C library tells

@@ -29,12 +29,13 @@ type Value struct {
 	// Bits is the size of a bit-field; 0 for other values.
 	Bits uint64
 
-	err   error  // why nothing of the value is known
-	bytes []byte // nil until they are read
-	read  bool
-	gaps  []gap
-	mem   target.Memory
-	frame *context // of the variable that the value is, or is a part of; nil for others
+	err    error  // why nothing of the value is known
+	bytes  []byte // nil until they are read
+	read   bool
+	gaps   []gap
+	mem    target.Memory
+	object *Value   // of a reference at a function's entry: what it referred to then
+	frame  *context // of the variable that the value is, or is a part of; nil for others
 }
 
 // gap are bits of a value that are not known.
@@ -319,6 +320,9 @@ func (v *Value) Deref() Value {
 
 // DerefAs is Deref where the object is of another type than the pointer says.
 func (v *Value) DerefAs(elem *Type) Value {
+	if v.object != nil {
+		return *v.object
+	}
 	for _, g := range v.gaps {
 		if g.to != nil {
 			n, _ := elem.size()

@@ -241,9 +241,10 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 			v.Type = r.typeOf(e)
 		}
 		v.known.varies = v.Type.varies(0)
-		if e.Flag(dwarf.AttrExternal) && e.Flag(dwarf.AttrDeclaration) {
+		if about.Flag(dwarf.AttrExternal) && !v.entry.Has(dwarf.AttrLocation) && !v.entry.Has(dwarf.AttrConstValue) {
 			v.entry = nil // of another function or file: counted, not shown
 		}
+
 		return append(list, v)
 	case dwarf.TagLabel:
 		// A label without code: GDB shows it among the variables.
