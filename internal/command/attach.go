@@ -36,6 +36,9 @@ stack is walked if that needs memory beyond the stack. If that fails, too,
 A stopped process (job control, SIGSTOP) stays stopped. A process that another
 debugger traces is left alone.
 
+--args prints the arguments of each frame, --locals its local variables, too, as gdb's
+bt full does, if there is debug information. All of a thread's values are of one moment.
+
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
 hold secrets: only the file's owner can read it. The memory that plug-ins read is
@@ -47,6 +50,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
   sfwalk attach 4242 --consistent
+  sfwalk attach 4242 --args
+  sfwalk attach 4242 --locals --frame 3
   sfwalk attach 4242 --no-lines
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
