@@ -132,9 +132,9 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 		prefix := d.scopePrefix(lastUnit, last.scope)
 		switch {
 		case lang == languageCXX && f.inline:
-			v.name = prefix + canonical(name)
+			v.name = prefix + CanonicalName(name)
 		case lang == languageCXX:
-			v.name = withParameters(prefix+canonical(name), own.parameters(ownUnit, f.at))
+			v.name = withParameters(prefix+CanonicalName(name), own.parameters(ownUnit, f.at))
 		default:
 			v.name = prefix + name
 		}
@@ -168,7 +168,9 @@ func (d *debugInfo) scopePrefix(u *unit, i int32) string {
 	for ; i > 0 && len(names) < maxDepth; i = u.scopes[i].parent {
 		name := "(anonymous namespace)"
 		if u.scopes[i].name.class != classNone {
-			name = canonical(d.text(u, u.scopes[i].name))
+			if name = d.text(u, u.scopes[i].name); u.head.language == languageCXX {
+				name = CanonicalName(name)
+			}
 		}
 		names = append(names, name)
 	}

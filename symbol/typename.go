@@ -147,7 +147,9 @@ func (p *typePrinter) name(e *typeEntry) {
 	if e.tag == dwarf.TagBaseType {
 		name = shortNames.Replace(name)
 	}
-	name = canonical(name)
+	if e.unit.head.language == languageCXX {
+		name = CanonicalName(name)
+	}
 	if i, ok := slices.BinarySearchFunc(e.unit.types, e.off, func(t typeScope, off uint64) int {
 		if t.off < off {
 			return -1
@@ -168,14 +170,6 @@ var shortNames = strings.NewReplacer(
 	"long long int", "long long", "long long unsigned int", "unsigned long long",
 	"long int", "long", "long unsigned int", "unsigned long",
 )
-
-// canonical spells the template arguments in a C++ name as GDB does where GDB can parse them.
-func canonical(name string) string {
-	if !strings.Contains(name, " int") || !strings.Contains(name, "<") || keepsParameters(name) {
-		return name
-	}
-	return shortNames.Replace(name)
-}
 
 // prefix writes the part of a type that stands before a name. pointed says that a star or an ampersand
 // follows.

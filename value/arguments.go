@@ -150,13 +150,16 @@ func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 	return nil
 }
 
+// localDepth is how deep GDB's bt full counts a local variable to be, without any struct around it: by the blanks before it.
+const localDepth = 4
+
 // Local writes a local variable as GDB's info locals does: "name = value".
 func (p *Printer) Local(v *Variable) string {
 	name, x := p.Shown(v)
 	if err := x.Err(); err != nil && !isGone(err) {
 		return name + " = " + Error(name, err)
 	}
-	text, err := p.text(&x)
+	text, err := p.text(&x, localDepth)
 	if err != nil {
 		text += Error(name, err)
 	}

@@ -3,11 +3,18 @@ package value
 import (
 	"strconv"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // shortName returns the name of a type of the library as its printers write it: std::string, and templates without the arguments that are
 // as they are by default. Other types are written as usual.
-func shortName(t *Type) string { return shortNameAt(t, 0) }
+func shortName(t *Type) string {
+	if t.Kind != Struct {
+		return t.String()
+	}
+	return shortNameAt(t, 0)
+}
 
 func shortNameAt(t *Type, depth int) string {
 	if depth > maxNames {
@@ -59,7 +66,7 @@ func shortNameAt(t *Type, depth int) string {
 		for k, name := range all {
 			expected = strings.ReplaceAll(expected, "{"+strconv.Itoa(k)+"}", name)
 		}
-		if spaceless(cxxName(expected)) != spaceless(a.Type.String()) {
+		if spaceless(symbol.CanonicalName(expected)) != spaceless(a.Type.String()) {
 			return t.String()
 		}
 	}
@@ -107,6 +114,3 @@ func init() {
 }
 
 func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
-
-// cxxName spells a name of C++ as GDB does.
-func cxxName(name string) string { return name }

@@ -187,6 +187,9 @@ func nodeHandle(o *object) *shown {
 	if !ok || key == nil || elem == nil || alloc == nil {
 		return nil
 	}
+	if _, ok := o.v.member("_M_alloc", "_M_engaged"); !ok { // of newer releases than the printers know
+		return nil
+	}
 	node := alloc.Strip().argument(0)
 	if node == nil {
 		return nil

@@ -120,6 +120,10 @@ func (w *writer) object(v *Value) {
 		return
 	}
 	w.spend(len(v.bytes))
+	if w.structs == 0 { // a reference with its object, as of a variable
+		w.top(v)
+		return
+	}
 	w.value(v)
 }
 
@@ -165,8 +169,17 @@ func (w *writer) inner(v *Value) (string, error) {
 	if w.nesting >= maxNesting {
 		return "{...}", nil
 	}
-	in := &writer{p: w.p, cost: w.cost, nesting: w.nesting + 1}
-	in.object(v)
+	in := &writer{p: w.p, cost: w.cost, nesting: w.nesting + 1, structs: w.structs, summary: w.summary}
+	if w.summary && !v.Type.scalar() {
+		if err := v.Err(); err != nil {
+			return "", err
+		}
+		if !in.library(v, v.Type.Strip()) {
+			in.put("...")
+		}
+	} else {
+		in.object(v)
+	}
 	if in.failure != nil {
 		return "", in.failure
 	}

@@ -49,16 +49,17 @@ func (p *Printer) depth() int {
 
 // Text writes a value as GDB's info locals does: of a reference, also the object.
 func (p *Printer) Text(v *Value) string {
-	text, err := p.text(v)
+	text, err := p.text(v, 0)
 	if err != nil {
 		text += "<error: " + err.Error() + ">"
 	}
 	return text
 }
 
-// text writes a value. The error says what memory has ended the text.
-func (p *Printer) text(v *Value) (string, error) {
+// text writes a value that is so deep within others. The error says what memory has ended the text.
+func (p *Printer) text(v *Value, depth int) (string, error) {
 	w := p.writer()
+	w.depth = depth
 	w.top(v)
 	return w.String(), w.failure
 }
@@ -91,6 +92,7 @@ type writer struct {
 	depth   int // of structs
 	full    bool
 	named   []string // static members whose class is being written
+	structs int      // that are not elements of containers
 	summary bool     // as an argument: the elements of containers are left out
 	nesting int      // of texts within each other
 	failure error    // memory that is not there has ended the text
@@ -411,6 +413,10 @@ func (w *writer) methodPointer(v *Value, t *Type) {
 		adjust >>= 1
 	} else if virtual {
 		ptr--
+	}
+	if !virtual && ptr == 0 {
+		w.put("NULL")
+		return
 	}
 	if virtual {
 		w.put("&virtual table offset " + strconv.FormatUint(ptr, 10))

@@ -21,11 +21,11 @@ type Reader struct {
 	scopes    map[uint64]*scopes
 	tails     map[tailKey]*symbol.TailCalls
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
-	languages map[symbol.Ref]string
 	names     dataNames
-	goUnits   map[symbol.Ref]goTypes     // by the units' first entries
-	goNames   map[symbol.Ref]goConstants // the same
-	goBases   []uint64                   // where the descriptions of Go's types begin
+	goUnits   map[symbol.Ref]goTypes               // by the units' first entries
+	goNames   map[symbol.Ref]goConstants           // the same
+	goBases   []uint64                             // where the descriptions of Go's types begin
+	unitTypes map[symbol.Ref]map[string]symbol.Ref // by unit, and name
 	tables    struct {
 		read  bool
 		known *threadTables

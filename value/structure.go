@@ -9,7 +9,9 @@ func (w *writer) structure(v *Value, t *Type) {
 		return
 	}
 	w.depth++
+	w.structs++
 	w.members(v, t)
+	w.structs--
 	w.depth--
 }
 

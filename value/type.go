@@ -71,6 +71,7 @@ type parts struct {
 	parameters  []*Type
 	dots        bool // the parameters end in "..."
 	arguments   []TemplateArgument
+	named       bool // arguments are read from the name
 	variant     *variantPart
 	flags       bool // the enumerators are flags
 }
@@ -238,7 +239,12 @@ func (t *Type) Parameters() (list []*Type, more bool) {
 }
 
 // TemplateArguments returns the arguments of a C++ template, or the generic ones of Rust.
-func (t *Type) TemplateArguments() []TemplateArgument { return t.read().arguments }
+func (t *Type) TemplateArguments() []TemplateArgument {
+	if t.Language() == "c++" {
+		return t.arguments()
+	}
+	return t.read().arguments
+}
 
 // Tag returns the tag of the type's entry (DWARF 5, table 7.3), 0 for a type that is in no file.
 func (t *Type) Tag() dwarf.Tag {

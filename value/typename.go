@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 var (
@@ -19,6 +21,9 @@ func (t *Type) FullName() string {
 		case Struct, Union, Enum, Typedef:
 			if t.entry != nil {
 				t.fullName = t.entry.Prefix() + t.Name
+				if t.Language() == "c++" {
+					t.fullName = symbol.CanonicalName(t.fullName)
+				}
 			}
 		case Integer, Char:
 			t.fullName = shortNames.Replace(t.Name)

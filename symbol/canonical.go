@@ -1,0 +1,152 @@
+package symbol
+
+import "strings"
+
+// CanonicalName spells the template arguments in a name of C++ as GDB does where GDB can parse them: "unsigned long" for gcc's
+// "long unsigned int", "char const*" for "const char *", "> >" for ">>".
+func CanonicalName(name string) string {
+	if strings.IndexByte(name, '<') < 0 || len(name) > maxCanonical || keepsParameters(name) {
+		return name
+	}
+	return canonicalScoped(name, 0)
+}
+
+// maxCanonical bounds the names that are spelled anew.
+const maxCanonical = 1 << 14
+
+// canonicalScoped spells the arguments of a name such as "std::vector<int>::iterator".
+func canonicalScoped(name string, depth int) string {
+	if depth > maxDepth {
+		return name
+	}
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(name, '<')
+		if i < 0 || isOperator(name[:i]) {
+			break
+		}
+		end, args := templateArguments(name[i:])
+		if end < 0 {
+			break
+		}
+		b.WriteString(name[:i+1])
+		for k, a := range args {
+			if k > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(canonicalType(a, depth+1))
+		}
+		if strings.HasSuffix(b.String(), ">") {
+			b.WriteByte(' ')
+		}
+		b.WriteByte('>')
+		name = name[i+end:]
+	}
+	b.WriteString(name)
+	return b.String()
+}
+
+// templateArguments splits "<a, b>…". end is the offset behind the list; it is negative if the list does not end.
+func templateArguments(text string) (end int, args []string) {
+	depth, start := 0, 1
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '<', '(', '[':
+			depth++
+		case '>', ')', ']':
+			if c == '>' && i > 0 && text[i-1] == '-' {
+				continue
+			}
+			if depth--; depth == 0 {
+				if last := strings.TrimSpace(text[start:i]); last != "" || len(args) > 0 {
+					args = append(args, last)
+				}
+				return i + 1, args
+			}
+		case ',':
+			if depth == 1 {
+				args = append(args, strings.TrimSpace(text[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	return -1, nil
+}
+
+// canonicalType spells a template argument: qualifiers stand behind what they qualify, and stars directly behind the type.
+func canonicalType(name string, depth int) string {
+	constant, volatile := false, false
+	for {
+		if rest, ok := strings.CutPrefix(name, "const "); ok {
+			constant, name = true, rest
+		} else if rest, ok := strings.CutPrefix(name, "volatile "); ok {
+			volatile, name = true, rest
+		} else {
+			break
+		}
+	}
+	if name == "" || strings.IndexByte(`0123456789-('"&[*`, name[0]) >= 0 && !strings.HasPrefix(name, anonymousSpace) {
+		return name
+	}
+	// The type's own name goes as far as a star, an ampersand, a qualifier, or a list of parameters or bounds.
+	end := len(name)
+	for i, level := 0, 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case strings.HasPrefix(name[i:], anonymousSpace):
+			i += len(anonymousSpace) - 1
+		case c == '<':
+			level++
+		case c == '>':
+			level--
+		case level > 0:
+		case c == '*' || c == '&' || c == '(' || c == '[' || strings.HasPrefix(name[i:], " const") || strings.HasPrefix(name[i:], " volatile"):
+			end = i
+		}
+		if end < len(name) {
+			break
+		}
+	}
+	base, rest := strings.TrimSpace(name[:end]), strings.TrimSpace(name[end:])
+	if base == "" {
+		return name
+	}
+	if strings.IndexByte(base, '<') >= 0 {
+		base = canonicalScoped(base, depth)
+	} else {
+		base = shortNames.Replace(base)
+	}
+	for {
+		if after, ok := strings.CutPrefix(rest, "const"); ok {
+			constant, rest = true, strings.TrimSpace(after)
+		} else if after, ok := strings.CutPrefix(rest, "volatile"); ok {
+			volatile, rest = true, strings.TrimSpace(after)
+		} else {
+			break
+		}
+	}
+	if constant {
+		base += " const"
+	}
+	if volatile {
+		base += " volatile"
+	}
+	if rest != "" && (rest[0] == '(' || rest[0] == '[') {
+		base += " "
+	}
+	return base + strings.ReplaceAll(rest, " *", "*")
+}
+
+const anonymousSpace = "(anonymous namespace)"
+
+// SplitTemplate splits the name of a type that is made of a template of C++ into that of the template and the arguments. Names without
+// arguments, and those of members of such types, have none.
+func SplitTemplate(name string) (template string, args []string) {
+	i := strings.IndexByte(name, '<')
+	if i < 0 {
+		return name, nil
+	}
+	if end, args := templateArguments(name[i:]); end == len(name)-i {
+		return name[:i], args
+	}
+	return name, nil
+}
