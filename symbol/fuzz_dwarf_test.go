@@ -178,6 +178,9 @@ func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
 		}
 	}
 	tailCalls(t, s, ms)
+	for i := range forwards {
+		scopes(s, ms, uint64(smallCode+i*step))
+	}
 	if len(s.Warnings(ms.All()[0])) > 0 {
 		return lines, inlined
 	}
@@ -193,6 +196,38 @@ func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
 		}
 	}
 	return lines, inlined
+}
+
+// scopes reads all entries of the scopes at pc, and what those refer to.
+func scopes(s *Symbolizer, ms *target.Modules, pc uint64) {
+	const most = 200
+	seen := map[Ref]bool{}
+	var read func(e *Entry)
+	read = func(e *Entry) {
+		if seen[e.Ref] || len(seen) == most {
+			return
+		}
+		seen[e.Ref] = true
+		e.Prefix()
+		e.Language()
+		for _, a := range e.attrs {
+			e.Text(a.attr)
+			e.Address(a.attr)
+			e.Block(a.attr)
+			e.Expression(a.attr, pc)
+			if to, err := s.Entry(e.Reference(a.attr)); err == nil {
+				read(to)
+			}
+		}
+		kids, _ := e.Children()
+		for _, k := range kids {
+			read(k)
+		}
+	}
+	list, _, _ := s.Scopes(ms, pc)
+	for _, x := range list {
+		read(x.Entry)
+	}
 }
 
 // dwarfMemory bounds the memory that DWARF of some bytes may take. Strings are written out for each
