@@ -231,11 +231,11 @@ func (w *writer) goInteger(v *Value, n int64, text string) {
 func goTypeName(t *Type) string { return t.Name }
 
 // goAddress writes an address as the value of a pointer type: (*main.T)(0xc000012345).
-func (w *writer) goAddress(name string, addr uint64) {
+func (w *writer) goAddress(star, name string, addr uint64) {
 	if strings.Contains(name, "/") {
 		name = strconv.Quote(name)
 	}
-	w.put("(" + name + ")(0x" + strconv.FormatUint(addr, 16) + ")")
+	w.put("(" + star + name + ")(0x" + strconv.FormatUint(addr, 16) + ")")
 }
 
 func (w *writer) goPointer(v *Value, level int, typed bool) {
@@ -254,7 +254,7 @@ func (w *writer) goPointer(v *Value, level int, typed bool) {
 		level++
 	case goPointer, goUnsafePointer:
 		if level > maxGoLevel {
-			w.goAddress(goTypeName(v.Type), addr)
+			w.goAddress("", goTypeName(v.Type), addr)
 			return
 		}
 		level++

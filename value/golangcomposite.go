@@ -105,7 +105,7 @@ func (w *writer) goStruct(v *Value, level int, typed bool) {
 	t := v.Type.Strip()
 	fields := t.Fields()
 	if level > maxGoLevel && len(fields) > 0 && v.Place == InMemory {
-		w.goAddress("*"+goTypeName(v.Type), v.Addr)
+		w.goAddress("*", goTypeName(v.Type), v.Addr)
 		return
 	}
 	if when, ok := v.goTime(t); ok && level <= maxGoLevel {

@@ -39,7 +39,7 @@ func (w *writer) goInterface(v *Value, level int, typed bool) {
 			return
 		}
 		w.put("*")
-		w.goAddress("*"+goTypeName(v.Type), v.Addr)
+		w.goAddress("*", goTypeName(v.Type), v.Addr)
 		return
 	}
 	var data Value

@@ -13,6 +13,14 @@ import (
 // one unit.
 type goTypes map[uint64]symbol.Ref
 
+// goKept are the types and constants of Go that were read.
+type goKept struct {
+	types     map[symbol.Ref]goTypes     // by the units' first entries
+	constants map[symbol.Ref]goConstants // the same
+	packages  map[string]symbol.Ref      // the units of packages
+	bases     []uint64                   // where the descriptions of types begin
+}
+
 // goDynamic returns the type whose description (runtime._type) is at an address, nil if it is not known; direct says that an
 // interface has its values themselves instead of pointers to them.
 func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
@@ -24,10 +32,10 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 	const flag = 0x20 // of Kind_ and, since Go 1.26, of TFlag
 	direct = (b[2*r.Arch.PtrSize+4]|b[2*r.Arch.PtrSize+7])&flag != 0
 	base := uint64(0)
-	if r.goBases == nil {
-		r.goBases = append([]uint64{}, r.Symbols.Named(r.Modules, nil, "runtime.types")...)
+	if r.golang.bases == nil {
+		r.golang.bases = append([]uint64{}, r.Symbols.Named(r.Modules, nil, "runtime.types")...)
 	}
-	for _, x := range r.goBases {
+	for _, x := range r.golang.bases {
 		if x <= addr && x > base {
 			base = x
 		}
@@ -47,14 +55,14 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 // goTypesOf returns the types of the unit that an entry is in.
 func (r *Reader) goTypesOf(e *symbol.Entry) goTypes {
 	root := e.Root()
-	if list, ok := r.goUnits[root]; ok {
+	if list, ok := r.golang.types[root]; ok {
 		return list
 	}
 	list := make(goTypes)
-	if r.goUnits == nil || len(r.goUnits) > maxGoUnits {
-		r.goUnits = make(map[symbol.Ref]goTypes)
+	if r.golang.types == nil || len(r.golang.types) > maxGoUnits {
+		r.golang.types = make(map[symbol.Ref]goTypes)
 	}
-	r.goUnits[root] = list
+	r.golang.types[root] = list
 	unit, err := r.Symbols.Entry(root)
 	if err != nil {
 		return list
@@ -83,17 +91,16 @@ const maxGoUnits = 64
 // goConstants are the constants of a unit by their type, in the order of their values.
 type goConstants map[symbol.Ref][]Enumerator
 
-// goConstantsOf returns the constants of the unit that an entry is in: those of one package.
-func (r *Reader) goConstantsOf(e *symbol.Entry) goConstants {
-	root := e.Root()
-	if list, ok := r.goNames[root]; ok {
+// goConstantsOf returns the constants of a unit: those of one package.
+func (r *Reader) goConstantsOf(root symbol.Ref) goConstants {
+	if list, ok := r.golang.constants[root]; ok {
 		return list
 	}
 	list := make(goConstants)
-	if r.goNames == nil || len(r.goNames) > maxGoUnits {
-		r.goNames = make(map[symbol.Ref]goConstants)
+	if r.golang.constants == nil || len(r.golang.constants) > maxGoUnits {
+		r.golang.constants = make(map[symbol.Ref]goConstants)
 	}
-	r.goNames[root] = list
+	r.golang.constants[root] = list
 	unit, err := r.Symbols.Entry(root)
 	if err != nil {
 		return list
@@ -127,15 +134,15 @@ func (r *Reader) goConstantsOf(e *symbol.Entry) goConstants {
 }
 
 // goConstant returns the name of the constant that a number of a type is, or of those that it is made of: "a|b"; "" if there is
-// none. It knows the constants of the package that the frame's function is in.
+// none. It knows the constants of the package that the frame's function is in, and of packages that have an initializer.
 func (v *Value) goConstant(n int64) string {
 	name := goTypeName(v.Type)
 	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 || v.Type.entry == nil || v.frame == nil || len(v.frame.scopes.list) == 0 || strings.HasPrefix(name, "C.") {
+	if dot < 0 || v.Type.entry == nil || strings.HasPrefix(name, "C.") || strings.ContainsAny(name, "[{") {
 		return ""
 	}
-	list := v.Type.r.goConstantsOf(v.frame.scopes.list[0].Entry)[v.Type.entry.Ref]
 	prefix := name[:dot+1]
+	list := v.Type.r.goConstantsOf(v.goUnit(prefix))[v.Type.entry.Ref]
 	for _, c := range list {
 		if c.Value == n {
 			return strings.TrimPrefix(c.Name, prefix)
@@ -152,4 +159,30 @@ func (v *Value) goConstant(n int64) string {
 		return ""
 	}
 	return strings.Join(names, "|")
+}
+
+// goUnit returns the first entry of a package's unit. prefix is the package's path, with a point.
+func (v *Value) goUnit(prefix string) symbol.Ref {
+	r := v.Type.r
+	if ref, ok := r.golang.packages[prefix]; ok {
+		return ref
+	}
+	var ref symbol.Ref
+	if v.frame != nil && len(v.frame.scopes.list) > 0 {
+		if f := v.frame.scopes.list[0].Entry; strings.HasPrefix(f.Text(dwarf.AttrName), prefix) {
+			ref = f.Root()
+		}
+	}
+	if ref.IsZero() {
+		for _, addr := range r.Symbols.Named(r.Modules, nil, prefix+"init") {
+			if s := r.at(addr); len(s.list) > 0 {
+				ref = s.list[0].Root()
+			}
+		}
+	}
+	if r.golang.packages == nil || len(r.golang.packages) > maxTypes {
+		r.golang.packages = make(map[string]symbol.Ref)
+	}
+	r.golang.packages[prefix] = ref
+	return ref
 }

@@ -22,9 +22,7 @@ type Reader struct {
 	tails     map[tailKey]*symbol.TailCalls
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
 	names     dataNames
-	goUnits   map[symbol.Ref]goTypes               // by the units' first entries
-	goNames   map[symbol.Ref]goConstants           // the same
-	goBases   []uint64                             // where the descriptions of Go's types begin
+	golang    goKept                               // types and constants of Go
 	unitTypes map[symbol.Ref]map[string]symbol.Ref // by unit, and name
 	tables    struct {
 		read  bool

@@ -1,0 +1,139 @@
+//go:build linux && amd64
+
+package command
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// delveFrame is a frame with its variables as Delve's client prints them in one line.
+type delveFrame struct {
+	function string
+	locals   []gdbtest.FullLocal
+}
+
+// endless is a function with a slice that contains itself. Delve cannot read that.
+const endless = "main.endless"
+
+// delveFrames returns the frames of the program's own functions in a process that waits.
+func delveFrames(t *testing.T, pid int) (list []delveFrame) {
+	t.Helper()
+	grp := delvetest.Attach(t, pid)
+	defer grp.Detach(false)
+	// The limits of `dlv print`, but for those of gdb on elements and characters.
+	limits := proc.LoadConfig{FollowPointers: true, MaxVariableRecurse: 1, MaxStringLen: 200, MaxArrayValues: 200, MaxStructFields: -1}
+	tgt := grp.Selected
+	for _, th := range tgt.ThreadList() {
+		stack, err := proc.ThreadStacktrace(tgt, th, 50)
+		if err != nil {
+			continue
+		}
+		g, _ := proc.GetG(th)
+		for i := range stack {
+			fn := stack[i].Current.Fn
+			if fn == nil || !strings.HasPrefix(fn.Name, "main.") {
+				continue
+			}
+			scope := proc.FrameToScope(tgt, th.ProcessMemory(), g, th.ThreadID(), stack[i:]...)
+			f := delveFrame{function: fn.Name}
+			read := func(vars []*proc.Variable, err error) (list []gdbtest.FullLocal) {
+				if err != nil {
+					t.Fatalf("%s: %v", fn.Name, err)
+				}
+				for _, v := range vars {
+					list = append(list, gdbtest.FullLocal{Name: v.Name, Text: api.ConvertVar(v).SinglelineString()})
+				}
+				return list
+			}
+			if fn.Name != endless {
+				f.locals = read(scope.LocalVariables(limits))
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// TestLocalsAsDelve compares Go's locals with those that Delve reads of the same process.
+func TestLocalsAsDelve(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, program := range []string{"govalues", "gomorevalues"} {
+		for _, flags := range []string{"-gcflags=all=-N -l", "-gcflags=-l"} {
+			t.Run(program+" "+flags, func(t *testing.T) {
+				p := gdbtest.Start(t, gdbtest.Build(t, program, flags))
+				want := delveFrames(t, p.PID)
+				out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals")
+				if err != nil || stderr != "" {
+					t.Fatal(err, stderr)
+				}
+				compareDelve(t, want, parseFull(t, out), !strings.Contains(flags, "-N"))
+			})
+		}
+	}
+}
+
+// gone are the texts of values that are not known.
+var gone = map[string]bool{"<optimized out>": true, "<not saved>": true, "<unavailable>": true}
+
+func compareDelve(t *testing.T, want []delveFrame, got []gdbtest.FullThread, optimized bool) {
+	t.Helper()
+	var own []gdbtest.FullFrame
+	for _, thread := range got {
+		for _, f := range thread.Frames {
+			if strings.HasPrefix(f.Function, "main.") {
+				own = append(own, f)
+			}
+		}
+	}
+	if len(own) != len(want) || len(want) == 0 {
+		t.Fatalf("%d frames, Delve has %d", len(own), len(want))
+	}
+	same := 0
+	for i, w := range want {
+		if own[i].Function != w.function {
+			t.Errorf("frame %d is %s, Delve has %s", i, own[i].Function, w.function)
+			continue
+		}
+		if w.function == endless {
+			for _, x := range own[i].Locals {
+				if !(optimized && gone[x.Text]) && !(strings.HasPrefix(x.Text, "main.self len: 3, cap: 3, [[[[") && strings.Contains(x.Text, "[...")) {
+					t.Errorf("%s: %s = %s", w.function, x.Name, x.Text)
+				}
+			}
+		}
+		for _, v := range w.locals {
+			if strings.HasPrefix(v.Text, "(unreadable ") {
+				continue // it is optimized out
+			}
+			var have []string
+			found, unknown := false, false
+			for _, x := range own[i].Locals {
+				if x.Name == v.Name {
+					have = append(have, x.Text)
+					found = found || x.Text == v.Text
+					unknown = unknown || optimized && gone[x.Text]
+				}
+			}
+			if found {
+				same++
+				continue
+			}
+			if unknown {
+				continue // Delve takes a register that the callee need not preserve for the caller's
+			}
+			t.Errorf("%s: %s = %s\nDelve has %s", w.function, v.Name, strings.Join(have, "\nor "), v.Text)
+		}
+	}
+	if same < 10 {
+		t.Errorf("%d variables are as Delve has them", same)
+	}
+	t.Logf("%d variables are as Delve has them", same)
+}
