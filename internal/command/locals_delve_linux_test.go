@@ -3,6 +3,10 @@
 package command
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +81,36 @@ func TestLocalsAsDelve(t *testing.T) {
 				compareDelve(t, want, parseFull(t, out), !strings.Contains(flags, "-N"))
 			})
 		}
+	}
+}
+
+// TestLocalsOfOldGo is TestLocalsAsDelve with programs of a Go whose maps are not Swiss tables yet.
+func TestLocalsOfOldGo(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, program := range []string{"govalues", "gomorevalues"} {
+		// The program is outside this module, which needs a later Go.
+		dir := t.TempDir()
+		source, err := os.ReadFile(gdbtest.Testdata(t, "progs", program, "main.go"))
+		if err == nil {
+			err = errors.Join(os.WriteFile(filepath.Join(dir, "main.go"), source, 0o644),
+				os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module old\n\ngo 1.23\n"), 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := exec.Command(gdbtest.Tool(t, "go"), "build", "-gcflags=all=-N -l", "-o", "old", ".")
+		build.Dir = dir
+		build.Env = append(os.Environ(), "GOTOOLCHAIN=go1.23.12", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+		if said, err := build.CombinedOutput(); err != nil {
+			gdbtest.Missing(t, "Go 1.23, which the go command fetches by the name golang.org/toolchain: "+string(said))
+		}
+		p := gdbtest.Start(t, filepath.Join(dir, "old"))
+		want := delveFrames(t, p.PID)
+		out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals")
+		if err != nil || stderr != "" {
+			t.Fatal(err, stderr)
+		}
+		compareDelve(t, want, parseFull(t, out), false)
 	}
 }
 
