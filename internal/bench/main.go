@@ -42,6 +42,9 @@ var parts = []struct {
 	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.Measure(ctx, d, attach.Options{})
 	}},
+	{"values", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return attach.MeasureValues(ctx, d, attach.Options{})
+	}},
 	{"call", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.MeasureCalls(ctx, d, attach.Options{})
 	}},

@@ -76,3 +76,30 @@ func TestMeasureCalls(t *testing.T) {
 		t.Errorf("%d goals", len(s.Goals))
 	}
 }
+
+// TestMeasureValues: the commands see the same frames, and every cell has a value.
+func TestMeasureValues(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	gdbtest.Tool(t, "gcc")
+	gdbtest.Tool(t, "gdb")
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeasureValues(context.Background(), d, Options{Rounds: 1, Small: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range s.Tables {
+		for _, row := range table.Rows {
+			for i, cell := range row {
+				if cell == "" && (row[0] != nothing || i > 4) {
+					t.Errorf("%s: nothing in column %q", row[0], localsHead[i])
+				}
+			}
+		}
+	}
+	if len(s.Goals) != 3 {
+		t.Errorf("%d goals, want 3", len(s.Goals))
+	}
+}
