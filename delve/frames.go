@@ -82,7 +82,7 @@ func (t *Target) goFunction(pc uint64) string {
 
 // IsGo reports whether the code at the run-time address pc is of a Go function.
 func (t *Target) IsGo(pc uint64) bool {
-	if fn := t.Proc.BinInfo().PCToFunc(pc); fn != nil {
+	if fn := t.Proc.BinInfo().PCToFunc(pc); fn != nil && fn.Name != "" { // Delve has no names for methods of C++
 		return !isC(fn)
 	}
 	return t.goFunction(pc) != ""
@@ -119,7 +119,7 @@ func (k *delveStack) ends(name string, stop error) bool {
 // show returns the calls inlined in f, and f last.
 func (k *delveStack) show(f *frame.Frame) []Frame {
 	if frames, exact := k.of(f); frames != nil && !unlined(frames) {
-		return k.named(f, k.convert(f, frames, exact))
+		return k.named(f, k.overlay(f, k.convert(f, frames, exact)))
 	}
 	return k.named(f, k.located(f))
 }

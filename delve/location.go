@@ -75,7 +75,7 @@ func (k *delveStack) located(f *frame.Frame) []Frame {
 				FramePointerOffset: fp,
 				Defers:             []api.Defer{},
 			},
-			Physical: f, Inlined: at[i].Inline, subject: k.subject,
+			Physical: f, Inlined: at[i].Inline, subject: k.subject, logical: at[i],
 		}
 	}
 	if fn == nil {
@@ -105,7 +105,7 @@ func (k *delveStack) jumped(f *frame.Frame) (list []Frame) {
 				FramePointerOffset: fp,
 				Defers:             []api.Defer{},
 			},
-			Physical: x.Physical, TailCall: true, subject: k.subject,
+			Physical: x.Physical, TailCall: true, subject: k.subject, logical: x,
 		})
 	}
 	return list

@@ -13,7 +13,7 @@ import (
 
 // ErrNoVariables says that Delve can read no variables of a frame. Errors of
 // [Frame.Scope] wrap it.
-var ErrNoVariables = errors.New("no Go variables")
+var ErrNoVariables = errors.New("no variables")
 
 // Scope returns the scope in which Delve evaluates expressions in the frame. It is valid until the
 // process runs. The error wraps [ErrNoVariables] and says why there is none: the frame is not Go's,
@@ -53,6 +53,12 @@ func (k *delveStack) load(list []Frame) ([]Frame, error) {
 	}
 	for i := range list {
 		f := &list[i]
+		if f.IsForeign() {
+			if arguments, locals, err := f.Variables(*k.opts.Load); err == nil {
+				f.Arguments, f.Locals = arguments, locals
+			}
+			continue
+		}
 		if f.variables() != nil {
 			continue
 		}

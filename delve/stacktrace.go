@@ -10,6 +10,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/logical"
 )
 
 // Owner says whose stack is asked for: a goroutine's or a thread's.
@@ -63,6 +64,7 @@ type Frame struct {
 	DelveFrames []proc.Stackframe
 
 	subject *subject
+	logical logical.Frame // of a function that is not Go's
 }
 
 // Frames returns at most o.Depth+1 frames of owner's stack, the innermost first. A stack

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // Target is a process or a core file that Delve controls. It implements [target.Target]. Only one
@@ -41,6 +42,7 @@ type Target struct {
 	known   map[string]*target.Module // the same modules, by file and place
 	symbols *symbol.Symbolizer
 	view    *logical.View // of modules; made by Refresh
+	values  *value.Reader // of variables, since the last Refresh; nil until it is asked for
 
 	goroutines goroutines
 }
@@ -80,7 +82,7 @@ func NewTarget(t *proc.Target) (*Target, error) {
 // of them. Threads, Delve's goroutines and memory need no Refresh: each stack reads them anew.
 func (t *Target) Refresh() error {
 	t.Table.Forget()
-	t.goroutines.read = false
+	t.goroutines.read, t.values = false, nil
 	refresh := t.refreshLive
 	if recorded(t.Proc) {
 		refresh = t.refreshRecorded

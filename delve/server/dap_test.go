@@ -193,13 +193,13 @@ func TestDAPFrames(t *testing.T) {
 	if regs["   rsp"].Value == "" || regs["   rax"].Value != "" {
 		t.Errorf("%v", regs)
 	}
-	if _, list := c.variables(inC, "Locals: C.c_calls_go_inner: C code of which Delve has no debug information: no Go variables"); len(list) != 0 {
+	if _, list := c.variables(inC, "Locals: C.c_calls_go_inner: code without debug information: no variables"); len(list) != 0 {
 		t.Errorf("%v", list)
 	}
 	if got := c.evaluate(inC, "main.never").Result; !strings.HasPrefix(got, "chan int") {
 		t.Error(got)
 	}
-	if got := refused(c, "evaluate", dap.EvaluateArguments{Expression: "n", FrameId: inC.Id}); !strings.Contains(got, "no Go variables") {
+	if got := refused(c, "evaluate", dap.EvaluateArguments{Expression: "n", FrameId: inC.Id}); !strings.Contains(got, "no variables") {
 		t.Error(got)
 	}
 	for _, id := range []int{1, own - 1, own + 1<<20, 1<<31 - 1} {

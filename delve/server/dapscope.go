@@ -24,7 +24,7 @@ const ownBase = 1 << 30
 // on.
 type owned struct {
 	next int
-	refs map[int]any // ownFrame, ownVariables or api.Registers
+	refs map[int]any // ownFrame, ownVariables, ownValues, *ownValue or api.Registers
 }
 
 // ownFrame is a frame that Delve's own stack lacks.
@@ -86,6 +86,9 @@ func (f *filter) about(m *message) func(reply []byte) bool {
 		Name      string `json:"name"`
 		Value     string `json:"value"`
 		dap.EvaluateArguments
+		Filter string `json:"filter"`
+		Start  int    `json:"start"`
+		Count  int    `json:"count"`
 	}
 	if json.Unmarshal(m.Arguments, &args) != nil {
 		return nil
@@ -112,7 +115,8 @@ func (f *filter) about(m *message) func(reply []byte) bool {
 		answer = func([]byte, any) error { return errNotTheirs }
 	case "variables":
 		number, id, summary = args.Reference, delvedap.UnableToLookupVariable, "Unable to lookup variable"
-		answer = func(reply []byte, of any) error { return f.variables(reply, seq, of) }
+		which := dap.VariablesArguments{Filter: args.Filter, Start: args.Start, Count: args.Count}
+		answer = func(reply []byte, of any) error { return f.variables(reply, seq, of, which) }
 	case "setVariable":
 		number, id, summary = args.Reference, delvedap.UnableToSetVariable, "Unable to set variable"
 		answer = func(reply []byte, of any) error { return f.setVariable(reply, seq, of, args.Name, args.Value) }
@@ -149,25 +153,13 @@ func (f *filter) scopes(reply []byte, seq int, of any) error {
 	}
 	list := []dap.Scope{}
 	err := f.server.stacks.frame(frame.scope, func(t *delve.Target, x *delve.Frame) error {
-		vars, name := ownVariables{scope: frame.scope}, "Locals"
-		scope, err := x.Scope()
+		locals := f.foreignLocals
+		if !x.IsForeign() {
+			locals = f.goLocals
+		}
+		name, vars, err := locals(frame.scope, x)
 		if err != nil {
-			name += ": " + err.Error()
-		} else {
-			if scope.Fn.Optimized() {
-				name += " (warning: optimized function)"
-			}
-			args, err := scope.FunctionArguments(f.load())
-			if err != nil {
-				return err
-			}
-			locals, err := scope.LocalVariables(f.load())
-			if err != nil {
-				return err
-			}
-			for _, v := range append(args, locals...) {
-				vars.list = append(vars.list, newVariable(v))
-			}
+			return err
 		}
 		list = append(list, dap.Scope{Name: name, VariablesReference: f.owned.add(vars)})
 		if f.wants().Registers {
@@ -179,6 +171,28 @@ func (f *filter) scopes(reply []byte, seq int, of any) error {
 		f.respond(reply, "scopes", seq, dap.ScopesResponseBody{Scopes: list})
 	}
 	return err
+}
+
+// goLocals returns the scope of a Go function's variables.
+func (f *filter) goLocals(of api.EvalScope, x *delve.Frame) (name string, vars any, err error) {
+	list := ownVariables{scope: of}
+	scope, err := x.Scope()
+	if err != nil {
+		return "Locals: " + err.Error(), list, nil
+	}
+	name = "Locals"
+	if scope.Fn.Optimized() {
+		name += " (warning: optimized function)"
+	}
+	args, err := scope.FunctionArguments(f.load())
+	if err != nil {
+		return name, nil, err
+	}
+	locals, err := scope.LocalVariables(f.load())
+	for _, v := range append(args, locals...) {
+		list.list = append(list.list, newVariable(v))
+	}
+	return name, list, err
 }
 
 // load returns the bounds on reading a variable, as Delve has them for DAP.
@@ -196,7 +210,13 @@ func (f *filter) load() proc.LoadConfig {
 
 // variables lists variables. It asks Delve for each by its address, so that Delve can show the
 // parts of it.
-func (f *filter) variables(reply []byte, seq int, of any) error {
+func (f *filter) variables(reply []byte, seq int, of any, which dap.VariablesArguments) error {
+	switch of := of.(type) {
+	case ownValues:
+		return f.values(reply, seq, of.scope, func(t *delve.Target, x *delve.Frame) ([]dap.Variable, error) { return of.list(f, t, x) })
+	case *ownValue:
+		return f.values(reply, seq, of.scope, func(t *delve.Target, x *delve.Frame) ([]dap.Variable, error) { return of.list(f, t, x, which) })
+	}
 	list := []dap.Variable{}
 	if regs, ok := of.(api.Registers); ok {
 		for _, r := range regs {
@@ -250,12 +270,29 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 	var body dap.EvaluateResponseBody
 	var v variable
 	var unreadable error
-	err := f.server.stacks.eval(frame.scope, args.Expression, f.load(), func(x *proc.Variable) { v, unreadable = newVariable(x), x.Unreadable })
+	foreign := false
+	err := f.server.stacks.frame(frame.scope, func(t *delve.Target, x *delve.Frame) (err error) {
+		if x.IsForeign() {
+			if body, err = f.evaluated(frame.scope, t, x, args.Expression); err == nil {
+				foreign = true
+				return nil
+			}
+		}
+		of, err := evalGo(t, x, args.Expression, f.load(), err)
+		if err == nil {
+			v, unreadable = newVariable(of), of.Unreadable
+		}
+		return err
+	})
 	if err == nil {
 		err = unreadable
 	}
 	if err != nil {
 		return err
+	}
+	if foreign {
+		f.respond(reply, "evaluate", seq, body)
+		return nil
 	}
 	body.Result = v.text
 	if f.wants().Types {
@@ -279,15 +316,20 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 
 // setVariable sets a variable of a frame.
 func (f *filter) setVariable(reply []byte, seq int, of any, name, value string) error {
-	vars, ok := of.(ownVariables)
-	if !ok {
+	var in api.EvalScope
+	switch of := of.(type) {
+	case ownVariables:
+		in = of.scope
+	case ownValues:
+		in = of.scope
+	default:
 		return errors.New("it is no variable")
 	}
 	if strings.HasPrefix(name, "(") {
 		return fmt.Errorf("%s is hidden by another of its name", name)
 	}
 	defer f.server.stacks.change()()
-	err := f.server.stacks.scope(vars.scope, func(scope *proc.EvalScope) error { return scope.SetVariable(name, value) })
+	err := f.server.stacks.scope(in, func(scope *proc.EvalScope) error { return scope.SetVariable(name, value) })
 	if err == nil {
 		f.respond(reply, "setVariable", seq, dap.SetVariableResponseBody{Value: value})
 	}

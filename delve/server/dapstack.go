@@ -50,9 +50,11 @@ func (f *filter) stack(reply []byte, seq, goroutine, start, end int) bool {
 		theirs.Body.StackFrames = nil
 	}
 	var ours []api.Stackframe
+	var foreign []bool
 	err := f.server.stacks.frames(int64(goroutine), delve.Options{Depth: end - 1}, func(_ *delve.Target, frames []delve.Frame) error {
 		for i := range frames {
 			ours = append(ours, frames[i].Stackframe)
+			foreign = append(foreign, frames[i].IsForeign())
 		}
 		return nil
 	})
@@ -72,7 +74,7 @@ func (f *filter) stack(reply []byte, seq, goroutine, start, end int) bool {
 	number := align(ours, list)
 	body := dap.StackTraceResponseBody{StackFrames: []dap.StackFrame{}, TotalFrames: len(ours)}
 	for i := start; i < min(end, len(ours)); i++ {
-		if j := number[i]; j != none && j < len(theirs.Body.StackFrames) {
+		if j := number[i]; j != none && j < len(theirs.Body.StackFrames) && !foreign[i] {
 			body.StackFrames = append(body.StackFrames, theirs.Body.StackFrames[j])
 			f.note(theirs.Body.StackFrames[j].Id, int64(goroutine))
 		} else {

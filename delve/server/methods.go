@@ -99,7 +99,9 @@ func (m *methods) Eval(in rpc2.EvalIn, out *rpc2.EvalOut) error {
 	if in.Cfg != nil {
 		cfg = *api.LoadConfigToProc(in.Cfg)
 	}
-	return m.stacks.eval(in.Scope, in.Expr, cfg, func(v *proc.Variable) { out.Variable = api.ConvertVar(v) })
+	var err error
+	out.Variable, err = m.stacks.eval(in.Scope, in.Expr, cfg)
+	return err
 }
 
 // Set sets a variable that a frame sees.
@@ -121,9 +123,8 @@ func (m *methods) ListLocalVars(in rpc2.ListLocalVarsIn, out *rpc2.ListLocalVars
 		}
 		return m.RPCServer.ListLocalVars(in, out)
 	}
-	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error {
-		vars, err := scope.LocalVariables(*api.LoadConfigToProc(&in.Cfg))
-		out.Variables = api.ConvertVars(vars)
+	return m.stacks.frame(in.Scope, func(_ *delve.Target, f *delve.Frame) (err error) {
+		_, out.Variables, err = variables(f, *api.LoadConfigToProc(&in.Cfg), false, true)
 		return err
 	})
 }
@@ -136,9 +137,8 @@ func (m *methods) ListFunctionArgs(in rpc2.ListFunctionArgsIn, out *rpc2.ListFun
 		}
 		return m.RPCServer.ListFunctionArgs(in, out)
 	}
-	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error {
-		vars, err := scope.FunctionArguments(*api.LoadConfigToProc(&in.Cfg))
-		out.Args = api.ConvertVars(vars)
+	return m.stacks.frame(in.Scope, func(_ *delve.Target, f *delve.Frame) (err error) {
+		out.Args, _, err = variables(f, *api.LoadConfigToProc(&in.Cfg), true, false)
 		return err
 	})
 }

@@ -173,26 +173,75 @@ func (s *stacks) scope(of api.EvalScope, f func(*proc.EvalScope) error) error {
 	})
 }
 
-// eval calls f with the value of an expression in a frame. If the frame has no variables, the
-// expression may still use those of packages; if it does not, the error says what the frame is.
-func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig, f func(*proc.Variable)) error {
-	return s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
-		scope, none := frame.Scope()
-		if none != nil {
-			var err error
-			if scope, err = globals(t); err != nil {
-				return none
-			}
+// variables returns a frame's arguments and local variables, or those of both that are wanted: Go's by Delve, all others by
+// the engine.
+func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bool) (arguments, locals []api.Variable, err error) {
+	if f.IsForeign() {
+		return f.Variables(cfg)
+	}
+	scope, err := f.Scope()
+	if err != nil {
+		return nil, nil, err
+	}
+	if wantArguments {
+		vars, err := scope.FunctionArguments(cfg)
+		if err != nil {
+			return nil, nil, err
 		}
-		v, err := scope.EvalExpression(expr, cfg)
-		switch {
-		case err == nil:
-			f(v)
-		case none != nil:
-			return fmt.Errorf("%w; and %w", none, err)
+		arguments = api.ConvertVars(vars)
+	}
+	if wantLocals {
+		vars, err := scope.LocalVariables(cfg)
+		if err != nil {
+			return nil, nil, err
+		}
+		locals = api.ConvertVars(vars)
+	}
+	return arguments, locals, nil
+}
+
+// eval returns the value of an expression in a frame. If the frame is not Go's, the engine has its variables. What they do not
+// answer, Delve does: by a frame's scope, and by the variables of packages.
+func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *api.Variable, err error) {
+	err = s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
+		var foreign error
+		if frame.IsForeign() {
+			x, err := frame.Evaluate(expr)
+			if err == nil {
+				a := delve.ConvertValue("", &x, cfg)
+				a.Name = expr
+				v = &a
+				return nil
+			}
+			foreign = err
+		}
+		x, err := evalGo(t, frame, expr, cfg, foreign)
+		if err == nil {
+			v = api.ConvertVar(x)
 		}
 		return err
 	})
+	return v, err
+}
+
+// evalGo has Delve evaluate an expression. If the frame has no variables of Go, the expression may still use those of packages; if it
+// does not, the error says what the frame is, or why.
+func evalGo(t *delve.Target, frame *delve.Frame, expr string, cfg proc.LoadConfig, why error) (*proc.Variable, error) {
+	scope, none := frame.Scope()
+	if none != nil {
+		if why == nil {
+			why = none
+		}
+		var err error
+		if scope, err = globals(t); err != nil {
+			return nil, why
+		}
+	}
+	v, err := scope.EvalExpression(expr, cfg)
+	if err != nil && why != nil {
+		err = fmt.Errorf("%w; and %w", why, err)
+	}
+	return v, err
 }
 
 // close closes the target.

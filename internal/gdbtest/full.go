@@ -23,6 +23,11 @@ func WithScripts(folders ...string) FullOption {
 	return FullOption{early}
 }
 
+// WithSettings has gdb begin with these commands.
+func WithSettings(commands ...string) FullOption {
+	return FullOption{append([]string{"set auto-load off"}, commands...)}
+}
+
 // Full attaches gdb to a process that stands still and returns the text of all its variables. If core is not empty, gdb
 // writes a core file there, too.
 func Full(t testing.TB, pid int, core string, options ...FullOption) string {

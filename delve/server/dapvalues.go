@@ -1,0 +1,214 @@
+//go:build linux && (amd64 || arm64)
+
+package server
+
+import (
+	"fmt"
+
+	"github.com/go-delve/delve/service/api"
+	"github.com/google/go-dap"
+
+	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// ownValues are the variables of an [ownFrame] of a function that is not Go's.
+type ownValues struct{ scope api.EvalScope }
+
+// ownValue is a value that the client may expand: an expression's in such a frame, or a part of it.
+type ownValue struct {
+	scope      api.EvalScope
+	expression string
+	variable   int      // the number of a variable, arguments first; -1 for an expression
+	path       []uint64 // the numbers of the parts that lead to the value
+
+	name   string
+	value  value.Value
+	reader *value.Reader // with which the value was read
+}
+
+// again returns the value. It reads it anew if the process may have changed.
+func (o *ownValue) again(t *delve.Target, x *delve.Frame) (value.Value, error) {
+	if o.reader == t.Values() {
+		return o.value, nil
+	}
+	v, err := x.Evaluate(o.expression)
+	if o.variable >= 0 {
+		of, failed := x.Values()
+		if failed != nil {
+			return v, failed
+		}
+		list := append(of.Arguments, of.Locals...)
+		if o.variable >= len(list) || list[o.variable].Name != o.expression {
+			return v, errStale
+		}
+		v, err = list[o.variable].Value(), nil
+	}
+	for _, i := range o.path {
+		if err != nil {
+			break
+		}
+		parts := expanded(&v)
+		part, ok := parts.At(i)
+		if !ok {
+			return v, errStale
+		}
+		v = part.Value
+	}
+	o.value, o.reader = v, t.Values()
+	return v, err
+}
+
+// expanded returns the parts of a value as an editor shows them: a pointer to a struct has those of the struct.
+func expanded(v *value.Value) value.Children {
+	none := value.Children{}
+	if _, ok := printer.OfLibrary(v); ok {
+		return none
+	}
+	parts := v.Children()
+	if v.Type.Strip().Kind != value.Pointer || parts.Len != 1 {
+		return parts
+	}
+	if v.Type.IsText() {
+		return none
+	}
+	to, _ := parts.At(0)
+	if _, ok := printer.OfLibrary(&to.Value); ok {
+		return parts
+	}
+	switch to.Value.Type.Strip().Kind {
+	case value.Struct, value.Union:
+		if members := to.Value.Children(); members.Len > 0 {
+			return members
+		}
+	}
+	return parts
+}
+
+var printer value.Printer
+
+// text writes a value in one line.
+func (f *filter) text(v *value.Value) string {
+	p := printer
+	if v.Type.IsText() {
+		p.Elements = f.load().MaxStringLen
+		return printable.Escape(p.Text(v))
+	}
+	return printable.Escape(p.Summary(v))
+}
+
+// shows returns what an editor shows of a value.
+func (f *filter) shows(t *delve.Target, o ownValue) dap.Variable {
+	x := dap.Variable{Name: o.name, Value: f.text(&o.value)}
+	if f.wants().Types {
+		x.Type = printable.Escape(o.value.Type.String())
+	}
+	if o.variable >= 0 && len(o.path) == 0 {
+		x.EvaluateName = o.expression
+	}
+	parts := expanded(&o.value)
+	if parts.Len == 0 {
+		return x
+	}
+	if first, _ := parts.At(0); first.Relation == value.Element {
+		x.IndexedVariables = int(min(parts.Len, 1<<31-1))
+	} else {
+		x.NamedVariables = int(parts.Len)
+	}
+	o.reader = t.Values()
+	x.VariablesReference = f.owned.add(&o)
+	return x
+}
+
+// foreignLocals returns the scope of the variables of a function that is not Go's.
+func (f *filter) foreignLocals(of api.EvalScope, x *delve.Frame) (name string, vars any, err error) {
+	if _, err := x.Values(); err != nil {
+		return "Locals: " + err.Error(), ownVariables{scope: of}, nil
+	}
+	return "Locals", ownValues{of}, nil
+}
+
+// list lists the variables of a frame.
+func (o ownValues) list(f *filter, t *delve.Target, x *delve.Frame) (list []dap.Variable, err error) {
+	of, err := x.Values()
+	if err != nil {
+		return nil, err
+	}
+	all := append(of.Arguments, of.Locals...)
+	inner := make(map[string]int) // the variable that a name means
+	for i := range all {
+		if first, ok := inner[all[i].Name]; !ok || all[first].Argument {
+			inner[all[i].Name] = i
+		}
+	}
+	for i := range all {
+		name := printable.Escape(all[i].Name)
+		v := f.shows(t, ownValue{scope: o.scope, expression: all[i].Name, variable: i, name: name, value: all[i].Value()})
+		if inner[all[i].Name] != i {
+			v.Name, v.EvaluateName = "("+name+")", ""
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// maxParts is how many parts of a value a client gets at once.
+const maxParts = 1 << 12
+
+// list lists parts of the value: all, or those that the client asks for.
+func (o *ownValue) list(f *filter, t *delve.Target, x *delve.Frame, which dap.VariablesArguments) (list []dap.Variable, err error) {
+	v, err := o.again(t, x)
+	if err != nil {
+		return nil, err
+	}
+	count := uint64(maxParts)
+	if which.Count > 0 {
+		count = min(count, uint64(which.Count))
+	}
+	parts := expanded(&v)
+	for i, part := range parts.From(uint64(max(0, which.Start))) {
+		indexed := part.Relation == value.Element
+		if uint64(len(list)) >= count || which.Filter == "indexed" && !indexed || which.Filter == "named" && indexed {
+			break
+		}
+		of := ownValue{scope: o.scope, expression: o.expression, variable: o.variable, value: part.Value}
+		of.path = append(append(of.path, o.path...), i)
+		of.name = delve.MemberName(&part)
+		if part.Relation == value.Target {
+			of.name = "*" + o.name
+		}
+		list = append(list, f.shows(t, of))
+	}
+	return list, nil
+}
+
+// values answers a request for variables that are not Go's.
+func (f *filter) values(reply []byte, seq int, scope api.EvalScope, of func(*delve.Target, *delve.Frame) ([]dap.Variable, error)) error {
+	list := []dap.Variable{}
+	err := f.server.stacks.frame(scope, func(t *delve.Target, x *delve.Frame) error {
+		more, err := of(t, x)
+		list = append(list, more...)
+		return err
+	})
+	if err == nil {
+		f.respond(reply, "variables", seq, dap.VariablesResponseBody{Variables: list})
+	}
+	return err
+}
+
+// evaluated returns the value of an expression in a frame that is not Go's.
+func (f *filter) evaluated(scope api.EvalScope, t *delve.Target, x *delve.Frame, expression string) (body dap.EvaluateResponseBody, err error) {
+	v, err := x.Evaluate(expression)
+	if err == nil {
+		err = v.Err()
+	}
+	if err != nil {
+		return body, fmt.Errorf("%s: %w", expression, err)
+	}
+	got := f.shows(t, ownValue{scope: scope, expression: expression, variable: -1, name: printable.Escape(expression), value: v})
+	return dap.EvaluateResponseBody{
+		Result: got.Value, Type: got.Type, VariablesReference: got.VariablesReference,
+		NamedVariables: got.NamedVariables, IndexedVariables: got.IndexedVariables,
+	}, nil
+}

@@ -1,0 +1,88 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// Delve reads the variables of Go's frames. Those of C and C++, and of any other language, are read by package value.
+
+// IsForeign reports whether the frame is of a function that is not Go's. Then [Frame.Values] has its variables.
+func (f *Frame) IsForeign() bool {
+	return f.Err == "" && f.logical.Physical != nil && !f.subject.t.IsGo(f.logical.AddressInBlock)
+}
+
+// Values returns the arguments and local variables of a frame that is not Go's. They are valid until the process
+// runs. The error wraps [ErrNoVariables] and says why there are none.
+func (f *Frame) Values() (value.Frame, error) {
+	name := f.Function.Name()
+	switch {
+	case f.Err != "":
+		return value.Frame{}, fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
+	case !f.IsForeign():
+		return value.Frame{}, fmt.Errorf("%s: a function of Go's, of which Delve has the variables: %w", name, ErrNoVariables)
+	case f.logical.Type == frame.SigTramp:
+		return value.Frame{}, fmt.Errorf("%s: no function: %w", name, ErrNoVariables)
+	}
+	t := f.subject.t
+	of, err := t.Values().Frame(&f.logical, t.Memory())
+	if err != nil {
+		return value.Frame{}, fmt.Errorf("%s: %w: %w", name, ErrNoVariables, err)
+	}
+	if !of.Known {
+		return value.Frame{}, fmt.Errorf("%s: code without debug information: %w", name, ErrNoVariables)
+	}
+	return of, nil
+}
+
+// Evaluate returns the value of a variable of a frame that is not Go's. The error says why there is none.
+func (f *Frame) Evaluate(name string) (value.Value, error) {
+	of, err := f.Values()
+	if err != nil {
+		return value.Value{}, err
+	}
+	name = strings.TrimSpace(name)
+	for _, list := range [][]value.Variable{of.Locals, of.Arguments} {
+		for i := range list {
+			if list[i].Name == name {
+				return list[i].Value(), nil
+			}
+		}
+	}
+	return value.Value{}, fmt.Errorf("%s has no variable %s", f.Function.Name(), name)
+}
+
+// Values returns what reads the variables of frames that are not Go's, at this stop of the process. After
+// [Target.Refresh] it is another one.
+func (t *Target) Values() *value.Reader {
+	if t.values == nil {
+		t.values = value.NewReader(t, t.symbols)
+	}
+	return t.values
+}
+
+// overlay notes the logical frames of list, which has the calls inlined in f and f last. If Delve has others, those are
+// returned that the engine has.
+func (k *delveStack) overlay(f *frame.Frame, list []Frame) []Frame {
+	if k.t.IsGo(block(f)) {
+		return list
+	}
+	at := k.t.view.AppendOwn(nil, 0, f)
+	if len(at) != len(list) {
+		ours := k.located(f)
+		ours[len(ours)-1].DelveFrames = list[len(list)-1].DelveFrames
+		return ours
+	}
+	for i := range at {
+		list[i].logical = at[i]
+		if fn := list[i].Function; fn == nil || fn.Name_ == "" {
+			list[i].Function = k.t.location(f.PC(), block(f), &at[i].Location, false).Function
+		}
+	}
+	return list
+}
