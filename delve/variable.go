@@ -85,7 +85,7 @@ type converter struct {
 	left int
 }
 
-var printer value.Printer
+var printer = value.Printer{UTF8: true}
 
 // described returns v without what it holds.
 func described(v *value.Value) api.Variable {

@@ -86,7 +86,7 @@ func expanded(v *value.Value) value.Children {
 	return parts
 }
 
-var printer value.Printer
+var printer = value.Printer{UTF8: true}
 
 // text writes a value in one line.
 func (f *filter) text(v *value.Value) string {

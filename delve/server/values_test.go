@@ -156,7 +156,8 @@ func TestDAPValues(t *testing.T) {
 			if err := s.end(); err != nil {
 				t.Fatal(err)
 			}
-			threads, err := gdbtest.ParseFull(gdbtest.Full(t, p.PID, "", gdbtest.WithSettings("set print max-depth 1", "set print frame-arguments all")))
+			// With "bt full", gdb takes locals to be 4 deep, and arguments 2.
+			threads, err := gdbtest.ParseFull(gdbtest.Full(t, p.PID, "", gdbtest.WithSettings("set print max-depth 5", "set print frame-arguments all")))
 			if err != nil {
 				t.Fatal(err)
 			}
