@@ -131,6 +131,12 @@ func dapFrame(t testing.TB, frames []dap.StackFrame, function string) dap.StackF
 	return frames[i]
 }
 
+// summarizes reports whether a text is the text of the same variable whole, but for structs and arrays within: "{...}".
+func summarizes(got, whole gdbtest.FullLocal) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(got.Text), `\{\.\.\.\}`, `\{.*\}`)
+	return got.Name == whole.Name && regexp.MustCompile("^"+pattern+"$").MatchString(whole.Text)
+}
+
 // An editor shows the same values as gdb, in all frames of C and C++ that gdb sees.
 func TestDAPValues(t *testing.T) {
 	for _, optimize := range optimized {
@@ -156,8 +162,7 @@ func TestDAPValues(t *testing.T) {
 			if err := s.end(); err != nil {
 				t.Fatal(err)
 			}
-			// With "bt full", gdb takes locals to be 4 deep, and arguments 2.
-			threads, err := gdbtest.ParseFull(gdbtest.Full(t, p.PID, "", gdbtest.WithSettings("set print max-depth 5", "set print frame-arguments all")))
+			threads, err := gdbtest.ParseFull(gdbtest.Full(t, p.PID, "", gdbtest.WithScripts(), gdbtest.WithSettings("set print frame-arguments all")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +184,7 @@ func TestDAPValues(t *testing.T) {
 						want = append(want, a)
 					}
 					want = append(want, f.Locals...)
-					if !slices.Equal(got[f.Function], want) {
+					if !slices.EqualFunc(got[f.Function], want, summarizes) {
 						t.Errorf("%s:\n%q\ngdb\n%q", f.Function, got[f.Function], want)
 					}
 					compared += len(want)

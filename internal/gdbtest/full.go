@@ -11,7 +11,7 @@ import (
 )
 
 // A FullOption changes what gdb prints.
-type FullOption struct{ early []string }
+type FullOption struct{ early, settings []string }
 
 // WithScripts has gdb load the scripts that come with libraries, and pretty-printers with them. Without, all is raw.
 // Further folders hold such scripts, too.
@@ -20,12 +20,12 @@ func WithScripts(folders ...string) FullOption {
 	for _, folder := range folders {
 		early = append(early, "add-auto-load-safe-path "+folder, "directory "+folder)
 	}
-	return FullOption{early}
+	return FullOption{early: early}
 }
 
 // WithSettings has gdb begin with these commands.
 func WithSettings(commands ...string) FullOption {
-	return FullOption{append([]string{"set auto-load off"}, commands...)}
+	return FullOption{settings: commands}
 }
 
 // Full attaches gdb to a process that stands still and returns the text of all its variables. If core is not empty, gdb
@@ -71,11 +71,16 @@ func FullAt(t testing.TB, program string, at CrashPoint, core string, options ..
 func runFull(t testing.TB, options []FullOption, args ...string) string {
 	t.Helper()
 	early := []string{"set auto-load off"}
+	var settings []string
 	for _, o := range options {
-		early = o.early
+		if o.early != nil {
+			early = o.early
+		}
+		settings = append(settings, o.settings...)
 	}
 	early = append(early, "set debuginfod enabled off", "set host-charset UTF-8", "set target-charset UTF-8",
 		"set backtrace past-main on", "set backtrace past-entry on", "set backtrace limit unlimited")
+	early = append(early, settings...)
 	argv := []string{"-nx", "-batch"}
 	for _, command := range early {
 		argv = append(argv, "-iex", command)
