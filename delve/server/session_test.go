@@ -15,13 +15,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-var update = flag.Bool("update", false, "write testdata/session.txt anew")
+var update = flag.Bool("update", false, "write testdata/session.txt and values.txt anew")
 
-// sessions are those that the guide shows: the user's command in a terminal, and dlv's commands.
-var sessions = []struct {
+// session is one that the guide shows: the user's command in a terminal, and dlv's commands.
+type session struct {
 	typed    []string
 	commands []string
-}{
+}
+
+// sessions are about stacks.
+var sessions = []session{
 	{[]string{"$ dlv attach 4242"}, []string{"goroutine 1", "stack", "exit -d"}},
 	{
 		[]string{"$ sfwalk dlv attach 4242", "API server listening at: 127.0.0.1:38697", "", "$ dlv connect 127.0.0.1:38697"},
@@ -29,20 +32,34 @@ var sessions = []struct {
 	},
 }
 
-// TestSession checks the guide's session, testdata/session.txt, against the real dlv.
+// valueSessions is a session about variables.
+var valueSessions = []session{
+	{
+		[]string{"$ dlv connect 127.0.0.1:38697"},
+		[]string{"goroutine 1", "frame 5 args", "frame 5 locals", "frame 5 print all", "frame 2 print numbers", "frame 4 print color", "frame 4 whatis by_value", "exit -d"},
+	},
+}
+
+// TestSession checks the guide's sessions, testdata/session.txt and values.txt, against the real dlv.
 func TestSession(t *testing.T) {
-	p := startCgo(t)
+	checkSessions(t, startCgo(t), "delvecgo", "session.txt", sessions)
+	checkSessions(t, gdbtest.StartRunning(t, buildValues(t, "-O0")), "delvevalues", "values.txt", valueSessions)
+}
+
+func checkSessions(t *testing.T, p *gdbtest.Process, program, name string, sessions []session) {
 	inside := inPause(t, p)
-	t.Chdir(gdbtest.Testdata(t, "progs", "delvecgo")) // dlv shortens paths
+	golden := gdbtest.Testdata(t, "..", "delve", "server", "testdata", name)
+	t.Chdir(gdbtest.Testdata(t, "progs", program)) // dlv shortens paths
 	var text strings.Builder
 	for i, s := range sessions {
-		with := []string{"attach", strconv.Itoa(p.PID)}
+		ours := s.typed[0] != "$ dlv attach 4242"
 		if i > 0 {
 			text.WriteString("\n")
-			with = []string{"connect", attach(t, p, false).addr}
 		}
+		with := []string{"attach", strconv.Itoa(p.PID)}
 		commands := slices.Clone(s.commands)
-		if i > 0 {
+		if ours {
+			with = []string{"connect", attach(t, p, false).addr}
 			for j, c := range commands {
 				commands[j] = renumber(c, inside)
 			}
@@ -52,7 +69,7 @@ func TestSession(t *testing.T) {
 		fmt.Fprintln(&text, "Type 'help' for list of commands.")
 		for j, command := range commands {
 			said := fmt.Sprintf("(dlv) %s\n%s", command, said[j])
-			if i > 0 {
+			if ours {
 				said = renumber(inner.ReplaceAllString(said, ""), -inside)
 			}
 			text.WriteString(said)
@@ -60,7 +77,6 @@ func TestSession(t *testing.T) {
 	}
 	got := regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text.String(), "")
 	got = strings.ReplaceAll(got, "\t", "    ")
-	golden := gdbtest.Testdata(t, "..", "delve", "server", "testdata", "session.txt")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -63,9 +63,10 @@ func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
 without frame pointers, signal handlers and callbacks into Go. 'dlv connect', and editors
 that speak DAP, connect to it as to 'dlv --headless'. 'stack', 'goroutines -t', 'frame N',
 'up' and 'down' show sfwalk's frames, and 'call' has the process call C functions that
-Delve does not find; everything else is Delve's. Delve can print no
-variables of a C frame, but those of the Go frames below it. A Go program without DWARF
-has goroutines and stacks, but no variables. Plug-ins are asked as 'sfwalk attach' asks
+Delve does not find; everything else is Delve's. Frames
+of C, C++ and Rust have arguments and locals, too: 'args', 'locals', 'print NAME', 'stack
+-full', and an editor's views of variables. A Go program without DWARF has goroutines and
+stacks, but its Go frames have no variables. Plug-ins are asked as 'sfwalk attach' asks
 them (see 'sfwalk plugin'), anew at each stop, and name their frames.
 
 It prints the address that it listens at:
