@@ -74,7 +74,7 @@ func (f *FullFrame) line(line string) {
 	}
 	if rest, ok := strings.CutPrefix(line, indent); ok && rest[:min(1, len(rest))] != " " && rest[:min(1, len(rest))] != "}" {
 		if name, value, ok := strings.Cut(rest, " = "); ok {
-			f.Locals = append(f.Locals, FullLocal{name, value})
+			f.Locals = append(f.Locals, FullLocal{name, shadows.ReplaceAllString(value, "")})
 			return
 		}
 	}
@@ -82,6 +82,9 @@ func (f *FullFrame) line(line string) {
 		f.Locals[n-1].Text += "\n" + line
 	}
 }
+
+// shadows is what gdb 17 and later print behind variables of one name.
+var shadows = regexp.MustCompile(`\t<[^<>\t]+:\d+(, shadowed)?>$`)
 
 // indent is what stands before a local's name.
 const indent = "        "
@@ -92,8 +95,11 @@ func threadHeading(line string) (tid int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	if _, after, ok := strings.Cut(rest, "(LWP "); ok && strings.HasSuffix(strings.TrimSpace(rest), "):") {
-		rest = after
+	for _, before := range []string{"(LWP ", "(process "} {
+		if _, after, ok := strings.Cut(rest, before); ok && strings.HasSuffix(strings.TrimSpace(rest), "):") {
+			rest = after
+			break
+		}
 	}
 	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	tid, err := strconv.Atoi(rest[:digits])

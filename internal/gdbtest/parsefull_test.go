@@ -10,7 +10,7 @@ import (
 // What gdb printed, as it is (gdb 13).
 const fullText = `Thread 2 (Thread 0x7f07 (LWP 43)):
 #0  0x00005555 in (anonymous namespace)::space::f(int (*)(char)) (fp=0x1234 <g(char)>, s=..., text=0x1 "a) at b", c=41 ')', big='x' <repeats 16 times>, "y", r=@0x7f: {a = 1, b = 2}, x=<optimized out>, x@entry=5) at a (b).cc:8
-        v = {a = 1, b = "} = {"}
+        v = {a = 1, b = "} = {"}	<a.cc:5, shadowed>
         v = std::map with 1 element = {[1] = {
             a = 1
           }
