@@ -229,7 +229,7 @@ func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string 
 		case '\v':
 			return `\v`
 		}
-		printable := e.r >= ' ' && e.r < 0x7f || utf8s && e.r >= 0x80 && unicode.IsPrint(e.r)
+		printable := e.r >= ' ' && e.r < 0x7f || utf8s && e.r >= 0x80 && (unicode.IsPrint(e.r) || unicode.In(e.r, unicode.Zs, unicode.Co))
 		if printable && !(after && e.r >= '0' && e.r <= '9') {
 			if e.r == rune(quote) || e.r == '\\' {
 				return `\` + string(e.r)
