@@ -51,6 +51,8 @@ func open(d gdbtest.FullDifference) string {
 		return "implicit pointers within structs"
 	case strings.Contains(d.Want, "alloc::rc::Rc<str"):
 		return "structs of unknown size in Rust's Rc<str>"
+	case d.Want == "<incomplete type>":
+		return "enumerations that are only declared"
 	case d.Want == "<error reading variable: value has been optimized out>":
 		return "Rust's slices without a length"
 	}
@@ -189,6 +191,24 @@ func TestManyLocalsAsGDB(t *testing.T) {
 		}
 	}
 	counts.log(t)
+}
+
+// TestContainersAsGDB compares libstdc++'s containers with what its own printers for gdb make of them.
+func TestContainersAsGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
+	for _, flags := range [][]string{{"-O0"}, {"-O2"}} {
+		t.Run(flags[0], func(t *testing.T) {
+			if flags[0] != "-O0" {
+				gdbtest.NeedSoak(t)
+			}
+			var counts tally
+			program := gdbtest.Build(t, "containers.cc", append([]string{"-g"}, flags...)...)
+			localsAsGDB(t, program, "", &counts, nil, gdbtest.WithScripts())
+			localsAsGDB(t, program, "", &counts, []string{"--raw"})
+			counts.log(t)
+		})
+	}
 }
 
 // TestRustAsGDB compares Rust's values, also with what the compiler's own printers for gdb make of them.
