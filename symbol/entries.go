@@ -22,6 +22,9 @@ type Ref struct {
 // IsZero reports whether r refers to nothing.
 func (r Ref) IsZero() bool { return r.of == nil }
 
+// File returns a Ref that is the same for all entries of one file. It refers to no entry.
+func (r Ref) File() Ref { return Ref{of: r.of} }
+
 // Offset returns the offset of the entry in its section. It tells entries apart in messages alone.
 func (r Ref) Offset() uint64 { return r.off }
 

@@ -66,6 +66,9 @@ func (c *context) frameBase() (uint64, error) {
 	if !c.base.read {
 		c.base.read = true
 		c.base.err = ErrUnavailable
+		if len(c.scopes.list) == 0 {
+			return 0, c.base.err
+		}
 		function := c.scopes.list[0].Entry
 		if c.scopes.base == nil {
 			c.scopes.base = expressionOf(function, dwarf.AttrFrameBase, c.pc)

@@ -3,6 +3,8 @@ package value
 import (
 	"debug/dwarf"
 	"errors"
+
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // static returns the value of a static member of a class.
@@ -14,11 +16,15 @@ func (r *Reader) static(f *Field, of *Value) Value {
 		return c
 	}
 	name := f.entry.Text(dwarf.AttrLinkageName)
+	var m *target.Module
+	if of.frame != nil {
+		m = r.Modules.Find(of.frame.frame.AddressInBlock)
+	}
 	if name == "" {
 		v.err = ErrOptimizedOut
 		return v
 	}
-	if list := r.Symbols.Named(r.Modules, nil, name); len(list) > 0 {
+	if list := r.Symbols.Named(r.Modules, m, name); len(list) > 0 {
 		v.Place, v.Addr = InMemory, list[0]
 		return v
 	}
@@ -52,6 +58,3 @@ func (v *Value) virtualBase(f *Field) Value {
 	_ = n
 	return base
 }
-
-// definition returns the definition of a type that t declares; nil if it is not found.
-func (r *Reader) definition(t *Type) *Type { return nil }

@@ -324,7 +324,7 @@ func (w *writer) pointer(v *Value, t *Type) {
 	addr, _ := v.Uint()
 	w.address(v, addr)
 	elem := t.Elem()
-	if addr != 0 && elem.Strip().Kind != Function && w.textual(elem) {
+	if addr != 0 && elem.bare().Kind != Function && w.textual(elem) {
 		w.put(" ")
 		w.stringAt(v, elem, addr)
 	}

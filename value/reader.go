@@ -24,6 +24,8 @@ type Reader struct {
 	names     dataNames
 	golang    goKept                               // types and constants of Go
 	unitTypes map[symbol.Ref]map[string]symbol.Ref // by unit, and name
+	basics    map[string]*Type                     // C's own, by GDB's names
+	finder    finder
 	tables    struct {
 		read  bool
 		known *threadTables

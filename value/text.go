@@ -19,7 +19,7 @@ type class struct {
 
 // textual reports whether values of a type are characters: GDB shows them as such.
 func (w *writer) textual(t *Type) bool {
-	s := t.Strip()
+	s := t.bare()
 	if s.Kind == Char {
 		return true
 	}

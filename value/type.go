@@ -57,8 +57,9 @@ type Type struct {
 	elem     *Type
 	elemRead bool
 
-	parts    *parts
-	fullName string
+	parts      *parts
+	fullName   string
+	definition *Type // of a type that is only declared; nil until it is first asked for
 
 	bounds *Bounds // of an Array whose bounds are known without a frame
 	index  int     // of an Array: which of the dimensions of entry it is
@@ -74,6 +75,8 @@ type parts struct {
 	named       bool // arguments are read from the name
 	variant     *variantPart
 	flags       bool // the enumerators are flags
+
+	unprototyped bool // a function of C that does not say what its parameters are; of a type that is in no file
 }
 
 // Field is a member of a struct or union, or a class that it is derived from.
@@ -129,8 +132,11 @@ func (t *Type) Elem() *Type {
 // maxNames bounds the typedefs and qualifiers around a type.
 const maxNames = 64
 
-// Strip returns t without typedefs and qualifiers.
-func (t *Type) Strip() *Type {
+// Strip returns t without typedefs and qualifiers. For a type that is only declared, it looks for the definition.
+func (t *Type) Strip() *Type { return t.bare().defined() }
+
+// bare is Strip, but looks for no definition.
+func (t *Type) bare() *Type {
 	for range maxNames {
 		switch t.Kind {
 		case Typedef, Const, Volatile, Restrict, Atomic, Subrange:
@@ -139,7 +145,7 @@ func (t *Type) Strip() *Type {
 			}
 			t = t.Elem()
 		default:
-			return t.defined()
+			return t
 		}
 	}
 	return t.r.unknown()
@@ -158,25 +164,28 @@ func (t *Type) Unqualified() *Type {
 	return t.r.unknown()
 }
 
-// defined returns the definition of a type that t only declares, if the same file has one.
+// defined returns the definition of a type that t only declares, if a file has one.
 func (t *Type) defined() *Type {
-	if !t.Declared {
+	if !t.Declared || t.entry == nil {
 		return t
 	}
-	if d := t.r.definition(t); d != nil {
-		return d
+	if t.definition == nil {
+		t.definition = t
+		if d := t.r.definition(t); d != nil {
+			t.definition = d
+		}
 	}
-	return t
+	return t.definition
 }
 
 // scalar reports whether GDB counts values of the type as scalars.
 func (t *Type) scalar() bool {
-	s := t.Strip()
+	s := t.bare()
 	for range maxNames {
 		if s.Kind != Reference && s.Kind != RvalueReference {
 			break
 		}
-		s = s.Elem().Strip()
+		s = s.Elem().bare()
 	}
 	switch s.Kind {
 	case Array, Struct, Union:
@@ -264,7 +273,7 @@ func (t *Type) Language() string {
 
 // order returns the byte order of values of the type.
 func (t *Type) order() binary.ByteOrder {
-	if s := t.Strip(); s.Order != nil {
+	if s := t.bare(); s.Order != nil {
 		return s.Order
 	}
 	return t.r.order()

@@ -245,6 +245,7 @@ func (w *typeWriter) parameters(t *Type) {
 		w.put(", ...")
 	case more:
 		w.put("...")
+	case len(list) == 0 && t.unprototyped(list):
 	case len(list) == 0:
 		w.put("void")
 	}

@@ -95,12 +95,15 @@ func (r *Reader) at(pc uint64) *scopes {
 // Frame returns the variables of a frame. mem is the memory of its stack (target.MemoryOf). The error says
 // why debug information cannot be read.
 func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
-	if f.Physical == nil || f.Type == frame.SigTramp || f.Type == frame.Dummy {
+	if f.Physical == nil {
 		return Frame{}, nil
+	}
+	if f.Type == frame.SigTramp || f.Type == frame.Dummy {
+		return Frame{in: &context{r: r, frame: *f, mem: mem, scopes: &scopes{}}}, nil
 	}
 	s := r.at(f.AddressInBlock)
 	if s.err != nil || len(s.list) == 0 {
-		return Frame{}, s.err
+		return Frame{in: &context{r: r, frame: *f, mem: mem, scopes: &scopes{}}}, s.err
 	}
 	v := s.variables(r, f)
 	c := &context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}

@@ -1,0 +1,348 @@
+package symbol
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Search looks for the entries of one name that are outside of functions and classes: in a unit, or in all units of a
+// module. It reads the names of a unit's own entries, and skips what is within functions and classes.
+type Search struct {
+	Name string // without namespaces
+	// File leaves only units of this source file, by its path or the end of that; "" leaves all.
+	File string
+	// Work is how many entries the search may still read. It bounds the time that a search in a large file takes.
+	Work *int
+
+	texts map[*section]map[uint64]bool // where the name is in the sections that have strings
+	list  []Hit
+	done  map[*unit]bool
+}
+
+// Hit is an entry of the name that was sought.
+type Hit struct {
+	Ref
+	Tag      dwarf.Tag
+	Scope    string // the namespaces around it: "outer::inner::"; that of an enumerator is that of its type
+	Declared bool   // it only declares what another entry defines
+	Of       Ref    // of an enumerator: its type
+}
+
+// maxHits bounds the entries of one name that a search finds.
+const maxHits = 256
+
+// UnitOf returns the first entry of the unit that the entry at r is in.
+func (s *Symbolizer) UnitOf(r Ref) (first Ref) {
+	s.reading(r, func(d *debugInfo, u *unit) error {
+		first = r
+		first.off = u.entry
+		return nil
+	})
+	return first
+}
+
+// InUnit returns the entries of the name in the unit that the entry at r is in, and in those units that it imports.
+func (x *Search) InUnit(s *Symbolizer, r Ref) (list []Hit, err error) {
+	x.begin()
+	err = s.reading(r, func(d *debugInfo, u *unit) error {
+		x.begin()
+		return x.unit(d, u, r, 0)
+	})
+	return x.list, err
+}
+
+// InModule returns the entries of the name in all units of a module, and in the supplementary file.
+func (x *Search) InModule(s *Symbolizer, m *target.Module) (list []Hit, err error) {
+	x.begin()
+	mod := s.tables(m).elf
+	if mod.image == nil {
+		return nil, nil
+	}
+	if info := mod.dwarf(); info != nil {
+		err = x.inFile(info)
+	}
+	return x.list, err
+}
+
+// InFileOf is InModule for the file that has the entry at r.
+func (x *Search) InFileOf(r Ref) (list []Hit, err error) {
+	if r.of == nil {
+		return nil, nil
+	}
+	err = x.inFile(r.of)
+	return x.list, err
+}
+
+func (x *Search) inFile(info *sharedInfo) (err error) {
+	info.ask(func(d *debugInfo) {
+		x.begin()
+		if err = x.units(d, Ref{of: info}); err == nil && d.types != nil {
+			err = x.units(d.types, Ref{of: info, part: inTypes})
+		}
+		if sup := d.supplement(); err == nil && sup != nil && x.File == "" {
+			err = x.units(sup, Ref{of: info, part: inSupplement})
+		}
+	})
+	return err
+}
+
+func (x *Search) begin() {
+	x.list, x.done, x.texts = nil, map[*unit]bool{}, map[*section]map[uint64]bool{}
+}
+
+// units searches all units.
+func (x *Search) units(d *debugInfo, r Ref) error {
+	d.mu.Lock()
+	d.readHeaders(d.info.len())
+	units := slices.Clone(d.units)
+	d.mu.Unlock()
+	for _, u := range units {
+		d.mu.Lock()
+		h, err := d.header(u)
+		d.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if h == nil || x.File != "" && !x.ofFile(d, u) {
+			continue
+		}
+		r.off = u.entry
+		if h.splitName.class != classNone && d.skeleton == nil {
+			d.load(u)
+			if u.split != nil {
+				split := r
+				split.part, split.skeleton, split.off = inSplit, u.entry, u.split.unit.entry
+				if err := x.unit(u.split.info, u.split.unit, split, 0); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := x.unit(d, u, r, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofFile reports whether a unit is of the source file that is sought.
+func (x *Search) ofFile(d *debugInfo, u *unit) bool {
+	name := d.text(u, u.head.name)
+	return name == x.File || path.Base(name) == x.File || strings.HasSuffix(name, "/"+x.File)
+}
+
+// maxImports bounds the units that import each other.
+const maxImports = 8
+
+// unit searches a unit. Its entries have the part of r.
+func (x *Search) unit(d *debugInfo, u *unit, r Ref, depth int) error {
+	if x.done[u] || len(x.list) >= maxHits {
+		return nil
+	}
+	x.done[u] = true
+	d.mu.Lock()
+	if h, _ := d.header(u); h == nil {
+		u.head = &header{}
+	}
+	table, err := d.abbrevs(u)
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	data, err := d.info.bytes(u.entry, u.end)
+	if err != nil {
+		return err
+	}
+	w := searchWalk{Search: x, d: d, u: u, ref: r, table: table}
+	w.c = entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
+	if err := w.walk(); err != nil {
+		return err
+	}
+	for _, to := range w.imports {
+		if depth >= maxImports {
+			break
+		}
+		in, ref := d, r
+		if to.class == classSupReference {
+			if in = d.supplement(); in == nil {
+				continue
+			}
+			ref.part = inSupplement
+		}
+		ref.off = to.n
+		if other := in.unitAt(to.n); other != nil {
+			if err := x.unit(in, other, ref, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// searchWalk is the walk over the entries of a unit.
+type searchWalk struct {
+	*Search
+	d       *debugInfo
+	u       *unit
+	ref     Ref
+	table   *abbrevs
+	c       entryCursor
+	imports []value
+}
+
+// searchLevel is a level of nesting.
+type searchLevel struct {
+	look  bool // for the name
+	scope string
+	of    Ref // the enumeration around the level
+}
+
+// walk goes over the entries. Where siblings are told, it skips the inside of functions, types and classes.
+func (w *searchWalk) walk() error {
+	c := &w.c
+	levels := []searchLevel{{}} // around the unit's own entry
+	for c.More() {
+		off := c.offset()
+		code := c.ULEB128()
+		if code == 0 && !c.Bad {
+			if levels = levels[:len(levels)-1]; len(levels) <= 1 {
+				return nil
+			}
+			continue
+		}
+		a := w.table.find(code)
+		if a == nil || c.Bad {
+			return nil // what was found so far counts
+		}
+		if *w.Work--; *w.Work < 0 {
+			return errTooMuch
+		}
+		at := &levels[len(levels)-1]
+		inner := searchLevel{}
+		if !at.look && len(levels) > 1 {
+			if !a.children {
+				c.skip(a)
+				continue
+			}
+		}
+		var name, sibling, to value
+		declared := false
+		for i := range a.attrs {
+			f := &a.attrs[i]
+			v := c.value(f.form, f.implicit)
+			switch f.attr {
+			case dwarf.AttrName:
+				name = v
+			case dwarf.AttrSibling:
+				sibling = v
+			case dwarf.AttrImport:
+				to = v
+			case dwarf.AttrDeclaration:
+				declared = v.n != 0
+			}
+		}
+		if c.Bad || c.err != nil {
+			return nil
+		}
+		if len(levels) == 1 {
+			inner.look = true
+		} else if at.look {
+			if a.tag == dwarf.TagImportedUnit {
+				w.imports = append(w.imports, to)
+			} else if a.tag != dwarf.TagNamespace && w.is(name) && len(w.list) < maxHits {
+				hit := Hit{Ref: w.ref, Tag: a.tag, Scope: at.scope, Declared: declared, Of: at.of}
+				hit.off = off
+				w.list = append(w.list, hit)
+			}
+			switch a.tag {
+			case dwarf.TagNamespace, dwarf.TagModule:
+				text := w.d.text(w.u, name)
+				if text == "" {
+					text = "(anonymous namespace)"
+				}
+				inner = searchLevel{look: true, scope: at.scope + text + "::"}
+			case dwarf.TagEnumerationType:
+				inner = searchLevel{look: true, scope: at.scope, of: w.ref}
+				inner.of.off = off
+			}
+		}
+		switch {
+		case !a.children:
+		case !inner.look && sibling.class == classReference && sibling.n > c.offset() && sibling.n < w.u.end:
+			c.Take(sibling.n - c.offset())
+		case len(levels) == maxDepth:
+			return nil
+		default:
+			levels = append(levels, inner)
+		}
+	}
+	return nil
+}
+
+// is reports whether a value is the name. It reads no string twice.
+func (w *searchWalk) is(v value) bool {
+	s, off := w.d.str, v.n
+	switch v.class {
+	case classText:
+		text, ok := bytes.CutPrefix(w.c.Data[off-w.c.base:], []byte(w.Name))
+		return ok && len(text) > 0 && text[0] == 0
+	case classStr:
+	case classSupStr:
+		sup := w.d.supplement()
+		if sup == nil {
+			return false
+		}
+		s = sup.str
+	case classLineStr:
+		s = w.d.lineStr
+	case classStrIndex:
+		size := uint64(w.u.offsetSize)
+		at := w.u.head.strOffsets + off*size
+		b, err := w.d.strOffsets.bytes(at, at+size)
+		if err != nil {
+			return false
+		}
+		c := dwarfdata.New(b, w.d.order)
+		off = c.Uint(int(size))
+	default:
+		return false
+	}
+	if s == nil {
+		return false
+	}
+	places, ok := w.texts[s]
+	if !ok {
+		places = s.places(w.Name)
+		w.texts[s] = places
+	}
+	return places[off]
+}
+
+// places returns the offsets of a section of strings at which a string is: also where it is the end of a longer one.
+func (s *section) places(text string) map[uint64]bool {
+	const step, most = 1 << 20, 1 << 12
+	found := map[uint64]bool{}
+	want := append([]byte(text), 0)
+	for at := uint64(0); at < s.len(); at += step {
+		end := min(at+step+uint64(len(want))-1, s.len())
+		b, err := s.bytes(at, end)
+		if err != nil {
+			break
+		}
+		for from := 0; len(found) < most; {
+			i := bytes.Index(b[from:], want)
+			if i < 0 {
+				break
+			}
+			found[at+uint64(from+i)] = true
+			from += i + 1
+		}
+	}
+	return found
+}

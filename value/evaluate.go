@@ -1,0 +1,362 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// ErrNotInScope says that an expression has a name that means nothing in a frame. Elsewhere it may mean something.
+var ErrNotInScope = errors.New("not in scope")
+
+// Evaluate evaluates an expression of C or C++ in the frame, as GDB's print does: it reads names, members, elements and
+// registers, and computes. It neither assigns nor calls. The error points at a character of the expression. It wraps
+// [ErrNotInScope] if the frame lacks a name, and [MemoryError] if memory that the expression needs cannot be read.
+// A value that the compiler keeps nowhere is no error, unless the expression computes with it.
+func (f *Frame) Evaluate(text string) (Value, error) {
+	if f.in == nil {
+		return Value{}, fmt.Errorf("%q: the frame has no registers: %w", text, ErrNotInScope)
+	}
+	e := &evaluation{r: f.in.r, f: f, c: f.in, text: text}
+	n, err := expression.ParseWith(text, e.isType)
+	if err != nil {
+		return Value{}, err
+	}
+	return e.value(n)
+}
+
+// evaluation evaluates one expression in a frame.
+type evaluation struct {
+	r    *Reader
+	f    *Frame
+	c    *context
+	text string
+}
+
+func (e *evaluation) fail(at int, format string, args ...any) error {
+	return &expression.Error{Text: e.text, Column: at, What: fmt.Sprintf(format, args...)}
+}
+
+func (e *evaluation) missing(at int, format string, args ...any) error {
+	return &expression.Error{Text: e.text, Column: at, What: fmt.Sprintf(format, args...), Cause: ErrNotInScope}
+}
+
+// because makes an error of one that says why a value is not known.
+func (e *evaluation) because(at int, err error) error {
+	what := err.Error()
+	if errors.Is(err, ErrOptimizedOut) {
+		what = "value has been optimized out"
+	}
+	return &expression.Error{Text: e.text, Column: at, What: what, Cause: err}
+}
+
+func (e *evaluation) cplus() bool { return e.f.Language == "c++" }
+
+// value evaluates a node.
+func (e *evaluation) value(n *expression.Node) (Value, error) {
+	switch n.Kind {
+	case expression.Integer:
+		return e.r.constantInteger(n), nil
+	case expression.Float:
+		name := map[string]string{"f": "float", "l": "long double"}[n.Suffix]
+		if name == "" {
+			name = "double"
+		}
+		return e.fromFloat(e.r.basic(name), floating{f: n.Float}), nil
+	case expression.Char:
+		return e.r.basic("char").constant(int64(n.Int)), nil
+	case expression.String:
+		b := append([]byte(n.Text), 0)
+		return Value{Type: e.r.arrayOf(e.r.basic("char"), uint64(len(b))), bytes: b, read: true, frame: e.c, mem: e.c.mem}, nil
+	case expression.Name:
+		return e.name(n)
+	case expression.Call:
+		return Value{}, e.fail(n.At, "--print does not call functions: use sfwalk call")
+	case expression.Array:
+		return Value{}, e.fail(n.At, "an array of such elements is nowhere")
+	case expression.SizeOf:
+		return e.sizeOf(n)
+	case expression.Cast:
+		t, err := e.typeNamed(n.Type)
+		if err != nil {
+			return Value{}, err
+		}
+		return e.castNode(n, t)
+	case expression.At:
+		t, err := e.typeNamed(n.Type)
+		if err != nil {
+			return Value{}, err
+		}
+		v, err := e.coerced(n.Args[0])
+		if err != nil {
+			return v, err
+		}
+		if !v.isInteger() && v.Type.Strip().Kind != Pointer {
+			return v, e.fail(n.Args[0].At, "no address")
+		}
+		addr, err := v.Uint()
+		if err != nil {
+			return v, e.because(n.Args[0].At, err)
+		}
+		return e.at(t, addr), nil
+	case expression.Member:
+		return e.member(n)
+	case expression.Index:
+		return e.index(n)
+	case expression.Conditional:
+		yes, err := e.truth(n.Args[0])
+		if err != nil {
+			return Value{}, err
+		}
+		if yes {
+			return e.value(n.Args[1])
+		}
+		return e.value(n.Args[2])
+	case expression.Binary:
+		return e.binary(n)
+	case expression.Address:
+		return e.address(n)
+	case expression.Deref:
+		return e.deref(n)
+	case expression.Negative, expression.Not, expression.Complement:
+		return e.unary(n)
+	}
+	return Value{}, e.fail(n.At, "an expression that is not evaluated here")
+}
+
+// at returns the object of a type at an address.
+func (e *evaluation) at(t *Type, addr uint64) Value {
+	return Value{Type: t, Place: InMemory, Addr: e.r.Arch.Wrap(addr), mem: e.c.mem, frame: e.c}
+}
+
+// pointer returns an address as a value.
+func (e *evaluation) pointer(t *Type, addr uint64) Value {
+	v := t.constant(int64(e.r.Arch.Wrap(addr)))
+	v.mem, v.frame = e.c.mem, e.c
+	return v
+}
+
+// object returns what a reference refers to, and other values as they are.
+func object(v Value) Value {
+	for range maxNames {
+		switch v.Type.Strip().Kind {
+		case Reference, RvalueReference:
+			v = v.Deref()
+		default:
+			return v
+		}
+	}
+	return v
+}
+
+// coerced evaluates a node for an operator: of an array it returns a pointer to the first element, of a function
+// one to the function, of a reference the object.
+func (e *evaluation) coerced(n *expression.Node) (Value, error) {
+	v, err := e.value(n)
+	if err != nil {
+		return v, err
+	}
+	return e.decayed(object(v), n.At)
+}
+
+func (e *evaluation) decayed(v Value, at int) (Value, error) {
+	to := v.Type.Strip()
+	if to.Kind != Array && to.Kind != Function || to.Vector {
+		return v, nil
+	}
+	if v.Place != InMemory {
+		return v, e.fail(at, "Attempt to take address of value not located in memory.")
+	}
+	if to.Kind == Array {
+		to = to.Elem()
+	} else {
+		to = v.Type
+	}
+	return e.pointer(e.r.pointerTo(to), v.Addr), nil
+}
+
+// address evaluates &operand.
+func (e *evaluation) address(n *expression.Node) (Value, error) {
+	v, err := e.value(n.Args[0])
+	if err != nil {
+		return v, err
+	}
+	v = object(v)
+	switch {
+	case v.err != nil && !isGone(v.err):
+		return v, e.because(n.At, v.err)
+	case v.Place == InRegister && n.Args[0].Kind == expression.Name:
+		return v, e.fail(n.At, "Address requested for identifier \"%s\" which is in register $%s", n.Args[0].Text, e.r.Arch.RegName(v.Reg))
+	case v.Place != InMemory || v.Bits > 0:
+		return v, e.fail(n.At, "Attempt to take address of value not located in memory.")
+	}
+	return e.pointer(e.r.pointerTo(v.Type), v.Addr), nil
+}
+
+// deref evaluates *operand.
+func (e *evaluation) deref(n *expression.Node) (Value, error) {
+	v, err := e.coerced(n.Args[0])
+	if err != nil {
+		return v, err
+	}
+	t := v.Type.Strip()
+	switch {
+	case t.Kind == Pointer && t.Elem().Strip().Kind == Void:
+		return v, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+	case t.Kind == Pointer:
+		to := v.Deref()
+		if to.err != nil && len(v.gaps) == 0 {
+			return v, e.because(n.At, to.err)
+		}
+		return to, nil
+	case v.isInteger(): // GDB takes a number for the address of a long
+		addr, err := v.Uint()
+		if err != nil {
+			return v, e.because(n.At, err)
+		}
+		return e.at(e.r.basic("long"), addr), nil
+	}
+	return v, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+}
+
+// index evaluates operand[index].
+func (e *evaluation) index(n *expression.Node) (Value, error) {
+	a, err := e.value(n.Args[0])
+	if err != nil {
+		return a, err
+	}
+	i, err := e.coerced(n.Args[1])
+	if err != nil {
+		return i, err
+	}
+	a = object(a)
+	t := a.Type.Strip()
+	if t.Kind != Array && t.Kind != Pointer {
+		return a, e.fail(n.At, "cannot subscript something of type `%s'", a.Type)
+	}
+	if !i.isInteger() {
+		return i, e.fail(n.Args[1].At, "Argument to arithmetic operation not a number or boolean.")
+	}
+	at, err := i.Int()
+	if err != nil {
+		return i, e.because(n.Args[1].At, err)
+	}
+	if t.Kind == Array {
+		b := t.Bounds(nil)
+		from := at - b.Lower
+		switch {
+		case from >= 0 && (uint64(from) < b.Count || a.Place == InMemory && !t.Vector):
+			return a.Index(uint64(from)), nil
+		case a.Place != InMemory || t.Vector:
+			return a, e.fail(n.Args[1].At, "no such vector element")
+		}
+		step, ok := t.stride()
+		if !ok {
+			return a, e.fail(n.At, "the size of an element is not known")
+		}
+		return e.at(t.Elem(), a.Addr+step*uint64(from)), nil
+	}
+	p, err := e.advanced(n.At, &a, at)
+	if err != nil {
+		return p, err
+	}
+	if t.Elem().Strip().Kind == Void {
+		return p, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+	}
+	return p.Deref(), nil
+}
+
+// sizeOf evaluates sizeof.
+func (e *evaluation) sizeOf(n *expression.Node) (Value, error) {
+	var t *Type
+	if n.Type != nil {
+		var err error
+		if t, err = e.typeNamed(n.Type); err != nil {
+			return Value{}, err
+		}
+	} else {
+		v, err := e.value(n.Args[0])
+		if err != nil {
+			return v, err
+		}
+		t = v.Type
+	}
+	for range maxNames {
+		if k := t.Strip().Kind; k != Reference && k != RvalueReference {
+			break
+		}
+		t = t.Strip().Elem()
+	}
+	size, ok := t.size()
+	if !ok {
+		return Value{}, e.fail(n.At, "the size of %s is not known", t)
+	}
+	return e.r.basic("unsigned long").constant(int64(size)), nil
+}
+
+// register evaluates $name: a register as the frame has it.
+func (e *evaluation) register(n *expression.Node) (Value, error) {
+	a := e.r.Arch
+	name := strings.ToLower(n.Text[1:])
+	reg, found := a.PC, false
+	switch name {
+	case "pc":
+		found = true
+	case "sp":
+		reg, found = a.SP, true
+	case "fp":
+		reg, found = a.FP, true
+	}
+	for _, x := range a.Regs {
+		if !found && x.Name == name {
+			reg, found = x.Num, true
+		}
+	}
+	if !found {
+		return Value{}, e.missing(n.At, "no register is called %s", n.Text)
+	}
+	var t *Type
+	switch {
+	case reg == a.PC:
+		t = e.r.codePointer()
+		v := e.pointer(t, e.c.frame.PC)
+		v.Place, v.Reg = InRegister, reg
+		return v, nil
+	case reg == a.SP, reg == a.FP && (name == "fp" || a.Name == "amd64" || a.Name == "386"):
+		t = e.r.pointerTo(e.r.void())
+	default:
+		bits := a.PtrSize * 8
+		for _, x := range a.Regs {
+			if x.Num == reg {
+				bits = min(x.Bits, bits)
+			}
+		}
+		word := map[bool]string{true: "int", false: "long"}[bits <= 32]
+		if a.Name == "arm" || a.Name == "s390x" {
+			word = "unsigned " + word
+		}
+		t = e.r.basic(word)
+	}
+	bits, err := e.c.register(reg)
+	if err != nil {
+		return Value{Type: t, err: err, Place: InRegister, Reg: reg, frame: e.c, mem: e.c.mem}, nil
+	}
+	v := e.pointer(t, bits)
+	if t.Kind != Pointer {
+		v = t.constant(int64(bits))
+		v.mem, v.frame = e.c.mem, e.c
+	}
+	v.Place, v.Reg = InRegister, reg
+	return v, nil
+}
+
+// unitRef returns the unit of the frame's function; the zero Ref if it is not known.
+func (e *evaluation) unitRef() symbol.Ref {
+	if len(e.c.scopes.list) == 0 {
+		return symbol.Ref{}
+	}
+	return e.c.scopes.list[0].Ref
+}

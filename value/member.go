@@ -1,0 +1,164 @@
+package value
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/expression"
+)
+
+// member evaluates operand.name and operand->name. As GDB, it follows pointers and references in both forms.
+func (e *evaluation) member(n *expression.Node) (Value, error) {
+	if v, ok, err := e.dotted(n); ok || err != nil {
+		return v, err
+	}
+	v, err := e.value(n.Args[0])
+	if err != nil {
+		return v, err
+	}
+	for range maxNames {
+		t := v.Type.Strip()
+		if t.Kind == Array && v.Place == InMemory && !t.Vector {
+			if v, err = e.decayed(v, n.At); err != nil {
+				return v, err
+			}
+			continue
+		}
+		if t.Kind != Pointer && t.Kind != Reference && t.Kind != RvalueReference {
+			break
+		}
+		if t.Elem().Strip().Kind == Void {
+			return v, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+		}
+		to := v.Deref()
+		if to.err != nil && len(v.gaps) == 0 {
+			return v, e.because(n.At, to.err)
+		}
+		v = to
+	}
+	return e.memberOf(&v, n.Text, n.At)
+}
+
+// memberOf returns a member of an object, or one of a base that is named before it: Base::name.
+func (e *evaluation) memberOf(v *Value, name string, at int) (Value, error) {
+	t := v.Type.Strip()
+	if t.Kind != Struct && t.Kind != Union {
+		return Value{}, e.fail(at, "Attempt to extract a component of a value that is not a structure.")
+	}
+	if t.Declared {
+		return Value{}, e.fail(at, "%s is an incomplete type", v.Type)
+	}
+	if i := strings.LastIndex(name, "::"); i > 0 {
+		base := name[:i]
+		if t.FullName() != base && t.Name != base {
+			path := basePath(t, base, 0)
+			if path == nil {
+				return Value{}, e.fail(at, "base class '%s' is ambiguous or missing in type '%s'", base, t.FullName())
+			}
+			inner := v.path(path)
+			v, t = &inner, inner.Type.Strip()
+		}
+		name = name[i+2:]
+	}
+	path := fieldPath(t, name, 0)
+	if path == nil && strings.Trim(name, "0123456789") == "" { // of a tuple of Rust
+		path = fieldPath(t, "__"+name, 0)
+	}
+	if path != nil {
+		return v.path(path), nil
+	}
+	if m, ok := e.method(t, name, 0); ok {
+		return m, nil
+	}
+	return Value{}, e.fail(at, "There is no member named %s.", name)
+}
+
+// path returns the member that fields lead to, each within the one before.
+func (v *Value) path(fields []*Field) Value {
+	x := *v
+	for _, f := range fields {
+		x = x.Field(f)
+	}
+	return x
+}
+
+// maxClasses bounds how deep classes and unnamed members are within each other.
+const maxClasses = 32
+
+// fieldPath returns the fields that lead to a member: through members without a name, then through bases.
+func fieldPath(t *Type, name string, depth int) []*Field {
+	if depth > maxClasses || t.Kind != Struct && t.Kind != Union {
+		return nil
+	}
+	fields := t.Fields()
+	for i := range fields {
+		f := &fields[i]
+		if f.Base {
+			continue
+		}
+		if f.Name == name {
+			return []*Field{f}
+		}
+		if f.Name == "" && !f.Static {
+			if path := fieldPath(f.Type.Strip(), name, depth+1); path != nil {
+				return append([]*Field{f}, path...)
+			}
+		}
+	}
+	for i := range fields {
+		if f := &fields[i]; f.Base {
+			if path := fieldPath(f.Type.Strip(), name, depth+1); path != nil {
+				return append([]*Field{f}, path...)
+			}
+		}
+	}
+	return nil
+}
+
+// basePath returns the fields that lead to a base of a class.
+func basePath(t *Type, name string, depth int) []*Field {
+	if depth > maxClasses {
+		return nil
+	}
+	fields := t.Fields()
+	for i := range fields {
+		f := &fields[i]
+		if !f.Base {
+			continue
+		}
+		base := f.Type.Strip()
+		if base.FullName() == name || base.Name == name {
+			return []*Field{f}
+		}
+		if path := basePath(base, name, depth+1); path != nil {
+			return append([]*Field{f}, path...)
+		}
+	}
+	return nil
+}
+
+// method returns a method of a class or of its bases as a function.
+func (e *evaluation) method(t *Type, name string, depth int) (Value, bool) {
+	if t.entry == nil || depth > maxClasses {
+		return Value{}, false
+	}
+	kids, err := t.entry.Children()
+	if err != nil {
+		return Value{}, false
+	}
+	for _, k := range kids {
+		if k.Tag == dwarf.TagSubprogram && k.Text(dwarf.AttrName) == name {
+			if addr, ok := e.symbolOf(k, true, nil); ok {
+				return e.at(e.r.typeAt(k.Ref), addr), true
+			}
+		}
+	}
+	for _, f := range t.Fields() {
+		if f.Base {
+			if v, ok := e.method(f.Type.Strip(), name, depth+1); ok {
+				return v, true
+			}
+		}
+	}
+	return Value{}, false
+}

@@ -1,0 +1,435 @@
+package value
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/sfwalk/sfwalk/internal/expression"
+)
+
+// isInteger reports whether C computes with a value as with an integer.
+func (v *Value) isInteger() bool {
+	switch v.Type.Strip().Kind {
+	case Integer, Char, Bool, Enum, Subrange:
+		return true
+	}
+	return false
+}
+
+func (v *Value) isNumber() bool { return v.isInteger() || v.Type.Strip().Kind == Float }
+
+const notNumber = "Argument to arithmetic operation not a number or boolean."
+
+// boolean returns the result of a comparison: an int in C, a bool in languages that have it.
+func (e *evaluation) boolean(yes bool) Value {
+	t := e.r.basic("int")
+	switch e.f.Language {
+	case "c++", "rust", "go", "d":
+		t = e.r.basic("bool")
+	}
+	if yes {
+		return t.constant(1)
+	}
+	return t.constant(0)
+}
+
+// truth reports whether a node is not 0.
+func (e *evaluation) truth(n *expression.Node) (bool, error) {
+	v, err := e.coerced(n)
+	if err != nil {
+		return false, err
+	}
+	return e.isTrue(&v, n.At)
+}
+
+func (e *evaluation) isTrue(v *Value, at int) (bool, error) {
+	if x, ok, err := v.floating(); err != nil {
+		return false, e.because(at, err)
+	} else if ok {
+		return x.wide != nil && x.wide.Sign() != 0 || x.wide == nil && x.f != 0, nil
+	}
+	if !v.isInteger() && v.Type.Strip().Kind != Pointer && v.Type.Strip().Kind != MemberPointer {
+		return false, e.fail(at, notNumber)
+	}
+	b, err := v.Bytes()
+	if err != nil {
+		return false, e.because(at, err)
+	}
+	return !isZero(b), nil
+}
+
+// unary evaluates -, ! and ~.
+func (e *evaluation) unary(n *expression.Node) (Value, error) {
+	v, err := e.coerced(n.Args[0])
+	if err != nil {
+		return v, err
+	}
+	if n.Kind == expression.Not {
+		yes, err := e.isTrue(&v, n.At)
+		return e.boolean(!yes), err
+	}
+	if x, ok, err := v.floating(); err != nil {
+		return v, e.because(n.At, err)
+	} else if ok {
+		if n.Kind == expression.Complement {
+			return v, e.fail(n.At, "Argument to complement operation not an integer, boolean.")
+		}
+		if x.wide != nil {
+			x.wide.Neg(x.wide)
+		}
+		x.f = -x.f
+		return e.fromFloat(v.Type, x), nil
+	}
+	if !v.isInteger() {
+		return v, e.fail(n.At, notNumber)
+	}
+	i, err := v.Int()
+	if err != nil {
+		return v, e.because(n.At, err)
+	}
+	t := v.Type
+	size, _ := t.size()
+	if size < 4 {
+		t = e.r.basic("int")
+	}
+	if size > 8 {
+		return v, e.fail(n.At, "That operation is not available on integers of more than 8 bytes.")
+	}
+	if i = -i; n.Kind == expression.Complement {
+		i = -i ^ -1
+	}
+	return t.constant(i), nil
+}
+
+// binary evaluates an operator between two operands.
+func (e *evaluation) binary(n *expression.Node) (Value, error) {
+	switch n.Text {
+	case "&&", "||":
+		yes, err := e.truth(n.Args[0])
+		if err == nil && yes == (n.Text == "&&") {
+			yes, err = e.truth(n.Args[1])
+		}
+		return e.boolean(yes), err
+	case "@":
+		return e.repeated(n)
+	}
+	a, err := e.coerced(n.Args[0])
+	if err != nil {
+		return a, err
+	}
+	b, err := e.coerced(n.Args[1])
+	if err != nil {
+		return b, err
+	}
+	for i, v := range []*Value{&a, &b} {
+		if err := v.Err(); err != nil {
+			return *v, e.because(n.Args[i].At, err)
+		}
+	}
+	ptr, too := a.Type.Strip().Kind == Pointer, b.Type.Strip().Kind == Pointer
+	if ptr || too {
+		return e.pointers(n, &a, &b, ptr, too)
+	}
+	if !a.isNumber() || !b.isNumber() {
+		if a.Type.Strip().Kind == MemberPointer && (n.Text == "==" || n.Text == "!=") {
+			return e.boolean(equal(&a, &b) == (n.Text == "==")), nil
+		}
+		return a, e.fail(n.At, notNumber)
+	}
+	if a.isInteger() && b.isInteger() {
+		return e.integers(n, &a, &b)
+	}
+	return e.floats(n, &a, &b)
+}
+
+// repeated evaluates GDB's operand@count: an array of that many elements, the first of which is the operand.
+func (e *evaluation) repeated(n *expression.Node) (Value, error) {
+	v, err := e.value(n.Args[0])
+	if err != nil {
+		return v, err
+	}
+	count, err := e.coerced(n.Args[1])
+	if err != nil {
+		return count, err
+	}
+	if !count.isInteger() {
+		return count, e.fail(n.Args[1].At, "no number of repetitions")
+	}
+	i, err := count.Int()
+	if err != nil {
+		return count, e.because(n.Args[1].At, err)
+	}
+	if v = object(v); v.Place != InMemory {
+		return v, e.fail(n.At, "Only values in memory can be extended with '@'.")
+	}
+	if i < 1 || i > math.MaxInt32 {
+		return v, e.fail(n.At, "Invalid number %d of repetitions.", i)
+	}
+	return e.at(e.r.arrayOf(v.Type, uint64(i)), v.Addr), nil
+}
+
+// advanced returns a pointer that is moved by a number of elements.
+func (e *evaluation) advanced(at int, p *Value, by int64) (Value, error) {
+	addr, err := p.Uint()
+	if err != nil {
+		return *p, e.because(at, err)
+	}
+	step, ok := p.Type.Strip().Elem().size()
+	if !ok {
+		return *p, e.fail(at, "Cannot perform pointer math on incomplete types, try casting to a known type, or void *.")
+	}
+	return e.pointer(p.Type, addr+step*uint64(by)), nil
+}
+
+// pointers evaluates an operator of which an operand is a pointer.
+func (e *evaluation) pointers(n *expression.Node, a, b *Value, ptr, too bool) (Value, error) {
+	x, err := a.Int()
+	if err != nil {
+		return *a, e.because(n.Args[0].At, err)
+	}
+	y, err := b.Int()
+	if err != nil {
+		return *b, e.because(n.Args[1].At, err)
+	}
+	if (ptr || a.isInteger()) && (too || b.isInteger()) {
+		if yes, ok := compared(n.Text, e.r.Arch.Wrap(uint64(x)), e.r.Arch.Wrap(uint64(y))); ok {
+			return e.boolean(yes), nil
+		}
+	}
+	switch {
+	case n.Text == "+" && ptr && b.isInteger():
+		return e.advanced(n.At, a, y)
+	case n.Text == "+" && too && a.isInteger():
+		return e.advanced(n.At, b, x)
+	case n.Text == "-" && ptr && b.isInteger():
+		return e.advanced(n.At, a, -y)
+	case n.Text == "-" && ptr && too:
+		size, ok := a.Type.Strip().Elem().size()
+		other, also := b.Type.Strip().Elem().size()
+		if !ok || !also || size != other {
+			return *a, e.fail(n.At, "First argument of `-' is a pointer and second argument is neither an integer nor a pointer of the same type.")
+		}
+		if size == 0 {
+			return *a, e.fail(n.At, "Division by zero")
+		}
+		return e.r.basic("long").constant((x - y) / int64(size)), nil
+	case n.Text == "-" || n.Text == "+":
+		return *a, e.fail(n.At, notNumber)
+	}
+	// GDB computes with addresses as with numbers.
+	v, w := *a, *b
+	if ptr {
+		v = e.r.basic("long").constant(x)
+	}
+	if too {
+		w = e.r.basic("long").constant(y)
+	}
+	if !v.isInteger() || !w.isInteger() {
+		return *a, e.fail(n.At, notNumber)
+	}
+	return e.integers(n, &v, &w)
+}
+
+// compared evaluates a comparison; ok is false for other operators.
+func compared[T int | int64 | uint64 | float64](op string, a, b T) (yes, ok bool) {
+	switch op {
+	case "==":
+		return a == b, true
+	case "!=":
+		return a != b, true
+	case "<":
+		return a < b, true
+	case ">":
+		return a > b, true
+	case "<=":
+		return a <= b, true
+	case ">=":
+		return a >= b, true
+	}
+	return false, false
+}
+
+// promoted returns the type in which C computes with two integers, as GDB has it.
+func (e *evaluation) promoted(a, b *Value) *Type {
+	const word = 4
+	rank := func(v *Value) (size uint64, unsigned bool) {
+		t := v.Type.Strip()
+		size, _ = t.size()
+		if size < word {
+			return word, false
+		}
+		return size, t.Kind != Bool && !t.isSigned()
+	}
+	size, unsigned := rank(a)
+	if n, u := rank(b); n > size || n == size && u {
+		size, unsigned = n, u
+	}
+	name := "int"
+	switch {
+	case size > 8:
+		name = "__int128"
+	case size > uint64(e.r.Arch.PtrSize):
+		name = "long long"
+	case size > word:
+		name = "long"
+	}
+	if unsigned {
+		name = "unsigned " + name
+	}
+	return e.r.basic(name)
+}
+
+// integers evaluates an operator between two integers.
+func (e *evaluation) integers(n *expression.Node, a, b *Value) (Value, error) {
+	t := e.promoted(a, b)
+	if a.Type.Strip().Kind == Bool && b.Type.Strip().Kind == Bool {
+		if t = a.Type; n.Text == "<<" || n.Text == ">>" || n.Text == "+" || n.Text == "-" || n.Text == "*" || n.Text == "/" || n.Text == "%" {
+			return *a, e.fail(n.At, "Invalid operation on booleans.")
+		}
+	}
+	size, _ := t.size()
+	if size > 8 {
+		return *a, e.fail(n.At, "That operation is not available on integers of more than 8 bytes.")
+	}
+	p, err := a.Int()
+	if err != nil {
+		return *a, e.because(n.Args[0].At, err)
+	}
+	q, err := b.Int()
+	if err != nil {
+		return *b, e.because(n.Args[1].At, err)
+	}
+	width := 8 * size
+	drop := 64 - width
+	x, y := uint64(p)<<drop>>drop, uint64(q)<<drop>>drop
+	signed := t.isSigned()
+	if signed {
+		x, y = uint64(int64(x<<drop)>>drop), uint64(int64(y<<drop)>>drop)
+	}
+	yes, ok := compared(n.Text, x, y)
+	if signed {
+		yes, ok = compared(n.Text, int64(x), int64(y))
+	}
+	if ok {
+		return e.boolean(yes), nil
+	}
+	r := uint64(0)
+	switch n.Text {
+	case "+":
+		r = x + y
+	case "-":
+		r = x - y
+	case "*":
+		r = x * y
+	case "/", "%":
+		switch {
+		case y == 0:
+			return *a, e.fail(n.At, "Division by zero")
+		case n.Text == "/" && signed:
+			r = uint64(int64(x) / int64(y))
+		case n.Text == "/":
+			r = x / y
+		case signed:
+			r = uint64(int64(x) % int64(y))
+		default:
+			r = x % y
+		}
+	case "&":
+		r = x & y
+	case "|":
+		r = x | y
+	case "^":
+		r = x ^ y
+	case "<<":
+		if y < width {
+			r = x << y
+		}
+	case ">>":
+		switch {
+		case y >= width && signed && int64(x) < 0 && int64(y) >= 0:
+			r = math.MaxUint64
+		case y >= width:
+		case signed:
+			r = uint64(int64(x) >> y)
+		default:
+			r = x >> y
+		}
+	default:
+		return *a, e.fail(n.At, "an operator that is not evaluated here")
+	}
+	return t.constant(int64(r)), nil
+}
+
+// floats evaluates an operator between numbers of which at least one is a floating-point number.
+func (e *evaluation) floats(n *expression.Node, a, b *Value) (Value, error) {
+	x, err := e.number(a, n.Args[0].At)
+	if err != nil {
+		return *a, err
+	}
+	y, err := e.number(b, n.Args[1].At)
+	if err != nil {
+		return *b, err
+	}
+	p, q := x.big(), y.big()
+	yes, ok := compared(n.Text, x.near(), y.near())
+	if ok && p != nil && q != nil {
+		yes, ok = compared(n.Text, p.Cmp(q), 0)
+	}
+	if ok {
+		return e.boolean(yes), nil
+	}
+	// The wider of the two, or the one that is a floating-point number, gives the type.
+	t := a.Type
+	if a.isInteger() || !b.isInteger() && b.Type.Strip().Size > t.Strip().Size {
+		t = b.Type
+	}
+	var r floating
+	wide := t.Strip().Size > 8 && p != nil && q != nil
+	if f, ok := t.Strip().formatOf(t.Strip().Size); wide && ok {
+		r.wide = new(big.Float).SetPrec(uint(f.fraction + 1))
+	}
+	switch n.Text {
+	case "+":
+		if r.f = x.near() + y.near(); wide {
+			r.wide.Add(p, q)
+		}
+	case "-":
+		if r.f = x.near() - y.near(); wide {
+			r.wide.Sub(p, q)
+		}
+	case "*":
+		if r.f = x.near() * y.near(); wide {
+			r.wide.Mul(p, q)
+		}
+	case "/":
+		r.f = x.near() / y.near()
+		if wide && q.Sign() != 0 {
+			r.wide.Quo(p, q)
+		} else {
+			r.wide = nil
+		}
+	default:
+		return *a, e.fail(n.At, "Integer-only operation on floating point number.")
+	}
+	return e.fromFloat(t, r), nil
+}
+
+// number returns an integer or a floating-point number.
+func (e *evaluation) number(v *Value, at int) (x floating, err error) {
+	if x, ok, err := v.floating(); err != nil {
+		return x, e.because(at, err)
+	} else if ok {
+		return x, nil
+	}
+	if !v.isInteger() {
+		return x, e.fail(at, notNumber)
+	}
+	b, err := v.Bytes()
+	if err != nil {
+		return x, e.because(at, err)
+	}
+	i := bigNumber(b, v.Type.order() == bigEndian, v.Type.Strip().isSigned())
+	x.wide = new(big.Float).SetPrec(128).SetInt(i)
+	x.f, _ = x.wide.Float64()
+	return x, nil
+}

@@ -1,0 +1,192 @@
+package value
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// usual are types of C's library, for units that do not have them.
+var usual = map[string]string{
+	"size_t": "unsigned long", "ssize_t": "long", "intptr_t": "long", "uintptr_t": "unsigned long", "ptrdiff_t": "long",
+	"int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long long",
+	"uint8_t": "unsigned char", "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long long",
+}
+
+// isType reports whether a name is that of a type, and not of a variable that hides it.
+func (e *evaluation) isType(name string) bool {
+	if e.local(name) != nil {
+		return false
+	}
+	if _, ok, _ := e.ofThis(name, 1); ok {
+		return false
+	}
+	if t := e.typeCalled(name, nil); t != nil {
+		return true
+	}
+	_, ok := usual[name]
+	return ok
+}
+
+// typeNamed returns the type that is written in an expression.
+func (e *evaluation) typeNamed(as *expression.Type) (*Type, error) {
+	words := strings.Fields(as.Name)
+	t := e.r.basicOf(words)
+	if t == nil {
+		tags := map[string]func(dwarf.Tag) bool{
+			"struct": isClassTag, "class": isClassTag,
+			"union": func(tag dwarf.Tag) bool { return tag == dwarf.TagUnionType },
+			"enum":  func(tag dwarf.Tag) bool { return tag == dwarf.TagEnumerationType },
+		}
+		tag, rest, _ := strings.Cut(as.Name, " ")
+		if is := tags[tag]; is != nil {
+			if t = e.typeCalled(rest, is); t == nil {
+				return nil, e.missing(as.At, "No %s type named %s.", tag, rest)
+			}
+		} else if t = e.typeCalled(as.Name, nil); t == nil {
+			if t = e.r.basic(usual[as.Name]); t == nil {
+				return nil, e.missing(as.At, "No type named %s.", as.Name)
+			}
+		}
+	}
+	return e.derive(t, as)
+}
+
+// typeCalled returns the type of a name; nil if there is none. is leaves only types of some tags, nil those that need no
+// tag before their name.
+func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
+	if is == nil {
+		is = isTypeTag
+		switch e.f.Language {
+		case "c", "objective-c", "asm", "minimal", "":
+			is = func(tag dwarf.Tag) bool {
+				return tag == dwarf.TagTypedef || tag == dwarf.TagBaseType || tag == dwarf.TagUnspecifiedType
+			}
+		}
+	}
+	name, global := strings.CutPrefix(name, "::")
+	if !global && !strings.Contains(name, "::") {
+		if t := e.localType(name, is); t != nil {
+			return t
+		}
+	}
+	scopes := e.scopesOf(global)
+	search := func(find func(last string) []symbol.Hit) (declared *Type) {
+		for _, prefix := range scopes {
+			scope, last := splitName(prefix + name)
+			for _, h := range inScope(find(last), scope, is) {
+				t := e.r.typeAt(h.Ref)
+				if !h.Declared {
+					return t
+				}
+				if declared == nil {
+					declared = t
+				}
+			}
+		}
+		return declared
+	}
+	var declared *Type
+	if unit := e.unitRef(); !unit.IsZero() {
+		declared = search(func(last string) []symbol.Hit { return e.r.find(findKey{unit: unit, name: last}) })
+		if declared != nil && !declared.Declared {
+			return declared
+		}
+	}
+	for _, prefix := range scopes {
+		scope, last := splitName(prefix + name)
+		if scope == "" {
+			continue
+		}
+		if class := e.typeCalledOutside(strings.TrimSuffix(scope, "::")); class != nil {
+			if t := e.r.typeWithin(class.Strip(), last, is); t != nil {
+				return t
+			}
+		}
+	}
+	if declared == nil && len(e.r.Symbols.Named(e.r.Modules, e.module(), name)) > 0 { // a variable or function of another unit
+		return nil
+	}
+	for i, m := range e.modules() {
+		t := search(func(last string) []symbol.Hit {
+			return e.r.find(findKey{module: m, name: last, sure: i == 0 && declared != nil})
+		})
+		if t != nil && !t.Declared {
+			return t
+		}
+		if declared == nil {
+			declared = t
+		}
+	}
+	return declared
+}
+
+// typeCalledOutside returns the class around a type: of the unit, or of the file. The name is whole.
+func (e *evaluation) typeCalledOutside(name string) *Type {
+	scope, last := splitName(name)
+	is := func(tag dwarf.Tag) bool {
+		return isClassTag(tag) || tag == dwarf.TagUnionType || tag == dwarf.TagTypedef
+	}
+	if unit := e.unitRef(); !unit.IsZero() {
+		for _, h := range inScope(e.r.find(findKey{unit: unit, name: last}), scope, is) {
+			return e.r.typeAt(h.Ref)
+		}
+	}
+	if scope != "" && strings.Count(scope, "::") < maxClasses {
+		if class := e.typeCalledOutside(strings.TrimSuffix(scope, "::")); class != nil {
+			return e.r.typeWithin(class.Strip(), last, is)
+		}
+	}
+	return nil
+}
+
+// typeWithin returns a type that is declared in a class, or is a parameter of its template.
+func (r *Reader) typeWithin(class *Type, name string, is func(dwarf.Tag) bool) *Type {
+	if class.entry == nil {
+		return nil
+	}
+	kids, err := class.entry.Children()
+	if err != nil {
+		return nil
+	}
+	return r.typeAmong(kids, name, is)
+}
+
+func (r *Reader) typeAmong(list []*symbol.Entry, name string, is func(dwarf.Tag) bool) *Type {
+	for _, k := range list {
+		switch {
+		case is(k.Tag) && k.Text(dwarf.AttrName) == name:
+			return r.typeAt(k.Ref)
+		case k.Tag == dwarf.TagTemplateTypeParameter && k.Text(dwarf.AttrName) == name:
+			return r.typeOf(k)
+		}
+	}
+	return nil
+}
+
+// localType returns a type that is declared in the frame's function, or in the class of its object.
+func (e *evaluation) localType(name string, is func(dwarf.Tag) bool) *Type {
+	for i := len(e.c.scopes.list) - 1; i >= 0; i-- {
+		s := &e.c.scopes.list[i]
+		if kids, err := s.Children(); err == nil {
+			if t := e.r.typeAmong(kids, name, is); t != nil {
+				return t
+			}
+		}
+		if origin := s.Reference(dwarf.AttrAbstractOrigin); !origin.IsZero() {
+			if k, err := e.r.Symbols.Entry(origin); err == nil {
+				if kids, err := k.Children(); err == nil {
+					if t := e.r.typeAmong(kids, name, is); t != nil {
+						return t
+					}
+				}
+			}
+		}
+	}
+	if this := e.local("this"); this != nil && this.Type.Strip().Kind == Pointer {
+		return e.r.typeWithin(this.Type.Strip().Elem().Strip(), name, is)
+	}
+	return nil
+}
