@@ -32,6 +32,7 @@ type Hit struct {
 	Scope    string // the namespaces around it: "outer::inner::"; that of an enumerator is that of its type
 	Declared bool   // it only declares what another entry defines
 	Of       Ref    // of an enumerator: its type
+	Defined  Ref    // of a declared variable or function: the entry that defines it, if the unit has one
 }
 
 // maxHits bounds the entries of one name that a search finds.
@@ -231,7 +232,7 @@ func (w *searchWalk) walk() error {
 				continue
 			}
 		}
-		var name, sibling, to value
+		var name, sibling, to, declaration value
 		declared := false
 		for i := range a.attrs {
 			f := &a.attrs[i]
@@ -243,6 +244,8 @@ func (w *searchWalk) walk() error {
 				sibling = v
 			case dwarf.AttrImport:
 				to = v
+			case dwarf.AttrSpecification:
+				declaration = v
 			case dwarf.AttrDeclaration:
 				declared = v.n != 0
 			}
@@ -261,6 +264,10 @@ func (w *searchWalk) walk() error {
 				w.list = append(w.list, hit)
 			}
 			switch a.tag {
+			case dwarf.TagVariable, dwarf.TagSubprogram:
+				if declaration.class == classReference {
+					w.defined(declaration.n, off)
+				}
 			case dwarf.TagNamespace, dwarf.TagModule:
 				text := w.d.text(w.u, name)
 				if text == "" {
@@ -283,6 +290,16 @@ func (w *searchWalk) walk() error {
 		}
 	}
 	return nil
+}
+
+// defined notes that the entry at off defines what the one at to declares.
+func (w *searchWalk) defined(to, off uint64) {
+	for i := range w.list {
+		if h := &w.list[i]; h.off == to && h.of == w.ref.of && h.part == w.ref.part && h.skeleton == w.ref.skeleton {
+			h.Defined = h.Ref
+			h.Defined.off = off
+		}
+	}
 }
 
 // is reports whether a value is the name. It reads no string twice.

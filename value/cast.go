@@ -4,13 +4,13 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
 // castNode evaluates (type) operand.
-func (e *evaluation) castNode(n *expression.Node, t *Type) (Value, error) {
+func (e *evaluation) castNode(n *syntax.Node, t *Type) (Value, error) {
 	arg := n.Args[0]
-	if arg.Kind == expression.Name {
+	if arg.Kind == syntax.Name {
 		// Of a variable without debug information, the cast says what it is.
 		if addr, ok := e.bare(arg); ok {
 			return e.at(t, addr), nil
@@ -28,7 +28,7 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 	to := t.Strip()
 	switch to.Kind {
 	case Reference, RvalueReference:
-		v = object(v)
+		v = referred(v)
 		if v.Place != InMemory {
 			return v, e.fail(at, "Attempt to take address of value not located in memory.")
 		}
@@ -40,7 +40,7 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 	case Void:
 		return Value{Type: t, read: true}, nil
 	}
-	v = object(v)
+	v = referred(v)
 	from := v.Type.Strip()
 	if to.Kind == Struct || to.Kind == Union || to.Kind == Array {
 		return e.castObject(v, t, at)

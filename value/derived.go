@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
 // basic returns one of C's own types, by GDB's name of it; nil if there is no such type.
@@ -121,7 +121,7 @@ func (r *Reader) basicOf(words []string) *Type {
 }
 
 // constantInteger returns a number with the type that GDB gives it (C11, 6.4.4.1).
-func (r *Reader) constantInteger(n *expression.Node) Value {
+func (r *Reader) constantInteger(n *syntax.Node) Value {
 	unsigned, long := strings.Contains(n.Suffix, "u"), strings.Count(n.Suffix, "l")
 	for i, name := range []string{"int", "long", "long long"} {
 		if i < long {
@@ -160,8 +160,20 @@ func (r *Reader) functionOf(result *Type, parameters []*Type) *Type {
 	return &Type{Kind: Function, r: r, elem: result, elemRead: true, parts: &parts{parameters: parameters, unprototyped: len(parameters) == 0}}
 }
 
-// codePointer returns the type of the register PC.
-func (r *Reader) codePointer() *Type { return r.pointerTo(r.functionOf(r.void(), nil)) }
+// codePointer returns the type of the register PC, as a language has it.
+func (r *Reader) codePointer(language string) *Type {
+	f := r.functionOf(r.void(), nil)
+	f.parts.unprototyped = language != "c++"
+	return r.pointerTo(f)
+}
+
+// withParameters returns the type of a function that another entry declares: that has the result.
+func (t *Type) withParameters(of *Type) *Type {
+	p := *of.read()
+	out := *t
+	out.parts = &p
+	return &out
+}
 
 // withoutInformation returns the type of a function or variable that no debug information describes, as GDB names it.
 func (r *Reader) withoutInformation(code bool) *Type {
@@ -172,7 +184,7 @@ func (r *Reader) withoutInformation(code bool) *Type {
 }
 
 // derive returns the type that a written one is, made of the type of its name.
-func (e *evaluation) derive(t *Type, as *expression.Type) (*Type, error) {
+func (e *evaluation) derive(t *Type, as *syntax.Type) (*Type, error) {
 	qualify := func(t *Type, constant, volatile bool) *Type {
 		if volatile {
 			t = e.r.qualified(t, Volatile)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -21,7 +21,13 @@ func (f *Frame) Evaluate(text string) (Value, error) {
 		return Value{}, fmt.Errorf("%q: the frame has no registers: %w", text, ErrNotInScope)
 	}
 	e := &evaluation{r: f.in.r, f: f, c: f.in, text: text}
-	n, err := expression.ParseWith(text, e.isType)
+	n, err := syntax.ParseWith(text, e.isType)
+	if err != nil {
+		// A name that nothing has may have been meant for a type. Then it is what is wrong.
+		if again, other := syntax.ParseWith(text, e.mayBeType); other == nil {
+			n, err = again, nil
+		}
+	}
 	if err != nil {
 		return Value{}, err
 	}
@@ -37,11 +43,11 @@ type evaluation struct {
 }
 
 func (e *evaluation) fail(at int, format string, args ...any) error {
-	return &expression.Error{Text: e.text, Column: at, What: fmt.Sprintf(format, args...)}
+	return &syntax.Error{Text: e.text, Column: at, What: fmt.Sprintf(format, args...)}
 }
 
 func (e *evaluation) missing(at int, format string, args ...any) error {
-	return &expression.Error{Text: e.text, Column: at, What: fmt.Sprintf(format, args...), Cause: ErrNotInScope}
+	return &syntax.Error{Text: e.text, Column: at, What: fmt.Sprintf(format, args...), Cause: ErrNotInScope}
 }
 
 // because makes an error of one that says why a value is not known.
@@ -50,42 +56,42 @@ func (e *evaluation) because(at int, err error) error {
 	if errors.Is(err, ErrOptimizedOut) {
 		what = "value has been optimized out"
 	}
-	return &expression.Error{Text: e.text, Column: at, What: what, Cause: err}
+	return &syntax.Error{Text: e.text, Column: at, What: what, Cause: err}
 }
 
 func (e *evaluation) cplus() bool { return e.f.Language == "c++" }
 
 // value evaluates a node.
-func (e *evaluation) value(n *expression.Node) (Value, error) {
+func (e *evaluation) value(n *syntax.Node) (Value, error) {
 	switch n.Kind {
-	case expression.Integer:
+	case syntax.Integer:
 		return e.r.constantInteger(n), nil
-	case expression.Float:
+	case syntax.Float:
 		name := map[string]string{"f": "float", "l": "long double"}[n.Suffix]
 		if name == "" {
 			name = "double"
 		}
 		return e.fromFloat(e.r.basic(name), floating{f: n.Float}), nil
-	case expression.Char:
+	case syntax.Char:
 		return e.r.basic("char").constant(int64(n.Int)), nil
-	case expression.String:
+	case syntax.String:
 		b := append([]byte(n.Text), 0)
 		return Value{Type: e.r.arrayOf(e.r.basic("char"), uint64(len(b))), bytes: b, read: true, frame: e.c, mem: e.c.mem}, nil
-	case expression.Name:
+	case syntax.Name:
 		return e.name(n)
-	case expression.Call:
+	case syntax.Call:
 		return Value{}, e.fail(n.At, "--print does not call functions: use sfwalk call")
-	case expression.Array:
+	case syntax.Array:
 		return Value{}, e.fail(n.At, "an array of such elements is nowhere")
-	case expression.SizeOf:
+	case syntax.SizeOf:
 		return e.sizeOf(n)
-	case expression.Cast:
+	case syntax.Cast:
 		t, err := e.typeNamed(n.Type)
 		if err != nil {
 			return Value{}, err
 		}
 		return e.castNode(n, t)
-	case expression.At:
+	case syntax.At:
 		t, err := e.typeNamed(n.Type)
 		if err != nil {
 			return Value{}, err
@@ -102,11 +108,11 @@ func (e *evaluation) value(n *expression.Node) (Value, error) {
 			return v, e.because(n.Args[0].At, err)
 		}
 		return e.at(t, addr), nil
-	case expression.Member:
+	case syntax.Member:
 		return e.member(n)
-	case expression.Index:
+	case syntax.Index:
 		return e.index(n)
-	case expression.Conditional:
+	case syntax.Conditional:
 		yes, err := e.truth(n.Args[0])
 		if err != nil {
 			return Value{}, err
@@ -115,13 +121,13 @@ func (e *evaluation) value(n *expression.Node) (Value, error) {
 			return e.value(n.Args[1])
 		}
 		return e.value(n.Args[2])
-	case expression.Binary:
+	case syntax.Binary:
 		return e.binary(n)
-	case expression.Address:
+	case syntax.Address:
 		return e.address(n)
-	case expression.Deref:
+	case syntax.Deref:
 		return e.deref(n)
-	case expression.Negative, expression.Not, expression.Complement:
+	case syntax.Negative, syntax.Not, syntax.Complement:
 		return e.unary(n)
 	}
 	return Value{}, e.fail(n.At, "an expression that is not evaluated here")
@@ -139,8 +145,8 @@ func (e *evaluation) pointer(t *Type, addr uint64) Value {
 	return v
 }
 
-// object returns what a reference refers to, and other values as they are.
-func object(v Value) Value {
+// referred returns what a reference refers to, and other values as they are.
+func referred(v Value) Value {
 	for range maxNames {
 		switch v.Type.Strip().Kind {
 		case Reference, RvalueReference:
@@ -154,12 +160,12 @@ func object(v Value) Value {
 
 // coerced evaluates a node for an operator: of an array it returns a pointer to the first element, of a function
 // one to the function, of a reference the object.
-func (e *evaluation) coerced(n *expression.Node) (Value, error) {
+func (e *evaluation) coerced(n *syntax.Node) (Value, error) {
 	v, err := e.value(n)
 	if err != nil {
 		return v, err
 	}
-	return e.decayed(object(v), n.At)
+	return e.decayed(referred(v), n.At)
 }
 
 func (e *evaluation) decayed(v Value, at int) (Value, error) {
@@ -179,16 +185,16 @@ func (e *evaluation) decayed(v Value, at int) (Value, error) {
 }
 
 // address evaluates &operand.
-func (e *evaluation) address(n *expression.Node) (Value, error) {
+func (e *evaluation) address(n *syntax.Node) (Value, error) {
 	v, err := e.value(n.Args[0])
 	if err != nil {
 		return v, err
 	}
-	v = object(v)
+	v = referred(v)
 	switch {
 	case v.err != nil && !isGone(v.err):
 		return v, e.because(n.At, v.err)
-	case v.Place == InRegister && n.Args[0].Kind == expression.Name:
+	case v.Place == InRegister && n.Args[0].Kind == syntax.Name:
 		return v, e.fail(n.At, "Address requested for identifier \"%s\" which is in register $%s", n.Args[0].Text, e.r.Arch.RegName(v.Reg))
 	case v.Place != InMemory || v.Bits > 0:
 		return v, e.fail(n.At, "Attempt to take address of value not located in memory.")
@@ -197,7 +203,7 @@ func (e *evaluation) address(n *expression.Node) (Value, error) {
 }
 
 // deref evaluates *operand.
-func (e *evaluation) deref(n *expression.Node) (Value, error) {
+func (e *evaluation) deref(n *syntax.Node) (Value, error) {
 	v, err := e.coerced(n.Args[0])
 	if err != nil {
 		return v, err
@@ -223,7 +229,7 @@ func (e *evaluation) deref(n *expression.Node) (Value, error) {
 }
 
 // index evaluates operand[index].
-func (e *evaluation) index(n *expression.Node) (Value, error) {
+func (e *evaluation) index(n *syntax.Node) (Value, error) {
 	a, err := e.value(n.Args[0])
 	if err != nil {
 		return a, err
@@ -232,7 +238,7 @@ func (e *evaluation) index(n *expression.Node) (Value, error) {
 	if err != nil {
 		return i, err
 	}
-	a = object(a)
+	a = referred(a)
 	t := a.Type.Strip()
 	if t.Kind != Array && t.Kind != Pointer {
 		return a, e.fail(n.At, "cannot subscript something of type `%s'", a.Type)
@@ -247,17 +253,16 @@ func (e *evaluation) index(n *expression.Node) (Value, error) {
 	if t.Kind == Array {
 		b := t.Bounds(nil)
 		from := at - b.Lower
-		switch {
-		case from >= 0 && (uint64(from) < b.Count || a.Place == InMemory && !t.Vector):
-			return a.Index(uint64(from)), nil
-		case a.Place != InMemory || t.Vector:
-			return a, e.fail(n.Args[1].At, "no such vector element")
-		}
 		step, ok := t.stride()
-		if !ok {
+		switch {
+		case a.Place == InMemory && !t.Vector && ok: // the rest of the array need not be there
+			return e.at(t.Elem(), a.Addr+step*uint64(from)), nil
+		case from >= 0 && uint64(from) < b.Count:
+			return a.Index(uint64(from)), nil
+		case !ok:
 			return a, e.fail(n.At, "the size of an element is not known")
 		}
-		return e.at(t.Elem(), a.Addr+step*uint64(from)), nil
+		return a, e.fail(n.Args[1].At, "no such vector element")
 	}
 	p, err := e.advanced(n.At, &a, at)
 	if err != nil {
@@ -270,7 +275,7 @@ func (e *evaluation) index(n *expression.Node) (Value, error) {
 }
 
 // sizeOf evaluates sizeof.
-func (e *evaluation) sizeOf(n *expression.Node) (Value, error) {
+func (e *evaluation) sizeOf(n *syntax.Node) (Value, error) {
 	var t *Type
 	if n.Type != nil {
 		var err error
@@ -298,7 +303,7 @@ func (e *evaluation) sizeOf(n *expression.Node) (Value, error) {
 }
 
 // register evaluates $name: a register as the frame has it.
-func (e *evaluation) register(n *expression.Node) (Value, error) {
+func (e *evaluation) register(n *syntax.Node) (Value, error) {
 	a := e.r.Arch
 	name := strings.ToLower(n.Text[1:])
 	reg, found := a.PC, false
@@ -321,7 +326,7 @@ func (e *evaluation) register(n *expression.Node) (Value, error) {
 	var t *Type
 	switch {
 	case reg == a.PC:
-		t = e.r.codePointer()
+		t = e.r.codePointer(e.f.Language)
 		v := e.pointer(t, e.c.frame.PC)
 		v.Place, v.Reg = InRegister, reg
 		return v, nil

@@ -52,7 +52,7 @@ func (r *Reader) find(key findKey) []symbol.Hit {
 		list, _ = search.InUnit(r.Symbols, key.unit)
 	case !key.of.IsZero():
 		list, _ = search.InFileOf(key.of)
-	default:
+	case key.module != nil:
 		list, _ = search.InModule(r.Symbols, key.module)
 	}
 	*spent += before - left

@@ -4,11 +4,11 @@ import (
 	"debug/dwarf"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
 // member evaluates operand.name and operand->name. As GDB, it follows pointers and references in both forms.
-func (e *evaluation) member(n *expression.Node) (Value, error) {
+func (e *evaluation) member(n *syntax.Node) (Value, error) {
 	if v, ok, err := e.dotted(n); ok || err != nil {
 		return v, err
 	}
@@ -36,14 +36,18 @@ func (e *evaluation) member(n *expression.Node) (Value, error) {
 		}
 		v = to
 	}
-	return e.memberOf(&v, n.Text, n.At)
+	what := "structure"
+	if n.Arrow {
+		what = "structure pointer"
+	}
+	return e.memberOf(&v, n.Text, what, n.At)
 }
 
 // memberOf returns a member of an object, or one of a base that is named before it: Base::name.
-func (e *evaluation) memberOf(v *Value, name string, at int) (Value, error) {
+func (e *evaluation) memberOf(v *Value, name, what string, at int) (Value, error) {
 	t := v.Type.Strip()
 	if t.Kind != Struct && t.Kind != Union {
-		return Value{}, e.fail(at, "Attempt to extract a component of a value that is not a structure.")
+		return Value{}, e.fail(at, "Attempt to extract a component of a value that is not a %s.", what)
 	}
 	if t.Declared {
 		return Value{}, e.fail(at, "%s is an incomplete type", v.Type)
@@ -77,6 +81,10 @@ func (e *evaluation) memberOf(v *Value, name string, at int) (Value, error) {
 func (v *Value) path(fields []*Field) Value {
 	x := *v
 	for _, f := range fields {
+		if x.Place == InMemory && x.err == nil && !f.Static && !f.Virtual && f.Bits == 0 { // the rest of the object need not be there
+			x = x.at(f.Type, x.Addr+uint64(f.Offset))
+			continue
+		}
 		x = x.Field(f)
 	}
 	return x

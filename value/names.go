@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -26,7 +26,7 @@ func (u *unknownType) Error() string {
 
 // name evaluates a name: of a local variable, a member of this, a variable or function of a namespace, the unit, another
 // unit, another module.
-func (e *evaluation) name(n *expression.Node) (Value, error) {
+func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if strings.HasPrefix(n.Text, "$") {
 		return e.register(n)
 	}
@@ -36,6 +36,9 @@ func (e *evaluation) name(n *expression.Node) (Value, error) {
 			return v, nil
 		}
 		return Value{}, e.missing(n.At, "No symbol \"%s\" in file \"%s\".", text, n.File)
+	}
+	if !global && (text == "true" || text == "false") && e.boolean(true).Type.Kind == Bool {
+		return e.boolean(text == "true"), nil
 	}
 	if !global {
 		if v := e.local(text); v != nil {
@@ -47,7 +50,7 @@ func (e *evaluation) name(n *expression.Node) (Value, error) {
 	}
 	v, ok, err := e.global(text, global)
 	if err != nil {
-		return v, &expression.Error{Text: e.text, Column: n.At, What: err.Error(), Cause: err}
+		return v, &syntax.Error{Text: e.text, Column: n.At, What: err.Error(), Cause: err}
 	}
 	if !ok {
 		return v, e.missing(n.At, "No symbol \"%s\" in current context.", text)
@@ -83,12 +86,28 @@ func (e *evaluation) local(name string) (found *Variable) {
 // ofThis returns a member of the object whose method runs in the frame.
 func (e *evaluation) ofThis(name string, at int) (v Value, ok bool, err error) {
 	this := e.local("this")
-	if this == nil || strings.Contains(name, "::") {
+	if this == nil {
 		return v, false, nil
 	}
 	t := this.Type.Strip()
 	if t.Kind != Pointer {
 		return v, false, nil
+	}
+	if base, _ := splitName(name); base != "" { // Base::member
+		base = strings.TrimSuffix(base, "::")
+		class := t.Elem().Strip()
+		if class.Kind != Struct || class.FullName() != base && basePath(class, base, 0) == nil {
+			return v, false, nil
+		}
+		o := this.Value()
+		if err := o.Err(); err != nil {
+			return v, false, e.because(at, err)
+		}
+		o = o.Deref()
+		if v, err = e.memberOf(&o, name, "structure", at); err != nil {
+			return v, false, nil
+		}
+		return v, true, nil
 	}
 	path := fieldPath(t.Elem().Strip(), name, 0)
 	if path == nil {
@@ -133,6 +152,12 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 	if err != nil {
 		return v, false
 	}
+	about := k
+	if !h.Defined.IsZero() {
+		if k, err = e.r.Symbols.Entry(h.Defined); err != nil {
+			return v, false
+		}
+	}
 	switch h.Tag {
 	case dwarf.TagEnumerator:
 		t := e.r.typeAt(h.Of)
@@ -144,6 +169,9 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 		return v, false
 	case dwarf.TagSubprogram:
 		t := e.r.typeAt(h.Ref)
+		if about != k {
+			t = t.withParameters(e.r.typeAt(k.Ref))
+		}
 		if addr, ok := k.Address(dwarf.AttrLowpc); ok && addr != 0 {
 			c := e.contextOf(m)
 			return e.at(t, addr+c.scopes.bias), true
@@ -151,11 +179,11 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 		addr, ok := e.symbolOf(k, h.Scope != "", m)
 		return e.at(t, addr), ok
 	}
-	t := e.r.typeOf(k)
+	t := e.r.typeOf(about)
 	if k.Has(dwarf.AttrLocation) || k.Has(dwarf.AttrConstValue) {
-		return e.contextOf(m).locate(k, t), true
+		return e.contextOf(m).locate(k, t, nil), true
 	}
-	if addr, ok := e.symbolOf(k, h.Scope != "", m); ok {
+	if addr, ok := e.symbolOf(about, h.Scope != "", m); ok {
 		if _, known := t.size(); known {
 			return e.at(t, addr), true
 		}
@@ -262,6 +290,9 @@ func (e *evaluation) global(name string, global bool) (v Value, ok bool, err err
 			}
 		}
 	}
+	if v, ok := e.ofFunction(name, own); ok {
+		return v, true, nil
+	}
 	qualified := strings.Contains(name, "::")
 	if !qualified {
 		if v, ok, err = e.bySymbol(name); ok || err != nil {
@@ -289,7 +320,7 @@ func (e *evaluation) bySymbol(name string) (v Value, ok bool, err error) {
 		return v, false, nil
 	}
 	addr := list[0]
-	m := e.r.Modules.Find(addr)
+	m := e.moduleAt(addr)
 	if e.r.Modules.IsCode(addr) {
 		scopes, _, err := e.r.Symbols.Scopes(e.r.Modules, addr)
 		if err == nil && len(scopes) > 0 {
@@ -305,8 +336,21 @@ func (e *evaluation) bySymbol(name string) (v Value, ok bool, err error) {
 	return v, false, &unknownType{name, addr}
 }
 
+// moduleAt returns the module whose data are at an address. What follows a file's mappings (.bss) is its own, too.
+func (e *evaluation) moduleAt(addr uint64) (near *target.Module) {
+	if m := e.r.Modules.Find(addr); m != nil {
+		return m
+	}
+	for _, m := range e.r.Modules.All() {
+		if m.Base() <= addr && (near == nil || m.Base() > near.Base()) {
+			near = m
+		}
+	}
+	return near
+}
+
 // bare returns the address of a variable of which only the symbol is known.
-func (e *evaluation) bare(n *expression.Node) (addr uint64, ok bool) {
+func (e *evaluation) bare(n *syntax.Node) (addr uint64, ok bool) {
 	_, err := e.name(n)
 	var u *unknownType
 	if errors.As(err, &u) {
@@ -355,10 +399,59 @@ func (e *evaluation) ofClass(class, name string) (v Value, ok bool) {
 	return v, false
 }
 
+// ofFunction returns a variable with a place of its own of a function of the unit: function::variable.
+func (e *evaluation) ofFunction(name string, m *target.Module) (v Value, ok bool) {
+	scope, last := splitName(name)
+	unit := e.unitRef()
+	if scope == "" || unit.IsZero() {
+		return v, false
+	}
+	outer, function := splitName(strings.TrimSuffix(scope, "::"))
+	for _, prefix := range e.scopesOf(false) {
+		for _, h := range inScope(e.r.find(findKey{unit: unit, name: function}), prefix+outer, func(tag dwarf.Tag) bool { return tag == dwarf.TagSubprogram }) {
+			if k, err := e.r.Symbols.Entry(h.Ref); err == nil {
+				if v, ok := e.within(k, last, m, 0); ok {
+					return v, true
+				}
+			}
+		}
+	}
+	return v, false
+}
+
+// within returns a variable that is declared in a function or block, and has the same place in all calls.
+func (e *evaluation) within(block *symbol.Entry, name string, m *target.Module, depth int) (v Value, ok bool) {
+	kids, err := block.Children()
+	if err != nil || depth > maxNames {
+		return v, false
+	}
+	for _, k := range kids {
+		switch k.Tag {
+		case dwarf.TagVariable:
+			if k.Text(dwarf.AttrName) == name && k.Has(dwarf.AttrLocation) {
+				if x, err := k.Expression(dwarf.AttrLocation, 0); err == nil && x != nil && isFixed(x.Code) {
+					return e.contextOf(m).locate(k, e.r.typeOf(k), nil), true
+				}
+			}
+		case dwarf.TagLexDwarfBlock:
+			if v, ok = e.within(k, name, m, depth+1); ok {
+				return v, true
+			}
+		}
+	}
+	return v, false
+}
+
+// isFixed reports whether a location does not depend on the frame: it begins with an address.
+func isFixed(code []byte) bool {
+	const addr, addrx, gnuAddrIndex = 0x03, 0xa1, 0xfb
+	return len(code) > 0 && (code[0] == addr || code[0] == addrx || code[0] == gnuAddrIndex)
+}
+
 // dotted returns the variable of a package of Go that operand.name is; ok is false if it is none.
-func (e *evaluation) dotted(n *expression.Node) (v Value, ok bool, err error) {
+func (e *evaluation) dotted(n *syntax.Node) (v Value, ok bool, err error) {
 	first := n.Args[0]
-	if e.f.Language != "go" || first.Kind != expression.Name || first.File != "" || e.local(first.Text) != nil {
+	if e.f.Language != "go" || first.Kind != syntax.Name || first.File != "" || e.local(first.Text) != nil {
 		return v, false, nil
 	}
 	name := first.Text + "." + n.Text

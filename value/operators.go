@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
 // isInteger reports whether C computes with a value as with an integer.
@@ -34,7 +34,7 @@ func (e *evaluation) boolean(yes bool) Value {
 }
 
 // truth reports whether a node is not 0.
-func (e *evaluation) truth(n *expression.Node) (bool, error) {
+func (e *evaluation) truth(n *syntax.Node) (bool, error) {
 	v, err := e.coerced(n)
 	if err != nil {
 		return false, err
@@ -59,19 +59,19 @@ func (e *evaluation) isTrue(v *Value, at int) (bool, error) {
 }
 
 // unary evaluates -, ! and ~.
-func (e *evaluation) unary(n *expression.Node) (Value, error) {
+func (e *evaluation) unary(n *syntax.Node) (Value, error) {
 	v, err := e.coerced(n.Args[0])
 	if err != nil {
 		return v, err
 	}
-	if n.Kind == expression.Not {
+	if n.Kind == syntax.Not {
 		yes, err := e.isTrue(&v, n.At)
 		return e.boolean(!yes), err
 	}
 	if x, ok, err := v.floating(); err != nil {
 		return v, e.because(n.At, err)
 	} else if ok {
-		if n.Kind == expression.Complement {
+		if n.Kind == syntax.Complement {
 			return v, e.fail(n.At, "Argument to complement operation not an integer, boolean.")
 		}
 		if x.wide != nil {
@@ -95,14 +95,14 @@ func (e *evaluation) unary(n *expression.Node) (Value, error) {
 	if size > 8 {
 		return v, e.fail(n.At, "That operation is not available on integers of more than 8 bytes.")
 	}
-	if i = -i; n.Kind == expression.Complement {
+	if i = -i; n.Kind == syntax.Complement {
 		i = -i ^ -1
 	}
 	return t.constant(i), nil
 }
 
 // binary evaluates an operator between two operands.
-func (e *evaluation) binary(n *expression.Node) (Value, error) {
+func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 	switch n.Text {
 	case "&&", "||":
 		yes, err := e.truth(n.Args[0])
@@ -126,13 +126,19 @@ func (e *evaluation) binary(n *expression.Node) (Value, error) {
 			return *v, e.because(n.Args[i].At, err)
 		}
 	}
+	if a.Type.Strip().Kind == Struct || b.Type.Strip().Kind == Struct {
+		return a, e.fail(n.At, "Structure has no component named operator%s.", n.Text)
+	}
 	ptr, too := a.Type.Strip().Kind == Pointer, b.Type.Strip().Kind == Pointer
 	if ptr || too {
 		return e.pointers(n, &a, &b, ptr, too)
 	}
 	if !a.isNumber() || !b.isNumber() {
-		if a.Type.Strip().Kind == MemberPointer && (n.Text == "==" || n.Text == "!=") {
+		if a.Type.Strip().Kind == MemberPointer && b.Type.Strip().Kind == MemberPointer && (n.Text == "==" || n.Text == "!=") {
 			return e.boolean(equal(&a, &b) == (n.Text == "==")), nil
+		}
+		if n.Text == "==" || n.Text == "!=" {
+			return a, e.fail(n.At, "Invalid type combination in equality test.")
 		}
 		return a, e.fail(n.At, notNumber)
 	}
@@ -143,7 +149,7 @@ func (e *evaluation) binary(n *expression.Node) (Value, error) {
 }
 
 // repeated evaluates GDB's operand@count: an array of that many elements, the first of which is the operand.
-func (e *evaluation) repeated(n *expression.Node) (Value, error) {
+func (e *evaluation) repeated(n *syntax.Node) (Value, error) {
 	v, err := e.value(n.Args[0])
 	if err != nil {
 		return v, err
@@ -159,7 +165,7 @@ func (e *evaluation) repeated(n *expression.Node) (Value, error) {
 	if err != nil {
 		return count, e.because(n.Args[1].At, err)
 	}
-	if v = object(v); v.Place != InMemory {
+	if v = referred(v); v.Place != InMemory {
 		return v, e.fail(n.At, "Only values in memory can be extended with '@'.")
 	}
 	if i < 1 || i > math.MaxInt32 {
@@ -182,7 +188,7 @@ func (e *evaluation) advanced(at int, p *Value, by int64) (Value, error) {
 }
 
 // pointers evaluates an operator of which an operand is a pointer.
-func (e *evaluation) pointers(n *expression.Node, a, b *Value, ptr, too bool) (Value, error) {
+func (e *evaluation) pointers(n *syntax.Node, a, b *Value, ptr, too bool) (Value, error) {
 	x, err := a.Int()
 	if err != nil {
 		return *a, e.because(n.Args[0].At, err)
@@ -213,21 +219,8 @@ func (e *evaluation) pointers(n *expression.Node, a, b *Value, ptr, too bool) (V
 			return *a, e.fail(n.At, "Division by zero")
 		}
 		return e.r.basic("long").constant((x - y) / int64(size)), nil
-	case n.Text == "-" || n.Text == "+":
-		return *a, e.fail(n.At, notNumber)
 	}
-	// GDB computes with addresses as with numbers.
-	v, w := *a, *b
-	if ptr {
-		v = e.r.basic("long").constant(x)
-	}
-	if too {
-		w = e.r.basic("long").constant(y)
-	}
-	if !v.isInteger() || !w.isInteger() {
-		return *a, e.fail(n.At, notNumber)
-	}
-	return e.integers(n, &v, &w)
+	return *a, e.fail(n.At, notNumber)
 }
 
 // compared evaluates a comparison; ok is false for other operators.
@@ -280,7 +273,7 @@ func (e *evaluation) promoted(a, b *Value) *Type {
 }
 
 // integers evaluates an operator between two integers.
-func (e *evaluation) integers(n *expression.Node, a, b *Value) (Value, error) {
+func (e *evaluation) integers(n *syntax.Node, a, b *Value) (Value, error) {
 	t := e.promoted(a, b)
 	if a.Type.Strip().Kind == Bool && b.Type.Strip().Kind == Bool {
 		if t = a.Type; n.Text == "<<" || n.Text == ">>" || n.Text == "+" || n.Text == "-" || n.Text == "*" || n.Text == "/" || n.Text == "%" {
@@ -361,7 +354,7 @@ func (e *evaluation) integers(n *expression.Node, a, b *Value) (Value, error) {
 }
 
 // floats evaluates an operator between numbers of which at least one is a floating-point number.
-func (e *evaluation) floats(n *expression.Node, a, b *Value) (Value, error) {
+func (e *evaluation) floats(n *syntax.Node, a, b *Value) (Value, error) {
 	x, err := e.number(a, n.Args[0].At)
 	if err != nil {
 		return *a, err

@@ -2,9 +2,10 @@ package value
 
 import (
 	"debug/dwarf"
+	"errors"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/expression"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -30,8 +31,17 @@ func (e *evaluation) isType(name string) bool {
 	return ok
 }
 
+// mayBeType reports whether a name is that of a type, or of nothing.
+func (e *evaluation) mayBeType(name string) bool {
+	if e.isType(name) {
+		return true
+	}
+	_, err := e.name(&syntax.Node{Kind: syntax.Name, At: 1, Text: name})
+	return errors.Is(err, ErrNotInScope)
+}
+
 // typeNamed returns the type that is written in an expression.
-func (e *evaluation) typeNamed(as *expression.Type) (*Type, error) {
+func (e *evaluation) typeNamed(as *syntax.Type) (*Type, error) {
 	words := strings.Fields(as.Name)
 	t := e.r.basicOf(words)
 	if t == nil {
@@ -47,7 +57,7 @@ func (e *evaluation) typeNamed(as *expression.Type) (*Type, error) {
 			}
 		} else if t = e.typeCalled(as.Name, nil); t == nil {
 			if t = e.r.basic(usual[as.Name]); t == nil {
-				return nil, e.missing(as.At, "No type named %s.", as.Name)
+				return nil, e.missing(as.At, "No symbol \"%s\" in current context.", as.Name)
 			}
 		}
 	}

@@ -90,8 +90,10 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 		}
 	case dwarf.TagArrayType:
 		r.arrayType(t)
-	case dwarf.TagSubroutineType, dwarf.TagSubprogram:
+	case dwarf.TagSubroutineType:
 		t.Kind = Function
+	case dwarf.TagSubprogram: // that of the function
+		t.Kind, t.Name = Function, ""
 	case dwarf.TagTypedef, dwarf.TagTemplateAlias:
 		t.Kind = Typedef
 	case dwarf.TagConstType, tagImmutable:
@@ -313,7 +315,11 @@ func (t *Type) read() *parts {
 				p.flags = false
 			}
 		case dwarf.TagFormalParameter:
-			p.parameters = append(p.parameters, t.r.typeOf(k))
+			x := t.r.typeOf(k)
+			if len(p.parameters) == 0 && k.Flag(dwarf.AttrArtificial) && x.Kind == Pointer { // this is constant
+				x = t.r.qualified(x, Const)
+			}
+			p.parameters = append(p.parameters, x)
 		case dwarf.TagUnspecifiedParameters:
 			p.dots = true
 		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter:

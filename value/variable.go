@@ -99,11 +99,11 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 		return Frame{}, nil
 	}
 	if f.Type == frame.SigTramp || f.Type == frame.Dummy {
-		return Frame{in: &context{r: r, frame: *f, mem: mem, scopes: &scopes{}}}, nil
+		return Frame{in: &context{r: r, frame: *f, mem: watch(mem), scopes: &scopes{}}}, nil
 	}
 	s := r.at(f.AddressInBlock)
 	if s.err != nil || len(s.list) == 0 {
-		return Frame{in: &context{r: r, frame: *f, mem: mem, scopes: &scopes{}}}, s.err
+		return Frame{in: &context{r: r, frame: *f, mem: watch(mem), scopes: &scopes{}}}, s.err
 	}
 	v := s.variables(r, f)
 	c := &context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}

@@ -74,6 +74,7 @@ type frameEntry struct {
 	Explain   *explanation `json:"explain,omitempty"`
 	Args      []variable   `json:"args,omitempty"`
 	Locals    []variable   `json:"locals,omitempty"`
+	Print     []variable   `json:"print,omitempty"`
 
 	arguments    string // as text; valid where hasArguments is set
 	hasArguments bool

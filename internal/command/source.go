@@ -67,6 +67,9 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	for _, w := range s.warned(symbols, flags) {
 		warn(cmd, w)
 	}
+	if err := flags.values.printed.verdict(); err != nil {
+		return err
+	}
 	if !whole {
 		return errEarly
 	}

@@ -17,6 +17,8 @@ import (
 // valueFlags are the flags that have a command print the values in frames.
 type valueFlags struct {
 	args, locals bool
+	prints       []string // expressions
+	printed      *printed // nil without expressions
 	frames       []string // levels, or names of functions; all where there are none
 	printer      value.Printer
 	added        bool // the command has the flags
@@ -28,6 +30,7 @@ func (v *valueFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
 	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
 	f.StringSliceVar(&v.frames, "frame", nil, "only these frames of each stack: by number, or by function")
+	f.StringArrayVar(&v.prints, "print", nil, "print the value of this expression of C or C++ in each frame that has its names, as gdb's print does; may be given several times (see docs/values.md)")
 	f.BoolVar(&v.printer.Raw, "raw", false, "print the strings and containers of C++, Rust and Go as the structs that they are")
 	f.IntVar(&v.printer.Elements, "print-elements", 200, "at most this many elements of an array and characters of a text; -1 for all")
 	f.IntVar(&v.printer.Repeats, "print-repeats", 10, "more equal elements in a row than this are printed once, with their number")
@@ -44,6 +47,9 @@ func (v *valueFlags) check() error {
 		return usageError{fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth)}
 	}
 	v.printer.UTF8 = utf8Locale()
+	if len(v.prints) > 0 {
+		v.printed = &printed{}
+	}
 	return nil
 }
 
@@ -59,7 +65,7 @@ func utf8Locale() bool {
 }
 
 // any reports whether values are asked for.
-func (v *valueFlags) any() bool { return v.args || v.locals }
+func (v *valueFlags) any() bool { return v.args || v.locals || len(v.prints) > 0 }
 
 // chosen reports whether frames are printed by what the flags say of values.
 func (v *valueFlags) chosen() bool { return v.any() || len(v.frames) > 0 }
@@ -79,13 +85,15 @@ func (v *valueFlags) selects(level int, function string) bool {
 
 // variable is an argument or a local variable.
 type variable struct {
-	Name     string `json:"name"`
+	Name     string `json:"name,omitempty"`
+	Text     string `json:"expression,omitempty"` // instead of the name
 	Type     string `json:"type"`
 	Value    string `json:"value"`
 	Block    int    `json:"block,omitempty"`
 	Address  *hex   `json:"address,omitempty"`
 	Register string `json:"register,omitempty"`
 	MovedOn  bool   `json:"moved_on,omitempty"` // it was read when the process had run on
+	Error    string `json:"error,omitempty"`    // of an expression: why it has no value
 
 	text string // "name = value"
 }
@@ -96,7 +104,7 @@ const maxValued = 16 << 20
 // valueSize returns about how much memory the texts of the values take.
 func (x *frameEntry) valueSize() int {
 	n := 64 + len(x.arguments)
-	for _, list := range [][]variable{x.Args, x.Locals} {
+	for _, list := range [][]variable{x.Args, x.Locals, x.Print} {
 		for i := range list {
 			n += 128 + len(list[i].text) + len(list[i].Value) + len(list[i].Type)
 		}
@@ -111,7 +119,7 @@ func (w *walker) addValues(x *frameEntry, p *logical.Frame) {
 	}
 	if p.Level < len(w.valued) {
 		y := &w.valued[p.Level]
-		x.Args, x.Locals, x.arguments, x.hasArguments, x.noValues = y.Args, y.Locals, y.arguments, y.hasArguments, y.noValues
+		x.Args, x.Locals, x.Print, x.arguments, x.hasArguments, x.noValues = y.Args, y.Locals, y.Print, y.arguments, y.hasArguments, y.noValues
 		return
 	}
 	w.values(x, p)
@@ -123,6 +131,10 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 		return
 	}
 	f, err := w.reader.Frame(p, w.memory)
+	w.prints(x, &f)
+	if !w.flags.values.args && !w.flags.values.locals {
+		return
+	}
 	if err != nil || !f.Known {
 		x.noValues = true
 		return
@@ -220,8 +232,15 @@ func (w *walker) retakeForValues(th target.RunningThread) {
 	}
 }
 
-// locals prints the local variables of a frame.
+// locals prints the local variables of a frame, and the values of expressions.
 func (p *textPrinter) locals(f *frameEntry) {
+	defer func() {
+		for _, v := range f.Print {
+			p.text("        ")
+			p.text(v.text)
+			p.byte('\n')
+		}
+	}()
 	switch {
 	case f.noValues:
 		p.text("No symbol table info available.")

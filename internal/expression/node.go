@@ -36,6 +36,7 @@ type Node struct {
 	Suffix string // of a number, in lower case: "u", "ul", "f"
 	Base   int    // of an Integer: 10, 16, 8 or 2
 	Text   string
+	Arrow  bool   // of a Member: it was written with ->
 	File   string // of a Name: of which source file, as GDB's 'file.c'::name has it; "" for any
 	Type   *Type
 	Args   []*Node

@@ -111,6 +111,7 @@ func (p *parser) postfix(n *Node, depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		x.Arrow = p.token.kind == 'P'
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
