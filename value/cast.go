@@ -41,7 +41,6 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 		return Value{Type: t, read: true}, nil
 	}
 	v = referred(v)
-	from := v.Type.Strip()
 	if to.Kind == Struct || to.Kind == Union || to.Kind == Array {
 		return e.castObject(v, t, at)
 	}
@@ -49,7 +48,7 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 	if err != nil {
 		return v, err
 	}
-	from = v.Type.Strip()
+	from := v.Type.Strip()
 	if err := v.Err(); err != nil {
 		if isGone(err) {
 			v.Type = t

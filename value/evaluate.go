@@ -59,8 +59,6 @@ func (e *evaluation) because(at int, err error) error {
 	return &syntax.Error{Text: e.text, Column: at, What: what, Cause: err}
 }
 
-func (e *evaluation) cplus() bool { return e.f.Language == "c++" }
-
 // value evaluates a node.
 func (e *evaluation) value(n *syntax.Node) (Value, error) {
 	switch n.Kind {
