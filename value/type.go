@@ -214,6 +214,9 @@ func (t *Type) size() (n uint64, ok bool) {
 		}
 		return 1, true
 	case Void:
+		if s.Name == "()" { // Rust's
+			return 0, true
+		}
 		return 1, true
 	case Unknown:
 		return 0, false
