@@ -5,7 +5,10 @@
 // Value has its bytes, where they lie, which of them are not known and why, and children: members,
 // elements, what a pointer points to.
 //
-// A Printer writes values as GDB does: bounded in elements, characters and depth.
+// A Printer writes values as GDB does: bounded in elements, characters and depth. Unless it is Raw, it writes the
+// strings and containers of libraries as their users know them: of C++ as libstdc++'s printers for GDB do, of Rust as
+// rustc's printers do. A value of Go is written as Delve's print writes it in one line: with its type, pointers
+// followed, and at most two structs deep; a variable that the compiler has put on the heap as if it were not there.
 //
 // Nothing is guessed. A variable that the compiler keeps nowhere is "optimized out"; one whose register
 // or memory is not known is "unavailable", and Value.Err says why. Debug information and the memory of

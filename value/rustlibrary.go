@@ -355,12 +355,18 @@ func (w *writer) rustBorrow(v *Value, _ *Type) bool {
 
 func (w *writer) rustNonZero(v *Value, t *Type) bool {
 	x := *v
-	for range 2 {
+	for range 3 { // the number is in a struct, which may be in another one
 		t := x.Type.Strip()
-		if t.Kind != Struct || len(t.Fields()) != 1 {
+		if t.Kind != Struct {
+			break
+		}
+		if len(t.Fields()) != 1 {
 			return false
 		}
 		x = x.Field(&t.Fields()[0])
+	}
+	if x.Type.Strip().Kind != Integer {
+		return false
 	}
 	w.part(&x)
 	return true

@@ -1,0 +1,86 @@
+//go:build linux
+
+package command
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// betterRust says why a value of Rust that gdb has in another way is no defect, or returns "".
+func betterRust(d gdbtest.FullDifference) string {
+	switch {
+	case strings.Contains(d.Want, "integers of more than 8 bytes"):
+		return "gdb 13 reads no discriminants of 16 bytes"
+	case strings.Contains(d.Want, "Never>::Err("):
+		return "gdb takes the variant that no value has"
+	case strings.Contains(d.Want, "has been optimized out"):
+		return "gdb has an error for a slice that is optimized out"
+	case strings.Contains(d.Want, "Inner<str>") || strings.Contains(d.Want, "Inner<[") || strings.Contains(d.Want, "Box<str>") || strings.Contains(d.Want, "Box<["):
+		return "gdb has zeros for a member behind the end of its struct, as that of an Rc<str>"
+	case strings.Contains(d.Want, "Python Exception") || strings.Contains(d.Want, "Cannot perform pointer math"):
+		return "the compiler's printers fail"
+	case d.Name == "guard" && strings.Contains(d.Want, "RefMut<"):
+		return "the compiler's printer fails"
+	case strings.Contains(d.Got, "<not saved>") || strings.Contains(d.Got, "<unavailable>"):
+		return "gdb takes a register that the callee need not preserve for the caller's"
+	case strings.Contains(d.Want, "<synthetic pointer>"):
+		return "gdb has no optimized-out parts behind the last piece"
+	}
+	return ""
+}
+
+// rustPrinters returns the folder with rustc's printers for gdb. They are for the standard library that comes with them.
+func rustPrinters(t *testing.T, rustc string) string {
+	t.Helper()
+	said, err := exec.Command(rustc, "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Others may have a printer more or less.
+	if !regexp.MustCompile(`^rustc 1\.(63|9[0-9])\.`).Match(said) {
+		gdbtest.Cannot(t, "the printers of "+string(said))
+	}
+	root, err := exec.Command(rustc, "--print", "sysroot").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(root)), "lib", "rustlib", "etc")
+}
+
+// TestMoreRustAsGDB compares Rust's rarer values, and all of them as the compiler's own printers for gdb write them.
+func TestMoreRustAsGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	rustc := gdbtest.Tool(t, "rustc")
+	for _, tt := range []struct {
+		source, level string
+		raw           bool
+	}{
+		{"morevalues", "-Copt-level=0", true}, {"morevalues", "-O", true}, {"morevalues", "-Copt-level=0", false}, {"values", "-O", false},
+	} {
+		name := tt.source + tt.level
+		if !tt.raw {
+			name += " printed"
+		}
+		t.Run(name, func(t *testing.T) {
+			flags, options := []string{"--raw"}, []gdbtest.FullOption(nil)
+			if !tt.raw {
+				printers := rustPrinters(t, rustc)
+				gdbtest.File(t, filepath.Join(printers, "gdb_providers.py"))
+				flags, options = nil, []gdbtest.FullOption{gdbtest.WithScripts(printers)}
+			}
+			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source+".rs"), rustc, "--edition=2021", "-g", tt.level)
+			counts := tally{known: betterRust}
+			localsAsGDB(t, program, tt.source+"::", &counts, flags, options...)
+			if counts.values < 100 {
+				t.Errorf("%d values", counts.values)
+			}
+			counts.log(t)
+		})
+	}
+}
