@@ -107,7 +107,9 @@ func (c *converter) variable(v *value.Value, level int) api.Variable {
 		a.Unreadable = value.Reason(err)
 		return a
 	}
-	if text, ok := printer.OfLibrary(v); ok {
+	p := printer
+	p.Elements = c.cfg.MaxStringLen
+	if text, ok := p.OfLibrary(v); ok {
 		a.Kind, a.Value = reflect.Int, printable.Escape(text)
 		return a
 	}
@@ -173,16 +175,18 @@ func (c *converter) structure(a *api.Variable, v *value.Value, level int) {
 // MemberName returns the name by which clients see a part of a value.
 func MemberName(c *value.Child) string {
 	name := printable.Escape(c.Name)
-	switch t := c.Value.Type.Strip(); {
+	switch {
 	case c.Relation == value.Base:
 		return "<" + name + ">"
-	case c.Relation == value.Element:
+	case c.Relation == value.Element, c.Relation == value.Item && name != "" && strings.Trim(name, "0123456789") == "":
 		return "[" + name + "]"
+	case c.Relation == value.Item:
+		return name
 	case c.Relation == value.StaticMember:
 		return "static " + name
 	case name != "" || c.Relation == value.Target:
 		return name
-	case t.Kind == value.Union:
+	case c.Value.Type.Strip().Kind == value.Union:
 		return "<anonymous union>"
 	default:
 		return "<anonymous struct>"

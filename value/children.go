@@ -15,15 +15,18 @@ const (
 	StaticMember                 // of a class: one for all objects
 	Element                      // of an array
 	Target                       // what a pointer points to
+	Item                         // what an object of a library contains
 )
 
 // Child is a part of a value, or what a pointer points to. Its bytes are read when they are asked for.
 type Child struct {
 	Relation Relation
 	// Name is a member's; it is empty if the member has none. A Base has the full name of its class, an Element
-	// its index: "3", counted from the array's lower bound.
+	// its index: "3", counted from the array's lower bound. An Item has its number, counted from 0, or its name.
 	Name  string
 	Value Value
+	// Text is that of an Item that has no Value: Value.Type is nil.
+	Text string
 }
 
 // Children are the parts of a value, in order.
@@ -151,13 +154,18 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// OfLibrary returns the text of a value of a type that its library's users know otherwise than as a struct, such as C++'s
-// std::string. ok is false for all other types.
+// OfLibrary returns the text of a value of a type that its library's or language's users know otherwise than as a struct, such as C++'s
+// std::string, or an enum of Rust's. ok is false for all other types.
 func (p *Printer) OfLibrary(v *Value) (text string, ok bool) {
 	if p.Raw || v.Err() != nil {
 		return "", false
 	}
 	w := p.writer()
-	ok = w.library(v, v.Type.Strip())
+	t := v.Type.Strip()
+	ok = w.library(v, t) || t.read().variant != nil && w.ofLanguage(v, t)
+	if w.failure != nil {
+		w.full = false
+		w.put("<error reading variable: " + w.failure.Error() + ">")
+	}
 	return w.String(), ok
 }

@@ -29,6 +29,9 @@ func list(of ...item) func() (item, bool) {
 
 // items writes a container as GDB writes one that a printer knows: a title, and the items.
 func (w *writer) items(title string, how layout, next func() (item, bool)) {
+	if w.takeItems(how, next) {
+		return
+	}
 	w.put(title)
 	x, ok := next()
 	if !ok || w.full {

@@ -35,6 +35,9 @@ type child struct {
 
 // shown writes an object.
 func (w *writer) shown(s *shown) {
+	if w.takeShown(s) {
+		return
+	}
 	if s.err != nil {
 		w.put("<error reading variable: " + s.err.Error() + ">")
 		return

@@ -97,6 +97,8 @@ type writer struct {
 	nesting int      // of texts within each other
 	failure error    // memory that is not there has ended the text
 	cost    *int     // of what was read, also by texts around this one
+
+	contents *Contents // to be filled instead of a text; nil for a text
 }
 
 func (p *Printer) writer() *writer { return &writer{p: p, cost: new(int)} }

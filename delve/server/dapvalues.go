@@ -49,41 +49,15 @@ func (o *ownValue) again(t *delve.Target, x *delve.Frame) (value.Value, error) {
 		if err != nil {
 			break
 		}
-		parts := expanded(&v)
-		part, ok := parts.At(i)
-		if !ok {
+		of := expanded(&v)
+		part, ok := of.at(i)
+		if !ok || part.Value.Type == nil {
 			return v, errStale
 		}
 		v = part.Value
 	}
 	o.value, o.reader = v, t.Values()
 	return v, err
-}
-
-// expanded returns the parts of a value as an editor shows them: a pointer to a struct has those of the struct.
-func expanded(v *value.Value) value.Children {
-	none := value.Children{}
-	if _, ok := printer.OfLibrary(v); ok {
-		return none
-	}
-	parts := v.Children()
-	if v.Type.Strip().Kind != value.Pointer || parts.Len != 1 {
-		return parts
-	}
-	if v.Type.IsText() {
-		return none
-	}
-	to, _ := parts.At(0)
-	if _, ok := printer.OfLibrary(&to.Value); ok {
-		return parts
-	}
-	switch to.Value.Type.Strip().Kind {
-	case value.Struct, value.Union:
-		if members := to.Value.Children(); members.Len > 0 {
-			return members
-		}
-	}
-	return parts
 }
 
 var printer = value.Printer{UTF8: true}
@@ -107,14 +81,14 @@ func (f *filter) shows(t *delve.Target, o ownValue) dap.Variable {
 	if o.variable >= 0 && len(o.path) == 0 {
 		x.EvaluateName = o.expression
 	}
-	parts := expanded(&o.value)
-	if parts.Len == 0 {
+	of := expanded(&o.value)
+	switch first, ok := of.at(0); {
+	case !ok:
 		return x
-	}
-	if first, _ := parts.At(0); first.Relation == value.Element {
-		x.IndexedVariables = int(min(parts.Len, 1<<31-1))
-	} else {
-		x.NamedVariables = int(parts.Len)
+	case first.Relation == value.Element:
+		x.IndexedVariables = int(min(of.fixed.Len, 1<<31-1))
+	case first.Relation != value.Item:
+		x.NamedVariables = int(of.fixed.Len)
 	}
 	o.reader = t.Values()
 	x.VariablesReference = f.owned.add(&o)
@@ -167,10 +141,14 @@ func (o *ownValue) list(f *filter, t *delve.Target, x *delve.Frame, which dap.Va
 		count = min(count, uint64(which.Count))
 	}
 	parts := expanded(&v)
-	for i, part := range parts.From(uint64(max(0, which.Start))) {
+	for i, part := range parts.from(uint64(max(0, which.Start))) {
 		indexed := part.Relation == value.Element
 		if uint64(len(list)) >= count || which.Filter == "indexed" && !indexed || which.Filter == "named" && indexed {
 			break
+		}
+		if part.Value.Type == nil {
+			list = append(list, dap.Variable{Name: delve.MemberName(&part), Value: printable.Escape(part.Text)})
+			continue
 		}
 		of := ownValue{scope: o.scope, expression: o.expression, variable: o.variable, value: part.Value}
 		of.path = append(append(of.path, o.path...), i)

@@ -263,6 +263,14 @@ func TestDAPExpands(t *testing.T) {
 	expect(locals["this"], "held", "4", "int")
 	expect(expect(locals["this"], "<ns::base>", c.children(locals["this"].VariablesReference)["<ns::base>"].Value, "ns::base"), "in_base", "11", "int")
 	expect(locals["of"], "in_base", "11", "int")
+	expect(locals["numbers"], "[2]", "6", "int")
+	expect(expect(locals["named"], `["second"]`, "{static count = 4, in_other = 22}", "ns::other"), "in_other", "22", "long")
+	for _, p := range c.children(locals["owner"].VariablesReference) {
+		expect(p, "in_other", "22", "long")
+	}
+	if v := locals["text"]; v.Value != `"standard"` || v.VariablesReference != 0 {
+		t.Errorf("%+v", v)
+	}
 	expect(locals["moved"], "static count", "4", "int")
 
 	for expression, want := range map[string]string{"by_value": "{x = 30, y = 40}", "color": "GREEN", " half ": "2.5"} {

@@ -1,6 +1,8 @@
 // Variables of C++ in the ways that C has not.
 #include "values.h"
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,9 @@ template <class T> long holder<T>::waits(const base &of, other &&moved, T base::
     enum class size { small = 1, big = 2 } how = size::big;
     std::string text = "standard";
     std::vector<int> numbers{4, 5, 6};
-    KEEP(of); KEEP(moved); KEEP(member); KEEP(how); KEEP(text); KEEP(numbers); KEEP(*this);
+    std::map<std::string, other> named{{"first", {}}, {"second", {}}};
+    std::unique_ptr<other> owner(new other);
+    KEEP(of); KEEP(moved); KEEP(member); KEEP(how); KEEP(text); KEEP(numbers); KEEP(named); KEEP(owner); KEEP(*this);
     c_ends(held);
     KEEP(text);
     return (long)numbers.size() + held;
