@@ -213,6 +213,10 @@ type infoKey struct {
 	from *elfimage.Image // the file that has the DWARF
 }
 
+// maxKept bounds the debug information of a file that is kept for [Options.Entries], bytes. Of larger ones, units that are far
+// from each other are rarely read.
+const maxKept = 32 << 20
+
 // openInfo opens the DWARF of x.from for the module's code.
 func (mod *elfModule) openInfo(x *sharedInfo) *debugInfo {
 	d, err := openDWARF(x.from, mod.image, x)
@@ -221,6 +225,9 @@ func (mod *elfModule) openInfo(x *sharedInfo) *debugInfo {
 		return nil
 	}
 	d.warn = x.warn
+	if mod.s.opts.Entries && d.info.len() <= maxKept {
+		d.info.keep()
+	}
 	d.splits = mod.splits.find
 	d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(x) })
 	return d

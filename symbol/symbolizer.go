@@ -44,6 +44,10 @@ type Options struct {
 	// from Go's function table. It does not concern Sources.
 	SymbolsOnly bool
 
+	// Entries says that entries are read, too ([Symbolizer.Scopes], [Symbolizer.Entry]): then what is inflated of a
+	// compressed section is kept, for entries refer to each other back and forth.
+	Entries bool
+
 	// Sources are asked in this order. A source is asked only if the module's ELF file, its debug
 	// files and the sources before it do not tell both the function and the line of an address. A
 	// function with a line counts more than one without. Close leaves the sources open.

@@ -45,7 +45,7 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 
 // newSymbolizer makes the symbolizer of targets with a root.
 func newSymbolizer(root string, flags *walkFlags) *symbol.Symbolizer {
-	opts := symbol.Options{Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines}
+	opts := symbol.Options{Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: flags.values.any()}
 	if flags.symbols != "" {
 		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
 	}
