@@ -41,14 +41,15 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 	limit, repeats := w.p.elements(), uint64(w.p.repeats())
 	printed := 0
 	i := uint64(0)
+	var x, next Value
 	for i < n && printed < limit && !w.full {
 		if i > 0 {
 			w.put(", ")
 		}
-		x := at(i)
+		x = at(i)
 		same := uint64(1)
 		for i+same < n && same < maxRepeats {
-			next := at(i + same)
+			next = at(i + same)
 			if !equal(&x, &next) {
 				break
 			}

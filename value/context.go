@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -29,6 +30,12 @@ type context struct {
 
 	env dwarfexpr.Context // for the expressions of the entry at; made when it is first needed
 	at  *symbol.Entry
+
+	calledBy struct { // the context of the caller
+		read bool
+		c    *context
+		err  error
+	}
 }
 
 // maxNested bounds evaluations within each other.
@@ -102,6 +109,14 @@ func (c *context) value(e *symbol.Entry, x *symbol.Expression) (uint64, error) {
 
 // location returns where the object of an entry is.
 func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Location, error) {
+	const fbreg = 0x91
+	if x.Code[0] == fbreg { // most variables without optimization
+		r := dwarfdata.New(x.Code[1:], x.Order)
+		if off := r.SLEB128(); !r.Bad && !r.More() {
+			base, err := c.frameBase()
+			return dwarfexpr.Location{Kind: dwarfexpr.Memory, Addr: c.r.Arch.Wrap(base + uint64(off))}, err
+		}
+	}
 	defer c.evaluating(e, x)()
 	return evaluated(x).Locate(&c.env)
 }

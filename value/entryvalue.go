@@ -226,6 +226,15 @@ func (r *Reader) callsItself(entry uint64) bool {
 
 // caller returns the context of the function that has called c's, or has left by a tail call to it.
 func (c *context) caller() (*context, error) {
+	by := &c.calledBy
+	if !by.read {
+		by.read = true
+		by.c, by.err = c.findCaller()
+	}
+	return by.c, by.err
+}
+
+func (c *context) findCaller() (*context, error) {
 	f := c.frame.Physical
 	if c.frame.Type != frame.TailCall && f.Type() != frame.Normal && f.Type() != frame.OtherStack {
 		return nil, ErrUnavailable

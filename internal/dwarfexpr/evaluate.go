@@ -2,6 +2,7 @@ package dwarfexpr
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
@@ -31,8 +32,9 @@ type evaluation struct {
 // empty expression says that the object is optimized out. The error wraps [ErrMalformed],
 // [ErrUnavailable], or an error of env.
 func (x Expression) Locate(env *Context) (Location, error) {
-	e, err := x.run(env)
-	if err != nil {
+	e := evaluations.Get().(*evaluation)
+	defer e.free()
+	if err := e.run(&x, env); err != nil {
 		return Location{}, err
 	}
 	if e.pieces != nil {
@@ -64,13 +66,21 @@ func (x Expression) Value(env *Context) (uint64, error) {
 	return 0, unavailable("the expression describes no number")
 }
 
-func (x *Expression) run(env *Context) (*evaluation, error) {
+// evaluations are those that have ended: their room is used again.
+var evaluations = sync.Pool{New: func() any { return &evaluation{stack: make([]operand, 0, 8)} }}
+
+func (e *evaluation) free() {
+	*e = evaluation{stack: e.stack[:0]}
+	evaluations.Put(e)
+}
+
+func (e *evaluation) run(x *Expression, env *Context) error {
 	if x.AddrSize != 4 && x.AddrSize != 8 || x.Order == nil {
-		return nil, malformed("addresses of %d bytes", x.AddrSize)
+		return malformed("addresses of %d bytes", x.AddrSize)
 	}
-	e := &evaluation{x: x, env: env}
+	e.x, e.env = x, env
 	e.code(x.Code)
-	return e, e.err
+	return e.err
 }
 
 // code runs operations on the stack that there is.
