@@ -2,6 +2,7 @@ package value
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -81,7 +82,7 @@ func (c *class) next(b []byte) (e element) {
 		}
 		r, n := utf8.DecodeRune(b)
 		if r == utf8.RuneError && n <= 1 {
-			if !utf8.FullRune(b) {
+			if beginning(b) {
 				return element{raw: b, part: true}
 			}
 			return element{raw: b[:1]}
@@ -103,6 +104,39 @@ func (c *class) next(b []byte) (e element) {
 		return element{r: rune(u), raw: b[:4], ok: u <= unicode.MaxRune && !utf16.IsSurrogate(rune(u))}
 	}
 	return element{raw: b[:c.size]}
+}
+
+// cut reports whether the text b ends within its first character.
+func (c *class) cut(b []byte) bool {
+	e := c.next(b)
+	return e.part
+}
+
+// beginning reports whether b is the beginning of a character in UTF-8, as the C library's iconv has it: its leading bytes
+// go up to 0xfd.
+func beginning(b []byte) bool {
+	n := 0
+	switch lead := b[0]; {
+	case lead >= 0xc2 && lead < 0xe0:
+		n = 2
+	case lead >= 0xe0 && lead < 0xf0:
+		n = 3
+	case lead >= 0xf0 && lead < 0xf8:
+		n = 4
+	case lead >= 0xf8 && lead < 0xfc:
+		n = 5
+	case lead == 0xfc, lead == 0xfd:
+		n = 6
+	}
+	if len(b) >= n {
+		return false
+	}
+	for _, x := range b[1:] {
+		if x&0xc0 != 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // same reports whether e and x are one character.
@@ -160,6 +194,18 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		list = append(list, e)
 		count += e.n
 	}
+	// GDB loses the character before one that is cut off.
+	last := len(list) - 1
+	if list[last].part {
+		last--
+	} else if len(b) < c.size || !w.p.UTF8 || !c.cut(b) {
+		last = -1
+	}
+	if last >= 0 && list[last].ok {
+		if list[last].n--; list[last].n == 0 {
+			list = slices.Delete(list, last, last+1)
+		}
+	}
 	w.put(c.prefix)
 	open, escaped := false, false
 	for i := range list {
@@ -178,21 +224,13 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		}
 		switch {
 		case e.part:
-			if open {
-				w.put(`"`)
-			}
-			if i > 0 {
-				w.put(" ")
-			}
+			sep(false)
 			w.put("<incomplete sequence ")
 			w.put(octal(e.raw))
 			w.put(">")
-			open = false
 		case e.n > w.p.repeats():
 			sep(false)
-			escaped = false
 			w.put("'" + c.spell(e, '"', w.p.UTF8, &escaped) + "' <repeats " + strconv.Itoa(e.n) + " times>")
-			escaped = false
 		default:
 			sep(true)
 			for range e.n {
@@ -208,7 +246,8 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 	}
 }
 
-// spell writes a character as C does. escaped says that an escape of digits came before: then digits are escaped, too.
+// spell writes a character as C does. escaped says that an escape in hexadecimal came before: then
+// its digits are escaped, too.
 func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string {
 	after := *escaped
 	*escaped = false
@@ -230,7 +269,7 @@ func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string 
 			return `\v`
 		}
 		printable := e.r >= ' ' && e.r < 0x7f || utf8s && e.r >= 0x80 && (unicode.IsPrint(e.r) || unicode.In(e.r, unicode.Zs, unicode.Co))
-		if printable && !(after && e.r >= '0' && e.r <= '9') {
+		if printable && !(after && strings.ContainsRune("0123456789abcdefABCDEF", e.r)) {
 			if e.r == rune(quote) || e.r == '\\' {
 				return `\` + string(e.r)
 			}
