@@ -137,6 +137,9 @@ func (w *writer) goValue(v *Value, level int, typed bool) {
 		w.part(v)
 		return
 	}
+	if n, ok := v.size(); v.bytes == nil && ok && !w.spend(int(min(n, maxRead))) {
+		return
+	}
 	if err := v.Err(); err != nil {
 		if v.err != nil || kind != goStruct && kind != goArray {
 			w.goUnreadable(err)

@@ -8,8 +8,8 @@ import (
 // goPair is an entry of a map.
 type goPair struct{ key, value Value }
 
-// maxGoBuckets bounds the buckets or groups of one map that are looked at.
-const maxGoBuckets = 1 << 17
+// goOverhead counts as bytes that are read for a bucket, beside its own.
+const goOverhead = 256
 
 // goMap writes a map.
 func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
@@ -25,9 +25,9 @@ func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
 	var next func() (goPair, bool)
 	n, ok := m.dig("used")
 	if ok {
-		next = m.goGroups()
+		next = m.goGroups(w)
 	} else if n, ok = m.dig("count"); ok {
-		next = m.goBuckets()
+		next = m.goBuckets(w)
 	}
 	count, err := n.number()
 	if !ok || err != nil || next == nil {
@@ -83,7 +83,7 @@ func (t *Type) goPart(a dwarf.Attr) *Type {
 
 // goGroups returns the entries of a Swiss table (package internal/runtime/maps, since Go 1.24), in the order in which they
 // lie there.
-func (v *Value) goGroups() func() (goPair, bool) {
+func (v *Value) goGroups(w *writer) func() (goPair, bool) {
 	d, ok := v.dig("dirPtr")
 	l, ok2 := v.dig("dirLen")
 	dir, err := d.number()
@@ -103,7 +103,8 @@ func (v *Value) goGroups() func() (goPair, bool) {
 		group        *Value
 		g, slot      uint64
 		table, last  uint64
-		seen         int
+		control      uint64 // a byte for each slot: the highest bit is set if the slot is not in use
+		wrong        int
 	)
 	if n == 0 { // a map of up to eight entries is one group
 		data, groups = dir, 1
@@ -115,14 +116,14 @@ func (v *Value) goGroups() func() (goPair, bool) {
 				for slot < 8 {
 					i := slot
 					slot++
-					if p, ok := group.goSlot(i); ok {
-						return p, true
+					if control>>(8*i)&0x80 == 0 {
+						return group.goSlot(i)
 					}
 				}
 				group = nil
 			}
 			for g >= groups { // the next table
-				if table >= n || table >= maxGoBuckets {
+				if table >= n || !w.spend(goOverhead) {
 					return goPair{}, false
 				}
 				b := make([]byte, ptr)
@@ -143,14 +144,19 @@ func (v *Value) goGroups() func() (goPair, bool) {
 				if !ok || !ok2 || err != nil || err2 != nil {
 					return goPair{}, false
 				}
-				data, groups, g = first, min(mask, maxGoBuckets)+1, 0
+				data, groups, g = first, min(mask, maxObject)+1, 0
 			}
-			if seen++; seen > maxGoBuckets {
+			if !w.spend(goOverhead + int(min(size, maxRead))) {
 				return goPair{}, false
 			}
 			x := v.at(groupType, data+g*size)
+			x.load()
 			g++
-			if x.Err() != nil {
+			ctrl, _ := x.dig("ctrl")
+			if control, err = ctrl.number(); err != nil {
+				if wrong++; wrong > maxGoWrong {
+					return goPair{}, false
+				}
 				continue
 			}
 			group, slot = &x, 0
@@ -158,16 +164,8 @@ func (v *Value) goGroups() func() (goPair, bool) {
 	}
 }
 
-// goSlot returns the entry of a slot of a group, if the slot is in use.
+// goSlot returns the entry of a slot of a group.
 func (v *Value) goSlot(i uint64) (p goPair, ok bool) {
-	ctrl, ok := v.dig("ctrl")
-	if !ok {
-		return p, false
-	}
-	control, err := ctrl.Uint()
-	if err != nil || control>>(8*i)&0x80 != 0 {
-		return p, false
-	}
 	if slots, has := v.dig("slots"); has {
 		s := slots.Index(i)
 		k, ok := s.dig("key")
@@ -195,7 +193,7 @@ func (t *Type) member(name string) *Type {
 
 // goBuckets returns the entries of a map of Go before 1.24: buckets of eight entries, with more in a list behind each. While a
 // map grows, some entries are in the old buckets.
-func (v *Value) goBuckets() func() (goPair, bool) {
+func (v *Value) goBuckets(w *writer) func() (goPair, bool) {
 	number := func(name string) (uint64, *Type, bool) {
 		m, ok := v.dig(name)
 		n, err := m.number()
@@ -219,24 +217,37 @@ func (v *Value) goBuckets() func() (goPair, bool) {
 		olds = max(olds/2, 1)
 	}
 	var (
-		i, slot, seen uint64
-		bucket        *Value
+		i, slot uint64
+		bucket  *Value
+		hashes  []byte // a byte for each entry
+		wrong   int
 	)
+	enter := func(x Value) {
+		x.load()
+		h, _ := x.dig("tophash")
+		if h.Type != nil {
+			hashes, _ = h.Bytes()
+		}
+		if len(hashes) < 8 {
+			wrong++
+			return
+		}
+		bucket, slot = &x, 0
+	}
 	return func() (goPair, bool) {
 		for {
 			if bucket != nil {
 				for slot < 8 {
 					k := slot
 					slot++
-					if p, ok := bucket.goEntry(k); ok {
-						return p, true
+					if hashes[k] >= goFirstValue {
+						return bucket.goEntry(k)
 					}
 				}
 				more, _ := bucket.dig("overflow")
 				bucket = nil
 				if at, err := more.number(); err == nil && at != 0 {
-					x := v.at(bucketType, at)
-					bucket, slot = &x, 0
+					enter(v.at(bucketType, at))
 				}
 			} else {
 				if i >= uint64(1)<<b {
@@ -253,9 +264,9 @@ func (v *Value) goBuckets() func() (goPair, bool) {
 					}
 				}
 				i++
-				bucket, slot = &x, 0
+				enter(x)
 			}
-			if seen++; seen > maxGoBuckets {
+			if wrong > maxGoWrong || !w.spend(goOverhead+int(min(size, maxRead))) {
 				return goPair{}, false
 			}
 		}
@@ -279,16 +290,11 @@ func (v *Value) goMoved() bool {
 	return err != nil || n > goEmptyOne && n < goFirstValue
 }
 
-// goEntry returns an entry of a bucket, if it is in use.
+// goEntry returns an entry of a bucket.
 func (v *Value) goEntry(i uint64) (goPair, bool) {
-	hashes, ok := v.dig("tophash")
-	keys, ok2 := v.dig("keys")
-	values, ok3 := v.dig("values")
-	if !ok || !ok2 || !ok3 {
-		return goPair{}, false
-	}
-	h := hashes.Index(i)
-	if n, err := h.Uint(); err != nil || n < goFirstValue {
+	keys, ok := v.dig("keys")
+	values, ok2 := v.dig("values")
+	if !ok || !ok2 {
 		return goPair{}, false
 	}
 	return goPair{keys.Index(i), values.Index(i)}, true

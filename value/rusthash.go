@@ -45,7 +45,7 @@ func (w *writer) rustHash(v *Value, isMap bool) bool {
 	if isMap {
 		name, how = "HashMap", pairs
 	}
-	buckets := tableOf(v, ctrl, mask)
+	buckets := w.tableOf(v, ctrl, mask)
 	left := n
 	var value *Value
 	w.items(name+"(size="+strconv.FormatUint(n, 10)+")", how, func() (item, bool) {
@@ -81,7 +81,7 @@ func (v *Value) number() (uint64, error) {
 }
 
 // tableOf returns the numbers of the buckets in use, one after the other.
-func tableOf(v *Value, ctrl, mask uint64) func() (uint64, bool) {
+func (w *writer) tableOf(v *Value, ctrl, mask uint64) func() (uint64, bool) {
 	const step = 256
 	var part []byte
 	var from, i uint64
@@ -89,8 +89,8 @@ func tableOf(v *Value, ctrl, mask uint64) func() (uint64, bool) {
 		for ; i <= mask && i < maxBuckets; i++ {
 			if i >= from+uint64(len(part)) {
 				from = i
-				part = make([]byte, min(step, mask-i+1))
-				if v.readMemory(ctrl+i, part) != nil {
+				part = make([]byte, min(step-1, mask-i)+1)
+				if !w.spend(len(part)) || v.readMemory(ctrl+i, part) != nil {
 					return 0, false
 				}
 			}

@@ -204,7 +204,7 @@ func (w *writer) rustElements(v *Value, elem *Type, addr, n uint64) func() (item
 	size, ok := elem.size()
 	i := uint64(0)
 	return func() (item, bool) {
-		if i >= n || !ok {
+		if i >= n || !ok || !w.spend(int(min(size, maxRead))) {
 			return item{}, false
 		}
 		x := v.at(elem, addr+i*size)
@@ -251,7 +251,7 @@ func (w *writer) rustDeque(v *Value, t *Type) bool {
 	}
 	i := uint64(0)
 	w.items("VecDeque(size="+strconv.FormatUint(n, 10)+")", array, func() (item, bool) {
-		if i >= n {
+		if i >= n || !w.spend(int(min(size, maxRead))) {
 			return item{}, false
 		}
 		at := uint64(0)

@@ -50,7 +50,7 @@ func (w *writer) rustTree(v *Value, isMap bool) bool {
 	if !ok || err != nil || height > maxTreeHeight {
 		return false
 	}
-	walk := &treeWalk{isMap: isMap}
+	walk := &treeWalk{w: w, isMap: isMap}
 	if !walk.push(p, int(height)) {
 		return false
 	}
@@ -60,6 +60,7 @@ func (w *writer) rustTree(v *Value, isMap bool) bool {
 
 // treeWalk goes through the keys of a tree in their order.
 type treeWalk struct {
+	w       *writer
 	path    []treeNode // from the root
 	isMap   bool
 	pending *item // the value of the key before
@@ -76,6 +77,9 @@ type treeNode struct {
 // push enters a node. p points to the part of it that a leaf has.
 func (t *treeWalk) push(p Value, height int) bool {
 	leaf := p.Deref()
+	if n, ok := leaf.size(); !ok || !t.w.spend(int(min(n, maxRead))) {
+		return false
+	}
 	n := treeNode{height: height}
 	var ok, ok2 bool
 	n.keys, ok = leaf.dig("keys")
