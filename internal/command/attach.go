@@ -50,6 +50,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
   sfwalk attach 4242 --consistent
+  sfwalk attach 4242 --print 'req->url' --frame handle_request
   sfwalk attach 4242 --args
   sfwalk attach 4242 --locals --frame 3
   sfwalk attach 4242 --no-lines

@@ -36,6 +36,7 @@ modules with their build IDs. Only the file's owner can read it.
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk core core.4242
   sfwalk core --exe ./server core.4242
+  sfwalk core core.4242 --print 'req->url' --frame handle_request
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
   sfwalk core core.4242 --save 4242.dmp --format minidump
   sfwalk core core.4242 --json | jq .signal`,

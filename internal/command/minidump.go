@@ -42,6 +42,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk minidump crash.dmp --symbols ./symbols
   sfwalk minidump crash.dmp --symbols ./symbols --explain
   sfwalk minidump --exe ./server crash.dmp
+  sfwalk minidump --exe ./server crash.dmp --print 'req->url' --frame handle_request
   sfwalk minidump crash.dmp --info
   sfwalk minidump crash.dmp --format breakpad
   sfwalk minidump logcat.txt --symbols ./symbols

@@ -32,6 +32,7 @@ minidump also writes a minidump of it, for minidump_stackwalk and all that reads
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk open snapshot.4242
   sfwalk open --exe ./server snapshot.4242
+  sfwalk open snapshot.4242 --print 'req->url' --frame handle_request
   sfwalk open --sysroot /srv/arm64-root snapshot.4242
   sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,

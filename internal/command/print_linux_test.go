@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -123,10 +122,7 @@ func comparePrints(t *testing.T, program, file string) {
 func TestPrintC(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	dir := gdbtest.Testdata(t, "progs", "expressions")
-	program := filepath.Join(t.TempDir(), "expressions")
-	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), "-static", "-g", "-O0", "-w", "-o", program, filepath.Join(dir, "expressions.c"), filepath.Join(dir, "elsewhere.c")).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := buildExpressions(t, "-static")
 	comparePrints(t, program, filepath.Join(dir, "c.txt"))
 }
 

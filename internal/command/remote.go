@@ -41,6 +41,7 @@ qemu's user emulation cannot be interrupted through its stub: stop it with
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk remote localhost:1234
+  sfwalk remote localhost:1234 --print 'req->url' --frame handle_request
   sfwalk remote --exe ./firmware.elf localhost:3333
   sfwalk remote --sysroot /srv/arm64-root unix:/run/qemu.sock
   sfwalk remote localhost:1234 --call 'getpid()'

@@ -1,0 +1,113 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// buildExpressions builds the program of C whose values --print shows.
+func buildExpressions(t *testing.T, flags ...string) string {
+	t.Helper()
+	gdbtest.NeedAMD64(t)
+	dir := gdbtest.Testdata(t, "progs", "expressions")
+	program := filepath.Join(t.TempDir(), "expressions")
+	args := append([]string{"-g", "-O0", "-w", "-o", program, filepath.Join(dir, "expressions.c"), filepath.Join(dir, "elsewhere.c")}, flags...)
+	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// TestPrintPage runs every command with --print of docs/values.md, of which the program's source tells the values.
+func TestPrintPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/values.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := gdbtest.Start(t, buildExpressions(t))
+	pid := strconv.Itoa(p.PID)
+	saved := filepath.Join(t.TempDir(), "saved")
+	if _, stderr, err := execute(newAttach(nil), pid, "--save", saved, "--print", "req->url", "--print", "counter"); err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	wants := map[string]string{
+		"url": `"/index.html"`, "headers@1": `{{name = 0x`, "code": "req->code / 100 == 4 = 1", "table": "{30, 40}", "inside": "= 314", "opaque": "= (struct header *) 0x",
+		"unseen": "= 55", "calls": "leaf::calls = 3", "$sp": "$sp = (void *) 0x", "counter": `"expression":"counter","type":"int","value":"41"`,
+	}
+	n := 0
+	for _, m := range regexp.MustCompile(`(?m)^    sfwalk (\w+) (\S+) (--print .*)$`).FindAllStringSubmatch(string(page), -1) {
+		n++
+		var args []string
+		for _, q := range regexp.MustCompile(`'[^']*'|"[^"]*"|[^ ]+`).FindAllString(m[3], -1) {
+			if q[0] == '\'' || q[0] == '"' {
+				q = q[1 : len(q)-1]
+			}
+			args = append(args, q)
+		}
+		cmd, target := newAttach(nil), pid
+		switch m[1] {
+		case "core":
+			cmd, target = newCore(nil), saved
+		case "open":
+			cmd, target = newOpen(nil), saved
+		}
+		stdout, stderr, err := execute(cmd, append([]string{target}, args...)...)
+		if err != nil {
+			t.Errorf("%s: %v %s", m[0], err, stderr)
+		}
+		for text, want := range wants {
+			if strings.Contains(m[3], text) && !strings.Contains(stdout, want) {
+				t.Errorf("%s: %s, want %s", m[0], stdout, want)
+			}
+		}
+	}
+	if n < 7 {
+		t.Errorf("the page has %d commands", n)
+	}
+}
+
+// TestPrintNowhere: frames without the names of an expression are left out, and an expression that has a value in none is an
+// error.
+func TestPrintNowhere(t *testing.T) {
+	p := gdbtest.Start(t, buildExpressions(t))
+	pid := strconv.Itoa(p.PID)
+	stdout, _, err := execute(newAttach(nil), pid, "--print", "depth")
+	if got := strings.Count(stdout, "        depth = "); err != nil || got != 3 || strings.Contains(stdout, "error") {
+		t.Errorf("depth is in %d frames, want 3: %v\n%s", got, err, stdout)
+	}
+	stdout, _, err = execute(newAttach(nil), pid, "--print", "depth", "--frame", "leaf", "--frame", "handle_request")
+	if err != nil || strings.Count(stdout, "        depth = <error: No symbol \"depth\" in current context at column 1>") != 1 {
+		t.Errorf("%v\n%s", err, stdout)
+	}
+	// Thread-local variables, and those of libraries without debug information of them.
+	stdout, _, err = execute(newAttach(nil), pid, "--frame", "leaf", "--print", "per_thread", "--print", "(long) &per_thread % 4")
+	if err != nil || !strings.Contains(stdout, "per_thread = 78\n") {
+		t.Errorf("%v\n%s", err, stdout)
+	}
+	for text, want := range map[string]string{
+		"nothing + 1":       `--print nothing + 1: No symbol "nothing" in current context at column 1`,
+		"req->ulr":          "--print req->ulr: There is no member named ulr at column 6",
+		"req->":             "--print req->: a name is missing at column 6",
+		"1 +":               "--print 1 +: an expression is missing at column 4",
+		"counter = 5":       "--print counter = 5: an expression cannot assign at column 9",
+		"handle_request(1)": "--print handle_request(1): --print does not call functions: use sfwalk call at column 1",
+		"1 / (2 - 2)":       "--print 1 / (2 - 2): Division by zero at column 3",
+		"(struct no *) 1":   "--print (struct no *) 1: No struct type named no at column 2",
+		"*(int *) 8":        "--print *(int *) 8: Cannot access memory at address 0x8",
+		"$xyz":              "--print $xyz: no register is called $xyz at column 1",
+		"counter @@ 2":      "--print counter @@ 2: an expression is missing at column 10",
+	} {
+		_, _, err := execute(newAttach(nil), pid, "--print", text)
+		if err == nil || err.Error() != want || errors.As(err, new(usageError)) || errors.Is(err, errEarly) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
