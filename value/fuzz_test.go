@@ -94,6 +94,13 @@ func show(t testing.TB, a *arch.Arch, im *elfimage.Image, memory []byte) (variab
 			for _, list := range [][]value.Variable{in.Arguments, in.Locals} {
 				for i := range list {
 					variables++
+					if i < 2 {
+						evaluate(&in, list[i].Name)
+						evaluate(&in, "*"+list[i].Name+"@2")
+						evaluate(&in, list[i].Name+"->next->a[1] + 2")
+						evaluate(&in, "(struct s *) &"+list[i].Name)
+						evaluate(&in, "ns::T::"+list[i].Name)
+					}
 					printer.Local(&list[i])
 					raw.Local(&list[i])
 					x := list[i].Value()

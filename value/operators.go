@@ -1,8 +1,6 @@
 package value
 
 import (
-	"math"
-
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -147,6 +145,9 @@ func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 	return e.floats(n, &a, &b)
 }
 
+// maxRepetitions bounds the elements of an array that an expression makes.
+const maxRepetitions = 1 << 20
+
 // repeated evaluates GDB's operand@count: an array of that many elements, the first of which is the operand.
 func (e *evaluation) repeated(n *syntax.Node) (Value, error) {
 	v, err := e.value(n.Args[0])
@@ -167,7 +168,7 @@ func (e *evaluation) repeated(n *syntax.Node) (Value, error) {
 	if v = referred(v); v.Place != InMemory {
 		return v, e.fail(n.At, "Only values in memory can be extended with '@'.")
 	}
-	if i < 1 || i > math.MaxInt32 {
+	if i < 1 || i > maxRepetitions {
 		return v, e.fail(n.At, "Invalid number %d of repetitions.", i)
 	}
 	return e.at(e.r.arrayOf(v.Type, uint64(i)), v.Addr), nil
