@@ -138,6 +138,14 @@ func canonicalType(name string, depth int) string {
 
 const anonymousSpace = "(anonymous namespace)"
 
+// CanonicalType spells a type of C++ as CanonicalName spells one among the arguments of a template: "char const*" for "const char *".
+func CanonicalType(name string) string {
+	if len(name) > maxCanonical || keepsParameters(name) {
+		return name
+	}
+	return canonicalType(name, 0)
+}
+
 // SplitTemplate splits the name of a type that is made of a template of C++ into that of the template and the arguments. Names without
 // arguments, and those of members of such types, have none.
 func SplitTemplate(name string) (template string, args []string) {

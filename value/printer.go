@@ -51,7 +51,7 @@ func (p *Printer) depth() int {
 func (p *Printer) Text(v *Value) string {
 	text, err := p.text(v, 0)
 	if err != nil {
-		text += "<error: " + err.Error() + ">"
+		text += unreadable(err)
 	}
 	return text
 }
@@ -182,12 +182,12 @@ func (w *writer) part(v *Value) {
 	if !w.p.Raw && w.library(v, t) || w.ofLanguage(v, t) {
 		return
 	}
+	if t.Declared {
+		w.put("<incomplete type>")
+		return
+	}
 	switch t.Kind {
 	case Struct, Union:
-		if t.Declared {
-			w.put("<incomplete type>")
-			return
-		}
 		w.structure(v, t)
 		return
 	case Array:
@@ -376,60 +376,6 @@ func (w *writer) reference(v *Value, deref bool) {
 	}
 }
 
-// memberPointer writes C++'s pointer to a member.
-func (w *writer) memberPointer(v *Value, t *Type) {
-	if t.Elem().Strip().Kind == Function {
-		w.methodPointer(v, t)
-		return
-	}
-	n, _ := v.Int()
-	if n == -1 || v.Type.Strip().Size == 4 && int32(n) == -1 {
-		w.put("NULL")
-		return
-	}
-	if t.Class != nil {
-		for _, f := range t.Class.Strip().Fields() {
-			if !f.Static && !f.Base && f.Offset == n {
-				w.put("&" + t.Class.Strip().FullName() + "::" + f.Name)
-				return
-			}
-		}
-	}
-	w.put(strconv.FormatInt(n, 10))
-}
-
-// methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
-// virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word.
-func (w *writer) methodPointer(v *Value, t *Type) {
-	b, err := v.Bytes()
-	size := len(b) / 2
-	if err != nil || size == 0 {
-		w.absent(errors.Join(err, ErrUnavailable))
-		return
-	}
-	big := v.Type.order() == bigEndian
-	ptr, adjust := number(b[:size], big), int64(number(b[size:], big))
-	virtual := ptr&1 != 0
-	if w.virtualBit(t) {
-		virtual = adjust&1 != 0
-		adjust >>= 1
-	} else if virtual {
-		ptr--
-	}
-	if !virtual && ptr == 0 {
-		w.put("NULL")
-		return
-	}
-	if virtual {
-		w.put("&virtual table offset " + strconv.FormatUint(ptr, 10))
-	} else {
-		w.address(v, ptr)
-	}
-	if adjust != 0 {
-		w.put(", this adjustment " + strconv.FormatInt(adjust, 10))
-	}
-}
-
 // symbolAt returns the name of what is at an address.
 func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 	if addr == 0 {
@@ -439,6 +385,11 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 		return n.name, n.off, n.name != ""
 	}
 	name, off, ok = r.Symbols.Symbol(r.Modules, addr)
+	if r.Modules.IsCode(addr) {
+		if full, start := r.functionOfCXX(addr); full != "" {
+			name, off, ok = full, addr-start, true
+		}
+	}
 	if i := strings.Index(name, "@"); i > 0 {
 		name = name[:i]
 	}

@@ -1,0 +1,163 @@
+package value
+
+import (
+	"debug/dwarf"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// memberPointer writes C++'s pointer to a member.
+func (w *writer) memberPointer(v *Value, t *Type) {
+	if t.Elem().Strip().Kind == Function {
+		w.methodPointer(v, t)
+		return
+	}
+	n, _ := v.Int()
+	if n == -1 || v.Type.Strip().Size == 4 && int32(n) == -1 {
+		w.put("NULL")
+		return
+	}
+	if t.Class != nil {
+		for _, f := range t.Class.Strip().Fields() {
+			if !f.Static && !f.Base && f.Offset == n {
+				w.put("&" + t.Class.Strip().FullName() + "::" + f.Name)
+				return
+			}
+		}
+	}
+	w.put(strconv.FormatInt(n, 10))
+}
+
+// methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
+// virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word.
+func (w *writer) methodPointer(v *Value, t *Type) {
+	b, err := v.Bytes()
+	size := len(b) / 2
+	if err != nil || size == 0 {
+		w.absent(errors.Join(err, ErrUnavailable))
+		return
+	}
+	big := v.Type.order() == bigEndian
+	ptr, adjust := number(b[:size], big), int64(number(b[size:], big))
+	virtual := ptr&1 != 0
+	if w.virtualBit(t) {
+		virtual = adjust&1 != 0
+		adjust >>= 1
+	} else if virtual {
+		ptr--
+	}
+	if !virtual && ptr == 0 {
+		w.put("NULL")
+		return
+	}
+	if virtual {
+		if name := t.virtualMethod(int64(ptr)/int64(size), adjust); name != "" {
+			w.put("&virtual " + name)
+			return
+		}
+		w.put("&virtual table offset " + strconv.FormatUint(ptr, 10))
+	} else { // GDB has the type before a method
+		w.put("(" + t.String() + ") ")
+		w.address(v, ptr)
+	}
+	if adjust != 0 {
+		w.put(", this adjustment " + strconv.FormatInt(adjust, 10))
+	}
+}
+
+// virtualMethod returns the name, with parameters, of the method at an index of the table of virtual functions of the class of a pointer to
+// methods, adjust bytes behind the beginning of its objects; "" if there is none.
+func (t *Type) virtualMethod(index, adjust int64) string {
+	class := t.Class
+	for range maxBases {
+		if class == nil {
+			return ""
+		}
+		class = class.Strip()
+		if class.entry == nil {
+			return ""
+		}
+		if adjust == 0 {
+			if name := class.methodAt(index); name != "" {
+				return symbol.NewDemangler(demangleSteps).Name(name)
+			}
+		}
+		fields := class.Fields()
+		class = nil
+		for i := range fields {
+			f := &fields[i]
+			if n, _ := f.Type.size(); f.Base && !f.Virtual && adjust >= f.Offset && adjust < f.Offset+int64(n) {
+				class, adjust = f.Type, adjust-f.Offset
+				break
+			}
+		}
+	}
+	return ""
+}
+
+const demangleSteps = 1 << 16
+
+// methodAt returns the linkage name of the method that a class has at an index of its table.
+func (t *Type) methodAt(index int64) string {
+	list, err := t.entry.Children()
+	if err != nil {
+		return ""
+	}
+	for _, e := range list {
+		if e.Tag != dwarf.TagSubprogram || !e.Has(dwarf.AttrVtableElemLoc) {
+			continue
+		}
+		const constu = 0x10
+		b := e.Block(dwarf.AttrVtableElemLoc)
+		if len(b) < 2 || b[0] != constu {
+			continue
+		}
+		r := dwarfdata.New(b[1:], t.r.order())
+		if n := r.ULEB128(); !r.Bad && !r.More() && int64(n) == index {
+			return e.Text(dwarf.AttrLinkageName)
+		}
+	}
+	return ""
+}
+
+// functionOfCXX returns the name of the function of C++ at an address, and where the function begins, if it has no linkage name: GDB
+// makes the name of the parameters.
+func (r *Reader) functionOfCXX(addr uint64) (name string, start uint64) {
+	scopes, bias, err := r.Symbols.Scopes(r.Modules, addr)
+	if err != nil || len(scopes) == 0 || scopes[0].Language() != "c++" {
+		return "", 0
+	}
+	low, ok := scopes[0].Address(dwarf.AttrLowpc)
+	if !ok {
+		return "", 0
+	}
+	e := scopes[0].Entry
+	for range maxAbstract {
+		if e.Has(dwarf.AttrLinkageName) {
+			return "", 0
+		}
+		if name = e.Text(dwarf.AttrName); name != "" {
+			break
+		}
+		next := e.Reference(dwarf.AttrAbstractOrigin)
+		if next.IsZero() {
+			next = e.Reference(dwarf.AttrSpecification)
+		}
+		if e, err = r.Symbols.Entry(next); err != nil {
+			return "", 0
+		}
+	}
+	t := &Type{Kind: Function, r: r, entry: e}
+	var list []string
+	for _, p := range t.read().parameters {
+		list = append(list, symbol.CanonicalType(p.String()))
+	}
+	if t.read().dots {
+		list = append(list, "...")
+	}
+	return name + "(" + strings.Join(list, ", ") + ")", low + bias
+}
