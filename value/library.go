@@ -26,10 +26,13 @@ func (p *Printer) summary(v *Value) (string, bool) {
 		return "", false
 	}
 	if w.failure != nil {
-		w.buf = append(w.buf, "<error reading variable: "+w.failure.Error()+">"...)
+		w.buf = append(w.buf, unreadable(w.failure)...)
 	}
 	return w.String(), true
 }
+
+// unreadable is what GDB writes where the elements of a container cannot be read.
+func unreadable(err error) string { return "<error reading variable: " + err.Error() + ">" }
 
 // virtualBit reports whether pointers to methods have the mark of a virtual one in their second word.
 func (w *writer) virtualBit(t *Type) bool { return t.r.Arch.Name == "arm64" || t.r.Arch.Name == "arm" }

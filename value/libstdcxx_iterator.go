@@ -3,7 +3,18 @@ package value
 import "strconv"
 
 // dereferenced writes what an iterator points to as the iterator's text.
-func (o *object) dereferenced(v Value) *shown { return o.w.textOf("", &v, "") }
+func (o *object) dereferenced(v Value) *shown { return o.inNode(v, v.Addr) }
+
+// inNode is dereferenced, of a value in a node.
+func (o *object) inNode(v Value, node uint64) *shown {
+	if _, ok := v.size(); !ok { // the debug information has no more than the name of its type
+		return nil
+	}
+	if _, err := o.word(node); err != nil && v.Addr != node {
+		return &shown{err: err}
+	}
+	return o.w.textOf("", &v, "")
+}
 
 // notDereferenceable writes an iterator that points nowhere.
 func notDereferenceable(of string) *shown {
@@ -40,7 +51,7 @@ func listIterator(o *object) *shown {
 	if at == 0 {
 		return notDereferenceable(of)
 	}
-	return o.dereferenced(o.at(elem, at+offset))
+	return o.inNode(o.at(elem, at+offset), at)
 }
 
 // treeIterator writes an iterator of a std::map or std::set.
@@ -53,7 +64,7 @@ func treeIterator(o *object) *shown {
 	if at == 0 {
 		return notDereferenceable("associative container")
 	}
-	return o.dereferenced(o.at(elem, at+alignUp(treeWords*o.ptrSize(), elem.alignment(false))))
+	return o.inNode(o.at(elem, at+alignUp(treeWords*o.ptrSize(), elem.alignment(false))), at)
 }
 
 // slistIterator writes an iterator of a __gnu_cxx::slist.
@@ -66,7 +77,7 @@ func slistIterator(o *object) *shown {
 	if at == 0 {
 		return notDereferenceable("__gnu_cxx::slist")
 	}
-	return o.dereferenced(o.at(elem, at+alignUp(o.ptrSize(), elem.alignment(false))))
+	return o.inNode(o.at(elem, at+alignUp(o.ptrSize(), elem.alignment(false))), at)
 }
 
 // bitIterator writes an iterator of a std::vector<bool>, or a reference to a bit.

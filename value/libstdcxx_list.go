@@ -27,12 +27,12 @@ func nothing(func(child) bool) {}
 func (o *object) chain(elem *Type, node, end, offset uint64) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		for node != end {
-			if !yield(o.at(elem, node+offset), nil) {
-				return
-			}
 			next, err := o.word(node)
 			if err != nil {
 				yield(Value{}, err)
+				return
+			}
+			if !yield(o.at(elem, node+offset), nil) {
 				return
 			}
 			node = next

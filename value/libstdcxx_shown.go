@@ -39,7 +39,7 @@ func (w *writer) shown(s *shown) {
 		return
 	}
 	if s.err != nil {
-		w.put("<error reading variable: " + s.err.Error() + ">")
+		w.put(unreadable(s.err))
 		return
 	}
 	w.put(s.text)
@@ -54,7 +54,7 @@ func (w *writer) shown(s *shown) {
 			break
 		}
 		if c.err != nil {
-			w.put("<error reading variable: " + c.err.Error() + ">")
+			w.put(unreadable(c.err))
 			ended = false
 			break
 		}
@@ -132,7 +132,11 @@ func (w *writer) object(v *Value) {
 
 // abort ends the text of a variable: GDB says that the variable cannot be read.
 func (w *writer) abort(err error) {
-	if w.failure == nil {
+	switch {
+	case w.full:
+	case w.structs > 0 && w.nesting == 0:
+		w.buf = append(w.buf, unreadable(err)...)
+	default:
 		w.failure = err
 	}
 	w.full = true

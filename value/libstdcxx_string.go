@@ -48,6 +48,9 @@ func (o *object) characters(addr uint64, elem *Type, n int64) *shown {
 	case addr == 0 && n > 0:
 		return &shown{err: stringError{}}
 	}
+	if n = int64(int32(n)); n < 0 { // GDB counts with 32 bits, and takes such a text for an empty one
+		n, addr = 0, 0
+	}
 	return &shown{text: o.w.characters(o.v, addr, elem, size, uint64(n))}
 }
 

@@ -24,6 +24,9 @@ func tree(o *object) *shown {
 // elements writes the elements of a container whose name says whether they are pairs.
 func (o *object) elements(elem *Type, count int64, values iter.Seq2[Value, error]) *shown {
 	s := &shown{text: o.name + " with " + countText(count)}
+	if _, ok := elem.size(); !ok { // the debug information has no more than its name
+		return s
+	}
 	if strings.HasSuffix(o.name, "map") {
 		s.hint, s.children = asMap, keysAndValues(values)
 	} else {
@@ -69,7 +72,8 @@ func (o *object) treeNodes(elem *Type, node uint64, count int64) iter.Seq2[Value
 	offset := alignUp(treeWords*o.ptrSize(), elem.alignment(false))
 	return func(yield func(Value, error) bool) {
 		for i := int64(0); i < count; i++ {
-			v := o.at(elem, node+offset)
+			this := node
+			v := o.at(elem, this+offset)
 			if i+1 < count {
 				next, err := o.treeNext(node)
 				if err != nil {
@@ -77,6 +81,10 @@ func (o *object) treeNodes(elem *Type, node uint64, count int64) iter.Seq2[Value
 					return
 				}
 				node = next
+			}
+			if _, err := o.word(this); err != nil {
+				yield(Value{}, err)
+				return
 			}
 			if !yield(v, nil) {
 				return
