@@ -158,6 +158,10 @@ func (w *writer) top(v *Value) {
 
 // value writes a value that is no part of another one.
 func (w *writer) value(v *Value) {
+	if t := v.Type.Strip(); t.Declared && (t.Kind == Struct || t.Kind == Union || t.Kind == Enum) {
+		w.put("<incomplete type>")
+		return
+	}
 	if err := v.Err(); err != nil && !w.full && !errors.Is(err, ErrSynthetic) {
 		w.absent(err)
 		return

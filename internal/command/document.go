@@ -79,6 +79,7 @@ type frameEntry struct {
 	arguments    string // as text; valid where hasArguments is set
 	hasArguments bool
 	noValues     bool // values are asked for, and no debug information has them
+	wantsLocals  bool // local variables are among those values
 
 	args   symbol.Args
 	over   bool   // lies over the same physical frame as the one before

@@ -68,6 +68,9 @@ func (w *walker) prints(x *frameEntry, f *value.Frame) {
 		} else {
 			w.describe(&y, &v)
 			y.Value = flags.printer.Print(&v)
+			if w.flags.json {
+				y.Children = w.children(&v)
+			}
 			y.text = text + " = " + y.Value
 		}
 		if y.MovedOn = f.MovedOn(); y.MovedOn {

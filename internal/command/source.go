@@ -67,7 +67,7 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	for _, w := range s.warned(symbols, flags) {
 		warn(cmd, w)
 	}
-	if err := flags.values.printed.verdict(); err != nil {
+	if err := flags.values.verdict(); err != nil {
 		return err
 	}
 	if !whole {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +18,10 @@ import (
 // valueFlags are the flags that have a command print the values in frames.
 type valueFlags struct {
 	args, locals bool
-	prints       []string // expressions
-	printed      *printed // nil without expressions
-	frames       []string // levels, or names of functions; all where there are none
+	prints       []string     // expressions
+	printed      *printed     // nil without expressions
+	frames       []string     // levels, or names of functions; all where there are none
+	selected     *atomic.Bool // there was such a frame
 	printer      value.Printer
 	added        bool // the command has the flags
 }
@@ -47,6 +49,7 @@ func (v *valueFlags) check() error {
 		return usageError{fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth)}
 	}
 	v.printer.UTF8 = utf8Locale()
+	v.selected = new(atomic.Bool)
 	if len(v.prints) > 0 {
 		v.printed = &printed{}
 	}
@@ -80,7 +83,19 @@ func (v *valueFlags) selects(level int, function string) bool {
 		name = name[:i]
 	}
 	number := strconv.Itoa(level)
-	return slices.ContainsFunc(v.frames, func(x string) bool { return x == number || x == function || x == name })
+	is := slices.ContainsFunc(v.frames, func(x string) bool { return x == number || x == function || x == name })
+	if is && v.selected != nil {
+		v.selected.Store(true)
+	}
+	return is
+}
+
+// verdict returns an error if no stack has a frame that the flags name, or if an expression has no value in any frame.
+func (v *valueFlags) verdict() error {
+	if len(v.frames) > 0 && v.selected != nil && !v.selected.Load() {
+		return fmt.Errorf("--frame %s: no stack has such a frame: name it by its number or its function, as they are printed without --frame", strings.Join(v.frames, ","))
+	}
+	return v.printed.verdict()
 }
 
 // variable is an argument or a local variable.
@@ -92,8 +107,10 @@ type variable struct {
 	Block    int    `json:"block,omitempty"`
 	Address  *hex   `json:"address,omitempty"`
 	Register string `json:"register,omitempty"`
-	MovedOn  bool   `json:"moved_on,omitempty"` // it was read when the process had run on
-	Error    string `json:"error,omitempty"`    // of an expression: why it has no value
+	// Children are the parts of a struct, an array or a container.
+	Children []child `json:"children,omitempty"`
+	MovedOn  bool    `json:"moved_on,omitempty"` // it was read when the process had run on
+	Error    string  `json:"error,omitempty"`    // of an expression: why it has no value
 
 	text string // "name = value"
 }
@@ -106,7 +123,7 @@ func (x *frameEntry) valueSize() int {
 	n := 64 + len(x.arguments)
 	for _, list := range [][]variable{x.Args, x.Locals, x.Print} {
 		for i := range list {
-			n += 128 + len(list[i].text) + len(list[i].Value) + len(list[i].Type)
+			n += 128 + 128*len(list[i].Children) + len(list[i].text) + len(list[i].Value) + len(list[i].Type)
 		}
 	}
 	return n
@@ -120,6 +137,7 @@ func (w *walker) addValues(x *frameEntry, p *logical.Frame) {
 	if p.Level < len(w.valued) {
 		y := &w.valued[p.Level]
 		x.Args, x.Locals, x.Print, x.arguments, x.hasArguments, x.noValues = y.Args, y.Locals, y.Print, y.arguments, y.hasArguments, y.noValues
+		x.wantsLocals = y.wantsLocals
 		return
 	}
 	w.values(x, p)
@@ -136,7 +154,7 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 		return
 	}
 	if err != nil || !f.Known {
-		x.noValues = true
+		x.noValues, x.wantsLocals = true, w.flags.values.locals
 		return
 	}
 	pr := &w.flags.values.printer
@@ -165,13 +183,8 @@ func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 			x.text += " [moved on]"
 		}
 		if w.flags.json {
-			x.Type, x.Value = at.Type.String(), strings.TrimPrefix(plain, name+" = ")
-			switch at.Place {
-			case value.InMemory:
-				x.Address = &hex{at.Addr, true}
-			case value.InRegister:
-				x.Register = w.target.Arch().RegName(at.Reg)
-			}
+			w.describe(&x, &at)
+			x.Value, x.Children = strings.TrimPrefix(plain, name+" = "), w.children(&at)
 		}
 		out = append(out, x)
 	}
@@ -242,7 +255,7 @@ func (p *textPrinter) locals(f *frameEntry) {
 		}
 	}()
 	switch {
-	case f.noValues:
+	case f.noValues && f.wantsLocals:
 		p.text("No symbol table info available.")
 		p.byte('\n')
 		return
