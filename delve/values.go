@@ -4,7 +4,6 @@ package delve
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/value"
@@ -40,21 +39,18 @@ func (f *Frame) Values() (value.Frame, error) {
 	return of, nil
 }
 
-// Evaluate returns the value of a variable of a frame that is not Go's. The error says why there is none.
-func (f *Frame) Evaluate(name string) (value.Value, error) {
+// Evaluate returns the value of an expression of C or C++ in a frame that is not Go's, see [value.Frame.Evaluate]. The error says
+// why there is none.
+func (f *Frame) Evaluate(expression string) (value.Value, error) {
 	of, err := f.Values()
 	if err != nil {
 		return value.Value{}, err
 	}
-	name = strings.TrimSpace(name)
-	for _, list := range [][]value.Variable{of.Locals, of.Arguments} {
-		for i := range list {
-			if list[i].Name == name {
-				return list[i].Value(), nil
-			}
-		}
+	v, err := of.Evaluate(expression)
+	if err != nil {
+		return value.Value{}, fmt.Errorf("%s: %w", f.Function.Name(), err)
 	}
-	return value.Value{}, fmt.Errorf("%s has no variable %s", f.Function.Name(), name)
+	return v, nil
 }
 
 // Values returns what reads the variables of frames that are not Go's, at this stop of the process. After

@@ -3,7 +3,7 @@
 package server
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/go-delve/delve/service/api"
 	"github.com/google/go-dap"
@@ -24,12 +24,13 @@ type ownValue struct {
 	path       []uint64 // the numbers of the parts that lead to the value
 
 	name   string
+	again  string // an expression of C for the value; "" if there is none
 	value  value.Value
 	reader *value.Reader // with which the value was read
 }
 
-// again returns the value. It reads it anew if the process may have changed.
-func (o *ownValue) again(t *delve.Target, x *delve.Frame) (value.Value, error) {
+// current returns the value. It reads it anew if the process may have changed.
+func (o *ownValue) current(t *delve.Target, x *delve.Frame) (value.Value, error) {
 	if o.reader == t.Values() {
 		return o.value, nil
 	}
@@ -78,9 +79,7 @@ func (f *filter) shows(t *delve.Target, o ownValue) dap.Variable {
 	if f.wants().Types {
 		x.Type = printable.Escape(o.value.Type.String())
 	}
-	if o.variable >= 0 && len(o.path) == 0 {
-		x.EvaluateName = o.expression
-	}
+	x.EvaluateName = o.again
 	of := expanded(&o.value)
 	switch first, ok := of.at(0); {
 	case !ok:
@@ -118,13 +117,39 @@ func (o ownValues) list(f *filter, t *delve.Target, x *delve.Frame) (list []dap.
 	}
 	for i := range all {
 		name := printable.Escape(all[i].Name)
-		v := f.shows(t, ownValue{scope: o.scope, expression: all[i].Name, variable: i, name: name, value: all[i].Value()})
+		v := ownValue{scope: o.scope, expression: all[i].Name, variable: i, name: name, again: all[i].Name, value: all[i].Value()}
 		if inner[all[i].Name] != i {
-			v.Name, v.EvaluateName = "("+name+")", ""
+			v.name, v.again = "("+name+")", ""
 		}
-		list = append(list, v)
+		list = append(list, f.shows(t, v))
 	}
 	return list, nil
+}
+
+// part returns an expression of C for a part of the value v; "" if there is none.
+func (o *ownValue) part(v *value.Value, part *value.Child) string {
+	of := o.again
+	if of == "" {
+		return ""
+	}
+	if strings.HasPrefix(of, "*") {
+		of = "(" + of + ")"
+	}
+	switch part.Relation {
+	case value.Target:
+		return "*" + of
+	case value.Element:
+		return of + "[" + part.Name + "]"
+	case value.Member, value.StaticMember:
+		switch {
+		case part.Name == "":
+			return o.again // C names the members of one that has no name as if they were of the struct around it
+		case v.Type.Strip().Kind == value.Pointer:
+			return of + "->" + part.Name
+		}
+		return of + "." + part.Name
+	}
+	return ""
 }
 
 // maxParts is how many parts of a value a client gets at once.
@@ -132,7 +157,7 @@ const maxParts = 1 << 12
 
 // list lists parts of the value: all, or those that the client asks for.
 func (o *ownValue) list(f *filter, t *delve.Target, x *delve.Frame, which dap.VariablesArguments) (list []dap.Variable, err error) {
-	v, err := o.again(t, x)
+	v, err := o.current(t, x)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +177,7 @@ func (o *ownValue) list(f *filter, t *delve.Target, x *delve.Frame, which dap.Va
 		}
 		of := ownValue{scope: o.scope, expression: o.expression, variable: o.variable, value: part.Value}
 		of.path = append(append(of.path, o.path...), i)
-		of.name = delve.MemberName(&part)
+		of.name, of.again = delve.MemberName(&part), o.part(&v, &part)
 		if part.Relation == value.Target {
 			of.name = "*" + o.name
 		}
@@ -178,13 +203,10 @@ func (f *filter) values(reply []byte, seq int, scope api.EvalScope, of func(*del
 // evaluated returns the value of an expression in a frame that is not Go's.
 func (f *filter) evaluated(scope api.EvalScope, t *delve.Target, x *delve.Frame, expression string) (body dap.EvaluateResponseBody, err error) {
 	v, err := x.Evaluate(expression)
-	if err == nil {
-		err = v.Err()
-	}
 	if err != nil {
-		return body, fmt.Errorf("%s: %w", expression, err)
+		return body, err
 	}
-	got := f.shows(t, ownValue{scope: scope, expression: expression, variable: -1, name: printable.Escape(expression), value: v})
+	got := f.shows(t, ownValue{scope: scope, expression: expression, variable: -1, name: printable.Escape(expression), again: "(" + expression + ")", value: v})
 	return dap.EvaluateResponseBody{
 		Result: got.Value, Type: got.Type, VariablesReference: got.VariablesReference,
 		NamedVariables: got.NamedVariables, IndexedVariables: got.IndexedVariables,

@@ -74,7 +74,15 @@ func TestDlvValues(t *testing.T) {
 				{"frame %inner print %x color", `^5\n$`},
 				{"frame %inner print %x letter", `^78\n$`},
 				{"frame %inner whatis color", `^enum color\n`},
-				{"frame %inner print no_such_variable", `^Command failed: C\.c_inner has no variable no_such_variable; and `},
+				{"frame %inner print no_such_variable", `^Command failed: C\.c_inner: "no_such_variable": No symbol .*; and `},
+				{"frame %inner print by_value.x + 2*sum", `^30\n$`},
+				{"frame %inner print &points[1]", `^\(struct point \*\)\(0x[0-9a-f]+\)\n\*struct point {x: 3, y: 4}\n$`},
+				{"frame %inner print (*to_pointer)->y", `^20\n$`},
+				{"frame %waits print all.p.x == 10 && first.next->number == 2", `^(true|1)\n$`},
+				{"frame %waits print first.next->next->name", `^"three"\n$`},
+				{"frame %method print this->held + 1", `^5\n$`},
+				{"frame %method print main.goTurn", `^main\.goTurn\n$`}, // Delve's
+
 				{"frame %waits print all", `(?s)^struct all {\n\tc: 'c' \(99\),\n\tu: '\\310' \(200\),\n\ts: -300,\n\tbits: 5,\n\tsbits: -3,\n\tp: struct point {x: 10, y: 20},\n\tlist: int \[4\] \[7,7,7,7\],\n` +
 					`\tcolor: BLUE \(6\),\n\tn: union number {i: 1078530011, f: 3\.14159274, b: "\\xdb\\x0fI@"},\n\t<anonymous struct>: struct {\.\.\.} {inside: 77},\n\tcall: 0x[0-9a-f]+ <called>,\n\tto: \*struct point {x: 10, y: 20},}\n$`},
 				{"frame %waits print first", `^node {\n\tnext: \*struct node {\n\t\tnext: \*\(\*struct node\)\(0x[0-9a-f]+\),\n\t\tnumber: 2,\n\t\tname: "two",},\n\tnumber: 1,\n\tname: "one",}\n$`},
@@ -223,6 +231,15 @@ func TestDAPExpands(t *testing.T) {
 	expect(expect(all, "<anonymous struct>", "{inside = 77}", "struct {...}"), "inside", "77", "int")
 	to := c.children(all.VariablesReference)["to"] // a pointer has the members of its struct
 	expect(to, "x", "10", "int")
+	inside := c.children(c.children(all.VariablesReference)["<anonymous struct>"].VariablesReference)["inside"]
+	for want, v := range map[string]dap.Variable{
+		"all": all, "all.to": to, "all.to->y": c.children(to.VariablesReference)["y"], "all.list[2]": c.children(c.children(all.VariablesReference)["list"].VariablesReference)["[2]"],
+		"all.inside": inside, "*to_many": c.children(locals["to_many"].VariablesReference)["*to_many"],
+	} {
+		if got := c.evaluate(waits, v.EvaluateName); v.EvaluateName != want || got.Result != v.Value {
+			t.Errorf("%+v is named %s, which is %+v", v, v.EvaluateName, got)
+		}
+	}
 	at := locals["first"]
 	for _, name := range []string{"two", "three", "one", "two"} { // a ring
 		at = c.children(at.VariablesReference)["next"]
@@ -273,14 +290,17 @@ func TestDAPExpands(t *testing.T) {
 	}
 	expect(locals["moved"], "static count", "4", "int")
 
-	for expression, want := range map[string]string{"by_value": "{x = 30, y = 40}", "color": "GREEN", " half ": "2.5"} {
+	for expression, want := range map[string]string{"by_value": "{x = 30, y = 40}", "color": "GREEN", " half ": "2.5", "points[2].y - 1": "5", "(*to_pointer)->x": "10"} {
 		if got := c.evaluate(inner, expression); got.Result != want {
 			t.Errorf("%s is %+v, want %s", expression, got, want)
 		}
 	}
+	if got := c.evaluate(inner, "*bad").Result; got != "<error: Cannot access memory at address 0x8>" {
+		t.Error(got)
+	}
 	value := c.evaluate(inner, "by_value")
 	expect(dap.Variable{Name: "by_value", VariablesReference: value.VariablesReference}, "y", "40", "int")
-	if got := refused(c, "evaluate", dap.EvaluateArguments{Expression: "nothing_here", FrameId: inner.Id}); !strings.Contains(got, "C.c_inner has no variable nothing_here") {
+	if got := refused(c, "evaluate", dap.EvaluateArguments{Expression: "nothing_here", FrameId: inner.Id}); !strings.Contains(got, `C.c_inner: "nothing_here": No symbol`) {
 		t.Error(got)
 	}
 
