@@ -67,9 +67,6 @@ func cxxPrinter(t *Type) printer {
 	if !ok {
 		return nil
 	}
-	if p := libcxxPrinter(name); p != nil {
-		return p
-	}
 	space, ok := strings.CutSuffix(strings.Replace(name, "__8::", "", 1), short)
 	if !ok {
 		return nil
