@@ -18,3 +18,15 @@ func isUnavailable(err error) bool {
 }
 
 func wrapGone(err error) error { return &gone{err} }
+
+// Why says why a value that is printed as "<optimized out>" or "<unavailable>" is not known: what it would be computed
+// from, and what of that is missing. It is "" of a value of which something is known, and of one for which the
+// compiler has no location.
+func (v *Value) Why() string {
+	err := v.Err()
+	switch {
+	case err == nil, err == ErrOptimizedOut, err == ErrUnavailable, err == ErrSynthetic, err == ErrNotSaved:
+		return ""
+	}
+	return err.Error()
+}

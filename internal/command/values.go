@@ -110,6 +110,7 @@ type variable struct {
 	// Children are the parts of a struct, an array or a container.
 	Children []child `json:"children,omitempty"`
 	MovedOn  bool    `json:"moved_on,omitempty"` // it was read when the process had run on
+	Why      string  `json:"why,omitempty"`      // with --explain: why it is not known
 	Error    string  `json:"error,omitempty"`    // of an expression: why it has no value
 
 	text string // "name = value"
@@ -179,6 +180,9 @@ func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 		name, at := pr.Shown(v)
 		x := variable{Name: name, Block: v.Block, text: pr.Local(v)}
 		plain := x.text
+		if w.flags.explain {
+			x.Why = at.Why()
+		}
 		if x.MovedOn = f.MovedOn(); x.MovedOn {
 			x.text += " [moved on]"
 		}
@@ -269,5 +273,9 @@ func (p *textPrinter) locals(f *frameEntry) {
 		p.text("        ")
 		p.text(v.text)
 		p.byte('\n')
+		if v.Why != "" {
+			p.styled(faint, "          "+v.Why)
+			p.byte('\n')
+		}
 	}
 }
