@@ -18,10 +18,6 @@ func (p *Printer) Print(v *Value) string {
 			}
 		}
 		return "(" + v.Type.String() + ") " + p.Text(v)
-	case MemberPointer:
-		if t.Elem().Strip().Kind == Function {
-			return "(" + v.Type.String() + ") " + p.Text(v)
-		}
 	case Reference, RvalueReference:
 		return "(" + v.Type.String() + ") " + p.Text(v)
 	}

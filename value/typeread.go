@@ -93,7 +93,7 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 	case dwarf.TagSubroutineType:
 		t.Kind = Function
 	case dwarf.TagSubprogram: // that of the function
-		t.Kind, t.Name = Function, ""
+		t.Kind, t.Name, t.Declared = Function, "", false // its type is whole where it is only declared, too
 	case dwarf.TagTypedef, dwarf.TagTemplateAlias:
 		t.Kind = Typedef
 	case dwarf.TagConstType, tagImmutable:
