@@ -84,7 +84,8 @@ func (c *context) frameBase() (uint64, error) {
 		if err == nil && x != nil {
 			c.base.addr, err = c.value(function, x)
 		} else if err == nil {
-			err = c.noFrameBase()
+			at := c.r.Symbols.Locate(c.r.Modules, c.frame.AddressInBlock)
+			err = noFrameBase{at[len(at)-1].Function}
 		}
 		c.base.err = err
 	}
@@ -95,10 +96,11 @@ func evaluated(x *symbol.Expression) dwarfexpr.Expression {
 	return dwarfexpr.Expression{Code: x.Code, Order: x.Order, AddrSize: x.AddrSize, OffsetSize: x.OffsetSize, Version: x.Version}
 }
 
-// noFrameBase says, as GDB does, that nothing tells the frame's base.
-func (c *context) noFrameBase() error {
-	at := c.r.Symbols.Locate(c.r.Modules, c.frame.AddressInBlock)
-	return fmt.Errorf("Could not find the frame base for %q.", at[len(at)-1].Function)
+// noFrameBase says, as GDB does, that nothing tells the base of a function's frame.
+type noFrameBase struct{ function string }
+
+func (e noFrameBase) Error() string {
+	return fmt.Sprintf("Could not find the frame base for %q.", e.function)
 }
 
 // value returns the number that an expression of an entry computes.
