@@ -27,6 +27,8 @@ func better(d gdbtest.FullDifference) string {
 		return "the printer fails in gdb"
 	case strings.Contains(d.Got, "<not saved>") || strings.Contains(d.Got, "<unavailable>"):
 		return "gdb takes a register that the callee need not preserve for the caller's"
+	case d.Want == "<optimized out>" && strings.HasPrefix(d.Got, d.Name+"@entry="):
+		return "gdb does not follow a call to a function by its abstract entry"
 	case strings.Contains(d.Want, "Attempt to dereference a generic pointer"):
 		return "gdb 13 cannot print nullptr_t"
 	case strings.Contains(d.Want, "Python Exception"):
@@ -244,6 +246,7 @@ func TestManyLocalsAsGDB(t *testing.T) {
 // TestContainersAsGDB compares libstdc++'s containers with what its own printers for gdb make of them.
 func TestContainersAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
+	gdbtest.NeedGDB(t, 13) // libstdc++'s printers change with its releases
 	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
 	for _, flags := range [][]string{{"-O0"}, {"-O2"}} {
 		t.Run(flags[0], func(t *testing.T) {

@@ -56,6 +56,7 @@ func rustPrinters(t *testing.T, rustc string) string {
 // TestMoreRustAsGDB compares Rust's rarer values, and all of them as the compiler's own printers for gdb write them.
 func TestMoreRustAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
+	gdbtest.NeedGDB(t, 13)
 	rustc := gdbtest.Tool(t, "rustc")
 	for _, tt := range []struct {
 		source, level string

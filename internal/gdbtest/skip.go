@@ -1,10 +1,13 @@
 package gdbtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -74,6 +77,21 @@ func Cannot(t testing.TB, why string) {
 	t.Helper()
 	skip(t, "not on this machine: "+why)
 }
+
+// NeedGDB ends a test whose expected texts are those of one major release of gdb, and of the printers that come with that.
+func NeedGDB(t testing.TB, major int) {
+	t.Helper()
+	said, err := exec.Command(Tool(t, "gdb"), "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(said), "\n")
+	if m := gdbRelease.FindStringSubmatch(first); m == nil || m[1] != strconv.Itoa(major) {
+		Cannot(t, fmt.Sprintf("the texts are those of gdb %d, and this is %s", major, first))
+	}
+}
+
+var gdbRelease = regexp.MustCompile(` (\d+)\.\S*$`)
 
 // NeedSoak ends a test that takes too long for each day: make soak has SFWALK_SOAK set.
 func NeedSoak(t testing.TB) {
