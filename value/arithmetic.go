@@ -1,7 +1,6 @@
 package value
 
 import (
-	"math"
 	"math/big"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
@@ -64,55 +63,18 @@ func (e *evaluation) integers(n *syntax.Node, a, b *Value) (Value, error) {
 	if signed {
 		x, y = uint64(int64(x<<drop)>>drop), uint64(int64(y<<drop)>>drop)
 	}
-	yes, ok := compared(n.Text, x, y)
+	yes, ok := syntax.Compare(n.Text, x, y)
 	if signed {
-		yes, ok = compared(n.Text, int64(x), int64(y))
+		yes, ok = syntax.Compare(n.Text, int64(x), int64(y))
 	}
 	if ok {
 		return e.boolean(yes), nil
 	}
-	r := uint64(0)
-	switch n.Text {
-	case "+":
-		r = x + y
-	case "-":
-		r = x - y
-	case "*":
-		r = x * y
-	case "/", "%":
-		switch {
-		case y == 0:
-			return *a, e.fail(n.At, "Division by zero")
-		case n.Text == "/" && signed:
-			r = uint64(int64(x) / int64(y))
-		case n.Text == "/":
-			r = x / y
-		case signed:
-			r = uint64(int64(x) % int64(y))
-		default:
-			r = x % y
-		}
-	case "&":
-		r = x & y
-	case "|":
-		r = x | y
-	case "^":
-		r = x ^ y
-	case "<<":
-		if y < width {
-			r = x << y
-		}
-	case ">>":
-		switch {
-		case y >= width && signed && int64(x) < 0 && int64(y) >= 0:
-			r = math.MaxUint64
-		case y >= width:
-		case signed:
-			r = uint64(int64(x) >> y)
-		default:
-			r = x >> y
-		}
-	default:
+	r, ok := syntax.Compute(n.Text, x, y, width, signed)
+	switch {
+	case !ok && y == 0 && (n.Text == "/" || n.Text == "%"):
+		return *a, e.fail(n.At, "Division by zero")
+	case !ok:
 		return *a, e.fail(n.At, "an operator that is not evaluated here")
 	}
 	return t.constant(int64(r)), nil
@@ -129,9 +91,9 @@ func (e *evaluation) floats(n *syntax.Node, a, b *Value) (Value, error) {
 		return *b, err
 	}
 	p, q := x.big(), y.big()
-	yes, ok := compared(n.Text, x.near(), y.near())
+	yes, ok := syntax.Compare(n.Text, x.near(), y.near())
 	if ok && p != nil && q != nil {
-		yes, ok = compared(n.Text, p.Cmp(q), 0)
+		yes, ok = syntax.Compare(n.Text, p.Cmp(q), 0)
 	}
 	if ok {
 		return e.boolean(yes), nil

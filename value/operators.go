@@ -198,7 +198,7 @@ func (e *evaluation) pointers(n *syntax.Node, a, b *Value, ptr, too bool) (Value
 		return *b, e.because(n.Args[1].At, err)
 	}
 	if (ptr || a.isInteger()) && (too || b.isInteger()) {
-		if yes, ok := compared(n.Text, e.r.Arch.Wrap(uint64(x)), e.r.Arch.Wrap(uint64(y))); ok {
+		if yes, ok := syntax.Compare(n.Text, e.r.Arch.Wrap(uint64(x)), e.r.Arch.Wrap(uint64(y))); ok {
 			return e.boolean(yes), nil
 		}
 	}
@@ -221,23 +221,4 @@ func (e *evaluation) pointers(n *syntax.Node, a, b *Value, ptr, too bool) (Value
 		return e.r.basic("long").constant((x - y) / int64(size)), nil
 	}
 	return *a, e.fail(n.At, notNumber)
-}
-
-// compared evaluates a comparison; ok is false for other operators.
-func compared[T int | int64 | uint64 | float64](op string, a, b T) (yes, ok bool) {
-	switch op {
-	case "==":
-		return a == b, true
-	case "!=":
-		return a != b, true
-	case "<":
-		return a < b, true
-	case ">":
-		return a > b, true
-	case "<=":
-		return a <= b, true
-	case ">=":
-		return a >= b, true
-	}
-	return false, false
 }

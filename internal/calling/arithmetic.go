@@ -67,28 +67,9 @@ func (e *Evaluator) number(v *Value) (f float64, ok bool) {
 	return v.float(order)
 }
 
-// compared evaluates a comparison; ok is false for other operators.
-func compared[T int64 | uint64 | float64](op string, a, b T) (yes, ok bool) {
-	switch op {
-	case "==":
-		return a == b, true
-	case "!=":
-		return a != b, true
-	case "<":
-		return a < b, true
-	case ">":
-		return a > b, true
-	case "<=":
-		return a <= b, true
-	case ">=":
-		return a >= b, true
-	}
-	return false, false
-}
-
 // floats evaluates an operator between numbers of which at least one is a floating-point number.
 func (e *Evaluator) floats(n *expression.Node, a, b *Value, f, g float64) (v Value, err error) {
-	if yes, ok := compared(n.Text, f, g); ok {
+	if yes, ok := expression.Compare(n.Text, f, g); ok {
 		return integerValue(intType, "int", btoi(yes), e.Process.Arch().Order), nil
 	}
 	of := a
@@ -127,54 +108,18 @@ func (e *Evaluator) integers(n *expression.Node, a, b *Value, x, y uint64) (v Va
 		return x << drop >> drop
 	}
 	x, y = narrow(x), narrow(y)
-	yes, ok := compared(n.Text, x, y)
+	yes, ok := expression.Compare(n.Text, x, y)
 	if t.Signed {
-		yes, ok = compared(n.Text, int64(x), int64(y))
+		yes, ok = expression.Compare(n.Text, int64(x), int64(y))
 	}
 	if ok {
 		return integerValue(intType, "int", btoi(yes), order), nil
 	}
-	r := uint64(0)
-	switch n.Text {
-	case "+":
-		r = x + y
-	case "-":
-		r = x - y
-	case "*":
-		r = x * y
-	case "/", "%":
-		switch {
-		case y == 0:
-			return *a, e.fail(n.At, "division by zero")
-		case n.Text == "/" && t.Signed:
-			r = uint64(int64(x) / int64(y))
-		case n.Text == "/":
-			r = x / y
-		case t.Signed:
-			r = uint64(int64(x) % int64(y))
-		default:
-			r = x % y
-		}
-	case "&":
-		r = x & y
-	case "|":
-		r = x | y
-	case "^":
-		r = x ^ y
-	case "<<":
-		if y < 8*t.Size {
-			r = x << y
-		}
-	case ">>":
-		switch {
-		case t.Signed && y >= 8*t.Size:
-			r = uint64(int64(x) >> 63)
-		case t.Signed:
-			r = uint64(int64(x) >> y)
-		case y < 8*t.Size:
-			r = x >> y
-		}
-	default:
+	r, ok := expression.Compute(n.Text, x, y, uint64(8*t.Size), t.Signed)
+	switch {
+	case !ok && y == 0 && (n.Text == "/" || n.Text == "%"):
+		return *a, e.fail(n.At, "division by zero")
+	case !ok:
 		return *a, e.fail(n.At, "an operator that is not evaluated here")
 	}
 	return integerValue(t, name, narrow(r), order), nil
