@@ -46,11 +46,9 @@ type Arch struct {
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
 	CalleeSaved RegSet
 	// ThreadPointer are the registers that together hold the address of a thread's own storage, the one with the upper
-	// bits first. There are none where unwind tables have no number for it.
+	// bits first. A program's thread-local variables end at that address (variant II of ELF's handling of thread-local
+	// storage). There are none where unwind tables have no number for it.
 	ThreadPointer []trad.Reg
-	// ThreadBlock is how many bytes behind that address the program's thread-local variables begin, before they are
-	// aligned; 0 says that they end at the address (variant II of ELF's handling of thread-local storage).
-	ThreadBlock uint64
 
 	RedZone    int   // bytes below SP that a function may use
 	StackAlign int   // SP's alignment at a call, bytes; a power of two
@@ -157,6 +155,9 @@ type Arch struct {
 	// Calls is the calling convention of C and C++. LongDouble is the kind of C's long double.
 	Calls      abi.Convention
 	LongDouble abi.Kind
+	// VirtualInAdjustment says that a C++ pointer to a virtual method is marked in the lowest bit of its second word, and not of
+	// its first, which may be the address of Thumb code (the C++ ABI for Arm, section 3.2.1).
+	VirtualInAdjustment bool
 	// PackedDecimals says that decimal floating-point numbers have their digits in groups of ten bits (DPD), and not as
 	// a binary number (BID).
 	PackedDecimals bool

@@ -124,7 +124,7 @@ func (c *converter) variable(v *value.Value, level int) api.Variable {
 			c.text(&a, v)
 			return a
 		}
-		if children := v.Children(); children.Len > 0 || t.Bounds(nil).Known {
+		if children := v.Children(); children.Len > 0 || t.Bounds().Known {
 			c.array(&a, v, level)
 			return a
 		}

@@ -67,8 +67,8 @@ func sameContents(a, b *Value) bool {
 	return err == nil && slices.Equal(x, y)
 }
 
-// AtEntry returns the value that an argument had when the function was entered, if the caller's call site tells it
-// and no tail call came between (DWARF 5, section 3.4.2).
+// AtEntry returns the value that an argument had when the function was entered, if the call site tells it: of the caller, or
+// of the function that has left by a tail call (DWARF 5, section 3.4.2). Of an inlined call it is not known.
 func (v *Variable) AtEntry() (Value, bool) {
 	c := v.in
 	if c == nil || v.entry == nil || c.frame.Type == frame.Inline {

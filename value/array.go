@@ -9,7 +9,7 @@ import (
 func (w *writer) array(v *Value, t *Type) {
 	elem := t.Elem()
 	size, ok := elem.size()
-	b := t.Bounds(nil)
+	b := t.Bounds()
 	if !t.Vector && (!b.Known || b.Count == 0) && v.Place == InMemory {
 		// Of an array whose length is not known, GDB shows the address, as if it were a pointer.
 		w.address(v, v.Addr)

@@ -37,7 +37,7 @@ func (v *Value) Characters(limit int) (c Characters, err error) {
 	if t.Kind == Array {
 		raw, err = v.Bytes()
 		if err == ErrTooLarge && v.Place == InMemory {
-			raw = make([]byte, size*min(t.Bounds(nil).Count, maxRead/size))
+			raw = make([]byte, size*min(t.Bounds().Count, maxRead/size))
 			err = v.readMemory(v.Addr, raw)
 		}
 		if err != nil {

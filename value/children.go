@@ -95,7 +95,7 @@ func (v *Value) members(t *Type) Children {
 }
 
 func (v *Value) elements(t *Type) Children {
-	b := t.Bounds(nil)
+	b := t.Bounds()
 	if _, ok := t.Elem().size(); !ok || !b.Known {
 		return Children{}
 	}

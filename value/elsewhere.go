@@ -16,13 +16,13 @@ func (r *Reader) static(f *Field, of *Value) Value {
 		return c
 	}
 	name := f.entry.Text(dwarf.AttrLinkageName)
-	var m *target.Module
-	if of.frame != nil {
-		m = r.Modules.Find(of.frame.frame.AddressInBlock)
-	}
 	if name == "" {
 		v.err = ErrOptimizedOut
 		return v
+	}
+	var m *target.Module
+	if of.frame != nil {
+		m = r.Modules.Find(of.frame.frame.AddressInBlock)
 	}
 	if list := r.Symbols.Named(r.Modules, m, name); len(list) > 0 {
 		v.Place, v.Addr = InMemory, list[0]
@@ -35,8 +35,7 @@ func (r *Reader) static(f *Field, of *Value) Value {
 // virtualBase returns a base that the object's table of virtual functions locates: the expression of the base's entry
 // reads it there.
 func (v *Value) virtualBase(f *Field) Value {
-	n, ok := f.Type.size()
-	if !ok || v.Place != InMemory || v.frame == nil {
+	if _, ok := f.Type.size(); !ok || v.Place != InMemory || v.frame == nil {
 		return Value{Type: f.Type, err: ErrUnavailable}
 	}
 	x, err := f.entry.Expression(dwarf.AttrDataMemberLoc, v.frame.pc)
@@ -54,7 +53,5 @@ func (v *Value) virtualBase(f *Field) Value {
 	if err != nil {
 		return Value{Type: f.Type, err: err}
 	}
-	base := v.at(f.Type, addr)
-	_ = n
-	return base
+	return v.at(f.Type, addr)
 }

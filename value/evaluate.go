@@ -249,7 +249,7 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 		return i, e.because(n.Args[1].At, err)
 	}
 	if t.Kind == Array {
-		b := t.Bounds(nil)
+		b := t.Bounds()
 		from := at - b.Lower
 		step, ok := t.stride()
 		switch {

@@ -66,7 +66,7 @@ func (w *writer) goArray(v *Value, level int, typed bool) {
 	if typed {
 		w.put(goTypeName(v.Type) + " ")
 	}
-	w.goElements(v.Type.Strip().Bounds(nil).Count, func(i uint64) Value { return v.Index(i) }, level)
+	w.goElements(v.Type.Strip().Bounds().Count, func(i uint64) Value { return v.Index(i) }, level)
 }
 
 func (w *writer) goSlice(v *Value, level int, typed bool) {

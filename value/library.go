@@ -33,6 +33,3 @@ func (p *Printer) summary(v *Value) (string, bool) {
 
 // unreadable is what GDB writes where the elements of a container cannot be read.
 func unreadable(err error) string { return "<error reading variable: " + err.Error() + ">" }
-
-// virtualBit reports whether pointers to methods have the mark of a virtual one in their second word.
-func (w *writer) virtualBit(t *Type) bool { return t.r.Arch.Name == "arm64" || t.r.Arch.Name == "arm" }

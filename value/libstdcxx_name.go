@@ -28,7 +28,7 @@ func shortNameAt(t *Type, depth int) string {
 	case RvalueReference:
 		return shortNameAt(t.Elem(), depth+1) + "&&"
 	case Array:
-		if b := t.Bounds(nil); b.Known {
+		if b := t.Bounds(); b.Known {
 			return shortNameAt(t.Elem(), depth+1) + "[" + strconv.FormatUint(b.Count, 10) + "]"
 		}
 		return shortNameAt(t.Elem(), depth+1) + "[]"

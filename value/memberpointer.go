@@ -44,7 +44,7 @@ func (w *writer) methodPointer(v *Value, t *Type) {
 	big := v.Type.order() == bigEndian
 	ptr, adjust := number(b[:size], big), int64(number(b[size:], big))
 	virtual := ptr&1 != 0
-	if w.virtualBit(t) {
+	if t.r.Arch.VirtualInAdjustment {
 		virtual = adjust&1 != 0
 		adjust >>= 1
 	} else if virtual {

@@ -102,7 +102,7 @@ func rustChar(c rune) string {
 func (w *writer) rustPointer(v *Value, t *Type) {
 	addr, _ := v.Uint()
 	a := t.Elem().Strip()
-	if a.Kind != Array || !a.Elem().Strip().isU8() || !a.Bounds(nil).Known {
+	if a.Kind != Array || !a.Elem().Strip().isU8() || !a.Bounds().Known {
 		w.address(v, addr)
 		return
 	}
@@ -111,7 +111,7 @@ func (w *writer) rustPointer(v *Value, t *Type) {
 	ascii.UTF8 = false
 	p := w.p
 	w.p = &ascii
-	w.rustText(v, a.Elem(), addr, a.Bounds(nil).Count)
+	w.rustText(v, a.Elem(), addr, a.Bounds().Count)
 	w.p = p
 }
 
@@ -141,7 +141,7 @@ func (w *writer) rustText(v *Value, elem *Type, addr, n uint64) {
 
 func (w *writer) rustArray(v *Value, t *Type) {
 	elem := t.Elem()
-	b := t.Bounds(nil)
+	b := t.Bounds()
 	size, ok := elem.size()
 	switch {
 	case b.Known && b.Count == 0:

@@ -89,7 +89,7 @@ func (t *treeWalk) push(p Value, height int) bool {
 		return false
 	}
 	count, err := length.Uint()
-	if err != nil || count > n.keys.Type.Strip().Bounds(nil).Count {
+	if err != nil || count > n.keys.Type.Strip().Bounds().Count {
 		return false
 	}
 	n.n = count

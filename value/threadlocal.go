@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -14,6 +13,9 @@ import (
 // runs in (DW_OP_form_tls_address).
 func (c *context) threadLocal(offset uint64) (uint64, error) {
 	m := c.r.Modules.Find(c.frame.AddressInBlock)
+	if m == nil {
+		return 0, errNoThreadLocal
+	}
 	im, _, err := m.Image()
 	if err != nil {
 		return 0, err
@@ -51,19 +53,17 @@ func (c *context) threadPointer() (tp uint64, err error) {
 		f = next
 	}
 	for _, r := range regs {
-		var v frame.Value
-		if v = f.Register(r); !v.Known() {
+		v := f.Register(r)
+		if !v.Known() {
 			return 0, errNoThreadLocal
 		}
-		tp = tp<<32 | v.Bits
-		if len(regs) == 1 {
-			tp = v.Bits
-		}
+		tp = tp<<32 | v.Bits // of several registers, each has 32 bits
 	}
 	return tp, nil
 }
 
-// ownBlock returns the thread's storage for the program itself, which the ABI puts beside the thread pointer.
+// ownBlock returns the thread's storage for the program itself, which the ABI puts
+// before the thread pointer (variant II of ELF's handling of thread-local storage).
 func (c *context) ownBlock(im *elfimage.Image, tp uint64) (uint64, error) {
 	program := im.ELF().Type == elf.ET_EXEC
 	for i := range im.Progs {
@@ -77,11 +77,8 @@ func (c *context) ownBlock(im *elfimage.Image, tp uint64) (uint64, error) {
 	if align&(align-1) != 0 || block.Memsz > maxObject {
 		return 0, errNoThreadLocal
 	}
-	up := func(n uint64) uint64 { return (n + align - 1) &^ (align - 1) }
-	if head := c.r.Arch.ThreadBlock; head != 0 {
-		return tp + up(head), nil
-	}
-	return tp - up(block.Memsz+(-block.Memsz-block.Vaddr)&(align-1)), nil
+	size := block.Memsz + (-block.Memsz-block.Vaddr)&(align-1)
+	return tp - (size+align-1)&^(align-1), nil
 }
 
 // threadBlock returns the segment that a thread's storage for an image is made of; nil if there is none.
@@ -134,9 +131,6 @@ func (c *context) tableEntry(m *target.Module, tp uint64) (uint64, error) {
 	off, err := word(lm + d.offset)
 	if err != nil || off == 0 || off >= none-1 {
 		return 0, errNoThreadLocal
-	}
-	if c.r.Arch.ThreadBlock != 0 {
-		return tp + off, nil
 	}
 	return tp - off, nil
 }

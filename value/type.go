@@ -199,7 +199,7 @@ func (t *Type) size() (n uint64, ok bool) {
 	s := t.Strip()
 	switch s.Kind {
 	case Array:
-		b := s.Bounds(nil)
+		b := s.Bounds()
 		if s.Size != 0 && s.index == 0 && b.Known {
 			return s.Size, true
 		}
@@ -232,7 +232,7 @@ const maxObject = 1 << 47
 
 // stride returns the distance of the elements of an array in bytes.
 func (t *Type) stride() (uint64, bool) {
-	if b := t.Bounds(nil); b.Stride != 0 {
+	if b := t.Bounds(); b.Stride != 0 {
 		return b.Stride, true
 	}
 	return t.Elem().size()

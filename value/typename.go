@@ -220,7 +220,7 @@ func (w *typeWriter) behind(t *Type, pointed bool) {
 		}
 		if u.Kind == Array {
 			w.put("[")
-			if b := u.Bounds(nil); b.Known {
+			if b := u.Bounds(); b.Known {
 				w.put(strconv.FormatUint(b.Count, 10))
 			}
 			w.put("]")

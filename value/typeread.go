@@ -265,8 +265,8 @@ func (r *Reader) lowerBound(e *symbol.Entry) int64 {
 }
 
 // Bounds returns the dimension of an array. A bound that only a frame tells is known if the array is the
-// type of a [Value]. The argument is not used.
-func (t *Type) Bounds(any) Bounds {
+// type of a [Value].
+func (t *Type) Bounds() Bounds {
 	if t.bounds == nil {
 		return Bounds{}
 	}
@@ -371,7 +371,7 @@ func (r *Reader) templateArgument(e *symbol.Entry) TemplateArgument {
 
 // field reads a member, DWARF 5 section 5.7.6.
 func (r *Reader) field(e *symbol.Entry) (f Field) {
-	f = Field{Name: e.Text(dwarf.AttrName), Type: r.lazyType(e), Artificial: e.Flag(dwarf.AttrArtificial), entry: e}
+	f = Field{Name: e.Text(dwarf.AttrName), Type: r.typeOf(e), Artificial: e.Flag(dwarf.AttrArtificial), entry: e}
 	if e.Tag == dwarf.TagVariable || e.Flag(dwarf.AttrExternal) || e.Flag(dwarf.AttrDeclaration) {
 		f.Static = true
 		return f
@@ -404,9 +404,6 @@ func (r *Reader) field(e *symbol.Entry) (f Field) {
 	}
 	return f
 }
-
-// lazyType is typeOf: types are made without their parts.
-func (r *Reader) lazyType(e *symbol.Entry) *Type { return r.typeOf(e) }
 
 // memberOffset returns the constant that DW_OP_plus_uconst, or DW_OP_constu and DW_OP_plus, add (DWARF 2 and 3).
 func memberOffset(code []byte) int64 {

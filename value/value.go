@@ -114,11 +114,7 @@ func readMemory(mem target.Memory, addr uint64, b []byte) error {
 	if mem == nil {
 		return &MemoryError{addr}
 	}
-	n, err := mem.ReadMemory(addr, b)
-	if err != nil || n < len(b) {
-		if err != nil && !errors.Is(err, target.ErrUnmapped) && n == 0 {
-			return &MemoryError{addr}
-		}
+	if n, err := mem.ReadMemory(addr, b); err != nil || n < len(b) {
 		return &MemoryError{addr}
 	}
 	return nil
@@ -210,7 +206,7 @@ func (v *Value) part(t *Type, offset int64, n uint64) Value {
 func (v *Value) Field(f *Field) Value {
 	switch {
 	case f.Static:
-		return v.frameReader().static(f, v)
+		return v.Type.r.static(f, v)
 	case f.Virtual:
 		return v.virtualBase(f)
 	case f.Bits > 0:
@@ -222,8 +218,6 @@ func (v *Value) Field(f *Field) Value {
 	}
 	return v.part(f.Type, f.Offset, n)
 }
-
-func (v *Value) frameReader() *Reader { return v.Type.r }
 
 // bitField returns a bit-field as a value of the size of its type.
 func (v *Value) bitField(f *Field) Value {
@@ -250,7 +244,7 @@ func (v *Value) bitField(f *Field) Value {
 	if why, _ := v.missing(lo, lo+f.Bits); why != nil {
 		p.gaps = []gap{{0, 8 * size, why, nil}}
 	}
-	order := v.frameReader().order()
+	order := v.Type.r.order()
 	p.bytes = make([]byte, size)
 	signed := f.Type.Strip().isSigned()
 	put := func(i uint64, bit byte) { // the i-th bit from the lowest
@@ -303,7 +297,7 @@ func (v *Value) Index(i uint64) Value {
 	elem := t.Elem()
 	n, ok := elem.size()
 	step := n
-	if b := t.Bounds(nil); b.Stride != 0 {
+	if b := t.Bounds(); b.Stride != 0 {
 		step = b.Stride
 	}
 	if !ok || step != 0 && i > maxObject/step {
