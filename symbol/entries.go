@@ -1,13 +1,10 @@
 package symbol
 
 import (
-	"cmp"
 	"debug/dwarf"
 	"errors"
 	"fmt"
 	"sort"
-
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // Ref refers to one entry of the debug information of a module's file. The zero Ref refers to none. Refs
@@ -138,62 +135,22 @@ func (d *debugInfo) partOf(r Ref) (_ *debugInfo, u *unit) {
 // unit, until yield returns false or the unit ends. An entry without a tag ends a list of children.
 // yield may set an entry's next to a later offset, to go on there.
 func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield func(*Entry) bool) error {
-	d.mu.Lock()
-	table, err := d.abbrevs(u)
-	var whole []byte
-	if d.recent.unit == u {
-		whole = d.recent.data
-	}
-	d.mu.Unlock()
-	if err != nil || off < u.entry {
-		return cmp.Or(err, ErrNoEntry)
-	}
-	for room := uint64(1 << 10); off < u.end; room *= 4 {
-		end := min(u.end, off+room)
-		var data []byte
-		if end-u.entry <= uint64(len(whole)) {
-			data = whole[off-u.entry : end-u.entry]
-		} else if data, err = d.info.bytes(off, end); err != nil {
-			return err
+	var e *Entry
+	return d.eachEntry(u, off, func(off uint64) {
+		e = &Entry{Ref: r, s: s}
+		e.off = off
+	}, func(c *entryCursor, a *abbrev) {
+		e.Tag, e.children = a.tag, a.children
+		e.attrs = make([]attribute, 0, len(a.attrs))
+		for i := range a.attrs {
+			x := &a.attrs[i]
+			e.attrs = append(e.attrs, attribute{x.attr, c.value(x.form, x.implicit)})
 		}
-		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: off}
-		for c.More() {
-			e := &Entry{Ref: r, s: s}
-			e.off = c.offset()
-			if code := c.ULEB128(); code != 0 && !c.Bad {
-				a := table.find(code)
-				if a == nil {
-					return fmt.Errorf("offset %#x: no abbreviation has code %d: %w", e.off, code, ErrNoEntry)
-				}
-				e.Tag, e.children = a.tag, a.children
-				e.attrs = make([]attribute, 0, len(a.attrs))
-				for i := range a.attrs {
-					x := &a.attrs[i]
-					e.attrs = append(e.attrs, attribute{x.attr, c.value(x.form, x.implicit)})
-				}
-			}
-			if c.Bad && end < u.end {
-				break
-			}
-			if c.Bad || c.err != nil {
-				return fmt.Errorf("offset %#x: the entry is cut off, or of an unknown form: %w", e.off, ErrNoEntry)
-			}
-			if err := d.spend(&d.typesLeft, 1); err != nil {
-				return err
-			}
-			e.end = c.offset()
-			if e.next = e.end; !yield(e) {
-				return nil
-			}
-			if off = e.next; off < c.offset() || off > end {
-				break
-			}
-			if off > c.offset() {
-				c.Take(off - c.offset())
-			}
-		}
-	}
-	return nil
+	}, func(end uint64) (next uint64, more bool) {
+		e.end, e.next = end, end
+		more = yield(e)
+		return e.next, more
+	})
 }
 
 // childEntries calls enter with the entries directly within e. If enter returns true, it calls enter with

@@ -1,11 +1,8 @@
 package symbol
 
 import (
-	"cmp"
 	"debug/dwarf"
 	"errors"
-
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // typeEntry is an entry of .debug_info for a type or a parameter.
@@ -51,53 +48,15 @@ func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 }
 
 // entriesAt calls yield with the entry at off and the entries that follow it in the unit, until yield
-// returns false or the unit ends. An entry without a tag ends a list of children. entriesAt reads the
-// unit in growing parts.
+// returns false or the unit ends. An entry without a tag ends a list of children.
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
-	d.mu.Lock()
-	table, err := d.abbrevs(u)
-	var whole []byte
-	if d.recent.unit == u {
-		whole = d.recent.data
-	}
-	d.mu.Unlock()
-	if err != nil || off < u.entry {
-		return cmp.Or(err, errType)
-	}
-	for room := uint64(512); off < u.end; room *= 4 {
-		end := min(u.end, off+room)
-		var data []byte
-		if end-u.entry <= uint64(len(whole)) {
-			data = whole[off-u.entry : end-u.entry]
-		} else if data, err = d.info.bytes(off, end); err != nil {
-			return err
-		}
-		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: off}
-		for c.More() {
-			e := typeEntry{info: d, unit: u, off: c.offset()}
-			if code := c.ULEB128(); code != 0 && !c.Bad {
-				a := table.find(code)
-				if a == nil {
-					return errType
-				}
-				e.read(&c, a)
-			}
-			if c.Bad && end < u.end {
-				break
-			}
-			if c.Bad || c.err != nil {
-				return errType
-			}
-			if err := d.spend(&d.typesLeft, 1); err != nil {
-				return err
-			}
-			if e.end = c.offset(); !yield(&e) {
-				return nil
-			}
-			off = e.end
-		}
-	}
-	return nil
+	var e typeEntry
+	return d.eachEntry(u, off, func(off uint64) { e = typeEntry{info: d, unit: u, off: off} },
+		func(c *entryCursor, a *abbrev) { e.read(c, a) },
+		func(end uint64) (next uint64, more bool) {
+			e.end = end
+			return end, yield(&e)
+		})
 }
 
 func (e *typeEntry) read(c *entryCursor, a *abbrev) {

@@ -1,0 +1,64 @@
+package symbol
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+)
+
+// eachEntry goes over the entry at off and those that follow it in the unit. For each it calls begin with the entry's offset; read,
+// which reads the attributes, unless the entry ends a list of children; and end with the offset behind the entry. end returns
+// the offset at which to go on, this or a later one; more is false if that is enough. The unit is read in growing
+// parts: begin and read may be called once more for an entry that the first part has cut off.
+func (d *debugInfo) eachEntry(u *unit, off uint64, begin func(off uint64), read func(*entryCursor, *abbrev), end func(end uint64) (next uint64, more bool)) error {
+	d.mu.Lock()
+	table, err := d.abbrevs(u)
+	var whole []byte
+	if d.recent.unit == u {
+		whole = d.recent.data
+	}
+	d.mu.Unlock()
+	if err != nil || off < u.entry {
+		return cmp.Or(err, ErrNoEntry)
+	}
+	for room := uint64(1 << 10); off < u.end; room *= 4 {
+		limit := min(u.end, off+room)
+		var data []byte
+		if limit-u.entry <= uint64(len(whole)) {
+			data = whole[off-u.entry : limit-u.entry]
+		} else if data, err = d.info.bytes(off, limit); err != nil {
+			return err
+		}
+		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: off}
+		for c.More() {
+			at := c.offset()
+			begin(at)
+			if code := c.ULEB128(); code != 0 && !c.Bad {
+				a := table.find(code)
+				if a == nil {
+					return fmt.Errorf("offset %#x: no abbreviation has code %d: %w", at, code, ErrNoEntry)
+				}
+				read(&c, a)
+			}
+			if c.Bad && limit < u.end {
+				break
+			}
+			if c.Bad || c.err != nil {
+				return fmt.Errorf("offset %#x: the entry is cut off, or of an unknown form: %w", at, ErrNoEntry)
+			}
+			if err := d.spend(&d.typesLeft, 1); err != nil {
+				return err
+			}
+			next, more := end(c.offset())
+			if !more {
+				return nil
+			}
+			if off = next; off < c.offset() || off > limit {
+				break
+			}
+			c.Take(off - c.offset())
+		}
+	}
+	return nil
+}
