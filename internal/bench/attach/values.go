@@ -4,13 +4,9 @@ package attach
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os/exec"
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
@@ -27,9 +23,6 @@ var localsHead = []string{"command", "frames", "wall", "CPU", "peak memory", "lo
 
 // MeasureValues runs commands that print all local variables of all frames.
 func MeasureValues(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
-	if o.Rounds == 0 {
-		o.Rounds = 21
-	}
 	sfwalk, err := d.Sfwalk()
 	if err != nil {
 		return nil, err
@@ -38,45 +31,14 @@ func MeasureValues(ctx context.Context, d build.Dir, o Options) (*report.Section
 		{oursLocals, []string{sfwalk, "attach", "--locals", "PID"}},
 		{ours, []string{sfwalk, "attach", "PID"}}, // for comparison: what the values cost
 	}
-	versions, missing := build.Compilers(), "gdb is not installed"
-	if gdb, err := exec.LookPath("gdb"); err == nil {
-		list = append(list, tool{gdbLocals, []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", "PID", "-ex", "thread apply all bt full"}})
-		versions, missing = append([]string{build.Version(gdb)}, versions...), ""
-	}
-	processes, err := scenarios(d)
-	if err != nil {
-		return nil, err
-	}
-	run, err := command.NewRunner(d)
-	if err != nil {
-		return nil, err
-	}
-	s := &report.Section{
-		Part: "values", Title: "Arguments and local variables", Versions: versions,
-		Commands: []string{"go run ./internal/bench -only values"},
-		Text: fmt.Sprintf(`Each command prints all arguments and local variables of all frames. Processes, rounds (%d) and gaps are as above. gdb
+	c := comparison{
+		part: "values", title: "Arguments and local variables",
+		text: `Each command prints all arguments and local variables of all frames. Processes, rounds (%d) and gaps are as above. gdb
 holds the process as long as it runs.
-`, o.Rounds),
+`,
+		ours: list, gdb: tool{gdbLocals, gdbCommand("thread apply all bt full")}, head: localsHead, row: (*sample).row, goals: valueGoals,
 	}
-	for _, p := range processes {
-		if p.name != "1 × 40" && p.name != "200 × 40" || o.Small && len(s.Tables) > 0 {
-			continue
-		}
-		samples, err := measure(ctx, &meter{run, d.Path, o.Rounds, run.CanHide(ctx)}, p, list)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.name, err)
-		}
-		t := report.Table{Caption: "**" + p.title() + "**", Head: localsHead}
-		for _, one := range samples {
-			t.Add(one.row()...)
-		}
-		s.Tables = append(s.Tables, t)
-		s.Goals = append(s.Goals, valueGoals(p, samples, missing)...)
-	}
-	if len(s.Tables) == 0 {
-		return nil, errors.New("no process was looked at")
-	}
-	return s, nil
+	return c.measure(ctx, d, o)
 }
 
 func valueGoals(p scenario, samples []*sample, missing string) (list []report.Goal) {

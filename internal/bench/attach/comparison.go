@@ -1,0 +1,73 @@
+//go:build linux
+
+package attach
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
+)
+
+// A comparison measures commands that do something with a live process beside printing its stacks, against gdb.
+type comparison struct {
+	part, title string
+	text        string // before the tables; has a %d for the number of rounds
+	ours        []tool
+	gdb         tool // its first argument is gdb
+	head        []string
+	row         func(s *sample) []string
+	goals       func(p scenario, samples []*sample, missing string) []report.Goal
+}
+
+// gdbCommand returns the arguments with which gdb runs a command in a process.
+func gdbCommand(text string) []string {
+	return []string{"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", "PID", "-ex", text}
+}
+
+// compared are the processes that comparisons look at.
+var compared = map[string]bool{"1 × 40": true, "200 × 40": true}
+
+func (c *comparison) measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
+	if o.Rounds == 0 {
+		o.Rounds = 21
+	}
+	list := c.ours
+	versions, missing := build.Compilers(), "gdb is not installed"
+	if gdb, err := exec.LookPath("gdb"); err == nil {
+		list = append(list, c.gdb)
+		versions, missing = append([]string{build.Version(gdb)}, versions...), ""
+	}
+	processes, err := scenarios(d)
+	if err != nil {
+		return nil, err
+	}
+	run, err := command.NewRunner(d)
+	if err != nil {
+		return nil, err
+	}
+	s := &report.Section{
+		Part: c.part, Title: c.title, Versions: versions,
+		Commands: []string{"go run ./internal/bench -only " + c.part},
+		Text:     fmt.Sprintf(c.text, o.Rounds),
+	}
+	for _, p := range processes {
+		if !compared[p.name] || o.Small && len(s.Tables) > 0 {
+			continue
+		}
+		samples, err := measure(ctx, &meter{run, d.Path, o.Rounds, run.CanHide(ctx)}, p, list)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
+		t := report.Table{Caption: "**" + p.title() + "**", Head: c.head}
+		for _, one := range samples {
+			t.Add(c.row(one)...)
+		}
+		s.Tables = append(s.Tables, t)
+		s.Goals = append(s.Goals, c.goals(p, samples, missing)...)
+	}
+	return s, nil
+}
