@@ -1,0 +1,172 @@
+package value
+
+import (
+	"errors"
+	"strconv"
+)
+
+// scalar writes a value that is neither a struct nor an array.
+func (w *writer) scalar(v *Value, t *Type) {
+	b, err := v.Bytes()
+	if err != nil {
+		w.absent(err)
+		return
+	}
+	switch t.Kind {
+	case Bool:
+		n, _ := v.Uint()
+		switch n {
+		case 0:
+			w.put("false")
+		case 1:
+			w.put("true")
+		default:
+			w.put(strconv.FormatUint(n, 10))
+		}
+	case Integer, Char:
+		w.integer(v, b)
+		if w.textual(v.Type) {
+			w.put(" ")
+			w.char(v)
+		}
+	case Subrange:
+		w.integer(v, b)
+	case Float:
+		w.put(t.floatText(b))
+	case Complex:
+		w.complex(v, t, b)
+	case Enum:
+		w.enum(v, t)
+	case Pointer:
+		w.pointer(v, t)
+	case Reference, RvalueReference:
+		w.reference(v, false)
+	case MemberPointer:
+		w.memberPointer(v, t)
+	case Unspecified:
+		n, _ := v.Uint()
+		w.put("0x" + strconv.FormatUint(n, 16))
+	case Unknown:
+		if t.Name == "" {
+			w.put("<unknown type>")
+			break
+		}
+		w.put(t.Name) // as GDB does
+	default:
+		w.put("<unknown type>")
+	}
+}
+
+// integer writes a number of any size.
+func (w *writer) integer(v *Value, b []byte) {
+	if len(b) <= 8 {
+		if t := v.Type.Strip(); t.isSigned() {
+			n, _ := v.Int()
+			w.put(strconv.FormatInt(n, 10))
+		} else {
+			n, _ := v.Uint()
+			w.put(strconv.FormatUint(n, 10))
+		}
+		return
+	}
+	w.put(bigNumber(b, v.Type.order() == bigEndian, v.Type.Strip().isSigned()).String())
+}
+
+// enum writes a value of an enumeration, by name if it has one; flags as "(A | B)".
+func (w *writer) enum(v *Value, t *Type) {
+	n, _ := v.Int()
+	list := t.Enumerators()
+	for _, e := range list {
+		if e.Value == n {
+			w.put(e.Name)
+			return
+		}
+	}
+	if !t.read().flags {
+		if t.isSigned() {
+			w.put(strconv.FormatInt(n, 10))
+		} else {
+			w.put(strconv.FormatUint(uint64(n), 10))
+		}
+		return
+	}
+	left := uint64(n)
+	first := true
+	for _, e := range list {
+		if bits := uint64(e.Value); bits != 0 && left&bits != 0 {
+			if first {
+				w.put("(")
+			} else {
+				w.put(" | ")
+			}
+			first = false
+			left &^= bits
+			w.put(e.Name)
+		}
+	}
+	switch {
+	case left != 0 && first:
+		w.put("(unknown: 0x" + strconv.FormatUint(left, 16) + ")")
+	case left != 0:
+		w.put(" | unknown: 0x" + strconv.FormatUint(left, 16) + ")")
+	case first:
+		w.put("0")
+	default:
+		w.put(")")
+	}
+}
+
+// pointer writes a pointer: its address, the symbol there, and the text that it points to.
+func (w *writer) pointer(v *Value, t *Type) {
+	addr, _ := v.Uint()
+	w.address(v, addr)
+	elem := t.Elem()
+	if addr != 0 && elem.bare().Kind != Function && w.textual(elem) {
+		w.put(" ")
+		w.stringAt(v, elem, addr)
+	}
+}
+
+// address writes an address, with the name of the function or variable there.
+func (w *writer) address(v *Value, addr uint64) {
+	w.put("0x" + strconv.FormatUint(addr, 16))
+	if w.p.NoSymbols {
+		return
+	}
+	r := v.Type.r
+	if name, off, ok := r.symbolAt(addr); ok {
+		if off != 0 {
+			name += "+" + strconv.FormatUint(off, 10)
+		}
+		w.put(" <" + name + ">")
+	}
+}
+
+// reference writes "@0x…"; and, if deref is set, the object.
+func (w *writer) reference(v *Value, deref bool) {
+	if err := v.Err(); err != nil && !errors.Is(err, ErrSynthetic) {
+		w.absent(err)
+		return
+	}
+	synthetic := v.Err() != nil
+	to := v.Deref()
+	if synthetic {
+		if to.Place != InMemory {
+			w.put("<synthetic pointer>")
+			if !deref {
+				return
+			}
+			w.put(": ")
+			w.value(&to)
+			return
+		}
+		w.put("@0x" + strconv.FormatUint(to.Addr, 16))
+	} else {
+		addr, _ := v.Uint()
+		w.put("@0x" + strconv.FormatUint(addr, 16))
+	}
+	if deref {
+		w.put(": ")
+		w.value(&to)
+	}
+}
