@@ -1,8 +1,6 @@
 package symbol
 
 import (
-	"debug/elf"
-	"sort"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -12,10 +10,7 @@ import (
 // Symbol returns the name of the function or variable that a symbol table has at an address, as GDB shows it
 // behind a pointer, and how many bytes behind its beginning the address is. Its name is demangled.
 func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, offset uint64, ok bool) {
-	m := modules.Find(addr)
-	if m == nil {
-		m = withZeros(modules, addr)
-	}
+	m := modules.FindData(addr)
 	if m == nil {
 		return "", 0, false
 	}
@@ -43,26 +38,6 @@ func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, 
 		}
 	}
 	return "", 0, false
-}
-
-// withZeros returns the module that has zeros at an address which no file has: variables behind the end of its data. It
-// returns nil if there is none.
-func withZeros(modules *target.Modules, addr uint64) *target.Module {
-	list := modules.All()
-	i := sort.Search(len(list), func(i int) bool { return list[i].Lo() > addr })
-	if i == 0 {
-		return nil
-	}
-	im, bias, err := list[i-1].Image()
-	if err != nil || im == nil {
-		return nil
-	}
-	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD && addr-bias-p.Vaddr < p.Memsz {
-			return list[i-1]
-		}
-	}
-	return nil
 }
 
 // withoutNumber returns the name of a variable that is local to a function without the number by which compilers

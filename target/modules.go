@@ -1,6 +1,7 @@
 package target
 
 import (
+	"debug/elf"
 	"sort"
 	"sync/atomic"
 
@@ -125,6 +126,29 @@ func (ms *Modules) FindFile(addr uint64) *Module {
 		return nil
 	}
 	return findSpan(ms.spans, addr)
+}
+
+// FindData is Find, but also finds the module of memory that no file has: of the zeros that a program's variables begin
+// with, behind the end of its data (.bss).
+func (ms *Modules) FindData(addr uint64) *Module {
+	if m := ms.Find(addr); m != nil || ms == nil {
+		return m
+	}
+	i := sort.Search(len(ms.list), func(i int) bool { return ms.list[i].Lo() > addr })
+	if i == 0 {
+		return nil
+	}
+	m := ms.list[i-1]
+	im, bias, err := m.PeekImage()
+	if err != nil || im == nil {
+		return nil
+	}
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && addr-bias-p.Vaddr < p.Memsz {
+			return m
+		}
+	}
+	return nil
 }
 
 // findSpan returns the module that has addr in one of some ascending spans.

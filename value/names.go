@@ -320,7 +320,7 @@ func (e *evaluation) bySymbol(name string) (v Value, ok bool, err error) {
 		return v, false, nil
 	}
 	addr := list[0]
-	m := e.moduleAt(addr)
+	m := e.r.Modules.FindData(addr)
 	if e.r.Modules.IsCode(addr) {
 		scopes, _, err := e.r.Symbols.Scopes(e.r.Modules, addr)
 		if err == nil && len(scopes) > 0 {
@@ -334,19 +334,6 @@ func (e *evaluation) bySymbol(name string) (v Value, ok bool, err error) {
 		}
 	}
 	return v, false, &unknownType{name, addr}
-}
-
-// moduleAt returns the module whose data are at an address. What follows a file's mappings (.bss) is its own, too.
-func (e *evaluation) moduleAt(addr uint64) (near *target.Module) {
-	if m := e.r.Modules.Find(addr); m != nil {
-		return m
-	}
-	for _, m := range e.r.Modules.All() {
-		if m.Base() <= addr && (near == nil || m.Base() > near.Base()) {
-			near = m
-		}
-	}
-	return near
 }
 
 // bare returns the address of a variable of which only the symbol is known.
