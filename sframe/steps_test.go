@@ -83,13 +83,18 @@ func TestOpenAllocates(t *testing.T) {
 			runtime.ReadMemStats(&stats)
 			return stats.TotalAlloc
 		}
-		before := allocated()
-		opened := mustOpen(t, s.Data, s.Addr)
-		open := allocated()
-		opened.Find(0x1000)
-		find := allocated()
-		if open-before > 512 || find-open > 20<<10 {
-			t.Errorf("%d functions: %d bytes for Open, %d for Find", n, open-before, find-open)
+		// The counter is that of the whole process, and the runtime may allocate at the same time: the least of
+		// several times counts.
+		open, find := ^uint64(0), ^uint64(0)
+		for range 5 {
+			before := allocated()
+			opened := mustOpen(t, s.Data, s.Addr)
+			between := allocated()
+			opened.Find(0x1000)
+			open, find = min(open, between-before), min(find, allocated()-between)
+		}
+		if open > 512 || find > 20<<10 {
+			t.Errorf("%d functions: %d bytes for Open, %d for Find", n, open, find)
 		}
 	}
 }
