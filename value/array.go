@@ -42,15 +42,20 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 	printed := 0
 	i := uint64(0)
 	var x, next Value
+	ahead := false // next is the element at i
 	for i < n && printed < limit && !w.full {
 		if i > 0 {
 			w.put(", ")
 		}
-		x = at(i)
+		if x = next; !ahead {
+			x = at(i)
+		}
+		ahead = false
 		same := uint64(1)
 		for i+same < n && same < maxRepeats {
 			next = at(i + same)
 			if !equal(&x, &next) {
+				ahead = same == 1
 				break
 			}
 			same++

@@ -19,17 +19,15 @@ type context struct {
 	frame  logical.Frame
 	mem    target.Memory
 	scopes *scopes
-	pc     uint64 // link-time address in block
-	nested int    // how many evaluations led here: of a caller's argument, of a variable that an expression names
+	pc     uint64  // link-time address in block
+	nested int     // how many evaluations led here: of a caller's argument, of a variable that an expression names
+	object *uint64 // address of the object that expressions are about (DW_OP_push_object_address); nil if they are about none
 
 	base struct {
 		read bool
 		addr uint64
 		err  error
 	}
-
-	env dwarfexpr.Context // for the expressions of the entry at; made when it is first needed
-	at  *symbol.Entry
 
 	calledBy struct { // the context of the caller
 		read bool
@@ -105,8 +103,9 @@ func (e noFrameBase) Error() string {
 
 // value returns the number that an expression of an entry computes.
 func (c *context) value(e *symbol.Entry, x *symbol.Expression) (uint64, error) {
-	defer c.evaluating(e, x)()
-	return evaluated(x).Value(&c.env)
+	env := &c.r.env
+	defer env.leave(env.enter(c, e, x))
+	return evaluated(x).Value(&env.Context)
 }
 
 // location returns where the object of an entry is.
@@ -119,43 +118,9 @@ func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Loc
 			return dwarfexpr.Location{Kind: dwarfexpr.Memory, Addr: c.r.Arch.Wrap(base + uint64(off))}, err
 		}
 	}
-	defer c.evaluating(e, x)()
-	return evaluated(x).Locate(&c.env)
-}
-
-// evaluating sets up c.env for an expression of an entry. The function that it returns sets it up as it was: evaluations
-// nest.
-func (c *context) evaluating(e *symbol.Entry, x *symbol.Expression) (end func()) {
-	if c.env.Register == nil {
-		c.environment()
-	}
-	at, address := c.at, c.env.Address
-	c.at, c.env.Address = e, x.Address
-	return func() { c.at, c.env.Address = at, address }
-}
-
-// environment makes c.env.
-func (c *context) environment() {
-	c.env = dwarfexpr.Context{
-		Register: c.register,
-		Memory:   func(addr uint64, b []byte) error { return readMemory(c.mem, c.r.Arch.Wrap(addr), b) },
-		CFA:      c.cfa, FrameBase: c.frameBase,
-		Bias:       c.scopes.bias,
-		TLS:        c.threadLocal,
-		EntryValue: c.entryValue,
-		Parameter: func(ref uint64) (uint64, error) {
-			to := c.at.At(ref, true)
-			return c.callerArgument(func(p *callParameter) bool {
-				return p.entry.Reference(attrCallParameter) == to || p.entry.Reference(dwarf.AttrAbstractOrigin) == to
-			})
-		},
-		Call: func(op byte, ref uint64) ([]byte, error) {
-			const callRef = 0x9a
-			return c.called(c.at.At(ref, op != callRef))
-		},
-		Type:     func(ref uint64) (dwarfexpr.Type, error) { return c.r.stackType(c.at.At(ref, true)) },
-		Variable: func(ref uint64) (uint64, error) { return c.valueOf(c.at.At(ref, false)) },
-	}
+	env := &c.r.env
+	defer env.leave(env.enter(c, e, x))
+	return evaluated(x).Locate(&env.Context)
 }
 
 // called returns the expression of the entry that DW_OP_call names. It is empty if the object is nowhere.

@@ -18,9 +18,8 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 		out.fullName = ""
 		return &out
 	case Array:
-		dims := dimensions(t.entry)
-		if t.index < len(dims) {
-			b := c.bounds(dims[t.index], *t.bounds)
+		if t.dimension != nil {
+			b := c.bounds(t.dimension, *t.bounds)
 			out.bounds = &b
 		}
 		out.Size = 0
@@ -46,8 +45,7 @@ func (t *Type) varies(depth int) bool {
 		if t.entry == nil {
 			return false
 		}
-		dims := dimensions(t.entry)
-		if !t.bounds.Known && t.index < len(dims) && (dims[t.index].Has(dwarf.AttrUpperBound) || dims[t.index].Has(dwarf.AttrCount)) {
+		if d := t.dimension; !t.bounds.Known && d != nil && (d.Has(dwarf.AttrUpperBound) || d.Has(dwarf.AttrCount)) {
 			return true
 		}
 		return t.Elem().varies(depth + 1)

@@ -47,8 +47,7 @@ func (v *Value) virtualBase(f *Field) Value {
 	start.Code = append([]byte{0x97}, x.Code...) // DW_OP_push_object_address
 	c := v.frame.inner()
 	c.mem = v.mem
-	c.environment()
-	c.env.Object = func() (uint64, error) { return v.Addr, nil }
+	c.object = &v.Addr
 	addr, err := c.value(f.entry, &start)
 	if err != nil {
 		return Value{Type: f.Type, err: err}

@@ -70,6 +70,18 @@ func (c *context) callerArgument(is func(p *callParameter) bool) (uint64, error)
 	return caller.argument(p)
 }
 
+// untold says why a call site does not tell an argument. It is an [ErrUnavailable]. Its text is seldom asked for.
+type untold struct {
+	format string // for addr
+	addr   uint64
+}
+
+func (e untold) Error() string {
+	return fmt.Sprintf(e.format, e.addr) + ": " + ErrUnavailable.Error()
+}
+
+func (e untold) Unwrap() error { return ErrUnavailable }
+
 // callerParameter finds an argument at the call site of the caller.
 func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *callParameter, error) {
 	if c.nested >= maxNested {
@@ -81,7 +93,7 @@ func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *ca
 	}
 	site, err := caller.scopes.callSite(caller.frame.PC-caller.scopes.bias, caller.pc)
 	if err == nil && site == nil {
-		err = fmt.Errorf("no call site returns to %#x: %w", caller.frame.PC, ErrUnavailable)
+		err = untold{"no call site returns to %#x", caller.frame.PC}
 	}
 	if err == nil {
 		err = caller.callsTo(site, c)
@@ -97,7 +109,7 @@ func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *ca
 			return caller, p, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("the call that returns to %#x does not tell: %w", caller.frame.PC, ErrUnavailable)
+	return nil, nil, untold{"the call that returns to %#x does not tell", caller.frame.PC}
 }
 
 const opStackValue = 0x9f
@@ -172,12 +184,12 @@ func (c *context) callsTo(site *callSite, inner *context) error {
 	if site.target != nil {
 		to, err := c.value(site.entry, site.target.x)
 		if err == nil && to != inner.entry() {
-			err = fmt.Errorf("the call goes to %#x: %w", to, ErrUnavailable)
+			err = untold{"the call goes to %#x", to}
 		}
 		return err
 	}
 	if site.origin.IsZero() {
-		return fmt.Errorf("nothing says where the call before %#x goes: %w", c.frame.PC, ErrUnavailable)
+		return untold{"nothing says where the call before %#x goes", c.frame.PC}
 	}
 	if c.frame.Type == frame.TailCall {
 		return nil // the tail call is known by where it leads

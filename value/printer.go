@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 )
 
 // Printer writes values as GDB's print does. The zero Printer has GDB's limits.
@@ -57,8 +58,9 @@ func (p *Printer) Text(v *Value) string {
 
 // text writes a value that is so deep within others. The error says what memory has ended the text.
 func (p *Printer) text(v *Value, depth int) (string, error) {
-	w := p.writer()
-	w.depth = depth
+	w := writers.Get().(*writer)
+	defer w.free()
+	w.p, w.depth = p, depth
 	w.top(v)
 	return w.String(), w.failure
 }
@@ -101,6 +103,20 @@ type writer struct {
 }
 
 func (p *Printer) writer() *writer { return &writer{p: p, cost: new(int)} }
+
+// writers are those whose text was taken: their room is used again.
+var writers = sync.Pool{New: func() any { return (*Printer)(nil).writer() }}
+
+// free ends the use of a writer.
+func (w *writer) free() {
+	const most = 64 << 10
+	if cap(w.buf) > most {
+		w.buf = nil
+	}
+	*w.cost = 0
+	*w = writer{buf: w.buf[:0], cost: w.cost}
+	writers.Put(w)
+}
 
 func (w *writer) String() string { return string(w.buf) }
 

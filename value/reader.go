@@ -26,6 +26,7 @@ type Reader struct {
 	unitTypes map[symbol.Ref]map[string]symbol.Ref // by unit, and name
 	basics    map[string]*Type                     // C's own, by GDB's names
 	finder    finder
+	env       environment
 	tables    struct {
 		read  bool
 		known *threadTables

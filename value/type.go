@@ -59,10 +59,12 @@ type Type struct {
 
 	parts      *parts
 	fullName   string
-	definition *Type // of a type that is only declared; nil until it is first asked for
+	language   string // "" until it is first asked for
+	definition *Type  // of a type that is only declared; nil until it is first asked for
 
 	bounds *Bounds // of an Array whose bounds are known without a frame
-	index  int     // of an Array: which of the dimensions of entry it is
+	// dimension is the entry of an Array's bounds; nil if it has none.
+	dimension *symbol.Entry
 }
 
 // parts are those of a struct, a union, an enumeration or a function.
@@ -200,7 +202,7 @@ func (t *Type) size() (n uint64, ok bool) {
 	switch s.Kind {
 	case Array:
 		b := s.Bounds()
-		if s.Size != 0 && s.index == 0 && b.Known {
+		if s.Size != 0 && b.Known {
 			return s.Size, true
 		}
 		step, ok := s.stride()
@@ -268,10 +270,10 @@ func (t *Type) Tag() dwarf.Tag {
 
 // Language returns the language of the unit that the type is in, by GDB's name of it.
 func (t *Type) Language() string {
-	if t.entry == nil {
-		return ""
+	if t.language == "" && t.entry != nil {
+		t.language = t.r.language(t.entry)
 	}
-	return t.r.language(t.entry)
+	return t.language
 }
 
 // order returns the byte order of values of the type.

@@ -189,7 +189,7 @@ func (r *Reader) arrayType(t *Type) {
 	t.Kind = Array
 	t.Vector = t.entry.Flag(attrGNUVector)
 	dims := dimensions(t.entry)
-	r.dimension(t, dims, 0)
+	r.dimension(t, dims)
 }
 
 func dimensions(e *symbol.Entry) (dims []*symbol.Entry) {
@@ -207,18 +207,16 @@ func dimensions(e *symbol.Entry) (dims []*symbol.Entry) {
 
 const maxDimensions = 16
 
-// dimension sets t up as the i-th dimension of an array.
-func (r *Reader) dimension(t *Type, dims []*symbol.Entry, i int) {
-	t.index = i
-	if i < len(dims) {
-		b := r.staticBounds(dims[i])
-		t.bounds = &b
-	} else {
-		t.bounds = &Bounds{}
+// dimension sets t up as the first of an array's dimensions. The others are arrays within.
+func (r *Reader) dimension(t *Type, dims []*symbol.Entry) {
+	t.bounds = &Bounds{}
+	if len(dims) > 0 {
+		t.dimension = dims[0]
+		*t.bounds = r.staticBounds(dims[0])
 	}
-	if i+1 < len(dims) {
+	if len(dims) > 1 {
 		inner := &Type{Kind: Array, r: r, entry: t.entry, Vector: t.Vector, Order: t.Order}
-		r.dimension(inner, dims, i+1)
+		r.dimension(inner, dims[1:])
 		t.elem, t.elemRead = inner, true
 	}
 }

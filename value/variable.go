@@ -107,17 +107,13 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 	}
 	v := s.variables(r, f)
 	c := &context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}
-	out := Frame{Arguments: withContext(v.arguments, c), Locals: withContext(v.locals, c), Known: true, Language: v.language, in: c}
-	return out, nil
-}
-
-func withContext(list []Variable, c *context) []Variable {
-	out := make([]Variable, len(list))
-	for i, v := range list {
-		v.in = c
-		out[i] = v
+	n := len(v.arguments)
+	all := make([]Variable, n+len(v.locals))
+	copy(all[copy(all, v.arguments):], v.locals)
+	for i := range all {
+		all[i].in = c
 	}
-	return out
+	return Frame{Arguments: all[:n:n], Locals: all[n:], Known: true, Language: v.language, in: c}, nil
 }
 
 // variables returns the variables of the function or inlined call that f is.

@@ -80,7 +80,7 @@ func (e *evaluation) constant(op byte) bool {
 			e.fail(unavailable("the value at the function's entry"))
 			break
 		}
-		x := *e.x
+		x := e.x
 		x.Code = code
 		e.ask(func() (uint64, error) { return e.env.EntryValue(x) }, "the value at the function's entry")
 	default:

@@ -17,11 +17,12 @@ const (
 
 // evaluation is the state of one run.
 type evaluation struct {
-	x      *Expression
+	x      Expression
 	env    *Context
 	r      dwarfdata.Reader
 	stack  []operand
-	loc    *Location // set by an operation that describes a location as a whole; only a piece may follow
+	loc    Location // what an operation describes that describes a location as a whole; only a piece may follow
+	whole  bool     // there was such an operation
 	pieces []Piece
 	steps  int
 	calls  int
@@ -34,11 +35,11 @@ type evaluation struct {
 func (x Expression) Locate(env *Context) (Location, error) {
 	e := evaluations.Get().(*evaluation)
 	defer e.free()
-	if err := e.run(&x, env); err != nil {
+	if err := e.run(x, env); err != nil {
 		return Location{}, err
 	}
 	if e.pieces != nil {
-		if e.loc != nil || len(e.stack) > 0 {
+		if e.whole || len(e.stack) > 0 {
 			return Location{}, malformed("a location follows the last piece")
 		}
 		return Location{Kind: Composite, Pieces: e.pieces}, nil
@@ -59,7 +60,7 @@ func (x Expression) Value(env *Context) (uint64, error) {
 	case Value:
 		return l.Bits, nil
 	case Register:
-		e := evaluation{x: &x, env: env}
+		e := evaluation{x: x, env: env}
 		v := e.register(uint64(l.Reg))
 		return v, e.err
 	}
@@ -74,7 +75,7 @@ func (e *evaluation) free() {
 	evaluations.Put(e)
 }
 
-func (e *evaluation) run(x *Expression, env *Context) error {
+func (e *evaluation) run(x Expression, env *Context) error {
 	if x.AddrSize != 4 && x.AddrSize != 8 || x.Order == nil {
 		return malformed("addresses of %d bytes", x.AddrSize)
 	}
@@ -94,7 +95,7 @@ func (e *evaluation) code(code []byte) {
 			return
 		}
 		op := modern(e.r.U8())
-		if e.loc != nil && op != opPiece && op != opBitPiece && op != opGNUUninit && op != opNop {
+		if e.whole && op != opPiece && op != opBitPiece && op != opGNUUninit && op != opNop {
 			e.err = malformed("operation %#02x at %#x follows a whole location", op, at)
 			return
 		}
@@ -105,11 +106,33 @@ func (e *evaluation) code(code []byte) {
 			e.fail(malformed("operand is cut off or does not fit in 64 bits"))
 		}
 		if e.err != nil {
-			e.err = fmt.Errorf("operation %#02x at %#x: %w", op, at, e.err)
+			e.err = operationError{op, at, e.err}
 		}
 	}
 	e.r = outer
 }
+
+// operationError says which operation failed. As for many variables an evaluation fails, and nobody asks why, it makes its
+// text when it is asked for.
+type operationError struct {
+	op  byte
+	at  int // offset in the expression
+	err error
+}
+
+func (e operationError) Error() string {
+	return fmt.Sprintf("operation %#02x at %#x: %v", e.op, e.at, e.err)
+}
+func (e operationError) Unwrap() error { return e.err }
+
+// failure says what could not be had.
+type failure struct {
+	what string
+	err  error
+}
+
+func (e failure) Error() string { return e.what + ": " + e.err.Error() }
+func (e failure) Unwrap() error { return e.err }
 
 // fail notes the first error.
 func (e *evaluation) fail(err error) {
@@ -156,7 +179,7 @@ func (e *evaluation) ask(f func() (uint64, error), what string) {
 	}
 	v, err := f()
 	if err != nil {
-		e.fail(fmt.Errorf("%s: %w", what, err))
+		e.fail(failure{what, err})
 		return
 	}
 	e.push(v)

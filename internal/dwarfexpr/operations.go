@@ -60,4 +60,4 @@ func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 }
 
-func unavailable(what string) error { return fmt.Errorf("%s: %w", what, ErrUnavailable) }
+func unavailable(what string) error { return failure{what, ErrUnavailable} }

@@ -8,7 +8,7 @@ func (e *evaluation) place(op byte) bool {
 	r := &e.r
 	switch {
 	case op >= opReg0 && op < opBreg0:
-		e.loc = &Location{Kind: Register, Reg: trad.Reg(op - opReg0)}
+		e.loc, e.whole = Location{Kind: Register, Reg: trad.Reg(op - opReg0)}, true
 		return true
 	}
 	switch op {
@@ -17,15 +17,15 @@ func (e *evaluation) place(op byte) bool {
 		if n > uint64(^trad.Reg(0)) {
 			e.fail(malformed("there is no register %d", n))
 		}
-		e.loc = &Location{Kind: Register, Reg: trad.Reg(n)}
+		e.loc, e.whole = Location{Kind: Register, Reg: trad.Reg(n)}, true
 	case opStackValue:
 		v := e.popOperand()
-		e.loc = &Location{Kind: Value, Bits: v.bits, Type: v.t}
+		e.loc, e.whole = Location{Kind: Value, Bits: v.bits, Type: v.t}, true
 	case opImplicitValue:
-		e.loc = &Location{Kind: Implicit, Bytes: r.Take(r.ULEB128())}
+		e.loc, e.whole = Location{Kind: Implicit, Bytes: r.Take(r.ULEB128())}, true
 	case opImplicitPointer:
 		ref := r.Uint(e.refSize())
-		e.loc = &Location{Kind: Pointer, Ref: ref, Offset: r.SLEB128()}
+		e.loc, e.whole = Location{Kind: Pointer, Ref: ref, Offset: r.SLEB128()}, true
 	case opPiece:
 		n := r.ULEB128()
 		if n > 1<<60 {
@@ -61,10 +61,9 @@ func (e *evaluation) piece(size, skip uint64) {
 // take returns the location that the operations since the last piece describe. empty allows there to be
 // none.
 func (e *evaluation) take(empty bool) (Location, error) {
-	if e.loc != nil {
-		l := *e.loc
-		e.loc = nil
-		return l, nil
+	if e.whole {
+		e.whole = false
+		return e.loc, nil
 	}
 	if len(e.stack) == 0 {
 		if empty {
