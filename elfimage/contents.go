@@ -15,6 +15,8 @@ import (
 // section. One of Plain and Unpack is set.
 type Contents struct {
 	Size   uint64                    // in bytes, not compressed
+	Offset int64                     // of the section in the file
+	Packed int64                     // bytes of the section in the file
 	Plain  io.ReaderAt               // the section's bytes
 	Unpack func() (io.Reader, error) // begins to read a compressed section's bytes, from the first on
 }
@@ -39,9 +41,9 @@ func (im *Image) contents(s *elf.Section) (*Contents, error) {
 	}
 	raw := io.NewSectionReader(im.r, int64(s.Offset), int64(s.FileSize))
 	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
-		return &Contents{Size: s.Size, Plain: raw}, nil
+		return &Contents{Size: s.Size, Offset: int64(s.Offset), Packed: int64(s.FileSize), Plain: raw}, nil
 	}
-	return &Contents{Size: s.Size, Unpack: func() (io.Reader, error) {
+	return &Contents{Size: s.Size, Offset: int64(s.Offset), Packed: int64(s.FileSize), Unpack: func() (io.Reader, error) {
 		if s.Flags&(elf.SHF_COMPRESSED|elf.SHF_ALLOC) == elf.SHF_COMPRESSED {
 			packed, err := im.zlib(raw)
 			if err != nil {

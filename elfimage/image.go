@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -113,6 +114,25 @@ func (im *Image) File() *io.SectionReader {
 		return nil
 	}
 	return io.NewSectionReader(im.raw, 0, im.size)
+}
+
+// OSFile returns the open file that is the image; nil if the image is read from elsewhere, or is a part
+// of a file. Only the file's record and bytes may be read.
+func (im *Image) OSFile() *os.File {
+	r := im.raw
+	for range 8 { // a part of a part
+		part, ok := r.(*io.SectionReader)
+		if !ok {
+			break
+		}
+		outer, off, _ := part.Outer()
+		if off != 0 {
+			return nil
+		}
+		r = outer
+	}
+	f, _ := r.(*os.File)
+	return f
 }
 
 // Memo returns the result of build for this image and key, which all users of the image share. It

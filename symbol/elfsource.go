@@ -14,6 +14,8 @@ type elfSource struct {
 
 	together sync.RWMutex // read-locked by those who read DWARF beside others
 
+	inflated inflated // sections for Options.Inflated to keep
+
 	mu    sync.Mutex
 	files []io.Closer // separate debug files
 }
@@ -34,6 +36,9 @@ func (s *elfSource) keep(f io.Closer) {
 }
 
 func (s *elfSource) close() error {
+	if s.opts.Inflated != nil {
+		s.inflated.keep(s.opts.Inflated)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error

@@ -23,10 +23,12 @@ type section struct {
 	from  uint64   // offset of the part in whole
 
 	mu     sync.Mutex
-	packed io.Reader // inflates a compressed section; nil until that is first read
-	chunks [][]byte  // the inflated bytes, in pieces of chunkSize
-	have   uint64    // bytes that were inflated
-	err    error     // why no more can be inflated
+	kept   InflatedSection // a compressed section's bytes, by the cache; nil if it has them not
+	asked  bool            // the cache was asked
+	packed io.Reader       // inflates a compressed section; nil until that is first read
+	chunks [][]byte        // the inflated bytes, in pieces of chunkSize
+	have   uint64          // bytes that were inflated
+	err    error           // why no more can be inflated
 
 	// A large section passes by: it keeps only its last two chunks. For bytes before them
 	// it is inflated from the beginning again. Once that has cost as much as inflating
@@ -38,7 +40,7 @@ type section struct {
 	held, paid int    // number of chunks that exist; number of chunks that room was taken for
 	spare      []byte // a chunk that has passed
 
-	// For a section that is not compressed:
+	// For a section that is not compressed, or whose inflated bytes were kept:
 	ahead  uint64 // least number of bytes to read at once, as the next ones may be asked for soon
 	window []byte // the bytes that were read last
 	at     uint64 // offset of window
@@ -79,7 +81,12 @@ func (s *section) compressed() bool {
 	for s != nil && s.whole != nil {
 		s = s.whole
 	}
-	return s != nil && s.file.Plain == nil
+	if s == nil || s.file.Plain != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openKept() == nil
 }
 
 // part returns the n bytes at from as a section of their own; nil if the section does not have them.
@@ -107,7 +114,13 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file.Plain != nil {
-		return s.plain(lo, hi)
+		return s.plain(s.file.Plain, lo, hi)
+	}
+	if kept := s.openKept(); kept != nil {
+		if part, err := s.plain(kept, lo, hi); err == nil {
+			return part, nil
+		}
+		s.kept, s.window = nil, nil // it is damaged
 	}
 	first := lo / chunkSize
 	if s.passing && first < uint64(len(s.chunks)) && s.chunks[first] == nil {
@@ -142,6 +155,9 @@ func (s *section) keep() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.file.Plain == nil && s.openKept() != nil {
+		return
+	}
 	if s.passing && len(s.chunks) > 2 {
 		s.again = s.size
 		s.restart()
@@ -169,12 +185,12 @@ func (s *section) restart() {
 	}
 }
 
-// plain reads a part of a section that is not compressed. The caller holds s.mu.
-func (s *section) plain(lo, hi uint64) ([]byte, error) {
+// plain reads a part of a section from the section's bytes. The caller holds s.mu.
+func (s *section) plain(from io.ReaderAt, lo, hi uint64) ([]byte, error) {
 	if lo >= s.at && hi <= s.at+uint64(len(s.window)) {
 		return s.window[lo-s.at : hi-s.at], nil
 	}
-	part, err := elffile.ReadPart(s.file.Plain, int64(lo), max(hi-lo, min(s.ahead, s.size-lo)))
+	part, err := elffile.ReadPart(from, int64(lo), max(hi-lo, min(s.ahead, s.size-lo)))
 	if err != nil {
 		return nil, fmt.Errorf("read %s at %#x: %w", s.name, lo, err)
 	}
@@ -191,6 +207,7 @@ func (s *section) inflate(to uint64) error {
 			s.err = fmt.Errorf("inflate %s: %w", s.name, elfimage.ErrBudget)
 			return s.err
 		}
+		s.noteInflated()
 		s.packed, s.err = s.file.Unpack()
 	}
 	for s.have < to && s.err == nil {
@@ -231,7 +248,7 @@ func (s *section) inflate(to uint64) error {
 
 // prepare inflates the section up to an offset in the background.
 func (s *section) prepare(to uint64) {
-	if s == nil || s.whole != nil || s.file.Plain != nil || s.size > largeSize {
+	if s == nil || s.whole != nil || s.size > largeSize || !s.compressed() {
 		return
 	}
 	go func() {

@@ -1,7 +1,9 @@
 package symbol
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -23,11 +25,17 @@ type sharedInfo struct {
 	judged atomic.Bool // there is no room even after all other files have dropped their DWARF
 
 	warnings []error // of info; under mod.mu
+
+	keptMu sync.Mutex
+	kept   []io.Closer // sections that the cache has
 }
 
 func newSharedInfo(mod *elfModule, from *elfimage.Image) *sharedInfo {
 	x := &sharedInfo{mod: mod, from: from}
 	x.spare = mod.image.Evictable(x.letGo)
+	if mod.s.opts.Inflated != nil {
+		mod.s.keep(x)
+	}
 	mod.splits.kept = x
 	return x
 }
@@ -59,10 +67,30 @@ func (x *sharedInfo) letGo() {
 			x.mod.warn("%s: %w", x.mod.m.Path, err)
 		}
 	}
+	x.Close()
 	x.opened, x.info = false, nil
 	x.mod.splits.forget()
 	x.short.Store(false)
 	x.judged.Store(false)
+}
+
+// closeLater closes c when the DWARF is dropped.
+func (x *sharedInfo) closeLater(c io.Closer) {
+	x.keptMu.Lock()
+	defer x.keptMu.Unlock()
+	x.kept = append(x.kept, c)
+}
+
+// Close closes what the cache has of the sections.
+func (x *sharedInfo) Close() error {
+	x.keptMu.Lock()
+	defer x.keptMu.Unlock()
+	var errs []error
+	for _, c := range x.kept {
+		errs = append(errs, c.Close())
+	}
+	x.kept = nil
+	return errors.Join(errs...)
 }
 
 func (x *sharedInfo) warn(err error) {

@@ -48,6 +48,10 @@ type Options struct {
 	// compressed section is kept, for entries refer to each other back and forth.
 	Entries bool
 
+	// Inflated keeps what compressed sections of files of this machine were inflated to; nil for nothing. The
+	// sections that it lacks are kept by Close, which may take as long as the first look-up did.
+	Inflated Inflated
+
 	// Sources are asked in this order. A source is asked only if the module's ELF file, its debug
 	// files and the sources before it do not tell both the function and the line of an address. A
 	// function with a line counts more than one without. Close leaves the sources open.
@@ -78,7 +82,8 @@ func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	return s.tables(m).elf.debug
 }
 
-// Close closes the debug files that the symbolizer opened. It leaves [Options.Sources] to their owner.
+// Close closes the debug files that the symbolizer opened. Before, it has [Options.Inflated] keep what was
+// inflated; so the files of the modules must still be open. It leaves [Options.Sources] to their owner.
 // The symbolizer must not be used any more.
 func (s *Symbolizer) Close() error { return s.elf.close() }
 
