@@ -1,0 +1,7 @@
+//go:build !linux
+
+package sectioncache
+
+import "os"
+
+func free(*os.Root) int64 { return 0 }
