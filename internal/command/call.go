@@ -72,6 +72,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 			if flags.timeout < 0 {
 				return usageError{fmt.Errorf("--timeout %v: want a time, such as 2s", flags.timeout)}
 			}
+			flags.holds = true
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}

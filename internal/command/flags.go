@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/sectioncache"
 )
 
 // walkFlags are the flags of every command that prints stacks.
@@ -19,6 +20,9 @@ type walkFlags struct {
 	registers   bool
 	explain     bool
 	noLines     bool
+	noCache     bool
+	holds       bool                // the target is held as long as the command runs
+	cache       *sectioncache.Cache // of inflated debug information; nil for none
 	json        bool
 	color       string
 	values      valueFlags
@@ -37,6 +41,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
 	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
+	f.BoolVar(&w.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	w.values.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
@@ -53,6 +58,7 @@ func (w *walkFlags) check() error {
 	if err := w.values.check(); err != nil {
 		return err
 	}
+	w.noIndex = w.noIndex || w.noCache
 	return w.tableFlags.check()
 }
 
@@ -62,6 +68,10 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 		return err
 	}
 	w.framesGiven = cmd.Flags().Changed("max-frames")
+	if !w.noCache {
+		w.cache = sectioncache.New(cmd.Context())
+		w.cache.ReadOnly = w.holds
+	}
 	return w.start(cmd)
 }
 

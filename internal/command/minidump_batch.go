@@ -139,27 +139,28 @@ func (b *batch) share() *shared {
 func (b *batch) drop(s *shared) {
 	full := s.files.Full()
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	if full && b.shared == s {
 		b.shared = nil
 		s.users--
 	}
-	s.leave()
+	s.users--
+	last := s.users == 0
+	b.mu.Unlock()
+	if last {
+		s.close() // outside the lock: it may take some time to keep what was inflated
+	}
 }
 
 // end ends the batch, in which no dump is being read.
 func (b *batch) end() {
 	if b.shared != nil {
-		b.shared.leave()
+		b.shared.close()
 	}
 }
 
-// leave is called by each user once.
-func (s *shared) leave() {
-	if s.users--; s.users == 0 {
-		s.symbols.Close() // of files that were read only
-		s.files.Close()
-	}
+func (s *shared) close() {
+	s.symbols.Close() // of files that were read only
+	s.files.Close()
 }
 
 // buffers are the memory of lines that were written, for the next ones.

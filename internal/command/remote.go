@@ -51,6 +51,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err := checkCalls(cmd, texts, &flags); err != nil {
 				return err
 			}
+			flags.holds = true
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}

@@ -46,6 +46,9 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 // newSymbolizer makes the symbolizer of targets with a root.
 func newSymbolizer(root string, flags *walkFlags) *symbol.Symbolizer {
 	opts := symbol.Options{Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: flags.values.any()}
+	if flags.cache != nil {
+		opts.Inflated = flags.cache
+	}
 	if flags.symbols != "" {
 		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
 	}

@@ -58,7 +58,7 @@ func (c *comparison) measure(ctx context.Context, d build.Dir, o Options) (*repo
 		if !compared[p.name] || o.Small && len(s.Tables) > 0 {
 			continue
 		}
-		samples, err := measure(ctx, &meter{run, d.Path, o.Rounds, run.CanHide(ctx)}, p, list)
+		samples, err := measure(ctx, &meter{run: run, dir: d.Path, rounds: o.Rounds, hide: run.CanHide(ctx)}, p, list)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -39,6 +39,7 @@ type meter struct {
 	dir    string
 	rounds int
 	hide   bool // debug files, from the processes and the tools
+	cache  cache
 }
 
 // start starts a scenario's process.
@@ -99,7 +100,7 @@ func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error
 			return err
 		}
 		out.deep, out.idle = append(out.deep, g.Deep), append(out.idle, g.Idle)
-		if _, err := m.run.Run(ctx, m.hide, out.tool.command(other.PID)...); err != nil {
+		if _, err := m.once(ctx, out.tool, other.PID); err != nil {
 			return err
 		}
 		g, err = gaps()
@@ -120,7 +121,7 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 			if round > 0 && time.Duration(round+1)*s.last > budget {
 				continue
 			}
-			c, err := m.run.Run(ctx, m.hide, s.tool.command(p.PID)...)
+			c, err := m.once(ctx, s.tool, p.PID)
 			if err != nil {
 				return err
 			}
@@ -134,6 +135,16 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 		}
 	}
 	return nil
+}
+
+// once runs a tool once.
+func (m *meter) once(ctx context.Context, t tool, pid int) (command.Cost, error) {
+	if t.cold {
+		if err := m.cache.clear(); err != nil {
+			return command.Cost{}, err
+		}
+	}
+	return m.run.Run(ctx, m.hide, t.command(pid)...)
 }
 
 // row is the sample's line of a table; without gaps, those are left empty.

@@ -3,8 +3,10 @@
 package attach
 
 import (
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,13 +19,16 @@ import (
 type tool struct {
 	name string
 	args []string // with "PID" for the process's
+	cold bool     // nothing is kept of earlier runs
 }
 
 // The names that goals are about.
 const (
 	ours         = "sfwalk attach"
 	consistent   = "sfwalk attach --consistent"
-	noLines      = "sfwalk attach --no-lines" // functions alone, as eu-stack
+	noLines      = "sfwalk attach --no-lines"  // functions alone, as eu-stack
+	first        = "sfwalk attach, first time" // it keeps what it inflates
+	noCache      = "sfwalk attach --no-cache"
 	euStack      = "eu-stack"
 	euStackLines = "eu-stack -s" // with files and lines
 	nothing      = "nothing (sleep)"
@@ -35,20 +40,22 @@ func tools(d build.Dir) (list []tool, versions []string, missing string, err err
 	if err != nil {
 		return nil, nil, "", err
 	}
-	list = append(list, tool{ours, []string{sfwalk, "attach", "PID"}})
 	list = append(list,
-		tool{consistent, []string{sfwalk, "attach", "--consistent", "PID"}},
-		tool{noLines, []string{sfwalk, "attach", "--no-lines", "PID"}})
+		tool{name: ours, args: []string{sfwalk, "attach", "PID"}},
+		tool{name: first, args: []string{sfwalk, "attach", "PID"}, cold: true},
+		tool{name: noCache, args: []string{sfwalk, "attach", "--no-cache", "PID"}},
+		tool{name: consistent, args: []string{sfwalk, "attach", "--consistent", "PID"}},
+		tool{name: noLines, args: []string{sfwalk, "attach", "--no-lines", "PID"}})
 	if eu, version, err := d.EuStack(); err == nil {
 		list = append(list,
-			tool{euStack, slices.Concat(eu, []string{"-n", "0", "-p", "PID"})},
-			tool{euStackLines, slices.Concat(eu, []string{"-s", "-n", "0", "-p", "PID"})})
+			tool{name: euStack, args: slices.Concat(eu, []string{"-n", "0", "-p", "PID"})},
+			tool{name: euStackLines, args: slices.Concat(eu, []string{"-s", "-n", "0", "-p", "PID"})})
 		versions = append(versions, version)
 	} else {
 		missing = err.Error()
 	}
 	if gdb, err := exec.LookPath("gdb"); err == nil {
-		list = append(list, tool{"gdb", []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off",
+		list = append(list, tool{name: "gdb", args: []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off",
 			"-p", "PID", "-ex", "thread apply all bt"}})
 		versions = append(versions, build.Version(gdb))
 	}
@@ -71,3 +78,23 @@ func frames(file string) (int, error) {
 	out, err := os.ReadFile(file)
 	return len(frameLine.FindAllIndex(out, -1)), err
 }
+
+// cache is the folder of what sfwalk keeps while it is measured; there is none of it at first.
+type cache struct{ dir string }
+
+// newCache has sfwalk keep what it inflates in a folder of the bench, until restore is called.
+func newCache(d build.Dir) (c cache, restore func(), err error) {
+	const variable = "XDG_CACHE_HOME"
+	before, was := os.LookupEnv(variable)
+	c = cache{filepath.Join(d.Path, "cache")}
+	restore = func() {
+		os.Unsetenv(variable)
+		if was {
+			os.Setenv(variable, before)
+		}
+	}
+	return c, restore, errors.Join(os.MkdirAll(c.dir, 0o700), c.clear(), os.Setenv(variable, c.dir))
+}
+
+// clear removes all that was kept.
+func (c cache) clear() error { return os.RemoveAll(filepath.Join(c.dir, "sfwalk")) }

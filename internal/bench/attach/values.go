@@ -28,15 +28,15 @@ func MeasureValues(ctx context.Context, d build.Dir, o Options) (*report.Section
 		return nil, err
 	}
 	list := []tool{
-		{oursLocals, []string{sfwalk, "attach", "--locals", "PID"}},
-		{ours, []string{sfwalk, "attach", "PID"}}, // for comparison: what the values cost
+		{name: oursLocals, args: []string{sfwalk, "attach", "--locals", "PID"}},
+		{name: ours, args: []string{sfwalk, "attach", "PID"}}, // for comparison: what the values cost
 	}
 	c := comparison{
 		part: "values", title: "Arguments and local variables",
 		text: `Each command prints all arguments and local variables of all frames. Processes, rounds (%d) and gaps are as above. gdb
 holds the process as long as it runs.
 `,
-		ours: list, gdb: tool{gdbLocals, gdbCommand("thread apply all bt full")}, head: localsHead, row: (*sample).row, goals: valueGoals,
+		ours: list, gdb: tool{name: gdbLocals, args: gdbCommand("thread apply all bt full")}, head: localsHead, row: (*sample).row, goals: valueGoals,
 	}
 	return c.measure(ctx, d, o)
 }
