@@ -272,11 +272,7 @@ func (s *snapshot) copyStacks(leader int) {
 				want = append(want, w)
 			}
 		}
-		parts := missing(s.copies, want)
-		fit(parts, s.left)
-		blocks, n := s.files.copyMemory(leader, parts)
-		s.copies = disjoint(append(s.copies, blocks...))
-		s.left -= n
+		s.copy(leader, want)
 
 		outer := stacks[:0]
 		for _, sp := range stacks {
@@ -292,6 +288,15 @@ func (s *snapshot) copyStacks(leader int) {
 			return
 		}
 	}
+}
+
+// copy copies ranges of memory in addition to the stacks.
+func (s *snapshot) copy(leader int, want []span) {
+	parts := missing(s.copies, want)
+	fit(parts, s.left)
+	blocks, n := s.files.copyMemory(leader, parts)
+	s.copies = disjoint(append(s.copies, blocks...))
+	s.left -= n
 }
 
 // target makes the result, after the process has been let go.

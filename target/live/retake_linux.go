@@ -136,7 +136,11 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	tr.timeout = againTimeout
 	before := t.threads // only retakes change them
 	limit := holdLimit(t.retakes)
-	if s.deep = lackStacks(before); s.deep != nil {
+	var again []span
+	if f.values && t.retakes == 0 {
+		again = lackValues(before)
+	}
+	if s.deep = lackStacks(before); s.deep != nil || len(again) > 0 {
 		limit = 0
 	}
 	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20) + s.deeper()) }
@@ -154,6 +158,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 			return err
 		}
 		s.copyStacks(leader)
+		s.copy(leader, again)
 		threads = s.threads(t, m)
 		for _, th := range threads {
 			th.view.held = limit > 0
@@ -203,6 +208,25 @@ func lackStacks(threads []*Thread) map[int]uint64 {
 		return nil
 	}
 	return deep
+}
+
+// lackValues returns all that was copied late for threads, to be copied once more; nothing if that is too much.
+func lackValues(threads []*Thread) (list []span) {
+	size := uint64(0)
+	for _, th := range threads {
+		if !th.view.moved.Load() {
+			continue
+		}
+		again := th.view.again()
+		for _, s := range again {
+			size += s.hi - s.lo
+		}
+		if len(again) == 0 || size > maxAgain {
+			return nil
+		}
+		list = append(list, again...)
+	}
+	return list
 }
 
 // deeper returns the sum of deep, bytes.
