@@ -99,7 +99,7 @@ func TestMeasureValues(t *testing.T) {
 			}
 		}
 	}
-	if len(s.Goals) != 3 {
-		t.Errorf("%d goals, want 3", len(s.Goals))
+	if len(s.Goals) != 4 {
+		t.Errorf("%d goals, want 4", len(s.Goals))
 	}
 }

@@ -21,6 +21,7 @@ type comparison struct {
 	head        []string
 	row         func(s *sample) []string
 	goals       func(p scenario, samples []*sample, missing string) []report.Goal
+	debugFiles  bool // those of libraries are not hidden
 }
 
 // gdbCommand returns the arguments with which gdb runs a command in a process.
@@ -58,7 +59,7 @@ func (c *comparison) measure(ctx context.Context, d build.Dir, o Options) (*repo
 		if !compared[p.name] || o.Small && len(s.Tables) > 0 {
 			continue
 		}
-		samples, err := measure(ctx, &meter{run: run, dir: d.Path, rounds: o.Rounds, hide: run.CanHide(ctx)}, p, list)
+		samples, err := measure(ctx, &meter{run: run, dir: d.Path, rounds: o.Rounds, hide: !c.debugFiles && run.CanHide(ctx)}, p, list)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
@@ -34,11 +35,25 @@ func MeasureValues(ctx context.Context, d build.Dir, o Options) (*report.Section
 	c := comparison{
 		part: "values", title: "Arguments and local variables",
 		text: `Each command prints all arguments and local variables of all frames. Processes, rounds (%d) and gaps are as above. gdb
-holds the process as long as it runs.
+holds the process as long as it runs. Here, the debug files of libraries are not hidden. sfwalk keeps what it has inflated of them.
 `,
 		ours: list, gdb: tool{name: gdbLocals, args: gdbCommand("thread apply all bt full")}, head: localsHead, row: (*sample).row, goals: valueGoals,
+		debugFiles: true,
 	}
-	return c.measure(ctx, d, o)
+	s, err := c.measure(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	run, err := command.NewRunner(d)
+	if err != nil {
+		return nil, err
+	}
+	t, goals, err := measureUnits(ctx, d, run, o, list[0])
+	if err != nil {
+		return nil, err
+	}
+	s.Tables, s.Goals = append(s.Tables, *t), append(s.Goals, goals...)
+	return s, nil
 }
 
 func valueGoals(p scenario, samples []*sample, missing string) (list []report.Goal) {
