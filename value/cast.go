@@ -209,6 +209,10 @@ func (e *evaluation) related(v *Value, t *Type) (Value, bool) {
 		return up, up.err == nil && up.Place == InMemory
 	}
 	if path := basePath(to, from.FullName(), 0); path != nil && v.Place == InMemory {
+		if whole, ok, err := e.mostDerived(v); ok && err == nil && whole.Type.Strip().FullName() == to.FullName() {
+			whole.Type = t
+			return whole, true
+		}
 		offset := int64(0)
 		for _, f := range path {
 			if f.Virtual {

@@ -16,7 +16,12 @@ func (r *Reader) static(f *Field, of *Value) Value {
 		return c
 	}
 	name := f.entry.Text(dwarf.AttrLinkageName)
-	if name == "" {
+	if name == "" { // of a class in a namespace without a name
+		if at, ok := r.importsOf(f.entry.Ref).defined[f.entry.Ref]; ok && of.frame != nil {
+			if k, err := r.Symbols.Entry(at); err == nil && k.Has(dwarf.AttrLocation) {
+				return of.frame.inner().locate(k, f.Type, nil)
+			}
+		}
 		v.err = ErrOptimizedOut
 		return v
 	}

@@ -21,10 +21,12 @@ func (f *Frame) Evaluate(text string) (Value, error) {
 		return Value{}, fmt.Errorf("%q: the frame has no registers: %w", text, ErrNotInScope)
 	}
 	e := &evaluation{r: f.in.r, f: f, c: f.in, text: text}
-	n, err := syntax.ParseWith(text, e.isType)
+	in := syntax.Scope{IsType: e.isType, IsValue: e.isValue, Language: f.Language}
+	n, err := syntax.ParseWith(text, in)
 	if err != nil {
 		// A name that nothing has may have been meant for a type. Then it is what is wrong.
-		if again, other := syntax.ParseWith(text, e.mayBeType); other == nil {
+		in.IsType = e.mayBeType
+		if again, other := syntax.ParseWith(text, in); other == nil {
 			n, err = again, nil
 		}
 	}
@@ -40,6 +42,10 @@ type evaluation struct {
 	f    *Frame
 	c    *context
 	text string
+
+	imports     []lent // to the frame's function and unit
+	importsRead bool
+	whole       map[wholeKey][]string
 }
 
 func (e *evaluation) fail(at int, format string, args ...any) error {
@@ -71,24 +77,34 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 		}
 		return e.fromFloat(e.r.basic(name), floating{f: n.Float}), nil
 	case syntax.Char:
-		return e.r.basic("char").constant(int64(n.Int)), nil
+		return e.r.characterType(n.Suffix).constant(int64(n.Int)), nil
 	case syntax.String:
-		b := append([]byte(n.Text), 0)
-		return Value{Type: e.r.arrayOf(e.r.basic("char"), uint64(len(b))), bytes: b, read: true, frame: e.c, mem: e.c.mem}, nil
+		return e.stringConstant(n), nil
 	case syntax.Name:
 		return e.name(n)
 	case syntax.Call:
-		return Value{}, e.fail(n.At, "--print does not call functions: use sfwalk call")
+		return e.call(n)
 	case syntax.Array:
 		return Value{}, e.fail(n.At, "an array of such elements is nowhere")
 	case syntax.SizeOf:
 		return e.sizeOf(n)
+	case syntax.AlignOf:
+		return e.alignOf(n)
+	case syntax.TypeName:
+		if _, err := e.typeNamed(n.Type); err != nil {
+			return Value{}, err
+		}
+		return Value{}, e.fail(n.At, "Attempt to use a type name as an expression.")
+	case syntax.Slice:
+		return e.slice(n)
+	case syntax.Assert:
+		return e.assert(n)
 	case syntax.Cast:
 		t, err := e.typeNamed(n.Type)
 		if err != nil {
 			return Value{}, err
 		}
-		return e.castNode(n, t)
+		return e.namedCast(n, t)
 	case syntax.At:
 		t, err := e.typeNamed(n.Type)
 		if err != nil {
@@ -125,7 +141,7 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 		return e.address(n)
 	case syntax.Deref:
 		return e.deref(n)
-	case syntax.Negative, syntax.Not, syntax.Complement:
+	case syntax.Negative, syntax.Not, syntax.Complement, syntax.Positive:
 		return e.unary(n)
 	}
 	return Value{}, e.fail(n.At, "an expression that is not evaluated here")
@@ -184,6 +200,9 @@ func (e *evaluation) decayed(v Value, at int) (Value, error) {
 
 // address evaluates &operand.
 func (e *evaluation) address(n *syntax.Node) (Value, error) {
+	if v, ok, err := e.addressOfMember(n); ok || err != nil {
+		return v, err
+	}
 	v, err := e.value(n.Args[0])
 	if err != nil {
 		return v, err
@@ -194,7 +213,7 @@ func (e *evaluation) address(n *syntax.Node) (Value, error) {
 		return v, e.because(n.At, v.err)
 	case v.Place == InRegister && n.Args[0].Kind == syntax.Name:
 		return v, e.fail(n.At, "Address requested for identifier \"%s\" which is in register $%s", n.Args[0].Text, e.r.Arch.RegName(v.Reg))
-	case v.Place != InMemory || v.Bits > 0:
+	case v.Place != InMemory:
 		return v, e.fail(n.At, "Attempt to take address of value not located in memory.")
 	}
 	return e.pointer(e.r.pointerTo(v.Type), v.Addr), nil
@@ -209,7 +228,9 @@ func (e *evaluation) deref(n *syntax.Node) (Value, error) {
 	t := v.Type.Strip()
 	switch {
 	case t.Kind == Pointer && t.Elem().Strip().Kind == Void:
-		return v, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+		return v, e.generic(n.At)
+	case t.Kind == MemberPointer:
+		return v, e.fail(n.At, "Attempt to dereference pointer to member without an object")
 	case t.Kind == Pointer:
 		to := v.Deref()
 		if to.err != nil && len(v.gaps) == 0 {
@@ -241,12 +262,9 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 	if t.Kind != Array && t.Kind != Pointer {
 		return a, e.fail(n.At, "cannot subscript something of type `%s'", a.Type)
 	}
-	if !i.isInteger() {
-		return i, e.fail(n.Args[1].At, "Argument to arithmetic operation not a number or boolean.")
-	}
-	at, err := i.Int()
+	at, err := e.wholeNumber(&i, n.Args[1].At)
 	if err != nil {
-		return i, e.because(n.Args[1].At, err)
+		return i, err
 	}
 	if t.Kind == Array {
 		b := t.Bounds()
@@ -267,9 +285,44 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 		return p, err
 	}
 	if t.Elem().Strip().Kind == Void {
-		return p, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+		return p, e.generic(n.At)
 	}
 	return p.Deref(), nil
+}
+
+// generic says that a pointer to void is followed.
+func (e *evaluation) generic(at int) error {
+	if e.f.Language == "c++" {
+		return e.fail(at, "Attempt to dereference a generic pointer.")
+	}
+	return e.fail(at, "Attempt to take contents of a non-pointer value.")
+}
+
+// wholeNumber returns an index; of a floating-point number its whole part.
+func (e *evaluation) wholeNumber(v *Value, at int) (int64, error) {
+	if x, ok, err := v.floating(); ok && err == nil {
+		return int64(truncated(x)), nil
+	}
+	if !v.isInteger() {
+		return 0, e.fail(at, notNumber)
+	}
+	i, err := v.Int()
+	if err != nil {
+		return 0, e.because(at, err)
+	}
+	return i, nil
+}
+
+// alignOf evaluates alignof (type).
+func (e *evaluation) alignOf(n *syntax.Node) (Value, error) {
+	t, err := e.typeNamed(n.Type)
+	if err != nil {
+		return Value{}, err
+	}
+	if _, ok := t.size(); !ok {
+		return Value{}, e.fail(n.At, "could not determine alignment of type")
+	}
+	return e.r.basic("unsigned long").constant(int64(t.alignment(false))), nil
 }
 
 // sizeOf evaluates sizeof.

@@ -28,7 +28,7 @@ func (e *evaluation) member(n *syntax.Node) (Value, error) {
 			break
 		}
 		if t.Elem().Strip().Kind == Void {
-			return v, e.fail(n.At, "Attempt to take contents of a non-pointer value.")
+			return v, e.generic(n.At)
 		}
 		to := v.Deref()
 		if to.err != nil && len(v.gaps) == 0 {
@@ -55,26 +55,55 @@ func (e *evaluation) memberOf(v *Value, name, what string, at int) (Value, error
 	if i := strings.LastIndex(name, "::"); i > 0 {
 		base := name[:i]
 		if t.FullName() != base && t.Name != base {
-			path := basePath(t, base, 0)
-			if path == nil {
-				return Value{}, e.fail(at, "base class '%s' is ambiguous or missing in type '%s'", base, t.FullName())
+			var err error
+			if v, err = e.baseOf(v, base, at); err != nil {
+				return Value{}, err
 			}
-			inner := v.path(path)
-			v, t = &inner, inner.Type.Strip()
+			t = v.Type.Strip()
 		}
 		name = name[i+2:]
 	}
-	path := fieldPath(t, name, 0)
-	if path == nil && strings.Trim(name, "0123456789") == "" { // of a tuple of Rust
-		path = fieldPath(t, "__"+name, 0)
+	paths := memberPaths(t, name, 0)
+	if len(paths) == 0 && strings.Trim(name, "0123456789") == "" { // of a tuple of Rust
+		paths = memberPaths(t, "__"+name, 0)
 	}
-	if path != nil {
-		return v.path(path), nil
+	switch len(paths) {
+	case 0:
+	case 1:
+		return v.path(paths[0]), nil
+	default:
+		return Value{}, e.fail(at, "%s", ambiguous(t, name, paths))
 	}
 	if m, ok := e.method(t, name, 0); ok {
 		return m, nil
 	}
 	return Value{}, e.fail(at, "There is no member named %s.", name)
+}
+
+// baseOf returns the part of an object that is of a base of its class.
+func (e *evaluation) baseOf(v *Value, base string, at int) (*Value, error) {
+	t := v.Type.Strip()
+	paths := basePaths(t, base, 0)
+	if len(paths) == 0 { // a name of another scope, or a way: Left::Root
+		if of := e.typeCalled(base, nil); of != nil {
+			paths = basePaths(t, of.Strip().FullName(), 0)
+		}
+		if outer, last := splitName(base); len(paths) == 0 && outer != "" {
+			inner, err := e.baseOf(v, strings.TrimSuffix(outer, "::"), at)
+			if err != nil {
+				return nil, err
+			}
+			return e.baseOf(inner, last, at)
+		}
+	}
+	switch len(paths) {
+	case 0:
+		return nil, e.fail(at, "base class '%s' is ambiguous or missing in type '%s'", base, t.FullName())
+	case 1:
+		part := v.path(paths[0])
+		return &part, nil
+	}
+	return nil, e.fail(at, "base class '%s' is ambiguous in type '%s'", base, t.FullName())
 }
 
 // path returns the member that fields lead to, each within the one before.

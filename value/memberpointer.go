@@ -124,6 +124,38 @@ func (t *Type) methodAt(index int64) string {
 	return ""
 }
 
+// resultLength returns how long the type of the result is, with the blank behind it, that stands before the name of a
+// function that is made of a template; 0 if none does.
+func resultLength(name string) int {
+	depth, blank := 0, 0
+	for i := range len(name) {
+		switch name[i] {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if depth == 0 && !strings.HasPrefix(name[i:], "(anonymous namespace)") {
+				if i == 0 || name[i-1] != '>' {
+					return 0
+				}
+				return blank
+			}
+			depth++
+		case ')':
+			depth--
+		case ' ':
+			if depth == 0 {
+				if strings.HasSuffix(name[:i], "operator") {
+					return blank
+				}
+				blank = i + 1
+			}
+		}
+	}
+	return 0
+}
+
 // functionOfCXX returns the name of the function of C++ at an address, and where the function begins, if it has no linkage name: GDB
 // makes the name of the parameters.
 func (r *Reader) functionOfCXX(addr uint64) (name string, start uint64) {

@@ -30,6 +30,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if strings.HasPrefix(n.Text, "$") {
 		return e.register(n)
 	}
+	if n.Overload {
+		return e.overloaded(n)
+	}
 	text, global := strings.CutPrefix(n.Text, "::")
 	if n.File != "" {
 		if v, ok := e.inFile(n.File, text); ok {
@@ -53,6 +56,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 		return v, &syntax.Error{Text: e.text, Column: n.At, What: err.Error(), Cause: err}
 	}
 	if !ok {
+		if e.f.Language == "c++" && e.typeCalled(n.Text, nil) != nil {
+			return v, e.fail(n.At, "Attempt to use a type name as an expression")
+		}
 		return v, e.missing(n.At, "No symbol \"%s\" in current context.", text)
 	}
 	return e.located(v, n.At)
@@ -109,7 +115,14 @@ func (e *evaluation) ofThis(name string, at int) (v Value, ok bool, err error) {
 		}
 		return v, true, nil
 	}
-	path := fieldPath(t.Elem().Strip(), name, 0)
+	paths := memberPaths(t.Elem().Strip(), name, 0)
+	if len(paths) > 1 {
+		return v, false, e.fail(at, "%s", ambiguous(t.Elem().Strip(), name, paths))
+	}
+	var path []*Field
+	if len(paths) == 1 {
+		path = paths[0]
+	}
 	if path == nil {
 		if t.Elem().Strip().Kind != Struct {
 			return v, false, nil
@@ -257,10 +270,9 @@ func (e *evaluation) scopesOf(global bool) []string {
 // global looks a name up outside of functions.
 func (e *evaluation) global(name string, global bool) (v Value, ok bool, err error) {
 	own := e.module()
-	scopes := e.scopesOf(global)
+	names := e.wholeNames(name, global)
 	search := func(find func(last string) []symbol.Hit, m *target.Module) (Value, bool) {
-		for _, prefix := range scopes {
-			full := prefix + name
+		for _, full := range names {
 			if e.f.Language == "go" {
 				for _, h := range inScope(find(full), "", isValueTag) {
 					if v, ok := e.hitValue(&h, m); ok {
@@ -283,8 +295,8 @@ func (e *evaluation) global(name string, global bool) (v Value, ok bool, err err
 			return v, true, nil
 		}
 	}
-	for _, prefix := range scopes {
-		if scope, last := splitName(prefix + name); scope != "" {
+	for _, full := range names {
+		if scope, last := splitName(full); scope != "" {
 			if v, ok := e.ofClass(strings.TrimSuffix(scope, "::"), last); ok {
 				return v, true, nil
 			}

@@ -71,6 +71,9 @@ func (e *evaluation) unary(n *syntax.Node) (Value, error) {
 		if n.Kind == syntax.Complement {
 			return v, e.fail(n.At, "Argument to complement operation not an integer, boolean.")
 		}
+		if n.Kind == syntax.Positive {
+			return v, nil
+		}
 		if x.wide != nil {
 			x.wide.Neg(x.wide)
 		}
@@ -78,7 +81,11 @@ func (e *evaluation) unary(n *syntax.Node) (Value, error) {
 		return e.fromFloat(v.Type, x), nil
 	}
 	if !v.isInteger() {
-		return v, e.fail(n.At, notNumber)
+		what := map[syntax.Kind]string{syntax.Negative: "Argument to negate operation not a number.", syntax.Positive: "Argument to positive operation not a number."}[n.Kind]
+		if what == "" {
+			what = "Argument to complement operation not an integer, boolean."
+		}
+		return v, e.fail(n.At, "%s", what)
 	}
 	i, err := v.Int()
 	if err != nil {
@@ -92,8 +99,11 @@ func (e *evaluation) unary(n *syntax.Node) (Value, error) {
 	if size > 8 {
 		return v, e.fail(n.At, "That operation is not available on integers of more than 8 bytes.")
 	}
-	if i = -i; n.Kind == syntax.Complement {
-		i = -i ^ -1
+	switch n.Kind {
+	case syntax.Negative:
+		i = -i
+	case syntax.Complement:
+		i ^= -1
 	}
 	return t.constant(i), nil
 }
@@ -109,6 +119,13 @@ func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 		return e.boolean(yes), err
 	case "@":
 		return e.repeated(n)
+	case ",":
+		if v, err := e.value(n.Args[0]); err != nil {
+			return v, err
+		}
+		return e.value(n.Args[1])
+	case ".*", "->*":
+		return e.throughMember(n)
 	}
 	a, err := e.coerced(n.Args[0])
 	if err != nil {
@@ -118,12 +135,20 @@ func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return b, err
 	}
+	for _, v := range []*Value{&a, &b} { // nullptr
+		if v.Type.Strip().Kind == Unspecified {
+			*v = e.pointer(e.r.pointerTo(e.r.void()), 0)
+		}
+	}
 	for i, v := range []*Value{&a, &b} {
 		if err := v.Err(); err != nil {
 			return *v, e.because(n.Args[i].At, err)
 		}
 	}
 	if a.Type.Strip().Kind == Struct || b.Type.Strip().Kind == Struct {
+		if e.f.Language == "c++" {
+			return a, e.fail(n.At, "No symbol \"operator%s\" in current context.", n.Text)
+		}
 		return a, e.fail(n.At, "Structure has no component named operator%s.", n.Text)
 	}
 	ptr, too := a.Type.Strip().Kind == Pointer, b.Type.Strip().Kind == Pointer

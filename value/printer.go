@@ -241,6 +241,10 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 	if r.Modules.IsCode(addr) {
 		if full, start := r.functionOfCXX(addr); full != "" {
 			name, off, ok = full, addr-start, true
+		} else if n := resultLength(name); n > 0 {
+			if scopes, _, err := r.Symbols.Scopes(r.Modules, addr); err == nil && len(scopes) > 0 { // else GDB has it from the symbol table
+				name = name[n:]
+			}
 		}
 	}
 	if i := strings.Index(name, "@"); i > 0 {

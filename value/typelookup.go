@@ -82,10 +82,10 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 			return t
 		}
 	}
-	scopes := e.scopesOf(global)
+	names := e.wholeNames(name, global)
 	search := func(find func(last string) []symbol.Hit) (declared *Type) {
-		for _, prefix := range scopes {
-			scope, last := splitName(prefix + name)
+		for _, full := range names {
+			scope, last := splitName(full)
 			for _, h := range inScope(find(last), scope, is) {
 				t := e.r.typeAt(h.Ref)
 				if !h.Declared {
@@ -105,8 +105,8 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 			return declared
 		}
 	}
-	for _, prefix := range scopes {
-		scope, last := splitName(prefix + name)
+	for _, full := range names {
+		scope, last := splitName(full)
 		if scope == "" {
 			continue
 		}

@@ -84,7 +84,7 @@ func comparePrints(t *testing.T, program, file string) {
 	p := gdbtest.Start(t, program)
 	inner := 1
 	for _, f := range printIn(t, p.PID, nil, []string{"1"}) { // libraries differ in how many frames read(2) takes
-		if strings.Contains(f.File, "expressions.c") {
+		if strings.Contains(f.File, "progs/expressions/") {
 			inner = f.Level
 			break
 		}
@@ -109,7 +109,8 @@ func comparePrints(t *testing.T, program, file string) {
 			got := ours[i].Print[k]
 			why, _, _ := strings.Cut(got.Error, " at column ")
 			want.Error = strings.TrimSuffix(strings.ReplaceAll(want.Error, "\n", " "), ".")
-			want.Error = strings.Replace(want.Error, "no member or method named", "no member named", 1)
+			want.Error = strings.Join(strings.Fields(strings.Replace(want.Error, "no member or method named", "no member named", 1)), " ")
+			why = strings.Join(strings.Fields(why), " ")
 			if strings.HasPrefix(want.Error, "No symbol") && strings.HasPrefix(why, "No symbol") { // gdb names the part that is missing
 				want.Error = why
 			}
@@ -143,4 +144,66 @@ func TestPrintCXX(t *testing.T) {
 	dir := gdbtest.Testdata(t, "progs", "expressions")
 	program := gdbtest.Compile(t, filepath.Join(dir, "expressions.cc"), gdbtest.Tool(t, "g++"), "-static", "-g", "-O0", "-w")
 	comparePrints(t, program, filepath.Join(dir, "cxx.txt"))
+}
+
+// TestPrintCasts compares expressions of C++ with casts, and with names that other scopes lend, with gdb's print.
+func TestPrintCasts(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	comparePrints(t, buildCasts(t), filepath.Join(gdbtest.Testdata(t, "progs", "expressions"), "casts.txt"))
+}
+
+func buildCasts(t *testing.T) string {
+	return gdbtest.Compile(t, filepath.Join(gdbtest.Testdata(t, "progs", "expressions"), "casts.cc"), gdbtest.Tool(t, "g++"), "-static", "-g", "-O0", "-w")
+}
+
+// TestPrintBetter evaluates expressions of C++ that gdb 13 refuses, or has wrong. The program's source and the language tell
+// the values.
+func TestPrintBetter(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	p := gdbtest.Start(t, buildCasts(t))
+	wants := map[string]string{
+		"int(3.9)": "3", "int(byte)": "200", "unsigned(negative)": "4294967240", "char(65)": "65 'A'", "bool(pp)": "true", "int(d) + 1": "-1",
+		"float(1) / 2": "0.5", "alias::Grade(7)": "company::product::detail::Grade::high", "Outer::Level(2)": "Outer::two", "Outer::Level::two": "Outer::two",
+		"company::product::Part::made": "40", "company::product::version": "2",
+		"::secret": "99", "(anonymous namespace)::secret": "99", "(anonymous namespace)::within::kept": "97", "(anonymous namespace)::Hidden::seen": "98",
+		"dynamic_cast<Bottom *>(root) == &bottom": "true", "dynamic_cast<Diamond *>(vbase) == &diamond": "true", "dynamic_cast<void *>(right) == &bottom": "true",
+		"dynamic_cast<Diamond *>(root)": "(Diamond *) 0x0", "diamond.VLeft::vbase": "8", "bottom.Right::Root::root": "1", "*const_cast<int *>(&cv)": "9",
+		"sizeof (company::product::detail::Table<int,company::product::detail::Part>)": "8",
+	}
+	var expressions []string
+	for x := range wants {
+		expressions = append(expressions, x)
+	}
+	n := 0
+	for _, f := range printIn(t, p.PID, []int{1, 2, 3, 4, 5, 6}, expressions, "--raw") {
+		if f.Function != "main" {
+			continue
+		}
+		for _, x := range f.Print {
+			if n++; x.Value != wants[x.Expression] || x.Error != "" {
+				t.Errorf("%s: %s%s, want %s", x.Expression, x.Value, x.Error, wants[x.Expression])
+			}
+		}
+	}
+	if n != len(wants) {
+		t.Errorf("%d values, want %d", n, len(wants))
+	}
+	// Errors point at the character.
+	for text, want := range map[string]string{
+		"static_cast<int>":         "the operand of a cast is missing at column 17",
+		"static_cast<nothing>(1)":  "No symbol \"nothing\" in current context at column 13",
+		"static_cast<int(1)":       "a type is missing at column 17",
+		"1 + bottom.same":          "Request for member 'same' is ambiguous in type 'Bottom'. Candidates are: 'int Left::same' (Bottom -> Left) 'int Right::same' (Bottom -> Right) at column 12",
+		"outer.plus(3)":            "--print does not call functions: use sfwalk call at column 7",
+		"plain.*ip":                "non-pointer-to-member value used in pointer-to-member construct at column 8",
+		"reinterpret_cast<int>(d)": "Invalid reinterpret_cast at column 1",
+		"alignof (nothing)":        "No symbol \"nothing\" in current context at column 10",
+		"over(Plain *)":            "No symbol \"over(Plain*)\" in current context at column 1",
+		"int = 3":                  "an expression cannot assign at column 5",
+	} {
+		_, _, err := execute(newAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", text)
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 }

@@ -2,6 +2,9 @@ package expression
 
 import "strings"
 
+// anonymous stands for a namespace without a name.
+const anonymous = "(anonymous namespace)"
+
 // name reads a name, which may be qualified.
 func (p *parser) name(n *Node) error {
 	if p.token.kind == ':' {
@@ -40,8 +43,8 @@ func (p *parser) part(before string) (text string, err error) {
 		}
 		text = "~"
 	}
-	if p.token.kind == '(' && p.isType != nil && strings.HasPrefix(p.text[p.token.at:], "(anonymous namespace)") {
-		text, p.at = "(anonymous namespace)", p.token.at+len("(anonymous namespace)")
+	if p.token.kind == '(' && p.isType != nil && strings.HasPrefix(p.text[p.token.at:], anonymous) {
+		text, p.at = anonymous, p.token.at+len(anonymous)
 		return text, p.advance()
 	}
 	if p.token.kind != 'n' {
@@ -53,7 +56,8 @@ func (p *parser) part(before string) (text string, err error) {
 	}
 	if p.token.kind == '<' && p.isType != nil {
 		if args, end := templateArguments(p.text[p.token.at:]); end > 0 {
-			if whole := text + args; p.isType(strings.TrimPrefix(before+whole, "::")) {
+			whole := text + args
+			if name := strings.TrimPrefix(before+whole, "::"); p.isType(name) || p.isValue != nil && p.isValue(name) || strings.HasPrefix(p.text[p.token.at+end:], "::") {
 				p.at = p.token.at + end
 				return whole, p.advance()
 			}
@@ -114,8 +118,7 @@ func (p *parser) quotedName(n *Node) error {
 		return err
 	}
 	if p.token.kind != ':' {
-		n.Text = text
-		return nil
+		return p.prototype(n, text)
 	}
 	if err := p.advance(); err != nil {
 		return err

@@ -25,6 +25,11 @@ const (
 	Conditional             // Args[0] ? Args[1] : Args[2]
 	SizeOf                  // sizeof Args[0], or sizeof (Type)
 	At                      // {Type} Args[0]: what is at that address, as GDB has it
+	Positive                // +Args[0]
+	AlignOf                 // alignof (Type)
+	TypeName                // Type, where an expression should be
+	Slice                   // Args[0][Args[1]:Args[2]] of Go, [..] of Rust; a bound that is left out is nil
+	Assert                  // Args[0].(Type), or Args[0].(data), of Go
 )
 
 // Node is an expression.
@@ -33,13 +38,16 @@ type Node struct {
 	At     int // the column of its first character, from 1; of a Member that of the name, of an operator between operands that of the operator
 	Int    uint64
 	Float  float64
-	Suffix string // of a number, in lower case: "u", "ul", "f"
+	Suffix string // of a number, in lower case: "u", "ul", "f"; of a Char or String its prefix: "L", "u8"
 	Base   int    // of an Integer: 10, 16, 8 or 2
-	Text   string
+	Text   string // of a Cast of C++ "static_cast" and such; of a Slice ".." or "..=" for Rust's
 	Arrow  bool   // of a Member: it was written with ->
 	File   string // of a Name: of which source file, as GDB's 'file.c'::name has it; "" for any
 	Type   *Type
-	Args   []*Node
+	// Overload says that Parameters tell which function a Name is of those that have it: "f(int)".
+	Overload   bool
+	Parameters []*Type
+	Args       []*Node
 }
 
 // Error says what is wrong with a text, and where.

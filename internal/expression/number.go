@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,9 @@ func (p *parser) number(n *Node, t token) error {
 			text, n.Suffix = body, "l"
 		}
 		v, err := strconv.ParseFloat(text, 64)
+		if errors.Is(err, strconv.ErrRange) { // infinite, or 0
+			err = nil
+		}
 		if err != nil || strings.Contains(text, "_") {
 			return p.fail(t.at, "not a number")
 		}

@@ -13,7 +13,7 @@ var operators = map[byte]operator{
 	'O': {"||", 1}, 'A': {"&&", 2}, '|': {"|", 3}, '^': {"^", 4}, '&': {"&", 5},
 	'E': {"==", 6}, 'N': {"!=", 6}, '<': {"<", 7}, '>': {">", 7}, 'L': {"<=", 7}, 'G': {">=", 7},
 	'S': {"<<", 8}, 'R': {">>", 8}, '@': {"@", 9}, '+': {"+", 10}, '-': {"-", 10},
-	'*': {"*", 11}, '/': {"/", 11}, '%': {"%", 11},
+	'*': {"*", 11}, '/': {"/", 11}, '%': {"%", 11}, 'a': {"as", 12}, 'M': {".*", 13}, 'Q': {"->*", 13},
 }
 
 // maxOperators bounds the operators behind each other, which make a deep tree without parentheses.
@@ -51,7 +51,7 @@ func (p *parser) expression(depth int) (*Node, error) {
 func (p *parser) binary(depth, rank int) (*Node, error) {
 	n, err := p.unary(depth)
 	for err == nil {
-		op, ok := operators[p.token.kind]
+		op, ok := p.operator()
 		if !ok || op.rank < rank {
 			return n, nil
 		}
@@ -67,6 +67,12 @@ func (p *parser) binary(depth, rank int) (*Node, error) {
 		}
 		if p.token.kind == '=' { // += and such
 			return nil, p.fail(p.token.at, "an expression cannot assign")
+		}
+		if op.text == "as" {
+			if n, err = p.as(both, n); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		right, err := p.binary(depth, op.rank+1)
 		if err != nil {
@@ -118,22 +124,31 @@ func (p *parser) postfix(n *Node, depth int) (*Node, error) {
 		switch kind {
 		case Call:
 			x.At = n.At
+			if p.isType != nil && n.Kind == Name {
+				if ok, err := p.overload(n); ok || err != nil {
+					if err != nil {
+						return nil, err
+					}
+					continue
+				}
+			}
 			args, err := p.list(')', "an argument is missing", "the arguments are not closed", depth)
 			if err != nil {
 				return nil, err
 			}
 			x.Args = append([]*Node{n}, args...)
 		case Index:
-			i, err := p.expression(depth + 1)
-			if err == nil {
-				err = p.expect(']', "an index is not closed")
-			}
-			if err != nil {
+			if err := p.index(x, n, depth); err != nil {
 				return nil, err
 			}
-			x.Args = []*Node{n, i}
 		case Member:
 			x.At, x.Args = p.column(p.token.at), []*Node{n}
+			if p.token.kind == '(' && p.language == "go" {
+				if err := p.assertion(x); err != nil {
+					return nil, err
+				}
+				break
+			}
 			if p.token.kind == '0' && p.isType != nil { // of a tuple of Rust
 				x.Text = p.token.text
 				if err := p.advance(); err != nil {

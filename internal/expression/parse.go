@@ -1,5 +1,10 @@
 package expression
 
+import (
+	"strings"
+	"unicode/utf8"
+)
+
 // Bounds of an expression. Nobody writes so much by hand.
 const (
 	maxText  = 1 << 20 // bytes
@@ -9,20 +14,35 @@ const (
 
 // Parse reads an expression. Without knowing which names are those of types, it takes "(name) operand" for a cast. An
 // error is an [*Error].
-func Parse(text string) (*Node, error) { return ParseWith(text, nil) }
+func Parse(text string) (*Node, error) { return (&parser{scanner: scanner{text: text}}).parse() }
 
-// ParseWith is Parse with a function that says which names are those of types, so that (name) - 1 and (type) - 1 are told
-// apart. Such a name may have template arguments: "Box<int>".
-func ParseWith(text string, isType func(name string) bool) (*Node, error) {
-	p := &parser{scanner: scanner{text: text}, isType: isType}
+// Scope says what a parser must know of names and of the language.
+type Scope struct {
+	// IsType says which names are those of types, so that (name) - 1 and (type) - 1 are told apart. Such a name may have
+	// template arguments: "Box<int>".
+	IsType func(name string) bool
+	// IsValue says which names with template arguments are those of functions or variables; nil for none.
+	IsValue func(name string) bool
+	// Language is that of the expression by GDB's name: "c++", "rust" and "go" have forms of their own, all others C's.
+	Language string
+}
+
+// ParseWith is Parse in a scope: it reads all forms that --print has.
+func ParseWith(text string, in Scope) (*Node, error) {
+	p := &parser{scanner: scanner{text: text}, isType: in.IsType, isValue: in.IsValue, language: in.Language}
+	return p.parse()
+}
+
+func (p *parser) parse() (*Node, error) {
+	text := p.text
 	if len(text) > maxText {
 		return nil, &Error{Text: text[:64] + "…", Column: 1, What: "an expression of more than 1 MiB"}
 	}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	n, err := p.expression(0)
-	if err == nil && p.token.kind == '=' {
+	n, err := p.sequence(0)
+	if err == nil && (p.token.kind == '=' || p.isType != nil && p.token.kind == 'c' && strings.HasPrefix(p.text[p.at:], "=")) {
 		err = p.fail(p.token.at, "an expression cannot assign")
 	}
 	if err == nil && p.token.kind != 0 {
@@ -40,6 +60,8 @@ type parser struct {
 	nodes     int
 	operators int
 	isType    func(name string) bool // nil if it is not known which names are those of types
+	isValue   func(name string) bool
+	language  string
 }
 
 func (p *parser) advance() (err error) {
@@ -71,12 +93,21 @@ func (p *parser) unary(depth int) (*Node, error) {
 	}
 	at := p.token.at
 	kinds := map[byte]Kind{'-': Negative, '!': Not, '~': Complement, '&': Address, '*': Deref}
-	switch kind, ok := kinds[p.token.kind]; {
+	kind, ok := kinds[p.token.kind]
+	if word, found := words1[p.token.text]; found && p.spelled() {
+		kind, ok = word, true
+	}
+	switch {
 	case ok:
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
 		return p.with(kind, at, depth)
+	case p.token.kind == '+' && p.isType != nil:
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		return p.with(Positive, at, depth)
 	case p.token.kind == '+':
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -84,11 +115,19 @@ func (p *parser) unary(depth int) (*Node, error) {
 		return p.unary(depth + 1)
 	case p.token.kind == 'n' && p.token.text == "sizeof":
 		return p.sizeOf(depth)
+	case p.isType != nil && p.token.kind == 'n' && (p.token.text == "alignof" || p.token.text == "_Alignof"):
+		return p.alignOf()
 	case p.token.kind == '{' && p.isType != nil:
 		return p.atAddress(depth)
+	case p.token.kind == '(' && p.isType != nil && strings.HasPrefix(p.text[p.token.at:], anonymous+"::"):
 	case p.token.kind == '(':
 		if err := p.advance(); err != nil {
 			return nil, err
+		}
+		if p.language == "go" {
+			if n, err := p.conversion(at, depth); n != nil || err != nil {
+				return n, err
+			}
 		}
 		t, err := p.cast()
 		if err != nil {
@@ -101,7 +140,7 @@ func (p *parser) unary(depth int) (*Node, error) {
 			}
 			return n, err
 		}
-		n, err := p.expression(depth + 1)
+		n, err := p.sequence(depth + 1)
 		if err == nil {
 			err = p.expect(')', "a parenthesis is not closed")
 		}
@@ -157,11 +196,24 @@ func (p *parser) list(closing byte, missing, open string, depth int) (list []*No
 
 func (p *parser) primary(depth int) (*Node, error) {
 	t := p.token
+	if p.isType != nil {
+		if n, err := p.typed(depth); n != nil || err != nil {
+			return n, err
+		}
+	}
+	prefix, err := p.prefixed()
+	if err != nil {
+		return nil, err
+	}
+	t.kind, t.text = p.token.kind, p.token.text
 	switch t.kind {
 	case 0:
 		return nil, p.fail(t.at, "an expression is missing")
 	case '0', '"', '\'', 'n':
-	case ':':
+	case ':', '(':
+		if t.kind == '(' && !strings.HasPrefix(p.text[t.at:], anonymous+"::") {
+			return nil, p.fail(t.at, "an expression is missing")
+		}
 	case '{':
 		n, err := p.node(Array, t.at)
 		if err == nil {
@@ -185,6 +237,10 @@ func (p *parser) primary(depth int) (*Node, error) {
 			return nil, err
 		}
 	case '\'':
+		if c, size := utf8.DecodeRuneInString(t.text); prefix != "" && size == len(t.text) && size > 0 {
+			n.Kind, n.Int, n.Suffix = Char, uint64(c), prefix
+			break
+		}
 		if len(t.text) > 1 && p.isType != nil { // a name that GDB has in quotes
 			return n, p.quotedName(n)
 		}
@@ -193,14 +249,15 @@ func (p *parser) primary(depth int) (*Node, error) {
 		}
 		n.Kind, n.Int = Char, uint64(int64(int8(t.text[0])))
 	case '"':
-		n.Kind = String
+		n.Kind, n.Suffix = String, prefix
 		for p.token.kind == '"' { // strings that follow one another are one
 			n.Text += p.token.text
 			if err := p.advance(); err != nil {
 				return nil, err
 			}
 		}
-		return n, nil
+		_, err := p.packageName(n, n.Text)
+		return n, err
 	default:
 		return n, p.name(n)
 	}

@@ -52,13 +52,16 @@ func (s *scanner) next() (token, error) {
 		return token{'n', rest[:n], at}, nil
 	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
 		n := 0
-		for n < len(rest) && (rest[n] == '.' || rest[n] == '_' || alphanumeric(rest[n]) || n > 0 && strings.IndexByte("+-", rest[n]) >= 0 && exponent(rest[:n])) {
+		for n < len(rest) && !strings.HasPrefix(rest[n:], "..") && (rest[n] == '.' || rest[n] == '_' || alphanumeric(rest[n]) || n > 0 && strings.IndexByte("+-", rest[n]) >= 0 && exponent(rest[:n])) {
 			n++
 		}
 		s.at += n
 		return token{'0', rest[:n], at}, nil
 	case c == '"' || c == '\'':
 		return s.quoted(rest[0])
+	case strings.HasPrefix(rest, "->*"):
+		s.at += 3
+		return token{'Q', "->*", at}, nil
 	case len(rest) > 1 && pairs[rest[:2]] != 0:
 		s.at += 2
 		return token{pairs[rest[:2]], rest[:2], at}, nil
@@ -73,7 +76,7 @@ func (s *scanner) next() (token, error) {
 }
 
 // pairs are the kinds of the tokens of two characters.
-var pairs = map[string]byte{"::": ':', "->": 'P', "==": 'E', "!=": 'N', "<=": 'L', ">=": 'G', "<<": 'S', ">>": 'R', "&&": 'A', "||": 'O'}
+var pairs = map[string]byte{"::": ':', "->": 'P', "==": 'E', "!=": 'N', "<=": 'L', ">=": 'G', "<<": 'S', ">>": 'R', "&&": 'A', "||": 'O', ".*": 'M', "..": 'D'}
 
 func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

@@ -81,6 +81,21 @@ func (p *parser) typeName(depth int) (*Type, error) {
 	if depth > maxTypeDepth {
 		return nil, p.fail(p.token.at, "a type that is nested too deep")
 	}
+	t, err := p.specifiers()
+	if err != nil || t == nil {
+		return nil, err
+	}
+	if err := p.declarator(t, depth); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(t.Derived, func(d Derivation) bool { return d.Kind != '*' }) {
+		t.Pointers = len(t.Derived)
+	}
+	return t, nil
+}
+
+// specifiers reads the name of a type with its qualifiers; nil if there is none.
+func (p *parser) specifiers() (*Type, error) {
 	t := &Type{At: p.column(p.token.at)}
 	var names []string
 	for p.token.kind == 'n' || p.token.kind == ':' && len(names) == 0 {
@@ -125,12 +140,6 @@ func (p *parser) typeName(depth int) (*Type, error) {
 		return nil, nil
 	}
 	t.Name = strings.Join(names, " ")
-	if err := p.declarator(t, depth); err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(t.Derived, func(d Derivation) bool { return d.Kind != '*' }) {
-		t.Pointers = len(t.Derived)
-	}
 	return t, nil
 }
 
