@@ -12,6 +12,7 @@
 //	symbol/symfile   the same from a folder of Breakpad's symbol files
 //	logical          stacks with inlined and tail-called frames
 //	value            arguments and local variables of frames
+//	picture          many stacks as one picture: for pprof, flame graphs, speedscope
 //	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
 //	target           what a process is: implement it for a process that you control

@@ -43,7 +43,7 @@ func (w *walkFlags) allowance() *allowance {
 		return nil
 	}
 	a := &allowance{}
-	a.left.Store(int64(cmp.Or(w.usual, usualFrames)))
+	a.left.Store(int64(cmp.Or(w.usual, w.most())))
 	return a
 }
 
@@ -80,5 +80,15 @@ func (s *share) has(level int) bool {
 // spend takes frames for long text.
 func (s *share) spend(frames int) { s.more += frames }
 
+// most is the usual bound of frames.
+func (w *walkFlags) most() int {
+	if w.many.any() {
+		return gatheredFrames
+	}
+	return usualFrames
+}
+
 // spentText says that the allowance is spent.
-var spentText = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", usualFrames, usualFrames*frameText>>20)
+func (w *walkFlags) spentText() string {
+	return fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", w.most(), w.most()*frameText>>20)
+}

@@ -39,6 +39,10 @@ debugger traces is left alone.
 --args prints the arguments of each frame, --locals its local variables, too, as gdb's
 bt full does, if there is debug information. All of a thread's values are of one moment.
 
+--merge prints equal stacks once, with the threads that have them, most first; --tree prints all
+as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+programs and for browsers, to standard output or to the file of -o.
+
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
 hold secrets: only the file's owner can read it. The memory that plug-ins read is
@@ -57,6 +61,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
+  sfwalk attach 4242 --merge
+  sfwalk attach 4242 --tree
+  sfwalk attach 4242 --format flamegraph -o stacks.svg
+  sfwalk attach 4242 --format pprof -o stacks.pprof
   sfwalk attach 4242 --save snapshot.4242
   sfwalk attach 4242 --save 4242.dmp --format minidump`,
 		Args: cobra.ExactArgs(1),
@@ -65,11 +73,13 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err != nil {
 				return fmt.Errorf("attach %w", err)
 			}
-			if layout != "core" && layout != "minidump" {
-				return usageError{fmt.Errorf("--format %s: want core or minidump", layout)}
-			}
-			if cmd.Flags().Changed("format") && save == "" {
-				return usageError{errors.New("--format is that of the file which --save names")}
+			switch isOfSaved := layout == "core" || layout == "minidump"; {
+			case save != "" && layout != "" && !isOfSaved:
+				return usageError{fmt.Errorf("--format %s: with --save, want core or minidump", layout)}
+			case save == "" && isOfSaved:
+				return usageError{fmt.Errorf("--format %s is that of the file which --save names", layout)}
+			case save == "":
+				flags.many.format = layout
 			}
 			if err := flags.begin(cmd); err != nil {
 				return err
@@ -83,7 +93,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
-	cmd.Flags().StringVar(&layout, "format", "core", "of the snapshot: core, or minidump")
+	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+formatHelp)
 	opts.MaxCopied = usualSaved
 	cmd.Flags().Var((*byteSize)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
 	return cmd

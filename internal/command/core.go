@@ -29,6 +29,10 @@ they are the same files: by their paths, below --sysroot if the core is another
 machine's; else by their names in the folders of the core and of the program. --exe
 gives the program's file if the core does not name it or it is elsewhere.
 
+--merge prints equal stacks once, with the threads that have them, most first; --tree prints all
+as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+programs and for browsers, to standard output or to the file of -o.
+
 --save FILE --format minidump also writes a minidump, for minidump_stackwalk and all that
 reads crash reports: the signal, all threads, whatever is printed, with their stacks, and the
 modules with their build IDs. Only the file's owner can read it.
@@ -38,6 +42,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core --exe ./server core.4242
   sfwalk core core.4242 --print 'req->url' --frame handle_request
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
+  sfwalk core core.4242 --merge
   sfwalk core core.4242 --save 4242.dmp --format minidump
   sfwalk core core.4242 --json | jq .signal`,
 	}, host, coreFile)
@@ -50,7 +55,7 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 	var save dumping
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := save.check(cmd); err != nil {
+		if err := save.check(&flags); err != nil {
 			return err
 		}
 		if err := flags.begin(cmd); err != nil {

@@ -22,16 +22,18 @@ type dumping struct {
 
 func (d *dumping) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.path, "save", "", "also write a minidump to this file; needs --format minidump")
-	cmd.Flags().StringVar(&d.format, "format", "", "of the file that --save names: minidump")
+	cmd.Flags().StringVar(&d.format, "format", "", "with --save: minidump. Without, "+formatHelp)
 	d.most = usualSaved
 	cmd.Flags().Var((*byteSize)(&d.most), "max-saved", "how much memory --save keeps, for example 2G")
 }
 
 // check finds mistakes in the flags.
-func (d *dumping) check(cmd *cobra.Command) error {
+func (d *dumping) check(flags *walkFlags) error {
 	switch {
-	case d.path == "" && cmd.Flags().Changed("format"):
-		return usageError{errors.New("--format is that of the file which --save names")}
+	case d.path == "" && d.format == "minidump":
+		return usageError{errors.New("--format minidump is that of the file which --save names")}
+	case d.path == "":
+		flags.many.format = d.format
 	case d.path != "" && d.format == "":
 		return usageError{errors.New("--save: the file is a core already: --format minidump makes a minidump of it")}
 	case d.path != "" && d.format != "minidump":

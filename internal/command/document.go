@@ -22,6 +22,9 @@ type document struct {
 	*report             // of a minidump
 	Threads    []thread `json:"threads"`
 
+	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
+	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
+
 	digits int // of an address in texts
 }
 
@@ -46,6 +49,8 @@ type thread struct {
 	// Of a live process:
 	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
 	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
+
+	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
 	index  int // of a minidump: counts the threads in its order
 	whole  bool
@@ -84,6 +89,7 @@ type frameEntry struct {
 	args   symbol.Args
 	over   bool   // lies over the same physical frame as the one before
 	inFile uint64 // link-time address
+	block  uint64 // the address in block
 }
 
 type register struct {

@@ -26,6 +26,7 @@ type walkFlags struct {
 	json        bool
 	color       string
 	values      valueFlags
+	many        manyFlags
 
 	other func() printer // makes the printer of another format than text and JSON; nil for none
 
@@ -44,6 +45,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	w.values.add(cmd)
+	w.many.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 }
 
@@ -59,6 +61,9 @@ func (w *walkFlags) check() error {
 		return err
 	}
 	w.noIndex = w.noIndex || w.noCache
+	if err := w.many.check(w); err != nil {
+		return err
+	}
 	return w.tableFlags.check()
 }
 

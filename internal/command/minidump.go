@@ -35,6 +35,10 @@ If DUMP is a folder, or "-" for a list of paths on standard input, all dumps (*.
 *.mdmp) are read, several at once, and each gives a line of JSON; a bad one gives
 {"minidump", "error"}, and the others follow.
 
+--merge prints equal stacks once, with the threads that have them, most first; --tree prints all
+as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+programs and for browsers, to standard output or to the file of -o.
+
 Stacks of amd64, arm64, x86 and arm are walked. Of other processors, minidump prints the
 threads, their registers (--registers) and the modules.
 
@@ -43,6 +47,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk minidump crash.dmp --symbols ./symbols --explain
   sfwalk minidump --exe ./server crash.dmp
   sfwalk minidump --exe ./server crash.dmp --print 'req->url' --frame handle_request
+  sfwalk minidump crash.dmp --merge
   sfwalk minidump crash.dmp --info
   sfwalk minidump crash.dmp --format breakpad
   sfwalk minidump logcat.txt --symbols ./symbols
@@ -52,16 +57,22 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	info, microdump, layout := false, 0, ""
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if layout != "sfwalk" && layout != "breakpad" {
+			flags.many.format = layout
+		}
 		if err := flags.begin(cmd); err != nil {
 			return err
 		}
 		defer flags.end()
-		if layout != "sfwalk" && layout != "breakpad" || layout == "breakpad" && flags.json {
-			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json", layout)}
+		if layout == "breakpad" && (flags.json || flags.many.any()) {
+			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge and --tree", layout)}
 		}
 		if dumps, many, err := dumpsIn(args[0], cmd.InOrStdin()); err != nil {
 			return err
 		} else if many {
+			if flags.many.any() || flags.many.output != "" {
+				return usageError{errors.New("many dumps are printed as lines of JSON: give one for --merge, --tree, --format and --output")}
+			}
 			if info || layout == "breakpad" {
 				return usageError{errors.New("many dumps are printed as JSON: give one for --info and --format")}
 			}
@@ -91,7 +102,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		return show(cmd, s, &flags)
 	}
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
-	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk, or breakpad: the records of minidump_stackwalk -m")
+	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk (text), or breakpad: the records of minidump_stackwalk -m; or "+formatHelp)
 	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, and walk no stacks")
 	flags.scan = true
 	flags.add(cmd, host)

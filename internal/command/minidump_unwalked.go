@@ -12,6 +12,9 @@ import (
 // showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with the place where it
 // was. why says that.
 func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, flags *walkFlags) error {
+	if flags.many.any() {
+		return fmt.Errorf("no stacks to merge: %w", why)
+	}
 	doc := &document{digits: dump.System.Processor.AddressBits() / 4}
 	aboutUnwalked(doc, path, dump, why, flags)
 	if flags.other != nil {

@@ -26,6 +26,10 @@ another machine, open looks for the files that were mapped by their paths, or be
 --sysroot, and uses them if they are the same files; --exe gives the program's file if it
 is elsewhere.
 
+--merge prints equal stacks once, with the threads that have them, most first; --tree prints all
+as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+programs and for browsers, to standard output or to the file of -o.
+
 A snapshot is an ELF core file: gdb and 'sfwalk core' can open it, too. --save FILE --format
 minidump also writes a minidump of it, for minidump_stackwalk and all that reads crash reports.
 
@@ -34,6 +38,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open --exe ./server snapshot.4242
   sfwalk open snapshot.4242 --print 'req->url' --frame handle_request
   sfwalk open --sysroot /srv/arm64-root snapshot.4242
+  sfwalk open snapshot.4242 --merge
   sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,
 	}, host, snapshotFile)

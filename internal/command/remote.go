@@ -28,6 +28,10 @@ another machine's, and reads them through the stub if it can read files. --exe g
 the program's file if the stub does not name it. Plug-ins are started before the
 target is stopped, and asked while it stands still.
 
+--merge prints equal stacks once, with the threads that have them, most first; --tree prints all
+as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+programs and for browsers, to standard output or to the file of -o.
+
 --limit bounds the time for all stacks of a slow stub, --thread-limit the time for
 each. A stack that takes longer ends early, and says so.
 
@@ -44,6 +48,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk remote localhost:1234 --print 'req->url' --frame handle_request
   sfwalk remote --exe ./firmware.elf localhost:3333
   sfwalk remote --sysroot /srv/arm64-root unix:/run/qemu.sock
+  sfwalk remote localhost:1234 --merge
   sfwalk remote localhost:1234 --call 'getpid()'
   sfwalk remote localhost:1234 --timeout 30s --limit 10m --thread-limit 5m --json`,
 		Args: cobra.ExactArgs(1),
@@ -72,6 +77,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		},
 	}
 	flags.add(cmd, host)
+	flags.many.addFormat(cmd)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	cmd.Flags().StringArrayVar(&texts, "call", nil, "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
 	cmd.Flags().DurationVar(&flags.timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")

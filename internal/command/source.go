@@ -58,10 +58,17 @@ func newSymbolizer(root string, flags *walkFlags) *symbol.Symbolizer {
 
 // show walks a target and prints it.
 func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
+	if flags.many.any() {
+		return showMany(cmd, s, flags)
+	}
 	symbols := s.symbolizer(flags)
 	defer symbols.Close()
-	whole, err := printStacks(cmd.OutOrStdout(), s, symbols, flags)
+	out, end, err := flags.many.to(cmd)
 	if err != nil {
+		return err
+	}
+	whole, err := printStacks(out, s, symbols, flags)
+	if err = errors.Join(err, end()); err != nil {
 		return err
 	}
 	if cmd.Context().Err() != nil {

@@ -211,18 +211,7 @@ func (p *textPrinter) detailed(f *frameEntry) {
 		}
 		p.place(f)
 	}
-	if f.Guess {
-		p.styled(faint, " [guess]")
-	}
-	if f.Type == frame.TailCall.String() {
-		p.styled(faint, " [tail call]")
-	}
-	if f.Type == frame.OtherStack.String() {
-		p.styled(faint, " [stack switch]")
-	}
-	if f.MovedOn {
-		p.styled(red, " [moved on]")
-	}
+	p.marks(f)
 	p.byte('\n')
 	if f.ID != "" {
 		p.styled(faint, "      id "+f.ID)
@@ -241,6 +230,22 @@ func (p *textPrinter) detailed(f *frameEntry) {
 	}
 	p.registers(f.Registers)
 	p.locals(f)
+}
+
+// marks prints how a frame differs from others.
+func (p *textPrinter) marks(f *frameEntry) {
+	if f.Guess {
+		p.styled(faint, " [guess]")
+	}
+	if f.Type == frame.TailCall.String() {
+		p.styled(faint, " [tail call]")
+	}
+	if f.Type == frame.OtherStack.String() {
+		p.styled(faint, " [stack switch]")
+	}
+	if f.MovedOn {
+		p.styled(red, " [moved on]")
+	}
 }
 
 // place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)` or

@@ -185,7 +185,8 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 	}
 	out.Stop = reason.String()
 	if reason == frame.Limit && w.frames != nil {
-		out.Error, out.detail = "stack ends at the usual limit: "+spentText, spentText
+		spent := w.flags.spentText()
+		out.Error, out.detail = "stack ends at the usual limit: "+spent, spent
 		return out
 	}
 	// A stack that --max-frames cuts is whole all the same.
@@ -239,7 +240,7 @@ func (w *walker) entry(p *logical.Frame, s *codeInfo) frameEntry {
 		Level: p.Level, Type: p.Type.String(), PC: hex{p.PC, true}, CFA: hex{cfa, known},
 		Function: p.Function, File: p.File, Line: p.Line,
 		Module: s.module, BuildID: s.build, Sniffer: p.Physical.Sniffer(),
-		args: p.Args, over: p.Over, inFile: s.file,
+		args: p.Args, over: p.Over, inFile: s.file, block: p.AddressInBlock,
 	}
 	if p.Function != "" && p.Start != 0 {
 		x.Offset = p.Offset + p.PC - p.AddressInBlock

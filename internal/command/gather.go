@@ -1,0 +1,79 @@
+package command
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// gatheredFrames bounds the frames of all threads together where stacks are kept until all are walked: each
+// takes memory here.
+const gatheredFrames = 1 << 18
+
+// walked is a thread with its frames.
+type walked struct {
+	thread thread
+	frames []frameEntry
+}
+
+// gather walks the threads of s and calls use with each, in their order. The document has them
+// without their frames. use keeps no frames, or not for long: another stack takes their place.
+func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*walked)) (doc *document, err error) {
+	threads, err := s.threads(flags)
+	if err != nil {
+		return nil, err
+	}
+	walkers := newWalkers(s, symbols, flags, len(threads))
+	if threads, err = s.settle(walkers, threads, flags); err != nil {
+		return nil, err
+	}
+	doc = &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: make([]thread, 0, len(threads))}
+	used := make(chan *walked, (1+ahead)*len(walkers))
+	var workers []func(int) *walked
+	for _, w := range walkers {
+		defer w.table.Release()
+		workers = append(workers, func(i int) *walked {
+			var x *walked
+			select {
+			case x = <-used:
+			default:
+				x = &walked{}
+			}
+			frames, level := x.frames[:0], 0
+			x.thread = w.thread(threads[i], func(f *frame.Frame) int {
+				before := len(frames)
+				frames = w.appendFrame(frames, level, f)
+				level += len(frames) - before
+				kept := frames[:before]
+				for _, f := range frames[before:] {
+					if flags.values.selects(f.Level, f.Function) {
+						kept = append(kept, f)
+					}
+				}
+				frames = kept
+				return 0
+			})
+			x.frames = frames
+			if s.letGo != nil {
+				s.letGo(threads[i])
+			}
+			return x
+		})
+	}
+	err = inOrder(len(threads), workers, func(x *walked) error {
+		use(x)
+		doc.Threads = append(doc.Threads, x.thread)
+		if cap(x.frames) > mostRoom {
+			x.frames = nil
+		}
+		select {
+		case used <- x:
+		default:
+		}
+		return nil
+	})
+	s.about(doc)
+	if s.after != nil {
+		s.after(doc)
+	}
+	return doc, err
+}

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
+)
+
+// many is what the stacks of one or more targets are merged into.
+type many struct {
+	flags   *walkFlags
+	merged  *merged
+	tree    *stackTree
+	drawing *drawing
+}
+
+func newMany(flags *walkFlags) *many {
+	m := &many{flags: flags}
+	switch {
+	case flags.many.merge:
+		m.merged = newMerged()
+	case flags.many.tree:
+		m.tree = newStackTree()
+	default:
+		m.drawing = newDrawing()
+	}
+	return m
+}
+
+// add walks the stacks of s.
+func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, err error) {
+	symbols := s.symbolizer(m.flags)
+	defer symbols.Close()
+	whole = true
+	i := 0
+	doc, err = gather(s, symbols, m.flags, func(x *walked) {
+		whole = whole && x.thread.whole
+		switch {
+		case m.merged != nil:
+			m.merged.add(x, i)
+		case m.tree != nil:
+			m.tree.add(x)
+		default:
+			m.drawing.add(s, x)
+		}
+		i++
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if cmd.Context().Err() != nil {
+		return nil, false, errInterrupted
+	}
+	for _, w := range s.warned(symbols, m.flags) {
+		warn(cmd, w)
+	}
+	return doc, whole, m.flags.values.verdict()
+}
+
+// write writes the picture of one target.
+func (m *many) write(out io.Writer, doc *document) error {
+	switch {
+	case m.drawing != nil:
+		m.drawing.stacks.Title = doc.Exe
+		return m.drawing.stacks.Write(out, m.flags.many.format)
+	case m.flags.json:
+		return m.writeJSON(out, doc)
+	}
+	p := &textPrinter{color: m.flags.useColor(out)}
+	if w, ok := out.(*printable.Writer); ok && p.color {
+		w.AllowColors()
+	}
+	p.heading(doc)
+	p.out = out
+	if m.tree != nil {
+		p.makeRoom()
+		p.tree(m.tree)
+	} else {
+		for i, g := range m.merged.sorted() {
+			if i > 0 {
+				p.byte('\n')
+			}
+			p.group(doc, g)
+			p.makeRoom()
+		}
+	}
+	p.ending(doc)
+	return p.write(out)
+}
+
+// writeJSON writes the document with the stacks or the tree. The threads refer to the stacks.
+func (m *many) writeJSON(out io.Writer, doc *document) error {
+	p := newJSONPrinter()
+	p.out = out
+	if m.tree != nil {
+		doc.Tree = m.tree.entries()
+	} else {
+		for i, g := range m.merged.sorted() {
+			for _, t := range g.threads {
+				at := i
+				doc.Threads[t].Stack = &at
+			}
+			doc.Stacks = append(doc.Stacks, g.entry(doc))
+		}
+	}
+	p.value(doc, 0)
+	p.byte('\n')
+	return p.write(out)
+}
+
+// showMany walks a target and prints it as one picture.
+func showMany(cmd *cobra.Command, s *source, flags *walkFlags) error {
+	m := newMany(flags)
+	doc, whole, err := m.add(cmd, s)
+	if err != nil {
+		return err
+	}
+	out, end, err := flags.many.to(cmd)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(m.write(out, doc), end()); err != nil {
+		return err
+	}
+	if !whole {
+		return errEarly
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package command
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// merged are stacks of which equal ones are kept once. Stacks are equal if their frames are printed alike,
+// without addresses: the same functions and lines, or places in the same files.
+type merged struct {
+	places placeKeys
+	groups []*group // in the order of their first threads
+	known  map[string]*group
+}
+
+// group is one stack, and the threads that have it.
+type group struct {
+	threads []int        // indices in document.Threads
+	first   thread       // how the stack ends
+	frames  []frameEntry // of the first thread
+}
+
+func newMerged() *merged { return &merged{places: newPlaceKeys(), known: map[string]*group{}} }
+
+// placeKeys numbers the printed places of frames.
+type placeKeys struct {
+	known   map[string]int
+	printer textPrinter
+}
+
+func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
+
+// of returns the number of a frame's place.
+func (k *placeKeys) of(f *frameEntry) int {
+	p := &k.printer
+	p.buf = p.buf[:0]
+	p.shared(f)
+	n, ok := k.known[string(p.buf)]
+	if !ok {
+		n = len(k.known)
+		k.known[string(p.buf)] = n
+	}
+	return n
+}
+
+// add adds the i-th thread's stack.
+func (m *merged) add(x *walked, i int) {
+	var key []byte
+	for j := range x.frames {
+		key = binary.AppendUvarint(key, uint64(m.places.of(&x.frames[j])))
+	}
+	if !x.thread.whole {
+		key = append(append(key, 0xff), x.thread.Stop...)
+	}
+	g, ok := m.known[string(key)]
+	if !ok {
+		g = &group{first: x.thread, frames: slices.Clone(x.frames)}
+		m.known[string(key)] = g
+		m.groups = append(m.groups, g)
+	}
+	g.threads = append(g.threads, i)
+}
+
+// sorted returns the groups, those with the most threads first.
+func (m *merged) sorted() []*group {
+	list := slices.Clone(m.groups)
+	slices.SortStableFunc(list, func(a, b *group) int { return cmp.Compare(len(b.threads), len(a.threads)) })
+	return list
+}
+
+// namedThreads is how many threads of a group the text names before it counts the rest.
+const namedThreads = 12
+
+// group prints a stack with its threads: `3 threads "worker": 4243, 4244, 4245`.
+func (p *textPrinter) group(d *document, g *group) {
+	p.digits = d.digits
+	if len(g.threads) == 1 {
+		p.thread(&document{Threads: []thread{d.Threads[g.threads[0]]}, Signal: d.Signal, report: d.report, digits: d.digits}, 0)
+	} else {
+		p.styled(bold, fmt.Sprintf("%d threads", len(g.threads)))
+		name, same := d.Threads[g.threads[0]].Name, true
+		for _, i := range g.threads {
+			same = same && d.Threads[i].Name == name
+		}
+		if same && name != "" {
+			p.styled(bold, fmt.Sprintf(" %q", name))
+		}
+		var named []string
+		for _, i := range g.threads[:min(namedThreads, len(g.threads))] {
+			t := &d.Threads[i]
+			text := fmt.Sprint(t.TID)
+			if !same && t.Name != "" {
+				text += fmt.Sprintf(" %q", t.Name)
+			}
+			named = append(named, text)
+		}
+		p.text(": " + strings.Join(named, ", "))
+		if more := len(g.threads) - len(named); more > 0 {
+			p.text(fmt.Sprintf(" and %d more", more))
+		}
+		for _, i := range g.threads {
+			if t := &d.Threads[i]; t.Died {
+				p.styled(red, fmt.Sprintf("; %d died", t.TID))
+			}
+		}
+		p.byte('\n')
+	}
+	for i := range g.frames {
+		p.level(g.frames[i].Level)
+		p.shared(&g.frames[i])
+		p.byte('\n')
+	}
+	p.end(&g.first)
+}
+
+// shared prints of a frame what equal stacks share: all but its address.
+func (p *textPrinter) shared(f *frameEntry) {
+	switch f.Type {
+	case frame.SigTramp.String():
+		p.text("<signal handler called>")
+	case frame.Dummy.String():
+		p.text("<function called from sfwalk>")
+	default:
+		p.place(f)
+	}
+	p.marks(f)
+}
+
+// stackEntry is a group in JSON.
+type stackEntry struct {
+	Count   int           `json:"count"`
+	Threads []threadEntry `json:"threads"`
+	Frames  []frameEntry  `json:"frames"`
+	Stop    string        `json:"stop"`
+	Error   string        `json:"error"`
+}
+
+// threadEntry is a thread whose stack is that of others, too.
+type threadEntry struct {
+	TID  int    `json:"tid"`
+	Name string `json:"name"`
+	Died bool   `json:"died,omitempty"`
+}
+
+// entry is g in JSON.
+func (g *group) entry(d *document) stackEntry {
+	x := stackEntry{Count: len(g.threads), Frames: g.frames, Stop: g.first.Stop, Error: g.first.Error}
+	for _, i := range g.threads {
+		t := &d.Threads[i]
+		x.Threads = append(x.Threads, threadEntry{t.TID, t.Name, t.Died})
+	}
+	return x
+}

@@ -1,0 +1,90 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/picture"
+)
+
+// manyFlags are the flags that have many stacks printed as one.
+type manyFlags struct {
+	merge, tree bool
+	format      string // one of picture.Formats, or ""
+	output      string // a file; "" for standard output
+}
+
+const formatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)"
+
+func (m *manyFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&m.merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
+	f.BoolVar(&m.tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
+	f.StringVarP(&m.output, "output", "o", "", "write to this file instead of standard output")
+}
+
+// addFormat adds --format, for commands whose --format means nothing else.
+func (m *manyFlags) addFormat(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.format, "format", "", formatHelp)
+}
+
+// any reports whether stacks are not printed one by one.
+func (m *manyFlags) any() bool { return m.merge || m.tree || m.format != "" }
+
+// check finds mistakes in the flags; w are all of a command's.
+func (m *manyFlags) check(w *walkFlags) error {
+	if m.format != "" && !slices.Contains(picture.Formats, m.format) {
+		return usageError{fmt.Errorf("--format %s: want %s", m.format, strings.Join(picture.Formats, ", "))}
+	}
+	var given []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--merge", m.merge}, {"--tree", m.tree}, {"--format " + m.format, m.format != ""}} {
+		if f.set {
+			given = append(given, f.name)
+		}
+	}
+	switch {
+	case len(given) == 0:
+		return nil
+	case len(given) > 1:
+		return usageError{fmt.Errorf("%s are different pictures: give one", strings.Join(given, " and "))}
+	case m.format != "" && w.json:
+		return usageError{fmt.Errorf("--format %s and --json are different formats: give one", m.format)}
+	case w.values.any() || w.registers || w.explain:
+		return usageError{fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given[0])}
+	}
+	return nil
+}
+
+// to returns where to write, and what ends that.
+func (m *manyFlags) to(cmd *cobra.Command) (out io.Writer, end func() error, err error) {
+	out, end = cmd.OutOrStdout(), func() error { return nil }
+	if m.output != "" {
+		file, err := os.Create(m.output)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--output: %w", err)
+		}
+		if m.format != "" {
+			return file, file.Close, nil
+		}
+		p := printable.NewWriter(file)
+		return p, func() error { return errors.Join(p.Close(), file.Close()) }, nil
+	}
+	if p, ok := out.(*printable.Writer); ok && m.format != "" {
+		out = p.Out() // the formats have no characters that steer terminals, or are no text at all
+	}
+	if file, ok := out.(*os.File); ok && m.format == "pprof" && term.IsTerminal(int(file.Fd())) {
+		return nil, nil, usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
+	}
+	return out, end, nil
+}

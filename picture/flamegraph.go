@@ -1,0 +1,158 @@
+package picture
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"hash/fnv"
+	"html"
+	"io"
+	"slices"
+	"strings"
+)
+
+// The picture's measures, in pixels.
+const (
+	graphWidth  = 1200
+	rowHeight   = 16
+	graphMargin = 40
+	letterWidth = 7
+)
+
+// leastWidth is the width below which a frame is left out, pixels, as in flamegraph.pl.
+const leastWidth = 0.1
+
+// script searches, and zooms into a frame that is clicked on.
+//
+//go:embed flamegraph.js
+var script string
+
+// WriteFlameGraph writes a flame graph: an SVG file that needs no other one. In a browser, a click on a
+// frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a tenth of a pixel are left out.
+func (s *Stacks) WriteFlameGraph(out io.Writer) error {
+	tree, unit := s.flames(), "samples"
+	if len(s.Types) > 0 {
+		unit = s.Types[0].Name
+		if u := s.Types[0].Unit; u != "count" && u != "" {
+			unit += " (" + u + ")"
+		}
+	}
+	total := int64(0)
+	for i := range s.Samples {
+		total += max(s.Samples[i].value(), 0)
+	}
+	scale := 0.0
+	if total > 0 {
+		scale = graphWidth / float64(total)
+	}
+	left := make([]float64, len(tree.Nodes)) // by node, pixels
+	depth := 0
+	place := func(kids []int, x float64) {
+		slices.SortFunc(kids, func(a, b int) int { return strings.Compare(tree.Nodes[a].Frame, tree.Nodes[b].Frame) })
+		for _, k := range kids {
+			left[k] = x
+			x += float64(tree.Nodes[k].Value) * scale
+			if float64(tree.Nodes[k].Value)*scale >= leastWidth {
+				depth = max(depth, tree.Nodes[k].Depth+1)
+			}
+		}
+	}
+	place(tree.Children(-1), 0)
+	for i := range tree.Nodes { // parents first
+		place(slices.Clone(tree.Nodes[i].kids), left[i])
+	}
+	height := (depth+1)*rowHeight + 2*graphMargin
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?>
+<svg version="1.1" xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="monospace" font-size="12">
+<rect width="100%%" height="100%%" fill="#f8f8f8"/>
+<text x="%[3]d" y="24" text-anchor="middle" font-size="16">%[4]s</text>
+<text id="details" x="8" y="%[5]d"> </text>
+<text id="reset" x="8" y="24" cursor="pointer" visibility="hidden">Reset zoom</text>
+<text id="search" x="%[6]d" y="24" text-anchor="end" cursor="pointer">Search</text>
+<g id="frames">
+`, graphWidth, height, graphWidth/2, svgText(s.Title), height-12, graphWidth-8)
+	rect := func(name string, value int64, x, width float64, row int) {
+		title := fmt.Sprintf("%s (%d %s, %.2f%%)", name, value, unit, 100*float64(value)/float64(max(total, 1)))
+		y := height - graphMargin - (row+1)*rowHeight
+		fmt.Fprintf(w, `<g data-x="%.3f" data-w="%.3f" data-y="%d"><title>%s</title><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" rx="1"/><text x="%.1f" y="%d">%s</text></g>`+"\n",
+			x, width, row, svgText(title), x, y, max(width, leastWidth), rowHeight-1, flameColor(name), x+3, y+12, svgText(fitted(name, width)))
+	}
+	rect("all", total, 0, graphWidth, 0)
+	for i := range tree.Nodes {
+		n := &tree.Nodes[i]
+		if width := float64(n.Value) * scale; width >= leastWidth {
+			rect(n.Frame, n.Value, left[i], width, n.Depth+1)
+		}
+	}
+	fmt.Fprintf(w, "</g>\n<script type=\"text/ecmascript\"><![CDATA[\n%s]]></script>\n</svg>\n", script)
+	return w.Flush()
+}
+
+// flames merges the stacks by the names of their frames.
+func (s *Stacks) flames() *Tree[string] {
+	names := map[string]int{}
+	key := func(name string) int {
+		at, ok := names[name]
+		if !ok {
+			at = len(names)
+			names[name] = at
+		}
+		return at
+	}
+	keys := make([]int, len(s.Places))
+	for i := range s.Places {
+		keys[i] = key(s.Places[i].shown())
+	}
+	tree := NewTree[string]()
+	for i := range s.Samples {
+		x := &s.Samples[i]
+		n, root := len(x.Frames), 0
+		if x.Root != "" {
+			root = 1
+		}
+		tree.Add(n+root, max(x.value(), 0), func(i int) int {
+			if i < root {
+				return key(x.Root)
+			}
+			return keys[x.Frames[n-1-(i-root)]]
+		}, func(i int) string {
+			if i < root {
+				return x.Root
+			}
+			return s.Places[x.Frames[n-1-(i-root)]].shown()
+		})
+	}
+	return tree
+}
+
+// fitted returns as much of a name as fits into a width.
+func fitted(name string, width float64) string {
+	n := int(width-6) / letterWidth
+	if n < 3 {
+		return ""
+	}
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	return string(r[:n-2]) + ".."
+}
+
+// flameColor returns a warm colour that is always the same for a name.
+func flameColor(name string) string {
+	h := fnv.New32a()
+	io.WriteString(h, name)
+	v := h.Sum32()
+	return fmt.Sprintf("rgb(%d,%d,%d)", 205+v%50, 80+v>>8%150, v>>16%55)
+}
+
+// svgText returns text as XML has it, which allows no control characters.
+func svgText(text string) string {
+	return html.EscapeString(strings.Map(func(c rune) rune {
+		if c < ' ' || c >= 0x7f && c < 0xa0 || c == 0xfffe || c == 0xffff {
+			return '?'
+		}
+		return c
+	}, utf8Text(text)))
+}

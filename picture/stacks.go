@@ -1,0 +1,122 @@
+package picture
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Stacks are the stacks of one picture. The zero value has none.
+type Stacks struct {
+	Title string // shown with the picture: the path of the program
+	// Types say what the values of a Sample count; at least one. Formats that show one value show the first.
+	Types []Type
+	// Time is when the first stack was taken, Duration how long it took until the last was. Either may be 0.
+	Time     time.Time
+	Duration time.Duration
+	// Period is the number of events of PeriodType between two samples; 0 where none were sampled.
+	PeriodType Type
+	Period     int64
+
+	Places  []Place // the frames of all samples, each once
+	Samples []Sample
+
+	index map[Place]int
+}
+
+// Type is what a value counts, as pprof has it: {"threads", "count"}, {"cpu", "nanoseconds"}.
+type Type struct{ Name, Unit string }
+
+// Place is where a frame is. Frames at one place are equal.
+type Place struct {
+	Function string // "" if it is not known
+	Name     string // what to show where Function is ""; also for humans' eyes: "libc.so.6+0x1234"
+	File     string // of the source; "" if it is not known
+	Line     int    // 0 if it is not known
+	// Address is that of the call, or of the interrupted instruction; 0 if it is not known. It is in Module.
+	Address uint64
+	Module  *Module // nil if the address is in none
+	// Inlined says that the call is inlined into the frame that follows, which has the same Address.
+	Inlined bool
+}
+
+// shown is the name of a frame for people.
+func (p *Place) shown() string {
+	switch {
+	case p.Function != "":
+		return p.Function
+	case p.Name != "":
+		return p.Name
+	}
+	return "??"
+}
+
+// Module is a mapped file.
+type Module struct {
+	Path    string
+	BuildID string // in hexadecimal, or ""
+	// Lo and Hi are the first address of its code, and the one behind the last; Offset is that of Lo in the file.
+	Lo, Hi, Offset uint64
+}
+
+// Sample is a stack that was found, with its values and labels.
+type Sample struct {
+	Frames  []int // indices of Places, the innermost first
+	Values  []int64
+	Texts   []Text   // labels, such as {"thread", "worker"}
+	Numbers []Number // labels, such as {"tid", 4242}
+	Root    string   // what the formats without labels show around the stack, such as the process; "" for nothing
+}
+
+// Text is a label.
+type Text struct{ Key, Value string }
+
+// Number is a label.
+type Number struct {
+	Key   string
+	Value int64
+}
+
+// Add adds a sample with these frames, the innermost first. Its Frames are set here.
+func (s *Stacks) Add(frames []Place, sample Sample) {
+	if s.index == nil {
+		s.index = map[Place]int{}
+	}
+	sample.Frames = make([]int, len(frames))
+	for i, p := range frames {
+		at, ok := s.index[p]
+		if !ok {
+			at = len(s.Places)
+			s.index[p] = at
+			s.Places = append(s.Places, p)
+		}
+		sample.Frames[i] = at
+	}
+	s.Samples = append(s.Samples, sample)
+}
+
+// value is the first value of a sample.
+func (x *Sample) value() int64 {
+	if len(x.Values) == 0 {
+		return 0
+	}
+	return x.Values[0]
+}
+
+// Formats are the formats that Write knows.
+var Formats = []string{"pprof", "folded", "speedscope", "flamegraph"}
+
+// Write writes the stacks in one of Formats.
+func (s *Stacks) Write(out io.Writer, format string) error {
+	switch format {
+	case "pprof":
+		return s.WritePprof(out)
+	case "folded":
+		return s.WriteFolded(out)
+	case "speedscope":
+		return s.WriteSpeedscope(out)
+	case "flamegraph":
+		return s.WriteFlameGraph(out)
+	}
+	return fmt.Errorf("picture: no format is called %q", format)
+}
