@@ -46,9 +46,12 @@ type Arch struct {
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
 	CalleeSaved RegSet
 	// ThreadPointer are the registers that together hold the address of a thread's own storage, the one with the upper
-	// bits first. A program's thread-local variables end at that address (variant II of ELF's handling of thread-local
-	// storage). There are none where unwind tables have no number for it.
+	// bits first.
 	ThreadPointer []trad.Reg
+	// ThreadBlock is how many bytes at that address are the C library's own, where a program's thread-local variables
+	// follow them (variant I of ELF's handling of thread-local storage). It is 0 where the variables end at the
+	// address (variant II).
+	ThreadBlock uint64
 
 	RedZone    int   // bytes below SP that a function may use
 	StackAlign int   // SP's alignment at a call, bytes; a power of two
@@ -185,7 +188,7 @@ type Arch struct {
 }
 
 // MaxOtherCalleeSaved is how many callee-saved registers [Arch.OtherCalleeSavedIndex] numbers at most.
-const MaxOtherCalleeSaved = 19
+const MaxOtherCalleeSaved = 20
 
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.

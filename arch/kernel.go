@@ -17,6 +17,9 @@ type KernelRegs struct {
 	// whether there is anything to say.
 	Read  func(a *Arch, data []byte, to *Registers)
 	Write func(a *Arch, from *Registers, data []byte) bool
+
+	// ForValues says that no walk needs the set: of a process that runs it is read only if values in frames are asked for.
+	ForValues bool
 }
 
 // KernelReg is the place of one register in a set.

@@ -71,7 +71,7 @@ func (im *Image) SymbolsError() error {
 // without duplicates; at most max of them. name is the file's own (mangled), and not empty.
 func (im *Image) Lookup(name string, max int) []Symbol {
 	var found []Symbol
-	im.eachNamed(name+"\x00", func(_ []byte, s Symbol) {
+	im.eachNamed(name+"\x00", isCodeOrData, func(_ []byte, s Symbol) {
 		if !slices.Contains(found, s) {
 			found = append(found, s)
 		}
@@ -83,7 +83,7 @@ func (im *Image) Lookup(name string, max int) []Symbol {
 // first of each name; at most max of them.
 func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 	found := make(map[string]Symbol)
-	im.eachNamed(prefix, func(names []byte, s Symbol) {
+	im.eachNamed(prefix, isCodeOrData, func(names []byte, s Symbol) {
 		end := bytes.IndexByte(names, 0)
 		if end < 0 || len(found) == max {
 			return
@@ -95,9 +95,26 @@ func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 	return found
 }
 
-// eachNamed calls do with each symbol if the bytes from the start of its name on begin with want. do
-// gets these bytes, too.
-func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
+// ThreadLocal returns the thread-local variable called name: its Addr is the distance from the beginning of the file's
+// thread-local storage, of which each thread has one.
+func (im *Image) ThreadLocal(name string) (s Symbol, ok bool) {
+	is := func(t elf.SymType) bool { return t == elf.STT_TLS }
+	im.eachNamed(name+"\x00", is, func(_ []byte, found Symbol) {
+		if !ok {
+			s, ok = found, true
+		}
+	})
+	return s, ok
+}
+
+// isCodeOrData reports whether symbols of a type have addresses.
+func isCodeOrData(t elf.SymType) bool {
+	return t == elf.STT_FUNC || t == elf.STT_GNU_IFUNC || t == elf.STT_OBJECT || t == elf.STT_NOTYPE
+}
+
+// eachNamed calls do with each symbol of the types that are asked for, if the bytes from the start of its name on begin
+// with want. do gets these bytes, too.
+func (im *Image) eachNamed(want string, is func(t elf.SymType) bool, do func(names []byte, s Symbol)) {
 	any := false
 	each := func(table, names, versions []byte) {
 		for i := 0; len(table) >= im.symbolSize(); i, table = i+1, table[im.symbolSize():] {
@@ -105,10 +122,8 @@ func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
 			if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], []byte(want)) {
 				continue
 			}
-			switch elf.SymType(r.info & 15) {
-			case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_OBJECT, elf.STT_NOTYPE:
-			default:
-				continue // of thread-local ones there is one for each thread
+			if !is(elf.SymType(r.info & 15)) {
+				continue
 			}
 			any = true
 			const hidden = 0x8000 // in a word of .gnu.version: not the default

@@ -21,6 +21,8 @@ const (
 	LR   trad.Reg = 14 // the return address column
 	PC   trad.Reg = 15
 	CPSR trad.Reg = 25
+	// TPIDRURO is the thread pointer. DWARF's number, 320, is more than a register file has.
+	TPIDRURO trad.Reg = 26
 
 	S0 trad.Reg = 64
 	D8 trad.Reg = S0 + 16 // D9 is two more, and so on
@@ -38,6 +40,8 @@ var Arch = &arch.Arch{
 	Regs:    registers(),
 	PC:      PC, SP: SP, FP: R11, RA: LR,
 	Doubles: 256, Halves: S0,
+	ThreadPointer: []trad.Reg{TPIDRURO},
+	ThreadBlock:   2 * word, // a pointer to the C library's table, and one to spare
 	SystemResult:  R0,
 	SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
 	CalleeSaved:   calleeSaved(),
@@ -85,23 +89,24 @@ var Arch = &arch.Arch{
 func init() { arch.Register(Arch) }
 
 func registers() []arch.RegInfo {
-	regs := make([]arch.RegInfo, 0, 17+doublesKept)
+	regs := make([]arch.RegInfo, 0, 18+doublesKept)
 	for i, name := range []string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc"} {
 		regs = append(regs, arch.RegInfo{Num: R0 + trad.Reg(i), Name: name, Bits: 32})
 	}
-	regs = append(regs, arch.RegInfo{Num: CPSR, Name: "cpsr", Bits: 32})
+	regs = append(regs, arch.RegInfo{Num: CPSR, Name: "cpsr", Bits: 32}, arch.RegInfo{Num: TPIDRURO, Name: "tpidruro", Bits: 32})
 	for i, name := range []string{"d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15"} {
 		regs = append(regs, arch.RegInfo{Num: D8 + 2*trad.Reg(i), Name: name, Bits: 64})
 	}
 	return regs
 }
 
-// calleeSaved: AAPCS32, 6.1.1 and 6.1.2.1.
+// calleeSaved: AAPCS32, 6.1.1 and 6.1.2.1. TPIDRURO belongs to the thread.
 func calleeSaved() (s arch.RegSet) {
 	for r := R4; r <= R11; r++ {
 		s.Add(r)
 	}
 	s.Add(SP)
+	s.Add(TPIDRURO)
 	for i := range trad.Reg(doublesKept) {
 		s.Add(D8 + 2*i)
 	}
@@ -122,5 +127,22 @@ func kernelRegs() []arch.KernelRegs {
 	for i := range doublesKept {
 		floats.Regs = append(floats.Regs, arch.KernelReg{Reg: D8 + 2*trad.Reg(i), Off: 8 * (8 + i), Size: 8})
 	}
-	return []arch.KernelRegs{status, floats}
+	return []arch.KernelRegs{status, floats, threadPointer}
+}
+
+// threadPointer is NT_ARM_TLS, which kernels of arm64 write of 32-bit processes.
+var threadPointer = arch.KernelRegs{
+	Note: control.NTARMTLS, Size: word, ForValues: true,
+	Read: func(a *arch.Arch, data []byte, to *arch.Registers) {
+		if len(data) >= word {
+			to.Set(TPIDRURO, uint64(a.Order.Uint32(data)))
+		}
+	},
+	Write: func(a *arch.Arch, from *arch.Registers, data []byte) bool {
+		tp, ok := from.Get(TPIDRURO)
+		if ok {
+			a.Order.PutUint32(data, uint32(tp))
+		}
+		return ok
+	},
 }

@@ -23,7 +23,7 @@ func TestABI(t *testing.T) {
 		}
 	}
 	for r := trad.Reg(0); r < arch.MaxReg; r++ {
-		want := r >= 4 && r <= 11 || r == 13 || r >= 80 && r%2 == 0
+		want := r >= 4 && r <= 11 || r == 13 || r == TPIDRURO || r >= 80 && r%2 == 0
 		if a.CalleeSaved.Has(r) != want {
 			t.Errorf("%s is callee-saved: %v", a.RegName(r), !want)
 		}
@@ -41,8 +41,8 @@ func TestABI(t *testing.T) {
 
 func TestDWARFNumbers(t *testing.T) {
 	a32Code.DWARFNumbers(t, "bx lr", func(r arch.RegInfo) string {
-		if r.Num == CPSR {
-			return "" // AADWARF32 has none for it
+		if r.Num == CPSR || r.Num == TPIDRURO {
+			return "" // AADWARF32 has none for the one, and another one for the other
 		}
 		return fmt.Sprintf("r%d", r.Num)
 	})

@@ -14,14 +14,15 @@ import (
 // follow one another, as D8 to D15 do: the halves of v8 to v15 that a call
 // preserves.
 const (
-	X0  trad.Reg = 0
-	X16 trad.Reg = 16
-	X19 trad.Reg = 19
-	X29 trad.Reg = 29 // the frame pointer
-	X30 trad.Reg = 30 // the link register: the return address column
-	SP  trad.Reg = 31
-	PC  trad.Reg = 32
-	VG  trad.Reg = 46 // how many 64-bit granules the scalable vectors have
+	X0    trad.Reg = 0
+	X16   trad.Reg = 16
+	X19   trad.Reg = 19
+	X29   trad.Reg = 29 // the frame pointer
+	X30   trad.Reg = 30 // the link register: the return address column
+	SP    trad.Reg = 31
+	PC    trad.Reg = 32
+	TPIDR trad.Reg = 36 // TPIDR_EL0, the thread pointer
+	VG    trad.Reg = 46 // how many 64-bit granules the scalable vectors have
 
 	D8  trad.Reg = 72
 	D15 trad.Reg = 79
@@ -42,6 +43,8 @@ var Arch = &arch.Arch{
 	PAuth:     true,
 	Regs:      registers(),
 	PC:        PC, SP: SP, FP: X29, RA: X30,
+	ThreadPointer:       []trad.Reg{TPIDR},
+	ThreadBlock:         16, // a pointer to the C library's table, and one to spare
 	SystemResult:        X0,
 	SyscallRewind:       4, // do_signal in arch/arm64/kernel/signal.c
 	CalleeSaved:         calleeSaved(),
@@ -98,7 +101,7 @@ var Arch = &arch.Arch{
 func init() { arch.Register(Arch) }
 
 func registers() []arch.RegInfo {
-	regs := make([]arch.RegInfo, 0, 31+3+8)
+	regs := make([]arch.RegInfo, 0, 31+4+8)
 	add := func(first trad.Reg, names ...string) {
 		for i, name := range names {
 			regs = append(regs, arch.RegInfo{Num: first + trad.Reg(i), Name: name, Bits: 64})
@@ -108,18 +111,20 @@ func registers() []arch.RegInfo {
 		"x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30")
 	add(SP, "sp")
 	add(PC, "pc")
+	add(TPIDR, "tpidr")
 	add(VG, "vg")
 	add(D8, "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15")
 	return regs
 }
 
-// calleeSaved: AAPCS64, 6.1.1 and 6.1.2. VG belongs to the thread: a function that
-// changes it, by the change to or from streaming mode, says where it has the old one.
+// calleeSaved: AAPCS64, 6.1.1 and 6.1.2. TPIDR and VG belong to the thread: a function that
+// changes VG, by the change to or from streaming mode, says where it has the old one.
 func calleeSaved() (s arch.RegSet) {
 	for r := X19; r <= X29; r++ {
 		s.Add(r)
 	}
 	s.Add(SP)
+	s.Add(TPIDR)
 	s.Add(VG)
 	for r := D8; r <= D15; r++ {
 		s.Add(r)
@@ -133,7 +138,7 @@ func kernelRegs() []arch.KernelRegs {
 	for r := X0; r <= PC; r++ {
 		status.Regs = append(status.Regs, arch.KernelReg{Reg: r, Off: 8 * int(r), Size: 8})
 	}
-	return []arch.KernelRegs{status, vectors, scalable, streaming}
+	return []arch.KernelRegs{status, vectors, scalable, streaming, threadPointer}
 }
 
 // fpRegsSize is the size of struct user_fpsimd_state: v0 to v31, of 16 bytes, fpsr and
@@ -148,3 +153,20 @@ var vectors = func() arch.KernelRegs {
 	}
 	return k
 }()
+
+// threadPointer is NT_ARM_TLS. Where there is TPIDR2_EL0, too, it follows.
+var threadPointer = arch.KernelRegs{
+	Note: control.NTARMTLS, Size: 8, ForValues: true,
+	Read: func(a *arch.Arch, data []byte, to *arch.Registers) {
+		if len(data) >= 8 {
+			to.Set(TPIDR, a.Order.Uint64(data))
+		}
+	},
+	Write: func(a *arch.Arch, from *arch.Registers, data []byte) bool {
+		tp, ok := from.Get(TPIDR)
+		if ok {
+			a.Order.PutUint64(data, tp)
+		}
+		return ok
+	},
+}

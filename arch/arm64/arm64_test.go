@@ -14,7 +14,7 @@ import (
 // Architecture: 4.1 (numbers).
 func TestABI(t *testing.T) {
 	a := Arch
-	for name, num := range map[string]trad.Reg{"x0": 0, "x18": 18, "x29": 29, "x30": 30, "sp": 31, "pc": 32, "vg": 46, "d8": 72, "d15": 79} {
+	for name, num := range map[string]trad.Reg{"x0": 0, "x18": 18, "x29": 29, "x30": 30, "sp": 31, "pc": 32, "tpidr": 36, "vg": 46, "d8": 72, "d15": 79} {
 		if got := a.RegName(num); got != name {
 			t.Errorf("register %d is %s, want %s", num, got, name)
 		}
@@ -22,11 +22,11 @@ func TestABI(t *testing.T) {
 			t.Errorf("index of %s is %d", name, i)
 		}
 	}
-	if len(a.Regs) != 42 || a.RegName(64) != "r64" || a.Index(64) != -1 {
+	if len(a.Regs) != 43 || a.RegName(64) != "r64" || a.Index(64) != -1 {
 		t.Errorf("%d registers", len(a.Regs))
 	}
 	for r := trad.Reg(0); r < arch.MaxReg; r++ {
-		want := r >= 19 && r <= 29 || r == 31 || r == 46 || r >= 72 && r <= 79
+		want := r >= 19 && r <= 29 || r == 31 || r == 36 || r == 46 || r >= 72 && r <= 79
 		if a.CalleeSaved.Has(r) != want {
 			t.Errorf("%s is callee-saved: %v", a.RegName(r), !want)
 		}

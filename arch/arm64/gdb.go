@@ -20,7 +20,7 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 		Aliases: map[string]string{
 			"z8": "d8", "z9": "d9", "z10": "d10", "z11": "d11", "z12": "d12", "z13": "d13", "z14": "d14", "z15": "d15",
 			"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
-			"fp": "x29", "lr": "x30",
+			"fp": "x29", "lr": "x30", "TPIDR_EL0": "tpidr",
 		},
 		Parts: parts(),
 	}

@@ -1,10 +1,6 @@
 package control
 
-// Types of notes (elf.h).
-const (
-	ntARMTLS        = 0x401
-	ntARMSystemCall = 0x404
-)
+const ntARMSystemCall = 0x404 // NT_ARM_SYSTEM_CALL (elf.h)
 
 // ARM64 is AArch64. The kernel goes back to the instruction of a system call before the thread stops, so that nothing
 // is to do to begin the call again. FPSIMD comes before SVE, which has its registers, too.
@@ -12,7 +8,7 @@ var ARM64 = Control{
 	Breakpoint:     []byte{0x00, 0x00, 0x20, 0xd4}, // brk #0
 	BreakpointCode: TrapBRKPT,
 	StepCodes:      []int{TrapTrace, TrapUser},
-	StateSets:      []uint32{NTPRStatus, NTFPRegs, NTSVE, ntARMTLS, ntARMSystemCall},
+	StateSets:      []uint32{NTPRStatus, NTFPRegs, NTSVE, NTARMTLS, ntARMSystemCall},
 	StatusSize:     272,
 	PC:             256,
 	PCSize:         8,

@@ -73,6 +73,7 @@ const (
 	NTVXRSLow  uint32 = 0x309 // NT_S390_VXRS_LOW
 	NTVXRSHigh uint32 = 0x30a // NT_S390_VXRS_HIGH
 	NTSVE      uint32 = 0x405 // NT_ARM_SVE
+	NTARMTLS   uint32 = 0x401 // NT_ARM_TLS
 )
 
 // RestartBlock is the result of a system call (ERESTART_RESTARTBLOCK, linux/errno.h) that the kernel goes

@@ -30,6 +30,8 @@ const (
 	DS trad.Reg = 43
 	FS trad.Reg = 44
 	GS trad.Reg = 45
+
+	GSBase trad.Reg = 94 // the thread pointer
 )
 
 // Arch is the descriptor.
@@ -49,16 +51,18 @@ var Arch = &arch.Arch{
 		{Num: CS, Name: "cs", Bits: 16}, {Num: SS, Name: "ss", Bits: 16},
 		{Num: DS, Name: "ds", Bits: 16}, {Num: ES, Name: "es", Bits: 16},
 		{Num: FS, Name: "fs", Bits: 16}, {Num: GS, Name: "gs", Bits: 16},
+		{Num: GSBase, Name: "gs_base", Bits: 32},
 	},
 	PC: EIP, SP: ESP, FP: EBP, RA: EIP,
 	ExchangedEH:  [2]trad.Reg{ESP, EBP},
 	SystemResult: EAX,
-	// Segments belong to the thread, not to a frame: no call changes them.
-	CalleeSaved: arch.Set(EBX, EBP, ESP, ESI, EDI, CS, SS, DS, ES, FS, GS),
-	StackAlign:  16,
-	FrameRecord: 8,
-	RAOffset:    pushed,
-	AddressMask: 1<<32 - 1,
+	// Segments and their bases belong to the thread, not to a frame: no call changes them.
+	ThreadPointer: []trad.Reg{GSBase},
+	CalleeSaved:   arch.Set(EBX, EBP, ESP, ESI, EDI, CS, SS, DS, ES, FS, GS, GSBase),
+	StackAlign:    16,
+	FrameRecord:   8,
+	RAOffset:      pushed,
+	AddressMask:   1<<32 - 1,
 
 	ReadFrame:    Machine.ReadFrame,
 	ReadSplit:    Machine.ReadSplit,
@@ -100,7 +104,7 @@ var Arch = &arch.Arch{
 		{Reg: EDI, Off: 16, Size: 4}, {Reg: EBP, Off: 20, Size: 4}, {Reg: EAX, Off: 24, Size: 4}, {Reg: DS, Off: 28, Size: 2},
 		{Reg: ES, Off: 32, Size: 2}, {Reg: FS, Off: 36, Size: 2}, {Reg: GS, Off: 40, Size: 2}, {Reg: EIP, Off: 48, Size: 4},
 		{Reg: CS, Off: 52, Size: 2}, {Reg: EFLAGS, Off: 56, Size: 4}, {Reg: ESP, Off: 60, Size: 4}, {Reg: SS, Off: 64, Size: 2},
-	}}},
+	}}, segments},
 }
 
 func init() { arch.Register(Arch) }

@@ -85,7 +85,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return err
 			}
 			defer flags.end()
-			opts.Values = flags.values.any()
+			opts.Values = flags.values.any() || save != "" // values may be asked for later
 			return attach(cmd, pid, &flags, opts, save, layout)
 		},
 	}

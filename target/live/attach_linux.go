@@ -176,7 +176,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 	for _, x := range s.tracer.tracees {
 		switch x.state {
 		case stopped:
-			x.readRegisters(s.tracer.proc.arch, room)
+			x.readRegisters(s.tracer.proc.arch, room, s.files.values)
 			if !s.masked && x.state == stopped { // all threads have one mask
 				s.masked, s.pacMask = true, readPACMask(x.tid, room)
 			}
@@ -227,9 +227,9 @@ func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
 	return nil, err
 }
 
-// readRegisters reads the registers of a stopped thread.
-func (x *tracee) readRegisters(a *arch.Arch, room []byte) {
-	err := readRegisters(a, x.tid, &x.regs, room)
+// readRegisters reads the registers of a stopped thread. values says that values in frames are asked for.
+func (x *tracee) readRegisters(a *arch.Arch, room []byte, values bool) {
+	err := readRegisters(a, x.tid, &x.regs, room, values)
 	pc, sp := x.regs.Value[a.PC], x.regs.Value[a.SP]
 	switch {
 	case errors.Is(err, unix.ESRCH):

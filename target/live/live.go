@@ -42,7 +42,8 @@ type Options struct {
 	// [Target.Snapshot] then has little of the stacks.
 	LowMemory bool
 
-	// Values says that more is read than stacks, such as what variables point to. When a thread is read once more
+	// Values says that more is read than stacks, such as what variables point to: each thread's pointer to its own
+	// storage, too, where no register has it. When a thread is read once more
 	// for the first time ([Thread.Retake]), what was read too late before is copied together with its stack. So the thread
 	// need not be held while all that is read again.
 	Values bool

@@ -15,10 +15,13 @@ var errOtherClass = errors.New("its registers are those of code of another width
 const maxRegisterSet = 544
 
 // readRegisters reads a stopped thread's registers: each of the kernel's register sets, which core
-// files have in the same layout. room has maxRegisterSet bytes.
-func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte) error {
+// files have in the same layout. room has maxRegisterSet bytes. values says that values in frames are asked for.
+func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte, values bool) error {
 	for i := range a.KernelRegs {
 		k := &a.KernelRegs[i]
+		if k.ForValues && !values {
+			continue
+		}
 		size := k.Size
 		if i == 0 {
 			size = len(room) // the size of the whole set tells whose it is

@@ -55,7 +55,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 			return err
 		}
 		hookStopped()
-		x.readRegisters(f.proc.arch, room[:maxRegisterSet])
+		x.readRegisters(f.proc.arch, room[:maxRegisterSet], f.values)
 		if x.state != stopped {
 			return ErrExited
 		}

@@ -18,7 +18,7 @@ var _ target.Target = (*Target)(nil)
 // Registers are the same as gdb reads afterwards of the same blocked process.
 func TestRegistersAsGDB(t *testing.T) {
 	p := gdbtest.Start(t, build(t, "idle.c"), "3")
-	target := attach(t, p.PID)
+	target := attachBy(t, p.PID, Options{Timeout: patience, Values: true})
 	names := "" // gdb's "all" lacks some registers at times
 	for _, info := range hostArch.Regs {
 		names += " " + info.Name

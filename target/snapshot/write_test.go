@@ -111,6 +111,9 @@ func TestPut(t *testing.T) {
 				regs.Set(r.Reg, (uint64(i)*0x01010101+1)&(1<<(8*r.Size-1)<<1-1))
 			}
 			set := bytes.Repeat([]byte{0xee}, k.Size)
+			if k.Read != nil {
+				k.Get(a, set, &regs)
+			}
 			k.Put(a, &regs, set)
 			k.Get(a, set, &got)
 			if got != regs {
