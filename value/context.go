@@ -2,6 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -120,7 +121,11 @@ func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Loc
 	}
 	env := &c.r.env
 	defer env.leave(env.enter(c, e, x))
-	return evaluated(x).Locate(&env.Context)
+	l, err := evaluated(x).Locate(&env.Context)
+	if why := (noThreadLocal{}); errors.As(err, &why) {
+		err = why // says enough without the operation
+	}
+	return l, err
 }
 
 // called returns the expression of the entry that DW_OP_call names. It is empty if the object is nowhere.

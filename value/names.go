@@ -201,16 +201,45 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 			return e.at(t, addr), true
 		}
 	}
+	return e.threadLocalSymbol(about, t, h.Scope != "", m)
+}
+
+// threadLocalSymbol returns the thread's variable that a symbol table has for an entry without a location: compilers for arm64 give
+// none. scoped is as for symbolOf.
+func (e *evaluation) threadLocalSymbol(k *symbol.Entry, t *Type, scoped bool, m *target.Module) (v Value, ok bool) {
+	name := symbolName(k, scoped)
+	if _, known := t.size(); !known || name == "" {
+		return v, false
+	}
+	list := e.modules()
+	if m != nil {
+		list = append([]*target.Module{m}, list...)
+	}
+	for _, m := range list {
+		im, _, err := m.Image()
+		if err != nil || threadBlock(im) == nil {
+			continue
+		}
+		s, found := im.ThreadLocal(name)
+		if debug := e.r.Symbols.DebugFile(m); !found && debug != nil {
+			s, found = debug.ThreadLocal(name)
+		}
+		if !found {
+			continue
+		}
+		addr, err := e.contextOf(m).threadLocal(s.Addr)
+		if err != nil {
+			return Value{Type: t, err: err}, true
+		}
+		return e.at(t, addr), true
+	}
 	return v, false
 }
 
 // symbolOf returns the address that a symbol table has for the function or variable of an entry. scoped says that its
 // name has a scope, so that its symbol has another name.
 func (e *evaluation) symbolOf(k *symbol.Entry, scoped bool, m *target.Module) (addr uint64, ok bool) {
-	name := k.Text(dwarf.AttrLinkageName)
-	if name == "" && !scoped {
-		name = k.Text(dwarf.AttrName)
-	}
+	name := symbolName(k, scoped)
 	if name == "" {
 		return 0, false
 	}
@@ -222,6 +251,15 @@ func (e *evaluation) symbolOf(k *symbol.Entry, scoped bool, m *target.Module) (a
 		return 0, false
 	}
 	return list[0], true
+}
+
+// symbolName returns the name of the symbol of an entry, "" if it is not known. scoped says that the entry's name has a scope.
+func symbolName(k *symbol.Entry, scoped bool) string {
+	name := k.Text(dwarf.AttrLinkageName)
+	if name == "" && !scoped {
+		name = k.Text(dwarf.AttrName)
+	}
+	return name
 }
 
 // inFile returns a variable or function of a source file.

@@ -28,9 +28,10 @@ type Reader struct {
 	finder    finder
 	env       environment
 	imports   map[symbol.Ref]*imports // by the first entry of a unit
-	tables    struct {
-		read  bool
-		known *threadTables
+	libc      struct {                // what is known of the C library
+		read, looked bool
+		glibc        *glibc
+		musl         bool
 	}
 }
 
