@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -85,6 +86,12 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 		t.Fatal(err)
 	}
 	path := p.Build(t, src, append(flags[:len(flags):len(flags)], "-Wl,-rpath,"+dir, named)...)
+	return &Guest{Processor: p, Path: path, Root: p.Sysroot(t, named)}
+}
+
+// Sysroot returns a folder that has the C library where guests look for it, and other libraries at their own paths.
+func (p *Processor) Sysroot(t testing.TB, libraries ...string) string {
+	t.Helper()
 	root := t.TempDir()
 	// The libraries themselves are there: links would lead out of the root.
 	copyTo := func(at, file string) {
@@ -109,8 +116,10 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 	if unwinder := "/usr/" + p.Triple + "/lib/libgcc_s.so.1"; p.GOARCH == "arm" {
 		copyTo("lib", unwinder) // exception tables refer to it
 	}
-	copyTo(dir, named)
-	return &Guest{Processor: p, Path: path, Root: root}
+	for _, file := range libraries {
+		copyTo(filepath.Dir(file), file)
+	}
+	return root
 }
 
 // Bare are the flags for a guest without a C library.
@@ -156,6 +165,7 @@ type Guest struct {
 	Root string // for a dynamic program: the folder below which its libraries are
 
 	Options []string // more of qemu's
+	Stops   []string // functions at whose beginnings Each stops, instead of stop_here
 	Infos   bool     // gdb tells what its info frame shows, see gdbtest.Frame.Info
 }
 
@@ -198,6 +208,18 @@ func (g *Guest) startWith(t testing.TB, dumps bool, args []string, options ...st
 		}
 	})
 	return running{cmd.Dir, exited}
+}
+
+// Dump runs the guest, which dies by itself, and returns the path of qemu's core file.
+func (g *Guest) Dump(t testing.TB, args ...string) string {
+	t.Helper()
+	r := g.startWith(t, true, args)
+	select {
+	case <-r.exited:
+	case <-time.After(time.Until(gdbtest.Deadline(t))):
+		t.Fatal("the guest does not die")
+	}
+	return r.core(t)
 }
 
 // core returns the path of the core file that qemu has written.

@@ -119,9 +119,13 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 			t.Fatal(err)
 		}
 	}
+	stops := g.Stops
+	if stops == nil {
+		stops = []string{"stop_here"}
+	}
 	return map[string]any{
 		"stub":  stub,
-		"stops": []string{"stop_here"},
+		"stops": stops,
 		"cores": "",
 		// gdb does not know the page with qemu's signal trampoline.
 		"coreless":    []string{"leaf", "first", "locals", "alternate", "nested", "raise"},
