@@ -225,6 +225,9 @@ func (e *evaluation) deref(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return v, err
 	}
+	if to, ok, err := e.pointedTo(&v, n.At); ok || err != nil {
+		return to, err
+	}
 	t := v.Type.Strip()
 	switch {
 	case t.Kind == Pointer && t.Elem().Strip().Kind == Void:
@@ -253,12 +256,18 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return a, err
 	}
+	a = referred(a)
+	if v, ok, err := e.element(&a, n.Args[1], n.At, false); ok || err != nil {
+		return v, err
+	}
 	i, err := e.coerced(n.Args[1])
 	if err != nil {
 		return i, err
 	}
-	a = referred(a)
 	t := a.Type.Strip()
+	if t.Kind == Struct && e.f.Language == "c++" {
+		return a, e.fail(n.At, "Could not find operator[].")
+	}
 	if t.Kind != Array && t.Kind != Pointer {
 		return a, e.fail(n.At, "cannot subscript something of type `%s'", a.Type)
 	}

@@ -1,32 +1,50 @@
 package value
 
-// goInterface writes the value in an interface, with its type.
-func (w *writer) goInterface(v *Value, level int, typed bool) {
+import "errors"
+
+// goInside returns what is in an interface, and its type, which is nil if the interface is.
+func (v *Value) goInside() (data Value, t *Type, err error) {
 	word, err := v.word(0)
 	fields := v.Type.Strip().Fields()
 	if err != nil || len(fields) < 2 {
-		w.goUnreadable(ErrUnavailable)
-		return
+		return data, nil, ErrUnavailable
 	}
 	size := uint64(v.Type.r.Arch.PtrSize)
 	if word != 0 && fields[0].Name == "tab" { // an interface with methods: the second word of its table is the type
 		b := make([]byte, size)
 		if err := v.readMemory(word+size, b); err != nil {
-			w.goUnreadable(err)
-			return
+			return data, nil, err
 		}
 		word = number(b, v.Type.order() == bigEndian)
 	}
 	if word == 0 {
+		return data, nil, nil
+	}
+	t, direct := v.goDynamic(word)
+	if t == nil {
+		return data, nil, errNoDynamic
+	}
+	if n, ok := t.size(); direct && ok && n <= size {
+		return v.part(t, int64(size), n), t, nil
+	}
+	addr, err := v.word(1)
+	return v.at(t, addr), t, err
+}
+
+var errNoDynamic = errors.New("could not resolve interface type")
+
+// goInterface writes the value in an interface, with its type.
+func (w *writer) goInterface(v *Value, level int, typed bool) {
+	data, t, err := v.goInside()
+	if t == nil {
+		if err != nil {
+			w.goUnreadable(err)
+			return
+		}
 		if typed {
 			w.put(goTypeName(v.Type) + " ")
 		}
 		w.put("nil")
-		return
-	}
-	t, direct := v.goDynamic(word)
-	if t == nil {
-		w.put("(unreadable could not resolve interface type)")
 		return
 	}
 	if typed {
@@ -42,16 +60,9 @@ func (w *writer) goInterface(v *Value, level int, typed bool) {
 		w.goAddress("*", goTypeName(v.Type), v.Addr)
 		return
 	}
-	var data Value
-	if n, ok := t.size(); direct && ok && n <= size {
-		data = v.part(t, int64(size), n)
-	} else {
-		addr, err := v.word(1)
-		if err != nil {
-			w.goUnreadable(err)
-			return
-		}
-		data = v.at(t, addr)
+	if err != nil {
+		w.goUnreadable(err)
+		return
 	}
 	if n, err := data.Uint(); err == nil && n == 0 && kind == goPointer {
 		w.put("nil")

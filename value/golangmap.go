@@ -21,16 +21,8 @@ func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
 		w.put("nil")
 		return
 	}
-	m := v.Deref()
-	var next func() (goPair, bool)
-	n, ok := m.dig("used")
-	if ok {
-		next = m.goGroups(w)
-	} else if n, ok = m.dig("count"); ok {
-		next = m.goBuckets(w)
-	}
-	count, err := n.number()
-	if !ok || err != nil || next == nil {
+	next, count, ok := w.goPairs(v)
+	if !ok {
 		w.put("(unreadable wrong real type for map)")
 		return
 	}
@@ -58,6 +50,22 @@ func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
 		}
 	}
 	w.put("]")
+}
+
+// goPairs returns the entries of a map, and their number. next is nil for a nil map.
+func (w *writer) goPairs(v *Value) (next func() (goPair, bool), count uint64, ok bool) {
+	if addr, err := v.Uint(); err != nil || addr == 0 {
+		return nil, 0, err == nil
+	}
+	m := v.Deref()
+	n, ok := m.dig("used")
+	if ok {
+		next = m.goGroups(w)
+	} else if n, ok = m.dig("count"); ok {
+		next = m.goBuckets(w)
+	}
+	count, err := n.number()
+	return next, count, ok && err == nil && next != nil
 }
 
 // goStored returns a key or a value of a map. A large one is somewhere else: the map has a pointer to it.

@@ -2,6 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -41,6 +42,14 @@ func (v *Value) parametric() {
 	was, ok1 := v.Type.size()
 	if is, ok := t.size(); ok && ok1 && is == was {
 		v.Type = t
+	}
+}
+
+// HideDictionary leaves out of the arguments what Go's compiler has added to those of a generic function: its dictionary. As
+// Delve, users do not know it.
+func (f *Frame) HideDictionary() {
+	if f.Language == "go" {
+		f.Arguments = slices.DeleteFunc(f.Arguments, func(v Variable) bool { return v.Name == ".dict" })
 	}
 }
 

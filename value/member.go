@@ -36,6 +36,28 @@ func (e *evaluation) member(n *syntax.Node) (Value, error) {
 		}
 		v = to
 	}
+	if n.Arrow || e.f.Language == "rust" && memberPaths(v.Type.Strip(), n.Text, 0) == nil {
+		if to, ok, err := e.pointedTo(&v, n.At); err != nil {
+			return v, err
+		} else if ok {
+			v = referred(to)
+		}
+	}
+	if e.f.Language == "rust" { // an enum has the members of its variant
+		if _, is, ok, err := v.Variant(); ok {
+			if err != nil {
+				return v, e.because(n.At, err)
+			}
+			if memberPaths(v.Type.Strip(), n.Text, 0) == nil {
+				v = is
+			}
+		}
+	}
+	if e.f.Language == "go" {
+		if x, ok := v.goPromoted(n.Text); ok {
+			return x, nil
+		}
+	}
 	what := "structure"
 	if n.Arrow {
 		what = "structure pointer"

@@ -40,6 +40,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 		}
 		return Value{}, e.missing(n.At, "No symbol \"%s\" in file \"%s\".", text, n.File)
 	}
+	if !global && text == "nil" && e.f.Language == "go" && e.local(text) == nil {
+		return e.pointer(e.r.pointerTo(e.r.void()), 0), nil
+	}
 	if !global && (text == "true" || text == "false") && e.boolean(true).Type.Kind == Bool {
 		return e.boolean(text == "true"), nil
 	}
@@ -68,6 +71,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 func (e *evaluation) located(v Value, at int) (Value, error) {
 	if v.err != nil && !isGone(v.err) {
 		return v, e.because(at, v.err)
+	}
+	if e.f.Language == "go" {
+		v.parametric()
 	}
 	return v, nil
 }

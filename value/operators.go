@@ -127,12 +127,32 @@ func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 	case ".*", "->*":
 		return e.throughMember(n)
 	}
-	a, err := e.coerced(n.Args[0])
+	a, err := e.value(n.Args[0])
 	if err != nil {
 		return a, err
 	}
-	b, err := e.coerced(n.Args[1])
+	b, err := e.value(n.Args[1])
 	if err != nil {
+		return b, err
+	}
+	a, b = referred(a), referred(b)
+	if n.Text == "==" || n.Text == "!=" {
+		yes, ok := sameText(&a, &b)
+		if n.Args[1].Kind == syntax.Name && n.Args[1].Text == "nil" && e.f.Language == "go" && (a.Type.Strip().Kind == Struct || a.Type.Strip().Kind == Function) {
+			word, err := a.word(0) // of a slice, an interface or a function
+			if err != nil {
+				return a, e.because(n.Args[0].At, err)
+			}
+			yes, ok = word == 0, true
+		}
+		if ok {
+			return e.boolean(yes == (n.Text == "==")), nil
+		}
+	}
+	if a, err = e.decayed(a, n.Args[0].At); err != nil {
+		return a, err
+	}
+	if b, err = e.decayed(b, n.Args[1].At); err != nil {
 		return b, err
 	}
 	for _, v := range []*Value{&a, &b} { // nullptr

@@ -10,6 +10,9 @@ func (p *Printer) Print(v *Value) string {
 	if err != nil && !errors.Is(err, ErrSynthetic) {
 		return p.Text(v)
 	}
+	if !p.Raw && v.Type.Language() == "go" { // the text has the type
+		return p.Text(v)
+	}
 	switch t.Kind {
 	case Pointer:
 		if v.Type.Unqualified().Kind == Pointer {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ import (
 type delveFrame struct {
 	function string
 	locals   []gdbtest.FullLocal
+	args     []string // names
 }
 
 // endless is a function with a slice that contains itself. Delve cannot read that.
@@ -59,6 +61,13 @@ func delveFrames(t *testing.T, pid int) (list []delveFrame) {
 			}
 			if fn.Name != endless {
 				f.locals = read(scope.LocalVariables(limits))
+			}
+			args, err := scope.FunctionArguments(limits)
+			if err != nil {
+				t.Fatalf("%s: %v", fn.Name, err)
+			}
+			for _, v := range args {
+				f.args = append(f.args, v.Name)
 			}
 			list = append(list, f)
 		}
@@ -114,6 +123,8 @@ func TestLocalsOfOldGo(t *testing.T) {
 	}
 }
 
+var argument = regexp.MustCompile(`(^|, )[^ ,=]+=`)
+
 // gone are the texts of values that are not known.
 var gone = map[string]bool{"<optimized out>": true, "<not saved>": true, "<unavailable>": true}
 
@@ -135,6 +146,14 @@ func compareDelve(t *testing.T, want []delveFrame, got []gdbtest.FullThread, opt
 		if own[i].Function != w.function {
 			t.Errorf("frame %d is %s, Delve has %s", i, own[i].Function, w.function)
 			continue
+		}
+		if names := argument.FindAllString(own[i].Args, -1); len(names) < len(w.args) || strings.Contains(own[i].Args, ".dict") {
+			t.Errorf("%s: arguments %s, Delve has %v", w.function, own[i].Args, w.args)
+		}
+		for _, name := range w.args {
+			if !strings.Contains(" "+own[i].Args, " "+name+"=") {
+				t.Errorf("%s: arguments %s, Delve has %v", w.function, own[i].Args, w.args)
+			}
 		}
 		if w.function == endless {
 			for _, x := range own[i].Locals {

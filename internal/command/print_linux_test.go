@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -202,6 +203,74 @@ func TestPrintBetter(t *testing.T) {
 		"int = 3":                  "an expression cannot assign at column 5",
 	} {
 		_, _, err := execute(newAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", text)
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestPrintContainers compares expressions with containers of C++'s library with the values that the program itself has for them.
+func TestPrintContainers(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "containeroperators", "main.cc"), gdbtest.Tool(t, "g++"), "-std=c++17", "-g", "-O0", "-w")
+	said := filepath.Join(t.TempDir(), "said")
+	out, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command(program)
+	cmd.Stdout = out
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	var expressions, wants []string
+	gdbtest.Await(t, "the program's values", func() bool {
+		text, err := os.ReadFile(said)
+		if err != nil || !strings.HasSuffix(string(text), "ready\n") {
+			return false
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			if x, v, ok := strings.Cut(line, "\t"); ok {
+				expressions, wants = append(expressions, x), append(wants, v)
+			}
+		}
+		return true
+	})
+	n := 0
+	for _, f := range printIn(t, cmd.Process.Pid, []int{0, 1, 2, 3, 4}, expressions) {
+		if f.Function != "main" {
+			continue
+		}
+		for i, x := range f.Print {
+			n++
+			got := strings.NewReplacer("true", "1", "false", "0").Replace(x.Value)
+			if got != wants[i] || x.Error != "" {
+				t.Errorf("%s: %s%s, the program has %s", x.Expression, x.Value, x.Error, wants[i])
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("%d values", n)
+	}
+	for text, want := range map[string]string{
+		`ages["eve"]`:          "the container has no such key at column 6",
+		"numbers.at(3)":        "index 3 is outside of the container of 3 elements at column 12",
+		"three[3]":             "index 3 is outside of the array of 3 elements at column 7",
+		"*none":                "the optional has no value at column 1",
+		"none.value()":         "the optional has no value at column 6",
+		"empty.front()":        "the container is empty at column 7",
+		"numbers.push_back(1)": "--print does not call functions: use sfwalk call at column 9",
+		"numbers.missing":      "There is no member named missing at column 9",
+		"unique->z":            "There is no member named z at column 9",
+	} {
+		_, _, err := execute(newAttach(nil), strconv.Itoa(cmd.Process.Pid), "--frame", "main", "--print", text)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
