@@ -127,6 +127,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 			return err
 		}
 		defer file.discard()
+		outliveReader()
 		defer collectBefore(opts.MaxCopied + besideSaved)()
 	} else {
 		opts.Threads = flags.tids // the others need not be disturbed
@@ -142,10 +143,14 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return fmt.Errorf("--save %s: %w", save, err)
 	}
 	shown := show(cmd, s, flags)
+	unread := readerGone(shown) // by which not all threads may have been walked
+	if unread {
+		shown = nil
+	}
 	if file == nil || shown != nil && !errors.Is(shown, errEarly) {
 		return shown
 	}
-	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
+	if unread || len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
 		// A walk reads memory as it needs it: walk all stacks, for the file to have it.
 		if err := walk(s, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
 			return err

@@ -186,7 +186,15 @@ func TestErrors(t *testing.T) {
 		want  string
 	}{
 		{[]string{}, true, "which command"},
-		{[]string{"attach"}, true, "accepts 1 arg"},
+		{[]string{"attach"}, true, "attach: PID is missing"},
+		{[]string{"attac", "1"}, true, `there is no command "attac": do you mean attach?`},
+		{[]string{"sframe", "dmp"}, true, `sframe: there is no command "dmp": do you mean dump?`},
+		{[]string{"attach", "--josn", pid}, true, "do you mean --json?"},
+		{[]string{"open", "a", "b"}, true, `open: "b" is one argument too many`},
+		{[]string{"call", pid}, true, "call: EXPRESSION is missing"},
+		{[]string{"remote"}, true, "remote: HOST:PORT or unix:PATH is missing"},
+		{[]string{"sframe", "gen", "a", "b"}, true, `"b" is one argument too many`},
+		{[]string{"version", "x"}, true, "version: it takes no arguments"},
 		{[]string{"attach", "x"}, true, "attach x: no such process: want the number of one"},
 		{[]string{"attach", "0"}, true, "attach 0: no such process: want"},
 		{[]string{"attach", "--", "-" + pid}, true, "attach -" + pid + ": no such process: want"},

@@ -22,7 +22,8 @@ func newCore(host PluginHost) *cobra.Command {
 gcore or qemu has written. The thread that died comes first. Cores of amd64, arm64,
 s390x, 32-bit x86 and 32-bit arm are read on any machine, also when they are cut short, or
 compressed by zstd or xz as systemd-coredump does. A core that unpacks to far more
-than is usual needs --max-unpacked.
+than is usual needs --max-unpacked. The name - stands for standard input, which is copied
+to the folder for temporary files first.
 
 Core files leave out most code. It is read from the files that were mapped, if
 they are the same files: by their paths, below --sysroot if the core is another
@@ -40,6 +41,7 @@ modules with their build IDs. Only the file's owner can read it.
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk core core.4242
   sfwalk core --exe ./server core.4242
+  coredumpctl dump server | sfwalk core -
   sfwalk core core.4242 --print 'req->url' --frame handle_request
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
   sfwalk core core.4242 --merge
@@ -62,11 +64,20 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 			return err
 		}
 		defer flags.end()
-		s, err := open(args[0], opts)
+		file, remove, err := spool(cmd.Context(), args[0], cmd.InOrStdin())
+		if err != nil {
+			return fmt.Errorf("%s %w", cmd.Name(), err)
+		}
+		defer remove()
+		s, err := open(file, opts)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
+		if file != args[0] {
+			remove() // it is open: nothing is left of it if sfwalk is killed
+			s.about = named(args[0], s.about)
+		}
 		return save.show(cmd, s, &flags)
 	}
 	flags.add(cmd, host)

@@ -55,7 +55,11 @@ func (d *dumping) show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 		return err
 	}
 	defer file.discard()
+	outliveReader()
 	shown := show(cmd, s, flags)
+	if readerGone(shown) {
+		shown = nil
+	}
 	if shown != nil && !errors.Is(shown, errEarly) {
 		return shown
 	}

@@ -331,7 +331,7 @@ func TestDlvErrors(t *testing.T) {
 		want  string
 	}{
 		{"dlv", true, "which command? attach, exec or core"},
-		{"dlv attach", true, "accepts 1 arg"},
+		{"dlv attach", true, " is missing"},
 		{"dlv attach x", true, "dlv attach x: no such process: want the number of one"},
 		{"dlv attach " + strconv.Itoa(p.PID+1<<32), false, "no such process"},
 		{"dlv attach 999999999", false, "attach 999999999: no such process"},

@@ -49,9 +49,6 @@ func (e exitStatus) Error() string {
 
 func (e exitStatus) Unwrap() error { return e.err }
 
-// usageError is a mistake in the command line.
-type usageError struct{ error }
-
 // Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, delve
 // serves Delve's clients. A program that cannot do that passes nil for both; Main then has it
 // become sfwalk-full when they are asked for.
@@ -154,7 +151,7 @@ func run(args []string, host PluginHost, delve DelveServer) int {
 	defer out.Close()
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	var usage usageError
 	var status exitStatus
 	switch {
@@ -168,7 +165,10 @@ func run(args []string, host PluginHost, delve DelveServer) int {
 		}
 		return status.code
 	case errors.As(err, &usage):
-		printable.Fprintf(stderr, "sfwalk: %v\nTry 'sfwalk help'.\n", err)
+		printable.Fprintf(stderr, "sfwalk: %v\n", err)
+		for _, line := range hints(cmd) {
+			printable.Fprintf(stderr, "%s\n", line)
+		}
 		return exitUsage
 	}
 	printable.Fprintf(stderr, "sfwalk: %v\n", err)
@@ -207,7 +207,6 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			return usageError{errors.New("which command? attach, core, minidump, open, remote, call, sframe, symbols, plugin, dlv, demo, version or help")}
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	commands := []struct {
 		name string
 		make func() *cobra.Command
@@ -236,21 +235,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			root.AddCommand(commands[i].make())
 		}
 	}
+	if one < 0 {
+		root.Version = versionString()
+		root.SetVersionTemplate(versionLine() + "\n")
+	}
 	wrapArgs(root)
 	return root
-}
-
-// wrapArgs makes a wrong number of arguments a usage error, for all commands.
-func wrapArgs(cmd *cobra.Command) {
-	if check := cmd.Args; check != nil {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return usageError{err}
-			}
-			return nil
-		}
-	}
-	for _, sub := range cmd.Commands() {
-		wrapArgs(sub)
-	}
 }

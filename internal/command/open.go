@@ -1,16 +1,10 @@
 package command
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/internal/holes"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/snapshot"
@@ -68,44 +62,4 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 		},
 		warnings: t.Warnings,
 	}, nil
-}
-
-// saving is a file for a snapshot that is not written yet.
-type saving struct {
-	path string
-	tmp  *os.File // beside it
-}
-
-// newSaving makes the temporary file for a snapshot, so that a mistake is found before a process
-// is touched. Only its owner can read it, for stacks hold secrets.
-func newSaving(path string) (*saving, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, usageError{fmt.Errorf("--save %s: not a regular file (%v)", path, info.Mode().Type())}
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // mode 0600
-	if err != nil {
-		return nil, fmt.Errorf("--save %s: %w", path, err)
-	}
-	return &saving{path, tmp}, nil
-}
-
-// written is what a file is made of.
-type written interface{ Write(w io.Writer) error }
-
-// write writes the file in one step: a reader finds the old file or the whole new one.
-func (f *saving) write(s written) error {
-	out := holes.NewWriter(f.tmp)
-	if err := errors.Join(s.Write(out), out.Close(), f.tmp.Close()); err != nil {
-		return fmt.Errorf("--save %s: %w", f.path, err)
-	}
-	if err := os.Rename(f.tmp.Name(), f.path); err != nil {
-		return fmt.Errorf("--save %s: %w", f.path, err)
-	}
-	return nil
-}
-
-// discard removes the temporary file if write has not renamed it.
-func (f *saving) discard() {
-	f.tmp.Close()
-	os.Remove(f.tmp.Name())
 }

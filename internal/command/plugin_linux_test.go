@@ -239,7 +239,7 @@ func TestPluginUsage(t *testing.T) {
 		{"attach 1 --sniffers hostile", true, `unknown sniffer "hostile": there are sigtramp, sframe`},
 		{"attach 1 --sniffers sframe,nobody --plugin " + path, true, `unknown sniffer "nobody": there are sigtramp, sframe, go, go-systemstack, go-asmcgocall, go-cgocallback, go-morestack, go-mcall, fp, dwarf, ehabi, pdata, hotspot, prologue, fp-guess, scan, hostile`},
 		{"plugin", true, "which command? list, check or run"},
-		{"plugin check", true, "accepts 1 arg"},
+		{"plugin check", true, " is missing"},
 		{"plugin check /nonexistent", true, "no such file"},
 		{"plugin check " + path + " --snapshot /nonexistent", true, "--snapshot /nonexistent: no such file"},
 		{"plugin run " + path, true, "accepts 2 arg"},

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -19,10 +20,14 @@ func newVersion() *cobra.Command {
 		Example: "  sfwalk version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := printable.Fprintf(cmd.OutOrStdout(), "sfwalk %s %s/%s %s\n", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := printable.Fprintf(cmd.OutOrStdout(), "%s\n", versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("sfwalk %s %s/%s %s", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
 func versionString() string {

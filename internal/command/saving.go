@@ -1,0 +1,65 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/internal/holes"
+)
+
+// saving is a file for a snapshot that is not written yet.
+type saving struct {
+	path string
+	tmp  *os.File // in the same folder
+	name string   // of tmp; "" as long as it has none: then nothing is left of it if sfwalk is killed
+}
+
+// newSaving makes the temporary file for a snapshot, so that a mistake is found before a process
+// is touched. Only its owner can read it, for stacks hold secrets.
+func newSaving(path string) (*saving, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, usageError{fmt.Errorf("--save %s: not a regular file (%v)", path, info.Mode().Type())}
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("--save %s: %w", path, err)
+	}
+	if tmp := openUnnamed(dir); tmp != nil {
+		return &saving{path: path, tmp: tmp}, nil
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-") // mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("--save %s: %w", path, err)
+	}
+	return &saving{path, tmp, tmp.Name()}, nil
+}
+
+// written is what a file is made of.
+type written interface{ Write(w io.Writer) error }
+
+// write writes the file in one step: a reader finds the old file or the whole new one.
+func (f *saving) write(s written) error {
+	out := holes.NewWriter(f.tmp)
+	err := errors.Join(s.Write(out), out.Close())
+	if err == nil && f.name == "" {
+		err = f.giveName()
+	}
+	if err = errors.Join(err, f.tmp.Close()); err == nil {
+		err = os.Rename(f.name, f.path)
+	}
+	if err != nil {
+		return fmt.Errorf("--save %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// discard removes the temporary file if write has not renamed it.
+func (f *saving) discard() {
+	f.tmp.Close()
+	if f.name != "" {
+		os.Remove(f.name)
+	}
+}

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/internal/holes"
+)
+
+// spool returns the path of a file that can be read anywhere: path itself, or a copy of what comes through standard
+// input ("-") or another pipe. The caller calls remove when the file is not needed any more.
+func spool(ctx context.Context, path string, stdin io.Reader) (file string, remove func(), err error) {
+	in, name := stdin, "standard input"
+	if path != "-" {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+			return path, func() {}, nil
+		}
+		pipe, err := os.Open(path)
+		if err != nil {
+			return "", nil, err
+		}
+		defer pipe.Close()
+		in, name = pipe, "pipe"
+	} else if f, ok := stdin.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeCharDevice != 0 {
+			return "", nil, usageError{errors.New("-: standard input is a terminal: write a file to it, for example coredumpctl dump | sfwalk core -")}
+		}
+	}
+	dir, err := os.MkdirTemp("", "sfwalk-") // for its owner alone: stacks hold secrets
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	if file = filepath.Join(dir, name); err == nil {
+		err = copyTo(ctx, file, in)
+	}
+	if err != nil {
+		remove()
+		return "", nil, fmt.Errorf("copy %s to %s: %w", name, dir, err)
+	}
+	return file, remove, nil
+}
+
+// copyTo copies in to a new file, until ctx is done.
+func copyTo(ctx context.Context, file string, in io.Reader) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	out := holes.NewWriter(f)
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(out, in)
+		copied <- errors.Join(err, out.Close(), f.Close())
+	}()
+	select {
+	case err := <-copied:
+		return err
+	case <-ctx.Done():
+		return errInterrupted
+	}
+}
+
+// named is about, with the name that the user has given instead of that of a copy.
+func named(name string, about func(*document)) func(*document) {
+	return func(doc *document) {
+		about(doc)
+		if doc.Core != "" {
+			doc.Core = name
+		} else {
+			doc.Snapshot = name
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A core that comes through standard input, or another pipe, has the stacks of the file, and nothing is left of the copy.
+func TestCoreFromPipe(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "3")
+	file := filepath.Join(t.TempDir(), "snapshot")
+	if _, _, err := command("attach", strconv.Itoa(p.PID), "--save", file); err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	for _, name := range []string{"core", "open"} {
+		want, _, err := command(name, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := newRoot(nil, nil, []string{name, "-"})
+		var out bytes.Buffer
+		in, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root.SetIn(in)
+		root.SetOut(&out)
+		root.SetArgs([]string{name, "-"})
+		if err := root.ExecuteContext(context.Background()); err != nil || out.String() != want {
+			t.Errorf("%s -: %v\n%s\nwant\n%s", name, err, out.String(), want)
+		}
+		in.Close()
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+			t.Fatal(err)
+		}
+		cat := exec.Command("sh", "-c", `exec cat "$0" > "$1"`, file, pipe)
+		if err := cat.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := command(name, pipe); err != nil || got != want {
+			t.Errorf("%s, through a pipe: %v\n%s", name, err, got)
+		}
+		cat.Wait()
+	}
+	if _, _, err := command("core", file+"x"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// The snapshot is written whole also when nobody reads the text to its end, or sfwalk is killed by SIGPIPE otherwise; its folder is made.
+// Nothing is left beside it.
+func TestSaveWithoutReader(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "60")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "made", "here", "snapshot")
+	cmd := exec.Command("sh", "-c", `"$0" "$@" | head -n 1`, filepath.Join(install(t, "sfwalk"), "sfwalk"), "attach", strconv.Itoa(p.PID), "--save", file)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "Thread ") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got, _, err := command("open", file)
+	if err != nil || strings.Count(got, "Thread ") != 61 {
+		t.Errorf("%v: %d threads, want 61", err, strings.Count(got, "Thread "))
+	}
+	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
+		t.Errorf("%v is left", left)
+	}
+}
