@@ -165,7 +165,7 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 	reg = exchange(e.x.exchange, reg)
 	v, ok := env.Register(trad.Reg(reg))
 	if !ok {
-		return fmt.Errorf("register %d: %w", reg, trad.ErrUnavailable)
+		return trad.UnknownRegister(env, trad.Reg(reg))
 	}
 	e.push(v + uint64(off))
 	return nil

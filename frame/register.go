@@ -159,6 +159,9 @@ func (e *env) Register(r trad.Reg) (uint64, bool) {
 	return v.Bits, v.Known()
 }
 
+// RegName names a register in errors ([trad.UnknownRegister]).
+func (e *env) RegName(r trad.Reg) string { return e.stack.arch.RegName(r) }
+
 func (e *env) Word(addr uint64) (uint64, error) { return e.stack.readWord(addr) }
 
 // prevRegister returns the value of register r in PREVIOUS. If many frames in a row have not

@@ -77,7 +77,7 @@ func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Pla
 		}
 		v, ok := env.Register(rule.Reg)
 		if !ok {
-			return Place{}, fmt.Errorf("register %d: %w", rule.Reg, ErrUnavailable)
+			return Place{}, UnknownRegister(env, rule.Reg)
 		}
 		p := Place{Kind: InMemory, Addr: rule.At(v)}
 		if rule.Kind == InReg {
@@ -99,4 +99,13 @@ func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Pla
 		return p, nil
 	}
 	return Place{}, fmt.Errorf("rule kind %d: %w", rule.Kind, ErrNoRule)
+}
+
+// UnknownRegister is the error of a register that env does not know: it wraps [ErrUnavailable]. If env has a method
+// RegName(Reg) string, its text names the register, else it has the number.
+func UnknownRegister(env Env, r Reg) error {
+	if names, ok := env.(interface{ RegName(Reg) string }); ok {
+		return fmt.Errorf("register %s: %w", names.RegName(r), ErrUnavailable)
+	}
+	return fmt.Errorf("register %d: %w", r, ErrUnavailable)
 }

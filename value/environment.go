@@ -48,6 +48,7 @@ func (env *environment) open() {
 	now := &env.now
 	env.Context = dwarfexpr.Context{
 		Register: func(reg trad.Reg) (uint64, error) { return now.c.register(reg) },
+		RegName:  func(reg trad.Reg) string { return now.c.r.Arch.RegName(reg) },
 		Memory: func(addr uint64, b []byte) error {
 			return readMemory(now.c.mem, now.c.r.Arch.Wrap(addr), b)
 		},

@@ -23,7 +23,7 @@ gcore or qemu has written. The thread that died comes first. Cores of amd64, arm
 s390x, 32-bit x86 and 32-bit arm are read on any machine, also when they are cut short, or
 compressed by zstd or xz as systemd-coredump does. A core that unpacks to far more
 than is usual needs --max-unpacked. The name - stands for standard input, which is copied
-to the folder for temporary files first.
+to the folder for temporary files first: coredumpctl dump | sfwalk core -.
 
 Core files leave out most code. It is read from the files that were mapped, if
 they are the same files: by their paths, below --sysroot if the core is another
@@ -41,7 +41,6 @@ modules with their build IDs. Only the file's owner can read it.
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk core core.4242
   sfwalk core --exe ./server core.4242
-  coredumpctl dump server | sfwalk core -
   sfwalk core core.4242 --print 'req->url' --frame handle_request
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
   sfwalk core core.4242 --merge

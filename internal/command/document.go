@@ -21,6 +21,7 @@ type document struct {
 	Signal     *sig     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
 	*report             // of a minidump
 	Threads    []thread `json:"threads"`
+	Warnings   []string `json:"warnings,omitempty"` // as they are printed, too
 
 	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
 	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree

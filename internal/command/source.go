@@ -67,14 +67,14 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	if err != nil {
 		return err
 	}
-	whole, err := printStacks(out, s, symbols, flags)
+	whole, warnings, err := printStacks(out, s, symbols, flags)
 	if err = errors.Join(err, end()); err != nil {
 		return err
 	}
 	if cmd.Context().Err() != nil {
 		return errInterrupted
 	}
-	for _, w := range s.warned(symbols, flags) {
+	for _, w := range warnings {
 		warn(cmd, w)
 	}
 	if err := flags.values.verdict(); err != nil {
@@ -127,7 +127,8 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 	if s.after != nil {
 		s.after(doc)
 	}
-	return doc, s.warned(symbols, flags), err
+	doc.Warnings = s.warned(symbols, flags)
+	return doc, doc.Warnings, err
 }
 
 // walk walks all stacks, so that the target reads all memory that a walk needs.

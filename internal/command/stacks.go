@@ -40,15 +40,15 @@ func (w *walkFlags) printer(out io.Writer) printer {
 }
 
 // printStacks walks the threads of s and writes each stack as soon as it is walked. whole
-// reports whether every stack ends at its outermost frame, or where --max-frames has it end.
-func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *walkFlags) (whole bool, err error) {
+// reports whether every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all that was read.
+func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *walkFlags) (whole bool, warnings []string, err error) {
 	threads, err := s.threads(flags)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	walkers := newWalkers(s, symbols, flags, len(threads))
 	if threads, err = s.settle(walkers, threads, flags); err != nil {
-		return false, err
+		return false, nil, err
 	}
 	doc := &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: make([]thread, len(threads))}
 	s.about(doc)
@@ -61,7 +61,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 	around := flags.printer(out)
 	around.heading(doc)
 	if err := around.buffer().write(out); err != nil {
-		return false, err
+		return false, nil, err
 	}
 
 	var workers []func(int) printer
@@ -120,8 +120,9 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		if s.after != nil {
 			s.after(doc)
 		}
+		doc.Warnings = s.warned(symbols, flags)
 		around.ending(doc)
 		err = around.buffer().write(out)
 	}
-	return whole, err
+	return whole, doc.Warnings, err
 }

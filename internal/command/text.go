@@ -298,8 +298,19 @@ func (p *textPrinter) explain(f *frameEntry) {
 		p.text("      " + f.Sniffer + ": " + f.Explain.Row)
 	}
 	p.byte('\n')
-	for _, d := range f.Explain.Declined {
-		p.styled(faint, "      "+d.Sniffer+" declined: "+d.Reason)
+	var said []string
+	for i, d := range f.Explain.Declined {
+		if slices.Contains(said, d.Reason) {
+			continue
+		}
+		said = append(said, d.Reason)
+		names := d.Sniffer
+		for _, other := range f.Explain.Declined[i+1:] {
+			if other.Reason == d.Reason {
+				names += ", " + other.Sniffer
+			}
+		}
+		p.styled(faint, "      "+names+" declined: "+d.Reason)
 		p.byte('\n')
 	}
 	for _, line := range f.Explain.lines() {

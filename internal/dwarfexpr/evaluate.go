@@ -192,15 +192,22 @@ func (e *evaluation) register(n uint64) uint64 {
 	case n > uint64(^trad.Reg(0)):
 		e.fail(malformed("there is no register %d", n))
 	case e.env.Register == nil:
-		e.fail(unavailable(fmt.Sprintf("register %d", n)))
+		e.fail(unavailable(e.registerName(n)))
 	default:
 		v, err := e.env.Register(trad.Reg(n))
 		if err != nil {
-			e.fail(fmt.Errorf("register %d: %w", n, err))
+			e.fail(failure{e.registerName(n), err})
 		}
 		return v
 	}
 	return 0
+}
+
+func (e *evaluation) registerName(n uint64) string {
+	if e.env.RegName != nil {
+		return "register " + e.env.RegName(trad.Reg(n))
+	}
+	return fmt.Sprintf("register %d", n)
 }
 
 // load returns the size bytes of memory at addr as a number.

@@ -27,6 +27,7 @@ type Expression struct {
 // available. An error of a function ends the evaluation, which wraps it.
 type Context struct {
 	Register   func(trad.Reg) (uint64, error)            // of THIS frame
+	RegName    func(trad.Reg) string                     // for errors, which have the number where it is nil
 	Memory     func(addr uint64, b []byte) error         // fills b
 	CFA        func() (uint64, error)                    // of THIS frame
 	FrameBase  func() (uint64, error)                    // DW_AT_frame_base of the function
