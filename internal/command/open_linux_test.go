@@ -359,8 +359,8 @@ func TestSave(t *testing.T) {
 	}
 	inPage(t, "sfwalk open", out)
 
-	// The folder does not exist; the path is a folder.
-	for to, want := range map[string]string{filepath.Join(dir, "no", "snapshot"): "no such file", dir: "not a regular file"} {
+	// What would be the folder is a file; the path is a folder.
+	for to, want := range map[string]string{filepath.Join(path, "snapshot"): "not a directory", dir: "not a regular file"} {
 		if out, _, err := command("attach", pid, "--save", to); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--save "+to) || out != "" {
 			t.Errorf("--save %s: %v, %q", to, err, out)
 		}
