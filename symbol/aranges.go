@@ -10,7 +10,7 @@ import (
 
 // candidates appends the code around an address of the units that .debug_aranges
 // lists for it, in the order of [interval.Nested.Sort], by the units' index in the list that
-// comes with it. A unit counts only if its own entry covers the address:
+// comes with it. A unit of DWARF 3 or later counts only if its own entry covers the address:
 // .debug_aranges saves reading all other units first, but is not believed.
 func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 	d.mu.Lock()
@@ -28,10 +28,15 @@ func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 		if h == nil || err != nil {
 			return true
 		}
+		covers := false
 		for _, r := range h.ranges {
 			if addr >= r[0] && addr < r[1] {
+				covers = true
 				list = append(list, span{Lo: r[0], Hi: r[1], Value: int32(i)})
 			}
+		}
+		if !covers && d.units[i].version == 2 { // whose entry has one range alone, that of its main section
+			list = append(list, span{Lo: s.Lo, Hi: s.Hi, Value: int32(i)})
 		}
 		return true
 	})
