@@ -15,6 +15,14 @@ type Scope struct {
 	Others []*Entry
 }
 
+// Called reports whether the scope is an inlined call that is shown as a frame. Strict DWARF 2 cannot say from which line it is
+// called (DW_AT_call_file, DW_AT_call_line): like GDB, such a call counts as a block of the function around it.
+func (s *Scope) Called() bool { return s.called() }
+
+func (e *Entry) called() bool {
+	return e.Tag == dwarf.TagInlinedSubroutine && e.Has(dwarf.AttrCallFile) && e.Has(dwarf.AttrCallLine)
+}
+
 // Scopes returns the scopes that have code at pc, an address in block: the function, then those within it,
 // each within the one before. bias is what to add to the file's addresses. If no debug information
 // describes the function, the list is empty.
@@ -75,7 +83,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 				list[at].Others = append(list[at].Others, x)
 				list = append(list, Scope{Entry: x})
 				scope = len(list) - 1
-			} else if x.Tag == dwarf.TagInlinedSubroutine {
+			} else if x.called() {
 				list[at].Others = append(list[at].Others, x)
 				return false
 			}

@@ -294,8 +294,8 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	if !inline {
 		inner.function, inner.physical = -1, -1
 	}
-	if inline && (len(ranges) == 0 || at.function < 0) {
-		return nil // no code; its children belong to the function around it
+	if inline && (len(ranges) == 0 || at.function < 0 || e.callFile.class == classNone || e.callLine.class == classNone) {
+		return nil // no code, or GDB's rule for a call from an unknown line; its children belong to the function around it
 	}
 	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage, enters: nowhere, declared: e.declared, allJumps: e.allJumps}
 	if s.origin = e.origin; !e.origin.reference() {

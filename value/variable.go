@@ -121,7 +121,7 @@ func (s *scopes) variables(r *Reader, f *logical.Frame) *variables {
 	// Frames count from the function inward, as inlined calls do.
 	starts := []int{0}
 	for i := 1; i < len(s.list); i++ {
-		if s.list[i].Tag == dwarf.TagInlinedSubroutine {
+		if s.list[i].Called() {
 			starts = append(starts, i)
 		}
 	}
@@ -151,9 +151,10 @@ func (s *scopes) variables(r *Reader, f *logical.Frame) *variables {
 		}
 		for _, x := range list {
 			switch {
-			case x.Argument:
+			case x.Argument && i == starts[depth]:
 				v.arguments = append(v.arguments, x)
-			case x.entry != nil || x.Constant:
+			case x.entry != nil || x.Constant: // GDB shows parameters of a block among them
+				x.Argument = false
 				v.locals = append(v.locals, x)
 			}
 		}
@@ -193,7 +194,7 @@ func (r *Reader) appendAbstract(list []Variable, scope *symbol.Entry, number int
 		return list
 	}
 	for _, e := range kids {
-		if seen[e.Ref] {
+		if seen[e.Ref] && depth == 0 { // GDB does not look further in
 			continue
 		}
 		if e.Tag == dwarf.TagLexDwarfBlock {
