@@ -37,6 +37,9 @@ func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, 
 			return withoutNumber(name), at - x.Addr, true
 		}
 	}
+	if name, start, ok := mod.linkSlot(at); ok {
+		return name, at - start, true
+	}
 	return "", 0, false
 }
 

@@ -36,6 +36,9 @@ type elfModule struct {
 	stubsRead sync.Once
 	stubs     *stubs // for addresses without a symbol
 
+	slotsRead sync.Once
+	slots     *linkSlots // for addresses of data without a symbol
+
 	infoFound sync.Once
 	info      *sharedInfo // nil if there is no DWARF
 
