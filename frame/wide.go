@@ -40,10 +40,13 @@ func (f *Frame) WideRegister(r trad.Reg) ([]byte, error) {
 	return b, nil
 }
 
+// ErrLost says that a register is lost: no inner frame has saved it.
+var ErrLost = errors.New("it is lost")
+
 // Reasons of wide.
 var (
 	errNoWide  = errors.New("the thread gives no wide registers")
-	errLost    = errors.New("it is lost: the call that the frame makes may have changed it")
+	errLost    = fmt.Errorf("%w: the call that the frame makes may have changed it", ErrLost)
 	errUnknown = errors.New("nothing says where the inner frames have saved it")
 )
 

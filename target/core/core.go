@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/segments"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Options say where the files of the dead process are.
@@ -175,6 +176,15 @@ type Thread struct {
 	id   int
 	name string
 	regs arch.Registers
+
+	file *file
+	sets []setNote // that have wide registers, in the order of the file
+}
+
+// setNote is where a register set of a thread is in the file.
+type setNote struct {
+	note     uint32
+	at, size uint64
 }
 
 // ID returns the kernel's thread ID.
@@ -187,6 +197,22 @@ func (t *Thread) Name() string { return t.name }
 func (t *Thread) Registers(r *arch.Registers) error {
 	*r = t.regs
 	return nil
+}
+
+// ReadRegister implements [target.WideThread].
+func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
+	return t.WideSets().ReadRegister(t.file.arch, r, offset, b)
+}
+
+// WideSets reads the register sets that have the thread's wide registers. Those that the file lacks are left out.
+func (t *Thread) WideSets() (sets target.RegisterSets) {
+	for _, s := range t.sets {
+		data := make([]byte, s.size)
+		if n, _ := t.file.r.ReadAt(data, int64(s.at)); n == len(data) {
+			sets = append(sets, target.RegisterSet{Note: s.note, Data: data})
+		}
+	}
+	return sets
 }
 
 // readFile reads the ELF headers of a core.
@@ -227,4 +253,6 @@ type file struct {
 	missing int64 // bytes beyond its end that the headers refer to
 	arch    *arch.Arch
 	progs   []elf.ProgHeader
+
+	wideSets []uint32 // types of notes
 }

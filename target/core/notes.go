@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -43,6 +44,7 @@ func (n *notes) warn(format string, args ...any) {
 // notes reads the note segments.
 func (f *file) notes() (*notes, error) {
 	n := &notes{}
+	f.wideSets = target.WideSets(f.arch)
 	cut := f.eachNote(func(r *window, owner string, typ uint32, at, size uint64) bool {
 		if typ != FileNote {
 			f.note(n, r, typ, at, size)
@@ -147,6 +149,9 @@ func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning stri
 
 func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	set := f.registerSet(typ)
+	if slices.Contains(f.wideSets, typ) {
+		f.wideSet(n, typ, at, size)
+	}
 	switch typ {
 	case elfnote.PRPSInfo, elfnote.Auxv, elfnote.PACMask, elfnote.File, elfnote.Siginfo:
 	default:
@@ -196,6 +201,17 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	}
 }
 
+// wideSet notes where a register set of the last thread is.
+func (f *file) wideSet(n *notes, typ uint32, at, size uint64) {
+	if len(n.threads) == 0 || typ == arch.NTPRStatus || size > target.MaxRegisterSet {
+		return
+	}
+	th := n.threads[len(n.threads)-1]
+	if !slices.ContainsFunc(th.sets, func(s setNote) bool { return s.note == typ }) {
+		th.sets = append(th.sets, setNote{typ, at, size})
+	}
+}
+
 // thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_pid behind two words at 16.
 func (f *file) thread(n *notes, data []byte, at uint64) {
 	if len(data) < f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size {
@@ -203,6 +219,7 @@ func (f *file) thread(n *notes, data []byte, at uint64) {
 		return
 	}
 	th := &Thread{
+		file:   f,
 		id:     int(int32(f.arch.Order.Uint32(data[16+2*f.arch.PtrSize:]))),
 		Signal: int(f.arch.Order.Uint16(data[12:])),
 	}

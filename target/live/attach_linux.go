@@ -176,7 +176,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 	for _, x := range s.tracer.tracees {
 		switch x.state {
 		case stopped:
-			x.readRegisters(s.tracer.proc.arch, room, s.files.values)
+			x.readRegisters(s.files, room)
 			if !s.masked && x.state == stopped { // all threads have one mask
 				s.masked, s.pacMask = true, readPACMask(x.tid, room)
 			}
@@ -227,9 +227,10 @@ func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
 	return nil, err
 }
 
-// readRegisters reads the registers of a stopped thread. values says that values in frames are asked for.
-func (x *tracee) readRegisters(a *arch.Arch, room []byte, values bool) {
-	err := readRegisters(a, x.tid, &x.regs, room, values)
+// readRegisters reads the registers of a stopped thread.
+func (x *tracee) readRegisters(f *files, room []byte) {
+	a := f.proc.arch
+	err := readRegisters(a, x.tid, &x.regs, room, f.values)
 	pc, sp := x.regs.Value[a.PC], x.regs.Value[a.SP]
 	switch {
 	case errors.Is(err, unix.ESRCH):
@@ -241,6 +242,9 @@ func (x *tracee) readRegisters(a *arch.Arch, room []byte, values bool) {
 	case pc == 0 && sp == 0:
 		x.err = &refusal{ErrNoUserContext, fmt.Sprintf("thread %d is a worker of the kernel's (io_uring, vhost): it has no user stack", x.tid)}
 		x.regs = arch.Registers{}
+	}
+	if f.values && x.err == nil && x.state != gone {
+		x.sets = readWideSets(a, x.tid, f.setRoom)
 	}
 }
 
@@ -333,7 +337,7 @@ func (s *snapshot) threads(t *Target, m *memory) (list []*Thread) {
 		if x.state == gone {
 			continue
 		}
-		th := &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, target: t}
+		th := &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, sets: x.sets, target: t}
 		th.view = newView(m, x, s.copies)
 		list = append(list, th)
 	}

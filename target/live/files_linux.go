@@ -28,7 +28,7 @@ type files struct {
 	exe     *os.File // the program; nil if it cannot be opened
 
 	// Room for the registers, the copies and the text of the maps, if they fit.
-	registerRoom, copyRoom, mapsRoom []byte
+	registerRoom, setRoom, copyRoom, mapsRoom []byte
 
 	memory target.Memory // set when the target is made
 	values bool          // Options.Values
@@ -96,6 +96,7 @@ func (f *files) replaced() bool {
 // has given us that memory. copies is the size of the copies of stacks, bytes.
 func (f *files) prepare(copies int) {
 	f.registerRoom = make([]byte, maxRegisterSet)
+	f.setRoom = make([]byte, target.MaxRegisterSet)
 	f.copyRoom = make([]byte, copies)
 	f.mapsRoom = make([]byte, 64<<10)
 	for _, room := range [...][]byte{f.copyRoom, f.mapsRoom} {

@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // DefaultTimeout is how long [Attach] waits for the threads to stop.
@@ -42,8 +43,8 @@ type Options struct {
 	// [Target.Snapshot] then has little of the stacks.
 	LowMemory bool
 
-	// Values says that more is read than stacks, such as what variables point to: each thread's pointer to its own
-	// storage, too, where no register has it. When a thread is read once more
+	// Values says that more is read than stacks, such as floating-point registers and what variables point to: each thread's
+	// pointer to its own storage, too, where no register has it. When a thread is read once more
 	// for the first time ([Thread.Retake]), what was read too late before is copied together with its stack. So the thread
 	// need not be held while all that is read again.
 	Values bool
@@ -165,6 +166,7 @@ type Thread struct {
 
 	mu   sync.Mutex // guards the fields below, and Held
 	regs arch.Registers
+	sets target.RegisterSets // with Options.Values
 	view *view
 }
 
@@ -233,4 +235,11 @@ func (t *Thread) Registers(r *arch.Registers) error {
 	}
 	*r = t.regs
 	return nil
+}
+
+// ReadRegister implements [target.WideThread]. Wide registers are read with [Options.Values] alone.
+func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sets.ReadRegister(t.target.arch, r, offset, b)
 }

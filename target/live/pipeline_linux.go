@@ -176,7 +176,7 @@ func (s *snapshot) poll(x *tracee, judge bool) {
 // read reads the thread's own state, while it is stopped.
 func (s *snapshot) read(x *tracee) {
 	hookStopped()
-	x.readRegisters(s.tracer.proc.arch, s.files.registerRoom, s.files.values)
+	x.readRegisters(s.files, s.files.registerRoom)
 	if !s.masked && x.state == stopped { // all threads have one mask
 		s.masked, s.pacMask = true, readPACMask(x.tid, s.files.registerRoom)
 	}

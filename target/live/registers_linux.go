@@ -1,10 +1,12 @@
 package live
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // errOtherClass says that a thread executes code of another width than its program has: the kernel then
@@ -38,6 +40,18 @@ func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte, values
 		k.Get(a, room[:n], r)
 	}
 	return nil
+}
+
+// readWideSets reads the register sets of a stopped thread that have its wide registers. room has target.MaxRegisterSet bytes.
+func readWideSets(a *arch.Arch, tid int, room []byte) (sets target.RegisterSets) {
+	for _, note := range target.WideSets(a) {
+		n, err := registerSet(tid, note, room)
+		if err != nil || n == len(room) { // this processor has none, or a larger one
+			continue
+		}
+		sets = append(sets, target.RegisterSet{Note: note, Data: bytes.Clone(room[:n])})
+	}
+	return sets
 }
 
 // readPACMask reads which bits of a code address may be a pointer authentication code; 0 if the

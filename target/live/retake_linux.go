@@ -55,7 +55,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 			return err
 		}
 		hookStopped()
-		x.readRegisters(f.proc.arch, room[:maxRegisterSet], f.values)
+		x.readRegisters(f, room[:maxRegisterSet])
 		if x.state != stopped {
 			return ErrExited
 		}
@@ -90,7 +90,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 	h.release = func() { v.release() }
 	err := h.run(func() {
 		th.mu.Lock()
-		th.regs, th.view, th.Err = x.regs, v, nil
+		th.regs, th.sets, th.view, th.Err = x.regs, x.sets, v, nil
 		th.mu.Unlock()
 		m.left.Add(-v.size)
 		m.show([]*view{v}, []*view{old})

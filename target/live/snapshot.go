@@ -34,7 +34,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	for _, th := range threads {
 		th.mu.Lock()
 		s.Pause = max(s.Pause, th.Held)
-		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
+		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Sets: th.sets, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
 		for _, b := range th.view.all() {
 			copied = append(copied, value.Block{Addr: b.lo, Data: b.data, Late: b.late})
 		}

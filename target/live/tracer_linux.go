@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // sleepGrace bounds the wait for a thread in uninterruptible sleep, because the other threads stand
@@ -50,7 +51,8 @@ type tracee struct {
 	sleeps string    // how often it had gone to sleep by then
 	held   time.Duration
 	regs   arch.Registers
-	copied []block // copies of its stack, the inner part first, and of stacks that handlers have interrupted
+	sets   target.RegisterSets // with Options.Values
+	copied []block             // copies of its stack, the inner part first, and of stacks that handlers have interrupted
 	err    error
 }
 

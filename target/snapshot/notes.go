@@ -1,8 +1,10 @@
 package snapshot
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -35,6 +37,12 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 			}
 			if set := make([]byte, k.Size); k.Put(s.Arch, &t.Regs, set) {
 				add(k.Owner(), k.Note, set)
+			}
+		}
+		for _, set := range t.Sets {
+			k := arch.KernelRegs{Note: set.Note}
+			if !slices.ContainsFunc(s.Arch.KernelRegs, func(x arch.KernelRegs) bool { return x.Note == k.Note }) {
+				add(k.Owner(), k.Note, set.Data)
 			}
 		}
 		if mask := s.pacMask(); mask != 0 {

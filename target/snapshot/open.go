@@ -96,7 +96,10 @@ func (t *Target) addThreads(n *note) {
 	list, _ := t.Target.Threads() // never fails
 	missing := len(n.Threads)
 	for _, th := range list {
-		one := &Thread{TID: th.ID(), Comm: th.Name()}
+		one := &Thread{TID: th.ID(), Comm: th.Name(), arch: t.arch}
+		if wide, ok := th.(*core.Thread); ok {
+			one.Sets = wide.WideSets()
+		}
 		th.Registers(&one.Regs)
 		if about := said[one.TID]; about != nil {
 			about.apply(t.arch, one)

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Snapshot is the picture of a process.
@@ -40,6 +42,7 @@ type Thread struct {
 	TID  int    // the kernel's thread ID; positive
 	Comm string // the kernel's name for the thread, at most 15 bytes
 	Regs arch.Registers
+	Sets target.RegisterSets // with its wide registers; nil if they are not known
 
 	Held time.Duration // how long the thread was held
 	// Err says why the thread could not be stopped; nil if it was. A thread with an Err has no
@@ -48,6 +51,8 @@ type Thread struct {
 	// MovedOn says that the thread ran on before all of its stack in Memory was copied, so its
 	// outer frames may be of a later moment.
 	MovedOn bool
+
+	arch *arch.Arch // nil if the thread is no target's
 }
 
 // ID returns the thread's ID.
@@ -66,6 +71,14 @@ func (t *Thread) Registers(r *arch.Registers) error {
 	}
 	*r = t.Regs
 	return nil
+}
+
+// ReadRegister implements [target.WideThread].
+func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
+	if t.arch == nil {
+		return errNoRegisters
+	}
+	return t.Sets.ReadRegister(t.arch, r, offset, b)
 }
 
 var errNoRegisters = errors.New("the thread's registers are not known")

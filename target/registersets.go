@@ -1,0 +1,62 @@
+package target
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// RegisterSet is one of a thread's register sets as the kernel gives it and core files have it.
+type RegisterSet struct {
+	Note uint32 // the type of its note: NT_PRFPREG, …
+	Data []byte
+}
+
+// RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs).
+type RegisterSets []RegisterSet
+
+// MaxRegisterSet is the size of the largest set that is kept, bytes. With AVX-512, NT_X86_XSTATE has 2,696.
+const MaxRegisterSet = 4096
+
+// WideSets returns the types of the sets that have a processor's wide registers.
+func WideSets(a *arch.Arch) (notes []uint32) {
+	seen := make(map[uint32]bool)
+	for i := range a.WideRegs {
+		for _, p := range a.WideRegs[i].Parts {
+			if !seen[p.Note] {
+				seen[p.Note] = true
+				notes = append(notes, p.Note)
+			}
+		}
+	}
+	return notes
+}
+
+// ReadRegister fills b with the bytes of register r from offset on, as [WideThread] says it.
+func (s RegisterSets) ReadRegister(a *arch.Arch, r trad.Reg, offset int, b []byte) error {
+	done, at := 0, 0 // at is where the part begins in the register
+	if w := a.Wide(r); w != nil {
+		for _, p := range w.Parts {
+			lo, hi := max(offset, at), min(offset+len(b), at+p.Size)
+			if data := s.of(p.Note); lo < hi && p.Off+hi-at <= len(data) {
+				copy(b[lo-offset:hi-offset], data[p.Off+lo-at:])
+				done += hi - lo
+			}
+			at += p.Size
+		}
+	}
+	if offset < 0 || done < len(b) {
+		return fmt.Errorf("register %s: bytes %d to %d are not known", a.RegName(r), offset, offset+len(b)-1)
+	}
+	return nil
+}
+
+func (s RegisterSets) of(note uint32) []byte {
+	for i := range s {
+		if s[i].Note == note {
+			return s[i].Data
+		}
+	}
+	return nil
+}
