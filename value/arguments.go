@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Arguments writes the arguments of a frame as GDB's backtrace does: "n=5, p=p@entry=0x4006f0 \"text\", s=...". An
@@ -94,7 +95,10 @@ func (v *Variable) AtEntry() (Value, bool) {
 	}
 	n, err := caller.argument(p)
 	if err != nil {
-		return Value{}, false
+		// What the value is computed from need not be saved by the function. At its first instruction, it still has it.
+		if n, err = c.enteredWith(p); err != nil {
+			return Value{}, false
+		}
 	}
 	out, ok := c.number(v.Type, n)
 	if t := v.Type.Strip(); ok && (t.Kind == Reference || t.Kind == RvalueReference) {
@@ -107,6 +111,18 @@ func (v *Variable) AtEntry() (Value, bool) {
 		out.object, ok = &object, known
 	}
 	return out, ok
+}
+
+// enteredWith returns the register that has an argument of a call, if the frame is at the entry of the function that was called.
+func (c *context) enteredWith(p *callParameter) (uint64, error) {
+	const reg0, reg31 = 0x50, 0x6f
+	if c.frame.Type == frame.TailCall || c.frame.PC != c.entry() || c.frame.AddressInBlock != c.frame.PC {
+		return 0, ErrUnavailable
+	}
+	if len(p.at) != 1 || p.at[0] < reg0 || p.at[0] > reg31 {
+		return 0, ErrUnavailable
+	}
+	return c.register(trad.Reg(p.at[0] - reg0))
 }
 
 // number returns a number of at most 64 bits as a value of a type.

@@ -10,7 +10,7 @@ func (w *writer) array(v *Value, t *Type) {
 	elem := t.Elem()
 	size, ok := elem.size()
 	b := t.Bounds()
-	if !t.Vector && (!b.Known || b.Count == 0) && v.Place == InMemory {
+	if !t.Vector && (!b.Known || b.Count == 0 || !ok && elem.unbounded()) && v.Place == InMemory {
 		// Of an array whose length is not known, GDB shows the address, as if it were a pointer.
 		w.address(v, v.Addr)
 		if w.textual(elem) {
@@ -34,6 +34,21 @@ func (w *writer) array(v *Value, t *Type) {
 	w.put("{")
 	w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.part)
 	w.put("}")
+}
+
+// unbounded reports whether a type is an array of unknown length, or has elements that are.
+func (t *Type) unbounded() bool {
+	for range maxNames {
+		t = t.Strip()
+		if t.Kind != Array {
+			break
+		}
+		if !t.Bounds().Known {
+			return true
+		}
+		t = t.Elem()
+	}
+	return false
 }
 
 // elements writes the elements of an array, equal ones in a row once with their number.

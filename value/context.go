@@ -84,7 +84,11 @@ func (c *context) frameBase() (uint64, error) {
 			c.base.addr, err = c.value(function, x)
 		} else if err == nil {
 			at := c.r.Symbols.Locate(c.r.Modules, c.frame.AddressInBlock)
-			err = noFrameBase{at[len(at)-1].Function}
+			name := at[len(at)-1].Function
+			if full, off, ok := c.r.symbolAt(c.entry()); ok && off == 0 && c.scopes.list[0].Language() == "c++" {
+				name = full
+			}
+			err = noFrameBase{name}
 		}
 		c.base.err = err
 	}
@@ -124,6 +128,9 @@ func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Loc
 	l, err := evaluated(x).Locate(&env.Context)
 	if why := (noThreadLocal{}); errors.As(err, &why) {
 		err = why // says enough without the operation
+	}
+	if none := (noFrameBase{}); errors.As(err, &none) {
+		err = none
 	}
 	return l, err
 }

@@ -15,7 +15,7 @@ func (r *Reader) static(f *Field, of *Value) Value {
 		c.mem, c.frame = v.mem, v.frame
 		return c
 	}
-	name := f.entry.Text(dwarf.AttrLinkageName)
+	name := linkageName(f.entry)
 	if name == "" { // of a class in a namespace without a name
 		if at, ok := r.importsOf(f.entry.Ref).defined[f.entry.Ref]; ok && of.frame != nil {
 			if k, err := r.Symbols.Entry(at); err == nil && k.Has(dwarf.AttrLocation) {

@@ -161,7 +161,7 @@ func (r *Reader) managed(pc uint64) (of *Type, external bool) {
 		if next.IsZero() {
 			next = e.Reference(dwarf.AttrAbstractOrigin)
 		}
-		name = e.Text(dwarf.AttrLinkageName)
+		name = linkageName(e)
 		if e, err = r.Symbols.Entry(next); err != nil {
 			break
 		}

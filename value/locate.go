@@ -2,7 +2,9 @@ package value
 
 import (
 	"debug/dwarf"
+	"errors"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
@@ -238,8 +240,12 @@ func copyBits(to []byte, at uint64, from []byte, skip, n uint64, big bool) {
 func (c *context) registerBytes(reg trad.Reg, n int) ([]byte, error) {
 	a := c.r.Arch
 	if a.Wide(reg) != nil {
-		if b, err := c.frame.Physical.WideRegister(reg); err == nil && len(b) >= n {
+		b, err := c.frame.Physical.WideRegister(reg)
+		switch {
+		case err == nil && len(b) >= n:
 			return b, nil
+		case errors.Is(err, frame.ErrLost):
+			return nil, ErrNotSaved
 		}
 	}
 	if a.Index(reg) < 0 {

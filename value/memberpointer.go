@@ -21,15 +21,39 @@ func (w *writer) memberPointer(v *Value, t *Type) {
 		w.put("NULL")
 		return
 	}
-	if t.Class != nil {
-		for _, f := range t.Class.Strip().Fields() {
-			if !f.Static && !f.Base && f.Offset == n {
-				w.put("&" + t.Class.Strip().FullName() + "::" + f.Name)
-				return
-			}
-		}
+	if name := memberAt(t.Class, n); name != "" {
+		w.put("&" + name)
+		return
 	}
 	w.put(strconv.FormatInt(n, 10))
+}
+
+// memberAt returns the name of the member that a class, or a base of it, has at an offset; "" if there is none.
+func memberAt(class *Type, offset int64) string {
+	for range maxBases {
+		if class == nil {
+			return ""
+		}
+		class = class.Strip()
+		var base *Field
+		fields := class.Fields()
+		for i := range fields {
+			switch f := &fields[i]; {
+			case f.Static:
+			case !f.Base && f.Offset == offset:
+				return class.FullName() + "::" + f.Name
+			case f.Base && !f.Virtual && base == nil:
+				if n, _ := f.Type.size(); offset >= f.Offset && offset < f.Offset+int64(n) {
+					base = f
+				}
+			}
+		}
+		if base == nil {
+			break
+		}
+		class, offset = base.Type, offset-base.Offset
+	}
+	return ""
 }
 
 // methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
@@ -118,7 +142,7 @@ func (t *Type) methodAt(index int64) string {
 		}
 		r := dwarfdata.New(b[1:], t.r.order())
 		if n := r.ULEB128(); !r.Bad && !r.More() && int64(n) == index {
-			return e.Text(dwarf.AttrLinkageName)
+			return linkageName(e)
 		}
 	}
 	return ""
@@ -154,42 +178,4 @@ func resultLength(name string) int {
 		}
 	}
 	return 0
-}
-
-// functionOfCXX returns the name of the function of C++ at an address, and where the function begins, if it has no linkage name: GDB
-// makes the name of the parameters.
-func (r *Reader) functionOfCXX(addr uint64) (name string, start uint64) {
-	scopes, bias, err := r.Symbols.Scopes(r.Modules, addr)
-	if err != nil || len(scopes) == 0 || scopes[0].Language() != "c++" {
-		return "", 0
-	}
-	low, ok := scopes[0].Address(dwarf.AttrLowpc)
-	if !ok {
-		return "", 0
-	}
-	e := scopes[0].Entry
-	for range maxAbstract {
-		if e.Has(dwarf.AttrLinkageName) {
-			return "", 0
-		}
-		if name = e.Text(dwarf.AttrName); name != "" {
-			break
-		}
-		next := e.Reference(dwarf.AttrAbstractOrigin)
-		if next.IsZero() {
-			next = e.Reference(dwarf.AttrSpecification)
-		}
-		if e, err = r.Symbols.Entry(next); err != nil {
-			return "", 0
-		}
-	}
-	t := &Type{Kind: Function, r: r, entry: e}
-	var list []string
-	for _, p := range t.read().parameters {
-		list = append(list, symbol.CanonicalType(p.String()))
-	}
-	if t.read().dots {
-		list = append(list, "...")
-	}
-	return name + "(" + strings.Join(list, ", ") + ")", low + bias
 }

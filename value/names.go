@@ -261,7 +261,7 @@ func (e *evaluation) symbolOf(k *symbol.Entry, scoped bool, m *target.Module) (a
 
 // symbolName returns the name of the symbol of an entry, "" if it is not known. scoped says that the entry's name has a scope.
 func symbolName(k *symbol.Entry, scoped bool) string {
-	name := k.Text(dwarf.AttrLinkageName)
+	name := linkageName(k)
 	if name == "" && !scoped {
 		name = k.Text(dwarf.AttrName)
 	}

@@ -89,11 +89,14 @@ func (f format) text(b []byte) string {
 	}
 	max := 1<<f.exponent - 1
 	fraction := new(big.Int).And(mantissa, mask(fractionBits))
-	if exponent == max {
+	if exponent == max && (!f.whole || mantissa.Bit(fractionBits) == 1) {
 		if fraction.Sign() == 0 {
 			return sign + "inf"
 		}
 		return sign + "nan(0x" + mantissa.Text(16) + ")"
+	}
+	if f.whole && (exponent == 0) != (mantissa.Bit(fractionBits) == 0) {
+		return "<invalid float value>" // no x87 makes such a number
 	}
 	bias := max / 2
 	if !f.whole && exponent > 0 {

@@ -177,6 +177,10 @@ func (w *writer) value(v *Value) {
 		w.put("<incomplete type>")
 		return
 	}
+	if t := v.Type.Strip(); t.Kind == Unknown && t.Name != "" {
+		w.put(t.Name) // as GDB does: strict DWARF 2 has no encoding for decimal numbers
+		return
+	}
 	if err := v.Err(); err != nil && !w.full && !errors.Is(err, ErrSynthetic) {
 		w.absent(err)
 		return
@@ -213,7 +217,11 @@ func (w *writer) part(v *Value) {
 		w.array(v, t)
 		return
 	case Function:
-		w.put("{" + t.String() + "} ")
+		if w.p.Raw {
+			w.put("{" + t.rawString() + "} ")
+		} else {
+			w.put("{" + t.String() + "} ")
+		}
 		w.address(v, v.Addr)
 		return
 	case Void:
@@ -239,7 +247,7 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 	}
 	name, off, ok = r.Symbols.Symbol(r.Modules, addr)
 	if r.Modules.IsCode(addr) {
-		if full, start := r.functionOfCXX(addr); full != "" {
+		if full, start := r.functionAt(addr); full != "" {
 			name, off, ok = full, addr-start, true
 		} else if n := resultLength(name); n > 0 {
 			if scopes, _, err := r.Symbols.Scopes(r.Modules, addr); err == nil && len(scopes) > 0 { // else GDB has it from the symbol table
@@ -247,7 +255,7 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 			}
 		}
 	}
-	if i := strings.Index(name, "@"); i > 0 {
+	if i := strings.Index(name, "@"); i > 0 && !strings.HasSuffix(name, "@got.plt") {
 		name = name[:i]
 	}
 	if r.names == nil || len(r.names) > maxDataNames {

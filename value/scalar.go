@@ -75,6 +75,7 @@ func (w *writer) integer(v *Value, b []byte) {
 // enum writes a value of an enumeration, by name if it has one; flags as "(A | B)".
 func (w *writer) enum(v *Value, t *Type) {
 	n, _ := v.Int()
+	size, _ := t.size()
 	list := t.Enumerators()
 	for _, e := range list {
 		if e.Value == n {
@@ -83,7 +84,7 @@ func (w *writer) enum(v *Value, t *Type) {
 		}
 	}
 	if !t.read().flags {
-		if t.isSigned() {
+		if t.isSigned() || size == 8 { // GDB has one type for all
 			w.put(strconv.FormatInt(n, 10))
 		} else {
 			w.put(strconv.FormatUint(uint64(n), 10))
@@ -91,6 +92,9 @@ func (w *writer) enum(v *Value, t *Type) {
 		return
 	}
 	left := uint64(n)
+	if size < 8 {
+		left &= 1<<(8*size) - 1
+	}
 	first := true
 	for _, e := range list {
 		if bits := uint64(e.Value); bits != 0 && left&bits != 0 {
@@ -150,6 +154,12 @@ func (w *writer) reference(v *Value, deref bool) {
 	}
 	synthetic := v.Err() != nil
 	to := v.Deref()
+	if deref && to.Place == InMemory {
+		if err := to.Err(); err != nil && !isGone(err) && !errors.Is(err, ErrTooLarge) {
+			w.put("<error reading variable: " + err.Error() + ">")
+			return
+		}
+	}
 	if synthetic {
 		if to.Place != InMemory {
 			w.put("<synthetic pointer>")

@@ -221,7 +221,7 @@ func (t *Type) size() (n uint64, ok bool) {
 		}
 		return 1, true
 	case Unknown:
-		return 0, false
+		return s.Size, s.Size > 0
 	}
 	if s.Declared {
 		return 0, false

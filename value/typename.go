@@ -46,10 +46,18 @@ func (t *Type) String() string {
 	return string(w.text)
 }
 
+// rawString returns the type as GDB writes it in each language.
+func (t *Type) rawString() string {
+	w := typeWriter{raw: true}
+	w.whole(t)
+	return string(w.text)
+}
+
 // typeWriter writes types: "const char *(*)[3]" has a base, a part before the name and a part behind it.
 type typeWriter struct {
 	text  []byte
 	depth int
+	raw   bool // like GDB, without the names that pointers have in Go
 }
 
 const maxTypeText = 1 << 14
@@ -71,7 +79,7 @@ func (w *typeWriter) nested(f func()) {
 func (w *typeWriter) whole(t *Type) {
 	w.nested(func() {
 		w.base(t)
-		if u := t.Unqualified(); !u.isNamed() {
+		if u := t.Unqualified(); !w.named(u) {
 			switch u.Kind {
 			case Pointer, Reference, RvalueReference, MemberPointer, Function, Array:
 				w.put(" ")
@@ -85,11 +93,13 @@ func (w *typeWriter) whole(t *Type) {
 // isNamed reports whether a type, without its qualifiers, is written by its name.
 func (t *Type) isNamed() bool { return t.Name != "" || t.Kind == Void }
 
+func (w *typeWriter) named(t *Type) bool { return t.isNamed() && !(w.raw && t.Kind == Pointer) }
+
 // base writes the innermost type that a type is made of: the char of "const char *(*)[3]".
 func (w *typeWriter) base(t *Type) {
 	for range maxNames {
 		u := t.Unqualified()
-		if u.isNamed() {
+		if w.named(u) {
 			break
 		}
 		switch u.Kind {
@@ -110,7 +120,7 @@ func (w *typeWriter) base(t *Type) {
 	switch {
 	case u.Kind == Void:
 		w.put("void")
-	case u.isNamed():
+	case w.named(u):
 		if u.tagged() {
 			w.put(u.keyword())
 		}
@@ -166,7 +176,7 @@ func (t *Type) qualifiers() (constant, volatile bool) {
 // before writes the part of a type that stands before a name. pointed says that a star or an ampersand follows.
 func (w *typeWriter) before(t *Type, pointed, space bool) {
 	u := t.Unqualified()
-	if u.isNamed() {
+	if w.named(u) {
 		return
 	}
 	switch u.Kind {
@@ -185,7 +195,7 @@ func (w *typeWriter) before(t *Type, pointed, space bool) {
 		}
 	case MemberPointer:
 		to := u.Elem().Unqualified()
-		if !to.isNamed() && to.Kind == Function {
+		if !w.named(to) && to.Kind == Function {
 			w.put("(")
 		} else {
 			w.nested(func() { w.before(to, false, false) })
@@ -205,7 +215,7 @@ func (w *typeWriter) before(t *Type, pointed, space bool) {
 // behind writes the part of a type that stands behind a name.
 func (w *typeWriter) behind(t *Type, pointed bool) {
 	u := t.Unqualified()
-	if u.isNamed() {
+	if w.named(u) {
 		return
 	}
 	switch u.Kind {
@@ -213,7 +223,7 @@ func (w *typeWriter) behind(t *Type, pointed bool) {
 		w.nested(func() { w.behind(u.Elem(), true) })
 	case MemberPointer:
 		to := u.Elem().Unqualified()
-		w.nested(func() { w.behind(to, !to.isNamed() && to.Kind == Function) })
+		w.nested(func() { w.behind(to, !w.named(to) && to.Kind == Function) })
 	case Function, Array:
 		if pointed {
 			w.put(")")

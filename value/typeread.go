@@ -162,7 +162,7 @@ func (r *Reader) baseType(t *Type) {
 		t.Kind = Char
 	case unsigned, address:
 	default:
-		if t.Encoding > 0x12 {
+		if t.Encoding > 0x12 || t.Encoding == 0 {
 			t.Kind = Unknown
 		}
 	}

@@ -1,0 +1,86 @@
+package value
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// functionAt returns the name of the function at an address, and where the function begins, if debug information has another one than
+// symbol tables: of several symbols with one address, the one that was meant; in C++, without a linkage name, what GDB makes of the
+// parameters.
+func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
+	scopes, bias, err := r.Symbols.Scopes(r.Modules, addr)
+	if err != nil || len(scopes) == 0 {
+		return "", 0
+	}
+	language := scopes[0].Language()
+	if language != "c++" {
+		list := r.Symbols.Locate(r.Modules, addr)
+		if f := list[len(list)-1]; f.Entry != 0 && f.Entry <= addr {
+			return f.Function, f.Entry
+		}
+		return "", 0 // a part that is elsewhere has a symbol of its own
+	}
+	low, ok := scopes[0].Address(dwarf.AttrLowpc)
+	if !ok {
+		return "", 0
+	}
+	e := scopes[0].Entry
+	for range maxAbstract {
+		if linkageName(e) != "" {
+			return "", 0
+		}
+		if name = e.Text(dwarf.AttrName); name != "" {
+			break
+		}
+		next := e.Reference(dwarf.AttrAbstractOrigin)
+		if next.IsZero() {
+			next = e.Reference(dwarf.AttrSpecification)
+		}
+		if e, err = r.Symbols.Entry(next); err != nil {
+			return "", 0
+		}
+	}
+	t := &Type{Kind: Function, r: r, entry: e}
+	parameters, dots := t.Parameters()
+	var list []string
+	end := ""
+	for i, p := range parameters {
+		if i == 0 && t.method() { // this is not among them
+			if p.Kind == Pointer && p.Elem().Kind == Const || p.Kind == Const && p.Elem().Kind == Pointer && p.Elem().Elem().Kind == Const {
+				end = " const"
+			}
+			continue
+		}
+		list = append(list, symbol.CanonicalType(p.String()))
+	}
+	if dots {
+		list = append(list, "...")
+	}
+	return e.Prefix() + name + "(" + strings.Join(list, ", ") + ")" + end, low + bias
+}
+
+// method reports whether the first parameter of a function is its object.
+func (t *Type) method() bool {
+	list, err := t.entry.Children()
+	if err != nil {
+		return false
+	}
+	for _, k := range list {
+		if k.Tag == dwarf.TagFormalParameter {
+			return k.Flag(dwarf.AttrArtificial)
+		}
+	}
+	return false
+}
+
+// linkageName returns the name by which linkers know the entry; "" if it has none.
+func linkageName(e *symbol.Entry) string {
+	const mipsLinkageName = 0x2007 // before DWARF 4
+	if name := e.Text(dwarf.AttrLinkageName); name != "" {
+		return name
+	}
+	return e.Text(mipsLinkageName)
+}
