@@ -19,6 +19,7 @@ type FullDifference struct {
 	TID, Level     int
 	Function, Name string
 	Want, Got      string
+	Instead        string // the function of the frame of this level that is compared, if it is another one
 }
 
 func (d FullDifference) String() string {
@@ -26,7 +27,11 @@ func (d FullDifference) String() string {
 	for same < min(len(d.Got), len(d.Want)) && d.Got[same] == d.Want[same] {
 		same++
 	}
-	return fmt.Sprintf("thread %d #%d %s: %s = %s\n\tgdb has %s", d.TID, d.Level, d.Function, d.Name, about(d.Got, same), about(d.Want, same))
+	function := d.Function
+	if d.Instead != "" {
+		function = d.Instead + " instead of " + function
+	}
+	return fmt.Sprintf("thread %d #%d %s: %s = %s\n\tgdb has %s", d.TID, d.Level, function, d.Name, about(d.Got, same), about(d.Want, same))
 }
 
 // about is the text around a byte.
@@ -67,6 +72,12 @@ func CompareFull(want, got []FullThread) *FullComparison {
 }
 
 func (c *FullComparison) frame(tid int, want, got *FullFrame) {
+	first := len(c.Different)
+	defer func() {
+		for i := first; i < len(c.Different) && got.Function != want.Function; i++ {
+			c.Different[i].Instead = got.Function
+		}
+	}()
 	c.variables(tid, want, want.Arguments(), got.Arguments())
 	if c.variables(tid, want, want.Locals, got.Locals) && !slices.EqualFunc(want.Locals, got.Locals, func(a, b FullLocal) bool { return a.Name == b.Name }) {
 		c.Reordered++
@@ -116,7 +127,7 @@ func (c *FullComparison) variables(tid int, f *FullFrame, want, got []FullLocal)
 }
 
 func (c *FullComparison) differ(tid int, f *FullFrame, name, want, got string) {
-	c.Different = append(c.Different, FullDifference{tid, f.Level, f.Function, name, want, got})
+	c.Different = append(c.Different, FullDifference{TID: tid, Level: f.Level, Function: f.Function, Name: name, Want: want, Got: got})
 }
 
 // normal is text with one blank for each white space.
