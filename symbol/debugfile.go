@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -52,15 +53,18 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 	if linkErr != nil {
 		mod.warn("%s: %w", mod.m.Path, linkErr)
 	}
-	for _, root := range mod.roots() {
-		if id := mod.image.BuildID; len(id) > 2 {
-			for _, dir := range mod.s.opts.DebugDirs {
+	id := mod.image.BuildID
+	if len(id) > 2 {
+		for _, dir := range mod.s.opts.DebugDirs {
+			for _, root := range mod.roots() {
 				at := regular.At{Root: root, Path: filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")}
 				if im := mod.openDebugFile(at, nil); im != nil {
 					return im
 				}
 			}
 		}
+	}
+	for _, root := range mod.roots() {
 		for _, name := range mod.linkedNames(link) {
 			// A link may have the module's own name. It then means the file of that name in another folder.
 			at := regular.At{Root: root, Path: name}
@@ -84,7 +88,47 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 			}
 		}
 	}
+	if at := mod.byBuildID(id); at.Path != "" {
+		return mod.openDebugFile(at, nil)
+	}
 	return nil
+}
+
+// byBuildID returns where Options.ByBuildID knows a file of a build ID. The path is "" if it knows none.
+func (mod *elfModule) byBuildID(id string) regular.At {
+	if mod.s.opts.ByBuildID == nil || id == "" {
+		return regular.At{}
+	}
+	return regular.At{Path: mod.s.opts.ByBuildID(id)}
+}
+
+// lacks is [Symbolizer.Lacks].
+func (mod *elfModule) lacks() []string {
+	if mod.image == nil || mod.image.File() == nil { // the vDSO's memory is no file
+		return nil
+	}
+	named := hasSection(mod.image, elf.SHT_SYMTAB, "")
+	if !hasDWARF(mod.image) && mod.debug == nil && !(named && mod.s.opts.SymbolsOnly) {
+		if mod.image.BuildID == "" {
+			return nil
+		}
+		return []string{mod.image.BuildID}
+	}
+	x := mod.dwarf()
+	if x == nil {
+		return nil
+	}
+	link, err := readSupLink(x.from)
+	if err != nil || link.name == "" {
+		return nil
+	}
+	for _, at := range mod.supplementNames(x.from, link) {
+		im, err := mod.openOther(at)
+		if err == nil && link.matches(im) == nil {
+			return nil
+		}
+	}
+	return []string{link.id}
 }
 
 // linkedNames returns the paths at which the file of .gnu_debuglink may be.
@@ -96,7 +140,7 @@ func (mod *elfModule) linkedNames(link string) []string {
 	dir := path.Dir(file)
 	names := []string{path.Join(dir, link), path.Join(dir, ".debug", link)}
 	for _, d := range mod.s.opts.DebugDirs {
-		names = append(names, path.Join(d, dir, link))
+		names = append(names, path.Join(d, dir, link), path.Join(d, link))
 	}
 	return names
 }

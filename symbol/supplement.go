@@ -150,5 +150,8 @@ func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list 
 		}
 		list = append(list, at.With(filepath.Join(filepath.Dir(at.Path), link.name)))
 	}
+	if at := mod.byBuildID(link.id); at.Path != "" {
+		list = append(list, at)
+	}
 	return list
 }

@@ -32,8 +32,14 @@ const (
 
 // Options says where symbols come from. Its zero value is the usual choice.
 type Options struct {
-	// DebugDirs are the directories that hold separate debug files. nil means /usr/lib/debug.
+	// DebugDirs are the directories that hold separate debug files: by build ID below .build-id, by the
+	// paths of the files that they belong to, and by their own names. nil means /usr/lib/debug.
 	DebugDirs []string
+
+	// ByBuildID returns the path, on this machine, of the debug file with a build ID (hexadecimal) that is not in
+	// the usual places; "" if there is none. A thread may be held meanwhile, so it must not fetch the file. It
+	// may be called by several goroutines at once. nil means that there are no more places.
+	ByBuildID func(buildID string) (path string)
 
 	// Root returns the directory below which the paths of m are looked up first, before the host's:
 	// /proc/PID/root for a process in a container, a sysroot for a core file. Where Root is nil or
@@ -80,6 +86,15 @@ func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 		return nil
 	}
 	return s.tables(m).elf.debug
+}
+
+// Lacks returns the build IDs, hexadecimal, of the files that m lacks: its debug file, if it has no names or no lines
+// of its own and none was found; else the supplementary file that its DWARF shares with others.
+func (s *Symbolizer) Lacks(m *target.Module) (buildIDs []string) {
+	if m == nil {
+		return nil
+	}
+	return s.tables(m).elf.lacks()
 }
 
 // Close closes the debug files that the symbolizer opened. Before, it has [Options.Inflated] keep what was
