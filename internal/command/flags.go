@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -21,6 +22,7 @@ type walkFlags struct {
 	explain     bool
 	noLines     bool
 	noCache     bool
+	debug       debugFlags
 	holds       bool                // the target is held as long as the command runs
 	cache       *sectioncache.Cache // of inflated debug information; nil for none
 	json        bool
@@ -42,6 +44,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
 	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
+	w.debug.add(cmd, host)
 	f.BoolVar(&w.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	w.values.add(cmd)
@@ -57,7 +60,7 @@ func (w *walkFlags) check() error {
 	case w.color != "auto" && w.color != "always" && w.color != "never":
 		return usageError{fmt.Errorf("--color %s: want auto, always or never", w.color)}
 	}
-	if err := w.values.check(); err != nil {
+	if err := errors.Join(w.values.check(), w.debug.check()); err != nil {
 		return err
 	}
 	w.noIndex = w.noIndex || w.noCache
@@ -73,6 +76,7 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 		return err
 	}
 	w.framesGiven = cmd.Flags().Changed("max-frames")
+	w.debug.begin(cmd)
 	if !w.noCache {
 		w.cache = sectioncache.New(cmd.Context())
 		w.cache.ReadOnly = w.holds

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/debuginfod"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -22,6 +23,9 @@ type PluginHost interface {
 	// Symbols returns the server of symbol files at an address, https://HOST/…, whose files are kept in a folder
 	// below cache.
 	Symbols(address, cache string) (SymbolServer, error)
+	// DebugFiles fetches the debug files of build IDs from debuginfod servers into their cache, with a bar on a terminal, or
+	// text for another file; nil for nothing. It returns what has failed.
+	DebugFiles(ctx context.Context, servers debuginfod.Config, buildIDs []string, bar io.Writer) []error
 }
 
 // SymbolServer is a server of symbol files.

@@ -223,6 +223,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"dlv", func() *cobra.Command { return newDlv(host, delve) }},
 		{"demo", func() *cobra.Command { return newDemo(host) }},
 		{"version", newVersion},
+		{fetchCommand, func() *cobra.Command { return newFetchDebugFiles(host) }},
 	}
 	one := -1
 	for i := range commands {

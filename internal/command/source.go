@@ -35,6 +35,7 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	if flags.symbols != "" {
 		flags.fetching.fetch(s.Target)
 	}
+	flags.debug.fetch(s, flags)
 	symbols := s.shared
 	if symbols == nil {
 		symbols = newSymbolizer(s.root, flags)
@@ -45,7 +46,10 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 
 // newSymbolizer makes the symbolizer of targets with a root.
 func newSymbolizer(root string, flags *walkFlags) *symbol.Symbolizer {
-	opts := symbol.Options{Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: flags.values.any()}
+	opts := symbol.Options{
+		DebugDirs: flags.debug.dirsInOrder(), ByBuildID: flags.debug.byBuildID,
+		Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: flags.values.any(),
+	}
 	if flags.cache != nil {
 		opts.Inflated = flags.cache
 	}
@@ -135,6 +139,11 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 func walk(s *source, flags *walkFlags) error {
 	symbols := s.symbolizer(flags)
 	defer symbols.Close()
+	return walkBy(s, symbols, flags)
+}
+
+// walkBy is walk with a symbolizer.
+func walkBy(s *source, symbols *symbol.Symbolizer, flags *walkFlags) error {
 	threads, err := s.threads(flags)
 	if err != nil {
 		return err
@@ -172,5 +181,6 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 		}
 	}
 	warnings = append(warnings, short.warnings(flags.explain)...)
+	warnings = append(warnings, flags.debug.failed...)
 	return append(warnings, flags.warnings()...)
 }

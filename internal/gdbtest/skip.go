@@ -136,6 +136,8 @@ func debianPackage(tool string) string {
 		return "binutils"
 	case "eu-stack":
 		return "elfutils"
+	case "debuginfod-find":
+		return "debuginfod"
 	case "wine", "wineserver":
 		return "wine wine64"
 	case "lldb-server":

@@ -24,14 +24,15 @@ func (Host) Symbols(address, cache string) (command.SymbolServer, error) {
 
 // Fetch implements [command.SymbolServer].
 func (s symbols) Fetch(ctx context.Context, modules []breakpad.Module, bar io.Writer) {
-	p := &progress{out: bar}
+	p := &progress{out: bar, what: "symbols"}
 	s.Server.Fetch(ctx, modules, p)
 	p.end()
 }
 
 // progress is a bar of what is fetched, on a terminal.
 type progress struct {
-	out io.Writer // nil if there is none
+	out  io.Writer // nil if there is none
+	what string    // is fetched
 
 	mu    sync.Mutex
 	bar   *progressbar.ProgressBar
@@ -46,7 +47,7 @@ func (p *progress) Begin(size int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.total += max(size, 0); p.bar == nil {
-		p.bar = progressbar.NewOptions64(cmp.Or(p.total, -1), progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("symbols"), progressbar.OptionShowBytes(true),
+		p.bar = progressbar.NewOptions64(cmp.Or(p.total, -1), progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription(p.what), progressbar.OptionShowBytes(true),
 			progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
 	}
 	if p.total > 0 {

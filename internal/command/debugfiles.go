@@ -1,0 +1,181 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/debuginfod"
+)
+
+// debugFlags are the flags that say where debug files are.
+type debugFlags struct {
+	dirs         []string
+	noDebuginfod bool
+
+	host    PluginHost
+	ctx     context.Context
+	servers debuginfod.Config
+	asked   map[string]bool // build IDs whose files were fetched, or cannot be
+	failed  []string        // why some cannot be
+}
+
+// usualDebugDir is where distributions have their debug files.
+const usualDebugDir = "/usr/lib/debug"
+
+func (d *debugFlags) add(cmd *cobra.Command, host PluginHost) {
+	d.host = host
+	f := cmd.Flags()
+	f.StringArrayVar(&d.dirs, "debug-dir", nil, "a folder of separate debug files, to be looked at before "+usualDebugDir+"; repeatable (see docs/debug-files.md)")
+	f.BoolVar(&d.noDebuginfod, "no-debuginfod", false, "fetch no debug files from the servers of DEBUGINFOD_URLS")
+}
+
+// check finds mistakes in the flags.
+func (d *debugFlags) check() error {
+	for i, dir := range d.dirs {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usageError{fmt.Errorf("--debug-dir %s: want a folder", dir)}
+		}
+		if full, err := filepath.Abs(dir); err == nil {
+			d.dirs[i] = full
+		}
+	}
+	return nil
+}
+
+func (d *debugFlags) begin(cmd *cobra.Command) {
+	d.ctx = cmd.Context()
+	d.servers = debuginfod.FromEnvironment()
+	if d.noDebuginfod {
+		d.servers.URLs = nil
+	}
+}
+
+// dirsInOrder returns all folders of debug files.
+func (d *debugFlags) dirsInOrder() []string { return append(slices.Clip(d.dirs), usualDebugDir) }
+
+// maxRounds bounds how often files are fetched that others which were fetched before refer to.
+const maxRounds = 3
+
+// fetch fetches the debug files that the stacks of a target need, if there are servers to ask. To know them, it walks the stacks:
+// nobody waits for a server while a thread is held, and files that no frame is in are not fetched.
+func (d *debugFlags) fetch(s *source, flags *walkFlags) {
+	if len(d.servers.URLs) == 0 || flags.holds {
+		return
+	}
+	d.visit(s, flags)
+	for range maxRounds {
+		lacking := d.lacking(s, flags)
+		if len(lacking) == 0 || d.ctx.Err() != nil {
+			return
+		}
+		d.failed = append(d.failed, d.get(lacking)...)
+	}
+}
+
+// visit walks all stacks, so that the modules which have frames are known. Its walk uses no tables of separate debug files: they are
+// looked for once, and now some are not here yet.
+func (d *debugFlags) visit(s *source, flags *walkFlags) {
+	visiting := &walkFlags{
+		tableFlags: tableFlags{sniffers: flags.sniffers, first: flags.first, separate: flags.separate, scan: flags.scan, symbols: flags.symbols, plugins: flags.plugins},
+		tids:       flags.tids, maxFrames: flags.maxFrames, noLines: true,
+	}
+	symbols := newSymbolizer(s.root, visiting)
+	defer symbols.Close()
+	walkBy(s, symbols, visiting)
+}
+
+// lacking returns the build IDs of files that are not on this machine, and that nobody has asked for.
+func (d *debugFlags) lacking(s *source, flags *walkFlags) (list []string) {
+	symbols := newSymbolizer(s.root, flags)
+	defer symbols.Close()
+	if d.asked == nil {
+		d.asked = make(map[string]bool)
+	}
+	for _, m := range s.Modules().All() {
+		if !m.ImageUsed() {
+			continue // no frame is in it
+		}
+		for _, id := range symbols.Lacks(m) {
+			if !d.asked[id] && !d.servers.Missed(id) {
+				list = append(list, id)
+			}
+			d.asked[id] = true
+		}
+	}
+	return list
+}
+
+// get fetches files, and returns what has failed. Only sfwalk-full can fetch: it is started if this is not it.
+func (d *debugFlags) get(buildIDs []string) (failed []string) {
+	if d.host != nil {
+		for _, err := range d.host.DebugFiles(d.ctx, d.servers, buildIDs, d.bar()) {
+			failed = append(failed, err.Error())
+		}
+		return failed
+	}
+	path, err := findFull()
+	if err != nil {
+		return []string{fmt.Sprintf("%d debug files are lacking, which the servers of DEBUGINFOD_URLS may have: %v; or do without by --no-debuginfod", len(buildIDs), err)}
+	}
+	cmd := exec.CommandContext(d.ctx, path, append([]string{fetchCommand}, buildIDs...)...)
+	cmd.Stderr = os.Stderr // the bar
+	cmd.Env = append(os.Environ(), becoming+"="+path)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * time.Second
+	endsWithThis(cmd)
+	out, err := cmd.Output()
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	for lines.Scan() {
+		failed = append(failed, lines.Text())
+	}
+	if err != nil && d.ctx.Err() == nil && len(failed) == 0 {
+		failed = append(failed, fmt.Sprintf("fetch debug files: %s: %v", path, err))
+	}
+	return failed
+}
+
+// bar returns where progress is shown; nil for nowhere.
+func (d *debugFlags) bar() io.Writer {
+	if d.servers.Tell || term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" {
+		return os.Stderr
+	}
+	return nil
+}
+
+// fetchCommand is the command by which sfwalk has sfwalk-full fetch files.
+const fetchCommand = "fetch-debug-files"
+
+func newFetchDebugFiles(host PluginHost) *cobra.Command {
+	return &cobra.Command{
+		Use:    fetchCommand + " BUILD-ID...",
+		Short:  "Fetch debug files from the servers of DEBUGINFOD_URLS, for sfwalk itself",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if host == nil {
+				return errors.New("only sfwalk-full fetches files")
+			}
+			d := debugFlags{host: host}
+			d.begin(cmd)
+			for _, why := range d.get(args) {
+				fmt.Fprintln(cmd.OutOrStdout(), why)
+			}
+			return nil
+		},
+	}
+}
+
+// byBuildID is [symbol.Options.ByBuildID].
+func (d *debugFlags) byBuildID(id string) string { return d.servers.Find(id) }
