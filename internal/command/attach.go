@@ -90,6 +90,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		},
 	}
 	flags.add(cmd, host)
+	cmd.ValidArgsFunction = completeProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")

@@ -50,6 +50,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	w.values.add(cmd)
 	w.many.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
+	complete(cmd, w)
 }
 
 // check finds mistakes in the flags before a target is touched.

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// The shell completes processes, with their names, and the values of flags.
+func TestCompletion(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))
+	pid := strconv.Itoa(p.PID)
+	comm, err := os.ReadFile("/proc/" + pid + "/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args        []string
+		has, hasNot string
+	}{
+		{[]string{"attach", pid[:len(pid)-1]}, pid + "\t" + strings.TrimSpace(string(comm)) + "\n", ""},
+		{[]string{"attach", pid, ""}, "", pid},
+		{[]string{"core", "--color", ""}, "auto\nalways\nnever\n", ""},
+		{[]string{"attach", "--sniffers", "dwarf,"}, "dwarf,sframe\n", "dwarf,dwarf"},
+	} {
+		out, _, err := command(append([]string{"__complete"}, tt.args...)...)
+		if err != nil || !strings.Contains(out, tt.has) || tt.hasNot != "" && strings.Contains(out, tt.hasNot) {
+			t.Errorf("%q: %v\n%s", tt.args, err, out)
+		}
+	}
+}
