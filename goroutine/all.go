@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/internal/goruntime"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // All returns the goroutines as they are now, in ascending order of Number. They include the
@@ -13,7 +14,24 @@ import (
 // there are more than [Runtime.Limit], All returns those that the runtime has made first, and an
 // error. If some cannot be read or are not as they should be, All returns the others, and an error
 // for the first bad one. A goroutine that seems to be parked, but not on its stack, has no registers.
-func (r *Runtime) All() ([]Goroutine, error) {
+func (r *Runtime) All() ([]Goroutine, error) { return r.AllIn(r.t.Memory()) }
+
+// AllIn is All for a memory of the target's that is not Target.Memory, such as a copy of it.
+func (r *Runtime) AllIn(mem target.Memory) ([]Goroutine, error) {
+	in := *r
+	in.t = within{r.t, mem}
+	return in.all()
+}
+
+// within is a target with another memory.
+type within struct {
+	target.Target
+	memory target.Memory
+}
+
+func (w within) Memory() target.Memory { return w.memory }
+
+func (r *Runtime) all() ([]Goroutine, error) {
 	limit := uint64(cmp.Or(max(r.Limit, 0), defaultLimit))
 	list, claimed, err := r.pointers(r.allgs, limit)
 	if err == nil && claimed > limit {
@@ -58,6 +76,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 	if why := ms.setThreads(gs); why != nil {
 		fail(why)
 	}
+	checkCreators(gs)
 	slices.SortFunc(gs, func(a, b Goroutine) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.G, b.G))
 	})
@@ -82,7 +101,7 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 	g = Goroutine{
 		Number: w.word(f.status + goid), Status: s, G: w.addr,
 		Lo: w.word(goruntime.StackLo), Hi: w.word(goruntime.StackHi), Since: int64(w.word(f.status + waitsince)),
-		Start: w.word(f.startpc), Created: w.word(f.startpc - 16),
+		Start: w.word(f.startpc), Created: w.word(f.startpc - 16), Creator: w.word(f.startpc - 24),
 	}
 	if g.Number == 0 || g.Number > maxNumber {
 		return g, false, fmt.Errorf("struct g at %#x: its number is %d", w.addr, g.Number)
@@ -97,6 +116,16 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 		g.Reason = text
 	}
 	return g, true, nil
+}
+
+// checkCreators forgets what is no creator. Since Go 1.21, the word before gopc is parentGoid. Earlier it was
+// sigpc, which is 0 or an address. A goroutine has a smaller number than those that it creates.
+func checkCreators(gs []Goroutine) {
+	if slices.ContainsFunc(gs, func(g Goroutine) bool { return g.Creator >= g.Number }) {
+		for i := range gs {
+			gs[i].Creator = 0
+		}
+	}
 }
 
 // park reads the registers with which a goroutine was parked from w, its struct g.

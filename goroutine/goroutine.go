@@ -15,6 +15,7 @@ type Goroutine struct {
 	Since      int64  // when it began to wait, by the runtime's clock (ns); 0 if not known
 	Thread     int    // the ID of the thread that runs it, or is in a system call or in C for it; 0 if there is none, or it is not known
 
+	Creator uint64 // the number of the goroutine that has created it; 0 if not known, as before Go 1.21
 	Created uint64 // where the go statement's call returns; 0 if not known
 	Start   uint64 // where its function begins; 0 if not known
 

@@ -43,6 +43,9 @@ bt full does, if there is debug information. All of a thread's values are of one
 as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
+--goroutines prints the goroutines of a Go program in place of its threads, parked ones too,
+equal ones once, with their state and the go statement that has made them.
+
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
 hold secrets: only the file's owner can read it. The memory that plug-ins read is
@@ -63,6 +66,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
   sfwalk attach 4242 --merge
   sfwalk attach 4242 --tree
+  sfwalk attach 4242 --goroutines
   sfwalk attach 4242 --format flamegraph -o stacks.svg
   sfwalk attach 4242 --format pprof -o stacks.pprof
   sfwalk attach 4242 --save snapshot.4242
@@ -86,6 +90,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			defer flags.end()
 			opts.Values = flags.values.any() || save != "" // values may be asked for later
+			opts.Consistent = opts.Consistent || flags.many.goroutines
 			return attach(cmd, pid, &flags, opts, save, layout)
 		},
 	}

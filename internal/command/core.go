@@ -34,6 +34,9 @@ gives the program's file if the core does not name it or it is elsewhere.
 as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
+--goroutines prints the goroutines of a Go program in place of its threads, parked ones too,
+equal ones once, with their state and the go statement that has made them.
+
 --save FILE --format minidump also writes a minidump, for minidump_stackwalk and all that
 reads crash reports: the signal, all threads, whatever is printed, with their stacks, and the
 modules with their build IDs. Only the file's owner can read it.
@@ -44,6 +47,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core core.4242 --print 'req->url' --frame handle_request
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
   sfwalk core core.4242 --merge
+  sfwalk core core.4242 --goroutines
   sfwalk core core.4242 --save 4242.dmp --format minidump
   sfwalk core core.4242 --json | jq .signal`,
 	}, host, coreFile)

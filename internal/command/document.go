@@ -23,6 +23,8 @@ type document struct {
 	Threads    []thread `json:"threads"`
 	Warnings   []string `json:"warnings,omitempty"` // as they are printed, too
 
+	Goroutines []goroutineEntry `json:"goroutines,omitempty"` // with --goroutines
+
 	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
 	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
 
@@ -52,6 +54,9 @@ type thread struct {
 	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
 
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
+
+	goroutine        *goroutineEntry // nil for a thread
+	created, creator uint64          // see goroutine.Goroutine
 
 	index  int // of a minidump: counts the threads in its order
 	whole  bool

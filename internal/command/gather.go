@@ -59,7 +59,15 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 			return x
 		})
 	}
+	made := map[[2]uint64]*creation{}
 	err = inOrder(len(threads), workers, func(x *walked) error {
+		if g := x.thread.goroutine; g != nil {
+			key := [2]uint64{x.thread.created, x.thread.creator}
+			if _, ok := made[key]; !ok {
+				made[key] = createdBy(s, symbols, x.thread.created, x.thread.creator)
+			}
+			g.Created = made[key]
+		}
 		use(x)
 		doc.Threads = append(doc.Threads, x.thread)
 		if cap(x.frames) > mostRoom {

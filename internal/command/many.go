@@ -32,6 +32,14 @@ func newMany(flags *walkFlags) *many {
 
 // add walks the stacks of s.
 func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, err error) {
+	if m.flags.many.goroutines {
+		if s, err = s.withGoroutines(); err != nil {
+			return nil, false, err
+		}
+		if m.drawing != nil {
+			m.drawing.stacks.Types[0].Name = "goroutines"
+		}
+	}
 	symbols := s.symbolizer(m.flags)
 	defer symbols.Close()
 	whole = true
@@ -94,6 +102,7 @@ func (m *many) write(out io.Writer, doc *document) error {
 // writeJSON writes the document with the stacks or the tree. The threads refer to the stacks.
 func (m *many) writeJSON(out io.Writer, doc *document) error {
 	p := newJSONPrinter()
+	defer func(list []thread) { doc.Threads = list }(doc.Threads)
 	p.out = out
 	if m.tree != nil {
 		doc.Tree = m.tree.entries()
@@ -105,6 +114,16 @@ func (m *many) writeJSON(out io.Writer, doc *document) error {
 			}
 			doc.Stacks = append(doc.Stacks, g.entry(doc))
 		}
+	}
+	if m.flags.many.goroutines {
+		doc.Goroutines = []goroutineEntry{}
+		for i := range doc.Threads {
+			t := &doc.Threads[i]
+			g := *t.goroutine
+			g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
+			doc.Goroutines = append(doc.Goroutines, g)
+		}
+		doc.Threads = []thread{}
 	}
 	p.value(doc, 0)
 	p.byte('\n')

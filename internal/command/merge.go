@@ -54,6 +54,12 @@ func (m *merged) add(x *walked, i int) {
 	for j := range x.frames {
 		key = binary.AppendUvarint(key, uint64(m.places.of(&x.frames[j])))
 	}
+	if g := x.thread.goroutine; g != nil {
+		key = append(append(key, 0xfe), g.state(false)...)
+		if g.Created != nil {
+			key = fmt.Appendf(key, "%q %q %d", g.Created.Function, g.Created.File, g.Created.Line)
+		}
+	}
 	if !x.thread.whole {
 		key = append(append(key, 0xff), x.thread.Stop...)
 	}
@@ -79,7 +85,10 @@ const namedThreads = 12
 // group prints a stack with its threads: `3 threads "worker": 4243, 4244, 4245`.
 func (p *textPrinter) group(d *document, g *group) {
 	p.digits = d.digits
-	if len(g.threads) == 1 {
+	of := d.Threads[g.threads[0]].goroutine
+	if of != nil {
+		p.goroutines(d, g)
+	} else if len(g.threads) == 1 {
 		p.thread(&document{Threads: []thread{d.Threads[g.threads[0]]}, Signal: d.Signal, report: d.report, digits: d.digits}, 0)
 	} else {
 		p.styled(bold, fmt.Sprintf("%d threads", len(g.threads)))
@@ -115,6 +124,13 @@ func (p *textPrinter) group(d *document, g *group) {
 		p.shared(&g.frames[i])
 		p.byte('\n')
 	}
+	if of != nil {
+		p.creator(d, g)
+		if len(g.frames) == 0 && g.first.Stop == "" {
+			p.styled(faint, g.first.Error)
+			p.byte('\n')
+		}
+	}
 	p.end(&g.first)
 }
 
@@ -133,11 +149,12 @@ func (p *textPrinter) shared(f *frameEntry) {
 
 // stackEntry is a group in JSON.
 type stackEntry struct {
-	Count   int           `json:"count"`
-	Threads []threadEntry `json:"threads"`
-	Frames  []frameEntry  `json:"frames"`
-	Stop    string        `json:"stop"`
-	Error   string        `json:"error"`
+	Count      int           `json:"count"`
+	Threads    []threadEntry `json:"threads,omitempty"`
+	Goroutines []uint64      `json:"goroutines,omitempty"` // their numbers
+	Frames     []frameEntry  `json:"frames"`
+	Stop       string        `json:"stop"`
+	Error      string        `json:"error"`
 }
 
 // threadEntry is a thread whose stack is that of others, too.
@@ -152,6 +169,10 @@ func (g *group) entry(d *document) stackEntry {
 	x := stackEntry{Count: len(g.threads), Frames: g.frames, Stop: g.first.Stop, Error: g.first.Error}
 	for _, i := range g.threads {
 		t := &d.Threads[i]
+		if t.goroutine != nil {
+			x.Goroutines = append(x.Goroutines, t.goroutine.Number)
+			continue
+		}
 		x.Threads = append(x.Threads, threadEntry{t.TID, t.Name, t.Died})
 	}
 	return x

@@ -18,6 +18,7 @@ import (
 // manyFlags are the flags that have many stacks printed as one.
 type manyFlags struct {
 	merge, tree bool
+	goroutines  bool
 	format      string // one of picture.Formats, or ""
 	output      string // a file; "" for standard output
 }
@@ -28,6 +29,7 @@ func (m *manyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&m.merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
 	f.BoolVar(&m.tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
+	f.BoolVar(&m.goroutines, "goroutines", false, "print the goroutines of a Go program in place of its threads, parked ones too, equal stacks once")
 	f.StringVarP(&m.output, "output", "o", "", "write to this file instead of standard output")
 }
 
@@ -37,7 +39,7 @@ func (m *manyFlags) addFormat(cmd *cobra.Command) {
 }
 
 // any reports whether stacks are not printed one by one.
-func (m *manyFlags) any() bool { return m.merge || m.tree || m.format != "" }
+func (m *manyFlags) any() bool { return m.merge || m.tree || m.format != "" || m.goroutines }
 
 // check finds mistakes in the flags; w are all of a command's.
 func (m *manyFlags) check(w *walkFlags) error {
@@ -54,14 +56,24 @@ func (m *manyFlags) check(w *walkFlags) error {
 		}
 	}
 	switch {
+	case m.goroutines && len(w.tids) > 0:
+		return usageError{errors.New("--goroutines prints goroutines in place of threads: give it without --tid")}
+	case len(given) == 0 && m.goroutines:
+		m.merge = true
+		return m.checkValues(w, "--goroutines")
 	case len(given) == 0:
 		return nil
 	case len(given) > 1:
 		return usageError{fmt.Errorf("%s are different pictures: give one", strings.Join(given, " and "))}
 	case m.format != "" && w.json:
 		return usageError{fmt.Errorf("--format %s and --json are different formats: give one", m.format)}
-	case w.values.any() || w.registers || w.explain:
-		return usageError{fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given[0])}
+	}
+	return m.checkValues(w, given[0])
+}
+
+func (m *manyFlags) checkValues(w *walkFlags, given string) error {
+	if w.values.any() || w.registers || w.explain {
+		return usageError{fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given)}
 	}
 	return nil
 }

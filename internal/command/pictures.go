@@ -40,6 +40,10 @@ func (d *drawing) add(s *source, x *walked) {
 	}
 	t := &x.thread
 	sample := picture.Sample{Values: []int64{1}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}}}
+	if g := t.goroutine; g != nil {
+		sample.Numbers = []picture.Number{{Key: "goroutine", Value: int64(g.Number)}}
+		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.state(false)})
+	}
 	if t.Name != "" {
 		sample.Texts = append(sample.Texts, picture.Text{Key: "thread", Value: t.Name})
 	}

@@ -25,6 +25,7 @@ type source struct {
 	after    func(*document)              // fills in what is known when all stacks are walked; may be nil
 	warnings func() []string              // all warnings so far
 	windows  bool                         // the process is one of Windows
+	items    []target.Thread              // what is walked in place of the threads: goroutines; nil for the threads
 	alone    bool                         // one walker walks all threads: others walk other targets at the same time
 	shared   *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own
 	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot

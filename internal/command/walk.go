@@ -18,6 +18,9 @@ import (
 
 // threads returns the threads that the flags ask for.
 func (s *source) threads(flags *walkFlags) ([]target.Thread, error) {
+	if s.items != nil {
+		return s.items, nil
+	}
 	threads, err := s.Threads()
 	if err != nil || len(flags.tids) == 0 {
 		return threads, err

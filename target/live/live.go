@@ -88,7 +88,7 @@ type source interface {
 	warned() []string
 	about(name string) ([]byte, error) // reads a file of /proc/PID
 	retake(th *Thread, walk func()) error
-	retakeAll(t *Target, walk func()) error
+	retakeAll(t *Target, room int, also func(*Held), walk func()) error // also may be nil
 }
 
 // Arch returns the process's architecture.
@@ -147,7 +147,7 @@ func (t *Target) Retake(walk func()) error {
 	}
 	t.retaking.Lock()
 	defer t.retaking.Unlock()
-	return t.files.retakeAll(t, walk)
+	return t.files.retakeAll(t, 0, nil, walk)
 }
 
 // Thread is one thread of a [Target]. It implements [target.RunningThread].

@@ -125,7 +125,7 @@ func touch(room []byte) {
 }
 
 // retakeAll implements source.
-func (f *files) retakeAll(t *Target, walk func()) error {
+func (f *files) retakeAll(t *Target, room int, also func(*Held), walk func()) error {
 	if err := f.gone(); err != nil {
 		return err
 	}
@@ -140,10 +140,10 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	if f.values && t.retakes == 0 {
 		again = lackValues(before)
 	}
-	if s.deep = lackStacks(before); s.deep != nil || len(again) > 0 {
+	if s.deep = lackStacks(before); s.deep != nil || len(again) > 0 || also != nil {
 		limit = 0
 	}
-	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20) + s.deeper()) }
+	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20) + s.deeper() + room) }
 	t.retakes++
 	var threads []*Thread
 	h := newHold(tr, limit)
@@ -162,6 +162,18 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 		threads = s.threads(t, m)
 		for _, th := range threads {
 			th.view.held = limit > 0
+		}
+		if also != nil {
+			t.mu.Lock()
+			t.threads = threads
+			t.mu.Unlock()
+			also(&Held{
+				read: func(addr uint64, p []byte) int { return f.copyRange(leader, addr, p) },
+				copy: func(list []span) []block {
+					blocks, _ := f.copyMemory(leader, list)
+					return blocks
+				},
+			})
 		}
 		return nil
 	}

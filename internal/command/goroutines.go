@@ -1,0 +1,303 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/goroutine"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// goroutineEntry is what is known of a goroutine beside its stack.
+type goroutineEntry struct {
+	Number  uint64    `json:"number"`
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason,omitempty"`  // why it waits
+	WaitNS  int64     `json:"wait_ns,omitempty"` // how long it has waited, as the garbage collector has noticed
+	TID     int       `json:"tid,omitempty"`     // the thread that runs it
+	Created *creation `json:"created,omitempty"` // nil for those that the runtime has made at first
+
+	// As of a thread:
+	Stop    string `json:"stop"`
+	Error   string `json:"error"`
+	MovedOn bool   `json:"moved_on,omitempty"`
+	Stack   *int   `json:"stack,omitempty"`
+}
+
+// creation is the go statement that has made a goroutine.
+type creation struct {
+	Function  string `json:"function"`
+	File      string `json:"file"`
+	Line      int    `json:"line"`
+	Goroutine uint64 `json:"goroutine,omitempty"` // which has executed it
+}
+
+// state is what Go's own tracebacks have in brackets: "chan receive, 5 minutes".
+func (g *goroutineEntry) state(minutes bool) string {
+	state := g.Status
+	if g.Reason != "" {
+		state = g.Reason
+	}
+	if n := g.minutes(); minutes && n >= 1 {
+		state += fmt.Sprintf(", %d minutes", n)
+	}
+	return state
+}
+
+func (g *goroutineEntry) minutes() int64 { return g.WaitNS / int64(time.Minute) }
+
+// goroutineThread is a goroutine as a thread whose stack is walked.
+type goroutineThread struct {
+	g      goroutine.Goroutine
+	arch   *arch.Arch
+	thread target.Thread // that runs it; nil if it is parked
+	memory target.Memory
+	waited time.Duration
+}
+
+// ID implements [target.Thread]. It is not the number of a thread.
+func (t *goroutineThread) ID() int { return int(t.g.Number) }
+
+// Name implements [target.Thread].
+func (t *goroutineThread) Name() string { return "" }
+
+// Registers implements [target.Thread].
+func (t *goroutineThread) Registers(r *arch.Registers) error {
+	switch {
+	case t.thread != nil:
+		return t.thread.Registers(r)
+	case !t.g.Parked():
+		return errNoRegisters
+	}
+	t.g.Registers(t.arch, r)
+	return nil
+}
+
+var errNoRegisters = errors.New("a thread is about to run it, or just has: its registers are not known")
+
+// StackMemory is the memory in which to walk the stack: see [target.MemoryOf].
+func (t *goroutineThread) StackMemory() target.Memory { return t.memory }
+
+// parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that
+// was copied, and else the target's.
+type parkedMemory struct {
+	target.Memory
+	copy   live.Copy
+	lo, hi uint64 // of the stack
+}
+
+// Window implements [target.CopiedMemory].
+func (m *parkedMemory) Window(addr uint64) (lo uint64, data []byte) {
+	if addr-m.copy.Lo < uint64(len(m.copy.Data)) {
+		return m.copy.Lo, m.copy.Data
+	}
+	if c, ok := m.Memory.(target.CopiedMemory); ok {
+		return c.Window(addr)
+	}
+	return 0, nil
+}
+
+// ReadMemory implements [target.Memory].
+func (m *parkedMemory) ReadMemory(addr uint64, p []byte) (int, error) {
+	if off := addr - m.copy.Lo; off < uint64(len(m.copy.Data)) {
+		n := copy(p, m.copy.Data[off:])
+		if n == len(p) {
+			return n, nil
+		}
+		more, err := m.Memory.ReadMemory(addr+uint64(n), p[n:])
+		return n + more, err
+	}
+	return m.Memory.ReadMemory(addr, p)
+}
+
+// MovedOn implements [target.RunningMemory].
+func (m *parkedMemory) MovedOn(addr uint64, n int) bool {
+	if addr < m.lo || addr >= m.hi {
+		return false // the program's own variables and code
+	}
+	return addr-m.copy.Lo >= uint64(len(m.copy.Data)) || addr-m.copy.Lo+uint64(n) > uint64(len(m.copy.Data))
+}
+
+// Bounds of the copies of parked goroutines' stacks, bytes.
+const (
+	parkedCopy  = 32 << 10
+	parkedTotal = 96 << 20
+)
+
+// withGoroutines returns s with its goroutines in place of its threads.
+func (s *source) withGoroutines() (*source, error) {
+	r, err := goroutine.Find(s.Target)
+	if err != nil {
+		return nil, fmt.Errorf("--goroutines: %w", err)
+	}
+	var list []goroutine.Goroutine
+	var now int64
+	memory := func(g *goroutine.Goroutine) target.Memory { return s.Memory() }
+	if t, ok := s.Target.(*live.Target); ok {
+		// Where the goroutines are is found out while the process runs.
+		noted := &notedReads{Memory: s.Memory()}
+		before, _ := r.AllIn(noted)
+		room := noted.size
+		for _, part := range usedParts(before) {
+			room += int(part.Hi - part.Lo)
+		}
+		var copies []live.Copy
+		retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
+			list, err = r.AllIn(newCopied(held, held.Copy(noted.ranges)))
+			now = monotonic()
+			copies = held.Copy(usedParts(list))
+		}, func() {})
+		if retaken != nil {
+			return nil, retaken
+		}
+		memory = func(g *goroutine.Goroutine) target.Memory {
+			m := &parkedMemory{Memory: s.Memory(), lo: g.Lo, hi: g.Hi}
+			if i := sort.Search(len(copies), func(i int) bool { return copies[i].Lo > g.SP }); i > 0 {
+				m.copy = copies[i-1]
+			}
+			return m
+		}
+	} else {
+		list, err = r.All()
+	}
+	if len(list) == 0 && err != nil {
+		return nil, fmt.Errorf("--goroutines: %w", err)
+	}
+	threads, why := s.Threads()
+	if why != nil {
+		return nil, why
+	}
+	with := *s
+	with.retake = nil // the threads, too, were read when the goroutines were
+	with.items = []target.Thread{}
+	for i := range list {
+		g := &list[i]
+		x := &goroutineThread{g: *g, arch: s.Arch()}
+		if g.Since > 0 && now > g.Since {
+			x.waited = time.Duration(now - g.Since)
+		}
+		at := slices.IndexFunc(threads, func(t target.Thread) bool { return t.ID() == g.Thread && !g.Parked() })
+		if at >= 0 {
+			x.thread = threads[at]
+			x.memory = target.MemoryOf(s.Target, x.thread)
+		} else {
+			x.memory = memory(g)
+		}
+		with.items = append(with.items, x)
+	}
+	with.mark, with.letGo = func(of target.Thread, th *thread) {
+		x := of.(*goroutineThread)
+		th.goroutine = &goroutineEntry{Number: x.g.Number, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread}
+		th.created, th.creator = x.g.Created, x.g.Creator
+		if th.Error == errNoRegisters.Error() {
+			th.whole, th.detail = true, ""
+		}
+	}, nil
+	warnings := s.warnings
+	with.warnings = func() []string {
+		list := warnings()
+		if err != nil {
+			list = append(list, fmt.Sprintf("some goroutines are missing: %v", err))
+		}
+		return list
+	}
+	return &with, nil
+}
+
+// usedParts returns the inner parts of the stacks of parked goroutines.
+func usedParts(list []goroutine.Goroutine) []live.Range {
+	var parts []live.Range
+	left := uint64(parkedTotal)
+	for i := range list {
+		g := &list[i]
+		if !g.Parked() || g.SP >= g.Hi {
+			continue
+		}
+		n := min(g.Hi-g.SP, parkedCopy)
+		if n > left {
+			break
+		}
+		left -= n
+		parts = append(parts, live.Range{Lo: g.SP, Hi: g.SP + n})
+	}
+	return parts
+}
+
+// createdBy names the place of a go statement whose call returns to pc.
+func createdBy(s *source, symbols *symbol.Symbolizer, pc, creator uint64) *creation {
+	if pc == 0 {
+		return nil
+	}
+	at := symbols.Locate(s.Modules(), pc-1)
+	if len(at) == 0 {
+		return nil
+	}
+	return &creation{symbol.Truncate(at[0].Function), symbol.Truncate(at[0].File), at[0].Line, creator}
+}
+
+// goroutine prints the first line of a goroutine's stack, or of equal ones.
+func (p *textPrinter) goroutines(d *document, g *group) {
+	first := d.Threads[g.threads[0]].goroutine
+	least, most := first.minutes(), first.minutes()
+	for _, i := range g.threads {
+		n := d.Threads[i].goroutine.minutes()
+		least, most = min(least, n), max(most, n)
+	}
+	state := first.state(false)
+	switch {
+	case most >= 1 && least == most:
+		state += fmt.Sprintf(", %d minutes", most)
+	case most >= 1:
+		state += fmt.Sprintf(", %d to %d minutes", least, most)
+	}
+	if len(g.threads) == 1 {
+		p.styled(bold, fmt.Sprintf("Goroutine %d [%s]", first.Number, state))
+		if first.TID != 0 {
+			p.text(fmt.Sprintf(" on thread %d", first.TID))
+		}
+		p.byte('\n')
+		return
+	}
+	p.styled(bold, fmt.Sprintf("%d goroutines [%s]", len(g.threads), state))
+	p.text(": ")
+	for i, at := range g.threads[:min(namedThreads, len(g.threads))] {
+		if i > 0 {
+			p.text(", ")
+		}
+		p.number(d.Threads[at].goroutine.Number)
+	}
+	if more := len(g.threads) - namedThreads; more > 0 {
+		p.text(fmt.Sprintf(" and %d more", more))
+	}
+	p.byte('\n')
+}
+
+// creator prints which go statement has made a goroutine, as Go's own tracebacks do.
+func (p *textPrinter) creator(d *document, g *group) {
+	c := d.Threads[g.threads[0]].goroutine.Created
+	if c == nil {
+		return
+	}
+	p.text("created by ")
+	p.styled(yellow, c.Function)
+	same := c.Goroutine != 0
+	for _, i := range g.threads {
+		if x := d.Threads[i].goroutine.Created; x == nil || x.Goroutine != c.Goroutine {
+			same = false
+		}
+	}
+	if same {
+		p.text(fmt.Sprintf(" in goroutine %d", c.Goroutine))
+	}
+	if c.File != "" {
+		p.text(" at ")
+		p.styled(green, fmt.Sprintf("%s:%d", c.File, c.Line))
+	}
+	p.byte('\n')
+}

@@ -1,0 +1,71 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Held is the memory of a process all of whose threads are held. It is read as it is, without copies
+// of an earlier moment. It implements [target.Memory], and must not be used after the call that it was given to.
+type Held struct {
+	read func(addr uint64, p []byte) int
+	copy func(list []span) []block // ascending, disjoint
+}
+
+// ReadMemory implements [target.Memory].
+func (h *Held) ReadMemory(addr uint64, p []byte) (int, error) {
+	if n := h.read(addr, p); n < len(p) {
+		return n, target.ErrUnmapped
+	}
+	return len(p), nil
+}
+
+// Range is a range of addresses, from Lo on to below Hi.
+type Range struct{ Lo, Hi uint64 }
+
+// Copy is a copy of memory from Lo on.
+type Copy struct {
+	Lo   uint64
+	Data []byte
+}
+
+// Copy copies ranges in as few calls as the kernel allows, and returns the copies by ascending address. Of ranges that
+// overlap, the parts are copied once. What cannot be read is left out.
+func (h *Held) Copy(ranges []Range) []Copy {
+	spans := make([]span, 0, len(ranges))
+	for _, r := range ranges {
+		if r.Lo < r.Hi {
+			spans = append(spans, span{r.Lo, r.Hi})
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	disjoint := spans[:0]
+	end := uint64(0)
+	for _, s := range spans {
+		if s.lo = max(s.lo, end); s.lo < s.hi {
+			disjoint = append(disjoint, s)
+			end = s.hi
+		}
+	}
+	var list []Copy
+	for _, b := range h.copy(disjoint) {
+		list = append(list, Copy{b.lo, b.data})
+	}
+	return list
+}
+
+// RetakeWith is [Target.Retake] for a caller that needs more memory of the same moment than stacks: it calls also once
+// while all threads are held. They go on when also returns, so it should only copy. Threads returns the new
+// threads by then. walk is called when they run again.
+//
+// room is about how many bytes will be copied: memory for them is made ready before.
+func (t *Target) RetakeWith(room int, also func(*Held), walk func()) error {
+	if !t.Consistent {
+		return errNotConsistent
+	}
+	t.retaking.Lock()
+	defer t.retaking.Unlock()
+	return t.files.retakeAll(t, room, also, walk)
+}
