@@ -44,6 +44,12 @@ TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ru
 PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb
 endif
 
+# Compilers of languages that few programs are in: large, and for the long tests alone.
+ifdef SFWALK_SOAK
+TOOLS    += gfortran gnatmake
+PACKAGES += gfortran gnat
+endif
+
 .PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak soak-long soak-killed soak-sniffer clean
 
 all: build

@@ -49,6 +49,11 @@ func (v *Value) Children() Children {
 		to := v.Deref()
 		v, t = &to, to.Type.Strip()
 	}
+	if t.hasDescriptor() {
+		o := *v
+		o.describe()
+		v, t = &o, o.Type.Strip()
+	}
 	if err := v.Err(); err != nil && !errors.Is(err, ErrSynthetic) {
 		return Children{}
 	}

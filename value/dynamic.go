@@ -18,6 +18,10 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 		out.fullName = ""
 		return &out
 	case Array:
+		if n, ok := c.stringLength(t); ok {
+			out.bounds, out.Size = &Bounds{Lower: 1, Count: uint64(max(0, n)), Known: true}, 0
+			return &out
+		}
 		if t.dimension != nil {
 			b := c.bounds(t.dimension, *t.bounds)
 			out.bounds = &b
@@ -42,8 +46,11 @@ func (t *Type) varies(depth int) bool {
 			return e.Kind != Struct && e.varies(depth+8)
 		}
 	case Array:
-		if t.entry == nil {
+		if t.entry == nil || t.hasDescriptor() {
 			return false
+		}
+		if t.entry.Tag == dwarf.TagStringType {
+			return t.entry.Has(attrStringLength)
 		}
 		if d := t.dimension; !t.bounds.Known && d != nil && (d.Has(dwarf.AttrUpperBound) || d.Has(dwarf.AttrCount)) {
 			return true
@@ -51,6 +58,14 @@ func (t *Type) varies(depth int) bool {
 		return t.Elem().varies(depth + 1)
 	}
 	return false
+}
+
+// stringLength returns the length of a string of Fortran that a variable has.
+func (c *context) stringLength(t *Type) (int64, bool) {
+	if t.entry == nil || t.entry.Tag != dwarf.TagStringType {
+		return 0, false
+	}
+	return c.bound(t.entry, attrStringLength)
 }
 
 // bounds returns the bounds of a dimension in the frame.

@@ -257,6 +257,9 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 		return a, err
 	}
 	a = referred(a)
+	if a.describe(); a.err != nil && !isGone(a.err) {
+		return a, e.because(n.At, a.err)
+	}
 	if v, ok, err := e.element(&a, n.Args[1], n.At, false); ok || err != nil {
 		return v, err
 	}

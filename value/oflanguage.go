@@ -5,6 +5,10 @@ func (w *writer) ofLanguage(v *Value, t *Type) bool {
 	switch v.language() {
 	case "go":
 		return w.goRaw(v, t)
+	case "ada":
+		return w.ada(v, t)
+	case "fortran":
+		return w.fortran(v, t)
 	case "rust":
 		w.rust(v, t)
 		return true

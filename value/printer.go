@@ -154,6 +154,8 @@ func (w *writer) absent(err error) {
 		w.put("<not saved>")
 	case errors.Is(err, ErrUnavailable):
 		w.put("<unavailable>")
+	case errors.Is(err, errNotAllocated), errors.Is(err, errNotAssociated):
+		w.put("<" + err.Error() + ">")
 	default:
 		w.put("<error: " + err.Error() + ">")
 	}
@@ -193,6 +195,7 @@ func (w *writer) part(v *Value) {
 	if w.full {
 		return
 	}
+	v.describe()
 	t := v.Type.Strip()
 	if err := v.Err(); err != nil && (v.err != nil || t.Kind != Struct && t.Kind != Union && t.Kind != Array) {
 		if errors.Is(err, ErrSynthetic) && (t.Kind == Pointer || t.Kind == Reference) {

@@ -24,6 +24,10 @@ func (w *writer) scalar(v *Value, t *Type) {
 			w.put(strconv.FormatUint(n, 10))
 		}
 	case Integer, Char:
+		if t.fixedPoint() {
+			w.put(t.fixedText(v))
+			return
+		}
 		w.integer(v, b)
 		if w.textual(v.Type) {
 			w.put(" ")

@@ -151,7 +151,7 @@ func (r *Reader) baseType(t *Type) {
 		t.Kind = Complex
 	case float, imaginary, decimal:
 		t.Kind = Float
-	case signed:
+	case signed, signedFixed:
 		t.Signed = true
 	case signedChar:
 		t.Signed = true
@@ -202,7 +202,7 @@ func dimensions(e *symbol.Entry) (dims []*symbol.Entry) {
 			dims = append(dims, k)
 		}
 	}
-	return dims[:min(len(dims), maxDimensions)]
+	return columnMajor(e, dims[:min(len(dims), maxDimensions)])
 }
 
 const maxDimensions = 16

@@ -300,7 +300,11 @@ func (v *Value) Index(i uint64) Value {
 	if b := t.Bounds(); b.Stride != 0 {
 		step = b.Stride
 	}
-	if !ok || step != 0 && i > maxObject/step {
+	far := step
+	if int64(far) < 0 { // backwards
+		far = -far
+	}
+	if !ok || far != 0 && i > maxObject/far {
 		return Value{Type: elem, err: ErrUnavailable}
 	}
 	return v.part(elem, int64(i*step), n)

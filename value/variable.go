@@ -169,6 +169,14 @@ const maxAbstract = 8
 func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	seen := make(map[symbol.Ref]bool)
 	for _, e := range s.Entries {
+		if e.Tag == dwarf.TagCommonDwarfBlock { // of Fortran
+			if kids, err := e.Children(); err == nil {
+				for _, k := range kids {
+					list = r.appendVariable(list, k, number, seen)
+				}
+			}
+			continue
+		}
 		list = r.appendVariable(list, e, number, seen)
 	}
 	for _, e := range s.Others {
@@ -230,7 +238,7 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 		if !e.Has(dwarf.AttrLocation) && !e.Has(dwarf.AttrConstValue) {
 			v.entry = about
 		}
-		if v.Name == "" {
+		if v.Name == "" || ofAdaCompiler(v.Name) && r.language(about) == "ada" {
 			return list
 		}
 		if n, ok := about.Constant(dwarf.AttrDeclLine); ok && n < 1<<31 {

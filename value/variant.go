@@ -57,6 +57,16 @@ func (r *Reader) readVariants(e *symbol.Entry) *variantPart {
 			}
 		}
 	}
+	if p.discriminant == nil && !discriminant.IsZero() { // of Ada: a member of the record
+		if k, err := r.Symbols.Entry(discriminant); err == nil && k.Tag == dwarf.TagMember {
+			f := r.field(k)
+			p.discriminant = &f
+			signed = f.Type.Strip().isSigned()
+			if n, ok := f.Type.size(); ok && n <= 16 {
+				bytes = int(n)
+			}
+		}
+	}
 	for _, k := range kids[:min(len(kids), maxParts)] {
 		if k.Tag != tagVariant {
 			continue

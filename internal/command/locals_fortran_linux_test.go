@@ -1,0 +1,141 @@
+//go:build linux
+
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// localsPy has gdb print the local variables of the frames that have lines of a file.
+const localsPy = `
+frame = gdb.newest_frame()
+while frame is not None:
+    sal = frame.find_sal()
+    if sal.symtab is not None and ("/" + sal.symtab.filename).endswith(PARAMS["file"]):
+        frame.select()
+        emit({"Line": sal.line, "Locals": gdb.execute("info locals", to_string=True)})
+    frame = frame.older()
+emit({"end": True})
+OUT.close()
+`
+
+// needCompiler ends a test without a compiler that only the long tests install.
+func needCompiler(t *testing.T, tool string) string {
+	gdbtest.NeedAMD64(t)
+	if _, err := exec.LookPath(tool); err != nil {
+		gdbtest.NeedSoak(t)
+	}
+	return gdbtest.Tool(t, tool)
+}
+
+// compareLocals compares the local variables of a program in the frames that have lines of a file with gdb's. known are those
+// that gdb has wrong, or in another way, with what is right.
+func compareLocals(t *testing.T, program, file string, known map[string]string, least int) {
+	t.Helper()
+	p := gdbtest.Start(t, program)
+	out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals")
+	if err != nil || stderr != "" {
+		t.Fatal(err, stderr)
+	}
+	ours := make(map[string][]gdbtest.FullLocal)
+	for _, th := range parseFull(t, out) {
+		for _, f := range th.Frames {
+			ours[f.Place] = f.Locals
+		}
+	}
+	script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), localsPy, map[string]any{"file": file, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
+	same := 0
+	for {
+		var want struct {
+			Line   int
+			Locals string
+			End    bool
+		}
+		record := script.Next(t)
+		if record == nil {
+			break
+		}
+		if err := json.Unmarshal(record, &want); err != nil {
+			t.Fatal(err)
+		}
+		if want.End {
+			break
+		}
+		var locals []gdbtest.FullLocal
+		for place, list := range ours {
+			if strings.HasSuffix("/"+place, file+":"+strconv.Itoa(want.Line)) {
+				locals = list
+			}
+		}
+		values := make(map[string]string)
+		for _, line := range strings.Split(want.Locals, "\n") {
+			if name, value, ok := strings.Cut(line, " = "); ok {
+				values[name] = value
+			}
+		}
+		for _, x := range locals {
+			value, ok := values[x.Name]
+			if right := known[x.Name]; right != "" {
+				value, ok = right, true
+			}
+			switch {
+			case !ok:
+				t.Errorf("line %d: %s = %s, gdb has none", want.Line, x.Name, x.Text)
+			case x.Text != value:
+				t.Errorf("line %d: %s = %s, gdb has %s", want.Line, x.Name, x.Text, value)
+			default:
+				same++
+			}
+			delete(values, x.Name)
+		}
+		for name, value := range values {
+			t.Errorf("line %d: gdb has %s = %s", want.Line, name, value)
+		}
+	}
+	t.Logf("%d variables are as gdb has them", same)
+	if same < least {
+		t.Errorf("%d variables are as gdb has them", same)
+	}
+}
+
+// TestFortranAsGDB compares local variables of Fortran: arrays with descriptors, texts, derived types, common blocks.
+func TestFortranAsGDB(t *testing.T) {
+	compiler := needCompiler(t, "gfortran")
+	dir := t.TempDir()
+	program := filepath.Join(dir, "values")
+	build := exec.Command(compiler, "-g", "-O0", "-w", "-J", dir, "-o", program, gdbtest.Testdata(t, "progs", "fortran", "values.f90"))
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatal(string(said))
+	}
+	compareLocals(t, program, "/values.f90", nil, 30)
+}
+
+// TestAdaAsGDB compares local variables of Ada: records, arrays with bounds, fixed-point numbers.
+func TestAdaAsGDB(t *testing.T) {
+	compiler := needCompiler(t, "gnatmake")
+	dir := t.TempDir()
+	source, err := os.ReadFile(gdbtest.Testdata(t, "progs", "ada", "values.adb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "values.adb"), source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command(compiler, "-g", "-O0", "-q", "values.adb", "-o", "program")
+	build.Dir = dir
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatal(string(said))
+	}
+	compareLocals(t, filepath.Join(dir, "program"), "/values.adb", map[string]string{
+		"c":  `0 '\000'`, // gdb has Ada's own '["00"]'
+		"sh": `(k => circle, name => "abc", <variant not known>)`, "sq": `(k => square, name => "def", <variant not known>)`,
+	}, 25)
+}
