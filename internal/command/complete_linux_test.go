@@ -9,6 +9,19 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
+// The flag that programs have prints what the command does.
+func TestVersionFlag(t *testing.T) {
+	want, _, err := command("version")
+	if err != nil || !strings.HasPrefix(want, "sfwalk ") {
+		t.Fatal(want, err)
+	}
+	for _, flag := range []string{"--version", "-v"} {
+		if got, _, err := command(flag); err != nil || got != want {
+			t.Errorf("%s: %v, %q, want %q", flag, err, got, want)
+		}
+	}
+}
+
 // The shell completes processes, with their names, and the values of flags.
 func TestCompletion(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))

@@ -204,6 +204,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if version, err := cmd.Flags().GetBool("version"); err == nil && version {
+				return printVersion(cmd)
+			}
 			return usageError{errors.New("which command? attach, core, minidump, open, remote, call, sframe, symbols, plugin, dlv, demo, version or help")}
 		},
 	}
@@ -236,10 +239,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			root.AddCommand(commands[i].make())
 		}
 	}
-	if one < 0 {
-		root.Version = versionString()
-		root.SetVersionTemplate(versionLine() + "\n")
-	}
+	// Cobra's own flag would link text/template, which keeps all methods of all types in the program.
+	root.Flags().BoolP("version", "v", false, "print the version of sfwalk")
 	wrapArgs(root)
 	return root
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -19,15 +18,13 @@ func newVersion() *cobra.Command {
 		Short:   "Print the version of sfwalk",
 		Example: "  sfwalk version",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := printable.Fprintf(cmd.OutOrStdout(), "%s\n", versionLine())
-			return err
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return printVersion(cmd) },
 	}
 }
 
-func versionLine() string {
-	return fmt.Sprintf("sfwalk %s %s/%s %s", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+func printVersion(cmd *cobra.Command) error {
+	_, err := printable.Fprintf(cmd.OutOrStdout(), "sfwalk %s %s/%s %s\n", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return err
 }
 
 func versionString() string {
