@@ -268,6 +268,20 @@ func (w *writer) rustDeque(v *Value, t *Type) bool {
 	return true
 }
 
+// innermost returns the first member of the first member of a struct, and so on: the number in a cell or an atomic, around which
+// newer versions of the library have further structs.
+func (v *Value) innermost() Value {
+	x := *v
+	for range maxNames {
+		t := x.Type.Strip()
+		if t.Kind != Struct || len(t.Fields()) == 0 {
+			break
+		}
+		x = x.Field(&t.Fields()[0])
+	}
+	return x
+}
+
 // rustCounted writes an Rc or Arc: the object that it points to, and how many point to it.
 func (w *writer) rustCounted(v *Value, name, object, counter string) bool {
 	ptr, ok := v.dig("ptr")
@@ -280,11 +294,12 @@ func (w *writer) rustCounted(v *Value, name, object, counter string) bool {
 	}
 	inner := p.Deref()
 	x, ok := inner.dig(object)
-	strong, ok1 := inner.dig("strong", counter, "value")
-	weak, ok2 := inner.dig("weak", counter, "value")
+	strong, ok1 := inner.dig("strong", counter)
+	weak, ok2 := inner.dig("weak", counter)
 	if !ok || !ok1 || !ok2 {
 		return false
 	}
+	strong, weak = strong.innermost(), weak.innermost()
 	s, err := strong.Uint()
 	n, err2 := weak.Uint()
 	if err != nil || err2 != nil {

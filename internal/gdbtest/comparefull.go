@@ -10,8 +10,9 @@ import (
 type FullComparison struct {
 	Frames, Values, Equal int
 	// Reordered is how many frames have the same locals in another order.
-	Reordered int
-	Different []FullDifference
+	Reordered   int
+	ReorderedIn []string // their functions
+	Different   []FullDifference
 }
 
 // A FullDifference is one variable that the texts have in different ways. What one of them has not is "(not there)".
@@ -81,6 +82,7 @@ func (c *FullComparison) frame(tid int, want, got *FullFrame) {
 	c.variables(tid, want, want.Arguments(), got.Arguments())
 	if c.variables(tid, want, want.Locals, got.Locals) && !slices.EqualFunc(want.Locals, got.Locals, func(a, b FullLocal) bool { return a.Name == b.Name }) {
 		c.Reordered++
+		c.ReorderedIn = append(c.ReorderedIn, want.Function)
 	}
 }
 
