@@ -18,8 +18,9 @@ func newAttach(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	var opts live.Options
 	var save, layout string
+	var which chosen
 	cmd := &cobra.Command{
-		Use:   "attach PID",
+		Use:   "attach PID...",
 		Short: "Print the stacks of a live process",
 		Long: `attach stops the threads of a process for a moment, copies their registers
 and stacks, lets them run again, and prints every thread's stack.
@@ -53,6 +54,10 @@ saved, too: ask the same plug-ins now that you will ask when you open the file.
 With --format minidump the file is a minidump, for minidump_stackwalk and all that reads
 crash reports: threads, their stacks, the modules with their build IDs, and texts of /proc.
 
+Several processes are attached to one after the other: by their PIDs, by --name, with all children
+by --children, or --all that you may attach to. One that fails does not stop the others; its error
+is said. --json prints a document a line.
+
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
@@ -65,17 +70,27 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
   sfwalk attach 4242 --merge
+  sfwalk attach 4242 4243
+  sfwalk attach --name nginx --merge
+  sfwalk attach --children 4242
+  sfwalk attach --all --merge
   sfwalk attach 4242 --tree
   sfwalk attach 4242 --goroutines
   sfwalk attach 4242 --format flamegraph -o stacks.svg
   sfwalk attach 4242 --format pprof -o stacks.pprof
   sfwalk attach 4242 --save snapshot.4242
   sfwalk attach 4242 --save 4242.dmp --format minidump`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pid, err := processID(args[0])
+			if len(args) == 0 && !which.any() {
+				return usageError{errors.New("attach to which process? Give its PID, or --name, --children or --all")}
+			}
+			pids, err := which.pids(args)
 			if err != nil {
-				return fmt.Errorf("attach %w", err)
+				return err
+			}
+			if many := len(pids) != 1 || which.any(); many && (save != "" || flags.many.output != "" || layout != "" || len(flags.tids) > 0) {
+				return usageError{errors.New("--save, --output, --format and --tid are for one process: give its PID alone")}
 			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
 			case save != "" && layout != "" && !isOfSaved:
@@ -91,10 +106,14 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			defer flags.end()
 			opts.Values = flags.values.any() || save != "" // values may be asked for later
 			opts.Consistent = opts.Consistent || flags.many.goroutines
-			return attach(cmd, pid, &flags, opts, save, layout)
+			if len(pids) != 1 || which.any() {
+				return attachAll(cmd, pids, &flags, opts, which.all)
+			}
+			return attach(cmd, pids[0], &flags, opts, save, layout)
 		},
 	}
 	flags.add(cmd, host)
+	which.add(cmd)
 	cmd.ValidArgsFunction = completeProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")

@@ -1,0 +1,163 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// chosen are the processes that the flags of attach name beside its arguments.
+type chosen struct {
+	names    []string
+	children []int
+	all      bool
+}
+
+func (c *chosen) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&c.names, "name", nil, "also the processes of this name, as pgrep -x finds them")
+	f.IntSliceVar(&c.children, "children", nil, "also this process, its children and theirs")
+	f.BoolVar(&c.all, "all", false, "all processes that may be attached to")
+}
+
+// any reports whether the flags name processes.
+func (c *chosen) any() bool { return len(c.names) > 0 || len(c.children) > 0 || c.all }
+
+// pids returns the processes that the arguments and the flags name, each once.
+func (c *chosen) pids(args []string) (list []int, err error) {
+	for _, a := range args {
+		pid, err := processID(a)
+		if err != nil {
+			return nil, fmt.Errorf("attach %w", err)
+		}
+		list = append(list, pid)
+	}
+	if c.any() {
+		running, err := processes()
+		if err != nil {
+			return nil, err
+		}
+		found, err := c.find(running)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	var once []int
+	for _, pid := range list {
+		if !slices.Contains(once, pid) {
+			once = append(once, pid)
+		}
+	}
+	return once, nil
+}
+
+// listedProcess is a process as /proc lists it.
+type listedProcess struct {
+	pid, parent int
+	name        string
+	gone        bool // it has no memory: a thread of the kernel's, or a zombie
+}
+
+// processes lists the processes of the machine, by PID.
+func processes() (list []listedProcess, err error) {
+	dirs, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		// proc_pid_stat(5): PID (name) state parent … A name may have parentheses and blanks.
+		stat, err := os.ReadFile("/proc/" + d.Name() + "/stat")
+		lo, hi := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+		if err != nil || lo < 0 || hi < lo {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(stat[hi+1:]))
+		if len(fields) < 21 {
+			continue
+		}
+		p := listedProcess{pid: pid, name: string(stat[lo+1 : hi]), gone: fields[20] == "0"} // vsize
+		p.parent, _ = strconv.Atoi(fields[1])
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b listedProcess) int { return a.pid - b.pid })
+	return list, nil
+}
+
+// find returns the processes among list that the flags name, but never this one.
+func (c *chosen) find(list []listedProcess) (pids []int, err error) {
+	in := map[int]bool{}
+	for _, pid := range c.children {
+		if !slices.ContainsFunc(list, func(p listedProcess) bool { return p.pid == pid }) {
+			return nil, fmt.Errorf("--children %d: no such process", pid)
+		}
+		in[pid] = true
+	}
+	for grown := true; grown; { // a child may have a smaller PID than its parent
+		grown = false
+		for _, p := range list {
+			if in[p.parent] && !in[p.pid] {
+				in[p.pid], grown = true, true
+			}
+		}
+	}
+	for _, name := range c.names {
+		if !slices.ContainsFunc(list, func(p listedProcess) bool { return p.name == name && !p.gone }) {
+			return nil, fmt.Errorf("--name %s: no process has this name", name)
+		}
+	}
+	for _, p := range list {
+		if p.pid != os.Getpid() && !p.gone && (c.all || in[p.pid] || slices.Contains(c.names, p.name)) {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids, nil
+}
+
+// attachAll prints the stacks of many processes, one after the other. One that fails does not stop the others; its
+// error is said.
+func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Options, all bool) error {
+	if len(pids) == 0 {
+		return errors.New("attach: no process to attach to: those that were named have ended, or are the kernel's own")
+	}
+	failed, early := 0, false
+	for _, pid := range pids {
+		if cmd.Context().Err() != nil {
+			return errInterrupted
+		}
+		if !flags.json {
+			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
+		}
+		err := attach(cmd, pid, flags, opts, "", "")
+		switch {
+		case errors.Is(err, errEarly):
+			early = true
+		case err != nil:
+			failed++
+			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
+		}
+		if !flags.json {
+			printable.Fprintf(cmd.OutOrStdout(), "\n")
+		}
+	}
+	switch {
+	case failed > 0 && !all || failed == len(pids):
+		return fmt.Errorf("%d of %d processes could not be read", failed, len(pids))
+	case early:
+		return errEarly
+	}
+	return nil
+}
