@@ -248,6 +248,10 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 	if n, ok := r.names[addr]; ok {
 		return n.name, n.off, n.name != ""
 	}
+	key := addr
+	if r.Modules.IsCode(addr) {
+		addr = r.Arch.CodeAddress(addr) // a pointer to Thumb code is odd
+	}
 	name, off, ok = r.Symbols.Symbol(r.Modules, addr)
 	if r.Modules.IsCode(addr) {
 		if full, start := r.functionAt(addr); full != "" {
@@ -264,7 +268,7 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 	if r.names == nil || len(r.names) > maxDataNames {
 		r.names = make(dataNames)
 	}
-	r.names[addr] = dataName{name, off}
+	r.names[key] = dataName{name, off}
 	return name, off, ok
 }
 

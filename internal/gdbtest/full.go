@@ -11,7 +11,10 @@ import (
 )
 
 // A FullOption changes what gdb prints.
-type FullOption struct{ early, settings []string }
+type FullOption struct {
+	early, settings []string
+	debugger        string
+}
 
 // WithScripts has gdb load the scripts that come with libraries, and pretty-printers with them. Without, all is raw.
 // Further folders hold such scripts, too.
@@ -21,6 +24,11 @@ func WithScripts(folders ...string) FullOption {
 		early = append(early, "add-auto-load-safe-path "+folder, "directory "+folder)
 	}
 	return FullOption{early: early}
+}
+
+// OfGuest has gdb-multiarch read the core file of a guest.
+func OfGuest() FullOption {
+	return FullOption{debugger: "gdb-multiarch", settings: []string{"set osabi GNU/Linux"}}
 }
 
 // WithSettings has gdb begin with these commands.
@@ -72,7 +80,11 @@ func runFull(t testing.TB, options []FullOption, args ...string) string {
 	t.Helper()
 	early := []string{"set auto-load off"}
 	var settings []string
+	debugger := "gdb"
 	for _, o := range options {
+		if o.debugger != "" {
+			debugger = o.debugger
+		}
 		if o.early != nil {
 			early = o.early
 		}
@@ -85,7 +97,7 @@ func runFull(t testing.TB, options []FullOption, args ...string) string {
 	for _, command := range early {
 		argv = append(argv, "-iex", command)
 	}
-	cmd := exec.Command(Tool(t, "gdb"), append(argv, args...)...)
+	cmd := exec.Command(Tool(t, debugger), append(argv, args...)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "SHELL=/bin/sh")
 	for _, command := range early {
 		if folder, ok := strings.CutPrefix(command, "directory "); ok {

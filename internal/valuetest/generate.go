@@ -67,10 +67,19 @@ const prelude = `#include <alloca.h>
 #define USED(x) __asm__ volatile("" : : "m"(x))
 #define NUMBER(x) __asm__ volatile("" : : "rm"(x))
 #define LOST(x) ((void)(x))
-#if defined __FLT16_MAX__
+#if defined __cplusplus && defined __ARM_FP16_FORMAT_IEEE
+typedef __fp16 half;
+#elif defined __FLT16_MAX__
 typedef _Float16 half;
 #else
 typedef float half;
+#endif
+#define LONG_BITS(n) ((n) > 8 * (int)sizeof(long) ? (n) - 16 : (n))
+#if !defined __SIZEOF_INT128__
+#define __int128 long long
+#endif
+#if !defined __SIZEOF_FLOAT128__
+#define __float128 long double
 #endif
 #if defined __DEC64_MAX__ && !defined __cplusplus
 typedef _Decimal32 decimal32;

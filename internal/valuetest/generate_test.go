@@ -35,7 +35,7 @@ func check(t *testing.T, compiler string, n uint64) {
 			if err := os.WriteFile(path, []byte(p.Source), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			cmd := Build{compiler, []string{"-fsyntax-only"}}.Command(p)
+			cmd := Build{Compiler: compiler, Flags: []string{"-fsyntax-only"}}.Command(p)
 			if out, err := exec.Command(gdbtest.Tool(t, cmd[0]), append(cmd[1:], path)...).CombinedOutput(); err != nil {
 				t.Errorf("%q: %v\n%s", cmd, err, out[:min(len(out), 2000)])
 			}

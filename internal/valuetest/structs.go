@@ -45,7 +45,11 @@ func (g *generator) members(n int) (body, values, integers []string) {
 			} else if strings.Contains(base, "long") {
 				bits += 30
 			}
-			body = append(body, fmt.Sprintf("%s %s : %d", base, member, bits))
+			width := fmt.Sprint(bits)
+			if base == "long" {
+				width = fmt.Sprintf("LONG_BITS(%d)", bits)
+			}
+			body = append(body, fmt.Sprintf("%s %s : %s", base, member, width))
 			values = append(values, fmt.Sprint(g.r.IntN(1<<min(bits-1, 6))))
 			integers = append(integers, member)
 			if g.often(20) {
