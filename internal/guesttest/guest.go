@@ -165,6 +165,7 @@ type Guest struct {
 	Root string // for a dynamic program: the folder below which its libraries are
 
 	Options []string // more of qemu's
+	Full    []string // if there are any, gdb does these commands, and then tells all variables at each stop: see Stop.Full
 	Stops   []string // functions at whose beginnings Each stops, instead of stop_here
 	Infos   bool     // gdb tells what its info frame shows, see gdbtest.Frame.Info
 }

@@ -30,6 +30,7 @@ type Stop struct {
 	Scenario string
 	Stopped  int // the thread at the breakpoint
 	Threads  []gdbtest.Thread
+	Full     string // gdb's text of all variables, if asked for
 	Core     string // gdb's core file of it, if asked for
 	Stub     string // path of the unix socket at which the guest may be looked at
 }
@@ -126,6 +127,7 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 	return map[string]any{
 		"stub":  stub,
 		"stops": stops,
+		"full":  g.Full,
 		"cores": "",
 		// gdb does not know the page with qemu's signal trampoline.
 		"coreless":    []string{"leaf", "first", "locals", "alternate", "nested", "raise"},

@@ -47,6 +47,10 @@ def tell(number):
     record = {"scenario": scenario(), "stopped": stopped.ptid[1]}
     record["threads"] = list(threads())
     stopped.switch()
+    if PARAMS["full"]:
+        for command in PARAMS["full"]:
+            gdb.execute(command)
+        record["full"] = gdb.execute("thread apply all bt full", to_string=True)
     if PARAMS["cores"] and record["scenario"] not in PARAMS["coreless"]:
         record["core"] = core_file(number)
     emit(record)
