@@ -131,6 +131,9 @@ func (c *Client) All(ctx context.Context, buildIDs []string, progress Progress) 
 // errNone says that a server has no such file.
 var errNone = errors.New("the server has no such file")
 
+// errUseless says that a server's answer would be the same another time.
+var errUseless = errors.New("it is left out")
+
 // one fetches the file of a build ID. A server whose answer is of no use is asked no more.
 func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 	if c.Path(id) == "" {
@@ -170,6 +173,10 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 		err := c.store(a, id, progress)
 		if err == nil || ctx.Err() != nil {
 			return err
+		}
+		if attempt < c.Retries && !errors.Is(err, errUseless) { // the connection has broken
+			attempt++
+			continue
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", redacted(a.server), err))
 		servers = slices.DeleteFunc(servers, func(s string) bool { return s == a.server })
@@ -287,7 +294,7 @@ func (c *Client) store(a answer, id string, progress Progress) (err error) {
 	defer a.watch.end()
 	defer a.body.Close()
 	if a.size > c.maxSize {
-		return fmt.Errorf("the file has %d bytes, more than %d", a.size, c.maxSize)
+		return fmt.Errorf("the file has %d bytes, more than %d: %w", a.size, c.maxSize, errUseless)
 	}
 	out, err := os.CreateTemp(filepath.Dir(c.Path(id)), "debuginfo.*")
 	if err != nil {
@@ -305,7 +312,7 @@ func (c *Client) store(a answer, id string, progress Progress) (err error) {
 	for {
 		got, err := a.body.Read(buf)
 		if n += int64(got); n > c.maxSize {
-			return fmt.Errorf("the file has more than %d bytes", c.maxSize)
+			return fmt.Errorf("the file has more than %d bytes: %w", c.maxSize, errUseless)
 		}
 		if _, err := out.Write(buf[:got]); err != nil {
 			return err
@@ -323,7 +330,7 @@ func (c *Client) store(a answer, id string, progress Progress) (err error) {
 		}
 	}
 	if err := check(out.Name(), id); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", err, errUseless)
 	}
 	if !a.time.IsZero() {
 		os.Chtimes(out.Name(), time.Now(), a.time)

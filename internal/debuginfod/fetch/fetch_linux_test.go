@@ -120,6 +120,30 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// A server whose connection breaks is asked once more; one that sends what is of no use is not.
+func TestRetry(t *testing.T) {
+	data, id := debugFile(t)
+	var asked atomic.Int32
+	breaks := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			w.Write(data[:len(data)/2])
+			return
+		}
+		w.Write(data)
+	})
+	c := client(t, breaks)
+	if errs := c.All(t.Context(), []string{id}, noProgress{}); len(errs) > 0 || asked.Load() != 2 || c.Find(id) == "" {
+		t.Errorf("asked %d times, %v", asked.Load(), errs)
+	}
+	asked.Store(0)
+	page := serve(t, func(w http.ResponseWriter, _ *http.Request) { asked.Add(1); fmt.Fprint(w, "<html>") })
+	c = client(t, page)
+	if errs := c.All(t.Context(), []string{id}, noProgress{}); len(errs) != 1 || asked.Load() != 1 {
+		t.Errorf("asked %d times, %v", asked.Load(), errs)
+	}
+}
+
 // What no server has is noted; but not if a server could not tell.
 func TestNone(t *testing.T) {
 	_, id := debugFile(t)
