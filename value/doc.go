@@ -6,7 +6,7 @@
 // elements, what a pointer points to.
 //
 // A Printer writes values as GDB does: bounded in elements, characters and depth. Unless it is Raw, it writes the
-// strings and containers of libraries as their users know them: of C++ as libstdc++'s printers for GDB do, of Rust as
+// strings and containers of libraries as their users know them: of C++ as libstdc++'s printers for GDB do, and libc++'s in the same words, of Rust as
 // rustc's printers do. A value of Go is written as Delve's print writes it in one line: with its type, pointers
 // followed, and at most two structs deep; a variable that the compiler has put on the heap as if it were not there.
 //

@@ -3,7 +3,7 @@ package value_test
 import (
 	"context"
 	"encoding/binary"
-	"strings"
+	"regexp"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -43,16 +43,20 @@ func (m *twisted) ReadMemory(addr uint64, p []byte) (int, error) {
 	return n, err
 }
 
-// TestHostileContainers shows the values of Rust and Go of a process whose memory has been overwritten here and there. They
+// TestHostileContainers shows the values of Rust, Go and C++ with libc++ of a process whose memory has been overwritten here and there. They
 // cost no more than their bounds.
 func TestHostileContainers(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	for _, name := range []string{"go", "rust"} {
+	for _, name := range []string{"go", "rust", "libc++"} {
 		t.Run(name, func(t *testing.T) {
 			var program string
-			if name == "go" {
+			switch name {
+			case "go":
 				program = gdbtest.Build(t, "gomorevalues", "-gcflags=all=-N -l")
-			} else {
+			case "libc++":
+				gdbtest.File(t, "/usr/include/c++/v1")
+				program = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "containers.cc"), gdbtest.Tool(t, "clang++"), "-stdlib=libc++", "-g", "-O0", "-std=c++20", "-w", "-pthread")
+			default:
 				program = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "morevalues.rs"), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g", "-Copt-level=0")
 			}
 			p, err := live.Attach(context.Background(), gdbtest.Start(t, program).PID, live.Options{})
@@ -64,6 +68,9 @@ func TestHostileContainers(t *testing.T) {
 		})
 	}
 }
+
+// ownFunction are the functions of the programs whose values are shown.
+var ownFunction = regexp.MustCompile(`^(main\.|morevalues::|(strings|sequences|maps|wrappers)\b)`)
 
 func hostile(t *testing.T, p target.Target) {
 	threads, err := p.Threads()
@@ -84,7 +91,7 @@ func hostile(t *testing.T, p target.Target) {
 			if err != nil {
 				break
 			}
-			if !strings.HasPrefix(f.Function, "main.") && !strings.HasPrefix(f.Function, "morevalues::") {
+			if !ownFunction.MatchString(f.Function) {
 				continue
 			}
 			m := &twisted{Memory: target.MemoryOf(p, th)}

@@ -36,7 +36,12 @@ func (w *writer) cxxShown(v *Value, t *Type) *shown {
 		return nil
 	}
 	name, _ := cxxTemplate(t.FullName())
-	return print(&object{w: w, v: v, t: t, name: strings.Replace(name, "__8::", "", 1)})
+	o := &object{w: w, v: v, t: t, name: strings.Replace(name, "__8::", "", 1)}
+	if _, abi, ok := libcxxName(name); ok {
+		o.abi = abi
+		o.name = o.without(name)
+	}
+	return print(o)
 }
 
 // object is an object of C++'s standard library that is to be written.
@@ -44,7 +49,8 @@ type object struct {
 	w    *writer
 	v    *Value
 	t    *Type
-	name string // of the type, without the template's arguments
+	name string // of the type, without the template's arguments, and without libc++'s namespace
+	abi  string // libc++'s namespace, within std: "__1::"; "" of other libraries
 }
 
 // printer says how an object is written. It returns nil if the object does not have the members that it must have.
@@ -74,7 +80,13 @@ func cxxPrinter(t *Type) printer {
 	if p := libstdcxx[short]; p != nil && cxxSpaces[space] {
 		return p
 	}
-	return libstdcxxElsewhere[space+short]
+	if p := libstdcxxElsewhere[space+short]; p != nil {
+		return p
+	}
+	if name, _, ok := libcxxName(name); ok {
+		return libcxx[name]
+	}
+	return nil
 }
 
 // cxxTemplate returns the name of a template from that of a type made of it. ok is false if the type is a member of such a type.
@@ -177,10 +189,22 @@ func init() {
 		"std::experimental::filesystem::v1::__cxx11::path": experimentalPath,
 		"std::__detail::_State":                            regexState,
 	}
+	libcxx = libcxxPrinters()
+	for name := range libcxx {
+		cxxNames[lastName(name)] = true
+	}
 	for name := range libstdcxx {
 		cxxNames[name] = true
 	}
 	for name := range libstdcxxElsewhere {
-		cxxNames[name[strings.LastIndex(name, "::")+2:]] = true
+		cxxNames[lastName(name)] = true
 	}
+}
+
+// lastName returns a name without the scopes before it.
+func lastName(name string) string {
+	if i := strings.LastIndex(name, "::"); i >= 0 {
+		return name[i+2:]
+	}
+	return name
 }

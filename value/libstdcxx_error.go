@@ -7,27 +7,29 @@ import (
 
 // errorCode writes a std::error_code or std::error_condition.
 func errorCode(o *object) *shown {
-	code, ok := o.v.member("_M_value")
-	n, err := code.Int()
-	category, of, ok2 := o.pointerTo("_M_cat")
-	if !ok || !ok2 || err != nil {
+	n, ok := o.v.libcxxNumber("_M_value", "__val_")
+	category, of, ok2 := o.v.libcxxPointer("_M_cat", "__cat_")
+	if !ok || !ok2 {
 		return nil
 	}
 	table, err := o.word(category)
 	if err != nil {
 		return &shown{err: err}
 	}
-	name, class := "", of.Strip().FullName()
+	name, class := "", o.without(of.Strip().FullName())
 	if symbol, _, ok := o.t.r.symbolAt(table); ok {
 		symbol, ok = strings.CutPrefix(symbol, "vtable for ")
 		if ok {
-			class = symbol
+			class = o.without(symbol)
 		}
 	}
 	for _, known := range [...]string{"generic", "system", "future", "io"} {
-		if strings.HasSuffix(class, "::"+known+"_error_category") {
+		if strings.HasSuffix(class, "::"+known+"_error_category") || strings.HasSuffix(class, "::__"+known+"_error_category") {
 			name = known
 		}
+	}
+	if strings.HasSuffix(class, "::__iostream_category") { // libc++'s
+		name = "iostream"
 	}
 	usual := "system"
 	if strings.HasSuffix(o.name, "condition") {
@@ -41,7 +43,7 @@ func errorCode(o *object) *shown {
 		text = errnoNames[n]
 	case name == "future" && n >= 0 && n < int64(len(futureErrors)):
 		text = futureErrors[n]
-	case name == "io" && n == 1:
+	case (name == "io" || name == "iostream") && n == 1:
 		text = "stream"
 	}
 	if name != "" {
@@ -76,7 +78,7 @@ var errnoNames = [...]string{
 
 // ordering writes the result of a comparison of C++20.
 func ordering(o *object) *shown {
-	n, ok := o.number("_M_value")
+	n, ok := o.v.libcxxNumber("_M_value", "__value_")
 	if !ok {
 		return nil
 	}
@@ -85,7 +87,7 @@ func ordering(o *object) *shown {
 	case n == 0 && o.t.Name == "strong_ordering":
 		name = "equal"
 	case n == 0:
-	case n == 2 || n == -128: // the second since GCC 14
+	case n == 2 || n == -128 || n == -127: // the second since GCC 14, the third of libc++
 		name = "unordered"
 	case n == -1:
 		name = "less"

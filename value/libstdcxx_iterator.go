@@ -94,6 +94,11 @@ func bitIterator(o *object) *shown {
 		}
 		mask = 1 << uint64(bit)
 	}
+	return o.bitAt(at, word, uint64(mask), reference)
+}
+
+// bitAt writes a bit of the word at an address.
+func (o *object) bitAt(at uint64, word *Type, mask uint64, reference bool) *shown {
 	switch {
 	case at == 0 && reference:
 		return &shown{text: "invalid std::vector<bool>::reference"}
@@ -102,7 +107,7 @@ func bitIterator(o *object) *shown {
 	}
 	v := o.at(word, at)
 	n, err := v.Uint()
-	return &shown{text: strconv.FormatBool(n&uint64(mask) != 0), err: err}
+	return &shown{text: strconv.FormatBool(n&mask != 0), err: err}
 }
 
 // debugIterator writes an iterator of debug mode as the one that it is derived from, if its container still knows it.

@@ -25,9 +25,14 @@ func nothing(func(child) bool) {}
 // chain yields the elements of nodes, each of which begins with the address of the next. The element is offset bytes from
 // the node's beginning.
 func (o *object) chain(elem *Type, node, end, offset uint64) iter.Seq2[Value, error] {
+	return o.chainBy(0, elem, node, end, offset)
+}
+
+// chainBy is chain where the address of the next node is link bytes from the node's beginning.
+func (o *object) chainBy(link uint64, elem *Type, node, end, offset uint64) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
-		for node != end {
-			next, err := o.word(node)
+		for node := node; node != end; {
+			next, err := o.word(node + link)
 			if err != nil {
 				yield(Value{}, err)
 				return

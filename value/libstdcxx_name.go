@@ -9,34 +9,35 @@ import (
 
 // shortName returns the name of a type of the library as its printers write it: std::string, and templates without the arguments that are
 // as they are by default. Other types are written as usual.
-func shortName(t *Type) string {
+func (o *object) shortName(t *Type) string {
 	if t.Kind != Struct {
-		return t.String()
+		return o.without(t.String())
 	}
-	return shortNameAt(t, 0)
+	return o.shortNameAt(t, 0)
 }
 
-func shortNameAt(t *Type, depth int) string {
+func (o *object) shortNameAt(t *Type, depth int) string {
+	usually := func() string { return o.without(t.String()) }
 	if depth > maxNames {
-		return t.String()
+		return usually()
 	}
 	switch t.Kind {
 	case Pointer:
-		return shortNameAt(t.Elem(), depth+1) + "*"
+		return o.shortNameAt(t.Elem(), depth+1) + "*"
 	case Reference:
-		return shortNameAt(t.Elem(), depth+1) + "&"
+		return o.shortNameAt(t.Elem(), depth+1) + "&"
 	case RvalueReference:
-		return shortNameAt(t.Elem(), depth+1) + "&&"
+		return o.shortNameAt(t.Elem(), depth+1) + "&&"
 	case Array:
 		if b := t.Bounds(); b.Known {
-			return shortNameAt(t.Elem(), depth+1) + "[" + strconv.FormatUint(b.Count, 10) + "]"
+			return o.shortNameAt(t.Elem(), depth+1) + "[" + strconv.FormatUint(b.Count, 10) + "]"
 		}
-		return shortNameAt(t.Elem(), depth+1) + "[]"
+		return o.shortNameAt(t.Elem(), depth+1) + "[]"
 	case Struct:
 	default:
-		return t.String()
+		return usually()
 	}
-	full := t.FullName()
+	full := o.without(t.FullName())
 	if name := commonNames[spaceless(full)]; name != "" {
 		return name
 	}
@@ -46,28 +47,28 @@ func shortNameAt(t *Type, depth int) string {
 		usual, known = usualArguments[strings.TrimPrefix(template, "std::__cxx11::")]
 	}
 	if !ok || !known {
-		return t.String()
+		return usually()
 	}
 	var shown []string
 	var all []string
 	for i, a := range t.TemplateArguments() {
 		if a.Value != nil {
-			return t.String()
+			return usually()
 		}
-		all = append(all, a.Type.String())
+		all = append(all, o.without(a.Type.String()))
 		if i >= len(usual) {
-			return t.String()
+			return usually()
 		}
 		if usual[i] == "" {
-			shown = append(shown, shortNameAt(a.Type, depth+1))
+			shown = append(shown, o.shortNameAt(a.Type, depth+1))
 			continue
 		}
 		expected := usual[i]
 		for k, name := range all {
 			expected = strings.ReplaceAll(expected, "{"+strconv.Itoa(k)+"}", name)
 		}
-		if spaceless(symbol.CanonicalName(expected)) != spaceless(a.Type.String()) {
-			return t.String()
+		if spaceless(symbol.CanonicalName(expected)) != spaceless(o.without(a.Type.String())) {
+			return usually()
 		}
 	}
 	return strings.Replace(template, "std::__cxx11::", "std::", 1) + "<" + strings.Join(shown, ", ") + ">"

@@ -47,7 +47,7 @@ func optional(o *object) *shown {
 	if of == nil {
 		return nil
 	}
-	name := strings.Replace(o.name, "fundamentals_v1::", "", 1) + "<" + shortName(of) + ">"
+	name := strings.Replace(o.name, "fundamentals_v1::", "", 1) + "<" + o.shortName(of) + ">"
 	names := []string{"_M_payload", "_M_engaged"}
 	if strings.HasPrefix(name, "std::experimental") {
 		names = names[1:]
@@ -76,21 +76,26 @@ func optional(o *object) *shown {
 
 // variantObject writes a std::variant.
 func variantObject(o *object) *shown {
-	alternatives := o.t.TemplateArguments()
-	names := make([]string, len(alternatives))
-	for i, a := range alternatives {
-		if a.Value != nil {
-			return nil
-		}
-		names[i] = shortName(a.Type)
-	}
-	name := o.name + "<" + strings.Join(names, ", ") + ">"
 	m, ok := o.v.member("_M_index")
 	n, err := m.Uint()
 	storage, ok2 := o.v.oneMember("_M_u", 0)
 	if !ok || !ok2 || err != nil {
 		return nil
 	}
+	return o.variant(n, &storage)
+}
+
+// variant writes a std::variant whose alternative n is at the beginning of a value.
+func (o *object) variant(n uint64, storage *Value) *shown {
+	alternatives := o.t.TemplateArguments()
+	names := make([]string, len(alternatives))
+	for i, a := range alternatives {
+		if a.Value != nil {
+			return nil
+		}
+		names[i] = o.shortName(a.Type)
+	}
+	name := o.name + "<" + strings.Join(names, ", ") + ">"
 	if n >= uint64(len(alternatives)) {
 		return &shown{text: name + " [no contained value]", hint: asArray, children: nothing}
 	}
@@ -144,7 +149,7 @@ func anyObject(o *object) *shown {
 		if is {
 			return name + " containing " + container
 		}
-		return name + " containing " + shortName(of)
+		return name + " containing " + o.shortName(of)
 	})
 }
 
@@ -206,10 +211,15 @@ func nodeHandle(o *object) *shown {
 	} else {
 		name += "set"
 	}
-	if at == 0 {
+	return o.handle(name, at, elem, at+offset)
+}
+
+// handle writes the handle of a node with an element at an address.
+func (o *object) handle(name string, node uint64, elem *Type, at uint64) *shown {
+	if node == 0 {
 		return &shown{text: "empty " + name, hint: asArray, children: nothing}
 	}
-	v := o.at(elem, at+offset)
+	v := o.at(elem, at)
 	return o.contained(&v, asArray, func(container string, is bool) string {
 		if is {
 			return name + " with element = " + container

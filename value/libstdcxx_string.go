@@ -68,14 +68,18 @@ func (w *writer) characters(v *Value, addr uint64, elem *Type, size, n uint64) s
 	b = b[:uint64(max(got, 0))/size*size]
 	in := &writer{p: w.p, cost: w.cost}
 	if !failed || len(b) > 0 {
-		more := uint64(len(b)) < n*size
-		if !more && len(b) >= int(size) && isZero(b[len(b)-int(size):]) { // a zero at the end is not shown
-			b = b[:len(b)-int(size)]
-		}
-		in.quoted(b, in.classOf(elem), more)
+		in.charactersIn(b, elem, size, uint64(len(b)) < n*size)
 	}
 	if failed {
 		in.put("<error: " + (&MemoryError{v.Type.r.Arch.Wrap(addr + uint64(len(b)))}).Error() + ">")
 	}
 	return in.String()
+}
+
+// charactersIn writes characters of a size. more says that these are not all.
+func (w *writer) charactersIn(b []byte, elem *Type, size uint64, more bool) {
+	if !more && len(b) >= int(size) && isZero(b[len(b)-int(size):]) { // a zero at the end is not shown
+		b = b[:len(b)-int(size)]
+	}
+	w.quoted(b, w.classOf(elem), more)
 }

@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"iter"
+	"math"
 	"strconv"
 )
 
@@ -97,12 +98,12 @@ func (o *object) bitRun(word *Type, start, end, offset uint64) iter.Seq[child] {
 	}
 }
 
-// initializerList writes a std::initializer_list.
+// initializerList writes a std::initializer_list, which is in one namespace in all libraries.
 func initializerList(o *object) *shown {
 	start, elem, ok := o.pointerTo("_M_array")
 	n, ok2 := o.number("_M_len")
 	if !ok || !ok2 {
-		return nil
+		return libcxxCounted(o)
 	}
 	return o.counted(elem, start, n)
 }
@@ -140,13 +141,17 @@ func (o *object) counted(elem *Type, start uint64, n int64) *shown {
 	}
 }
 
-// bitset writes the bits of a std::bitset that are set.
+// bitset writes a std::bitset.
 func bitset(o *object) *shown {
-	s := &shown{text: o.name, children: func(func(child) bool) {}}
 	words, ok := o.v.member("_M_w")
 	if !ok {
-		return s
+		return &shown{text: o.name, children: nothing}
 	}
+	return o.bitsSet(words, math.MaxUint64)
+}
+
+// bitsSet writes those of the first bits of some words that are set.
+func (o *object) bitsSet(words Value, bits uint64) *shown {
 	t := words.Type.Strip()
 	word := t
 	if t.Kind == Array {
@@ -154,15 +159,15 @@ func bitset(o *object) *shown {
 	}
 	size := max(word.sizeOrZero(), 1)
 	n := t.sizeOrZero() / size
-	s.children = func(yield func(child) bool) {
+	return &shown{text: o.name, children: func(yield func(child) bool) {
 		for i := range n {
 			w := words
 			if t.Kind == Array {
 				w = words.Index(i)
 			}
-			bits, err := w.Uint()
-			for b := uint64(0); bits != 0; b, bits = b+1, bits>>1 {
-				if bits&1 != 0 && !yield(child{name: index(int(8*size*i + b)), text: "1"}) {
+			set, err := w.Uint()
+			for b := 8 * size * i; set != 0 && b < bits; b, set = b+1, set>>1 {
+				if set&1 != 0 && !yield(child{name: index(int(b)), text: "1"}) {
 					return
 				}
 			}
@@ -170,8 +175,7 @@ func bitset(o *object) *shown {
 				return
 			}
 		}
-	}
-	return s
+	}}
 }
 
 // adaptor writes a std::stack, queue or priority_queue.

@@ -59,7 +59,7 @@ struct Derived : Base {
     std::string text = "derived";
 };
 
-template <typename T> NOINLINE void keep(T &x) { __asm__ volatile("" : : "r"(&x) : "memory"); }
+template <typename T> NOINLINE void keep(T &x) { __asm__ volatile("" : : "r"(__builtin_addressof(x)) : "memory"); }
 
 static void wait() {
     ready();

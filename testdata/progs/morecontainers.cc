@@ -26,7 +26,7 @@
 #include <unordered_set>
 #include <variant>
 #include <vector>
-template <typename T> NOINLINE void keep(T &x) { __asm__ volatile("" : : "r"(&x) : "memory"); }
+template <typename T> NOINLINE void keep(T &x) { __asm__ volatile("" : : "r"(__builtin_addressof(x)) : "memory"); }
 struct Empty {};
 struct alignas(32) Wide { char c = 'w'; };
 struct Big { int n; char room[600]; Big(int n = 0) : n(n), room{} {} bool operator<(const Big &o) const { return n < o.n; } };
@@ -118,7 +118,11 @@ NOINLINE int second(std::string *&pointer_reference, std::string &&moved, std::v
     std::string::iterator s_it = s199.begin();
     std::vector<bool>::iterator b_none; std::vector<bool> bits130(130, true); bits130[129] = false; std::vector<bool>::const_iterator b_it = bits130.begin() + 65;
     auto handle = m.extract(1); std::unordered_map<int, int> um = {{1, 2}}; auto uhandle = um.extract(1); std::set<int> hs = {1}; auto shandle = hs.extract(1); std::map<int,std::string>::node_type no_handle;
-    std::atomic<double> adouble = 2.5; std::atomic<char> achar = 'x'; std::atomic<Plain> aplain = one; std::atomic<std::shared_ptr<int>> ashared = std::make_shared<int>(5); std::atomic_flag aflag; std::atomic<long> along = -5; std::atomic<const char *> atext = "text";
+    std::atomic<double> adouble = 2.5; std::atomic<char> achar = 'x'; std::atomic<Plain> aplain = one;
+#ifdef __GLIBCXX__
+    std::atomic<std::shared_ptr<int>> ashared = std::make_shared<int>(5);
+#endif
+    std::atomic_flag aflag; std::atomic<long> along = -5; std::atomic<const char *> atext = "text";
     std::bitset<0> bits0; std::bitset<64> bits64(~0ull); std::bitset<65> bits65; bits65.set(64);
     std::array<std::string, 0> array0; std::array<std::vector<int>, 1> array1 = {{{1}}};
     std::filesystem::path empty_path, dir = "/a/b/", dots = "../x", netname = "//host/share";

@@ -1,0 +1,134 @@
+//go:build linux
+
+package command
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// address is an address.
+var address = regexp.MustCompile(`0x[0-9a-f]+`)
+
+// libraryNames are what two libraries call differently in names of types.
+var libraryNames = strings.NewReplacer("std::__1::", "std::", "std::__cxx11::", "std::", "std::_V2::", "std::", " >", ">", "__elems_", "_M_elems")
+
+// ofLibrary returns a text without addresses, and without names of what is there, that is the same for any library.
+func ofLibrary(text string) string {
+	text = libraryNames.Replace(address.ReplaceAllString(text, "0x"))
+	for {
+		before, name, ok := strings.Cut(text, "0x <")
+		if !ok {
+			return strings.Join(strings.Fields(text), " ")
+		}
+		depth, end := 1, 0
+		for ; end < len(name) && depth > 0; end++ {
+			depth += strings.Count("<", name[end:end+1]) - strings.Count(">", name[end:end+1])
+		}
+		text = before + "0x" + name[end:]
+	}
+}
+
+// libcxxDiffers says why a variable is not in libc++ as it is in libstdc++, or returns "".
+func libcxxDiffers(name, want, got string) string {
+	switch {
+	case strings.HasPrefix(want, "Python Exception"):
+		return "the printer fails in gdb"
+	case strings.Contains(want, "filesystem::path") && strings.TrimSuffix(components.ReplaceAllString(want, ""), " [root-directory]") == got:
+		return "libc++ keeps no components of a path"
+	}
+	if begin, ok := libcxxOwn[name]; ok && strings.HasPrefix(got, begin) {
+		return "of another form in libc++"
+	}
+	return ""
+}
+
+var components = regexp.MustCompile(` = \{\[root-directory\][^}]*\}| = \{\[0\] = "\.\."[^}]*\}`)
+
+// libcxxOwn are variables that gdb has no printer for, or that have another form in libc++, and how these begin.
+var libcxxOwn = map[string]string{
+	"sequences::nothing":      "{_M_elems = ",
+	"sequences::reverse":      "{<std::iterator<std::random_access_iterator_tag",
+	"wrappers::seconds":       "{__rep_ = 90}",
+	"wrappers::milliseconds":  "{__rep_ = 1500}",
+	"wrappers::time":          "{__d_ = {__rep_ = ",
+	"wrappers::complex":       "{__re_ = 1.5, __im_ = -2}",
+	"wrappers::complex_float": "{__re_ = 0, __im_ = 1}",
+	"wrappers::no_function":   "std::function<int (int)> [no contained value]",
+	"wrappers::function":      "std::function<int (int)> containing ",
+	"wrappers::mutex":         "{__m_ = {__data",
+	"wrappers::wrapper":       "{",
+	"wrappers::byte":          "",
+	"wrappers::id":            "{__id_ = 0}",
+	"maps::in_hashed":         `{first = "single", second = 1}`,
+	"second::fn":              "std::function<int (const std::basic_string<",
+	"second::m_it":            "non-dereferenceable iterator", // its node is in no tree any more
+	"second::m_cit":           "non-dereferenceable iterator",
+	"second::stream":          "{<std::basic_iostream",
+	"second::aflag":           "{__a_ = ",
+	"second::array0":          "{_M_elems = ",
+	"second::repeats":         `{"" <repeats 12 times>}`, // in libstdc++, no two objects have the same bytes
+}
+
+// TestLibcxxAsLibstdcxx builds programs with both of C++'s libraries. The containers of libc++ are shown as gdb shows those of libstdc++.
+func TestLibcxxAsLibstdcxx(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	gdbtest.NeedGDB(t, 13)
+	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
+	gdbtest.File(t, "/usr/include/c++/v1")
+	compiler := gdbtest.Tool(t, "clang++")
+	t.Setenv("LC_ALL", "C.UTF-8")
+	for _, source := range []string{"containers.cc", "morecontainers.cc"} {
+		t.Run(source, func(t *testing.T) {
+			p := gdbtest.Start(t, gdbtest.Build(t, source, "-g", "-O0", "-std=c++20"))
+			want := variablesOf(t, gdbtest.Full(t, p.PID, "", gdbtest.WithScripts()))
+			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), compiler, "-stdlib=libc++", "-g", "-O0", "-std=c++20", "-w", "-pthread")
+			out, stderr, err := command("attach", strconv.Itoa(gdbtest.Start(t, program).PID), "--locals")
+			if err != nil || stderr != "" {
+				t.Fatal(err, stderr)
+			}
+			got := variablesOf(t, out)
+			equal, why := 0, map[string]int{}
+			for name, w := range want {
+				if name == "second::ashared" { // libc++ has none
+					continue
+				}
+				g, ok := got[name]
+				if reason := libcxxDiffers(name, w, g); w == g {
+					equal++
+				} else if reason != "" {
+					why[reason]++
+				} else {
+					t.Errorf("%s = %.300s (in libc++: %v), gdb has of libstdc++ %.300s", name, g, ok, w)
+				}
+			}
+			t.Logf("%d equal, %v", equal, why)
+			if equal < 90 {
+				t.Errorf("%d equal", equal)
+			}
+		})
+	}
+}
+
+// variablesOf returns the locals of the program's own functions.
+func variablesOf(t *testing.T, text string) map[string]string {
+	t.Helper()
+	variables := map[string]string{}
+	for _, thread := range parseFull(t, text) {
+		for i := range thread.Frames {
+			f := &thread.Frames[i]
+			if !strings.Contains(f.Place, "containers.cc") {
+				continue
+			}
+			function, _, _ := strings.Cut(f.Function, "(")
+			for _, x := range f.Locals {
+				variables[function+"::"+x.Name] = ofLibrary(x.Text)
+			}
+		}
+	}
+	return variables
+}
