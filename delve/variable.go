@@ -111,6 +111,7 @@ func (c *converter) variable(v *value.Value, level int) api.Variable {
 	p.Elements = c.cfg.MaxStringLen
 	if text, ok := p.OfLibrary(v); ok {
 		a.Kind, a.Value = reflect.Int, printable.Escape(text)
+		c.contents(&a, v, level)
 		return a
 	}
 	switch t.Kind {
@@ -168,6 +169,37 @@ func (c *converter) structure(a *api.Variable, v *value.Value, level int) {
 		}
 		x := c.variable(&child.Value, level+1)
 		x.Name = MemberName(&child)
+		a.Children = append(a.Children, x)
+	}
+}
+
+// contents adds what an object of a library contains: as of Go's maps, keys and values alternate, without names. Clients print the text of the
+// object, and those that look at children have these, too.
+func (c *converter) contents(a *api.Variable, v *value.Value, level int) {
+	if level > c.cfg.MaxVariableRecurse {
+		return
+	}
+	contents, ok := printer.Contents(v)
+	if !ok {
+		return
+	}
+	most := max(0, c.cfg.MaxArrayValues)
+	if contents.Pairs {
+		most *= 2
+	}
+	for child := range contents.Items {
+		if len(a.Children) >= most || c.left <= 0 {
+			break
+		}
+		x := api.Variable{Kind: reflect.Int, Value: printable.Escape(child.Text), Addr: nowhere, Flags: api.VariableFakeAddress}
+		if child.Value.Type != nil {
+			x = c.variable(&child.Value, level+1)
+		} else {
+			c.left--
+		}
+		if !contents.Pairs {
+			x.Name = MemberName(&child)
+		}
 		a.Children = append(a.Children, x)
 	}
 }

@@ -329,7 +329,7 @@ func (f *filter) setVariable(reply []byte, seq int, of any, name, value string) 
 		return fmt.Errorf("%s is hidden by another of its name", name)
 	}
 	defer f.server.stacks.change()()
-	err := f.server.stacks.scope(in, func(scope *proc.EvalScope) error { return scope.SetVariable(name, value) })
+	err := f.server.stacks.set(in, name, value)
 	if err == nil {
 		f.respond(reply, "setVariable", seq, dap.SetVariableResponseBody{Value: value})
 	}

@@ -112,7 +112,7 @@ func (m *methods) Set(in rpc2.SetIn, out *rpc2.SetOut) error {
 		}
 		return m.RPCServer.Set(in, out)
 	}
-	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error { return scope.SetVariable(in.Symbol, in.Value) })
+	return m.stacks.set(in.Scope, in.Symbol, in.Value)
 }
 
 // ListLocalVars lists a frame's local variables.

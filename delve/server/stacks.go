@@ -162,14 +162,17 @@ func noFrame(scope api.EvalScope) error {
 	return fmt.Errorf("frame %d does not exist in goroutine %d", scope.Frame, scope.GoroutineID)
 }
 
-// scope calls f with the scope for expressions in a frame.
-func (s *stacks) scope(of api.EvalScope, f func(*proc.EvalScope) error) error {
+// set sets a variable that a frame of Go's sees. Those of other languages are not set.
+func (s *stacks) set(of api.EvalScope, name, value string) error {
 	return s.frame(of, func(_ *delve.Target, frame *delve.Frame) error {
+		if frame.IsForeign() {
+			return fmt.Errorf("%s: %s is not set: only variables of Go's functions are", frame.Function.Name(), name)
+		}
 		scope, err := frame.Scope()
 		if err != nil {
 			return err
 		}
-		return f(scope)
+		return scope.SetVariable(name, value)
 	})
 }
 
