@@ -206,12 +206,12 @@ func libcxxFunction(o *object) *shown {
 	if err != nil {
 		return &shown{err: err}
 	}
-	t := o.ofTable(table)
+	t := o.ofTable(table, "__func")
 	if t == nil {
 		return nil
 	}
 	target := t.argument(0)
-	if template, _ := cxxTemplate(t.Name); template != "__func" || target == nil {
+	if target == nil {
 		return nil
 	}
 	v := o.at(t, at)
@@ -241,9 +241,13 @@ func firstArgument(name string) (first string, ok bool) {
 	return list[0], true
 }
 
-// ofTable returns the class of objects with a table of virtual functions: that of what "this" is in one of the functions. It is nil if
-// no function of the first few has debug information.
-func (o *object) ofTable(table uint64) *Type {
+// ofTable returns the class, made of a template, of objects with a table of virtual functions: that of what "this" is in one of the
+// functions. Others may be of a base. It is nil if none of the first few has debug information.
+func (o *object) ofTable(table uint64, template string) *Type {
+	is := func(t *Type) bool {
+		name, _ := cxxTemplate(t.Name)
+		return t.Kind == Struct && name == template
+	}
 	r := o.t.r
 	for slot := range uint64(8) {
 		pc, err := o.word(table + slot*o.ptrSize())
@@ -255,9 +259,12 @@ func (o *object) ofTable(table uint64) *Type {
 			continue
 		}
 		for _, x := range r.block(&scopes[0], 0) {
-			if t := x.Type.Strip(); x.Name == "this" && t.Kind == Pointer {
+			if t := x.Type.Strip(); x.Name == "this" && t.Kind == Pointer && is(t.Elem().Strip()) {
 				return t.Elem().Strip()
 			}
+		}
+		if t := o.handler(pc); is(t) { // "this" is left out of optimized code
+			return t
 		}
 	}
 	return nil

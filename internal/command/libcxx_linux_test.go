@@ -121,7 +121,7 @@ func variablesOf(t *testing.T, text string) map[string]string {
 	for _, thread := range parseFull(t, text) {
 		for i := range thread.Frames {
 			f := &thread.Frames[i]
-			if !strings.Contains(f.Place, "containers.cc") {
+			if !strings.Contains(f.Place, "containers.cc") && !strings.Contains(f.Place, "libcxx.cc") {
 				continue
 			}
 			function, _, _ := strings.Cut(f.Function, "(")
@@ -131,4 +131,48 @@ func variablesOf(t *testing.T, text string) map[string]string {
 		}
 	}
 	return variables
+}
+
+// Both layouts of strings, and objects that hold others of any type, have the values that the source gives them, also in code
+// that is optimized.
+func TestLibcxxForms(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	gdbtest.File(t, "/usr/include/c++/v1")
+	compiler := gdbtest.Tool(t, "clang++")
+	want := map[string]string{
+		"s": `u"abc"`, "e": `u""`, "l": `u"a long string of more than 22 characters"`, "w": `U"xyz"`,
+		"v":     `std::vector of length 2, capacity 2 = {u"p", u"a long string of more than 22 characters"}`,
+		"good":  "std::expected<int, std::u16string> = {[expected value] = 5}",
+		"bad":   `std::expected<int, std::u16string> = {[unexpected value] = u"err"}`,
+		"f":     "std::function<int (int)> containing int (*)(int) = {[contained value] = 0x}",
+		"g":     "std::function<int (int)> containing Big = {[contained value] = {a = {1, 2, 3, 4, 5}}}",
+		"h":     `std::function<int (int)> containing main::$_0 = {[contained value] = {s = u"abc"}}`,
+		"no":    "std::function<int (int)> [no contained value]",
+		"big":   "std::any containing Big = {[contained value] = {a = {1, 2, 3, 4, 5}}}",
+		"small": "std::any containing int = {[contained value] = 7}",
+		"chars": "std::map with 2 elements = {[97 'a'] = 98 'b', [99 'c'] = 100 'd'}",
+		"wide":  "std::map with 2 elements = {[1] = 2.5, [3] = 4.5}",
+	}
+	for _, flags := range [][]string{{"-O0"}, {"-O0", "-D_LIBCPP_ABI_ALTERNATE_STRING_LAYOUT"}, {"-O2"}} {
+		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "libcxx.cc"), append([]string{compiler, "-stdlib=libc++", "-g", "-std=c++2b", "-w"}, flags...)...)
+			out, stderr, err := command("attach", strconv.Itoa(gdbtest.Start(t, program).PID), "--locals", "--frame", "main")
+			if err != nil || stderr != "" {
+				t.Fatal(err, stderr)
+			}
+			got := variablesOf(t, out)
+			seen := 0
+			for name, w := range want {
+				g := got["main::"+name]
+				if g == w {
+					seen++
+				} else if g != "" && !(flags[0] == "-O2" && (strings.Contains(g, "optimized out") || g == "std::any")) {
+					t.Errorf("%s = %s, want %s", name, g, w)
+				}
+			}
+			if least := map[bool]int{true: 9, false: len(want) - 2}[flags[0] == "-O2"]; seen < least { // std::expected came with LLVM 16
+				t.Errorf("%d values, want %d: %q", seen, least, got)
+			}
+		})
+	}
 }
