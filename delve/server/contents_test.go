@@ -59,6 +59,11 @@ func TestRPCContents(t *testing.T) {
 	if err != nil || len(v.Children) != 1 || v.Children[0].Value != "4" {
 		t.Errorf("%+v, %v", v, err)
 	}
+	for expression, want := range map[string]string{"numbers[2]": "6", "numbers.size()": "3", "named.size()": "2"} {
+		if v, err := client.EvalVariable(scope, expression, api.LoadConfig{}); err != nil || v.Value != want {
+			t.Errorf("%s = %+v, %v", expression, v, err)
+		}
+	}
 	if err := client.SetVariable(scope, "held", "5"); err == nil || !strings.Contains(err.Error(), "is not set") {
 		t.Errorf("set: %v", err)
 	}
