@@ -1,7 +1,9 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,16 +29,16 @@ func TestCache(t *testing.T) {
 	}
 	kept := func() (names []string) {
 		t.Helper()
-		list, err := filepath.Glob(filepath.Join(home, "sfwalk", "sections", "*"))
-		if err != nil {
+		list, err := os.ReadDir(filepath.Join(home, "sfwalk", "sections"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		for _, path := range list {
-			info, err := os.Stat(path)
+		for _, f := range list {
+			info, err := f.Info()
 			if err != nil {
 				t.Fatal(err)
 			}
-			names = append(names, fmt.Sprint(path, " ", info.ModTime()))
+			names = append(names, fmt.Sprint(f.Name(), " ", info.ModTime()))
 		}
 		return names
 	}
@@ -62,8 +64,7 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: the second command has changed the cache: %q, then %q", args[0], first, again)
 		}
 	}
-	files, _ := filepath.Glob(filepath.Join(home, "sfwalk", "sections", "*"))
-	for _, path := range files {
+	for _, path := range gdbtest.Glob(t, filepath.Join(home, "sfwalk", "sections", "*")) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -22,11 +22,14 @@ struct counts {
 };
 
 static volatile long *ticks;
+static int counting; /* how many threads do */
 
 NOINLINE void count(struct counts *own, volatile long *all) {
     for (volatile long n = 1;; n++) {
         own->first = n;
         own->last = n;
+        if (n == 1)
+            __atomic_add_fetch(&counting, 1, __ATOMIC_SEQ_CST);
         if (*all < 0)
             return;
     }
@@ -51,7 +54,7 @@ int main(int argc, char **argv) {
     pthread_create(&t, 0, ticker, 0);
     for (int i = 0; i < threads; i++)
         pthread_create(&t, 0, counter, 0);
-    while (*ticks < 1000000)
+    while (*ticks < 1000 || __atomic_load_n(&counting, __ATOMIC_SEQ_CST) < threads)
         usleep(1000);
     ready();
     block();
