@@ -283,6 +283,8 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 		from := at - b.Lower
 		step, ok := t.stride()
 		switch {
+		case e.f.Language == "rust" && b.Known && (from < 0 || uint64(from) >= b.Count):
+			return a, e.fail(n.Args[1].At, "Index greater than length")
 		case a.Place == InMemory && !t.Vector && ok: // the rest of the array need not be there
 			return e.at(t.Elem(), a.Addr+step*uint64(from)), nil
 		case from >= 0 && uint64(from) < b.Count:

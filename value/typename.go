@@ -78,6 +78,11 @@ func (w *typeWriter) nested(f func()) {
 
 func (w *typeWriter) whole(t *Type) {
 	w.nested(func() {
+		if t.Kind == Pointer && t.Name == "" && t.Elem().Language() == "rust" {
+			w.put("*mut ")
+			w.whole(t.Elem())
+			return
+		}
 		w.base(t)
 		if u := t.Unqualified(); !w.named(u) {
 			switch u.Kind {

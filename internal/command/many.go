@@ -62,7 +62,8 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 	if cmd.Context().Err() != nil {
 		return nil, false, errInterrupted
 	}
-	for _, w := range s.warned(symbols, m.flags) {
+	doc.Warnings = s.warned(symbols, m.flags)
+	for _, w := range doc.Warnings {
 		warn(cmd, w)
 	}
 	return doc, whole, m.flags.values.verdict()

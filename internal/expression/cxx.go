@@ -96,7 +96,7 @@ func (p *parser) typed(depth int) (*Node, error) {
 
 // simpleType reads the name of a type without what is made of it; nil if there is none.
 func (p *parser) simpleType() (*Type, error) {
-	if p.token.kind == 'n' && !slices.Contains(words, p.token.text) && !slices.Contains(qualifiers, p.token.text) || p.token.kind == ':' {
+	if p.token.kind == 'n' && !p.isWord(p.token.text) && !slices.Contains(qualifiers, p.token.text) || p.token.kind == ':' {
 		t := &Type{At: p.column(p.token.at)}
 		n := &Node{}
 		if err := p.name(n); err != nil {

@@ -10,6 +10,12 @@ import (
 // number reads a number.
 func (p *parser) number(n *Node, t token) error {
 	text := strings.ToLower(t.text)
+	switch p.language {
+	case "rust":
+		text = rustNumber(text)
+	case "go":
+		text = strings.ReplaceAll(text, "_", "")
+	}
 	hex := strings.HasPrefix(text, "0x")
 	if strings.Contains(text, ".") || !hex && strings.Contains(text, "e") || hex && strings.Contains(text, "p") {
 		n.Kind = Float
@@ -52,4 +58,25 @@ func (p *parser) number(n *Node, t token) error {
 	}
 	n.Int, n.Base = v, base
 	return nil
+}
+
+// rustNumber returns a number of Rust as C has it: without underscores, and without a type at its end.
+func rustNumber(text string) string {
+	text = strings.ReplaceAll(text, "_", "")
+	for _, t := range []string{"i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"} {
+		if body, ok := strings.CutSuffix(text, t); ok && body != "" && body != "0x" {
+			return body
+		}
+	}
+	if !strings.HasPrefix(text, "0x") {
+		for _, t := range []string{"f32", "f64"} {
+			if body, ok := strings.CutSuffix(text, t); ok && body != "" {
+				if !strings.ContainsAny(body, ".e") {
+					body += ".0"
+				}
+				return body
+			}
+		}
+	}
+	return text
 }

@@ -47,6 +47,11 @@ var words = []string{"void", "char", "short", "int", "long", "float", "double", 
 var known = []string{"size_t", "ssize_t", "off_t", "pid_t", "uid_t", "gid_t", "time_t", "intptr_t", "uintptr_t", "ptrdiff_t",
 	"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"}
 
+// isWord reports whether a name is one of words. In Go and Rust, variables may have these names.
+func (p *parser) isWord(name string) bool {
+	return p.language != "go" && p.language != "rust" && slices.Contains(words, name)
+}
+
 var qualifiers = []string{"const", "volatile", "restrict", "static"}
 
 // cast reads a type and its closing parenthesis, behind the opening one. If what stands there is no type, it
@@ -113,7 +118,7 @@ func (p *parser) specifiers() (*Type, error) {
 			word = p.token.text
 		}
 		switch {
-		case slices.Contains(words, word):
+		case p.isWord(word):
 			if tagged {
 				return nil, nil
 			}

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// Expressions of Rust have the values that gdb prints, in frames of four functions of values.rs.
+func TestPrintRust(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	t.Setenv("LC_ALL", "C.UTF-8")
+	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "values.rs"), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g")
+	p := gdbtest.Start(t, program)
+	levels := map[string]int{}
+	for _, f := range printIn(t, p.PID, nil, []string{"1"}) {
+		levels[f.Function] = f.Level
+	}
+	same := 0
+	for function, expressions := range map[string][]string{
+		"values::scalars": {
+			"small", "small as i32", "signed as u8", "small + 1", "signed * 2", "!truth", "truth && false", "letter", "bits.integer", "bits.float",
+			"range.start", "range.end - range.start", "range", "*reference", "local == 7", "float as f64", "double", "small > 100", "small == 200 || truth",
+			"huge", "wide", "signed as i64", "-signed", "small & 0xf", "small << 1", "small >> 1", "small % 7", "small ^ 1", "small | 1", "10u8", "1_000", "0x10",
+			"1.5", "2.5f64", "true", "newline", "&local", "*pointer", "sizeof(small)", "euro as u32", "inclusive.start", "unit", "ordering", "COUNTER", "values::COUNTER",
+			"small.x", "nonexistent",
+		},
+		"values::enums": {"rectangle.width", "rectangle.height", "rectangle", "circle.0", "colours", "colours[1]", "*by_reference", "tree", "tree.1", "empty", "shape", "colours[5]"},
+		"values::containers": {
+			"pair", "pair.0", "pair.1", "tuple", "tuple.0", "tuple.3", "generic.many[1]", "generic.value", "slice[0]", "slice", "array[1][2]", "array[0]",
+			"*boxed", "duration", "generic", "array[1][0] + 3", "&pair", "tuple.1", "cell", "slice.length", "slice.data_ptr",
+		},
+		"values::Pair::method": {"*self", "by", "by as u64", "(*self).0", "counter", "&counter"},
+	} {
+		level, ok := levels[function]
+		if !ok {
+			t.Errorf("no frame of %s: %v", function, levels)
+			continue
+		}
+		ours := printIn(t, p.PID, []int{level}, expressions, "--raw")
+		script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), printPy, map[string]any{"expressions": expressions, "frames": []int{level}, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
+		for k, x := range expressions {
+			var want struct{ Value, Error string }
+			if record := script.Next(t); record == nil {
+				t.Fatal("gdb evaluated fewer expressions")
+			} else if err := json.Unmarshal(record, &want); err != nil {
+				t.Fatal(err)
+			}
+			got := ours[0].Print[k]
+			why, _, _ := strings.Cut(got.Error, " at column ")
+			want.Error = strings.ReplaceAll(strings.TrimSuffix(want.Error, "."), "'", `"`)
+			switch {
+			case got.Value != want.Value || why != want.Error:
+				t.Errorf("%s: %s: %s%s, gdb has %s%s", function, x, got.Value, got.Error, want.Value, want.Error)
+			case got.Error == "":
+				same++
+			}
+		}
+		script.Next(t)
+	}
+	if t.Logf("%d values are gdb's", same); same < 75 {
+		t.Error("too few values")
+	}
+	// What gdb refuses: it calls the program's functions for a range, and follows no reference to a member.
+	wants := map[string]string{"slice[..1]": "[-1]", "array[0..2]": "[[1, 2, 3], [4, 5, 6]]", "array[1..]": "[[4, 5, 6]]", "(&pair).0": "1"}
+	var expressions []string
+	for x := range wants {
+		expressions = append(expressions, x)
+	}
+	for _, got := range printIn(t, p.PID, []int{levels["values::containers"]}, expressions, "--raw")[0].Print {
+		if got.Value != wants[got.Expression] {
+			t.Errorf("%s: %s%s, want %s", got.Expression, got.Value, got.Error, wants[got.Expression])
+		}
+	}
+}
