@@ -8,17 +8,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/holes"
 )
 
 // spool returns the path of a file that can be read anywhere: path itself, or a copy of what comes through standard
-// input ("-") or another pipe. The caller calls remove when the file is not needed any more.
+// input ("-") or another pipe that is open already, such as the shell's <(command). A FIFO is not opened: that could
+// wait for ever. The caller calls remove when the file is not needed any more.
 func spool(ctx context.Context, path string, stdin io.Reader) (file string, remove func(), err error) {
 	in, name := stdin, "standard input"
 	if path != "-" {
 		info, err := os.Stat(path)
-		if err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+		if err != nil || info.Mode()&fs.ModeNamedPipe == 0 || path != "/dev/stdin" && !strings.HasPrefix(path, "/dev/fd/") && !strings.HasPrefix(path, "/proc/self/fd/") {
 			return path, func() {}, nil
 		}
 		pipe, err := os.Open(path)
