@@ -186,7 +186,7 @@ func TestErrors(t *testing.T) {
 		want  string
 	}{
 		{[]string{}, true, "which command"},
-		{[]string{"attach"}, true, "attach: PID is missing"},
+		{[]string{"attach"}, true, "attach to which process?"},
 		{[]string{"attac", "1"}, true, `there is no command "attac": do you mean attach?`},
 		{[]string{"sframe", "dmp"}, true, `sframe: there is no command "dmp": do you mean dump?`},
 		{[]string{"attach", "--josn", pid}, true, "do you mean --json?"},
@@ -358,6 +358,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	prints := names.Replace(string(values)) // TestPrintPage runs its expressions
 	plugin := regexp.MustCompile(`(--plugin|plugin check|plugin run) [^ -][^ ]*`)
+	several := regexp.MustCompile(`attach \d+ \d`)
 	ran := 0
 	seen := map[string]bool{}
 	for _, line := range lines {
@@ -379,6 +380,9 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		if group, rest, _ := newRoot(nil, nil, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
 			continue // the text names a group of commands, and runs none
+		}
+		if slices.ContainsFunc([]string{"--goroutines", "--debug-dir", "--name nginx", "--all", " -o "}, func(x string) bool { return strings.Contains(line, x) }) || several.MatchString(line) {
+			continue // it wants another process, or a folder of the reader's, or writes a file: tests of its own run it
 		}
 		if args[1] == "call" {
 			args = callExample(line, pid, called)

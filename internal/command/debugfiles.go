@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // debugFlags are the flags that say where debug files are.
@@ -170,7 +171,7 @@ func newFetchDebugFiles(host PluginHost) *cobra.Command {
 			d := debugFlags{host: host}
 			d.begin(cmd)
 			for _, why := range d.get(args) {
-				fmt.Fprintln(cmd.OutOrStdout(), why)
+				printable.Fprintf(cmd.OutOrStdout(), "%s\n", why)
 			}
 			return nil
 		},

@@ -135,7 +135,7 @@ func TestHostileNames(t *testing.T) {
 	for _, args := range [][]string{
 		{"sframe", "dump", program}, {"sframe", "verify", program}, {"sframe", "gen", section, "-o", bare + "/x"},
 		{"core", program}, {"open", program}, {"open", bare}, {"core", bare + "none"}, {"attach", hostileText}, {hostileText},
-		{"remote", "unix:" + bare}, {"attach", pid, "--save", dir + "/no" + hostileText + "/x"}, {"attach", pid, "--sframe-dir", bare},
+		{"remote", "unix:" + bare}, {"attach", pid, "--save", saved + "/x"}, {"attach", pid, "--sframe-dir", bare},
 		{"attach", pid, "--plugin", program}, {"attach", pid, "--" + hostileText}, {"attach", pid, "--sniffers", hostileText},
 	} {
 		if _, stderr := run(false, args...); !strings.Contains(stderr, `\x1b[2J`) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
 	"github.com/sfwalk/sfwalk/internal/debuginfod/fetch"
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // DebugFiles implements [command.PluginHost].
@@ -37,7 +38,7 @@ func (p *debugProgress) Begin(size int64, from string) {
 	if p.text != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		fmt.Fprintf(p.text, "Downloading from %s: %d bytes\n", from, size)
+		printable.Fprintf(p.text, "Downloading from %s: %d bytes\n", from, size)
 		return
 	}
 	p.progress.Begin(size)

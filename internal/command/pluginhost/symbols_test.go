@@ -9,7 +9,7 @@ import (
 // TestProgress: a bar says what is fetched, and nothing is written where there is no terminal.
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
-	p := &progress{out: &out}
+	p := &progress{out: &out, what: "symbols"}
 	p.Begin(100)
 	p.Begin(-1)
 	p.Add(50)
