@@ -12,6 +12,7 @@ import (
 // Expressions of Rust have the values that gdb prints, in frames of four functions of values.rs.
 func TestPrintRust(t *testing.T) {
 	gdbtest.NeedAMD64(t)
+	gdbtest.NeedGDB(t, 13) // newer ones write pointers otherwise
 	t.Setenv("LC_ALL", "C.UTF-8")
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "values.rs"), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g")
 	p := gdbtest.Start(t, program)
