@@ -179,7 +179,7 @@ func dumped(t *testing.T, program string, args ...string) string {
 
 // TestThreadLocalsOfGuests does the same for other processors: of qemu's core files, which lack the thread pointer, and at qemu's stub.
 func TestThreadLocalsOfGuests(t *testing.T) {
-	gdbtest.NeedGDB(t, 13) // newer compilers of i386 want other options, newer emulators write other core files
+	gdbtest.NeedGDB(t, 13) // later, qemu's core files lack the vDSO's code, which the innermost frame is in
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.ARM, guesttest.I386, guesttest.S390X} {
 		for _, alone := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s alone %v", p.GOARCH, alone), func(t *testing.T) {

@@ -69,7 +69,7 @@ const prelude = `#include <alloca.h>
 #define LOST(x) ((void)(x))
 #if defined __cplusplus && defined __ARM_FP16_FORMAT_IEEE
 typedef __fp16 half;
-#elif defined __FLT16_MAX__
+#elif defined __FLT16_MAX__ && (!defined __i386__ || defined __SSE2__) // GCC 14 has the type there, and refuses to convert to it
 typedef _Float16 half;
 #else
 typedef float half;
