@@ -241,7 +241,7 @@ func createdBy(s *source, symbols *symbol.Symbolizer, pc, creator uint64) *creat
 	return &creation{symbol.Truncate(at[0].Function), symbol.Truncate(at[0].File), at[0].Line, creator}
 }
 
-// goroutine prints the first line of a goroutine's stack, or of equal ones.
+// goroutines prints the first line of a goroutine's stack, or of equal ones.
 func (p *textPrinter) goroutines(d *document, g *group) {
 	first := d.Threads[g.threads[0]].goroutine
 	least, most := first.minutes(), first.minutes()

@@ -39,10 +39,8 @@ func spool(ctx context.Context, path string, stdin io.Reader) (file string, remo
 		return "", nil, err
 	}
 	remove = func() { os.RemoveAll(dir) }
-	if file = filepath.Join(dir, name); err == nil {
-		err = copyTo(ctx, file, in)
-	}
-	if err != nil {
+	file = filepath.Join(dir, name)
+	if err := copyTo(ctx, file, in); err != nil {
 		remove()
 		return "", nil, fmt.Errorf("copy %s to %s: %w", name, dir, err)
 	}
