@@ -1,8 +1,9 @@
 // Threads with variables of their own: of the program, of a library that it is linked with, and of one that it loads. Beside each
 // variable, where_NAME is its address, as the thread itself has taken it.
 //
-// LIBRARY builds the first library, LOADED the second; with ALONE there are none, with SINGLE there is one thread. Without an argument, the program prints "ready" when its threads are where they
-// stay, and waits for the end of its standard input. With an argument, it aborts.
+// LIBRARY builds the first library, LOADED the second; with ALONE there are none, with SINGLE there is one thread. Without an
+// argument, the program prints "ready" when its threads are where they stay, and waits for the end of its standard input. With an
+// argument, it aborts.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ void idle_in_loaded(step *then, int n)
 #endif
 
 static pthread_barrier_t there;
-static int dies;
+static int dies, arrived;
 
 __attribute__((noinline)) static void stop(int n)
 {
@@ -77,14 +78,20 @@ __attribute__((noinline)) static void stop(int n)
 
 	pthread_barrier_wait(&there);
 	if (n == 0) {
-		if (dies)
+		if (dies) {
+			// An emulator dumps registers of threads that run as they were at some earlier time: they must not run.
+			while (__atomic_load_n(&arrived, __ATOMIC_SEQ_CST) < THREADS - 1)
+				usleep(1000);
+			usleep(200000);
 			abort();
+		}
 		if (write(1, "ready\n", 6) != 6)
 			exit(3);
 		while (read(0, &c, 1) > 0)
 			;
 		exit(0);
 	}
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		pause();
 }
