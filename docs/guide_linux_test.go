@@ -100,7 +100,7 @@ func (g *guide) follow(page string) (files, commands int) {
 	t := g.t
 	for _, b := range blocks(readFile(t, page)) {
 		switch {
-		case slices.Contains([]string{"examples", "delve", "goroutine", "logical", "sniffer"}, strings.Split(b.file, "/")[0]): // of this repository
+		case slices.Contains([]string{"examples", "delve", "frame", "goroutine", "logical", "sniffer"}, strings.Split(b.file, "/")[0]): // of this repository
 			files++
 			if !strings.Contains(readFile(t, "../"+b.file), b.text) {
 				t.Errorf("%s: line %d: this is not in %s:\n%s", page, b.line, b.file, b.text)

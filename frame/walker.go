@@ -35,6 +35,7 @@ type Walker struct {
 	memoryOf uint64 // the walk whose memory stack reads
 
 	ctx, stepped Context // of Walk, and of Step
+	interrupted  []int   // of the last Walk
 }
 
 // NewWalker makes a Walker that asks the sniffers of table, and has a cache of rows of its own.
@@ -79,8 +80,9 @@ func (w *Walker) forgetFrames() {
 func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
 
 // Walk fills pcs with the PCs of a stack, from the innermost frame outwards. It returns
-// how many there are, and why there are no more: [Limit] if pcs is full.
-// regs has the registers of frame 0, mem is the stack's memory; neither may
+// how many there are, and why there are no more: [Limit] if pcs is full. Most PCs are return addresses, which
+// are looked up at PC-1; [Walker.Interrupted] says which are not, and [Walker.AddressesInBlock] makes
+// them all addresses to look up. regs has the registers of frame 0, mem is the stack's memory; neither may
 // change during the walk. A nil regs has no registers, and a nil mem has no memory.
 func (w *Walker) Walk(regs *arch.Registers, mem target.Memory, pcs []uint64) (n int, stop StopReason) {
 	return w.walk(regs, mem, pcs, nil)
@@ -96,6 +98,7 @@ func (w *Walker) WalkCFA(regs *arch.Registers, mem target.Memory, pcs, cfas []ui
 }
 
 func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint64) (n int, stop StopReason) {
+	w.interrupted = w.interrupted[:0]
 	c := &w.ctx
 	if stop := c.start(w.arch, regs); stop != NoReason {
 		return 0, stop
@@ -103,7 +106,11 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 	w.begin(c, mem)
 	for n < len(pcs) {
 		var made int
+		caller := c.Caller // the frames outside of it, of this call, are callers
 		made, stop = w.unwindCached(c, pcs, cfas, n)
+		if made > 0 && !caller {
+			w.interrupted = append(w.interrupted, n)
+		}
 		if n += made; n == len(pcs) || stop != NoReason {
 			break
 		}
@@ -113,6 +120,9 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 			pcs[n] = pc
 			if cfas != nil {
 				cfas[n] = c.next.cfa
+			}
+			if !c.next.caller || c.next.typ == SigTramp {
+				w.interrupted = append(w.interrupted, n)
 			}
 			n++
 		}
@@ -125,6 +135,36 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 		stop = Limit
 	}
 	return n, stop
+}
+
+// Interrupted returns the positions, in ascending order, at which the last Walk or WalkCFA has put PCs
+// that are no return addresses of calls: frame 0, frames that a signal or a fault has interrupted, the
+// signal frames themselves (their PCs are the kernel's), and functions at their first byte that nothing has called. They are
+// looked up in symbols at PC itself, all others at PC-1. The slice is valid until the next walk.
+func (w *Walker) Interrupted() []int { return w.interrupted }
+
+// AddressesInBlock replaces the PCs of the last Walk or WalkCFA, from frame 0 on, by the addresses
+// to look up in symbols: PC-1 for a caller, else PC. pcs may be what Walk has filled, or
+// a copy, also of the inner frames alone.
+func (w *Walker) AddressesInBlock(pcs []uint64) {
+	from := 0
+	for _, at := range w.interrupted {
+		if at >= len(pcs) {
+			break
+		}
+		callersInBlock(pcs[from:at])
+		from = at + 1
+	}
+	callersInBlock(pcs[min(from, len(pcs)):])
+}
+
+// callersInBlock turns return addresses into addresses of the calls.
+func callersInBlock(pcs []uint64) {
+	for i, pc := range pcs {
+		if pc > 0 {
+			pcs[i] = pc - 1
+		}
+	}
 }
 
 // MovedOn reports whether the last Walk or WalkCFA has read memory of another moment than
@@ -255,7 +295,7 @@ func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (
 	}
 	rows.stats.Hits += uint64(n)
 	c.beyond = c.next // if n is 1; else a frame inside of it serves as well: none has the CFA of the new next
-	c.next = summary{pc: pcs[i-1], cfa: bound, typ: Normal}
+	c.next = summary{pc: pcs[i-1], cfa: bound, typ: Normal, caller: n > 1 || c.Caller}
 	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
 	if stop == NoReason {
 		c.Caller, c.HasRA, c.inCode = true, false, true

@@ -11,6 +11,7 @@ import "github.com/sfwalk/sfwalk/trad"
 type summary struct {
 	pc, cfa uint64
 	typ     Type
+	caller  bool // pc is a return address: the frame's AddressInBlock is another one
 }
 
 // nextSummary returns NEXT's summary.
@@ -32,7 +33,7 @@ func (f *Frame) beyondSummary() summary {
 	return f.next.next.summary()
 }
 
-func (f *Frame) summary() summary { return summary{f.pc, f.cfa, f.typ} }
+func (f *Frame) summary() summary { return summary{f.pc, f.cfa, f.typ, f.caller} }
 
 // inner returns NEXT, nil for the sentinel and for a dropped frame. It makes NEXT if THIS is
 // a Walker's.

@@ -10,6 +10,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -44,7 +45,7 @@ func Example() {
 	}
 }
 
-// Count the functions that are on the stacks of a live process, as a profiler does.
+// Count the places, by their functions, that are on the stacks of a live process, as a profiler does.
 func ExampleTable() {
 	pid, _ := strconv.Atoi(os.Getenv("TARGET"))
 	t, err := live.Attach(context.Background(), pid, live.Options{})
@@ -76,11 +77,16 @@ func ExampleTable() {
 		if !stop.Whole() {
 			fmt.Println(thread.ID(), "stop:", stop)
 		}
-		for _, pc := range pcs[:n] {
-			counts[pc]++
+		walker.AddressesInBlock(pcs[:n]) // a return address may belong to the next function
+		for _, address := range pcs[:n] {
+			counts[address]++
 		}
 	}
-	for pc, n := range counts {
-		fmt.Printf("%#x %d\n", pc, n)
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	for address, n := range counts {
+		for _, at := range names.Locate(t.Modules(), address) {
+			fmt.Printf("%d %s\n", n, at.Function)
+		}
 	}
 }

@@ -5,6 +5,7 @@ package walktest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -37,7 +38,7 @@ func (c *Checker) SetModules(modules *target.Modules) {
 // Check walks a thread's stack by frame.Stack and, in many ways, by frame.Walker: with an empty
 // cache and with a full one, over memory that lends nothing and memory that lends little, into
 // buffers that are just long enough and too short, and step by step. It returns where they
-// differ. Every frame, its CFA, SP and FP, and the stop reason must be equal.
+// differ. Every frame, its CFA, SP and FP, whether it was interrupted, and the stop reason must be equal.
 func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	stack, err := frame.New(tg, th, c.table)
 	if err != nil {
@@ -136,7 +137,43 @@ func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.
 	if n != len(frames) || stop != want {
 		return fmt.Errorf("%d frames, stop %q; the stack has %d, stop %q", n, stop, len(frames), want)
 	}
+	return c.checkInterrupted(frames)
+}
+
+// checkInterrupted compares which frames of the last walk are behind no call, and the addresses to look up.
+func (c *Checker) checkInterrupted(frames []*frame.Frame) error {
+	var got, want []int
+	for _, at := range c.walker.Interrupted() {
+		if at >= len(frames) {
+			return fmt.Errorf("frame %d of %d was interrupted", at, len(frames))
+		}
+		if frames[at].PC() != 0 { // a frame there does not tell
+			got = append(got, at)
+		}
+	}
+	for i, f := range frames {
+		if block(f) == f.PC() && f.PC() != 0 {
+			want = append(want, i)
+		}
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("frames %v were interrupted, on the stack %v", got, want)
+	}
+	c.walker.AddressesInBlock(c.pcs[:len(frames)])
+	for i, f := range frames {
+		if c.pcs[i] != block(f) {
+			return fmt.Errorf("frame %d is looked up at %#x, on the stack at %#x", i, c.pcs[i], block(f))
+		}
+	}
 	return nil
+}
+
+// block returns the address at which a frame is looked up in symbols, as logical.Frame's AddressInBlock.
+func block(f *frame.Frame) uint64 {
+	if f.Type() == frame.SigTramp {
+		return f.PC() // no call is before it
+	}
+	return f.AddressInBlock()
 }
 
 // uncalled reports whether a frame is at an address from which no call was made, although NEXT is no
