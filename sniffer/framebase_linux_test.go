@@ -45,15 +45,13 @@ func gdbBase(t *testing.T, pid int, function string) (base uint64, ok bool) {
 // locations.
 func TestFrameBase(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	for i, flags := range []string{ // make test has each other one
+	for i, flags := range []string{
 		"-g -O2", "-g -O0", "-g -O1 -fomit-frame-pointer", "-gdwarf-4 -O2", "-gdwarf-5 -gsplit-dwarf -O1", "-gdwarf-4 -gsplit-dwarf -O1",
 		"-gdwarf-2 -gstrict-dwarf -O1", "-gdwarf-2 -gstrict-dwarf -O0",
 		"-g -O0 -static", "-g -O2 -static",
 	} {
 		t.Run(flags, func(t *testing.T) {
-			if i%2 == 1 {
-				gdbtest.NeedSoak(t)
-			}
+			gdbtest.Share(t, i)
 			program := filepath.Join(t.TempDir(), "framebase") // the rest of split debug information stays beside it
 			command := append(strings.Fields(flags), "-o", program, gdbtest.Testdata(t, "progs", "framebase.c"))
 			if out, err := exec.Command(gdbtest.Tool(t, "cc"), command...).CombinedOutput(); err != nil {

@@ -98,7 +98,7 @@ func TestGoStepsGuests(t *testing.T) {
 		if !all {
 			program = tt.build(t)
 		}
-		for _, x := range goScenarios {
+		for i, x := range goScenarios {
 			limit := tt.limits[x.name]
 			if all && x.name != "panics" {
 				limit = 50_000
@@ -107,6 +107,7 @@ func TestGoStepsGuests(t *testing.T) {
 				continue
 			}
 			t.Run(tt.arch.Name+"/"+x.name, func(t *testing.T) {
+				gdbtest.Share(t, i)
 				function, in := "main."+x.name, x.in
 				switch {
 				case x.name == "runtime":

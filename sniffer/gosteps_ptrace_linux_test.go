@@ -34,8 +34,9 @@ func TestGoSteps(t *testing.T) {
 	if program == "" {
 		program = gdbtest.Build(t, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
 	}
-	for _, tt := range goScenarios {
+	for i, tt := range goScenarios {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, i+1)
 			missed := "?"
 			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // the thread may wait for one that is stopped
 				missed = stepThrough(t, trace(t, program, tt.name), tt.in, 10_000)

@@ -34,7 +34,7 @@ func TestIDs(t *testing.T) {
 	if soak {
 		steps = 100_000
 	}
-	for _, b := range []struct {
+	for i, b := range []struct {
 		name  string
 		flags []string
 	}{
@@ -45,6 +45,7 @@ func TestIDs(t *testing.T) {
 		{"O0", []string{"-O0"}},
 	} {
 		t.Run(b.name, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			program := gdbtest.Build(t, "ids.c", b.flags...)
 			s := startStepping(t, program)
 			s.to(t, mainOf(t, program))

@@ -16,8 +16,9 @@ import (
 // pointers. If the frame pointer is not set up yet, or torn down, the sniffer fp must decline. gdb
 // unwinds by DWARF.
 func TestPromiseSteps(t *testing.T) {
-	for _, flags := range []string{"-mno-avx", "-momit-leaf-frame-pointer"} {
+	for i, flags := range []string{"-mno-avx", "-momit-leaf-frame-pointer"} {
 		t.Run(flags, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			program := gdbtest.Build(t, "steps.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe", "-Wl,-z,now", flags)
 			rec := gdbtest.RecordSteps(t, program, gdbtest.Functions(t, program, "step_"), 400)
 			promised := gdbtest.PromiseFP(t, program)

@@ -13,7 +13,7 @@ import (
 
 // Every address of a C program has gdb's answer in each kind of DWARF.
 func TestC(t *testing.T) {
-	for _, test := range []struct {
+	for i, test := range []struct {
 		name  string
 		flags []string
 	}{
@@ -32,6 +32,7 @@ func TestC(t *testing.T) {
 		{"none", []string{"-g0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			file := compile(t, sources(t), "cc", "calls.c", append([]string{"-O2", "-Iinc"}, test.flags...)...)
 			step := uint64(1)
 			if test.name == "static-pie" {
@@ -51,8 +52,9 @@ func TestC(t *testing.T) {
 }
 
 func TestCXX(t *testing.T) {
-	for _, flags := range [][]string{{"-gdwarf-5", "-O2"}, {"-gdwarf-4", "-O2"}, {"-g", "-O0"}, {"-g", "-O2", "-flto"}, {"-g0", "-O1"}} {
+	for i, flags := range [][]string{{"-gdwarf-5", "-O2"}, {"-gdwarf-4", "-O2"}, {"-g", "-O0"}, {"-g", "-O2", "-flto"}, {"-g0", "-O1"}} {
 		t.Run(flags[0]+flags[1], func(t *testing.T) {
+			gdbtest.Share(t, i)
 			file := compile(t, sources(t), "c++", "names.cc", append([]string{"-std=c++17"}, flags...)...)
 			compare(t, New(Options{}), file, askGDB(t, file, textAddresses(t, file, ".text", 3)))
 		})
@@ -64,11 +66,12 @@ func TestRust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, flags := range [][]string{
+	for i, flags := range [][]string{
 		{"-g", "-O"}, {"-g"}, {"-g", "-O", "-Csymbol-mangling-version=v0"}, {"-O"}, {"-Csymbol-mangling-version=v0"},
 		{"-g", "-O", "-Cdwarf-version=5"},
 	} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			gdbtest.Share(t, i)
 			if strings.Contains(flags[len(flags)-1], "dwarf-version") && !bytes.Contains(options, []byte("dwarf-version")) {
 				gdbtest.Cannot(t, "its rustc is older than 1.88, which chooses the version of DWARF")
 			}

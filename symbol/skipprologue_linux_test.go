@@ -102,6 +102,7 @@ func TestSkipPrologue(t *testing.T) {
 		{s390x.Arch, "s390x-linux-gnu-gcc", "", "gdb-multiarch"},
 	}
 	sources := []string{"clangstores.c", "framebase.c", "inline.c", "recurse.c", "cxxwait.cc", "threads.c", "realign.c", "prologue.c"}
+	variant := 0
 	for _, p := range processors {
 		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2", "-g -O3", "-g -O1 -fno-var-tracking", "-O0", "-O2", "-O2 -static"} {
 			if p.arch == i386.Arch && strings.HasPrefix(flags, "-g -O") && flags != "-g -O0" && flags != "-g -O1 -fno-var-tracking" {
@@ -111,6 +112,8 @@ func TestSkipPrologue(t *testing.T) {
 				if strings.Contains(flags, "-O1") || strings.Contains(flags, "-O3") || flags == "-O0" {
 					gdbtest.NeedSoak(t)
 				}
+				variant++
+				gdbtest.Share(t, variant)
 				equal, wrong, moved := 0, 0, 0
 				static := strings.Contains(flags, "-static")
 				for _, source := range sources {

@@ -66,8 +66,9 @@ func everyFew(t *testing.T, program string) []uint64 { return textAddresses(t, p
 
 // Split DWARF gives the same answers as DWARF in one file, in every version and form, and in a package.
 func TestSplit(t *testing.T) {
-	for _, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-gdwarf-5", "-gz=zlib"}, {"-gdwarf-4", "-gz=zlib"}} {
+	for i, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-gdwarf-5", "-gz=zlib"}, {"-gdwarf-4", "-gz=zlib"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			gdbtest.Share(t, i)
 			program, whole := splitProgram(t, flags...)
 			answers := askSplit(t, program, whole, everyFew(t, program))
 			readsSplit(t, "files", program, answers)
@@ -168,8 +169,9 @@ func TestSplitPackage(t *testing.T) {
 
 // The files are found where gdb finds them, and below the module's root.
 func TestSplitPlaces(t *testing.T) {
-	for _, where := range []string{"compiled there", "debug directory", "root", "beside", "package in debug directory", "separate debug file"} {
+	for i, where := range []string{"compiled there", "debug directory", "root", "beside", "package in debug directory", "separate debug file"} {
 		t.Run(where, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			program, whole := splitProgram(t, "-gdwarf-4")
 			dir, global, root := filepath.Dir(program), t.TempDir(), t.TempDir()
 			opts := Options{DebugDirs: []string{global}}

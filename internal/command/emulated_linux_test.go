@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,8 +70,10 @@ func sleeps(pid int) bool {
 // The command runs on hosts of the other architectures: emulated, it cannot trace processes, but it
 // shows the bundled core file.
 func TestDemoOnOtherHosts(t *testing.T) {
-	for goarch, emulator := range emulators {
+	for i, goarch := range slices.Sorted(maps.Keys(emulators)) {
 		t.Run(goarch, func(t *testing.T) {
+			gdbtest.Share(t, i)
+			emulator := emulators[goarch]
 			qemu := gdbtest.Tool(t, emulator)
 			bin := filepath.Join(t.TempDir(), "sfwalk")
 			build := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, "../../cmd/sfwalk")

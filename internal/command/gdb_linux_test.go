@@ -62,8 +62,9 @@ func startTarget(t *testing.T, src string, flags, args []string) *gdbtest.Proces
 // TestGDB compares PC, CFA, type, function and line of every frame of every
 // thread with gdb's, on the same standing process.
 func TestGDB(t *testing.T) {
-	for _, tt := range targets {
+	for i, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
 			got := take(t, p.PID, &walkFlags{explain: true})
 			compare(t, got, gdbtest.Backtrace(t, p.PID))
@@ -81,8 +82,9 @@ func TestDlopenGDB(t *testing.T) {
 // TestSniffersAgree compares the stacks of one sniffer alone with those of the default order, as
 // far as the sniffer has data.
 func TestSniffersAgree(t *testing.T) {
-	for _, tt := range targets {
+	for i, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, i+1)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
 			process, err := live.Attach(context.Background(), p.PID, live.Options{})
 			if err != nil {

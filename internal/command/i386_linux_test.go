@@ -60,8 +60,9 @@ var targets386 = []struct {
 
 // TestGDB386 is TestGDB for processes of 32-bit x86. Both walkers must come to the same frames, too.
 func TestGDB386(t *testing.T) {
-	for _, tt := range targets386 {
+	for i, tt := range targets386 {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			p := gdbtest.Start(t, gdbtest.Build386(t, tt.src, tt.flags...), tt.args...)
 			compare(t, take(t, p.PID, &walkFlags{explain: true}), gdbtest.Backtrace(t, p.PID))
 			walkersAgree(t, p.PID)

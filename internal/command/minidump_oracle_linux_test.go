@@ -78,11 +78,14 @@ func TestOracleManyMinidumps(t *testing.T) {
 }
 
 func testCrashes(t *testing.T, all bool, each int, seed uint64) {
+	quick := 0
 	for i, b := range crashBuilds {
 		if !all && !b.quick {
 			continue
 		}
+		quick++
 		t.Run(b.processor+" "+strings.Join(b.flags[:min(2, len(b.flags))], " "), func(t *testing.T) {
+			gdbtest.Share(t, quick)
 			flags, chance := append([]string{"-g", "-gdwarf-4"}, b.flags...), rand.New(rand.NewPCG(seed, uint64(i)))
 			var program string
 			var points []gdbtest.CrashPoint

@@ -108,8 +108,9 @@ func equalAll(t *testing.T, got, want *document) {
 // The snapshot of a process that has died since shows what the process showed, frame by frame with
 // all registers. Read as a core file it shows the same, and gdb reads the same from it.
 func TestOpenIsAttach(t *testing.T) {
-	for _, tt := range targets {
+	for i, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, i+1)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
 			deep := tt.src == "recurse.c" // 20,000 frames
 			flags := &walkFlags{registers: !deep}

@@ -26,8 +26,9 @@ var saved386 = []struct {
 
 // each386 starts each of these processes, and hands over what it shows itself.
 func each386(t *testing.T, f func(t *testing.T, p *gdbtest.Process, flags *walkFlags, want *document)) {
-	for _, tt := range saved386 {
+	for i, tt := range saved386 {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, i+1)
 			p := gdbtest.Start(t, gdbtest.Build386(t, tt.src, tt.flags...), tt.args...)
 			flags := &walkFlags{registers: true}
 			want := take(t, p.PID, flags)

@@ -210,7 +210,7 @@ func silent(file *ast.File) map[token.Pos]string {
 			case *ast.CallExpr:
 				switch _, name := called(n); {
 				case name == "Skip" || name == "Skipf" || name == "SkipNow":
-					found[n.Pos()] = name + ": gdbtest decides what is left out: Tool, File, Missing, Cannot, NeedSoak"
+					found[n.Pos()] = name + ": gdbtest decides what is left out: Tool, File, Missing, Cannot, Share, NeedSoak"
 				case name == "Short" && len(n.Args) == 0:
 					found[n.Pos()] = "testing.Short: gdbtest.NeedSoak is for what takes long"
 				case name == "len" && len(n.Args) == 1:

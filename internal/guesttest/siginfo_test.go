@@ -15,13 +15,14 @@ import (
 // it for a frame without SA_SIGINFO if the trampoline is not on the stack. Outward of the signal,
 // gdb's stack from just before it is still true.
 func TestSiginfo(t *testing.T) {
-	for _, s := range []subject{
+	for i, s := range []subject{
 		{"arm64", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), false},
 		{"s390x", committed(S390X, "stacks-s390x-v3"), version(bySFrame), false},
 		{"s390x, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), false},
 		{"s390x, static", built(S390X, "stacks.c", "-O2", "-static"), tables, false},
 	} {
 		t.Run(s.name, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			s.run(t, func(c *checker) {
 				var before []gdbtest.Frame
 				checked := 0

@@ -63,9 +63,7 @@ var stepGuests = []struct {
 func TestSteps(t *testing.T) {
 	for i, s := range stepGuests {
 		t.Run(s.name, func(t *testing.T) {
-			if i%2 == 1 {
-				gdbtest.NeedSoak(t)
-			}
+			gdbtest.Share(t, i)
 			t.Parallel()
 			g := s.guest(t)
 			steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))

@@ -90,8 +90,9 @@ func (c *checker) checkFile(stop *Stop, from opener, exe string, orders []order,
 // TestStacks compares every frame of every thread of each guest with gdb's, through qemu's stub
 // while gdb waits: PC, CFA, type, function and the registers that a caller relies on.
 func TestStacks(t *testing.T) {
-	for _, s := range subjects {
+	for i, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
+			gdbtest.Share(t, i)
 			s.run(t, func(c *checker) {
 				c.Each(t, false, func(stop *Stop) { c.check(stop, fromStub) })
 			})
@@ -103,9 +104,7 @@ func TestStacks(t *testing.T) {
 func TestCores(t *testing.T) {
 	for i, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
-			if i%2 == 1 { // make test has their stacks by the stub
-				gdbtest.NeedSoak(t)
-			}
+			gdbtest.Share(t, i+1)
 			s.run(t, func(c *checker) {
 				c.EachDump(t, func(stop *Stop) { c.check(stop, fromCore) })
 			})
