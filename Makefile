@@ -4,6 +4,10 @@
 #               those of the file formats on emulated hosts as well
 # make releases the same in roots of Debian's releases and Ubuntu 24.04, which it makes: by root, with debootstrap,
 #               in .cache/releases, 3 GB each; one after the other (RELEASES=trixie chooses)
+# make release  all that is published, into dist/: static programs as archives, Debian packages and rpms, a container
+#               image, SBOM, checksums (VERSION=v0.1.0 chooses; docs/releasing.md)
+# make release-test  the same twice, compared byte by byte, and installed in clean roots (CLEAN=trixie; an hour)
+# make notice   NOTICE, after modules have changed
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
 # make system   boot Debian's kernels of arm64 and s390x under qemu-system, which it installs, and test
@@ -50,7 +54,7 @@ TOOLS    += gfortran gnatmake
 PACKAGES += gfortran gnat
 endif
 
-.PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build demo test releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -72,6 +76,7 @@ vet:
 	CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 	CGO_ENABLED=0 $(GO) vet -tags system ./internal/systemtest
+	cd tools && CGO_ENABLED=0 $(GO) vet ./notice ./internal/...
 	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(HEAVY))) || exit 1; done
 	GOARCH=s390x $(GO) build ./delve/... ./internal/command/dlvhost
 
@@ -85,6 +90,7 @@ cross:
 # with all that is imported.
 test: deps vet hosts
 	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) $$($(GO) list ./... | grep -v /target/live)
+	cd tools && CGO_ENABLED=0 $(GO) test -vet=off ./internal/...
 	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live & live=$$!; \
 	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./cfi ./elfimage ./frame ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
 	wait $$live && exit $$meet
@@ -95,6 +101,19 @@ RELEASES := bookworm trixie testing ubuntu-noble
 releases:
 	@failed=; for r in $(RELEASES); do .ci/release $$r make test || failed="$$failed $$r"; done; \
 	if [ -n "$$failed" ]; then echo "make releases: failed, or not tested:$$failed"; exit 1; fi
+
+# The module tools has what makes a release, so that sfwalk's own module does not.
+release:
+	cd tools && CGO_ENABLED=0 $(GO) run ./release -version '$(VERSION)' -o ../dist
+
+CLEAN    := bookworm trixie
+
+release-test:
+	cd tools && CGO_ENABLED=0 $(GO) vet ./... && CGO_ENABLED=0 $(GO) test ./...
+	.ci/release-test '$(VERSION)' $(CLEAN)
+
+notice:
+	cd tools && CGO_ENABLED=0 $(GO) run ./notice -o ../NOTICE
 
 race: deps
 	$(GO) test -race -timeout $(PATIENCE) -run '$(MEET)' ./internal/command ./sniffer/external ./delve/server
