@@ -22,18 +22,22 @@ func (p *Printer) Arguments(f *Frame) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		name, v := p.Shown(a)
-		entry, ok := a.AtEntry()
+		v, entry := &a.in.r.room.shown, &a.in.r.room.entered
+		var name string
+		name, *v = p.Shown(a)
+		var ok bool
+		*entry, ok = a.AtEntry()
 		ok = ok && name == a.Name
 		b.WriteString(name)
 		b.WriteByte('=')
-		if ok && sameAsEntry(&v, &entry) {
-			b.WriteString(name + "@entry=")
+		if ok && sameAsEntry(v, entry) {
+			b.WriteString(name)
+			b.WriteString("@entry=")
 			ok = false
 		}
-		b.WriteString(p.argument(&v))
+		b.WriteString(p.argument(v))
 		if ok {
-			b.WriteString(", " + a.Name + "@entry=" + p.argument(&entry))
+			b.WriteString(", " + a.Name + "@entry=" + p.argument(entry))
 		}
 	}
 	return b.String()
@@ -171,11 +175,13 @@ const localDepth = 4
 
 // Local writes a local variable as GDB's info locals does: "name = value".
 func (p *Printer) Local(v *Variable) string {
-	name, x := p.Shown(v)
+	x := &v.in.r.room.shown
+	var name string
+	name, *x = p.Shown(v)
 	if err := x.Err(); err != nil && !isGone(err) {
 		return name + " = " + Error(name, err)
 	}
-	text, err := p.text(&x, localDepth)
+	text, err := p.text(x, localDepth)
 	if err != nil {
 		text += Error(name, err)
 	}

@@ -51,6 +51,7 @@ func BenchmarkFrame(b *testing.B) {
 			for j := range f.Locals {
 				printer.Local(&f.Locals[j])
 			}
+			f.Release()
 		}
 	}
 	read()

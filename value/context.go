@@ -126,6 +126,9 @@ func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Loc
 	env := &c.r.env
 	defer env.leave(env.enter(c, e, x))
 	l, err := evaluated(x).Locate(&env.Context)
+	if err == nil {
+		return l, nil
+	}
 	if why := (noThreadLocal{}); errors.As(err, &why) {
 		err = why // says enough without the operation
 	}

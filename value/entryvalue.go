@@ -297,7 +297,8 @@ func (c *context) context(f *frame.Frame, pc, block uint64, t frame.Type) (*cont
 	if s.err != nil || len(s.list) == 0 {
 		return nil, ErrUnavailable
 	}
-	out := &context{r: c.r, mem: c.mem, scopes: s, pc: block - s.bias, nested: c.nested + 1}
+	out := c.r.room.context()
+	*out = context{r: c.r, mem: c.mem, scopes: s, pc: block - s.bias, nested: c.nested + 1}
 	out.frame.Physical, out.frame.PC, out.frame.AddressInBlock, out.frame.Type = f, pc, block, t
 	return out, nil
 }

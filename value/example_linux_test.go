@@ -48,5 +48,6 @@ func ExampleReader_Frame() {
 			x := v.Value() // with its Type, Place, Addr, bytes and children
 			fmt.Println(v.Name, x.Type, x.Err(), (&value.Printer{}).Text(&x))
 		}
+		in.Release() // so that the next frame takes its room
 	}
 }

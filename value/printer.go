@@ -99,6 +99,8 @@ type writer struct {
 	failure error    // memory that is not there has ended the text
 	cost    *int     // of what was read, also by texts around this one
 
+	chars []element // of the text that is being written
+
 	contents *Contents // to be filled instead of a text; nil for a text
 }
 
@@ -114,7 +116,11 @@ func (w *writer) free() {
 		w.buf = nil
 	}
 	*w.cost = 0
-	*w = writer{buf: w.buf[:0], cost: w.cost}
+	if cap(w.chars) > most/64 {
+		w.chars = nil
+	}
+	clear(w.chars[:cap(w.chars)])
+	*w = writer{buf: w.buf[:0], cost: w.cost, chars: w.chars[:0]}
 	writers.Put(w)
 }
 

@@ -27,6 +27,7 @@ type Reader struct {
 	basics    map[string]*Type                     // C's own, by GDB's names
 	finder    finder
 	env       environment
+	room      room
 	imports   map[symbol.Ref]*imports // by the first entry of a unit
 	libc      struct {                // what is known of the C library
 		read, looked bool

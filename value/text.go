@@ -171,7 +171,7 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		}
 		return
 	}
-	var list []element
+	list := w.chars[:0]
 	limit, count := w.p.elements(), 0
 	for len(b) >= c.size && count < limit {
 		e := c.next(b)
@@ -194,6 +194,7 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		list = append(list, e)
 		count += e.n
 	}
+	w.chars = list
 	// GDB loses the character before one that is cut off.
 	last := len(list) - 1
 	if list[last].part {

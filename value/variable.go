@@ -54,7 +54,8 @@ type Frame struct {
 	Known    bool
 	Language string // of the function, by GDB's name; "" if it is not known
 
-	in *context
+	in  *context
+	all []Variable // arguments and locals
 }
 
 // scopes are what debug information tells of an address in block.
@@ -106,14 +107,15 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 		return Frame{in: &context{r: r, frame: *f, mem: watch(mem), scopes: &scopes{}}}, s.err
 	}
 	v := s.variables(r, f)
-	c := &context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}
+	c := r.room.context()
+	*c = context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}
 	n := len(v.arguments)
-	all := make([]Variable, n+len(v.locals))
+	all := r.room.variables(n + len(v.locals))
 	copy(all[copy(all, v.arguments):], v.locals)
 	for i := range all {
 		all[i].in = c
 	}
-	return Frame{Arguments: all[:n:n], Locals: all[n:], Known: true, Language: v.language, in: c}, nil
+	return Frame{Arguments: all[:n:n], Locals: all[n:], Known: true, Language: v.language, in: c, all: all}, nil
 }
 
 // variables returns the variables of the function or inlined call that f is.

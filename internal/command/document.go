@@ -87,15 +87,22 @@ type frameEntry struct {
 	Locals    []variable   `json:"locals,omitempty"`
 	Print     []variable   `json:"print,omitempty"`
 
-	arguments    string // as text; valid where hasArguments is set
-	hasArguments bool
-	noValues     bool // values are asked for, and no debug information has them
-	wantsLocals  bool // local variables are among those values
+	frameValues
 
 	args   symbol.Args
 	over   bool   // lies over the same physical frame as the one before
 	inFile uint64 // link-time address
 	block  uint64 // the address in block
+}
+
+// frameValues are the values in a frame as text.
+type frameValues struct {
+	arguments    string // valid where hasArguments is set
+	hasArguments bool
+	locals       []line // valid where hasLocals is set
+	hasLocals    bool
+	noValues     bool // values are asked for, and no debug information has them
+	wantsLocals  bool // local variables are among those values
 }
 
 type register struct {

@@ -76,6 +76,9 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 	if err := w.check(); err != nil {
 		return err
 	}
+	if w.values.any() {
+		collectSoon()
+	}
 	w.framesGiven = cmd.Flags().Changed("max-frames")
 	w.debug.begin(cmd)
 	if !w.noCache {

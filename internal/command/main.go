@@ -68,12 +68,24 @@ func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	usual := debug.SetGCPercent(400)
-	runtime.AddCleanup(new(*int), func(usual int) {
+	pace.Store(int64(debug.SetGCPercent(400)))
+	runtime.AddCleanup(new(*int), func(struct{}) {
 		if !collectingOften.Load() {
-			debug.SetGCPercent(usual)
+			debug.SetGCPercent(int(pace.Load()))
 		}
-	}, usual)
+	}, struct{}{})
+}
+
+// pace is the percentage of the live heap at which garbage is collected after the first collection.
+var pace atomic.Int64
+
+// collectSoon is collectLate for commands that read values, most of which are garbage as soon as they are text: the first
+// collection is at 6 MB, and later ones at 50% of the live heap.
+func collectSoon() {
+	if os.Getenv("GOGC") == "" && !collectingOften.Load() {
+		pace.Store(50)
+		debug.SetGCPercent(150)
+	}
 }
 
 // deep is the level from which on a stack may be so deep that dead copies of it make up most

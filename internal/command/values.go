@@ -116,12 +116,18 @@ type variable struct {
 	text string // "name = value"
 }
 
+// line is what is printed of a local variable: "name = value", and with --explain, why it is not known.
+type line struct{ text, why string }
+
 // maxValued bounds the texts of a thread's values that are kept until its frames are printed, bytes.
 const maxValued = 16 << 20
 
 // valueSize returns about how much memory the texts of the values take.
 func (x *frameEntry) valueSize() int {
 	n := 64 + len(x.arguments)
+	for i := range x.locals {
+		n += 32 + len(x.locals[i].text) + len(x.locals[i].why)
+	}
 	for _, list := range [][]variable{x.Args, x.Locals, x.Print} {
 		for i := range list {
 			n += 128 + 128*len(list[i].Children) + len(list[i].text) + len(list[i].Value) + len(list[i].Type)
@@ -137,10 +143,10 @@ func (w *walker) addValues(x *frameEntry, p *logical.Frame) {
 	}
 	if p.Level < len(w.valued) {
 		y := &w.valued[p.Level]
-		x.Args, x.Locals, x.Print, x.arguments, x.hasArguments, x.noValues = y.Args, y.Locals, y.Print, y.arguments, y.hasArguments, y.noValues
-		x.wantsLocals = y.wantsLocals
+		x.Args, x.Locals, x.Print, x.frameValues = y.Args, y.Locals, y.Print, y.frameValues
 		return
 	}
+	w.lines = nil // so that those of the frames before go with these
 	w.values(x, p)
 }
 
@@ -150,6 +156,7 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 		return
 	}
 	f, err := w.reader.Frame(p, w.memory)
+	defer f.Release()
 	w.prints(x, &f)
 	if !w.flags.values.args && !w.flags.values.locals {
 		return
@@ -169,12 +176,37 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 	if w.flags.json {
 		x.Args = w.variables(&f, f.Arguments)
 	}
-	if w.flags.values.locals {
+	if !w.flags.values.locals {
+		return
+	}
+	x.hasLocals = true
+	if w.flags.json {
 		x.Locals = w.variables(&f, f.Locals)
+	} else {
+		w.localLines(x, &f)
 	}
 }
 
-// variables returns what is printed of variables.
+// localLines adds the lines of a frame's local variables.
+func (w *walker) localLines(x *frameEntry, f *value.Frame) {
+	first := len(w.lines)
+	pr := &w.flags.values.printer
+	for i := range f.Locals {
+		v := &f.Locals[i]
+		l := line{text: pr.Local(v)}
+		if w.flags.explain {
+			_, at := pr.Shown(v)
+			l.why = at.Why()
+		}
+		if f.MovedOn() {
+			l.text += " [moved on]"
+		}
+		w.lines = append(w.lines, l)
+	}
+	x.locals = w.lines[first:len(w.lines):len(w.lines)]
+}
+
+// variables returns what a document has of variables.
 func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 	out := make([]variable, 0, len(list))
 	pr := &w.flags.values.printer
@@ -189,10 +221,8 @@ func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 		if x.MovedOn = f.MovedOn(); x.MovedOn {
 			x.text += " [moved on]"
 		}
-		if w.flags.json {
-			w.describe(&x, &at)
-			x.Value, x.Children = strings.TrimPrefix(plain, name+" = "), w.children(&at)
-		}
+		w.describe(&x, &at)
+		x.Value, x.Children = strings.TrimPrefix(plain, name+" = "), w.children(&at)
 		out = append(out, x)
 	}
 	return out
@@ -206,24 +236,23 @@ func (w *walker) readValues() {
 	if w.reader == nil {
 		return
 	}
-	w.valued = w.valued[:0]
+	w.valued, w.lines = w.valued[:0], w.lines[:0]
 	level, size := 0, 0
-	var room []logical.Frame
 	for f, err := range w.stack.AllOnce() {
 		if err != nil || f.Level == maxValueFrames {
 			return
 		}
-		room = w.view.Append(room[:0], level, f)
-		for i := range room {
-			var x frameEntry
-			w.values(&x, &room[i])
+		w.room = w.view.Append(w.room[:0], level, f)
+		for i := range w.room {
+			w.valued = append(w.valued, frameEntry{})
+			x := &w.valued[len(w.valued)-1]
+			w.values(x, &w.room[i])
 			size += x.valueSize()
-			w.valued = append(w.valued, x)
 		}
 		if size > maxValued {
 			return
 		}
-		level += len(room)
+		level += len(w.room)
 	}
 }
 
@@ -266,18 +295,19 @@ func (p *textPrinter) locals(f *frameEntry) {
 		p.text("No symbol table info available.")
 		p.byte('\n')
 		return
-	case f.Locals == nil:
+	case !f.hasLocals:
 		return
-	case len(f.Locals) == 0:
+	case len(f.locals) == 0:
 		p.text("No locals.")
 		p.byte('\n')
 	}
-	for _, v := range f.Locals {
+	for i := range f.locals {
+		l := &f.locals[i]
 		p.text("        ")
-		p.text(v.text)
+		p.text(l.text)
 		p.byte('\n')
-		if v.Why != "" {
-			p.styled(faint, "          "+v.Why)
+		if l.why != "" {
+			p.styled(faint, "          "+l.why)
 			p.byte('\n')
 		}
 	}

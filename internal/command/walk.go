@@ -53,6 +53,7 @@ type walker struct {
 	reader  *value.Reader
 	memory  target.Memory // of the stack that is being walked
 	valued  []frameEntry  // by level: the values of the stack that is being walked, as far as they were read
+	lines   []line        // of the local variables of these
 	plugins []Sniffer     // of the table: they may have names for code
 }
 
@@ -141,7 +142,7 @@ func (w *walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit = w.flags.maxFrames
-	w.memory, w.valued = target.MemoryOf(w.target, th), w.valued[:0]
+	w.memory, w.valued, w.lines = target.MemoryOf(w.target, th), w.valued[:0], w.lines[:0]
 	w.frames.limit(w.stack)
 	return nil
 }

@@ -46,7 +46,7 @@ func (p *proc) readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	buf := make([]byte, 0, 4096)
+	buf := make([]byte, 0, 512)
 	for {
 		n, err := f.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
