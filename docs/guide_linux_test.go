@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
 )
 
 // TestWritingASniffer does what docs/writing-a-sniffer.md says, from the first line to the
@@ -40,6 +41,12 @@ func TestWritingASniffer(t *testing.T) {
 		"git clone https://github.com/sfwalk/sfwalk": `
 			mkdir -p sfwalk/examples sfwalk/plugin &&
 			cp -r CHECKOUT/examples/sniffer-python sfwalk/examples && cp -r CHECKOUT/plugin/protocol sfwalk/plugin`,
+		// A copy elsewhere would be compiled anew, Delve and gRPC with it.
+		"(cd sfwalk && go install ./cmd/...)":                     "(cd CHECKOUT && go install ./cmd/...)",
+		"go mod edit -replace=github.com/sfwalk/sfwalk=../sfwalk": "go mod edit -replace=github.com/sfwalk/sfwalk=CHECKOUT",
+		"go get github.com/sfwalk/sfwalk/plugin": `
+			cp CHECKOUT/go.sum . &&
+			(GOPROXY=off go get github.com/sfwalk/sfwalk/plugin || go get github.com/sfwalk/sfwalk/plugin)`,
 		"sudo apt-get install -qy python3-grpcio python3-protobuf protobuf-compiler openssl": `
 			dpkg-query --show python3-grpcio python3-protobuf protobuf-compiler openssl`,
 	} {
@@ -86,11 +93,32 @@ func TestEmbedding(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := guide{t: t, instead: map[string]string{
-		"go install github.com/sfwalk/sfwalk/examples/embed@latest": "(cd " + checkout + " && go install ./examples/embed)",
+		"go install github.com/sfwalk/sfwalk/examples/sfwalk-embed@latest": "(cd " + checkout + " && go install ./examples/sfwalk-embed)",
+		"git clone https://github.com/sfwalk/sfwalk":                       "mkdir -p sfwalk/examples && cp -r " + checkout + "/examples/sfwalk-embed sfwalk/examples",
+		"go mod edit -replace=github.com/sfwalk/sfwalk=../sfwalk":          "go mod edit -replace=github.com/sfwalk/sfwalk=" + checkout,
+		"go get .": "cp " + checkout + "/go.sum . && (GOPROXY=off go get . || go get .)",
 	}}
 	g.start()
 	if files, commands := g.follow("embedding.md"); files < 3 || commands < 4 || len(g.instead) > 0 {
 		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
+	}
+}
+
+// The order that the guide on plug-ins shows is that of the sniffers.
+func TestOrder(t *testing.T) {
+	page := readFile(t, "writing-a-sniffer.md")
+	var names []string
+	for _, line := range strings.Split(page, "\n") {
+		if strings.HasPrefix(line, "    ") && strings.Contains(line, " →") {
+			for _, name := range strings.Split(line, "→") {
+				if name = strings.TrimSpace(name); name != "" && name != "(plug-ins)" {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	if want := sniffer.Names(); !slices.Equal(names, want) {
+		t.Errorf("writing-a-sniffer.md has %q, the order is %q", names, want)
 	}
 }
 
@@ -372,7 +400,11 @@ func (g *guide) pattern(line string) *regexp.Regexp {
 		case len(what) == 64:
 			text += "[0-9a-f]{64}"
 		case strings.Contains(what, " "):
-			text += "[0-9]+ " + what[strings.Index(what, " ")+1:]
+			number := "[1-9][0-9]* "
+			if what[0] == '0' {
+				number = "0 "
+			}
+			text += number + what[strings.Index(what, " ")+1:]
 		default:
 			text += "[0-9.]+[mµ]?s"
 		}

@@ -1,10 +1,10 @@
 //go:build linux
 
-// Command embed is a debugger in miniature: it runs a program, and when a signal is about
+// Command sfwalk-embed is a debugger in miniature: it runs a program, and when a signal is about
 // to end it, prints the stack of its main thread.
 //
-//	embed PROGRAM [ARGUMENT...]
-//	embed -break FUNCTION PROGRAM [ARGUMENT...]
+//	sfwalk-embed PROGRAM [ARGUMENT...]
+//	sfwalk-embed -break FUNCTION PROGRAM [ARGUMENT...]
 //
 // With -break, it runs the program to a function, and does what standard input says: finish, nexti,
 // return, continue.
@@ -26,7 +26,7 @@ import (
 func main() {
 	at := flag.String("break", "", "run the program to this `function`, and read commands")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: embed [-break FUNCTION] PROGRAM [ARGUMENT...]")
+		fmt.Fprintln(os.Stderr, "usage: sfwalk-embed [-break FUNCTION] PROGRAM [ARGUMENT...]")
 		os.Exit(2)
 	}
 	flag.Parse()
@@ -34,7 +34,7 @@ func main() {
 		flag.Usage()
 	}
 	if new(process).Arch() == nil {
-		fmt.Fprintln(os.Stderr, "embed: there is no descriptor of processors like this one:", runtime.GOARCH)
+		fmt.Fprintln(os.Stderr, "sfwalk-embed: there is no descriptor of processors like this one:", runtime.GOARCH)
 		os.Exit(1)
 	}
 	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
@@ -46,7 +46,7 @@ func main() {
 		status, err = debug(cmd)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "embed:", err)
+		fmt.Fprintln(os.Stderr, "sfwalk-embed:", err)
 		os.Exit(1)
 	}
 	os.Exit(status)

@@ -56,7 +56,7 @@ func show(w io.Writer, f *logical.Frame) {
 	case frame.SigTramp:
 		fmt.Fprintf(w, "#%-3d <signal handler called>\n", f.Level)
 	case frame.Dummy:
-		fmt.Fprintf(w, "#%-3d <function called from embed>\n", f.Level)
+		fmt.Fprintf(w, "#%-3d <function called from sfwalk-embed>\n", f.Level)
 	default:
 		fmt.Fprintf(w, "#%-3d %#016x in %s (%s:%d)\n", f.Level, f.PC, shown(f.Function), shown(f.File), f.Line)
 	}
