@@ -19,8 +19,8 @@ func newSFrame() *cobra.Command {
 		Long: `sframe works on the SFrame stack trace information of ELF files, versions 1 to 3,
 for amd64, AArch64 and s390x: it dumps SFrame, compares it with the DWARF call frame
 information of the same file, and makes it from DWARF.`,
-		Example: `  sfwalk sframe dump testdata/bin/mix-v3
-  sfwalk sframe verify testdata/bin/mix-v3
+		Example: `  sfwalk sframe dump FILE
+  sfwalk sframe verify FILE
   sfwalk sframe gen /bin/ls -o ls.sframe`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -33,8 +33,8 @@ table says that its offsets repeat block by block.
 
 Exit codes: 0 printed; 1 FILE cannot be read or has no SFrame, or parts of it are
 malformed (the others are printed); 2 usage.`,
-		Example: `  sfwalk sframe dump testdata/bin/mix-v3
-  sfwalk sframe dump testdata/bin/mix-v3 --json | jq '.sections[].fdes[] | select(.fde_type.name | endswith("FLEX")) | .start'`,
+		Example: `  sfwalk sframe dump FILE
+  sfwalk sframe dump FILE --json | jq '.sections[].fdes[] | select(.fde_type.name | endswith("FLEX")) | .start'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := dumpFile(cmd.OutOrStdout(), args[0], section, asJSON); err != nil {

@@ -43,8 +43,8 @@ flag SFRAME_F_FDE_FUNC_START_PCREL.
 
 Exit codes: 0 they agree; 1 they disagree; 2 usage, or FILE cannot be read, has
 no SFrame or no call frame information, or parts of them are malformed.`,
-		Example: `  sfwalk sframe verify testdata/bin/mix-v3
-  sfwalk sframe verify testdata/bin/mix-v3 --json | jq '.disagreements[].function'`,
+		Example: `  sfwalk sframe verify FILE
+  sfwalk sframe verify FILE --json | jq '.disagreements[].function'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := verifyFile(args[0])
