@@ -1,4 +1,5 @@
 # make build    sfwalk, sfwalk-full, which runs plug-ins and Delve, and sniffer-perfmap, a plug-in for JITs, into bin/
+# make man      the manual pages of all commands, into bin/man
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
 #               those of the file formats on emulated hosts as well
@@ -34,11 +35,11 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 # Programs that the tests run, and the Debian packages that have them.
 TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
             aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc aarch64-linux-gnu-g++ s390x-linux-gnu-g++ \
-            i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ musl-gcc qemu-i386 qemu-arm node openssl protoc eu-stack debuginfod /usr/lib/python3/dist-packages/grpc/__init__.py
+            i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ musl-gcc qemu-i386 qemu-arm node openssl protoc eu-stack debuginfod groff /usr/lib/python3/dist-packages/grpc/__init__.py
 PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross g++-aarch64-linux-gnu g++-s390x-linux-gnu \
             gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross musl-tools \
-            nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils debuginfod
+            nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils debuginfod groff-base
 # Of a release that has them; elsewhere dwp is in binutils.
 DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
@@ -54,13 +55,17 @@ TOOLS    += gfortran gnatmake
 PACKAGES += gfortran gnat
 endif
 
-.PHONY: all build demo test releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo test releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
 # Without cgo the program is static: it starts in three quarters of the time, and in any container.
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X github.com/sfwalk/sfwalk/internal/command.version=$(VERSION)' -o bin/ ./cmd/...
+
+# The date of the pages is that of the release, so that they are the same whoever makes them.
+man:
+	$(GO) run ./internal/manpage/generate -version $(VERSION) -date $$(git log -1 --format=%cs 2>/dev/null) bin/man
 
 demo: build
 	@bin/sfwalk demo
