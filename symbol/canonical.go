@@ -5,7 +5,7 @@ import "strings"
 // CanonicalName spells the template arguments in a name of C++ as GDB does where GDB can parse them: "unsigned long" for gcc's
 // "long unsigned int", "char const*" for "const char *", "> >" for ">>".
 func CanonicalName(name string) string {
-	if strings.IndexByte(name, '<') < 0 || len(name) > maxCanonical || keepsParameters(name) {
+	if strings.IndexByte(name, '<') < 0 || len(name) > maxCanonical || unparsed(name) {
 		return name
 	}
 	return canonicalScoped(name, 0)
@@ -130,17 +130,97 @@ func canonicalType(name string, depth int) string {
 	if volatile {
 		base += " volatile"
 	}
-	if rest != "" && (rest[0] == '(' || rest[0] == '[') {
-		base += " "
+	return base + canonicalDeclarator(rest, depth)
+}
+
+// canonicalDeclarator spells what is behind the name of a type: stars, ampersands, qualifiers, bounds, and lists of parameters.
+func canonicalDeclarator(text string, depth int) string {
+	var b strings.Builder
+	for text != "" {
+		switch c := text[0]; {
+		case c == ' ':
+			text = text[1:]
+		case strings.HasPrefix(text, "const"), strings.HasPrefix(text, "volatile"):
+			word, rest, _ := strings.Cut(text, " ")
+			b.WriteString(" " + word)
+			text = rest
+		case c == '[':
+			if !strings.HasSuffix(b.String(), "]") {
+				b.WriteByte(' ')
+			}
+			end := strings.IndexByte(text, ']') + 1
+			if end == 0 {
+				end = len(text)
+			}
+			b.WriteString(text[:end])
+			text = text[end:]
+		case c == '(':
+			end, list := templateArguments(text)
+			if end < 0 || depth > maxDepth {
+				return b.String() + text
+			}
+			if inner := text[1 : end-1]; !strings.HasSuffix(b.String(), ")") && inner != "" && (inner[0] == '*' || inner[0] == '&' || isMemberPointer(inner+")")) {
+				b.WriteString(" (" + canonicalInner(inner, depth+1) + ")")
+			} else {
+				b.WriteString(canonicalParameters(list, depth+1))
+			}
+			text = text[end:]
+		default:
+			b.WriteByte(c)
+			text = text[1:]
+		}
 	}
-	return base + strings.ReplaceAll(rest, " *", "*")
+	return b.String()
+}
+
+// canonicalInner spells a declarator in brackets, such as that of a pointer to a function.
+func canonicalInner(text string, depth int) string {
+	i := strings.IndexAny(text, "*&")
+	if i < 0 {
+		return text
+	}
+	return text[:i] + strings.TrimPrefix(strings.Replace(canonicalDeclarator(text[i:], depth), "* (", "*(", 1), " ")
+}
+
+// canonicalParameters spells a list of parameters.
+func canonicalParameters(list []string, depth int) string {
+	if len(list) == 1 && list[0] == "void" {
+		return "()"
+	}
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, p := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(canonicalType(p, depth))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// CanonicalFunction spells the name of a function of C++ with its parameters as GDB does if the function has no linkage name. The
+// name begins with the function's scope and may end in template arguments; behind the parameters is end, such as " const". If GDB
+// cannot parse the name with the parameters, all of it is left as the debug information has it.
+func CanonicalFunction(name string, parameters []string, end string) string {
+	if len(parameters) == 0 {
+		parameters = []string{"void"}
+	}
+	full := name + "(" + strings.Join(parameters, ", ") + ")" + end
+	if len(full) > maxCanonical || unparsed(full) {
+		return full
+	}
+	if strings.IndexByte(name, '<') >= 0 {
+		name = canonicalScoped(name, 0)
+	}
+	return name + canonicalParameters(parameters, 0) + end
 }
 
 const anonymousSpace = "(anonymous namespace)"
 
 // CanonicalType spells a type of C++ as CanonicalName spells one among the arguments of a template: "char const*" for "const char *".
 func CanonicalType(name string) string {
-	if len(name) > maxCanonical || keepsParameters(name) {
+	if len(name) > maxCanonical || unparsed(name) {
 		return name
 	}
 	return canonicalType(name, 0)

@@ -34,23 +34,44 @@ func demangleLinkage(name string) string {
 		return bare()
 	}
 	ast = withoutConstraint(ast)
-	typed, ok := ast.(*demangle.Typed)
-	if ok {
-		of := typed.Type
-		if method, ok := of.(*demangle.MethodWithQualifiers); ok {
-			of = method.Method
-		}
-		if f, ok := of.(*demangle.FunctionType); ok {
-			f.Return = nil
-		}
-	}
+	typed := withoutResult(ast)
 	if full := demangle.ASTToString(ast, maxDemangled); keepsParameters(full) {
 		return full
 	}
-	if !ok {
+	if typed == nil {
 		return bare()
 	}
 	return demangle.ASTToString(typed.Name, maxDemangled)
+}
+
+// DemangleFunction returns the readable form of a function's linkage name with its parameters, and, like GDB where there is debug
+// information, without the type of its result.
+func DemangleFunction(linkage string) string {
+	return affordably(linkage, func() string {
+		ast, err := demangle.ToAST(linkage)
+		if err != nil {
+			return filter(linkage)
+		}
+		ast = withoutConstraint(ast)
+		withoutResult(ast)
+		return demangle.ASTToString(ast, maxDemangled)
+	})
+}
+
+// withoutResult removes the type of a function's result, and returns the function; nil if it has no parameters.
+func withoutResult(ast demangle.AST) *demangle.Typed {
+	typed, ok := ast.(*demangle.Typed)
+	if !ok {
+		return nil
+	}
+	of := typed.Type
+	if method, ok := of.(*demangle.MethodWithQualifiers); ok {
+		of = method.Method
+	}
+	if f, ok := of.(*demangle.FunctionType); ok {
+		f.Return = nil
+	}
+	return typed
 }
 
 func demangleName(name string, opts ...demangle.Option) string {

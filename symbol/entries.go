@@ -319,8 +319,8 @@ func (e *Entry) Listed(a dwarf.Attr) bool {
 	return ok && (v.class == classList || v.class == classOffset || v.class == classConstant)
 }
 
-// Prefix returns the names of the namespaces and classes around the entry of a type, as C++ and Rust have
-// them before its name: "outer::inner::".
+// Prefix returns the names of the namespaces and classes around the entry of a type or function, as C++ and Rust have
+// them before its name: "outer::inner::". Like GDB, it has none for the methods of a class without a name.
 func (e *Entry) Prefix() (prefix string) {
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		prefix = ""
@@ -332,6 +332,8 @@ func (e *Entry) Prefix() (prefix string) {
 		i := sort.Search(len(u.types), func(i int) bool { return u.types[i].off >= e.off })
 		if i < len(u.types) && u.types[i].off == e.off {
 			prefix = d.scopePrefix(u, u.types[i].scope)
+		} else if f := u.dies[e.off]; f != nil {
+			prefix = d.scopePrefix(u, f.scope)
 		}
 		return nil
 	})

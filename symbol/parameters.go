@@ -9,15 +9,38 @@ import "strings"
 // qualifiers. The name of something local to a function contains the function's parameters, and keeps
 // its own.
 func keepsParameters(full string) bool {
-	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`, "__int128", "_Complex"} {
+	return unparsed(full) || strings.HasSuffix(full, ") &") || strings.HasSuffix(full, ") const &") || strings.HasSuffix(full, "&&")
+}
+
+// unparsed reports whether GDB cannot parse a name of C++.
+func unparsed(full string) bool {
+	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`, "__int128 unsigned", "unsigned __int128", "_Complex", "__complex__"} {
 		if strings.Contains(full, mark) {
 			return true
 		}
 	}
-	if strings.HasSuffix(full, ") &") || strings.HasSuffix(full, ") const &") || strings.HasSuffix(full, "&&") {
-		return true
+	return hasComplex(full) || hasFunctionType(full)
+}
+
+// hasComplex reports whether name has a complex number as gcc's debug information calls it, "complex double", among its template arguments
+// or parameters.
+func hasComplex(name string) bool {
+	for {
+		i := strings.Index(name, "complex ")
+		if i < 0 {
+			return false
+		}
+		before := name[:i]
+		name = name[i+len("complex "):]
+		if before != "" && strings.IndexByte("(<, ", before[len(before)-1]) < 0 {
+			continue
+		}
+		for _, part := range [...]string{"double", "float", "int", "long", "short", "char", "unsigned", "signed", "_Float"} {
+			if strings.HasPrefix(name, part) {
+				return true
+			}
+		}
 	}
-	return hasFunctionType(full)
 }
 
 // hasFunctionType reports whether name has the type of a function among its template arguments or

@@ -40,7 +40,7 @@ func (t *Type) decimalText(b []byte) string {
 		if top(5) {
 			text = sign + "sNaN"
 		}
-		return text + payload(all, n-1-exponentBits-2, digits-1)
+		return text + payload(all, n-1-exponentBits-3, digits-1, t.r.Arch.PackedDecimals)
 	}
 	mask := func(bits int) *big.Int {
 		return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1))
@@ -94,27 +94,24 @@ func scientific(digits string, exponent int) string {
 	return s + "E" + sign + strconv.Itoa(adjusted)
 }
 
-// payload writes the digits that a decimal number carries that is none.
-func payload(all *big.Int, bits, digits int) string {
+// payload writes the digits that a decimal number carries that is none, in its lowest bits. Too large a payload counts as zero (IEEE 754,
+// section 3.5.2).
+func payload(all *big.Int, bits, digits int, packed bool) string {
 	p := new(big.Int).And(all, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1)))
-	switch limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil); {
-	case p.Sign() == 0:
-		return ""
-	case p.Cmp(limit) >= 0:
-		return strings.Repeat("9", digits)
+	text := p.String()
+	if packed {
+		text = strings.TrimLeft(unpack(all, bits), "0")
 	}
-	return p.String()
+	if text == "0" || len(text) > digits {
+		return ""
+	}
+	return text
 }
 
 // packed returns the digits and the biased exponent of a number of n bits whose digits are packed (IEEE 754, section 3.5.2): the
 // first digit and two bits of the exponent in five bits behind the sign, the rest of the exponent, groups of three digits.
 func packed(all *big.Int, n, exponentBits int) (digits string, exponent int) {
-	bits := func(lo, count int) (v int) {
-		for i := count - 1; i >= 0; i-- {
-			v = v<<1 | int(all.Bit(lo+i))
-		}
-		return v
-	}
+	bits := func(lo, count int) int { return bitsOf(all, lo, count) }
 	rest := exponentBits - 2
 	combination := bits(n-6, 5)
 	first, top := combination&7, combination>>3
@@ -122,15 +119,30 @@ func packed(all *big.Int, n, exponentBits int) (digits string, exponent int) {
 		first, top = 8+combination&1, combination>>1&3
 	}
 	exponent = top<<rest | bits(n-6-rest, rest)
-	text := strconv.Itoa(first)
-	for at := n - 6 - rest - 10; at >= 0; at -= 10 {
-		d := threeDigits(bits(at, 10))
-		text += string([]byte{'0' + byte(d[0]), '0' + byte(d[1]), '0' + byte(d[2])})
-	}
+	text := strconv.Itoa(first) + unpack(all, n-6-rest)
 	if text = strings.TrimLeft(text, "0"); text == "" {
 		text = "0"
 	}
 	return text, exponent
+}
+
+// unpack returns the digits in the lowest bits.
+func unpack(all *big.Int, bits int) string {
+	var text []byte
+	for at := bits - 10; at >= 0; at -= 10 {
+		for _, d := range threeDigits(bitsOf(all, at, 10)) {
+			text = append(text, '0'+byte(d))
+		}
+	}
+	return string(text)
+}
+
+// bitsOf returns count bits, from the bit lo on.
+func bitsOf(all *big.Int, lo, count int) (v int) {
+	for i := count - 1; i >= 0; i-- {
+		v = v<<1 | int(all.Bit(lo+i))
+	}
+	return v
 }
 
 // threeDigits unpacks ten bits.

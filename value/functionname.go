@@ -2,21 +2,19 @@ package value
 
 import (
 	"debug/dwarf"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// functionAt returns the name of the function at an address, and where the function begins, if debug information has another one than
-// symbol tables: of several symbols with one address, the one that was meant; in C++, without a linkage name, what GDB makes of the
-// parameters.
+// functionAt returns the name of the function at an address, and where the function begins, if debug information has one: of several
+// symbols with one address, the one that was meant; in C++ without the type of the result; without a linkage name, what GDB makes of
+// the parameters.
 func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
 	scopes, bias, err := r.Symbols.Scopes(r.Modules, addr)
-	if err != nil || len(scopes) == 0 {
+	if err != nil {
 		return "", 0
 	}
-	language := scopes[0].Language()
-	if language != "c++" {
+	if len(scopes) == 0 || scopes[0].Language() != "c++" { // an assembler's functions have no scopes
 		list := r.Symbols.Locate(r.Modules, addr)
 		if f := list[len(list)-1]; f.Entry != 0 && f.Entry <= addr {
 			return f.Function, f.Entry
@@ -29,8 +27,8 @@ func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
 	}
 	e := scopes[0].Entry
 	for range maxAbstract {
-		if linkageName(e) != "" {
-			return "", 0
+		if linkage := linkageName(e); linkage != "" {
+			return symbol.DemangleFunction(linkage), low + bias
 		}
 		if name = e.Text(dwarf.AttrName); name != "" {
 			break
@@ -54,12 +52,12 @@ func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
 			}
 			continue
 		}
-		list = append(list, symbol.CanonicalType(p.String()))
+		list = append(list, p.String())
 	}
 	if dots {
 		list = append(list, "...")
 	}
-	return e.Prefix() + name + "(" + strings.Join(list, ", ") + ")" + end, low + bias
+	return symbol.CanonicalFunction(e.Prefix()+name, list, end), low + bias
 }
 
 // method reports whether the first parameter of a function is its object.

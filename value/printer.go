@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // Printer writes values as GDB's print does. The zero Printer has GDB's limits.
@@ -101,6 +103,9 @@ type writer struct {
 
 	chars []element // of the text that is being written
 
+	base    *Value       // the object that is written is this base of one
+	virtual []symbol.Ref // classes of virtual bases that were written of the same object
+
 	contents *Contents // to be filled instead of a text; nil for a text
 }
 
@@ -185,12 +190,12 @@ func (w *writer) value(v *Value) {
 		w.put("<incomplete type>")
 		return
 	}
-	if t := v.Type.Strip(); t.Kind == Unknown && t.Name != "" {
-		w.put(t.Name) // as GDB does: strict DWARF 2 has no encoding for decimal numbers
-		return
-	}
 	if err := v.Err(); err != nil && !w.full && !errors.Is(err, ErrSynthetic) {
 		w.absent(err)
+		return
+	}
+	if t := v.Type.Strip(); t.Kind == Unknown && t.Name != "" {
+		w.put(t.Name) // as GDB does: strict DWARF 2 has no encoding for decimal numbers
 		return
 	}
 	w.part(v)

@@ -1,6 +1,11 @@
 package value
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/symbol"
+)
 
 // structure writes a struct or union: {a = 1, b = 2}.
 func (w *writer) structure(v *Value, t *Type) {
@@ -26,10 +31,17 @@ func (w *writer) members(v *Value, t *Type) {
 		first = false
 	}
 	members := 0
+	if w.base != v {
+		defer func(outer []symbol.Ref) { w.virtual = outer }(w.virtual)
+		w.virtual = nil
+	}
 	for i := range fields {
 		f := &fields[i]
 		if !f.Base {
 			members++
+			continue
+		}
+		if f.Virtual && w.again(f.Type.Strip()) {
 			continue
 		}
 		sep()
@@ -39,6 +51,7 @@ func (w *writer) members(v *Value, t *Type) {
 		case base.err != nil && !isGone(base.err):
 			w.put("<invalid address>")
 		default:
+			w.base = &base
 			w.part(&base)
 		}
 	}
@@ -79,6 +92,18 @@ func (w *writer) members(v *Value, t *Type) {
 		}
 	}
 	w.put("}")
+}
+
+// again reports whether a virtual base of an object has been written: it is there once.
+func (w *writer) again(t *Type) bool {
+	if t.entry == nil {
+		return false
+	}
+	if slices.Contains(w.virtual, t.entry.Ref) {
+		return true
+	}
+	w.virtual = append(w.virtual, t.entry.Ref)
+	return false
 }
 
 // twice reports whether a static member is being written already: a class may have a static member of its own type.

@@ -22,11 +22,14 @@ func (e *evaluation) arithmetic(op byte) bool {
 		shift := op == opShl || op == opShr || op == opShra
 		switch {
 		case e.err != nil:
-		case a.t != b.t && !shift:
+		case !a.t.like(b.t, e.x.AddrSize) && !shift:
 			e.fail(malformed("the two values have different types"))
 		case a.t.float() || b.t.float():
 			e.floats(op, a, b)
 		default:
+			if a.t.generic() && !shift {
+				a.t = b.t
+			}
 			e.integers(op, a, b)
 		}
 	default:

@@ -49,6 +49,10 @@ func context() *Context {
 				return Type{Size: 4, Encoding: Unsigned}, nil
 			case 4:
 				return Type{Size: 4, Encoding: Float}, nil
+			case 5:
+				return Type{Size: 2, Encoding: Float}, nil
+			case 6:
+				return Type{Size: 8, Encoding: Signed}, nil
 			}
 			return Type{}, fmt.Errorf("no type at %#x", ref)
 		},
@@ -64,6 +68,7 @@ func TestLocate(t *testing.T) {
 	at := func(addr uint64) Location { return Location{Kind: Memory, Addr: addr} }
 	value := func(bits uint64, typ Type) Location { return Location{Kind: Value, Bits: bits, Type: typ} }
 	int4, double, uint4 := Type{4, Signed}, Type{8, Float}, Type{4, Unsigned}
+	half, long := Type{2, Float}, Type{8, Signed}
 	minus := uint64(math.MaxUint64)
 	for _, test := range []struct {
 		name string
@@ -107,6 +112,11 @@ func TestLocate(t *testing.T) {
 		{"convert int to generic", []byte{0xa4, 1, 4, 0xfe, 0xff, 0xff, 0xff, 0xa8, 0, 0x9f}, value(minus-1, Type{})},
 		{"convert unsigned to generic", []byte{0xa4, 3, 4, 0xfe, 0xff, 0xff, 0xff, 0xa8, 0, 0x9f}, value(0xfffffffe, Type{})},
 		{"unsigned div", []byte{0xa4, 3, 4, 0xfe, 0xff, 0xff, 0xff, 0xa4, 3, 4, 2, 0, 0, 0, 0x1b, 0x9f}, value(0x7fffffff, uint4)},
+		{"convert int to half", []byte{0xa4, 1, 4, 0xfe, 0xff, 0xff, 0xff, 0xa8, 5, 0x9f}, value(0xc000, half)},
+		{"half plus half", []byte{0xa4, 5, 2, 0, 0x3c, 0xa4, 5, 2, 1, 0, 0x22, 0x9f}, value(0x3c00, half)},
+		{"half times half", []byte{0xa4, 5, 2, 0, 0x7b, 0xa4, 5, 2, 0, 0x7b, 0x1e, 0x9f}, value(0x7c00, half)},
+		{"signed plus generic", []byte{0xa4, 6, 8, 1, 0, 0, 0, 0, 0, 0, 0, 0x73, 2, 0x22, 0x9f}, value(0x3003, long)}, // as GDB
+		{"generic plus signed", []byte{0x73, 2, 0xa4, 6, 8, 1, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x9f}, value(0x3003, long)},
 		{"reinterpret float", []byte{0xa4, 4, 4, 0, 0, 0x80, 0x3f, 0xa9, 3, 0x9f}, value(0x3f800000, uint4)},
 		{"regval_type", []byte{0xa5, 18, 1, 0x9f}, value(0x12000, int4)},
 		{"deref_type", []byte{0x31, 0xa6, 4, 1, 0x9f}, value(0x04030201, int4)},

@@ -5,7 +5,7 @@ import "math"
 // Type is the base type of a value on the stack. The zero Type is the generic type: an integer of the
 // size of an address, without a sign (DWARF 5, section 2.5.1).
 type Type struct {
-	Size     int // in bytes: 1 to 8; 0 for the generic type
+	Size     int // in bytes: 1 to 8, of a float 2, 4 or 8; 0 for the generic type
 	Encoding Encoding
 }
 
@@ -23,9 +23,23 @@ const (
 )
 
 func (t Type) generic() bool { return t.Size == 0 }
-func (t Type) float() bool   { return t.Encoding == Float && (t.Size == 4 || t.Size == 8) }
+func (t Type) float() bool {
+	return t.Encoding == Float && (t.Size == 2 || t.Size == 4 || t.Size == 8)
+}
 func (t Type) signed() bool {
 	return t.Encoding == Signed || t.Encoding == SignedChar
+}
+
+// like reports whether numbers of both types may be computed with each other. Compilers (clang) mix the generic type with integers of
+// the same size, as GDB allows them to do.
+func (t Type) like(other Type, addrSize int) bool {
+	if t == other {
+		return true
+	}
+	if t.width(addrSize) != other.width(addrSize) || t.float() || other.float() {
+		return false
+	}
+	return t.generic() || other.generic() || t.signed() && other.signed()
 }
 
 // valid reports whether values of the type can be computed with.
@@ -62,7 +76,10 @@ func extend(v uint64, bytes int) int64 {
 
 // number returns the value of a float.
 func (v operand) number() float64 {
-	if v.t.Size == 4 {
+	switch v.t.Size {
+	case 2:
+		return fromHalf(uint16(v.bits))
+	case 4:
 		return float64(math.Float32frombits(uint32(v.bits)))
 	}
 	return math.Float64frombits(v.bits)
@@ -70,10 +87,50 @@ func (v operand) number() float64 {
 
 // real returns x as a value of the float type t.
 func real(x float64, t Type) operand {
-	if t.Size == 4 {
+	switch t.Size {
+	case 2:
+		return operand{uint64(toHalf(x)), t}
+	case 4:
 		return operand{uint64(math.Float32bits(float32(x))), t}
 	}
 	return operand{math.Float64bits(x), t}
+}
+
+// fromHalf returns the value of a number of binary16 (IEEE 754, section 3.4).
+func fromHalf(bits uint16) float64 {
+	sign, exponent, fraction := float64(1), int(bits>>10&31), float64(bits&1023)
+	if bits>>15 != 0 {
+		sign = -1
+	}
+	switch exponent {
+	case 0:
+		return math.Copysign(math.Ldexp(fraction, -24), sign)
+	case 31:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// toHalf rounds a number to binary16, to the nearest, ties to even.
+func toHalf(x float64) uint16 {
+	const infinity, quiet = 31 << 10, 1 << 9
+	var sign uint16
+	if math.Signbit(x) {
+		sign = 1 << 15
+	}
+	_, exponent := math.Frexp(x)
+	exponent = max(exponent, -13) // the number is a multiple of 2^(exponent-11)
+	n := math.RoundToEven(math.Ldexp(math.Abs(x), 11-exponent))
+	switch {
+	case math.IsNaN(x):
+		return sign | infinity | quiet
+	case math.IsInf(x, 0) || exponent > 16:
+		return sign | infinity
+	}
+	return sign | uint16((exponent+13)<<10+int(n)) // the first bit of n, if it is there, counts the exponent up
 }
 
 // convert returns v as a value of another type, as C's cast does.

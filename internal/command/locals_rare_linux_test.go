@@ -1,0 +1,96 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestRareValuesAsGDB compares values that compilers seldom describe, and the names that gdb makes of functions.
+func TestRareValuesAsGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, tt := range []struct {
+		source, own string
+		command     []string
+	}{
+		{"functionnames.cc", "take", []string{"g++", "-std=c++20", "-w", "-g"}},
+		{"functionnames.cc", "take", []string{"clang++", "-std=c++20", "-w", "-g"}},
+		{"rarevalues.c", "", []string{"gcc", "-O2", "-g"}},
+		{"rarevalues.c", "", []string{"gcc", "-O2", "-gdwarf-2", "-gstrict-dwarf"}},
+		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-g"}},
+		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-O2", "-g"}},
+	} {
+		t.Run(fmt.Sprint(tt.source, tt.command), func(t *testing.T) {
+			if tt.source == "functionnames.cc" {
+				gdbtest.NeedGDB(t, 13) // releases parse more and more names
+			}
+			var counts tally
+			tt.command[0] = gdbtest.Tool(t, tt.command[0])
+			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source), tt.command...)
+			localsAsGDB(t, program, tt.own, &counts, []string{"--raw"})
+			if counts.values < 8 {
+				t.Errorf("%d values", counts.values)
+			}
+			counts.log(t)
+		})
+	}
+}
+
+// TestDecimalsAsProgram compares decimal numbers, many of which have too large a coefficient, with what the arithmetic of the program
+// itself makes of them.
+func TestDecimalsAsProgram(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	path := filepath.Join(t.TempDir(), "numbers")
+	p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "decimals.c"), gdbtest.Tool(t, "gcc"), "-g"), path)
+	said, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Fields(string(said))
+	next := 0
+	for _, name := range []string{"small", "middle", "large"} {
+		out, stderr, err := command("attach", strconv.Itoa(p.PID), "--print", name, "--frame", "main", "--print-elements", "-1", "--print-repeats", "1000")
+		if err != nil {
+			t.Fatal(err, stderr)
+		}
+		m := regexp.MustCompile(name + ` = \{(.*)\}`).FindStringSubmatch(out)
+		if m == nil {
+			t.Fatalf("no value of %s: %s", name, out)
+		}
+		zeros := 0
+		for i, text := range strings.Split(m[1], ", ") {
+			want, err := strconv.ParseFloat(rows[next], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			next++
+			if strings.Contains(text, "NaN") {
+				text = "NaN"
+			}
+			got, err := strconv.ParseFloat(text, 64) // Go reads all digits, and has 0 or an infinity for what a float64 cannot hold
+			if err != nil && !math.IsInf(got, 0) {
+				t.Errorf("%s[%d] = %s: %v", name, i, text, err)
+				continue
+			}
+			if got == 0 && want == 0 {
+				zeros++
+			}
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%s[%d] = %s, the program computes with %v", name, i, text, want)
+			}
+		}
+		if name != "small" && zeros < 10 {
+			t.Errorf("%s has %d zeros", name, zeros)
+		}
+	}
+	if next != len(rows) {
+		t.Errorf("%d numbers, the program has %d", next, len(rows))
+	}
+}
