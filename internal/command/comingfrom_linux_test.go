@@ -1,0 +1,232 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// alike is a command of docs/coming-from.md and its peer: the output of both has what both patterns find.
+type alike struct {
+	ours  string
+	peer  string // a command of gdb ("gdb: bt"), or of the shell; empty where another test holds our output against the peer's
+	wants []string
+}
+
+// alikes are run on the demo's process and its core file. A pattern holds for the peer's output and for ours.
+var alikes = []alike{
+	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called>`, `in (compute|nap) \(`, `\bon_tick \(`}},
+	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply 2 bt", []string{`(?s)visit.*walk_tree.*start_thread`}},
+	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply 2 bt 3", []string{`#2 `, `^(?s:[^#]|#[0-5] )*$`}},
+	{"sfwalk attach 4242 --locals", "gdb: thread apply all bt full", []string{`sum = (<optimized out>|\d+)`, `node = \{10, 0`}},
+	{"sfwalk attach 4242 --args", "gdb: thread apply all bt", []string{`on_tick \(sig=10\)`, `walk_tree \(depth=`}},
+	{"sfwalk attach 4242 --locals --frame visit", "gdb: thread apply 2 -s -q frame apply all -q info args", []string{`\bleaf ?= ?`}},
+	{"sfwalk attach 4242 --print depth", "gdb: thread apply all -s -q frame apply all -s p depth", []string{` = (1|<optimized out>)\b`}},
+	{"sfwalk attach 4242 --registers", "gdb: thread apply 2 frame apply 1 info registers", []string{`\brip\b`, `\br15\b`}},
+	{"sfwalk attach 4242 --explain", "gdb: thread apply 2 frame apply 2 info frame", []string{`caller of frame at 0x`, `[Pp]revious frame's sp is 0x`}},
+	{"sfwalk attach 4242 --max-frames 1", "gdb: info threads", []string{`"ticker"`}},
+	{"sfwalk attach 4242 4243", "", []string{`(?s)Process \d+.*Process \d+`}},
+	{"sfwalk attach --name nginx", "pgrep -x nginx", nil}, // no such process: both end with 1
+	{"sfwalk attach --children 4242", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --save snapshot.4242", "", []string{`on_tick \(`}},
+	{"sfwalk core core.4242", "gdb-core: thread apply all bt", []string{`<signal handler called>`, `\bon_tick \(`}},
+	{"sfwalk core --exe ./server core.4242", "gdb-core: thread apply all bt", []string{`\bon_tick \(`}},
+	{"sfwalk core core.4242 --exe ./server", "eu-stack --core core.4242 -e ./server", []string{`(?s)on_tick.*compute.*ticker`}},
+	{"sfwalk core core.4242 --sysroot /srv/arm64-root", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --debug-dir ./debug", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --no-debuginfod", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --locals --print-elements 10 --print-repeats 5 --print-depth 2", "", []string{`node = \{`}},
+	{"sfwalk attach 4242 --locals --raw", "", []string{`node = \{`}},
+	{"sfwalk attach 4242 --json", "", []string{`"function": ?"on_tick"`}},
+	{"sfwalk attach 4242 --max-frames 2", "eu-stack -n 2 -p 4242", []string{`#1 `}},
+	{"sfwalk attach 4242 --no-lines", "eu-stack -p 4242", []string{`(?s)on_tick.*compute.*ticker.*start_thread`}},
+	{"sfwalk attach 4242 --merge", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --tree", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --format flamegraph -o x.svg", "", nil},
+	{"sfwalk sframe dump FILE", "", []string{`Version: SFRAME_VERSION_3`, `Num FDEs: \d+`}},
+	{"sfwalk sframe verify FILE", "", []string{`FDE`}},
+	{"sfwalk symbols dump FILE", "", []string{`(?m)^MODULE Linux x86_64 `}},
+}
+
+// elsewhere are the commands of the page that other tests hold against their peers: they take a Go program, a stub, plug-ins,
+// or a client.
+var elsewhere = map[string]string{
+	"coredumpctl dump | sfwalk core -":              "TestCoreFromPipe",
+	"sfwalk remote localhost:1234":                  "TestRemoteIsLive",
+	"sfwalk call 4242 'getpid()'":                   "TestCallingPage",
+	"sfwalk attach 4242 --goroutines":               "TestGoroutines",
+	"sfwalk attach 4242 --goroutines --json":        "TestGoroutines",
+	"sfwalk attach 4242 --plugin ./sniffer-mine":    "TestDocumentedCommands",
+	"sfwalk attach 4242 --plugin ./sniffer-perfmap": "TestDocumentedCommands",
+	"sfwalk dlv core ./server core.4242":            "TestDocumentedCommands",
+	"sfwalk dlv attach 4242":                        "TestDocumentedCommands",
+	"sfwalk dlv exec ./server":                      "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --symbols ./symbols": "TestDocumentedCommands",
+}
+
+// TestComingFrom runs the commands of docs/coming-from.md, and those of the tools that its readers come from.
+func TestComingFrom(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	t.Setenv("LC_ALL", "C.UTF-8")
+	known := comingFrom(t)
+	p := startDemo(t)
+	pid := strconv.Itoa(p.PID)
+	exe, err := os.Readlink("/proc/" + pid + "/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs("../../testdata/bin/mix-v3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("debug", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	gcore(t, p.PID, "core."+pid)
+	names := strings.NewReplacer("4242 4243", pid+" "+strconv.Itoa(startDemo(t).PID), "core.4242", "core."+pid, "snapshot.4242", "snapshot."+pid, "4242", pid,
+		"4243", strconv.Itoa(threadOf(t, pid, "walker")), "./server", exe, "/srv/arm64-root", "/", "FILE", file)
+	live := gdbAll(t, "gdb: ", "-p", pid)
+	dead := gdbAll(t, "gdb-core: ", exe, "core."+pid)
+	for _, a := range alikes {
+		if !known[a.ours] {
+			t.Errorf("docs/coming-from.md lacks %s", a.ours)
+		}
+		delete(known, a.ours)
+		ours, errOut, err := command(strings.Fields(names.Replace(a.ours))[1:]...)
+		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {
+			err = nil // verify has found something
+		}
+		failed := err != nil
+		if a.wants != nil && failed {
+			t.Errorf("%s: %v\n%s", a.ours, err, errOut)
+			continue
+		}
+		outputs := map[string]string{a.ours: ours}
+		if a.peer != "" {
+			text, ok := live[a.peer]
+			if !ok {
+				text, ok = dead[a.peer]
+			}
+			if !ok {
+				text = peer(t, names.Replace(a.peer), failed)
+			}
+			outputs[a.peer] = text
+		}
+		for name, text := range outputs {
+			for _, want := range a.wants {
+				if !regexp.MustCompile(want).MatchString(text) {
+					t.Errorf("%s prints nothing that matches %s:\n%s", name, want, text)
+				}
+			}
+		}
+	}
+	tests := ""
+	for _, file := range gdbtest.Glob(t, folder+"/*_test.go") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests += string(text)
+	}
+	for c := range known {
+		if name := elsewhere[c]; name == "" || !strings.Contains(tests, "\nfunc "+name+"(t *testing.T)") {
+			t.Errorf("docs/coming-from.md has a command that no test runs: %s (%s)", c, name)
+		}
+	}
+}
+
+// comingFrom returns the commands of sfwalk on the page. A row has one, or says that there is none.
+func comingFrom(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/coming-from.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, rows := map[string]bool{}, 0
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(strings.ReplaceAll(line, `\|`, "\x00"), "|")
+		if len(cells) != 4 || strings.HasPrefix(cells[1], " ---") || strings.TrimSpace(cells[2]) == "in sfwalk" {
+			continue
+		}
+		rows++
+		found := regexp.MustCompile("`([^`]*\\bsfwalk [a-z][^`]*)`").FindAllStringSubmatch(cells[2], -1)
+		if len(found) == 0 && !strings.Contains(cells[2], "**No**") {
+			t.Errorf("docs/coming-from.md: a row has no command, and does not say so: %s", line)
+		}
+		for _, m := range found {
+			commands[strings.ReplaceAll(m[1], "\x00", "|")] = true
+		}
+	}
+	if rows < 40 {
+		t.Errorf("docs/coming-from.md has only %d rows", rows)
+	}
+	return commands
+}
+
+// gdbAll has one gdb run all of its commands in alikes, and returns what each prints.
+func gdbAll(t *testing.T, kind string, args ...string) map[string]string {
+	t.Helper()
+	args = append([]string{"-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off"}, args...)
+	var commands []string
+	for _, a := range alikes {
+		if c, ok := strings.CutPrefix(a.peer, kind); ok {
+			commands = append(commands, a.peer)
+			args = append(args, "-ex", `echo \n=====\n`, "-ex", c)
+		}
+	}
+	out, err := exec.Command(gdbtest.Tool(t, "gdb"), args...).Output()
+	if err != nil {
+		t.Fatalf("gdb: %v\n%s", err, out)
+	}
+	parts := strings.Split(string(out), "\n=====\n")[1:]
+	if len(parts) != len(commands) {
+		t.Fatalf("gdb has run %d commands of %d:\n%s", len(parts), len(commands), out)
+	}
+	list := map[string]string{}
+	for i, c := range commands {
+		list[c] = parts[i]
+	}
+	return list
+}
+
+// peer runs another tool. It fails where sfwalk does.
+func peer(t *testing.T, line string, fails bool) string {
+	t.Helper()
+	args := strings.Fields(line)
+	cmd := exec.Command(gdbtest.Tool(t, args[0]), args[1:]...)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	out, err := cmd.Output()
+	// eu-stack ends with 1 where it cannot unwind a stack to its end, and prints it.
+	if (err != nil) != fails && args[0] != "eu-stack" {
+		t.Errorf("%s: %v\n%s", line, err, &errOut)
+	}
+	return string(out)
+}
+
+// threadOf returns a thread of a process by its name.
+func threadOf(t *testing.T, pid, name string) int {
+	t.Helper()
+	for _, dir := range gdbtest.Glob(t, fmt.Sprintf("/proc/%s/task/*", pid)) {
+		if comm, err := os.ReadFile(dir + "/comm"); err == nil && strings.TrimSpace(string(comm)) == name {
+			tid, _ := strconv.Atoi(filepath.Base(dir))
+			return tid
+		}
+	}
+	t.Fatalf("process %s has no thread %q", pid, name)
+	return 0
+}
