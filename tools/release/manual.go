@@ -1,25 +1,25 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"time"
 )
 
-// manual makes the pages of the manual.
+// manual makes the pages of the manual, as 'make man' does. Their date is the release's.
 func (r *release) manual(ctx context.Context, dir string) error {
-	if err := r.run(ctx, os.Environ(), new(bytes.Buffer), "make", "-n", "man"); err != nil {
-		return os.MkdirAll(filepath.Join(dir, "share/man/man1"), 0o755) // no page yet
-	}
 	made := filepath.Join(r.work, "man")
-	if err := r.run(ctx, os.Environ(), nil, "make", "--no-print-directory", "man", "MAN="+made); err != nil {
+	err := r.run(ctx, environment(runtime.GOOS, runtime.GOARCH), nil, "go", "run", "./internal/manpage/generate",
+		"-version", r.version.File, "-date", r.time.Format(time.DateOnly), made)
+	if err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(made)
 	if err != nil || len(entries) == 0 {
-		return fmt.Errorf("'make man' has made no page: %v", err)
+		return fmt.Errorf("there is no page of the manual: %v", err)
 	}
 	for _, e := range entries {
 		text, err := os.ReadFile(filepath.Join(made, e.Name()))
