@@ -15,6 +15,7 @@
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope
 //	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
+//	waitfor          which thread waits for which, and deadlocks
 //	target           what a process is: implement it for a process that you control
 //	target/live      a live Linux process
 //	target/core      a core file

@@ -42,6 +42,8 @@ type Arch struct {
 	// the length of the instruction that makes the call, where the kernel prepares to make it
 	// once more before the tracer reads the registers; 0 where it does so after that.
 	SyscallRewind uint64
+	// SystemCalls says in which system call a thread is. It is nil if that is not known.
+	SystemCalls *SystemCalls
 	// CalleeSaved are the registers that the ABI lets a caller rely on across a
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
 	CalleeSaved RegSet

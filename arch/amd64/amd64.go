@@ -40,6 +40,10 @@ const (
 	GS     trad.Reg = 55
 	FSBase trad.Reg = 58
 	GSBase trad.Reg = 59
+
+	// OrigRAX is no register: rax at the beginning of the system call that the thread is in, which the kernel keeps; all bits
+	// are set if it is in none.
+	OrigRAX trad.Reg = 95
 )
 
 // Arch is the descriptor.
@@ -67,6 +71,7 @@ var Arch = &arch.Arch{
 	},
 	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
 	SystemResult: RAX,
+	SystemCalls:  &arch.SystemCalls{Futex: []uint64{202}, Restart: 219, Blocked: blocked},
 	// Segments and their bases belong to the thread, not to a frame: no call
 	// changes them.
 	ThreadPointer: []trad.Reg{FSBase},
@@ -120,7 +125,7 @@ var Arch = &arch.Arch{
 		{Reg: R15, Off: 0, Size: 8}, {Reg: R14, Off: 8, Size: 8}, {Reg: R13, Off: 16, Size: 8}, {Reg: R12, Off: 24, Size: 8},
 		{Reg: RBP, Off: 32, Size: 8}, {Reg: RBX, Off: 40, Size: 8}, {Reg: R11, Off: 48, Size: 8}, {Reg: R10, Off: 56, Size: 8},
 		{Reg: R9, Off: 64, Size: 8}, {Reg: R8, Off: 72, Size: 8}, {Reg: RAX, Off: 80, Size: 8}, {Reg: RCX, Off: 88, Size: 8},
-		{Reg: RDX, Off: 96, Size: 8}, {Reg: RSI, Off: 104, Size: 8}, {Reg: RDI, Off: 112, Size: 8}, {Reg: RIP, Off: 128, Size: 8},
+		{Reg: RDX, Off: 96, Size: 8}, {Reg: RSI, Off: 104, Size: 8}, {Reg: RDI, Off: 112, Size: 8}, {Reg: OrigRAX, Off: 120, Size: 8}, {Reg: RIP, Off: 128, Size: 8},
 		{Reg: CS, Off: 136, Size: 2}, {Reg: RFLAGS, Off: 144, Size: 8}, {Reg: RSP, Off: 152, Size: 8}, {Reg: SS, Off: 160, Size: 2},
 		{Reg: FSBase, Off: 168, Size: 8}, {Reg: GSBase, Off: 176, Size: 8}, {Reg: DS, Off: 184, Size: 2}, {Reg: ES, Off: 192, Size: 2},
 		{Reg: FS, Off: 200, Size: 2}, {Reg: GS, Off: 208, Size: 2},

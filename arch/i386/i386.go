@@ -32,6 +32,10 @@ const (
 	GS trad.Reg = 45
 
 	GSBase trad.Reg = 94 // the thread pointer
+
+	// OrigEAX is no register: eax at the beginning of the system call that the thread is in, which the kernel keeps; all bits
+	// are set if it is in none.
+	OrigEAX trad.Reg = 95
 )
 
 // Arch is the descriptor.
@@ -56,6 +60,7 @@ var Arch = &arch.Arch{
 	PC: EIP, SP: ESP, FP: EBP, RA: EIP,
 	ExchangedEH:  [2]trad.Reg{ESP, EBP},
 	SystemResult: EAX,
+	SystemCalls:  &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Blocked: blocked},
 	// Segments and their bases belong to the thread, not to a frame: no call changes them.
 	ThreadPointer: []trad.Reg{GSBase},
 	CalleeSaved:   arch.Set(EBX, EBP, ESP, ESI, EDI, CS, SS, DS, ES, FS, GS, GSBase),
@@ -102,7 +107,7 @@ var Arch = &arch.Arch{
 	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 68, Regs: []arch.KernelReg{
 		{Reg: EBX, Off: 0, Size: 4}, {Reg: ECX, Off: 4, Size: 4}, {Reg: EDX, Off: 8, Size: 4}, {Reg: ESI, Off: 12, Size: 4},
 		{Reg: EDI, Off: 16, Size: 4}, {Reg: EBP, Off: 20, Size: 4}, {Reg: EAX, Off: 24, Size: 4}, {Reg: DS, Off: 28, Size: 2},
-		{Reg: ES, Off: 32, Size: 2}, {Reg: FS, Off: 36, Size: 2}, {Reg: GS, Off: 40, Size: 2}, {Reg: EIP, Off: 48, Size: 4},
+		{Reg: ES, Off: 32, Size: 2}, {Reg: FS, Off: 36, Size: 2}, {Reg: GS, Off: 40, Size: 2}, {Reg: OrigEAX, Off: 44, Size: 4}, {Reg: EIP, Off: 48, Size: 4},
 		{Reg: CS, Off: 52, Size: 2}, {Reg: EFLAGS, Off: 56, Size: 4}, {Reg: ESP, Off: 60, Size: 4}, {Reg: SS, Off: 64, Size: 2},
 	}}, segments},
 }

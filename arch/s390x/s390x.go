@@ -50,6 +50,9 @@ const (
 	ACR0 trad.Reg = 48 // access registers 0 to 15 follow one another
 	PSWM trad.Reg = 64 // the program status word's mask
 	PSWA trad.Reg = 65 // and its address, the PC
+
+	// OrigR2 is no register: r2 at the beginning of the system call that the thread is in, which the kernel keeps.
+	OrigR2 trad.Reg = 95
 )
 
 // fprs are the floating-point registers by the processor's number.
@@ -70,6 +73,7 @@ var Arch = &arch.Arch{
 	Regs:      registers(),
 	PC:        PSWA, SP: R15, FP: R11, RA: R14,
 	SystemResult:   R2,
+	SystemCalls:    &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Blocked: blocked},
 	PackedDecimals: true,
 	ThreadPointer:  []trad.Reg{ACR0, ACR0 + 1},
 	CalleeSaved:    calleeSaved(),

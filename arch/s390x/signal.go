@@ -109,6 +109,7 @@ func kernelRegs() []arch.KernelRegs {
 		r.Off -= sregsFPRs - 8
 		floats.Regs = append(floats.Regs, r)
 	}
+	status.Regs = append(status.Regs, arch.KernelReg{Reg: OrigR2, Off: 208, Size: 8})
 	return []arch.KernelRegs{status, floats}
 }
 

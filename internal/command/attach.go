@@ -27,7 +27,9 @@ and stacks, lets them run again, and prints every thread's stack.
 
 Each thread is stopped for some fifty microseconds, one after the other, so the
 stacks of two threads are of slightly different moments. --consistent stops all
-threads at one moment, to see which thread waits for which.
+threads at one moment, and says of each that waits for a lock which one, and which thread
+holds it, if the C library, or Rust's, tells. Threads that wait for each other are
+named as a deadlock.
 
 attach copies the inner part of a deep stack at once, and the rest when it gets
 there. A thread that has run on by then is stopped once more, and held while its
@@ -116,7 +118,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	which.add(cmd)
 	cmd.ValidArgsFunction = completeProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
-	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
+	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+formatHelp)
 	opts.MaxCopied = usualSaved
@@ -216,9 +218,11 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 		retake = t.Retake
 	}
 	return &source{
-		Target:  t,
-		retake:  retake,
-		process: Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)},
+		Target:     t,
+		retake:     retake,
+		oneMoment:  func() bool { return t.Consistent },
+		ownThreads: func() map[int]int { return ownThreads(pid) },
+		process:    Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)},
 		// A container's debug files are looked for in its own root, then in the host's.
 		root: fmt.Sprintf("/proc/%d/root", pid),
 		about: func(doc *document) {

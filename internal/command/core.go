@@ -30,6 +30,9 @@ they are the same files: by their paths, below --sysroot if the core is another
 machine's; else by their names in the folders of the core and of the program. --exe
 gives the program's file if the core does not name it or it is elsewhere.
 
+Of each thread that waits for a lock, core says which one, and which thread holds it, if the C
+library, or Rust's, tells. Threads that wait for each other are named as a deadlock.
+
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
 as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
@@ -157,7 +160,8 @@ func coreFile(path string, opts core.Options) (*source, error) {
 				}
 			}
 		},
-		mark:     func(of target.Thread, th *thread) { th.Died = of.(*core.Thread).Died },
-		warnings: t.Warnings,
+		mark:      func(of target.Thread, th *thread) { th.Died = of.(*core.Thread).Died },
+		warnings:  t.Warnings,
+		oneMoment: func() bool { return true },
 	}, nil
 }

@@ -28,7 +28,10 @@ type document struct {
 	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
 	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
 
+	Deadlocks []deadlock `json:"deadlocks,omitempty"` // threads that wait for each other
+
 	digits int // of an address in texts
+	waits  *waits
 }
 
 // sig is a Unix signal and what came with it.
@@ -41,13 +44,14 @@ type sig struct {
 }
 
 type thread struct {
-	TID     int          `json:"tid"`
-	Name    string       `json:"name"`
-	Died    bool         `json:"died,omitempty"`    // a core's: the signal came to this thread
-	Stopped bool         `json:"stopped,omitempty"` // a stub's: this thread made the process stop
-	Frames  []frameEntry `json:"frames"`
-	Stop    string       `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
-	Error   string       `json:"error"` // why there is no stack, or what made it end early
+	TID      int          `json:"tid"`
+	Name     string       `json:"name"`
+	Died     bool         `json:"died,omitempty"`      // a core's: the signal came to this thread
+	Stopped  bool         `json:"stopped,omitempty"`   // a stub's: this thread made the process stop
+	WaitsFor *waitEntry   `json:"waits_for,omitempty"` // where all threads are of one moment
+	Frames   []frameEntry `json:"frames"`
+	Stop     string       `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
+	Error    string       `json:"error"` // why there is no stack, or what made it end early
 
 	// Of a live process:
 	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held

@@ -26,6 +26,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 	if threads, err = s.settle(walkers, threads, flags); err != nil {
 		return nil, err
 	}
+	found := s.waits(walkers)
 	doc = &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: make([]thread, 0, len(threads))}
 	used := make(chan *walked, (1+ahead)*len(walkers))
 	var workers []func(int) *walked
@@ -69,6 +70,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 			g.Created = made[key]
 		}
 		use(x)
+		x.thread.WaitsFor = found.of(x.thread.TID)
 		doc.Threads = append(doc.Threads, x.thread)
 		if cap(x.frames) > mostRoom {
 			x.frames = nil
@@ -80,6 +82,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 		return nil
 	})
 	s.about(doc)
+	doc.waits, doc.Deadlocks = found, found.deadlocks
 	if s.after != nil {
 		s.after(doc)
 	}

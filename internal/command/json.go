@@ -43,6 +43,10 @@ func (p *jsonPrinter) ending(d *document) {
 		p.own(`,"modules":`)
 		p.value(d.Modules, 0)
 	}
+	if d.waits != nil && len(d.waits.deadlocks) > 0 {
+		p.own(`,"deadlocks":`)
+		p.value(d.waits.deadlocks, 0)
+	}
 	if len(d.Warnings) > 0 {
 		p.own(`,"warnings":`)
 		p.value(d.Warnings, 0)

@@ -118,6 +118,7 @@ func (p *textPrinter) group(d *document, g *group) {
 			}
 		}
 		p.byte('\n')
+		p.waiting(sameWait(d, g))
 	}
 	for i := range g.frames {
 		p.level(g.frames[i].Level)

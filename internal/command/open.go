@@ -20,6 +20,9 @@ another machine, open looks for the files that were mapped by their paths, or be
 --sysroot, and uses them if they are the same files; --exe gives the program's file if it
 is elsewhere.
 
+If the snapshot is of one moment (attach --consistent --save), open says of each thread that waits
+for a lock which one, and which thread holds it, and names deadlocks.
+
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
 as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
@@ -60,6 +63,7 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 				th.Error, th.whole, th.detail = x.Err.Error(), false, x.Err.Error()
 			}
 		},
-		warnings: t.Warnings,
+		warnings:  t.Warnings,
+		oneMoment: func() bool { return t.Consistent },
 	}, nil
 }

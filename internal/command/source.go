@@ -28,7 +28,11 @@ type source struct {
 	items    []target.Thread              // what is walked in place of the threads: goroutines; nil for the threads
 	alone    bool                         // one walker walks all threads: others walk other targets at the same time
 	shared   *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own
-	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot
+	// oneMoment reports whether all threads are of one moment. ownThreads returns the threads by the IDs that the process has
+	// for them, where they differ. Both may be nil.
+	oneMoment  func() bool
+	ownThreads func() map[int]int
+	retake     func(walk func()) error // reads all threads once more, at one moment; nil if the target cannot
 }
 
 // symbolizer makes the symbolizer of a target.

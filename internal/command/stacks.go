@@ -52,8 +52,9 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 	}
 	doc := &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: make([]thread, len(threads))}
 	s.about(doc)
+	doc.waits = s.waits(walkers)
 	for i, th := range threads {
-		doc.Threads[i] = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}
+		doc.Threads[i] = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}, WaitsFor: doc.waits.of(th.ID())}
 		if s.mark != nil {
 			s.mark(th, &doc.Threads[i])
 		}

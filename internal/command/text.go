@@ -90,6 +90,7 @@ func (p *textPrinter) heading(d *document) {
 }
 
 func (p *textPrinter) ending(d *document) {
+	p.deadlocks(d)
 	if d.report != nil {
 		p.modules(d.Modules)
 	}
@@ -114,6 +115,7 @@ func (p *textPrinter) thread(d *document, i int) {
 		p.styled(bold, " stopped by "+s.Name)
 	}
 	p.byte('\n')
+	p.waiting(t.WaitsFor)
 }
 
 func (p *textPrinter) end(t *thread) {

@@ -166,6 +166,7 @@ func (s *snapshot) take() error {
 		return err
 	}
 	s.copyStacks(leader)
+	s.copyLocks(leader)
 	return nil
 }
 

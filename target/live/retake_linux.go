@@ -158,6 +158,7 @@ func (f *files) retakeAll(t *Target, room int, also func(*Held), walk func()) er
 			return err
 		}
 		s.copyStacks(leader)
+		s.copyLocks(leader)
 		s.copy(leader, again)
 		threads = s.threads(t, m)
 		for _, th := range threads {

@@ -1,0 +1,29 @@
+package arm
+
+import (
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// Instructions of system calls.
+const (
+	svcA32   = 0xef00_0000 // svc #0
+	svcThumb = 0xdf00      // svc #0 of Thumb code
+)
+
+// blocked implements [arch.SystemCalls]: the kernel has gone back to svc, and given r0 back (do_signal in
+// arch/arm/kernel/signal.c). qemu-user is behind it, and r0 has the first argument until there is a result.
+func blocked(r *arch.Registers, before, at []byte) (number uint64, args [4]uint64, ok bool) {
+	if len(before) < 4 || len(at) < 4 {
+		return 0, args, false
+	}
+	if binary.LittleEndian.Uint32(before) != svcA32 && binary.LittleEndian.Uint32(at) != svcA32 &&
+		binary.LittleEndian.Uint16(before[2:]) != svcThumb && binary.LittleEndian.Uint16(at) != svcThumb {
+		return 0, args, false
+	}
+	for i := range args {
+		args[i] = uint64(uint32(r.Value[i]))
+	}
+	return uint64(uint32(r.Value[7])), args, true
+}

@@ -1,0 +1,24 @@
+package i386
+
+import (
+	"bytes"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// blocked implements [arch.SystemCalls]: behind int $0x80 (cd 80), which the kernel has behind sysenter, too, eax has the result, and the
+// arguments are still where they were.
+func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
+	number, ok = r.Get(OrigEAX)
+	if !ok || int32(number) < 0 || !arch.InterruptedCall(int64(int32(r.Value[EAX]))) {
+		return 0, args, false
+	}
+	if !bytes.HasSuffix(before, []byte{0xcd, 0x80}) && !bytes.HasSuffix(before, []byte{0x0f, 0x05}) { // syscall, of AMD's processors
+		return 0, args, false
+	}
+	for i, n := range [...]trad.Reg{EBX, ECX, EDX, ESI} {
+		args[i] = uint64(uint32(r.Value[n]))
+	}
+	return number, args, true
+}

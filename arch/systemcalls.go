@@ -1,0 +1,70 @@
+package arch
+
+import "slices"
+
+// SystemCalls is how the registers of a thread on Linux tell in which system call it is.
+type SystemCalls struct {
+	// Futex are the numbers of futex and futex_time64. Restart is that of restart_syscall, by which the kernel goes on with
+	// a call with a timeout after a stop; the registers then have the arguments of the first call.
+	Futex   []uint64
+	Restart uint64
+	// Blocked returns the number and the first four arguments of the system call in which the thread was when something
+	// (a tracer, the signal that its process died of) took it out. before is the code that ends at PC, at the code from PC
+	// on: MaxSystemCall bytes each. ok is false if the thread was in no system call.
+	Blocked func(r *Registers, before, at []byte) (number uint64, args [4]uint64, ok bool)
+}
+
+// MaxSystemCall is the length in bytes of the longest instruction of a system call.
+const MaxSystemCall = 4
+
+// SystemCallCode is how many bytes of code [Arch.Futex] takes, the middle of which is at PC.
+const SystemCallCode = 2 * MaxSystemCall
+
+// InterruptedCall reports whether the result of a system call says that the kernel is going to make it once more (ERESTARTSYS,
+// ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK in the kernel's linux/errno.h). Only tracers and core files see these.
+func InterruptedCall(result int64) bool {
+	return result == -512 || result == -513 || result == -514 || result == -516
+}
+
+// Futex is a wait in futex(2).
+type Futex struct {
+	Word     uint64 // address of the 32-bit word
+	Op       FutexOp
+	Private  bool   // FUTEX_PRIVATE_FLAG
+	Expected uint32 // the thread waits as long as the word has this value; of no meaning with FutexLockPI
+	Timed    bool   // the wait ends when its time is over
+}
+
+// FutexOp is an operation of futex(2) that waits (linux/futex.h), without its flags.
+type FutexOp uint32
+
+// The operations that wait.
+const (
+	FutexWait          FutexOp = 0
+	FutexLockPI        FutexOp = 6
+	FutexWaitBitset    FutexOp = 9
+	FutexWaitRequeuePI FutexOp = 11
+	FutexLockPI2       FutexOp = 13
+)
+
+// FUTEX_PRIVATE_FLAG, and with it FUTEX_CLOCK_REALTIME.
+const futexPrivate, futexFlags = 128, 128 | 256
+
+// Futex returns for what a thread waits in futex(2), if it does. code is [SystemCallCode] bytes, the middle of which is at PC.
+func (a *Arch) Futex(r *Registers, code []byte) (w Futex, ok bool) {
+	c := a.SystemCalls
+	if c == nil || len(code) < SystemCallCode {
+		return Futex{}, false
+	}
+	number, args, ok := c.Blocked(r, code[:MaxSystemCall], code[MaxSystemCall:])
+	if !ok || number != c.Restart && !slices.Contains(c.Futex, number) {
+		return Futex{}, false
+	}
+	op := uint32(args[1])
+	w = Futex{Word: args[0], Op: FutexOp(op &^ futexFlags), Private: op&futexPrivate != 0, Expected: uint32(args[2]), Timed: args[3] != 0}
+	switch w.Op {
+	case FutexWait, FutexLockPI, FutexWaitBitset, FutexWaitRequeuePI, FutexLockPI2:
+		return w, w.Word != 0 && w.Word%4 == 0
+	}
+	return Futex{}, false
+}
