@@ -226,7 +226,7 @@ long layout[] = {
 	offsetof(struct ucontext_extended, uc_stack.ss_sp), offsetof(struct ucontext_extended, uc_stack.ss_size),
 	offsetof(struct ucontext_extended, uc_mcontext.regs.gprs[15]),
 	sizeof(s390_regs), offsetof(s390_regs, psw.mask), offsetof(s390_regs, psw.addr), offsetof(s390_regs, gprs[0]), offsetof(s390_regs, gprs[15]),
-	offsetof(s390_regs, acrs[0]), offsetof(s390_regs, acrs[15]),
+	offsetof(s390_regs, acrs[0]), offsetof(s390_regs, acrs[15]), offsetof(s390_regs, orig_gpr2),
 	sizeof(s390_fp_regs), offsetof(s390_fp_regs, fprs[0]), offsetof(s390_fp_regs, fprs[15]),
 	offsetof(struct sigframe, sregs.regs.psw.addr), offsetof(struct sigframe, sregs.regs.gprs[11]), offsetof(struct sigframe, sregs.fpregs.fprs[8]),
 	offsetof(struct rt_sigframe, uc.uc_mcontext.regs.psw.addr), offsetof(struct rt_sigframe, uc.uc_mcontext.regs.gprs[11]), offsetof(struct rt_sigframe, uc.uc_mcontext.fpregs.fprs[8]),
@@ -262,7 +262,7 @@ func TestLayout(t *testing.T) {
 	got := []int{
 		Arch.UContext.StackBase, Arch.UContext.StackSize, Arch.UContext.SP,
 		status.Size, place(status, PSWM, 8), place(status, PSWA, 8), place(status, R0, 8), place(status, R15, 8),
-		place(status, ACR0, 4), place(status, ACR0+15, 4),
+		place(status, ACR0, 4), place(status, ACR0+15, 4), place(status, OrigR2, 8),
 		floats.Size, place(floats, F0, 8), place(floats, F15, 8),
 		int(row.RA.Off), int(row.FP.Off), int(row.Others.Rule(F8).Off),
 		int(rt.RA.Off), int(rt.FP.Off), int(rt.Others.Rule(F8).Off),
@@ -270,7 +270,7 @@ func TestLayout(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("offsets %v, the compiler has %v", got, want)
 	}
-	if len(status.Regs) != 34 || len(floats.Regs) != 16 {
+	if len(status.Regs) != 35 || len(floats.Regs) != 16 {
 		t.Errorf("%d and %d registers", len(status.Regs), len(floats.Regs))
 	}
 }
