@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"sync"
 
 	delvedap "github.com/go-delve/delve/service/dap"
+	"github.com/go-delve/delve/service/debugger"
 	"github.com/google/go-dap"
 )
 
@@ -43,6 +45,10 @@ func (s *server) serveDAP(in *bufio.Reader, conn net.Conn) {
 	session := delvedap.NewSession(ends{fromClient, toClient}, &delvedap.Config{Config: &config, StopTriggered: s.stopping}, s.dbg)
 	newSession.Unlock()
 	f := newFilter(s, toDelve, conn)
+	begins := s.dbg == nil
+	if begins {
+		f.session = session
+	}
 
 	var running sync.WaitGroup
 	running.Go(session.ServeDAPCodec)
@@ -80,11 +86,35 @@ func (s *server) serveDAP(in *bufio.Reader, conn net.Conn) {
 	f.end()
 	conn.Close()
 	running.Wait()
+	if begins {
+		session.Close() // ends what it has launched, and removes what it has built
+	}
 	select {
 	case <-disconnected:
 		s.end()
 	default:
 	}
+}
+
+// begin takes over the debugger that Delve's session has made for a client's request.
+func (f *filter) begin() {
+	s := f.server
+	dbg := debuggerOf(f.session)
+	if dbg == nil {
+		warn("the stacks are Delve's own: where its session has its debugger is not known")
+		return
+	}
+	s.dbg, s.stacks.dbg = dbg, dbg
+	s.begun.Store(true)
+}
+
+// debuggerOf returns the debugger of a session, which Delve does not export; nil if this Delve has it elsewhere.
+func debuggerOf(s *delvedap.Session) *debugger.Debugger {
+	field := reflect.ValueOf(s).Elem().FieldByName("debugger")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[*debugger.Debugger]() {
+		return nil
+	}
+	return (*debugger.Debugger)(field.UnsafePointer())
 }
 
 // readReply reads one of Delve's own messages, which may be longer than go-dap allows.

@@ -20,8 +20,9 @@ import (
 // Delve, so that messages keep their order and numbers. For some, another request goes to Delve
 // in its place. Some of Delve's replies are replaced.
 type filter struct {
-	server *server
-	client io.Writer // replies only
+	server  *server
+	session *delvedap.Session // that begins the debugging; nil if it has begun before
+	client  io.Writer         // replies only
 
 	mu      sync.Mutex
 	delve   io.Writer
@@ -86,9 +87,13 @@ func (f *filter) request(content []byte) error {
 	if json.Unmarshal(content, &m) != nil || m.Type != "request" {
 		return f.send(content) // Delve answers with an error
 	}
-	switch m.Command {
-	case "initialize", "attach", "launch":
+	if m.Command == "initialize" || m.Command == "attach" || m.Command == "launch" {
 		f.set(m.Arguments)
+	}
+	if !f.server.begun.Load() {
+		return f.send(content) // Delve begins, or says that nothing is being debugged
+	}
+	switch m.Command {
 	case "pause":
 		// If libraries were loaded at the last stop, also of an attach, Delve takes every such
 		// request as one to stop its downloads of debug information, and does no more. But it
@@ -216,6 +221,8 @@ func (f *filter) reply(content []byte) {
 		if handler != nil && f.handled(handler, &m, content) {
 			return
 		}
+	case m.Event == "initialized" && f.session != nil:
+		f.begin()
 	case m.Event == "stopped" || m.Event == "terminated" || m.Event == "exited":
 		f.stopped()
 		if m.Event == "stopped" {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/service"
@@ -34,6 +35,10 @@ type Options struct {
 // it closes the listener, halts the process if it runs, and lets it go as Delve does: a process that
 // Delve has attached to runs on, one that Delve has started is killed.
 //
+// If dbg is nil, a client begins the debugging as it does with 'dlv dap': by a DAP request to launch a program, which Delve
+// builds if need be, or to attach to a process. config has Delve's defaults for that, and must not have AcceptMulti. Clients
+// of JSON-RPC are refused.
+//
 // config is the configuration of Delve's own server. Its ProcessArgs are those of the process;
 // its DisconnectChan is not used. The error is the listener's, or says why the process could not be
 // let go.
@@ -42,7 +47,10 @@ func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, 
 	defer cancel()
 	s := &server{config: *config, dbg: dbg, stacks: &stacks{dbg: dbg, opts: o}, stopping: make(chan struct{}), end: cancel, conns: map[net.Conn]bool{}}
 	s.config.APIVersion, s.config.DisconnectChan = 2, nil
-	s.rpc = newMethods(s)
+	if dbg != nil {
+		s.rpc = newMethods(s)
+		s.begun.Store(true)
+	}
 	accepting := make(chan error, 1)
 	go func() {
 		err := s.accept()
@@ -63,7 +71,8 @@ func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, 
 // server serves the clients of one debugger.
 type server struct {
 	config service.Config
-	dbg    *debugger.Debugger
+	dbg    *debugger.Debugger // once begun is true
+	begun  atomic.Bool        // the debugging has begun
 	stacks *stacks
 	rpc    map[string]*method
 	end    func() // ends serving
@@ -133,21 +142,27 @@ func (s *server) add(conn net.Conn) <-chan bool {
 // session serves a client until it is gone. The first byte tells its protocol: DAP begins with
 // "Content-Length", JSON-RPC with a brace.
 func (s *server) session(first byte, in *bufio.Reader, conn net.Conn) {
-	if first == 'C' {
+	switch {
+	case first == 'C':
 		s.serveDAP(in, conn)
-	} else {
+	case s.rpc == nil:
+		warn("connection from %s is closed: it is no client of DAP, and there is nothing to debug yet", conn.RemoteAddr())
+	default:
 		s.serveRPC(in, conn)
 	}
 }
 
 // letGo halts the process if it runs, and detaches from it.
 func (s *server) letGo() error {
+	if !s.begun.Load() {
+		return nil
+	}
 	s.stacks.calls.interrupt()
 	if s.dbg.IsRunning() {
 		s.dbg.Command(&api.DebuggerCommand{Name: api.Halt}, nil, nil, nil) // if this fails, the process is gone
 	}
 	s.stacks.close()
-	err := s.dbg.Detach(s.config.Debugger.AttachPid == 0)
+	err := s.dbg.Detach(s.dbg.AttachPid() == 0)
 	if errors.As(err, new(proc.ErrProcessExited)) || errors.Is(err, proc.ErrProcessDetached) {
 		return nil
 	}

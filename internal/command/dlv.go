@@ -21,12 +21,24 @@ type DelveServer interface {
 	Serve(ctx context.Context, o DelveOptions) error
 }
 
-// DelveOptions say what to debug (a process to attach to, a program to start, or a core file)
-// and which clients to serve.
+// DelveOptions say what to debug (a process to attach to, a program to start, packages to build and start, a core file, or what a client
+// asks for) and which clients to serve.
 type DelveOptions struct {
 	PID  int      // the process to attach to; 0 for none
 	Args []string // the program to start and its arguments; with Core, the program alone
 	Core string   // the core file; "" for none
+
+	Build      string   // "debug" or "test": Packages are built, or their tests, and started; "" for none
+	Packages   []string // as for go build; none is the package in the current folder
+	BuildFlags string   // for go build, quoted as for a shell
+	Output     string   // the file that is built, and removed at the end; "" for a temporary one in the current folder
+
+	DAP    bool   // one client of DAP says what to debug
+	Client string // its address, to connect to; "" to wait for it
+
+	Log       bool   // log Delve's work
+	LogOutput string // the parts to log, separated by commas
+	LogDest   string // a file for the log and for the line with the address, or the number of a file that is open; "" for standard error and output
 
 	Dir            string // the folder to start the program in; "" for the current one
 	TTY            string // the program's terminal; "" for this one
@@ -53,6 +65,8 @@ type Unwinding struct {
 type dlvFlags struct {
 	tableFlags
 	DelveOptions
+	headless bool
+	api      int
 }
 
 func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
@@ -85,16 +99,23 @@ ends the debugging, and on Ctrl-C. A process that it has attached to runs on, un
 client kills it; a process that it has started ends. If the server itself is killed
 (SIGKILL), the process runs on, and dies at the first breakpoint left in its code.
 
+An editor that starts dlv by itself (dlv dap) can start this instead, by a script of two
+lines: docs/editors.md.
+
 sfwalk becomes the program sfwalk-full for this. It runs on Linux, on amd64 and arm64.`,
 		Example: `  sfwalk dlv attach 4242                a live process
   sfwalk dlv exec ./server              a program
-  sfwalk dlv core ./server core.4242    a core file`,
+  sfwalk dlv debug ./cmd/server         a package, which is built first
+  sfwalk dlv test ./frame               a package's tests
+  sfwalk dlv core ./server core.4242    a core file
+  sfwalk dlv dap                        what an editor asks for`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("dlv: which command? attach, exec or core")}
+			return usageError{errors.New("dlv: which command? attach, exec, debug, test, core or dap")}
 		},
 	}
-	cmd.AddCommand(newDlvAttach(host, delve), newDlvExec(host, delve), newDlvCore(host, delve))
+	cmd.AddCommand(newDlvAttach(host, delve), newDlvExec(host, delve), newDlvBuild(host, delve, "debug"), newDlvBuild(host, delve, "test"),
+		newDlvCore(host, delve), newDlvDAP(host, delve))
 	return cmd
 }
 
@@ -143,8 +164,7 @@ code without optimisation: go build -gcflags='all=-N -l'.`,
 		},
 	}
 	o.add(cmd, host)
-	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder to start the program in (default: this one)")
-	cmd.Flags().StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
+	o.addStart(cmd, "this one")
 	return cmd
 }
 
@@ -166,11 +186,26 @@ look at it.`,
 	return cmd
 }
 
+// addStart adds the flags of commands that start a program.
+func (o *dlvFlags) addStart(cmd *cobra.Command, folder string) {
+	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder to start the program in (default: "+folder+")")
+	cmd.Flags().StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
+}
+
 // add adds dlv's own flags, by the same names, and those that choose the sniffers.
 func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
+	f.BoolVar(&o.headless, "headless", true, "serve clients, and read no commands: always so")
+	f.IntVar(&o.api, "api-version", 2, "the version of Delve's JSON-RPC: 2, the only one")
+	f.MarkHidden("headless")
+	f.MarkHidden("api-version")
+	f.BoolVar(&o.Log, "log", false, "log what Delve does")
+	f.StringVar(&o.LogOutput, "log-output", "", "the parts of Delve to log, separated by commas: dlv help log lists them")
+	f.StringVar(&o.LogDest, "log-dest", "", "the file for the log and for the line with the address, or the number of an open file (default: standard error and output)")
 	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any free port")
-	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on without any")
+	if cmd.Name() != "dap" {
+		f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on without any")
+	}
 	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect, over TCP or a Unix socket")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
 	o.tableFlags.add(cmd, host)
@@ -180,6 +215,14 @@ func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	switch {
+	case !o.headless:
+		return usageError{errors.New("--headless=false: sfwalk dlv is a server; 'dlv connect' reads commands")}
+	case o.api != 2:
+		return usageError{fmt.Errorf("--api-version %d: want 2", o.api)}
+	case !o.Log && o.LogOutput != "":
+		return usageError{errors.New("--log-output needs --log")}
 	}
 	if delve == nil {
 		return becomeFull()
@@ -194,8 +237,15 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 		if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 			warn(cmd, fmt.Sprintf("any client that reaches %s controls the process: connections are neither authenticated nor encrypted", at))
 		}
-		// Editors know this line of dlv's.
-		printable.Fprintf(cmd.OutOrStdout(), "API server listening at: %s\n", at)
+		if o.LogDest != "" {
+			return // the line is there
+		}
+		// Editors know these lines of dlv's.
+		what := "API"
+		if o.DAP {
+			what = "DAP"
+		}
+		printable.Fprintf(cmd.OutOrStdout(), "%s server listening at: %s\n", what, at)
 	}
 	return delve.Serve(cmd.Context(), o.DelveOptions)
 }

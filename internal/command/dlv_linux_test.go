@@ -24,7 +24,14 @@ import (
 // startDlv starts an installed "sfwalk dlv", and returns the address at which it listens.
 func startDlv(t *testing.T, args ...string) (cmd *exec.Cmd, addr string) {
 	t.Helper()
+	return startDlvIn(t, "", args...)
+}
+
+// startDlvIn starts it in a folder.
+func startDlvIn(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, addr string) {
+	t.Helper()
 	cmd = exec.Command(filepath.Join(install(t, "sfwalk", "sfwalk-full"), "sfwalk"), append([]string{"dlv"}, args...)...)
+	cmd.Dir = dir
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +43,11 @@ func startDlv(t *testing.T, args ...string) (cmd *exec.Cmd, addr string) {
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	addr, ok := strings.CutPrefix(line, "API server listening at: ")
+	what := "API"
+	if args[0] == "dap" {
+		what = "DAP"
+	}
+	addr, ok := strings.CutPrefix(line, what+" server listening at: ")
 	if err != nil || !ok {
 		cmd.Wait()
 		t.Fatalf("%q, %v, %s", line, err, &errOut)
@@ -143,6 +154,83 @@ func TestDlvExec(t *testing.T) {
 		t.Error(err)
 	}
 	gdbtest.Await(t, "the program to end", func() bool { return len(running(t, chain)) == 0 })
+}
+
+// A package is built and started, or its tests are, in their folder; the file is removed when the client ends the debugging.
+func TestDlvDebug(t *testing.T) {
+	dir, sub := t.TempDir(), "sub"
+	for name, text := range map[string]string{
+		"go.mod":          "module example.com/small\n\ngo 1.24\n",
+		"main.go":         "package main\n\nimport \"os\"\n\nfunc show(word string) { println(word) }\n\nfunc main() { show(os.Args[1]) }\n",
+		"sub/sub.go":      "package sub\n",
+		"sub/sub_test.go": "package sub\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestSub(t *testing.T) { dir, _ := os.Getwd(); show(dir) }\n\nfunc show(word string) { println(word) }\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args []string
+		word string
+	}{
+		{[]string{"debug", "--", "hello"}, "hello"},
+		{[]string{"debug", ".", "--build-flags=-tags=a,b", "--output", "built", "--", "hello"}, "hello"},
+		{[]string{"test", "./" + sub, "--", "-test.run", "TestSub"}, filepath.Join(dir, sub)},
+	} {
+		cmd, addr := startDlvIn(t, dir, tt.args...)
+		out := dlvConnect(t, addr, "break show", "continue", "print word", "stack", "exit")
+		if !strings.Contains(out, strconv.Quote(tt.word)) || !strings.Contains(out, "runtime.goexit") {
+			t.Errorf("%q: %s", tt.args, out)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
+			t.Errorf("%q leaves %v, %v", tt.args, files, err)
+		}
+	}
+}
+
+// An editor that waits at an address is called, and the server ends with it.
+func TestDlvDAP(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cmd, addr := startDlv(t, "dap", "--log", "--log-output=dap", "--check-go-version=false", "--headless")
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	initialize(t, conn)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	called := exec.Command(filepath.Join(install(t, "sfwalk", "sfwalk-full"), "sfwalk"), "dlv", "dap", "--client-addr", l.Addr().String())
+	if err := called.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if conn, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	initialize(t, conn)
+	if err := called.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// initialize begins a session of DAP, and ends it.
+func initialize(t *testing.T, conn net.Conn) {
+	t.Helper()
+	defer conn.Close()
+	request := `{"seq": 1, "type": "request", "command": "initialize", "arguments": {"adapterID": "go"}}`
+	fmt.Fprintf(conn, "Content-Length: %d\r\n\r\n%s", len(request), request)
+	reply := make([]byte, 4096)
+	if n, err := conn.Read(reply); err != nil || !strings.Contains(string(reply[:n]), "Content-Length: ") {
+		t.Fatalf("%q, %v", reply[:n], err)
+	}
 }
 
 // ask sends a request to a server, and returns the result.
@@ -330,7 +418,7 @@ func TestDlvErrors(t *testing.T) {
 		usage bool
 		want  string
 	}{
-		{"dlv", true, "which command? attach, exec or core"},
+		{"dlv", true, "which command? attach, exec, debug, test, core or dap"},
 		{"dlv attach", true, " is missing"},
 		{"dlv attach x", true, "dlv attach x: no such process: want the number of one"},
 		{"dlv attach " + strconv.Itoa(p.PID+1<<32), false, "no such process"},
@@ -342,6 +430,14 @@ func TestDlvErrors(t *testing.T) {
 		{"dlv exec " + dir + "/nothing", false, dir + "/nothing: no such file or directory"},
 		{"dlv exec " + data, false, data + ": it cannot be executed: chmod +x"},
 		{"dlv exec " + chain + " --wd /nonexistent", false, "--wd /nonexistent: want a folder"},
+		{"dlv debug a b", true, "dlv debug a: it builds one package; put -- before the program's arguments"},
+		{"dlv debug " + dir + " --wd /nonexistent", false, "--wd /nonexistent: want a folder"},
+		{"dlv debug " + dir, false, "-gcflags all=-N -l " + dir + ": exit status 1"},
+		{"dlv dap --headless=false", true, "--headless=false: sfwalk dlv is a server"},
+		{"dlv dap --api-version 1", true, "--api-version 1: want 2"},
+		{"dlv dap --log-output dap", true, "--log-output needs --log"},
+		{"dlv dap --log --log-output dap --log-dest /nonexistent/file", false, "/nonexistent/file: no such file or directory"},
+		{"dlv dap --client-addr 127.0.0.1:1", false, "--client-addr: dial tcp 127.0.0.1:1: connect: connection refused"},
 		{"dlv core " + core + " " + chain, false, core + " is a core file, not a program: the program comes first"},
 		{"dlv core " + chain + " " + chain, false, chain + " is not a core file, but of ELF type ET_"},
 		{"dlv core " + chain + " " + core, false, core + " is of another program than " + chain},

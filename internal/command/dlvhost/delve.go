@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/go-delve/delve/pkg/gobuild"
+	"github.com/go-delve/delve/pkg/logflags"
 	"github.com/go-delve/delve/service"
 	"github.com/go-delve/delve/service/debugger"
 
@@ -32,10 +34,27 @@ var _ command.DelveServer = Server{}
 
 // Serve implements [command.DelveServer].
 func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
+	if o.Log || o.LogDest != "" {
+		if err := logflags.Setup(o.Log, o.LogOutput, o.LogDest); err != nil {
+			return fmt.Errorf("--log: %w", err)
+		}
+		defer logflags.Close()
+	}
+	if o.Build != "" {
+		path, err := build(&o)
+		if err != nil {
+			return err
+		}
+		defer gobuild.Remove(path)
+	}
 	if err := check(o); err != nil {
 		return err
 	}
 	listener, err := listen(o.Listen)
+	if o.Client != "" {
+		listener, err = call(o.Client)
+		o.SameUser = false
+	}
 	if err != nil {
 		return err
 	}
@@ -48,20 +67,48 @@ func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 			DebugInfoDirectories: []string{"/usr/lib/debug/.build-id"}, // the dlv command's, where its configuration says nothing
 		},
 	}
-	if o.Core != "" {
+	switch {
+	case o.DAP:
+		config.Debugger.Foreground = true
+		if o.Client == "" {
+			tell(o, listener.Addr(), logflags.WriteDAPListeningMessage)
+		}
+		return server.Serve(ctx, config, nil, options(o))
+	case o.Core != "":
 		config.Debugger.ExecuteKind = debugger.ExecutingOther
+	case o.Build != "":
+		config.Debugger.ExecuteKind = debugger.ExecutingGeneratedFile
+		if o.Build == "test" {
+			config.Debugger.ExecuteKind = debugger.ExecutingGeneratedTest
+		}
+		config.Debugger.Packages, config.Debugger.BuildFlags = o.Packages, o.BuildFlags
 	}
 	dbg, err := debugger.New(&config.Debugger, o.Args)
 	if err != nil {
 		return explain(ctx, o, err)
 	}
-	o.Listening(listener.Addr())
-	return server.Serve(ctx, config, dbg, server.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }})
+	tell(o, listener.Addr(), logflags.WriteAPIListeningMessage)
+	return server.Serve(ctx, config, dbg, options(o))
+}
+
+// tell says where the server listens: where Delve says it, if the log has a place.
+func tell(o command.DelveOptions, at net.Addr, delve func(net.Addr)) {
+	if o.LogDest != "" {
+		delve(at)
+	}
+	o.Listening(at)
+}
+
+func options(o command.DelveOptions) server.Options {
+	return server.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }}
 }
 
 // prepare sets the sniffers that the user wants, and the names that they have.
 func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 	of := command.Process{PID: t.Proc.Pid(), Live: o.Core == ""}
+	if o.DAP {
+		of.Live = traced(of.PID) // else it is a core file's
+	}
 	if of.Live {
 		of.Root = fmt.Sprintf("/proc/%d/root", of.PID)
 	}
@@ -74,6 +121,12 @@ func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 		}
 	}
 	return u.Close
+}
+
+// traced reports whether this process traces another.
+func traced(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nTracerPid:\t%d\n", os.Getpid()))
 }
 
 // listen listens at HOST:PORT, or at a Unix socket for unix:PATH.
