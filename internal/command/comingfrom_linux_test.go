@@ -25,7 +25,7 @@ type alike struct {
 // alikes are run on the demo's process and its core file. A pattern holds for the peer's output and for ours.
 var alikes = []alike{
 	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called>`, `in (compute|nap) \(`, `\bon_tick \(`}},
-	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply 2 bt", []string{`(?s)visit.*walk_tree.*start_thread`}},
+	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply 2 bt", []string{`(?s)visit.*walk_tree`}},
 	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply 2 bt 3", []string{`#2 `, `^(?s:[^#]|#[0-5] )*$`}},
 	{"sfwalk attach 4242 --locals", "gdb: thread apply all bt full", []string{`sum = (<optimized out>|\d+)`, `node = \{10, 0`}},
 	{"sfwalk attach 4242 --args", "gdb: thread apply all bt", []string{`on_tick \(sig=10\)`, `walk_tree \(depth=`}},
@@ -48,7 +48,7 @@ var alikes = []alike{
 	{"sfwalk attach 4242 --locals --raw", "", []string{`node = \{`}},
 	{"sfwalk attach 4242 --json", "", []string{`"function": ?"on_tick"`}},
 	{"sfwalk attach 4242 --max-frames 2", "eu-stack -n 2 -p 4242", []string{`#1 `}},
-	{"sfwalk attach 4242 --no-lines", "eu-stack -p 4242", []string{`(?s)on_tick.*compute.*ticker.*start_thread`}},
+	{"sfwalk attach 4242 --no-lines", "eu-stack -p 4242", []string{`(?s)on_tick.*compute.*ticker`}},
 	{"sfwalk attach 4242 --merge", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --tree", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --format flamegraph -o x.svg", "", nil},
