@@ -60,6 +60,7 @@ var alikes = []alike{
 // elsewhere are the commands of the page that other tests hold against their peers: they take a Go program, a stub, plug-ins,
 // or a client.
 var elsewhere = map[string]string{
+	"sfwalk attach 4242 --consistent":               "TestDeadlocks",
 	"coredumpctl dump | sfwalk core -":              "TestCoreFromPipe",
 	"sfwalk remote localhost:1234":                  "TestRemoteIsLive",
 	"sfwalk call 4242 'getpid()'":                   "TestCallingPage",
