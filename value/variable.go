@@ -2,6 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/logical"
@@ -193,7 +194,22 @@ func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	if err != nil {
 		return list
 	}
-	return r.appendAbstract(list, abstract, number, seen, 0)
+	n := len(list)
+	if list = r.appendAbstract(list, abstract, number, seen, 0); len(list) > n && sameTags(s.Entry, abstract) {
+		return list[:n]
+	}
+	return list
+}
+
+// sameTags reports whether two entries have children of the same kinds, one by one. Then GDB takes them for the same: a block need not
+// refer to its abstract one (clang's do not).
+func sameTags(a, b *symbol.Entry) bool {
+	x, err := a.Children()
+	if err != nil {
+		return false
+	}
+	y, err := b.Children()
+	return err == nil && slices.EqualFunc(x, y, func(x, y *symbol.Entry) bool { return x.Tag == y.Tag })
 }
 
 // appendAbstract appends the variables of an abstract scope that no entry of the code refers to. Blocks that are
