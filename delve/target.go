@@ -53,7 +53,11 @@ var ErrUnsupported = errors.New("unknown architecture or system")
 
 // NewTarget makes a Target of Delve's target t, with the default table of sniffers. The error
 // wraps [ErrUnsupported], or says why the modules cannot be listed. The caller closes the Target.
-func NewTarget(t *proc.Target) (*Target, error) {
+func NewTarget(t *proc.Target) (*Target, error) { return NewTargetWith(t, symbol.Options{}) }
+
+// NewTargetWith is like [NewTarget], with options for the debug information of C, C++ and Rust: where its files are, what
+// is kept of it. Their Root is the target's own.
+func NewTargetWith(t *proc.Target, symbols symbol.Options) (*Target, error) {
 	bi := t.BinInfo()
 	var a *arch.Arch
 	switch bi.Arch.Name {
@@ -69,7 +73,8 @@ func NewTarget(t *proc.Target) (*Target, error) {
 		Proc: t, Table: sniffer.Table(a),
 		arch: a, memory: newMemory(t),
 	}
-	d.symbols = symbol.New(symbol.Options{Root: func(*target.Module) string { return d.root }})
+	symbols.Root = func(*target.Module) string { return d.root }
+	d.symbols = symbol.New(symbols)
 	d.Table.AppendBase(&framebase.Sniffer{Symbols: d.symbols})
 	if err := d.Refresh(); err != nil {
 		return nil, errors.Join(err, d.Close())

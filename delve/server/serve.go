@@ -17,6 +17,7 @@ import (
 	"github.com/go-delve/delve/service/debugger"
 
 	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // Options say how frames are unwound. The zero value leaves a target as [delve.NewTarget] makes it.
@@ -25,6 +26,8 @@ type Options struct {
 	// target's Table and Name. Its result is called when another process takes the target's
 	// place, or serving ends.
 	Prepare func(*delve.Target) (release func())
+	// Symbols say where the debug information of C, C++ and Rust is, and what is kept of it. Their Root is each target's own.
+	Symbols symbol.Options
 	// Warnings, if not nil, returns all warnings so far, one sentence each. Serve writes each once to
 	// the standard error.
 	Warnings func() []string
@@ -161,8 +164,8 @@ func (s *server) letGo() error {
 	if s.dbg.IsRunning() {
 		s.dbg.Command(&api.DebuggerCommand{Name: api.Halt}, nil, nil, nil) // if this fails, the process is gone
 	}
-	s.stacks.close()
 	err := s.dbg.Detach(s.dbg.AttachPid() == 0)
+	s.stacks.close() // what is kept of debug information is written when the process runs on
 	if errors.As(err, new(proc.ErrProcessExited)) || errors.Is(err, proc.ErrProcessDetached) {
 		return nil
 	}

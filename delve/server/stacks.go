@@ -108,7 +108,7 @@ func (s *stacks) fresh(t *proc.Target) error {
 		}
 	}
 	s.drop()
-	target, err := delve.NewTarget(t)
+	target, err := delve.NewTargetWith(t, s.opts.Symbols)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,11 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/sectioncache"
 	"github.com/sfwalk/sfwalk/logical"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // DelveServer is a debugger that serves Delve's clients. There is one, in
@@ -44,6 +48,8 @@ type DelveOptions struct {
 	TTY            string // the program's terminal; "" for this one
 	CheckGoVersion bool   // refuse programs of a Go that Delve does not know
 
+	Symbols symbol.Options // where debug information is, and what is kept of it
+
 	// Unwinding returns the sniffers for a new process.
 	Unwinding func(a *arch.Arch, of Process) Unwinding
 	Warnings  func() []string // all warnings of the sniffers so far
@@ -65,6 +71,8 @@ type Unwinding struct {
 type dlvFlags struct {
 	tableFlags
 	DelveOptions
+	debug    debugFlags
+	noCache  bool
 	headless bool
 	api      int
 }
@@ -208,12 +216,43 @@ func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	}
 	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect, over TCP or a Unix socket")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
+	o.debug.add(cmd, host)
+	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	o.tableFlags.add(cmd, host)
+}
+
+// symbols says where debug information is. What servers have is fetched before the process is stopped.
+func (o *dlvFlags) symbols(cmd *cobra.Command) {
+	o.debug.begin(cmd)
+	o.Symbols = symbol.Options{DebugDirs: o.debug.dirsInOrder(), ByBuildID: o.debug.byBuildID}
+	if !o.noCache {
+		o.Symbols.Inflated = sectioncache.New(cmd.Context())
+	}
+	if len(o.debug.servers.URLs) == 0 || o.PID == 0 && o.Core == "" {
+		return
+	}
+	var s *source
+	var err error
+	if o.PID != 0 {
+		s, err = process(cmd.Context(), o.PID, live.Options{})
+	} else {
+		s, err = coreFile(o.Core, core.Options{Exe: o.Args[0]})
+	}
+	if err != nil {
+		return // Delve fails for the same reason, and says it
+	}
+	defer s.Close()
+	flags := &walkFlags{tableFlags: o.tableFlags, debug: o.debug}
+	flags.debug.fetch(s, flags)
+	for _, why := range flags.debug.failed {
+		warn(cmd, why)
+	}
 }
 
 // serve serves clients. If this program cannot, it becomes one that can.
 func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
-	if err := o.check(); err != nil {
+	o.noIndex = o.noIndex || o.noCache
+	if err := errors.Join(o.debug.check(), o.check()); err != nil {
 		return err
 	}
 	switch {
@@ -232,6 +271,7 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 	}
 	defer o.end()
 	o.plugins.wait() // not while a process is stopped
+	o.symbols(cmd)
 	o.Unwinding, o.Warnings = o.unwinding, o.warnings
 	o.Listening = func(at net.Addr) {
 		if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {

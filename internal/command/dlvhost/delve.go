@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/gobuild"
@@ -64,7 +65,7 @@ func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 		Debugger: debugger.Config{
 			AttachPid: o.PID, CoreFile: o.Core, WorkingDir: o.Dir, TTY: o.TTY, CheckGoVersion: o.CheckGoVersion,
 			Backend: "default", Foreground: o.TTY == "", ExecuteKind: debugger.ExecutingExistingFile,
-			DebugInfoDirectories: []string{"/usr/lib/debug/.build-id"}, // the dlv command's, where its configuration says nothing
+			DebugInfoDirectories: debugDirs(o),
 		},
 	}
 	switch {
@@ -91,6 +92,14 @@ func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 	return server.Serve(ctx, config, dbg, options(o))
 }
 
+// debugDirs returns the folders in which Delve itself looks for debug files by build ID. The last is also the dlv command's own.
+func debugDirs(o command.DelveOptions) (list []string) {
+	for _, dir := range o.Symbols.DebugDirs {
+		list = append(list, filepath.Join(dir, ".build-id"))
+	}
+	return list
+}
+
 // tell says where the server listens: where Delve says it, if the log has a place.
 func tell(o command.DelveOptions, at net.Addr, delve func(net.Addr)) {
 	if o.LogDest != "" {
@@ -100,7 +109,7 @@ func tell(o command.DelveOptions, at net.Addr, delve func(net.Addr)) {
 }
 
 func options(o command.DelveOptions) server.Options {
-	return server.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }}
+	return server.Options{Symbols: o.Symbols, Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }}
 }
 
 // prepare sets the sniffers that the user wants, and the names that they have.
