@@ -133,6 +133,7 @@ func betterProgram(d gdbtest.FullDifference) string {
 	case strings.ReplaceAll(d.Got, "<importlib__", "<importlib.") == d.Want:
 		return "gdb takes a name with two underscores for one of Ada"
 	case d.Want == "<optimized out>" && d.Function == "_PyEval_Vector" && d.Name == "locals":
+		// gdb has the same object two frames further out, in run_eval_code_obj, which passes it.
 		return "gdb does not find the function that the caller calls: by its abstract entry, or by its declaration in C++"
 	case unreadable && d.Got == "<optimized out>":
 		return "gdb has an error for an enumeration of Rust that is optimized out"
