@@ -118,7 +118,7 @@ func (e *evaluation) element(v *Value, index *syntax.Node, at int, checked bool)
 	if t.Language() == "c++" {
 		_, _, isText = v.cxxText()
 	}
-	if !found && !isText && t.libraryName() != "array" {
+	if !found && !isText && t.libraryName() != "array" && !(t.Language() == "rust" && t.isSlice()) {
 		return x, false, nil
 	}
 	n, err := e.wholeNumber(&i, index.At)
@@ -162,6 +162,16 @@ func (e *evaluation) nth(v *Value, n int64, at int) (x Value, ok bool, err error
 		}
 	}
 	c, found := (&Printer{}).Contents(v)
+	if !found && t.Language() == "rust" && t.isSlice() { // of another name than a slice's, such as Box<[T]>
+		elem, addr, length, err := v.slice()
+		switch {
+		case err != nil:
+			return x, false, e.because(at, err)
+		case n < 0 || uint64(n) >= length:
+			return x, false, e.fail(at, "Index greater than length")
+		}
+		return v.at(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
+	}
 	if !found || c.Pairs {
 		return x, false, nil
 	}

@@ -33,7 +33,12 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if n.Overload {
 		return e.overloaded(n)
 	}
-	text, global := strings.CutPrefix(n.Text, "::")
+	text, global, err := e.rustPath(n.Text)
+	if err != nil {
+		return Value{}, e.fail(n.At, "%s", err)
+	} else if !global {
+		text, global = strings.CutPrefix(n.Text, "::")
+	}
 	if n.File != "" {
 		if v, ok := e.inFile(n.File, text); ok {
 			return v, nil
@@ -61,6 +66,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if !ok {
 		if e.f.Language == "c++" && e.typeCalled(n.Text, nil) != nil {
 			return v, e.fail(n.At, "Attempt to use a type name as an expression")
+		}
+		if e.f.Language == "rust" {
+			text = n.Text
 		}
 		return v, e.missing(n.At, "No symbol \"%s\" in current context.", text)
 	}

@@ -16,7 +16,7 @@ func (p *Printer) Print(v *Value) string {
 	switch t.Kind {
 	case Pointer:
 		if v.Type.Unqualified().Kind == Pointer {
-			if elem := t.Elem().Unqualified(); elem.Name == "char" {
+			if elem := t.Elem().Unqualified(); elem.Name == "char" && t.Elem().Language() != "rust" {
 				return p.Text(v)
 			}
 		}

@@ -43,7 +43,12 @@ func (e *evaluation) mayBeType(name string) bool {
 // typeNamed returns the type that is written in an expression.
 func (e *evaluation) typeNamed(as *syntax.Type) (*Type, error) {
 	words := strings.Fields(as.Name)
-	t := e.r.basicOf(words)
+	var t *Type
+	if e.f.Language == "rust" {
+		t = e.r.rustBasic(as.Name)
+	} else {
+		t = e.r.basicOf(words)
+	}
 	if t == nil {
 		tags := map[string]func(dwarf.Tag) bool{
 			"struct": isClassTag, "class": isClassTag,
@@ -76,7 +81,14 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 			}
 		}
 	}
-	name, global := strings.CutPrefix(name, "::")
+	whole, global, err := e.rustPath(name)
+	if err != nil {
+		return nil
+	} else if global {
+		name = whole
+	} else {
+		name, global = strings.CutPrefix(name, "::")
+	}
 	if !global && !strings.Contains(name, "::") {
 		if t := e.localType(name, is); t != nil {
 			return t

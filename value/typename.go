@@ -83,6 +83,15 @@ func (w *typeWriter) whole(t *Type) {
 			w.whole(t.Elem())
 			return
 		}
+		if t.Kind == Array && t.Name == "" && t.Language() == "rust" {
+			w.put("[")
+			w.whole(t.Elem())
+			if b := t.Bounds(); b.Known {
+				w.put("; " + strconv.FormatUint(b.Count, 10))
+			}
+			w.put("]")
+			return
+		}
 		w.base(t)
 		if u := t.Unqualified(); !w.named(u) {
 			switch u.Kind {
