@@ -324,8 +324,7 @@ func (e *Entry) Listed(a dwarf.Attr) bool {
 func (e *Entry) Prefix() (prefix string) {
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		prefix = ""
-		switch u.head.language {
-		case languageFlat:
+		if !u.head.language.scopesTypes() {
 			return nil
 		}
 		d.load(u)

@@ -1,6 +1,9 @@
 package symbol
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // place is a line of a source file.
 type place struct {
@@ -126,7 +129,9 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 		d, x, u = of, next, unit
 	}
 	switch {
-	case linkage != "" && lang != languageScope:
+	case lang == languageAda:
+		v.name = adaName(cmp.Or(linkage, name))
+	case linkage != "" && lang != languageScope && lang != languageFortran:
 		v.name = demangleFunction(linkage)
 	case lang != languageFlat && name != "":
 		prefix := d.scopePrefix(lastUnit, last.scope)

@@ -162,7 +162,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		}
 		at := levels[len(levels)-1]
 		inner := level{scope: at.scope, function: at.function, physical: at.physical}
-		if at.scope != 0 && u.head.language != languageFlat && isType(a) {
+		if at.scope != 0 && u.head.language.scopesTypes() && isType(a) {
 			u.types = append(u.types, typeScope{off, at.scope})
 		}
 		var next uint64 // sibling of an entry that has no functions within
@@ -302,6 +302,12 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 		s.origin, s.specified = e.specification, e.specification.reference()
 	}
 	inner.owner = s
+	if u.head.language == languageFortran && !inline { // as GDB, without the scope of the function around
+		if inner.scope = 0; e.name.text() {
+			u.scopes = append(u.scopes, scope{0, e.name})
+			inner.scope = int32(len(u.scopes) - 1)
+		}
+	}
 	if !inline {
 		u.dies[off] = s
 	}

@@ -274,11 +274,18 @@ func (d *debugInfo) unitAt(off uint64) *unit {
 type language uint8
 
 const (
-	languageFlat  language = iota // C, Go, Fortran, assembly: the name as it is
-	languageCXX                   // linkage names; namespaces and classes with ::
-	languageScope                 // Rust, D: namespaces with ::, linkage names are not for people
+	languageFlat    language = iota // C, Go, assembly: the name as it is
+	languageCXX                     // linkage names; namespaces and classes with ::
+	languageScope                   // Rust, D: namespaces with ::, linkage names are not for people
+	languageFortran                 // modules, and functions around a function, with ::
+	languageAda                     // names, decoded
 	languageUnknown
 )
+
+// scopesTypes reports whether types are shown with the scopes that they are in.
+func (l language) scopesTypes() bool {
+	return l == languageCXX || l == languageScope || l == languageUnknown
+}
 
 // langAssembler is DW_LANG_Mips_Assembler, which assemblers for all processors use.
 const langAssembler = 0x8001
@@ -294,6 +301,10 @@ func languageOf(code value) language {
 		return languageCXX
 	case 0x13, 0x1c: // D, Rust
 		return languageScope
+	case 0x07, 0x08, 0x0e, 0x22, 0x23: // Fortran 77, 90, 95, 03, 08
+		return languageFortran
+	case 0x03, 0x0d, 0x2e, 0x2f: // Ada 83, 95, 2005, 2012
+		return languageAda
 	}
 	return languageFlat
 }

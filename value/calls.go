@@ -10,6 +10,11 @@ import (
 // printers know, and len and cap of Go.
 func (e *evaluation) call(n *syntax.Node) (Value, error) {
 	of := n.Args[0]
+	if e.f.Language == "fortran" {
+		if v, ok, err := e.fortranElement(n); ok || err != nil {
+			return v, err
+		}
+	}
 	if e.f.Language == "go" && of.Kind == syntax.Name && len(n.Args) == 2 && (of.Text == "len" || of.Text == "cap") {
 		return e.goLength(n, of.Text)
 	}

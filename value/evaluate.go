@@ -136,6 +136,11 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 		}
 		return e.value(n.Args[2])
 	case syntax.Binary:
+		if n.Text == "%" && e.f.Language == "fortran" {
+			if v, ok, err := e.fortranMember(n); ok || err != nil {
+				return v, err
+			}
+		}
 		return e.binary(n)
 	case syntax.Address:
 		return e.address(n)

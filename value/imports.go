@@ -165,7 +165,7 @@ func (e *evaluation) wholeNames(name string, global bool) (list []string) {
 		return known
 	}
 	scopes := e.scopesOf(global)
-	if e.f.Language == "c++" {
+	if e.f.Language == "c++" || e.f.Language == "fortran" {
 		if unit := e.unitImports(); unit != nil {
 			if !e.importsRead {
 				e.importsRead = true

@@ -39,6 +39,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	} else if !global {
 		text, global = strings.CutPrefix(n.Text, "::")
 	}
+	if e.f.Language == "fortran" {
+		text = strings.ToLower(text)
+	}
 	if n.File != "" {
 		if v, ok := e.inFile(n.File, text); ok {
 			return v, nil

@@ -23,6 +23,8 @@ func (e *evaluation) boolean(yes bool) Value {
 	switch e.f.Language {
 	case "c++", "rust", "go", "d":
 		t = e.r.basic("bool")
+	case "fortran":
+		t = &Type{Name: "logical*4", Kind: Bool, Size: 4, Encoding: 2, Order: e.r.order(), r: e.r, elemRead: true, language: "fortran"}
 	}
 	if yes {
 		return t.constant(1)

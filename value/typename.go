@@ -83,6 +83,12 @@ func (w *typeWriter) whole(t *Type) {
 			w.whole(t.Elem())
 			return
 		}
+		if t.Kind == Pointer && t.Name == "" && t.Elem().Language() == "fortran" {
+			w.put("PTR TO -> ( ")
+			w.whole(t.Elem())
+			w.put(" )")
+			return
+		}
 		if t.Kind == Array && t.Name == "" && t.Language() == "rust" {
 			w.put("[")
 			w.whole(t.Elem())

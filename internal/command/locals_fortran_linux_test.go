@@ -21,7 +21,7 @@ while frame is not None:
     sal = frame.find_sal()
     if sal.symtab is not None and ("/" + sal.symtab.filename).endswith(PARAMS["file"]):
         frame.select()
-        emit({"Line": sal.line, "Locals": gdb.execute("info locals", to_string=True)})
+        emit({"Line": sal.line, "Locals": gdb.execute("info locals", to_string=True), "Function": frame.name()})
     frame = frame.older()
 emit({"end": True})
 OUT.close()
@@ -46,18 +46,20 @@ func compareLocals(t *testing.T, program, file string, known map[string]string, 
 		t.Fatal(err, stderr)
 	}
 	ours := make(map[string][]gdbtest.FullLocal)
+	functions := make(map[string]string)
 	for _, th := range parseFull(t, out) {
 		for _, f := range th.Frames {
-			ours[f.Place] = f.Locals
+			ours[f.Place], functions[f.Place] = f.Locals, f.Function
 		}
 	}
 	script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), localsPy, map[string]any{"file": file, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
 	same := 0
 	for {
 		var want struct {
-			Line   int
-			Locals string
-			End    bool
+			Line     int
+			Locals   string
+			Function string
+			End      bool
 		}
 		record := script.Next(t)
 		if record == nil {
@@ -73,6 +75,9 @@ func compareLocals(t *testing.T, program, file string, known map[string]string, 
 		for place, list := range ours {
 			if strings.HasSuffix("/"+place, file+":"+strconv.Itoa(want.Line)) {
 				locals = list
+				if functions[place] != want.Function {
+					t.Errorf("line %d: the function is %s, gdb has %s", want.Line, functions[place], want.Function)
+				}
 			}
 		}
 		values := make(map[string]string)
@@ -116,6 +121,19 @@ func TestFortranAsGDB(t *testing.T) {
 		t.Fatal(string(said))
 	}
 	compareLocals(t, program, "/values.f90", nil, 30)
+
+	p := gdbtest.Start(t, program)
+	_, same := printedAsGDB(t, p, map[string][]string{
+		"MAIN__": {
+			"m(1,2)", "m(2,3)", "M(1,1)", "m(3,1)", "m(1)", "a(3)", "a(0)", "neg(-1)", "origin%x", "ORIGIN%name", "i", "z", "words(2)", "al(1,1)", "al(2,1)", "ptr(2)",
+			"s", "a(i)", "yes", "counter", "store::counter", "sizeof(m)", "m", "p3%list(3)", "p3%flag", "pts(1)%x", "pts(2)%name", "p3%point%x", "pt", "i + a(2)",
+			"a(2) == 2", "a(2) > 5", "heap(2)", "shared_i", "nothing",
+		},
+		"store::inner": {"grid(1,1)", "grid(2,1)", "text", "n", "auto(2)", "p", "tt", "origin%y", "heap(1)", "counter"},
+	})
+	if t.Logf("%d values are gdb's", same); same < 35 {
+		t.Error("too few values")
+	}
 }
 
 // TestAdaAsGDB compares local variables of Ada: records, arrays with bounds, fixed-point numbers.

@@ -1,11 +1,6 @@
 package command
 
 import (
-	"encoding/json"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -17,7 +12,7 @@ func TestPrintRust(t *testing.T) {
 	gdbtest.NeedGDB(t, 13) // newer ones write pointers otherwise
 	t.Setenv("LC_ALL", "C.UTF-8")
 	p := startRust(t, "values.rs")
-	levels, same := rustAsGDB(t, p, map[string][]string{
+	levels, same := printedAsGDB(t, p, map[string][]string{
 		"values::scalars": {
 			"small", "small as i32", "signed as u8", "small + 1", "signed * 2", "!truth", "truth && false", "letter", "bits.integer", "bits.float",
 			"range.start", "range.end - range.start", "range", "*reference", "local == 7", "float as f64", "double", "small > 100", "small == 200 || truth",
@@ -36,7 +31,7 @@ func TestPrintRust(t *testing.T) {
 		t.Error("too few values")
 	}
 	// What gdb refuses: it calls the program's functions for a range, and follows no reference to a member.
-	checkRust(t, p, levels["values::containers"], map[string]string{"slice[..1]": "[-1]", "array[0..2]": "[[1, 2, 3], [4, 5, 6]]", "array[1..]": "[[4, 5, 6]]", "(&pair).0": "1"})
+	checkPrinted(t, p, levels["values::containers"], map[string]string{"slice[..1]": "[-1]", "array[0..2]": "[[1, 2, 3], [4, 5, 6]]", "array[1..]": "[[4, 5, 6]]", "(&pair).0": "1"})
 }
 
 // Paths of Rust that begin with self, super or "::", casts, and what counted pointers point to have gdb's values, too.
@@ -45,7 +40,7 @@ func TestPrintPathsOfRust(t *testing.T) {
 	gdbtest.NeedGDB(t, 13)
 	t.Setenv("LC_ALL", "C.UTF-8")
 	p := startRust(t, "paths.rs")
-	levels, same := rustAsGDB(t, p, map[string][]string{
+	levels, same := printedAsGDB(t, p, map[string][]string{
 		"paths::outer::inner::paths": {
 			"TOP", "DEEP", "super::MIDDLE", "self::TOP", "self::DEEP", "::TOP", "paths::TOP", "paths::outer::MIDDLE", "paths::outer::inner::TOP", "held", "held.number",
 			"own as super::Held", "sizeof(super::Held)", "*(&held as *const super::Held)", "own as f32", "own as bool", "65u8 as char", "own as usize",
@@ -60,63 +55,15 @@ func TestPrintPathsOfRust(t *testing.T) {
 		t.Error("too few values")
 	}
 	// What gdb 13 lacks: it knows no crate, and no more than one super; it follows no counted pointers, and has no numbers of 128 bits.
-	checkRust(t, p, levels["paths::outer::inner::paths"], map[string]string{
+	checkPrinted(t, p, levels["paths::outer::inner::paths"], map[string]string{
 		"crate::TOP": "11", "crate::outer::MIDDLE": "22", "super::super::TOP": "11", "*(&held as *const crate::outer::Held)": "paths::outer::Held {number: 7}",
 		"::paths::TOP": "11", "own as i128": "1",
 	})
-	checkRust(t, p, levels["paths::counted"], map[string]string{"*one": "5", "*two + 1": "6", "shared.number": "9", "*shared": "paths::outer::Held {number: 9}"})
+	checkPrinted(t, p, levels["paths::counted"], map[string]string{"*one": "5", "*two + 1": "6", "shared.number": "9", "*shared": "paths::outer::Held {number: 9}"})
 }
 
 // startRust starts a program of Rust.
 func startRust(t *testing.T, source string) *gdbtest.Process {
 	t.Helper()
 	return gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g"))
-}
-
-// rustAsGDB compares the values of expressions in frames of functions with gdb's. It returns the functions' levels, and how many values are equal.
-func rustAsGDB(t *testing.T, p *gdbtest.Process, functions map[string][]string) (levels map[string]int, same int) {
-	t.Helper()
-	levels = map[string]int{}
-	for _, f := range printIn(t, p.PID, nil, []string{"1"}) {
-		levels[f.Function] = f.Level
-	}
-	for function, expressions := range functions {
-		level, ok := levels[function]
-		if !ok {
-			t.Errorf("no frame of %s: %v", function, levels)
-			continue
-		}
-		ours := printIn(t, p.PID, []int{level}, expressions, "--raw")
-		script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), printPy, map[string]any{"expressions": expressions, "frames": []int{level}, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
-		for k, x := range expressions {
-			var want struct{ Value, Error string }
-			if record := script.Next(t); record == nil {
-				t.Fatal("gdb evaluated fewer expressions")
-			} else if err := json.Unmarshal(record, &want); err != nil {
-				t.Fatal(err)
-			}
-			got := ours[0].Print[k]
-			why, _, _ := strings.Cut(got.Error, " at column ")
-			want.Error = strings.ReplaceAll(strings.TrimSuffix(want.Error, "."), "'", `"`)
-			switch {
-			case got.Value != want.Value || why != want.Error:
-				t.Errorf("%s: %s: %s%s, gdb has %s%s", function, x, got.Value, got.Error, want.Value, want.Error)
-			case got.Error == "":
-				same++
-			}
-		}
-		script.Next(t)
-	}
-	return levels, same
-}
-
-// checkRust checks values of expressions in a frame.
-func checkRust(t *testing.T, p *gdbtest.Process, level int, wants map[string]string) {
-	t.Helper()
-	expressions := slices.Sorted(maps.Keys(wants))
-	for _, got := range printIn(t, p.PID, []int{level}, expressions, "--raw")[0].Print {
-		if got.Value != wants[got.Expression] {
-			t.Errorf("%s: %s%s, want %s", got.Expression, got.Value, got.Error, wants[got.Expression])
-		}
-	}
 }

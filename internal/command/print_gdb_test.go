@@ -1,0 +1,62 @@
+//go:build linux
+
+package command
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// printedAsGDB compares the values of expressions in frames of functions with gdb's. It returns the functions' levels, and how many values are equal.
+func printedAsGDB(t *testing.T, p *gdbtest.Process, functions map[string][]string) (levels map[string]int, same int) {
+	t.Helper()
+	levels = map[string]int{}
+	for _, f := range printIn(t, p.PID, nil, []string{"1"}) {
+		levels[f.Function] = f.Level
+	}
+	for function, expressions := range functions {
+		level, ok := levels[function]
+		if !ok {
+			t.Errorf("no frame of %s: %v", function, levels)
+			continue
+		}
+		ours := printIn(t, p.PID, []int{level}, expressions, "--raw")
+		script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), printPy, map[string]any{"expressions": expressions, "frames": []int{level}, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
+		for k, x := range expressions {
+			var want struct{ Value, Error string }
+			if record := script.Next(t); record == nil {
+				t.Fatal("gdb evaluated fewer expressions")
+			} else if err := json.Unmarshal(record, &want); err != nil {
+				t.Fatal(err)
+			}
+			got := ours[0].Print[k]
+			why, _, _ := strings.Cut(got.Error, " at column ")
+			want.Error = strings.ReplaceAll(strings.TrimSuffix(want.Error, "."), "'", `"`)
+			switch {
+			case got.Value != want.Value || why != want.Error:
+				t.Errorf("%s: %s: %s%s, gdb has %s%s", function, x, got.Value, got.Error, want.Value, want.Error)
+			case got.Error == "":
+				same++
+			}
+		}
+		script.Next(t)
+	}
+	return levels, same
+}
+
+// checkPrinted checks values of expressions in a frame.
+func checkPrinted(t *testing.T, p *gdbtest.Process, level int, wants map[string]string) {
+	t.Helper()
+	expressions := slices.Sorted(maps.Keys(wants))
+	for _, got := range printIn(t, p.PID, []int{level}, expressions, "--raw")[0].Print {
+		if got.Value != wants[got.Expression] {
+			t.Errorf("%s: %s%s, want %s", got.Expression, got.Value, got.Error, wants[got.Expression])
+		}
+	}
+}
