@@ -13,8 +13,11 @@ var adaOperators = map[string]string{
 // pkg.proc. As GDB, it puts names that are not encoded so into angle brackets.
 func adaName(encoded string) string {
 	name := strings.TrimPrefix(encoded, "_ada_")
-	if name == "" || name[0] == '_' || name[0] == '<' {
+	switch {
+	case name == "" || name[0] == '<':
 		return encoded
+	case name[0] == '_':
+		return "<" + encoded + ">"
 	}
 	name = withoutAdaNumber(name)
 	if n := len(name); n > 1 && name[n-1] == 'N' && isLowerOrDigit(name[n-2]) { // of a protected object
@@ -38,6 +41,9 @@ func adaName(encoded string) string {
 	for i, part := range parts {
 		if i > 0 && i < len(parts)-1 && len(part) > 1 && part[0] == 'B' && strings.Trim(part[1:], "0123456789") == "" { // a block
 			continue
+		}
+		if base := strings.TrimRight(part, "bn"); i == len(parts)-1 && strings.HasSuffix(base, "X") && len(base) > 1 { // within packages that are bodies or nested
+			part = base[:len(base)-1]
 		}
 		if op := adaOperators[part]; op != "" && i > 0 {
 			part = op
