@@ -3,7 +3,9 @@
 package delve
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/value"
@@ -51,6 +53,50 @@ func (f *Frame) Evaluate(expression string) (value.Value, error) {
 		return value.Value{}, fmt.Errorf("%s: %w", f.Function.Name(), err)
 	}
 	return v, nil
+}
+
+// Set gives an object of a frame that is not Go's the value of an expression, as an assignment of its language does. Object and value are
+// expressions of [Frame.Evaluate]. Set writes numbers, characters, enumerators and pointers that are in memory. It does not write registers,
+// which frames further in have saved, nor bit-fields, nor what has parts.
+func (f *Frame) Set(object, expression string) error {
+	of, err := f.Values()
+	if err != nil {
+		return err
+	}
+	name := f.Function.Name()
+	to, err := of.Evaluate(object)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if kind := to.Type.Strip().Kind; kind == value.Reference || kind == value.RvalueReference {
+		to = to.Deref()
+	}
+	if err := to.Err(); err != nil {
+		return fmt.Errorf("%s: %s is not set: %w", name, object, err)
+	}
+	switch to.Type.Strip().Kind {
+	case value.Integer, value.Char, value.Bool, value.Enum, value.Float, value.Pointer:
+	default:
+		return fmt.Errorf("%s: %s is not set: it is a %s, and only numbers and pointers are", name, object, to.Type)
+	}
+	switch {
+	case to.Place != value.InMemory:
+		return fmt.Errorf("%s: %s is not set: it is in no memory", name, object)
+	case to.Bits > 0:
+		return fmt.Errorf("%s: %s is not set: it is a bit-field", name, object)
+	}
+	v, err := of.EvaluateAs(expression, to.Type)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	b, err := v.Bytes()
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", name, expression, err)
+	}
+	if n, err := f.subject.t.Proc.Memory().WriteMemory(to.Addr, b); err != nil || n < len(b) {
+		return fmt.Errorf("%s: %s is not set: write %d bytes at %#x: %w", name, object, len(b), to.Addr, cmp.Or(err, io.ErrShortWrite))
+	}
+	return nil
 }
 
 // Values returns what reads the variables of frames that are not Go's, at this stop of the process. After

@@ -17,8 +17,30 @@ var ErrNotInScope = errors.New("not in scope")
 // [ErrNotInScope] if the frame lacks a name, and [MemoryError] if memory that the expression needs cannot be read.
 // A value that the compiler keeps nowhere is no error, unless the expression computes with it.
 func (f *Frame) Evaluate(text string) (Value, error) {
+	e, n, err := f.parse(text)
+	if err != nil {
+		return Value{}, err
+	}
+	return e.value(n)
+}
+
+// EvaluateAs is Evaluate for a value that is to be assigned to an object of type t: it is converted to that type.
+func (f *Frame) EvaluateAs(text string, t *Type) (Value, error) {
+	e, n, err := f.parse(text)
+	if err != nil {
+		return Value{}, err
+	}
+	v, err := e.value(n)
+	if err != nil {
+		return v, err
+	}
+	return e.cast(v, t, n.At)
+}
+
+// parse parses an expression.
+func (f *Frame) parse(text string) (*evaluation, *syntax.Node, error) {
 	if f.in == nil {
-		return Value{}, fmt.Errorf("%q: the frame has no registers: %w", text, ErrNotInScope)
+		return nil, nil, fmt.Errorf("%q: the frame has no registers: %w", text, ErrNotInScope)
 	}
 	e := &evaluation{r: f.in.r, f: f, c: f.in, text: text}
 	in := syntax.Scope{IsType: e.isType, IsValue: e.isValue, Language: f.Language}
@@ -30,10 +52,7 @@ func (f *Frame) Evaluate(text string) (Value, error) {
 			n, err = again, nil
 		}
 	}
-	if err != nil {
-		return Value{}, err
-	}
-	return e.value(n)
+	return e, n, err
 }
 
 // evaluation evaluates one expression in a frame.

@@ -64,7 +64,7 @@ func TestRPCContents(t *testing.T) {
 			t.Errorf("%s = %+v, %v", expression, v, err)
 		}
 	}
-	if err := client.SetVariable(scope, "held", "5"); err == nil || !strings.Contains(err.Error(), "is not set") {
+	if err := client.SetVariable(scope, "numbers", "5"); err == nil || !strings.Contains(err.Error(), "only numbers and pointers are") {
 		t.Errorf("set: %v", err)
 	}
 }

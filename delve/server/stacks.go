@@ -162,11 +162,11 @@ func noFrame(scope api.EvalScope) error {
 	return fmt.Errorf("frame %d does not exist in goroutine %d", scope.Frame, scope.GoroutineID)
 }
 
-// set sets a variable that a frame of Go's sees. Those of other languages are not set.
+// set sets a variable that a frame sees: Go's by Delve, all others by the engine.
 func (s *stacks) set(of api.EvalScope, name, value string) error {
 	return s.frame(of, func(_ *delve.Target, frame *delve.Frame) error {
 		if frame.IsForeign() {
-			return fmt.Errorf("%s: %s is not set: only variables of Go's functions are", frame.Function.Name(), name)
+			return frame.Set(name, value)
 		}
 		scope, err := frame.Scope()
 		if err != nil {
