@@ -32,7 +32,7 @@ func (v *valueFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
 	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
 	f.StringSliceVar(&v.frames, "frame", nil, "only these frames of each stack: by number, or by function")
-	f.StringArrayVar(&v.prints, "print", nil, "print the value of this expression of C, C++, Rust or Go in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
+	f.StringArrayVar(&v.prints, "print", nil, "print the value of this expression of C, C++, Rust, Go or Fortran in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
 	f.BoolVar(&v.printer.Raw, "raw", false, "print the strings and containers of C++, Rust and Go as the structs that they are")
 	f.IntVar(&v.printer.Elements, "print-elements", 200, "at most this many elements of an array and characters of a text; -1 for all")
 	f.IntVar(&v.printer.Repeats, "print-repeats", 10, "more equal elements in a row than this are printed once, with their number")
