@@ -18,6 +18,15 @@ func (e *evaluation) call(n *syntax.Node) (Value, error) {
 	if e.f.Language == "go" && of.Kind == syntax.Name && len(n.Args) == 2 && (of.Text == "len" || of.Text == "cap") {
 		return e.goLength(n, of.Text)
 	}
+	if e.f.Language == "go" && of.Kind == syntax.Name && len(n.Args) == 2 {
+		if t := e.goNamed(of.Text); t != nil {
+			v, err := e.value(n.Args[1])
+			if err != nil {
+				return v, err
+			}
+			return e.cast(v, t, n.At)
+		}
+	}
 	if of.Kind == syntax.Member && e.f.Language == "c++" {
 		if v, ok, err := e.method0(of, n.Args[1:]); ok || err != nil {
 			return v, err

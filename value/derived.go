@@ -198,6 +198,12 @@ func (e *evaluation) derive(t *Type, as *syntax.Type) (*Type, error) {
 	for _, d := range as.Derived {
 		switch d.Kind {
 		case '*':
+			if e.f.Language == "go" {
+				if p := e.typeCalled("*"+t.Name, func(tag dwarf.Tag) bool { return tag == dwarf.TagPointerType }); t.Name != "" && p != nil {
+					t = p
+					continue
+				}
+			}
 			t = qualify(e.r.pointerTo(t), d.Const, d.Volatile)
 		case '&':
 			t = e.r.referenceTo(t, Reference)

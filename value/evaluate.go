@@ -123,7 +123,9 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 		if err != nil {
 			return Value{}, err
 		}
-		return e.namedCast(n, t)
+		v, err := e.namedCast(n, t)
+		v.bare = e.f.Language == "go"
+		return v, err
 	case syntax.At:
 		t, err := e.typeNamed(n.Type)
 		if err != nil {

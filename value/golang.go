@@ -252,6 +252,10 @@ func (w *writer) goPointer(v *Value, level int, typed bool) {
 		w.put("nil")
 		return
 	}
+	if v.bare {
+		w.goAddress("", goTypeName(v.Type), addr)
+		return
+	}
 	switch kind, _ := goKindOf(elem); kind {
 	case goInterface:
 		level++

@@ -35,6 +35,7 @@ type Value struct {
 	gaps   []gap
 	mem    target.Memory
 	object *Value   // of a reference at a function's entry: what it referred to then
+	bare   bool     // of a pointer of Go: it is written as an address, because it comes from a conversion
 	frame  *context // of the variable that the value is, or is a part of; nil for others
 }
 

@@ -139,11 +139,29 @@ func (p *parser) conversion(at, depth int) (*Node, error) {
 		p.at, p.token = back, token
 		return nil, nil
 	}
-	n, err := p.with(Cast, at, depth)
-	if err == nil {
-		n.Type = t
+	if p.token.kind != '(' {
+		n, err := p.with(Cast, at, depth)
+		if err == nil {
+			n.Type = t
+		}
+		return n, err
 	}
-	return n, err
+	n, err := p.node(Cast, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	operand, err := p.expression(depth + 1)
+	if err == nil {
+		err = p.expect(')', "a parenthesis is not closed")
+	}
+	if err != nil {
+		return nil, err
+	}
+	n.Type, n.Args = t, []*Node{operand}
+	return p.postfix(n, depth)
 }
 
 // assertion reads the type, or "data", of Go's operand.(type), with the parentheses.
