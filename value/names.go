@@ -33,9 +33,9 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if n.Overload {
 		return e.overloaded(n)
 	}
-	text, global, err := e.rustPath(n.Text)
-	if err != nil {
-		return Value{}, e.fail(n.At, "%s", err)
+	text, global, wrong := e.rustPath(n.Text)
+	if wrong != "" {
+		return Value{}, e.fail(n.At, "%s", wrong)
 	} else if !global {
 		text, global = strings.CutPrefix(n.Text, "::")
 	}

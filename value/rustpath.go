@@ -7,34 +7,34 @@ import (
 )
 
 // rustPath returns the whole name that a path of Rust stands for in the frame's function, without a "::" before it. The path begins with self,
-// super, crate or "::" (The Rust Reference, section "Paths"); ok is false for any other.
-func (e *evaluation) rustPath(path string) (whole string, ok bool, err error) {
+// super, crate or "::" (The Rust Reference, section "Paths"); ok is false for any other. wrong says in GDB's words what is wrong with the path.
+func (e *evaluation) rustPath(path string) (whole string, ok bool, wrong string) {
 	if e.f.Language != "rust" {
-		return "", false, nil
+		return "", false, ""
 	}
 	if rest, ok := strings.CutPrefix(path, "::"); ok { // what another crate has, or with gdb, what this one has
 		if first, _, _ := strings.Cut(rest, "::"); first == e.rustCrate() {
-			return rest, true, nil
+			return rest, true, ""
 		}
-		return e.rustCrate() + "::" + rest, true, nil
+		return e.rustCrate() + "::" + rest, true, ""
 	}
 	if rest, ok := strings.CutPrefix(path, "crate::"); ok {
-		return e.rustCrate() + "::" + rest, true, nil
+		return e.rustCrate() + "::" + rest, true, ""
 	}
 	rest, self := strings.CutPrefix(path, "self::")
 	if !self && !strings.HasPrefix(rest, "super::") {
-		return "", false, nil
+		return "", false, ""
 	}
 	module := e.rustModule()
 	in := module
 	for {
 		up, ok := strings.CutPrefix(rest, "super::")
 		if !ok {
-			return in + "::" + rest, true, nil
+			return in + "::" + rest, true, ""
 		}
 		scope, _ := splitName(in)
 		if scope == "" {
-			return "", true, fmt.Errorf("Too many super:: uses from \"%s\"", module)
+			return "", true, fmt.Sprintf("Too many super:: uses from \"%s\"", module)
 		}
 		in, rest = strings.TrimSuffix(scope, "::"), up
 	}

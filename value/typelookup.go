@@ -81,8 +81,8 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 			}
 		}
 	}
-	whole, global, err := e.rustPath(name)
-	if err != nil {
+	whole, global, wrong := e.rustPath(name)
+	if wrong != "" {
 		return nil
 	} else if global {
 		name = whole
