@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/plugindir"
 )
 
 // completeProcess completes the number of a process, which the shell shows with the process's name.
@@ -25,6 +27,28 @@ func completeProcess(_ *cobra.Command, args []string, begun string) (list []stri
 		}
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePlugin completes the plug-ins in the user's directories. The shell completes files if none is meant.
+func completePlugin(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	for _, path := range plugindir.Candidates(plugindir.Dirs()...) {
+		if strings.HasPrefix(path, begun) {
+			list = append(list, path)
+		}
+	}
+	return list, cobra.ShellCompDirectiveDefault
+}
+
+// completePluginRun completes a plug-in, and then a process. The shell completes snapshots and core files.
+func completePluginRun(cmd *cobra.Command, args []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return completePlugin(cmd, nil, begun)
+	case 1:
+		list, _ = completeProcess(cmd, nil, begun)
+		return list, cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // complete has the shell complete the values of flags that it cannot know, as far as cmd has such flags.

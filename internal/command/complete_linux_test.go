@@ -2,6 +2,7 @@ package command
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,12 @@ func TestCompletion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plugins := t.TempDir()
+	mine := filepath.Join(plugins, "sniffer-mine")
+	if err := os.WriteFile(mine, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SFWALK_PLUGIN_PATH", plugins)
 	for _, tt := range []struct {
 		args        []string
 		has, hasNot string
@@ -37,6 +44,13 @@ func TestCompletion(t *testing.T) {
 		{[]string{"attach", pid[:len(pid)-1]}, pid + "\t" + strings.TrimSpace(string(comm)) + "\n", ""},
 		{[]string{"attach", pid, ""}, "", pid},
 		{[]string{"core", "--color", ""}, "auto\nalways\nnever\n", ""},
+		{[]string{"dlv", "attach", pid}, pid + "\t", ""},
+		{[]string{"attach", "--plugin", ""}, mine + "\n", ""},
+		{[]string{"attach", "--plugin", "./"}, "", mine},
+		{[]string{"plugin", "check", plugins}, mine + "\n", ""},
+		{[]string{"plugin", "run", ""}, mine + "\n", pid},
+		{[]string{"plugin", "run", mine, pid}, pid + "\t", mine},
+		{[]string{"plugin", "run", mine, pid, ""}, "", pid},
 		{[]string{"attach", "--sniffers", "dwarf,"}, "dwarf,sframe\n", "dwarf,dwarf"},
 	} {
 		out, _, err := command(append([]string{"__complete"}, tt.args...)...)

@@ -139,7 +139,8 @@ process may be a C program, too, with threads, stacks and memory.`,
   sfwalk dlv attach 4242 --listen 127.0.0.1:2345 --accept-multiclient
   sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock
   sfwalk dlv attach 4242 --plugin ./sniffer-mine`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeProcess,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := processID(args[0])
 			if err != nil {

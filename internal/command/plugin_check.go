@@ -26,7 +26,8 @@ cannot be tested.`,
 		Example: `  sfwalk plugin check ./sniffer-mine
   sfwalk plugin check ./sniffer-mine --snapshot snapshot.4242
   sfwalk plugin check ./sniffer-mine --json | jq '.checks[] | select(.status == "fail")'`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completePlugin,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := plug(host, args[0])
 			if err != nil {

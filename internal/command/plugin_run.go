@@ -39,7 +39,8 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 		Example: `  sfwalk plugin run ./sniffer-mine 4242
   sfwalk plugin run ./sniffer-mine 4242 --tid 4243
   sfwalk plugin run ./sniffer-mine snapshot.4242 --json | jq '.threads[].questions[].took_us'`,
-		Args: cobra.ExactArgs(2),
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completePluginRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			program, err := plug(host, args[0])
 			if err != nil {
