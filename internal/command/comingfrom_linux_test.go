@@ -15,18 +15,18 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// alike is a command of docs/coming-from.md and its peer: the output of both has what both patterns find.
+// alike is a command of docs/coming-from.md and its peer.
 type alike struct {
 	ours  string
-	peer  string // a command of gdb ("gdb: bt"), or of the shell; empty where another test holds our output against the peer's
-	wants []string
+	peer  string   // a command of gdb ("gdb: bt"), or of the shell; empty where another test holds our output against the peer's
+	wants []string // patterns that match both outputs, or, behind an exclamation mark, neither
 }
 
 // alikes are run on the demo's process and its core file. A pattern holds for the peer's output and for ours.
 var alikes = []alike{
 	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called>`, `in (compute|nap) \(`, `\bon_tick \(`}},
-	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply 2 bt", []string{`(?s)visit.*walk_tree`}},
-	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply 2 bt 3", []string{`#2 `, `^(?s:[^#]|#[0-5] )*$`}},
+	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply 2 bt", []string{`(?s)visit.*walk_tree`, `!on_tick`}},
+	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply 2 bt 3", []string{`#2 `, `!#6 `}},
 	{"sfwalk attach 4242 --locals", "gdb: thread apply all bt full", []string{`sum = (<optimized out>|\d+)`, `node = \{10, 0`}},
 	{"sfwalk attach 4242 --args", "gdb: thread apply all bt", []string{`on_tick \(sig=10\)`, `walk_tree \(depth=`}},
 	{"sfwalk attach 4242 --locals --frame visit", "gdb: thread apply 2 -s -q frame apply all -q info args", []string{`\bleaf ?= ?`}},
@@ -48,7 +48,7 @@ var alikes = []alike{
 	{"sfwalk attach 4242 --locals --raw", "", []string{`node = \{`}},
 	{"sfwalk attach 4242 --json", "", []string{`"function": ?"on_tick"`}},
 	{"sfwalk attach 4242 --max-frames 2", "eu-stack -n 2 -p 4242", []string{`#1 `}},
-	{"sfwalk attach 4242 --no-lines", "eu-stack -p 4242", []string{`(?s)on_tick.*compute.*ticker`}},
+	{"sfwalk attach 4242 --no-lines", "eu-stack -p 4242", []string{`(?s)on_tick.*compute.*ticker`, `!demo\.c`}},
 	{"sfwalk attach 4242 --merge", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --tree", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --format flamegraph -o x.svg", "", nil},
@@ -60,6 +60,9 @@ var alikes = []alike{
 // elsewhere are the commands of the page that other tests hold against their peers: they take a Go program, a stub, plug-ins,
 // or a client.
 var elsewhere = map[string]string{
+	"sfwalk dlv debug":                              "TestDlvDebug",
+	"sfwalk dlv test":                               "TestDlvDebug",
+	"sfwalk dlv dap":                                "TestDlvDAP",
 	"sfwalk attach 4242 --consistent":               "TestDeadlocks",
 	"coredumpctl dump | sfwalk core -":              "TestCoreFromPipe",
 	"sfwalk remote localhost:1234":                  "TestRemoteIsLive",
@@ -97,6 +100,10 @@ func TestComingFrom(t *testing.T) {
 	if err := os.Mkdir("debug", 0o777); err != nil {
 		t.Fatal(err)
 	}
+	// The demo's debug information names its source relative to the repository.
+	if err := errors.Join(os.MkdirAll("internal/demo", 0o777), os.Symlink(filepath.Join(folder, "../demo/target"), "internal/demo/target")); err != nil {
+		t.Fatal(err)
+	}
 	gcore(t, p.PID, "core."+pid)
 	names := strings.NewReplacer("4242 4243", pid+" "+strconv.Itoa(startDemo(t).PID), "core.4242", "core."+pid, "snapshot.4242", "snapshot."+pid, "4242", pid,
 		"4243", strconv.Itoa(threadOf(t, pid, "walker")), "./server", exe, "/srv/arm64-root", "/", "FILE", file)
@@ -129,8 +136,9 @@ func TestComingFrom(t *testing.T) {
 		}
 		for name, text := range outputs {
 			for _, want := range a.wants {
-				if !regexp.MustCompile(want).MatchString(text) {
-					t.Errorf("%s prints nothing that matches %s:\n%s", name, want, text)
+				pattern, absent := strings.CutPrefix(want, "!")
+				if regexp.MustCompile(pattern).MatchString(text) == absent {
+					t.Errorf("%s: want %s in:\n%s", name, want, text)
 				}
 			}
 		}

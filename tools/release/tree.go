@@ -132,7 +132,11 @@ func (r *release) share(ctx context.Context, dir string) error {
 	if err != nil || len(pages) == 0 {
 		return fmt.Errorf("no pages in docs: %v", err)
 	}
-	for _, page := range pages {
+	pictures, err := fs.Glob(os.DirFS(r.source), "docs/*.svg")
+	if err != nil {
+		return err
+	}
+	for _, page := range append(pages, pictures...) {
 		text, err := os.ReadFile(filepath.Join(r.source, page))
 		if err == nil {
 			err = write(filepath.Join(dir, "share/doc/sfwalk", page), text)
