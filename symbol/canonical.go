@@ -207,7 +207,7 @@ func CanonicalFunction(name string, parameters []string, end string) string {
 		parameters = []string{"void"}
 	}
 	full := name + "(" + strings.Join(parameters, ", ") + ")" + end
-	if len(full) > maxCanonical || unparsed(full) {
+	if len(full) > maxCanonical || unparsed(full) || strings.Contains(name, ".") { // such as __cxx_global_var_init.5
 		return full
 	}
 	if strings.IndexByte(name, '<') >= 0 {
