@@ -17,7 +17,7 @@ func appendJSON(b []byte, v any) []byte {
 
 // appendEntry is appendJSON for a frame, of which there are many: package json takes five times as long.
 func appendEntry(b []byte, x *frameEntry) []byte {
-	if x.Guess || x.MovedOn || x.ID != "" || x.TailCall != "" || len(x.Registers) > 0 || x.Explain != nil || x.Args != nil || x.Locals != nil || x.Print != nil {
+	if x.Guess || x.MovedOn || x.ID != "" || x.TailCall != "" || len(x.Registers) > 0 || x.Explain != nil || x.Args != nil || x.Locals != nil || x.Print != nil || x.Source != nil {
 		return appendJSON(b, x)
 	}
 	b = strconv.AppendInt(append(b, `{"level":`...), int64(x.Level), 10)

@@ -90,6 +90,7 @@ type frameEntry struct {
 	Args      []variable   `json:"args,omitempty"`
 	Locals    []variable   `json:"locals,omitempty"`
 	Print     []variable   `json:"print,omitempty"`
+	Source    []sourceLine `json:"source,omitempty"` // around Line
 
 	frameValues
 

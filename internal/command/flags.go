@@ -29,6 +29,7 @@ type walkFlags struct {
 	color       string
 	values      valueFlags
 	many        manyFlags
+	view        viewFlags
 
 	other func() printer // makes the printer of another format than text and JSON; nil for none
 
@@ -49,6 +50,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	w.values.add(cmd)
 	w.many.add(cmd)
+	w.view.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 	complete(cmd, w)
 }
@@ -66,6 +68,9 @@ func (w *walkFlags) check() error {
 	}
 	w.noIndex = w.noIndex || w.noCache
 	if err := w.many.check(w); err != nil {
+		return err
+	}
+	if err := w.view.check(w); err != nil {
 		return err
 	}
 	return w.tableFlags.check()

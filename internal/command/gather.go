@@ -51,8 +51,16 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 					}
 				}
 				frames = kept
+				if outer := flags.view.outer; outer > 0 {
+					o := outermost{most: outer}
+					o.set(frames)
+					frames = o.list
+				}
 				return 0
 			})
+			if outer := flags.view.outer; outer > 0 {
+				frames = append(frames[:0], frames[max(0, len(frames)-outer):]...)
+			}
 			x.frames = frames
 			if s.letGo != nil {
 				s.letGo(threads[i])

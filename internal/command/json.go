@@ -78,15 +78,21 @@ func (p *jsonPrinter) end(t *thread) {
 
 func (p *jsonPrinter) frame(w *walker, level int, f *frame.Frame) int {
 	p.room = w.appendFrame(p.room[:0], level, f)
-	for i := range p.room {
-		if !w.flags.values.selects(p.room[i].Level, p.room[i].Function) {
+	p.frames(w, p.room)
+	return len(p.room)
+}
+
+// frames implements [printer].
+func (p *jsonPrinter) frames(w *walker, list []frameEntry) {
+	for i := range list {
+		p.makeRoom()
+		if !w.flags.values.selects(list[i].Level, list[i].Function) {
 			continue
 		}
 		if p.any {
 			p.byte(',')
 		}
 		p.any = true
-		p.buf = appendEntry(p.buf, &p.room[i])
+		p.buf = appendEntry(p.buf, &list[i])
 	}
-	return len(p.room)
 }

@@ -78,7 +78,7 @@ func (m *many) write(out io.Writer, doc *document) error {
 	case m.flags.json:
 		return m.writeJSON(out, doc)
 	}
-	p := &textPrinter{color: m.flags.useColor(out)}
+	p := &textPrinter{color: m.flags.useColor(out), withModules: m.flags.view.modules}
 	if w, ok := out.(*printable.Writer); ok && p.color {
 		w.AllowColors()
 	}

@@ -124,6 +124,7 @@ func (p *textPrinter) group(d *document, g *group) {
 		p.level(g.frames[i].Level)
 		p.shared(&g.frames[i])
 		p.byte('\n')
+		p.source(&g.frames[i])
 	}
 	if of != nil {
 		p.creator(d, g)

@@ -64,8 +64,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			return err
 		}
 		defer flags.end()
-		if layout == "breakpad" && (flags.json || flags.many.any()) {
-			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge and --tree", layout)}
+		if layout == "breakpad" && (flags.json || flags.many.any() || flags.view.any()) {
+			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge, --tree, --outer, --modules and --source", layout)}
 		}
 		if dumps, many, err := dumpsIn(args[0], cmd.InOrStdin()); err != nil {
 			return err

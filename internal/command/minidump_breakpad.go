@@ -159,6 +159,9 @@ func (p *breakpadPrinter) ending(*document) {}
 
 func (p *breakpadPrinter) thread(d *document, i int) { p.index, p.base = d.Threads[i].index, 0 }
 
+// frames implements [printer]: nobody asks for the outermost frames in this format.
+func (p *breakpadPrinter) frames(*walker, []frameEntry) {}
+
 func (p *breakpadPrinter) end(*thread) {}
 
 func (p *breakpadPrinter) frame(w *walker, _ int, f *frame.Frame) int {

@@ -123,8 +123,11 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 				frames = w.appendFrame(frames, len(frames), f)
 				return 0
 			})
-			th.Frames = frames
 			most = min(max(most, len(frames)), mostRoom)
+			if outer := flags.view.outer; outer > 0 {
+				frames = frames[max(0, len(frames)-outer):]
+			}
+			th.Frames = frames
 			return th
 		})
 	}

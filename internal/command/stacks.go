@@ -21,6 +21,9 @@ type printer interface {
 	// had called that. The innermost has the level given. It returns how many levels these take.
 	frame(w *walker, level int, f *frame.Frame) int
 
+	// frames adds frames of any kind.
+	frames(w *walker, list []frameEntry)
+
 	buffer() *output
 }
 
@@ -36,7 +39,7 @@ func (w *walkFlags) printer(out io.Writer) printer {
 	if p, ok := out.(*printable.Writer); ok && color {
 		p.AllowColors()
 	}
-	return &textPrinter{color: color}
+	return &textPrinter{color: color, withModules: w.view.modules}
 }
 
 // printStacks walks the threads of s and writes each stack as soon as it is walked. whole
@@ -87,13 +90,24 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 			}
 			p.thread(doc, i)
 			level := 0
+			kept := outermost{most: flags.view.outer}
 			th := w.thread(threads[i], func(f *frame.Frame) int {
+				if kept.most > 0 {
+					before := len(kept.list)
+					list := w.appendFrame(kept.list, level, f)
+					level += len(list) - before
+					kept.set(list)
+					return 0
+				}
 				o := p.buffer()
 				o.makeRoom()
 				before := len(o.buf)
 				level += p.frame(w, level, f)
 				return len(o.buf) - before
 			})
+			if kept.most > 0 {
+				p.frames(w, kept.frames())
+			}
 			p.end(&th)
 			if s.letGo != nil {
 				s.letGo(threads[i])

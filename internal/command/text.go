@@ -11,8 +11,9 @@ import (
 // textPrinter writes for people.
 type textPrinter struct {
 	output
-	color bool
-	room  []frameEntry // for the frames of one place
+	color       bool
+	withModules bool         // behind files and lines, too
+	room        []frameEntry // for the frames of one place
 	// digits is how many an address has at least, as in gdb.
 	digits int
 }
@@ -192,6 +193,14 @@ func (p *textPrinter) address(pc uint64) {
 	p.text(" in ")
 }
 
+// frames implements [printer].
+func (p *textPrinter) frames(w *walker, list []frameEntry) {
+	for i := range list {
+		p.makeRoom()
+		p.selected(w, &list[i])
+	}
+}
+
 // selected prints a frame if the flags ask for it.
 func (p *textPrinter) selected(w *walker, f *frameEntry) {
 	if w.flags.values.selects(f.Level, f.Function) {
@@ -232,6 +241,7 @@ func (p *textPrinter) detailed(f *frameEntry) {
 	}
 	p.registers(f.Registers)
 	p.locals(f)
+	p.source(f)
 }
 
 // marks prints how a frame differs from others.
@@ -290,6 +300,11 @@ func (p *textPrinter) place(f *frameEntry) {
 			p.number(uint64(f.Line))
 		}
 		p.plain()
+		if p.withModules && f.Module != "" {
+			p.text(" (")
+			p.styled(green, f.Module)
+			p.byte(')')
+		}
 	}
 }
 

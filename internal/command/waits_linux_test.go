@@ -21,8 +21,8 @@ type waitsDocument struct {
 		Name   string
 		Frames []struct{ Function string }
 		Waits  *struct {
-			Kind, Name                        string
-			Owner, Gone, Readers              int
+			Kind, Name                       string
+			Owner, Gone, Readers             int
 			Reads, Ownerless, Timed, Refused bool
 		} `json:"waits_for"`
 	}

@@ -204,7 +204,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 // plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
 // for no more.
 func (w *walker) plain(f *frame.Frame) bool {
-	return f.Type() == frame.Normal && !w.flags.values.chosen() && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+	return f.Type() == frame.Normal && !w.flags.values.chosen() && !w.flags.registers && !w.flags.explain && !w.flags.view.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
 // appendFrame appends the logical frames of f, the innermost first: those that left by a tail call
@@ -248,6 +248,9 @@ func (w *walker) entry(p *logical.Frame, s *codeInfo) frameEntry {
 	}
 	if p.Function != "" && p.Start != 0 {
 		x.Offset = p.Offset + p.PC - p.AddressInBlock
+	}
+	if v := &w.flags.view; v.source.given {
+		x.Source = v.files.around(w.target.root, p.File, p.Line, v.source.lines)
 	}
 	if w.flags.explain {
 		x.ID = p.ID().String()
