@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ func newAttach(host PluginHost) *cobra.Command {
 	var opts live.Options
 	var save, layout string
 	var which chosen
+	var every everyFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID...",
 		Short: "Print the stacks of a live process",
@@ -57,8 +59,12 @@ With --format minidump the file is a minidump, for minidump_stackwalk and all th
 crash reports: threads, their stacks, the modules with their build IDs, and texts of /proc.
 
 Several processes are attached to one after the other: by their PIDs, by --name, with all children
-by --children, or --all that you may attach to. One that fails does not stop the others; its error
-is said. --json prints a document a line.
+by --children, those of a control group or a container by --cgroup, or --all that you may attach to. One that fails does not stop the others; its error
+is said. --json prints a document a line. --format makes one picture of all.
+
+--every 1s --count 10 attaches ten times, once a second, and prints the stacks of each round below
+a line with its time; without --count, until Ctrl-C. With --merge, --tree and --format, the
+rounds are added up, and printed at the end.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
@@ -77,6 +83,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 4243
   sfwalk attach --name nginx --merge
   sfwalk attach --children 4242
+  sfwalk attach --cgroup system.slice/nginx.service
+  sfwalk attach 4242 --every 1s --count 10
   sfwalk attach --all --merge
   sfwalk attach 4242 --tree
   sfwalk attach 4242 --goroutines
@@ -87,14 +95,24 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !which.any() {
-				return usageError{errors.New("attach to which process? Give its PID, or --name, --children or --all")}
+				return usageError{errors.New("attach to which process? Give its PID, or --name, --children, --cgroup or --all")}
 			}
 			pids, err := which.pids(args)
 			if err != nil {
 				return err
 			}
-			if many := len(pids) != 1 || which.any(); many && (save != "" || flags.many.output != "" || layout != "" || len(flags.tids) > 0) {
-				return usageError{errors.New("--save, --output, --format and --tid are for one process: give its PID alone")}
+			if err := every.check(cmd); err != nil {
+				return err
+			}
+			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
+			many := len(pids) != 1 || which.any()
+			switch summed := pictured || flags.many.merge || flags.many.tree || flags.many.goroutines; {
+			case many && (save != "" || flags.many.output != "" && !pictured || len(flags.tids) > 0):
+				return usageError{errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone")}
+			case every.given() && (save != "" || flags.many.output != "" && !summed):
+				return usageError{errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again")}
+			case every.given() && many && summed && !pictured:
+				return usageError{errors.New("--every: --merge, --tree and --goroutines add up the rounds of one process: give its PID alone, or --format")}
 			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
 			case save != "" && layout != "" && !isOfSaved:
@@ -108,16 +126,33 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return err
 			}
 			defer flags.end()
+			flags.severals = many
 			opts.Values = flags.values.any() || save != "" // values may be asked for later
 			opts.Consistent = opts.Consistent || flags.many.goroutines
-			if len(pids) != 1 || which.any() {
-				return attachAll(cmd, pids, &flags, opts, which.all)
+			round := func() error { return attach(cmd, pids[0], &flags, opts, save, layout) }
+			if many {
+				round = func() error {
+					if flags.said != nil { // processes come and go between rounds
+						if pids, err = which.pids(args); err != nil {
+							return err
+						}
+					}
+					return attachAll(cmd, pids, &flags, opts, which.all)
+				}
 			}
-			return attach(cmd, pids[0], &flags, opts, save, layout)
+			run := round
+			if every.given() {
+				run = func() error { return every.run(cmd, &flags, round) }
+			}
+			if every.given() && flags.many.any() || many && pictured {
+				return flags.together(cmd, run)
+			}
+			return run()
 		},
 	}
 	flags.add(cmd, host)
 	which.add(cmd)
+	every.add(cmd)
 	cmd.ValidArgsFunction = completeProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
@@ -168,6 +203,15 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return err
 	}
 	defer s.Close()
+	if about := s.about; !flags.taken.IsZero() {
+		s.about = func(doc *document) {
+			about(doc)
+			doc.Taken = flags.taken.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	if m := flags.many.into; m != nil && flags.severals {
+		m.process(pid, processName(pid))
+	}
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
 	}

@@ -17,6 +17,7 @@ type document struct {
 	Core       string   `json:"core,omitempty"`       // the core file
 	Snapshot   string   `json:"snapshot,omitempty"`   // the file with the snapshot
 	Taken      string   `json:"taken,omitempty"`      // when the snapshot was
+	Rounds     int      `json:"rounds,omitempty"`     // how many times the threads were added, if that is several
 	Remote     string   `json:"remote,omitempty"`     // the stub's address
 	Signal     *sig     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
 	*report             // of a minidump

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -30,6 +31,10 @@ type walkFlags struct {
 	values      valueFlags
 	many        manyFlags
 	view        viewFlags
+
+	said     map[string]bool // warnings that were printed; nil if there is one round
+	severals bool            // there may be several processes
+	taken    time.Time       // when the round began; zero if there is one
 
 	other func() printer // makes the printer of another format than text and JSON; nil for none
 
@@ -91,6 +96,19 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 		w.cache.ReadOnly = w.holds
 	}
 	return w.start(cmd)
+}
+
+// warn prints warnings, each once if the command has several rounds.
+func (w *walkFlags) warn(cmd *cobra.Command, warnings []string) {
+	for _, text := range warnings {
+		if w.said[text] {
+			continue
+		}
+		if w.said != nil {
+			w.said[text] = true
+		}
+		warn(cmd, text)
+	}
 }
 
 func warn(cmd *cobra.Command, text string) {

@@ -264,15 +264,19 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 		p.byte('\n')
 		return
 	}
-	p.styled(bold, fmt.Sprintf("%d goroutines [%s]", len(g.threads), state))
+	list := d.once(g.threads)
+	if d.Rounds > 1 {
+		p.styled(bold, fmt.Sprintf("%d samples of ", len(g.threads)))
+	}
+	p.styled(bold, fmt.Sprintf("%d goroutines [%s]", len(list), state))
 	p.text(": ")
-	for i, at := range g.threads[:min(namedThreads, len(g.threads))] {
+	for i, at := range list[:min(namedThreads, len(list))] {
 		if i > 0 {
 			p.text(", ")
 		}
 		p.number(d.Threads[at].goroutine.Number)
 	}
-	if more := len(g.threads) - namedThreads; more > 0 {
+	if more := len(list) - namedThreads; more > 0 {
 		p.text(fmt.Sprintf(" and %d more", more))
 	}
 	p.byte('\n')

@@ -15,6 +15,12 @@ type many struct {
 	merged  *merged
 	tree    *stackTree
 	drawing *drawing
+
+	// Of several targets, or rounds:
+	doc     *document // of all
+	rounds  int       // how many times stacks were added
+	taken   int       // how many threads doc has
+	samples int       // how many stacks were added
 }
 
 func newMany(flags *walkFlags) *many {
@@ -43,7 +49,7 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 	symbols := s.symbolizer(m.flags)
 	defer symbols.Close()
 	whole = true
-	i := 0
+	i := m.taken
 	doc, err = gather(s, symbols, m.flags, func(x *walked) {
 		whole = whole && x.thread.whole
 		switch {
@@ -63,9 +69,7 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 		return nil, false, errInterrupted
 	}
 	doc.Warnings = s.warned(symbols, m.flags)
-	for _, w := range doc.Warnings {
-		warn(cmd, w)
-	}
+	m.flags.warn(cmd, doc.Warnings)
 	return doc, whole, m.flags.values.verdict()
 }
 
@@ -73,7 +77,9 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 func (m *many) write(out io.Writer, doc *document) error {
 	switch {
 	case m.drawing != nil:
-		m.drawing.stacks.Title = doc.Exe
+		if m.drawing.stacks.Title = doc.Exe; m.drawing.root != "" {
+			m.drawing.stacks.Title = "several processes"
+		}
 		return m.drawing.stacks.Write(out, m.flags.many.format)
 	case m.flags.json:
 		return m.writeJSON(out, doc)
@@ -133,6 +139,9 @@ func (m *many) writeJSON(out io.Writer, doc *document) error {
 
 // showMany walks a target and prints it as one picture.
 func showMany(cmd *cobra.Command, s *source, flags *walkFlags) error {
+	if m := flags.many.into; m != nil {
+		return m.take(cmd, s)
+	}
 	m := newMany(flags)
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {

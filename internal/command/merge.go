@@ -91,16 +91,24 @@ func (p *textPrinter) group(d *document, g *group) {
 	} else if len(g.threads) == 1 {
 		p.thread(&document{Threads: []thread{d.Threads[g.threads[0]]}, Signal: d.Signal, report: d.report, digits: d.digits}, 0)
 	} else {
-		p.styled(bold, fmt.Sprintf("%d threads", len(g.threads)))
+		list := d.once(g.threads)
+		if d.Rounds > 1 {
+			p.styled(bold, fmt.Sprintf("%d samples of ", len(g.threads)))
+		}
+		s := "s"
+		if len(list) == 1 {
+			s = ""
+		}
+		p.styled(bold, fmt.Sprintf("%d thread%s", len(list), s))
 		name, same := d.Threads[g.threads[0]].Name, true
-		for _, i := range g.threads {
+		for _, i := range list {
 			same = same && d.Threads[i].Name == name
 		}
 		if same && name != "" {
 			p.styled(bold, fmt.Sprintf(" %q", name))
 		}
 		var named []string
-		for _, i := range g.threads[:min(namedThreads, len(g.threads))] {
+		for _, i := range list[:min(namedThreads, len(list))] {
 			t := &d.Threads[i]
 			text := fmt.Sprint(t.TID)
 			if !same && t.Name != "" {
@@ -109,7 +117,7 @@ func (p *textPrinter) group(d *document, g *group) {
 			named = append(named, text)
 		}
 		p.text(": " + strings.Join(named, ", "))
-		if more := len(g.threads) - len(named); more > 0 {
+		if more := len(list) - len(named); more > 0 {
 			p.text(fmt.Sprintf(" and %d more", more))
 		}
 		for _, i := range g.threads {
@@ -134,6 +142,23 @@ func (p *textPrinter) group(d *document, g *group) {
 		}
 	}
 	p.end(&g.first)
+}
+
+// once returns the indices of threads without those of threads, or goroutines, that an earlier round had.
+func (d *document) once(list []int) []int {
+	if d.Rounds <= 1 {
+		return list
+	}
+	known := map[uint64]bool{}
+	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
+		id := uint64(d.Threads[i].TID)
+		if g := d.Threads[i].goroutine; g != nil {
+			id = g.Number
+		}
+		was := known[id]
+		known[id] = true
+		return was
+	})
 }
 
 // shared prints of a frame what equal stacks share: all but its address.

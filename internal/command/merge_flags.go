@@ -20,6 +20,7 @@ type manyFlags struct {
 	merge, tree bool
 	goroutines  bool
 	format      string // one of picture.Formats, or ""
+	into        *many  // all stacks are added to it, and it is written later; nil if each target has its own
 	output      string // a file; "" for standard output
 }
 

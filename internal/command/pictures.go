@@ -14,11 +14,14 @@ import (
 type drawing struct {
 	stacks  picture.Stacks
 	modules map[*target.Module]*picture.Module
+	equal   map[picture.Module]*picture.Module
 	room    []picture.Place
+	pid     int    // of the process; 0 if there is one alone
+	root    string // the process, around its stacks; "" if there is one alone
 }
 
 func newDrawing() *drawing {
-	return &drawing{stacks: picture.Stacks{Types: []picture.Type{{Name: "threads", Unit: "count"}}, Time: time.Now()}, modules: map[*target.Module]*picture.Module{}}
+	return &drawing{stacks: picture.Stacks{Types: []picture.Type{{Name: "threads", Unit: "count"}}, Time: time.Now()}, modules: map[*target.Module]*picture.Module{}, equal: map[picture.Module]*picture.Module{}}
 }
 
 // add adds a thread's stack.
@@ -40,9 +43,15 @@ func (d *drawing) add(s *source, x *walked) {
 	}
 	t := &x.thread
 	sample := picture.Sample{Values: []int64{1}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}}}
+	if d.pid != 0 {
+		sample.Root = d.root
+	}
 	if g := t.goroutine; g != nil {
 		sample.Numbers = []picture.Number{{Key: "goroutine", Value: int64(g.Number)}}
 		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.state(false)})
+	}
+	if d.pid != 0 {
+		sample.Numbers = append(sample.Numbers, picture.Number{Key: "pid", Value: int64(d.pid)})
 	}
 	if t.Name != "" {
 		sample.Texts = append(sample.Texts, picture.Text{Key: "thread", Value: t.Name})
@@ -54,9 +63,13 @@ func (d *drawing) add(s *source, x *walked) {
 func (d *drawing) module(m *target.Module, f *frameEntry) *picture.Module {
 	x, ok := d.modules[m]
 	if !ok {
-		x = &picture.Module{Path: m.Path, BuildID: f.BuildID, Lo: m.Lo(), Hi: m.Hi()}
+		made := picture.Module{Path: m.Path, BuildID: f.BuildID, Lo: m.Lo(), Hi: m.Hi()}
 		if len(m.Mappings) > 0 {
-			x.Offset = m.Mappings[0].Offset
+			made.Offset = m.Mappings[0].Offset
+		}
+		if x, ok = d.equal[made]; !ok { // the same one of another round
+			x = &made
+			d.equal[made] = x
 		}
 		d.modules[m] = x
 	}

@@ -19,18 +19,24 @@ import (
 type chosen struct {
 	names    []string
 	children []int
+	cgroups  []string
 	all      bool
+
+	cgroupsOf func(pid int) []string // for tests; nil for those of /proc
 }
 
 func (c *chosen) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&c.names, "name", nil, "also the processes of this name, as pgrep -x finds them")
 	f.IntSliceVar(&c.children, "children", nil, "also this process, its children and theirs")
+	f.StringSliceVar(&c.cgroups, "cgroup", nil, "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
 	f.BoolVar(&c.all, "all", false, "all processes that may be attached to")
 }
 
 // any reports whether the flags name processes.
-func (c *chosen) any() bool { return len(c.names) > 0 || len(c.children) > 0 || c.all }
+func (c *chosen) any() bool {
+	return len(c.names) > 0 || len(c.children) > 0 || len(c.cgroups) > 0 || c.all
+}
 
 // pids returns the processes that the arguments and the flags name, each once.
 func (c *chosen) pids(args []string) (list []int, err error) {
@@ -99,6 +105,10 @@ func processes() (list []listedProcess, err error) {
 
 // find returns the processes among list that the flags name, but never this one.
 func (c *chosen) find(list []listedProcess) (pids []int, err error) {
+	grouped, err := c.inCgroups(list)
+	if err != nil {
+		return nil, err
+	}
 	in := map[int]bool{}
 	for _, pid := range c.children {
 		if !slices.ContainsFunc(list, func(p listedProcess) bool { return p.pid == pid }) {
@@ -120,11 +130,20 @@ func (c *chosen) find(list []listedProcess) (pids []int, err error) {
 		}
 	}
 	for _, p := range list {
-		if p.pid != os.Getpid() && !p.gone && (c.all || in[p.pid] || slices.Contains(c.names, p.name)) {
+		if p.pid != os.Getpid() && !p.gone && (c.all || in[p.pid] || grouped[p.pid] || slices.Contains(c.names, p.name)) {
 			pids = append(pids, p.pid)
 		}
 	}
 	return pids, nil
+}
+
+// processName returns the name of a process, as --name takes it.
+func processName(pid int) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "process"
+	}
+	return strings.TrimSuffix(string(name), "\n")
 }
 
 // attachAll prints the stacks of many processes, one after the other. One that fails does not stop the others; its
@@ -138,7 +157,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
-		if !flags.json {
+		if !flags.json && flags.many.into == nil {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
 		err := attach(cmd, pid, flags, opts, "", "")
@@ -149,7 +168,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 			failed++
 			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
 		}
-		if !flags.json {
+		if !flags.json && flags.many.into == nil {
 			printable.Fprintf(cmd.OutOrStdout(), "\n")
 		}
 	}

@@ -83,9 +83,7 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	if cmd.Context().Err() != nil {
 		return errInterrupted
 	}
-	for _, w := range warnings {
-		warn(cmd, w)
-	}
+	flags.warn(cmd, warnings)
 	if err := flags.values.verdict(); err != nil {
 		return err
 	}
