@@ -383,8 +383,8 @@ func TestDocumentedCommands(t *testing.T) {
 		if strings.HasPrefix(line, "sfwalk dlv debug") || strings.HasPrefix(line, "sfwalk dlv test") {
 			continue // it wants a package: TestDlvDebug runs such commands
 		}
-		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
-			continue // it wants a process that is not here: TestGoroutines and TestProcesses run such commands
+		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--cgroup", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
+			continue // it wants a process that is not here: TestGoroutines, TestProcesses and TestCgroups run such commands
 		}
 		if args[1] == "call" {
 			args = callExample(line, pid, called)
