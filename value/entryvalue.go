@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"fmt"
-	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
@@ -203,23 +202,18 @@ func (c *context) callsTo(site *callSite, inner *context) error {
 
 // sameFunction reports whether an entry describes the function of another one: both may only refer to what does.
 func (r *Reader) sameFunction(ref symbol.Ref, function *symbol.Entry) bool {
-	chain := func(ref symbol.Ref) (list []symbol.Ref) {
-		for range maxAbstract {
-			e, err := r.Symbols.Entry(ref)
-			if err != nil {
-				break
-			}
-			list = append(list, ref)
-			if ref = e.Reference(dwarf.AttrAbstractOrigin); ref.IsZero() {
-				if ref = e.Reference(dwarf.AttrSpecification); ref.IsZero() {
-					break
-				}
+	called, err := r.Symbols.Entry(ref)
+	if err != nil {
+		return false
+	}
+	for x := range r.described(called) {
+		for y := range r.described(function) {
+			if x.Ref == y.Ref {
+				return true
 			}
 		}
-		return list
 	}
-	of := chain(function.Ref)
-	return slices.ContainsFunc(chain(ref), func(x symbol.Ref) bool { return slices.Contains(of, x) })
+	return false
 }
 
 // callsItself reports whether the function that is entered at entry may call itself by tail calls: then its arguments may

@@ -26,20 +26,16 @@ func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
 		return "", 0
 	}
 	e := scopes[0].Entry
-	for range maxAbstract {
+	for e = range r.described(e) {
 		if linkage := linkageName(e); linkage != "" {
 			return symbol.DemangleFunction(linkage), low + bias
 		}
 		if name = e.Text(dwarf.AttrName); name != "" {
 			break
 		}
-		next := e.Reference(dwarf.AttrAbstractOrigin)
-		if next.IsZero() {
-			next = e.Reference(dwarf.AttrSpecification)
-		}
-		if e, err = r.Symbols.Entry(next); err != nil {
-			return "", 0
-		}
+	}
+	if name == "" {
+		return "", 0
 	}
 	t := &Type{Kind: Function, r: r, entry: e}
 	parameters, dots := t.Parameters()

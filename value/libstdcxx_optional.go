@@ -1,7 +1,6 @@
 package value
 
 import (
-	"debug/dwarf"
 	"fmt"
 	"strings"
 )
@@ -161,13 +160,8 @@ func (r *Reader) managed(pc uint64) (of *Type, external bool) {
 		return nil, false
 	}
 	name := ""
-	for e := scopes[0].Entry; name == ""; {
-		next := e.Reference(dwarf.AttrSpecification)
-		if next.IsZero() {
-			next = e.Reference(dwarf.AttrAbstractOrigin)
-		}
-		name = linkageName(e)
-		if e, err = r.Symbols.Entry(next); err != nil {
+	for e := range r.described(scopes[0].Entry) {
+		if name = linkageName(e); name != "" {
 			break
 		}
 	}

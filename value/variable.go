@@ -2,6 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
+	"iter"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -168,6 +169,29 @@ func (s *scopes) variables(r *Reader, f *logical.Frame) *variables {
 // maxAbstract bounds how many entries describe one variable, each referring to the next.
 const maxAbstract = 8
 
+// described yields the entries that describe what e does, each for what those before do not say: e, its abstract instance
+// (DWARF 5, section 3.3.8.1), its declaration (section 2.13.2).
+func (r *Reader) described(e *symbol.Entry) iter.Seq[*symbol.Entry] {
+	return func(yield func(*symbol.Entry) bool) {
+		for range maxAbstract {
+			if !yield(e) {
+				return
+			}
+			next := e.Reference(dwarf.AttrAbstractOrigin)
+			if next.IsZero() {
+				next = e.Reference(dwarf.AttrSpecification)
+			}
+			if next.IsZero() {
+				return
+			}
+			var err error
+			if e, err = r.Symbols.Entry(next); err != nil {
+				return
+			}
+		}
+	}
+}
+
 // block returns the variables of a scope, in the order of the debug information.
 func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	seen := make(map[symbol.Ref]bool)
@@ -235,20 +259,8 @@ func (r *Reader) appendAbstract(list []Variable, scope *symbol.Entry, number int
 // appendVariable appends the variable or the enumerators of an entry.
 func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, seen map[symbol.Ref]bool) []Variable {
 	about := e
-	for range maxAbstract { // the entry of the code, the abstract one, the declaration
+	for about = range r.described(e) {
 		seen[about.Ref] = true
-		origin := about.Reference(dwarf.AttrAbstractOrigin)
-		if origin.IsZero() {
-			origin = about.Reference(dwarf.AttrSpecification)
-		}
-		if origin.IsZero() {
-			break
-		}
-		next, err := r.Symbols.Entry(origin)
-		if err != nil {
-			break
-		}
-		about = next
 	}
 	switch e.Tag {
 	case dwarf.TagFormalParameter, dwarf.TagVariable:
