@@ -34,6 +34,9 @@ var alikes = []alike{
 	{"sfwalk attach 4242 --registers", "gdb: thread apply 2 frame apply 1 info registers", []string{`\brip\b`, `\br15\b`}},
 	{"sfwalk attach 4242 --explain", "gdb: thread apply 2 frame apply 2 info frame", []string{`caller of frame at 0x`, `[Pp]revious frame's sp is 0x`}},
 	{"sfwalk attach 4242 --max-frames 1", "gdb: info threads", []string{`"ticker"`}},
+	{"sfwalk attach 4242 --outer 3", "gdb: thread apply 2 bt -3", []string{`\bwalker \(`, `!visit \(`}},
+	{"sfwalk attach 4242 --source", "gdb: list on_tick", []string{`83:?\s+nap\(3000\);`}},
+	{"sfwalk attach 4242 --modules", "", []string{`demo\.c:83.*/demo\b`}},
 	{"sfwalk attach 4242 4243", "", []string{`(?s)Process \d+.*Process \d+`}},
 	{"sfwalk attach --name nginx", "pgrep -x nginx", nil}, // no such process: both end with 1
 	{"sfwalk attach --children 4242", "", []string{`on_tick \(`}},

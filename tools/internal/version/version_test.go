@@ -22,7 +22,7 @@ var ascending = []string{
 // TestOrder has dpkg compare the versions of packages: an upgrade must be one.
 func TestOrder(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil {
-		t.Skip("no dpkg")
+		t.Fatal("this test asks dpkg: ", err)
 	}
 	for i := range ascending[1:] {
 		older, newer := parse(t, ascending[i]).Debian, parse(t, ascending[i+1]).Debian
