@@ -125,7 +125,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end()
+			defer flags.end(cmd)
 			flags.severals = many
 			opts.Values = flags.values.any() || save != "" // values may be asked for later
 			opts.Consistent = opts.Consistent || flags.many.goroutines

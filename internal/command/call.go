@@ -76,7 +76,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end()
+			defer flags.end(cmd)
 			return call(cmd, pid, args[1:], &flags)
 		},
 	}

@@ -33,6 +33,7 @@ var alikes = []alike{
 	{"sfwalk attach 4242 --print depth", "gdb: thread apply all -s -q frame apply all -s p depth", []string{` = (1|<optimized out>)\b`}},
 	{"sfwalk attach 4242 --registers", "gdb: thread apply 2 frame apply 1 info registers", []string{`\brip\b`, `\br15\b`}},
 	{"sfwalk attach 4242 --explain", "gdb: thread apply 2 frame apply 2 info frame", []string{`caller of frame at 0x`, `[Pp]revious frame's sp is 0x`}},
+	{"sfwalk attach 4242 --log sfwalk.log", "", []string{`on_tick \(`}}, // TestLog
 	{"sfwalk attach 4242 --max-frames 1", "gdb: info threads", []string{`"ticker"`}},
 	{"sfwalk attach 4242 --outer 3", "gdb: thread apply 2 bt -3", []string{`\bwalker \(`, `!visit \(`}},
 	{"sfwalk attach 4242 --source", "gdb: list on_tick", []string{`83:?\s+nap\(3000\);`}},

@@ -69,7 +69,7 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 		if err := flags.begin(cmd); err != nil {
 			return err
 		}
-		defer flags.end()
+		defer flags.end(cmd)
 		file, remove, err := spool(cmd.Context(), args[0], cmd.InOrStdin())
 		if err != nil {
 			return fmt.Errorf("%s %w", cmd.Name(), err)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,10 @@ func (d *debugFlags) fetch(s *source, flags *walkFlags) {
 		if len(lacking) == 0 || d.ctx.Err() != nil {
 			return
 		}
-		d.failed = append(d.failed, d.get(lacking)...)
+		began := time.Now()
+		failed := d.get(lacking)
+		flags.log.add("fetched", "build_ids", strings.Join(lacking, ","), "failed", len(failed), "took", time.Since(began).Round(time.Microsecond))
+		d.failed = append(d.failed, failed...)
 	}
 }
 

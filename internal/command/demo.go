@@ -29,7 +29,7 @@ bundled core file, as 'sfwalk core' does.`,
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end()
+			defer flags.end(cmd)
 			err := demoLive(cmd, &flags)
 			if errors.Is(err, demo.ErrEmulated) {
 				return demoDead(cmd, &flags)

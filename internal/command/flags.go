@@ -24,6 +24,8 @@ type walkFlags struct {
 	noLines     bool
 	noCache     bool
 	debug       debugFlags
+	logTo       string // the file of --log
+	log         *logbook
 	holds       bool                // the target is held as long as the command runs
 	cache       *sectioncache.Cache // of inflated debug information; nil for none
 	json        bool
@@ -52,6 +54,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
 	w.debug.add(cmd, host)
 	f.BoolVar(&w.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
+	f.StringVar(&w.logTo, "log", "", "add to this file what sfwalk does: the files it reads, how it walks each thread, how long that takes; - for standard error")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	w.values.add(cmd)
 	w.many.add(cmd)
@@ -95,7 +98,26 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 		w.cache = sectioncache.New(cmd.Context())
 		w.cache.ReadOnly = w.holds
 	}
-	return w.start(cmd)
+	if w.log, err = openLog(cmd, w.logTo); err != nil {
+		return err
+	}
+	if err := w.start(cmd); err != nil {
+		w.endLog(cmd)
+		return err
+	}
+	return nil
+}
+
+// end ends the plug-ins and the log.
+func (w *walkFlags) end(cmd *cobra.Command) {
+	w.tableFlags.end()
+	w.endLog(cmd)
+}
+
+func (w *walkFlags) endLog(cmd *cobra.Command) {
+	if err := w.log.end(); err != nil {
+		warn(cmd, fmt.Sprintf("--log %s: %v", w.logTo, err))
+	}
 }
 
 // warn prints warnings, each once if the command has several rounds.

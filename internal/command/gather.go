@@ -78,6 +78,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 			g.Created = made[key]
 		}
 		use(x)
+		flags.log.flush()
 		x.thread.WaitsFor = found.of(x.thread.TID)
 		doc.Threads = append(doc.Threads, x.thread)
 		if cap(x.frames) > mostRoom {

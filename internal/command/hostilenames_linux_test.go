@@ -89,6 +89,7 @@ func TestHostileNames(t *testing.T) {
 
 	out, _ := run(false, "attach", pid, "--save", saved)
 	has(out, "in f"+asShown, "/s"+asShown, `"t\x1b[5m\n\u009b\xffX\"y"`)
+	run(false, "attach", pid, "--log", "-")
 	out, _ = run(true, "attach", pid, "--color", "always", "--explain", "--registers", "--no-lines")
 	has(out, "\x1b[33mf"+asShown, "\x1b[32m"+dirShown(program))
 	out, _ = run(false, "open", saved)

@@ -63,7 +63,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		if err := flags.begin(cmd); err != nil {
 			return err
 		}
-		defer flags.end()
+		defer flags.end(cmd)
 		if layout == "breakpad" && (flags.json || flags.many.any() || flags.view.any()) {
 			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge, --tree, --outer, --modules and --source", layout)}
 		}

@@ -60,7 +60,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end()
+			defer flags.end(cmd)
 			if len(texts) > 0 {
 				return callRemote(cmd, args[0], opts, texts, &flags)
 			}

@@ -37,6 +37,10 @@ type source struct {
 
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
+	flags.log.target(s)
+	if !flags.holds {
+		flags.log.flush() // a server may let us wait
+	}
 	if flags.symbols != "" {
 		flags.fetching.fetch(s.Target)
 	}
@@ -173,6 +177,7 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 		if !m.ImageUsed() {
 			continue // no frame is in it
 		}
+		flags.log.module(m, symbols)
 		_, _, err := m.Image()
 		if err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {
 			continue // the target has warned of it
@@ -188,5 +193,9 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	}
 	warnings = append(warnings, short.warnings(flags.explain)...)
 	warnings = append(warnings, flags.debug.failed...)
-	return append(warnings, flags.warnings()...)
+	warnings = append(warnings, flags.warnings()...)
+	for _, text := range warnings {
+		flags.log.add("warning", "text", text)
+	}
+	return warnings
 }

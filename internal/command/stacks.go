@@ -120,6 +120,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 	written := 0
 	err = inOrder(len(threads), workers, func(p printer) error {
 		whole = whole && p.buffer().whole
+		flags.log.flush()
 		err := p.buffer().write(out)
 		if written++; err != nil {
 			written = len(threads) + 1

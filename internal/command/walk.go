@@ -151,6 +151,15 @@ func (w *walker) start(th target.Thread) (err error) {
 // written for the frame.
 func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thread) {
 	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}
+	if w.flags.log != nil {
+		count, end := w.flags.log.walk()
+		of := yield
+		yield = func(f *frame.Frame) int {
+			count(f.Sniffer())
+			return of(f)
+		}
+		defer func() { end(&out) }()
+	}
 	if w.target.mark != nil {
 		defer w.target.mark(th, &out)
 	}
