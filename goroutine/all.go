@@ -46,6 +46,7 @@ func (r *Runtime) all() ([]Goroutine, error) {
 	gs := make([]Goroutine, 0, min(len(list), convincing))
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
+	labels := labelSets{memory: r.t.Memory(), order: r.arch.Order}
 	end := uint64(0) // of the last struct g: none overlap, so no more are listed than memory can hold
 	r.structs(list, r.fields.size, func(addr uint64, data []byte, why error) {
 		if why == nil && addr < end {
@@ -71,6 +72,7 @@ func (r *Runtime) all() ([]Goroutine, error) {
 		} else if why := r.park(w, &g); why != nil {
 			fail(why)
 		}
+		g.Labels = labels.read(w.word(r.fields.startpc + labelsBehind))
 		gs = append(withRoom(gs, len(list)), g)
 	})
 	if why := ms.setThreads(gs); why != nil {

@@ -15,7 +15,7 @@ type fields struct {
 	goruntime.Layout
 	status  int64 // atomicstatus, of 32 bits; stackLock, goid, schedlink, waitsince, waitreason follow
 	startpc int64 // gopc is two words before
-	size    int   // bytes that must be read of a struct g
+	size    int   // bytes that are read of a struct g
 }
 
 // Offsets from atomicstatus of the fields that follow it in all releases.
@@ -69,7 +69,7 @@ func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err err
 	if f.startpc = findStart(r.t.Modules(), living, from); f.startpc == 0 {
 		return f, fmt.Errorf("%w: in %d structs g no word from %#x on is where a goroutine's function begins", ErrUnknown, len(living), from)
 	}
-	f.size = int(f.startpc) + 8
+	f.size = int(f.startpc) + labelsBehind + 8
 	return f, nil
 }
 

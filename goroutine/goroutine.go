@@ -19,6 +19,8 @@ type Goroutine struct {
 	Created uint64 // where the go statement's call returns; 0 if not known
 	Start   uint64 // where its function begins; 0 if not known
 
+	Labels []Label // for profiles, in the order of their keys: Go 1.24 and later; at most 64 are read, of texts at most 1 KiB
+
 	G      uint64 // the address of its struct g
 	Lo, Hi uint64 // its stack: Lo <= SP <= Hi
 

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -21,6 +23,7 @@ type goroutineEntry struct {
 	Reason  string    `json:"reason,omitempty"`  // why it waits
 	WaitNS  int64     `json:"wait_ns,omitempty"` // how long it has waited, as the garbage collector has noticed
 	TID     int       `json:"tid,omitempty"`     // the thread that runs it
+	Labels  labelSet  `json:"labels,omitempty"`  // of runtime/pprof
 	Created *creation `json:"created,omitempty"` // nil for those that the runtime has made at first
 
 	// As of a thread:
@@ -28,6 +31,27 @@ type goroutineEntry struct {
 	Error   string `json:"error"`
 	MovedOn bool   `json:"moved_on,omitempty"`
 	Stack   *int   `json:"stack,omitempty"`
+}
+
+// labelSet are a goroutine's labels. In JSON they are an object.
+type labelSet []goroutine.Label
+
+// MarshalJSON implements [json.Marshaler].
+func (s labelSet) MarshalJSON() ([]byte, error) {
+	object := make(map[string]string, len(s))
+	for _, l := range s {
+		object[l.Key] = l.Value
+	}
+	return json.Marshal(object)
+}
+
+// String is the form in which runtime/pprof writes labels: {"handler":"list", "tenant":"blue"}.
+func (s labelSet) String() string {
+	list := make([]string, len(s))
+	for i, l := range s {
+		list[i] = fmt.Sprintf("%q:%q", l.Key, l.Value)
+	}
+	return "{" + strings.Join(list, ", ") + "}"
 }
 
 // creation is the go statement that has made a goroutine.
@@ -193,7 +217,7 @@ func (s *source) withGoroutines() (*source, error) {
 	}
 	with.mark, with.letGo = func(of target.Thread, th *thread) {
 		x := of.(*goroutineThread)
-		th.goroutine = &goroutineEntry{Number: x.g.Number, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread}
+		th.goroutine = &goroutineEntry{Number: x.g.Number, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels}
 		th.created, th.creator = x.g.Created, x.g.Creator
 		if th.Error == errNoRegisters.Error() {
 			th.whole, th.detail = true, ""
@@ -262,6 +286,7 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 			p.text(fmt.Sprintf(" on thread %d", first.TID))
 		}
 		p.byte('\n')
+		p.labels(first.Labels)
 		return
 	}
 	list := d.once(g.threads)
@@ -280,6 +305,15 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 		p.text(fmt.Sprintf(" and %d more", more))
 	}
 	p.byte('\n')
+	p.labels(first.Labels)
+}
+
+// labels prints the line of a goroutine's labels, if it has some.
+func (p *textPrinter) labels(s labelSet) {
+	if len(s) > 0 {
+		p.text("  labels: " + s.String())
+		p.byte('\n')
+	}
 }
 
 // creator prints which go statement has made a goroutine, as Go's own tracebacks do.

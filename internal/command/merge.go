@@ -59,6 +59,9 @@ func (m *merged) add(x *walked, i int) {
 		if g.Created != nil {
 			key = fmt.Appendf(key, "%q %q %d", g.Created.Function, g.Created.File, g.Created.Line)
 		}
+		for _, l := range g.Labels {
+			key = fmt.Appendf(key, "%q %q", l.Key, l.Value)
+		}
 	}
 	if !x.thread.whole {
 		key = append(append(key, 0xff), x.thread.Stop...)
