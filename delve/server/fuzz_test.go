@@ -38,6 +38,7 @@ func fuzzed(t testing.TB) *server {
 		t.Fatal(err)
 	}
 	s := &server{config: service.Config{APIVersion: 2, Debugger: config}, dbg: dbg, stacks: &stacks{dbg: dbg}, stopping: make(chan struct{}), end: func() {}}
+	s.begun.Store(true)
 	s.rpc = newMethods(s)
 	for name := range s.rpc { // leave out all that ends the process, lets it run or writes files
 		if !looks[strings.TrimPrefix(name, "RPCServer.")] {
@@ -112,6 +113,7 @@ func FuzzRPC(f *testing.F) {
 	}
 	whole := fuzzed(f)
 	s := &server{config: whole.config, stacks: &stacks{}, stopping: make(chan struct{}), end: func() {}}
+	s.begun.Store(true)
 	s.rpc = newMethods(s)
 	for _, m := range s.rpc {
 		m.function = reflect.MakeFunc(m.function.Type(), func(args []reflect.Value) []reflect.Value {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,7 +76,8 @@ func TestVforkBefore(t *testing.T) {
 			}
 			defer a.held.Close()
 			wants := o.Timeout != time.Minute
-			if w := a.held.Warnings(); len(w) > 0 != wants || wants && !strings.HasPrefix(w[0], fmt.Sprintf("thread %d cannot be stopped", p.PID)) {
+			blocked := fmt.Sprintf("thread %d cannot be stopped", p.PID) // on a busy machine, others have no time to stop, either
+			if w := a.held.Warnings(); len(w) > 0 != wants || wants && !slices.ContainsFunc(w, func(w string) bool { return strings.HasPrefix(w, blocked) }) {
 				t.Errorf("warnings %q", w)
 			}
 			at := p.symbols["step"]

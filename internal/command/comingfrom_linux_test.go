@@ -25,17 +25,17 @@ type alike struct {
 // alikes are run on the demo's process and its core file. A pattern holds for the peer's output and for ours.
 var alikes = []alike{
 	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called>`, `in (compute|nap) \(`, `\bon_tick \(`}},
-	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply 2 bt", []string{`(?s)visit.*walk_tree`, `!on_tick`}},
-	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply 2 bt 3", []string{`#2 `, `!#6 `}},
+	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply $walker bt", []string{`(?s)visit.*walk_tree`, `!on_tick`}},
+	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply $walker bt 3", []string{`#2 `, `!#6 `}},
 	{"sfwalk attach 4242 --locals", "gdb: thread apply all bt full", []string{`sum = (<optimized out>|\d+)`, `node = \{10, 0`}},
 	{"sfwalk attach 4242 --args", "gdb: thread apply all bt", []string{`on_tick \(sig=10\)`, `walk_tree \(depth=`}},
-	{"sfwalk attach 4242 --locals --frame visit", "gdb: thread apply 2 -s -q frame apply all -q info args", []string{`\bleaf ?= ?`}},
+	{"sfwalk attach 4242 --locals --frame visit", "gdb: thread apply $walker -s -q frame apply all -q info args", []string{`\bleaf ?= ?`}},
 	{"sfwalk attach 4242 --print depth", "gdb: thread apply all -s -q frame apply all -s p depth", []string{` = (1|<optimized out>)\b`}},
-	{"sfwalk attach 4242 --registers", "gdb: thread apply 2 frame apply 1 info registers", []string{`\brip\b`, `\br15\b`}},
-	{"sfwalk attach 4242 --explain", "gdb: thread apply 2 frame apply 2 info frame", []string{`caller of frame at 0x`, `[Pp]revious frame's sp is 0x`}},
+	{"sfwalk attach 4242 --registers", "gdb: thread apply $walker frame apply 1 info registers", []string{`\brip\b`, `\br15\b`}},
+	{"sfwalk attach 4242 --explain", "gdb: thread apply $walker frame apply 2 info frame", []string{`caller of frame at 0x`, `[Pp]revious frame's sp is 0x`}},
 	{"sfwalk attach 4242 --log sfwalk.log", "", []string{`on_tick \(`}}, // TestLog
 	{"sfwalk attach 4242 --max-frames 1", "gdb: info threads", []string{`"ticker"`}},
-	{"sfwalk attach 4242 --outer 3", "gdb: thread apply 2 bt -3", []string{`\bwalker \(`, `!visit \(`}},
+	{"sfwalk attach 4242 --outer 3", "gdb: thread apply $walker bt -3", []string{`\bwalker \(`, `!visit \(`}},
 	{"sfwalk attach 4242 --source", "gdb: list on_tick", []string{`83:?\s+nap\(3000\);`}},
 	{"sfwalk attach 4242 --modules", "", []string{`demo\.c:83.*/demo\b`}},
 	{"sfwalk attach 4242 4243", "", []string{`(?s)Process \d+.*Process \d+`}},
@@ -111,7 +111,9 @@ func TestComingFrom(t *testing.T) {
 	gcore(t, p.PID, "core."+pid)
 	names := strings.NewReplacer("4242 4243", pid+" "+strconv.Itoa(startDemo(t).PID), "core.4242", "core."+pid, "snapshot.4242", "snapshot."+pid, "4242", pid,
 		"4243", strconv.Itoa(threadOf(t, pid, "walker")), "./server", exe, "/srv/arm64-root", "/", "FILE", file)
-	live := gdbAll(t, "gdb: ", "-p", pid)
+	// Releases of gdb number threads in different orders.
+	walker := fmt.Sprintf("python [gdb.set_convenience_variable('walker', t.num) for t in gdb.selected_inferior().threads() if t.ptid[1] == %d]", threadOf(t, pid, "walker"))
+	live := gdbAll(t, "gdb: ", "-p", pid, "-ex", walker)
 	dead := gdbAll(t, "gdb-core: ", exe, "core."+pid)
 	for _, a := range alikes {
 		if !known[a.ours] {
