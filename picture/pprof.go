@@ -1,54 +1,35 @@
 package picture
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/google/pprof/profile"
 )
 
 // WritePprof writes a profile for go tool pprof and all that reads its format (profile.proto),
-// compressed by gzip. Inlined calls are lines of one location. A mapping has its build ID.
+// compressed by gzip. Inlined calls are lines of one location. A mapping has its build ID. It is an error if a
+// sample has not one value for each of the Types.
 func (s *Stacks) WritePprof(out io.Writer) error {
-	p := &profile.Profile{Period: s.Period, DurationNanos: s.Duration.Nanoseconds()}
-	if !s.Time.IsZero() {
-		p.TimeNanos = s.Time.UnixNano()
+	if len(s.Types) == 0 && len(s.Samples) > 0 {
+		return errors.New("picture: nothing says what the samples' values count")
 	}
-	for _, t := range s.Types {
-		p.SampleType = append(p.SampleType, &profile.ValueType{Type: t.Name, Unit: t.Unit})
-	}
-	if s.PeriodType != (Type{}) {
-		p.PeriodType = &profile.ValueType{Type: s.PeriodType.Name, Unit: s.PeriodType.Unit}
-	}
-	b := builder{stacks: s, profile: p, functions: map[function]*profile.Function{}, mappings: map[*Module]*profile.Mapping{}, locations: map[string]*profile.Location{}}
+	b := profile{stacks: s, functions: map[function]int{}, mappings: map[*Module]*mapping{}, locations: map[string]int{}}
+	samples := make([][]uint64, len(s.Samples)) // the locations of each
 	for i := range s.Samples {
 		x := &s.Samples[i]
-		sample := &profile.Sample{Value: x.Values}
+		if len(x.Values) != len(s.Types) {
+			return fmt.Errorf("picture: sample %d has %d values, but there are %d types", i, len(x.Values), len(s.Types))
+		}
 		for at := 0; at < len(x.Frames); {
 			n := s.together(x.Frames[at:])
-			sample.Location = append(sample.Location, b.location(x.Frames[at:at+n]))
+			samples[i] = append(samples[i], uint64(b.location(x.Frames[at:at+n])))
 			at += n
 		}
-		for _, l := range x.Texts {
-			if sample.Label == nil {
-				sample.Label = map[string][]string{}
-			}
-			sample.Label[l.Key] = append(sample.Label[l.Key], utf8Text(l.Value))
-		}
-		for _, l := range x.Numbers {
-			if sample.NumLabel == nil {
-				sample.NumLabel = map[string][]int64{}
-			}
-			sample.NumLabel[l.Key] = append(sample.NumLabel[l.Key], l.Value)
-		}
-		p.Sample = append(p.Sample, sample)
 	}
 	b.mainFirst()
-	if err := p.CheckValid(); err != nil {
-		return err
-	}
-	return p.Write(out)
+	return b.write(out, samples)
 }
 
 // together counts the first frames that are at one place of the code: inlined calls, and the frame
@@ -62,78 +43,99 @@ func (s *Stacks) together(frames []int) int {
 	return len(frames)
 }
 
-// builder makes the parts of a profile, each once.
-type builder struct {
-	stacks    *Stacks
-	profile   *profile.Profile
-	functions map[function]*profile.Function
-	mappings  map[*Module]*profile.Mapping
-	locations map[string]*profile.Location // by the indices of their places
+// profile has the parts of a profile, each once. The ID of a part is its index + 1.
+type profile struct {
+	stacks *Stacks
+
+	functions    map[function]int // their IDs
+	functionList []function
+	mappings     map[*Module]*mapping
+	mappingList  []*mapping
+	locations    map[string]int // the IDs, by the indices of their places
+	locationList []location
 }
 
 type function struct{ name, file string }
 
-func (b *builder) location(frames []int) *profile.Location {
+type mapping struct {
+	*Module
+	id int
+	// What is known of some address of it.
+	functions, files, lines, inlined bool
+}
+
+type location struct {
+	mapping *mapping // nil if it is in none
+	address uint64
+	lines   []line // the innermost call first
+}
+
+type line struct {
+	function int // its ID
+	number   int
+}
+
+// location returns the ID of the place of these frames, which are all there.
+func (b *profile) location(frames []int) int {
 	var key strings.Builder
 	for _, f := range frames {
 		for shift := 0; shift < 32; shift += 8 {
 			key.WriteByte(byte(f >> shift))
 		}
 	}
-	if l, ok := b.locations[key.String()]; ok {
-		return l
+	if id, ok := b.locations[key.String()]; ok {
+		return id
 	}
 	last := &b.stacks.Places[frames[len(frames)-1]]
-	l := &profile.Location{ID: uint64(len(b.profile.Location) + 1), Address: last.Address, Mapping: b.mapping(last.Module)}
+	l := location{address: last.Address, mapping: b.mapping(last.Module)}
 	for _, f := range frames {
 		p := &b.stacks.Places[f]
-		if p.Function == "" && l.Mapping != nil {
+		if p.Function == "" && l.mapping != nil {
 			continue // pprof shows the address, and looks for a name itself
 		}
-		l.Line = append(l.Line, profile.Line{Function: b.function(utf8Text(p.shown()), utf8Text(p.File)), Line: int64(p.Line)})
-		if m := l.Mapping; m != nil {
-			m.HasFunctions = true
-			m.HasFilenames = m.HasFilenames || p.File != ""
-			m.HasLineNumbers = m.HasLineNumbers || p.Line > 0
-			m.HasInlineFrames = m.HasInlineFrames || p.Inlined
+		l.lines = append(l.lines, line{b.function(utf8Text(p.shown()), utf8Text(p.File)), p.Line})
+		if m := l.mapping; m != nil {
+			m.functions = true
+			m.files = m.files || p.File != ""
+			m.lines = m.lines || p.Line > 0
+			m.inlined = m.inlined || p.Inlined
 		}
 	}
-	b.locations[key.String()] = l
-	b.profile.Location = append(b.profile.Location, l)
-	return l
+	b.locationList = append(b.locationList, l)
+	b.locations[key.String()] = len(b.locationList)
+	return len(b.locationList)
 }
 
-func (b *builder) function(name, file string) *profile.Function {
+func (b *profile) function(name, file string) int {
 	key := function{name, file}
-	f, ok := b.functions[key]
-	if !ok {
-		f = &profile.Function{ID: uint64(len(b.profile.Function) + 1), Name: name, SystemName: name, Filename: file}
-		b.functions[key] = f
-		b.profile.Function = append(b.profile.Function, f)
+	if id, ok := b.functions[key]; ok {
+		return id
 	}
-	return f
+	b.functionList = append(b.functionList, key)
+	b.functions[key] = len(b.functionList)
+	return len(b.functionList)
 }
 
-func (b *builder) mapping(m *Module) *profile.Mapping {
+func (b *profile) mapping(m *Module) *mapping {
 	if m == nil {
 		return nil
 	}
 	x, ok := b.mappings[m]
 	if !ok {
-		x = &profile.Mapping{ID: uint64(len(b.profile.Mapping) + 1), Start: m.Lo, Limit: m.Hi, Offset: m.Offset, File: utf8Text(m.Path), BuildID: utf8Text(m.BuildID)}
+		x = &mapping{Module: m, id: len(b.mappingList) + 1}
 		b.mappings[m] = x
-		b.profile.Mapping = append(b.profile.Mapping, x)
+		b.mappingList = append(b.mappingList, x)
 	}
 	return x
 }
 
 // mainFirst puts the mapping of the program first: readers take the first for the program's.
-func (b *builder) mainFirst() {
-	list := b.profile.Mapping
+func (b *profile) mainFirst() {
+	list := b.mappingList
 	for i, m := range list {
-		if m.File == utf8Text(b.stacks.Title) {
+		if m.Path == b.stacks.Title {
 			list[0], list[i] = list[i], list[0]
-			list[0].ID, list[i].ID = list[i].ID, list[0].ID
+			list[0].id, list[i].id = list[i].id, list[0].id
 			return
 		}
 	}
