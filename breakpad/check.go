@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // Problem is something that is wrong in a symbol file.
@@ -124,7 +125,7 @@ func (c *checker) problemAt(line int, kind, format string, args ...any) {
 	c.Problems = append(c.Problems, Problem{line, kind, fmt.Sprintf(format, args...)})
 }
 
-var identifier = regexp.MustCompile(`^[0-9A-Fa-f]{33,40}$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Fa-f]{33,40}$`) })
 
 func (c *checker) record(record Record) {
 	switch r := record.(type) {
@@ -134,7 +135,7 @@ func (c *checker) record(record Record) {
 			return
 		}
 		c.Module = r
-		if !identifier.MatchString(r.ID) {
+		if !identifier().MatchString(r.ID) {
 			c.problem(wrongModule, "identifier %q: want 32 hexadecimal digits and an age", r.ID)
 		}
 		if r.Name == "" {

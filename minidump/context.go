@@ -3,6 +3,7 @@ package minidump
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // Register is a register of a thread.
@@ -54,58 +55,58 @@ func words(text string) []string { return strings.Fields(text) }
 
 const riscvNames = "pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
 
-var layouts = map[Processor]layout{
-	X86: {0, 1 << 16, []group{
-		fields(control, 180, 4, words("ebp eip cs eflags esp ss")...),
-		fields(integer, 156, 4, words("edi esi ebx edx ecx eax")...),
-		fields(segment, 140, 4, words("gs fs es ds")...),
-	}},
-	AMD64: {48, 1 << 20, []group{
-		fields(control, 56, 2, "cs"), fields(control, 66, 2, "ss"), fields(control, 68, 4, "eflags"), fields(control, 152, 8, "rsp"), fields(control, 248, 8, "rip"),
-		fields(integer, 120, 8, words("rax rcx rdx rbx")...), fields(integer, 160, 8, words("rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")...),
-		fields(segment, 58, 2, words("ds es fs gs")...),
-	}},
-	ARM: {0, 1<<30 | 1<<21, []group{ // Breakpad's, and Windows'
-		fields(always, 4, 4, append(numbered("r", 0, 12), words("sp lr pc cpsr")...)...),
-	}},
-	ARM64: {0, 1 << 22, []group{
-		fields(control, 4, 4, "cpsr"), fields(control, 240, 8, words("x29 x30 sp pc")...),
-		fields(integer, 8, 8, numbered("x", 0, 28)...),
-		{floating, 272 + 16*8, 8, 16, numbered("d", 8, 15)},
-	}},
-	ARM64Old: {0, 1 << 31, []group{
-		fields(always, 8, 8, append(numbered("x", 0, 30), "sp", "pc")...), fields(always, 272, 4, "cpsr"),
-		{floating, 284 + 16*8, 8, 16, numbered("d", 8, 15)},
-	}},
-	MIPS: {0, 1 << 18, []group{
-		fields(always, 8, 8, words("zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7 s0 s1 s2 s3 s4 s5 s6 s7 t8 t9 k0 k1 gp sp s8 ra hi lo")...),
-		fields(always, 312, 8, "pc", "bad"), fields(always, 328, 4, "status", "cause"),
-	}},
-	PPC: {0, 1 << 29, []group{
-		fields(always, 4, 4, append(append(words("pc msr"), numbered("r", 0, 31)...), words("cr xer lr ctr mq vrsave")...)...),
-	}},
-	PPC64: {0, 1 << 24, []group{
-		fields(always, 8, 8, append(append(words("pc msr"), numbered("r", 0, 31)...), words("cr xer lr ctr vrsave")...)...),
-	}},
-	SPARC: {0, 1 << 28, []group{
-		fields(always, 8, 8, words("g0 g1 g2 g3 g4 g5 g6 g7 o0 o1 o2 o3 o4 o5 sp o7 l0 l1 l2 l3 l4 l5 l6 l7 i0 i1 i2 i3 i4 i5 fp i7 ccr pc npc y asi fprs")...),
-	}},
-	RISCV:   {0, 1 << 23, []group{fields(always, 8, 4, words(riscvNames)...)}},
-	RISCV64: {0, 1 << 27, []group{fields(always, 8, 8, words(riscvNames)...)}},
-}
-
-func init() {
+var layouts = sync.OnceValue(func() map[Processor]layout {
+	layouts := map[Processor]layout{
+		X86: {0, 1 << 16, []group{
+			fields(control, 180, 4, words("ebp eip cs eflags esp ss")...),
+			fields(integer, 156, 4, words("edi esi ebx edx ecx eax")...),
+			fields(segment, 140, 4, words("gs fs es ds")...),
+		}},
+		AMD64: {48, 1 << 20, []group{
+			fields(control, 56, 2, "cs"), fields(control, 66, 2, "ss"), fields(control, 68, 4, "eflags"), fields(control, 152, 8, "rsp"), fields(control, 248, 8, "rip"),
+			fields(integer, 120, 8, words("rax rcx rdx rbx")...), fields(integer, 160, 8, words("rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")...),
+			fields(segment, 58, 2, words("ds es fs gs")...),
+		}},
+		ARM: {0, 1<<30 | 1<<21, []group{ // Breakpad's, and Windows'
+			fields(always, 4, 4, append(numbered("r", 0, 12), words("sp lr pc cpsr")...)...),
+		}},
+		ARM64: {0, 1 << 22, []group{
+			fields(control, 4, 4, "cpsr"), fields(control, 240, 8, words("x29 x30 sp pc")...),
+			fields(integer, 8, 8, numbered("x", 0, 28)...),
+			{floating, 272 + 16*8, 8, 16, numbered("d", 8, 15)},
+		}},
+		ARM64Old: {0, 1 << 31, []group{
+			fields(always, 8, 8, append(numbered("x", 0, 30), "sp", "pc")...), fields(always, 272, 4, "cpsr"),
+			{floating, 284 + 16*8, 8, 16, numbered("d", 8, 15)},
+		}},
+		MIPS: {0, 1 << 18, []group{
+			fields(always, 8, 8, words("zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7 s0 s1 s2 s3 s4 s5 s6 s7 t8 t9 k0 k1 gp sp s8 ra hi lo")...),
+			fields(always, 312, 8, "pc", "bad"), fields(always, 328, 4, "status", "cause"),
+		}},
+		PPC: {0, 1 << 29, []group{
+			fields(always, 4, 4, append(append(words("pc msr"), numbered("r", 0, 31)...), words("cr xer lr ctr mq vrsave")...)...),
+		}},
+		PPC64: {0, 1 << 24, []group{
+			fields(always, 8, 8, append(append(words("pc msr"), numbered("r", 0, 31)...), words("cr xer lr ctr vrsave")...)...),
+		}},
+		SPARC: {0, 1 << 28, []group{
+			fields(always, 8, 8, words("g0 g1 g2 g3 g4 g5 g6 g7 o0 o1 o2 o3 o4 o5 sp o7 l0 l1 l2 l3 l4 l5 l6 l7 i0 i1 i2 i3 i4 i5 fp i7 ccr pc npc y asi fprs")...),
+		}},
+		RISCV:   {0, 1 << 23, []group{fields(always, 8, 4, words(riscvNames)...)}},
+		RISCV64: {0, 1 << 27, []group{fields(always, 8, 8, words(riscvNames)...)}},
+	}
 	layouts[X86Win64] = layouts[X86]
 	mips := layouts[MIPS]
 	mips.cpu = 1 << 19
 	layouts[MIPS64] = mips
-}
+	return layouts
+})
 
 const maxContext = 1 << 16 // bytes; with extended state, real ones have some thousand
 
 // Registers returns the registers of a context: those that it has.
 func (f *File) Registers(context Location) ([]Register, error) {
-	l, ok := layouts[f.System.Processor]
+	l, ok := layouts()[f.System.Processor]
 	if !f.System.Known || !ok {
 		return nil, fmt.Errorf("the registers of processor %v are not known", f.System.Processor)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -77,21 +78,23 @@ const (
 	CrashpadStream   StreamType = 0x43500001
 )
 
-var streamNames = map[StreamType]string{
-	0: "UnusedStream", 1: "ReservedStream0", 2: "ReservedStream1",
-	ThreadList: "ThreadListStream", ModuleList: "ModuleListStream", MemoryList: "MemoryListStream", ExceptionStream: "ExceptionStream",
-	SystemInfo: "SystemInfoStream", 8: "ThreadExListStream", Memory64List: "Memory64ListStream", CommentA: "CommentStreamA", CommentW: "CommentStreamW",
-	12: "HandleDataStream", 13: "FunctionTableStream", UnloadedModules: "UnloadedModuleListStream", MiscInfo: "MiscInfoStream",
-	MemoryInfoList: "MemoryInfoListStream", 17: "ThreadInfoListStream", 18: "HandleOperationListStream", 19: "TokenStream", 20: "JavaScriptDataStream",
-	21: "SystemMemoryInfoStream", 22: "ProcessVmCountersStream", 23: "IptTraceStream", ThreadNames: "ThreadNamesStream",
-	BreakpadStream: "BreakpadInfoStream", AssertionStream: "AssertionInfoStream", LinuxCPUInfo: "LinuxCpuInfo", LinuxProcStatus: "LinuxProcStatus",
-	LinuxLSBRelease: "LinuxLsbRelease", LinuxCommandLine: "LinuxCmdLine", LinuxEnvironment: "LinuxEnviron", LinuxAuxv: "LinuxAuxv",
-	LinuxMaps: "LinuxMaps", LinuxDSODebug: "LinuxDsoDebug", CrashpadStream: "CrashpadInfoStream",
-}
+var streamNames = sync.OnceValue(func() map[StreamType]string {
+	return map[StreamType]string{
+		0: "UnusedStream", 1: "ReservedStream0", 2: "ReservedStream1",
+		ThreadList: "ThreadListStream", ModuleList: "ModuleListStream", MemoryList: "MemoryListStream", ExceptionStream: "ExceptionStream",
+		SystemInfo: "SystemInfoStream", 8: "ThreadExListStream", Memory64List: "Memory64ListStream", CommentA: "CommentStreamA", CommentW: "CommentStreamW",
+		12: "HandleDataStream", 13: "FunctionTableStream", UnloadedModules: "UnloadedModuleListStream", MiscInfo: "MiscInfoStream",
+		MemoryInfoList: "MemoryInfoListStream", 17: "ThreadInfoListStream", 18: "HandleOperationListStream", 19: "TokenStream", 20: "JavaScriptDataStream",
+		21: "SystemMemoryInfoStream", 22: "ProcessVmCountersStream", 23: "IptTraceStream", ThreadNames: "ThreadNamesStream",
+		BreakpadStream: "BreakpadInfoStream", AssertionStream: "AssertionInfoStream", LinuxCPUInfo: "LinuxCpuInfo", LinuxProcStatus: "LinuxProcStatus",
+		LinuxLSBRelease: "LinuxLsbRelease", LinuxCommandLine: "LinuxCmdLine", LinuxEnvironment: "LinuxEnviron", LinuxAuxv: "LinuxAuxv",
+		LinuxMaps: "LinuxMaps", LinuxDSODebug: "LinuxDsoDebug", CrashpadStream: "CrashpadInfoStream",
+	}
+})
 
 // String returns the name of Microsoft's, Breakpad's or Crashpad's; the number of others in hexadecimal.
 func (t StreamType) String() string {
-	if name := streamNames[t]; name != "" {
+	if name := streamNames()[t]; name != "" {
 		return name
 	}
 	return fmt.Sprintf("%#x", uint32(t))

@@ -1,6 +1,9 @@
 package minidump
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Reason returns what the process died of, in its system's words: "SIGSEGV / SEGV_MAPERR",
 // "EXCEPTION_ACCESS_VIOLATION_READ", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; numbers of what is unknown. It is "" if the
@@ -21,9 +24,9 @@ func (f *File) Reason() string {
 	case os.IsApple():
 		reason = x.apple(f.System.Processor, flags)
 	case os == Solaris:
-		reason = solarisSignals[x.Code]
-	case os == Fuchsia && fuchsia[x.Code] != "":
-		reason = fuchsia[x.Code] + " / " + flags
+		reason = solarisSignals()[x.Code]
+	case os == Fuchsia && fuchsia()[x.Code] != "":
+		reason = fuchsia()[x.Code] + " / " + flags
 	}
 	if reason == "" {
 		reason = fmt.Sprintf("%#08x / %s", x.Code, flags)
@@ -59,12 +62,14 @@ var linuxSignals = []string{
 }
 
 // linuxCodes are the codes of signals that have their own (sigaction(2)), from 1 on.
-var linuxCodes = map[string][]string{
-	"SIGILL":  {"ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC", "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK"},
-	"SIGBUS":  {"BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR", "BUS_MCEERR_AO"},
-	"SIGFPE":  {"FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND", "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB"},
-	"SIGSEGV": {"SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR"},
-}
+var linuxCodes = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"SIGILL":  {"ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC", "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK"},
+		"SIGBUS":  {"BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR", "BUS_MCEERR_AO"},
+		"SIGFPE":  {"FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND", "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB"},
+		"SIGSEGV": {"SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR"},
+	}
+})
 
 func (x *Exception) linux(flags string) string {
 	if x.Code == dumpRequested {
@@ -77,7 +82,7 @@ func (x *Exception) linux(flags string) string {
 		return ""
 	}
 	name := linuxSignals[x.Code]
-	codes := linuxCodes[name]
+	codes := linuxCodes()[name]
 	switch {
 	case codes == nil:
 		return name
@@ -93,35 +98,37 @@ const (
 	stackBufferOverrun = 0xc0000409
 )
 
-var windowsCodes = map[uint32]string{
-	0x40010005: "DBG_CONTROL_C",
-	0x80000001: "EXCEPTION_GUARD_PAGE",
-	0x80000002: "EXCEPTION_DATATYPE_MISALIGNMENT",
-	0x80000003: "EXCEPTION_BREAKPOINT",
-	0x80000004: "EXCEPTION_SINGLE_STEP",
-	0xc0000008: "EXCEPTION_INVALID_HANDLE",
-	0xc000001d: "EXCEPTION_ILLEGAL_INSTRUCTION",
-	0xc0000025: "EXCEPTION_NONCONTINUABLE_EXCEPTION",
-	0xc0000026: "EXCEPTION_INVALID_DISPOSITION",
-	0xc000008c: "EXCEPTION_BOUNDS_EXCEEDED",
-	0xc000008d: "EXCEPTION_FLT_DENORMAL_OPERAND",
-	0xc000008e: "EXCEPTION_FLT_DIVIDE_BY_ZERO",
-	0xc000008f: "EXCEPTION_FLT_INEXACT_RESULT",
-	0xc0000090: "EXCEPTION_FLT_INVALID_OPERATION",
-	0xc0000091: "EXCEPTION_FLT_OVERFLOW",
-	0xc0000092: "EXCEPTION_FLT_STACK_CHECK",
-	0xc0000093: "EXCEPTION_FLT_UNDERFLOW",
-	0xc0000094: "EXCEPTION_INT_DIVIDE_BY_ZERO",
-	0xc0000095: "EXCEPTION_INT_OVERFLOW",
-	0xc0000096: "EXCEPTION_PRIV_INSTRUCTION",
-	0xc00000fd: "EXCEPTION_STACK_OVERFLOW",
-	0xc00000ff: "EXCEPTION_BAD_FUNCTION_TABLE",
-	0xc0000194: "EXCEPTION_POSSIBLE_DEADLOCK",
-	0xc0000374: "EXCEPTION_HEAP_CORRUPTION",
-	0xe0000008: "Out of Memory",
-	0xe06d7363: "Unhandled C++ Exception",
-	0x0517a7ed: "Simulated Exception",
-}
+var windowsCodes = sync.OnceValue(func() map[uint32]string {
+	return map[uint32]string{
+		0x40010005: "DBG_CONTROL_C",
+		0x80000001: "EXCEPTION_GUARD_PAGE",
+		0x80000002: "EXCEPTION_DATATYPE_MISALIGNMENT",
+		0x80000003: "EXCEPTION_BREAKPOINT",
+		0x80000004: "EXCEPTION_SINGLE_STEP",
+		0xc0000008: "EXCEPTION_INVALID_HANDLE",
+		0xc000001d: "EXCEPTION_ILLEGAL_INSTRUCTION",
+		0xc0000025: "EXCEPTION_NONCONTINUABLE_EXCEPTION",
+		0xc0000026: "EXCEPTION_INVALID_DISPOSITION",
+		0xc000008c: "EXCEPTION_BOUNDS_EXCEEDED",
+		0xc000008d: "EXCEPTION_FLT_DENORMAL_OPERAND",
+		0xc000008e: "EXCEPTION_FLT_DIVIDE_BY_ZERO",
+		0xc000008f: "EXCEPTION_FLT_INEXACT_RESULT",
+		0xc0000090: "EXCEPTION_FLT_INVALID_OPERATION",
+		0xc0000091: "EXCEPTION_FLT_OVERFLOW",
+		0xc0000092: "EXCEPTION_FLT_STACK_CHECK",
+		0xc0000093: "EXCEPTION_FLT_UNDERFLOW",
+		0xc0000094: "EXCEPTION_INT_DIVIDE_BY_ZERO",
+		0xc0000095: "EXCEPTION_INT_OVERFLOW",
+		0xc0000096: "EXCEPTION_PRIV_INSTRUCTION",
+		0xc00000fd: "EXCEPTION_STACK_OVERFLOW",
+		0xc00000ff: "EXCEPTION_BAD_FUNCTION_TABLE",
+		0xc0000194: "EXCEPTION_POSSIBLE_DEADLOCK",
+		0xc0000374: "EXCEPTION_HEAP_CORRUPTION",
+		0xe0000008: "Out of Memory",
+		0xe06d7363: "Unhandled C++ Exception",
+		0x0517a7ed: "Simulated Exception",
+	}
+})
 
 // accesses are what a faulting instruction wanted: the first parameter of two exceptions.
 var accesses = map[uint64]string{0: "_READ", 1: "_WRITE", 8: "_EXEC"}
@@ -141,20 +148,24 @@ func (x *Exception) windows() string {
 		}
 		return name
 	case stackBufferOverrun:
-		if len(x.Params) >= 1 && fastFails[x.Params[0]] != "" {
-			return fastFails[x.Params[0]]
+		if len(x.Params) >= 1 && fastFails()[x.Params[0]] != "" {
+			return fastFails()[x.Params[0]]
 		}
 		return "EXCEPTION_STACK_BUFFER_OVERRUN"
 	}
-	return windowsCodes[x.Code]
+	return windowsCodes()[x.Code]
 }
 
-var solarisSignals = map[uint32]string{
-	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGIOT | SIGABRT", 7: "SIGEMT", 8: "SIGFPE", 9: "SIGKILL", 10: "SIGBUS",
-	11: "SIGSEGV", 12: "SIGSYS", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 16: "SIGUSR1", 17: "SIGUSR2", 18: "SIGCLD | SIGCHLD", 19: "SIGPWR",
-}
+var solarisSignals = sync.OnceValue(func() map[uint32]string {
+	return map[uint32]string{
+		1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGIOT | SIGABRT", 7: "SIGEMT", 8: "SIGFPE", 9: "SIGKILL", 10: "SIGBUS",
+		11: "SIGSEGV", 12: "SIGSYS", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM", 16: "SIGUSR1", 17: "SIGUSR2", 18: "SIGCLD | SIGCHLD", 19: "SIGPWR",
+	}
+})
 
-var fuchsia = map[uint32]string{
-	0x8: "GENERAL", 0x108: "FATAL_PAGE_FAULT", 0x208: "UNDEFINED_INSTRUCTION", 0x308: "SW_BREAKPOINT", 0x408: "HW_BREAKPOINT", 0x508: "UNALIGNED_ACCESS",
-	0x8008: "THREAD_STARTING", 0x8108: "THREAD_EXITING", 0x8208: "POLICY_ERROR", 0x8308: "PROCESS_STARTING",
-}
+var fuchsia = sync.OnceValue(func() map[uint32]string {
+	return map[uint32]string{
+		0x8: "GENERAL", 0x108: "FATAL_PAGE_FAULT", 0x208: "UNDEFINED_INSTRUCTION", 0x308: "SW_BREAKPOINT", 0x408: "HW_BREAKPOINT", 0x508: "UNALIGNED_ACCESS",
+		0x8008: "THREAD_STARTING", 0x8108: "THREAD_EXITING", 0x8208: "POLICY_ERROR", 0x8308: "PROCESS_STARTING",
+	}
+})

@@ -3,6 +3,7 @@ package minidump
 import (
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // System is the machine (MINIDUMP_SYSTEM_INFO).
@@ -42,14 +43,16 @@ const (
 	RISCV64  Processor = 0x8006
 )
 
-var processorNames = map[Processor]string{
-	X86: "x86", MIPS: "mips", PPC: "ppc", ARM: "arm", AMD64: "amd64", X86Win64: "x86", ARM64: "arm64", SPARC: "sparc", PPC64: "ppc64",
-	ARM64Old: "arm64", MIPS64: "mips64", RISCV: "riscv", RISCV64: "riscv64",
-}
+var processorNames = sync.OnceValue(func() map[Processor]string {
+	return map[Processor]string{
+		X86: "x86", MIPS: "mips", PPC: "ppc", ARM: "arm", AMD64: "amd64", X86Win64: "x86", ARM64: "arm64", SPARC: "sparc", PPC64: "ppc64",
+		ARM64Old: "arm64", MIPS64: "mips64", RISCV: "riscv", RISCV64: "riscv64",
+	}
+})
 
 // String returns Breakpad's name of the processor; of others the number, as "0x0007".
 func (p Processor) String() string {
-	if name := processorNames[p]; name != "" {
+	if name := processorNames()[p]; name != "" {
 		return name
 	}
 	return fmt.Sprintf("%#04x", uint16(p))
@@ -81,14 +84,16 @@ const (
 	Fuchsia    OS = 0x8206
 )
 
-var osNames = map[OS]string{
-	WindowsOld: "Windows", Windows: "Windows NT", MacOS: "Mac OS X", IOS: "iOS", LinuxOS: "Linux", Solaris: "Solaris", Android: "Android",
-	PS3: "PS3", NaCl: "NaCl", Fuchsia: "Fuchsia",
-}
+var osNames = sync.OnceValue(func() map[OS]string {
+	return map[OS]string{
+		WindowsOld: "Windows", Windows: "Windows NT", MacOS: "Mac OS X", IOS: "iOS", LinuxOS: "Linux", Solaris: "Solaris", Android: "Android",
+		PS3: "PS3", NaCl: "NaCl", Fuchsia: "Fuchsia",
+	}
+})
 
 // String returns Breakpad's name of the system; of others the number, as "0x00000003".
 func (o OS) String() string {
-	if name := osNames[o]; name != "" {
+	if name := osNames()[o]; name != "" {
 		return name
 	}
 	return fmt.Sprintf("%#08x", uint32(o))

@@ -240,7 +240,7 @@ func encodeContext(p Processor, registers []Register) []byte {
 	for _, r := range registers {
 		values[r.Name] = r.Value
 	}
-	l, order := layouts[p], binary.LittleEndian
+	l, order := layouts()[p], binary.LittleEndian
 	b := make([]byte, contextSizes[p])
 	missing := map[uint32]bool{} // flags of groups of which one is not known
 	for _, g := range l.groups {

@@ -21,7 +21,7 @@ import (
 // contents are those of a process with all that is written. Registers have values of their own.
 func contents(p Processor) *Contents {
 	var regs []Register
-	for _, g := range layouts[p].groups {
+	for _, g := range layouts()[p].groups {
 		for _, name := range g.names {
 			r := Register{Name: name, Value: 0x0123456789000000 + uint64(len(regs))*0x111, Bits: 8 * g.size}
 			if g.size < 8 {

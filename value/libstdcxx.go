@@ -1,6 +1,9 @@
 package value
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // cxxLibrary writes a value of a type of C++'s standard library as GDB does with the library's own printers.
 func (w *writer) cxxLibrary(v *Value, t *Type) bool {
@@ -66,6 +69,7 @@ func cxxPrinter(t *Type) printer {
 		i = len(t.Name)
 	}
 	short := t.Name[:i]
+	printersOnce.Do(makePrinters)
 	if !cxxNames[short] {
 		return nil
 	}
@@ -122,10 +126,13 @@ var libstdcxx map[string]printer
 // libstdcxxElsewhere are those of types in other namespaces.
 var libstdcxxElsewhere map[string]printer
 
+// printersOnce has makePrinters called when the first name is looked up, not at the start of each program.
+var printersOnce sync.Once
+
 // cxxNames are the names of all types that have printers, without namespaces.
 var cxxNames = map[string]bool{}
 
-func init() {
+func makePrinters() {
 	libstdcxx = map[string]printer{
 		"basic_string":      stringObject,
 		"basic_string_view": stringView,

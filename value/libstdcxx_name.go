@@ -3,6 +3,7 @@ package value
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -38,13 +39,13 @@ func (o *object) shortNameAt(t *Type, depth int) string {
 		return usually()
 	}
 	full := o.without(t.FullName())
-	if name := commonNames[spaceless(full)]; name != "" {
+	if name := commonNames()[spaceless(full)]; name != "" {
 		return name
 	}
 	template, ok := cxxTemplate(full)
-	usual, known := usualArguments[strings.TrimPrefix(strings.Replace(template, "std::__debug::", "std::", 1), "std::")]
+	usual, known := usualArguments()[strings.TrimPrefix(strings.Replace(template, "std::__debug::", "std::", 1), "std::")]
 	if usual == nil {
-		usual, known = usualArguments[strings.TrimPrefix(template, "std::__cxx11::")]
+		usual, known = usualArguments()[strings.TrimPrefix(template, "std::__cxx11::")]
 	}
 	if !ok || !known {
 		return usually()
@@ -75,26 +76,27 @@ func (o *object) shortNameAt(t *Type, depth int) string {
 }
 
 // usualArguments are the arguments of templates by default; "" for those that have no default.
-var usualArguments = map[string][]string{
-	"unique_ptr":         {"", "std::default_delete<{0}>"},
-	"deque":              {"", "std::allocator<{0}>"},
-	"forward_list":       {"", "std::allocator<{0}>"},
-	"list":               {"", "std::allocator<{0}>"},
-	"vector":             {"", "std::allocator<{0}>"},
-	"map":                {"", "", "std::less<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
-	"multimap":           {"", "", "std::less<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
-	"set":                {"", "std::less<{0}>", "std::allocator<{0}>"},
-	"multiset":           {"", "std::less<{0}>", "std::allocator<{0}>"},
-	"unordered_map":      {"", "", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
-	"unordered_multimap": {"", "", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
-	"unordered_set":      {"", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<{0}>"},
-	"unordered_multiset": {"", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<{0}>"},
-}
+var usualArguments = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"unique_ptr":         {"", "std::default_delete<{0}>"},
+		"deque":              {"", "std::allocator<{0}>"},
+		"forward_list":       {"", "std::allocator<{0}>"},
+		"list":               {"", "std::allocator<{0}>"},
+		"vector":             {"", "std::allocator<{0}>"},
+		"map":                {"", "", "std::less<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+		"multimap":           {"", "", "std::less<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+		"set":                {"", "std::less<{0}>", "std::allocator<{0}>"},
+		"multiset":           {"", "std::less<{0}>", "std::allocator<{0}>"},
+		"unordered_map":      {"", "", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+		"unordered_multimap": {"", "", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<std::pair<{0} const, {1}>>"},
+		"unordered_set":      {"", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<{0}>"},
+		"unordered_multiset": {"", "std::hash<{0}>", "std::equal_to<{0}>", "std::allocator<{0}>"},
+	}
+})
 
 // commonNames are the names that the library gives to some types, by the types' own, without blanks.
-var commonNames = map[string]string{}
-
-func init() {
+var commonNames = sync.OnceValue(func() map[string]string {
+	commonNames := map[string]string{}
 	for _, c := range [...][2]string{{"char", ""}, {"wchar_t", "w"}, {"char8_t", "u8"}, {"char16_t", "u16"}, {"char32_t", "u32"}} {
 		traits := c[0] + ",std::char_traits<" + c[0] + ">"
 		for _, space := range [...]string{"std::", "std::__cxx11::"} {
@@ -112,6 +114,7 @@ func init() {
 		}
 		commonNames["std::__cxx11::basic_regex<"+c[0]+",std::__cxx11::regex_traits<"+c[0]+">>"] = "std::" + c[1] + "regex"
 	}
-}
+	return commonNames
+})
 
 func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }

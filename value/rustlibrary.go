@@ -13,6 +13,7 @@ func (w *writer) rustLibrary(v *Value, t *Type) bool {
 		return false
 	}
 	name := t.FullName()
+	rustTypesOnce.Do(makeRustTypes)
 	for i := range rustTypes {
 		if r := &rustTypes[i]; r.is().MatchString(name) {
 			return r.write(w, v, t)
@@ -36,9 +37,13 @@ func matching(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-var rustTypes []rustType
+// rustTypes is filled when it is first asked for: writers of values ask for it.
+var (
+	rustTypes     []rustType
+	rustTypesOnce sync.Once
+)
 
-func init() {
+func makeRustTypes() {
 	rustTypes = []rustType{
 		{pathTo("alloc", "String"), func(w *writer, v *Value, _ *Type) bool { return w.rustString(v, "vec") }},
 		{matching(`^&(mut )?str$`), (*writer).rustStr},

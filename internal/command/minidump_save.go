@@ -28,27 +28,19 @@ func dumpOf(t *live.Target, picture *snapshot.Snapshot) (*format.Contents, error
 	return c, nil
 }
 
-var (
-	processorLine = regexp.MustCompile(`(?m)^processor\s*:`)
-	vendorLine    = regexp.MustCompile(`(?m)^vendor_id\s*:\s*(.{1,12})`)
-	familyLine    = regexp.MustCompile(`(?m)^cpu family\s*:\s*(\d+)`)
-	modelLine     = regexp.MustCompile(`(?m)^model\s*:\s*(\d+)`)
-	steppingLine  = regexp.MustCompile(`(?m)^stepping\s*:\s*(\d+)`)
-)
-
 // aboutProcessors fills in what /proc/cpuinfo says.
 func aboutProcessors(s *format.System, cpuinfo []byte) {
-	s.Processors = len(processorLine.FindAll(cpuinfo, -1))
-	number := func(line *regexp.Regexp, bits int) uint16 {
-		if m := line.FindSubmatch(cpuinfo); m != nil {
+	s.Processors = len(regexp.MustCompile(`(?m)^processor\s*:`).FindAll(cpuinfo, -1))
+	number := func(line string, bits int) uint16 {
+		if m := regexp.MustCompile(line).FindSubmatch(cpuinfo); m != nil {
 			n, _ := strconv.ParseUint(string(m[1]), 10, bits)
 			return uint16(n)
 		}
 		return 0
 	}
-	s.Level = number(familyLine, 16)
-	s.Revision = number(modelLine, 8)<<8 | number(steppingLine, 8)
-	if m := vendorLine.FindSubmatch(cpuinfo); m != nil && (s.Processor == format.AMD64 || s.Processor == format.X86) {
+	s.Level = number(`(?m)^cpu family\s*:\s*(\d+)`, 16)
+	s.Revision = number(`(?m)^model\s*:\s*(\d+)`, 8)<<8 | number(`(?m)^stepping\s*:\s*(\d+)`, 8)
+	if m := regexp.MustCompile(`(?m)^vendor_id\s*:\s*(.{1,12})`).FindSubmatch(cpuinfo); m != nil && (s.Processor == format.AMD64 || s.Processor == format.X86) {
 		copy(s.CPU[:12], bytes.TrimSpace(m[1]))
 	}
 }
