@@ -45,7 +45,6 @@ func TestLocalsAtStubAsGDB(t *testing.T) {
 			localsAtStub(t, &guesttest.Guest{Processor: p, Path: program, Stops: []string{"stop"}, Full: []string{"set charset UTF-8"}}, &counts, "--raw")
 			if p == guesttest.ARM64 {
 				t.Run("containers", func(t *testing.T) {
-					gdbtest.NeedGDB(t, 13) // libstdc++'s printers change with its releases
 					gdbtest.File(t, printers)
 					program = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "containers.cc"), gdbtest.Tool(t, p.Triple+"-g++"), "-std=c++17", "-g", "-O0", "-static", "-pthread")
 					localsAtStub(t, &guesttest.Guest{Processor: p, Path: program, Stops: []string{"block"}, Full: []string{"set charset UTF-8",

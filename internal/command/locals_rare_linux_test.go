@@ -30,9 +30,6 @@ func TestRareValuesAsGDB(t *testing.T) {
 		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-O2", "-g"}},
 	} {
 		t.Run(fmt.Sprint(tt.source, tt.command), func(t *testing.T) {
-			if tt.source == "functionnames.cc" {
-				gdbtest.NeedGDB(t, 13) // releases parse more and more names
-			}
 			var counts tally
 			tt.command[0] = gdbtest.Tool(t, tt.command[0])
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source), tt.command...)

@@ -43,7 +43,7 @@ func rustPrinters(t *testing.T, rustc string) string {
 		t.Fatal(err)
 	}
 	// Others may have a printer more or less.
-	if !regexp.MustCompile(`^rustc 1\.(63|9[0-9])\.`).Match(said) {
+	if !regexp.MustCompile(`^rustc 1\.(63|85|9[0-9])\.`).Match(said) {
 		gdbtest.Cannot(t, "the printers of "+string(said))
 	}
 	root, err := exec.Command(rustc, "--print", "sysroot").Output()
@@ -56,7 +56,6 @@ func rustPrinters(t *testing.T, rustc string) string {
 // TestMoreRustAsGDB compares Rust's rarer values, and all of them as the compiler's own printers for gdb write them.
 func TestMoreRustAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	gdbtest.NeedGDB(t, 13)
 	rustc := gdbtest.Tool(t, "rustc")
 	for _, tt := range []struct {
 		source, level string

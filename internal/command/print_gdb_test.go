@@ -5,6 +5,7 @@ package command
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,8 @@ func printedAsGDB(t *testing.T, p *gdbtest.Process, functions map[string][]strin
 			why, _, _ := strings.Cut(got.Error, " at column ")
 			want.Error = strings.ReplaceAll(strings.TrimSuffix(want.Error, "."), "'", `"`)
 			switch {
+			case sliceMember.MatchString(x) && got.Error == "" && strings.HasPrefix(want.Error, "Attempt to extract a component of a value that is not a structure"):
+				// Since release 14, gdb takes a slice of Rust for an array. Where an older one runs, the values are compared.
 			case got.Value != want.Value || why != want.Error:
 				t.Errorf("%s: %s: %s%s, gdb has %s%s", function, x, got.Value, got.Error, want.Value, want.Error)
 			case got.Error == "":
@@ -49,6 +52,9 @@ func printedAsGDB(t *testing.T, p *gdbtest.Process, functions map[string][]strin
 	}
 	return levels, same
 }
+
+// sliceMember matches an expression for a member of a slice of Rust.
+var sliceMember = regexp.MustCompile(`^\w+\.(length|data_ptr)$`)
 
 // checkPrinted checks values of expressions in a frame.
 func checkPrinted(t *testing.T, p *gdbtest.Process, level int, wants map[string]string) {

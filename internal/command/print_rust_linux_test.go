@@ -9,7 +9,6 @@ import (
 // Expressions of Rust have the values that gdb prints, in frames of four functions of values.rs.
 func TestPrintRust(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	gdbtest.NeedGDB(t, 13) // newer ones write pointers otherwise
 	t.Setenv("LC_ALL", "C.UTF-8")
 	p := startRust(t, "values.rs")
 	levels, same := printedAsGDB(t, p, map[string][]string{
@@ -37,7 +36,6 @@ func TestPrintRust(t *testing.T) {
 // Paths of Rust that begin with self, super or "::", casts, and what counted pointers point to have gdb's values, too.
 func TestPrintPathsOfRust(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	gdbtest.NeedGDB(t, 13)
 	t.Setenv("LC_ALL", "C.UTF-8")
 	p := startRust(t, "paths.rs")
 	levels, same := printedAsGDB(t, p, map[string][]string{

@@ -1,0 +1,135 @@
+package command
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// betterNewer says why a value that a release of gdb after 13, or of the printers that come with libstdc++, writes in another way is no
+// defect, or returns "".
+func betterNewer(d gdbtest.FullDifference) string {
+	switch {
+	case strings.Contains(d.Want, "std::") && ofNewerLibrary(d.Got) == d.Want:
+		return "newer printers leave out what an optional or a variant is of, and count a tuple's elements from 0"
+	case sameDuration(d.Want, d.Got):
+		return "newer printers have units for times"
+	case hexNumber(d.Got) == d.Want && d.Want != d.Got:
+		return "gdb 16 writes a number of an enumeration that has no names in decimal"
+	case spaceship.MatchString(d.Got) && spaceship.ReplaceAllString(d.Got, "operator<=>($1 const&)") == d.Want:
+		return "gdb 16 leaves names with operator<=> as the demangler writes them"
+	case unsized(d):
+		return "gdb 16 follows a reference to a struct of Rust that ends with a slice, as we do without --raw"
+	case strings.Contains(d.Want, "Value cannot be represented as integer of 8 bytes"):
+		return "gdb has an error where more than 8 bytes are computed with, for an argument at a call site, too"
+	}
+	return ""
+}
+
+// ofNewerLibrary returns a text as the printers of libstdc++ write it since GCC 13: an optional or a variant has no arguments in its name,
+// and the first element of a tuple has the number 0.
+func ofNewerLibrary(text string) string {
+	const tuple = "std::tuple containing = {"
+	var out strings.Builder
+	var tuples []bool // of the braces that are open: whether it is a tuple's
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		switch c := text[i]; {
+		case c == '"' || c == '\'':
+			end := i + 1
+			for end < len(text) && text[end] != c {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(text))
+			out.WriteString(text[i:end])
+			i = end
+			continue
+		case strings.HasPrefix(rest, tuple):
+			out.WriteString(tuple)
+			tuples = append(tuples, true)
+			i += len(tuple)
+		case strings.HasPrefix(rest, "std::optional<") || strings.HasPrefix(rest, "std::variant<"):
+			begin := strings.IndexByte(rest, '<')
+			out.WriteString(rest[:begin])
+			i += begin + arguments(rest[begin:])
+			continue
+		case c == '{' || c == '}':
+			if c == '{' {
+				tuples = append(tuples, false)
+			} else if len(tuples) > 0 {
+				tuples = tuples[:len(tuples)-1]
+			}
+			fallthrough
+		default:
+			out.WriteByte(c)
+			i++
+			if c != ' ' || !strings.HasSuffix(text[:i], ", ") {
+				continue
+			}
+		}
+		// An element begins here.
+		if len(tuples) == 0 || !tuples[len(tuples)-1] {
+			continue
+		}
+		if m := element.FindStringSubmatch(text[i:]); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			out.WriteString("[" + strconv.Itoa(n-1) + "] = ")
+			i += len(m[0])
+		}
+	}
+	return out.String()
+}
+
+var element = regexp.MustCompile(`^\[(\d+)\] = `)
+
+// arguments returns the length of a list of template arguments in angle brackets that text begins with.
+func arguments(text string) int {
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
+}
+
+// sameDuration reports whether a duration, or a point in time, with a unit has the number of one without.
+func sameDuration(want, got string) bool {
+	w, g := withUnit.FindStringSubmatch(want), withoutUnit.FindStringSubmatch(got)
+	return w != nil && g != nil && w[1] == g[1]
+}
+
+var (
+	withUnit    = regexp.MustCompile(`^std::chrono::\w+ = \{ (-?[\d.]+)(?:\[[\d/]+\])?[a-z]+(?: \[[-\d: ]+\])? \}$`)
+	withoutUnit = regexp.MustCompile(`^\{(?:__d = \{)?__r = (-?[\d.]+)\}?\}$`)
+)
+
+// hexNumber returns the decimal number of what is in no enumeration's list, or "".
+func hexNumber(text string) string {
+	digits, ok := strings.CutPrefix(strings.TrimSuffix(text, ")"), "(unknown: 0x")
+	n, err := strconv.ParseUint(digits, 16, 64)
+	if !ok || err != nil {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+var spaceship = regexp.MustCompile(`operator<=>\(const ((?:\(anonymous namespace\)::)?[\w:]+) &\)`)
+
+// unsized reports whether gdb has the struct that a reference leads to, and we the address, of the same type.
+func unsized(d gdbtest.FullDifference) bool {
+	m := reference.FindStringSubmatch(d.Got)
+	return m != nil && strings.HasPrefix(d.Want, m[1]+" {inner: ")
+}
+
+var reference = regexp.MustCompile(`^&([\w:]+) 0x[0-9a-f]+$`)
