@@ -2,9 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -16,11 +14,12 @@ import (
 // argument whose value at the function's entry the caller's call site tells, and which still has that value, is written
 // with "@entry"; with another value, both are written.
 func (p *Printer) Arguments(f *Frame) string {
-	var b strings.Builder
+	w := p.begin()
+	defer w.free()
 	for i := range f.Arguments {
 		a := &f.Arguments[i]
 		if i > 0 {
-			b.WriteString(", ")
+			w.add(", ")
 		}
 		v, entry := &a.in.r.room.shown, &a.in.r.room.entered
 		var name string
@@ -28,26 +27,32 @@ func (p *Printer) Arguments(f *Frame) string {
 		var ok bool
 		*entry, ok = a.AtEntry()
 		ok = ok && name == a.Name
-		b.WriteString(name)
-		b.WriteByte('=')
+		w.add(name)
+		w.add("=")
 		if ok && sameAsEntry(v, entry) {
-			b.WriteString(name)
-			b.WriteString("@entry=")
+			w.add(name)
+			w.add("@entry=")
 			ok = false
 		}
-		b.WriteString(p.argument(v))
+		w.orError(v)
 		if ok {
-			b.WriteString(", " + a.Name + "@entry=" + p.argument(entry))
+			w.add(", ")
+			w.add(a.Name)
+			w.add("@entry=")
+			w.orError(entry)
 		}
 	}
-	return b.String()
+	return w.String()
 }
 
-func (p *Printer) argument(v *Value) string {
+// orError writes the value of an argument, or why it cannot be read.
+func (w *writer) orError(v *Value) {
+	w.next()
 	if err := v.Err(); err != nil && !isGone(err) {
-		return fmt.Sprintf("<error reading variable: %v>", err)
+		w.add(unreadable(err))
+		return
 	}
-	return p.Argument(v)
+	w.argument(v)
 }
 
 // sameAsEntry reports whether an argument has the value that it had at the function's entry; of a reference, whether the
@@ -135,7 +140,7 @@ func (c *context) number(t *Type, n uint64) (Value, bool) {
 	if !ok || size > 8 {
 		return Value{}, false
 	}
-	b := make([]byte, size)
+	b := c.smallBytes(size)
 	put(b, n, t.order() == bigEndian)
 	return Value{Type: t, bytes: b, read: true, frame: c, mem: c.mem}, true
 }
@@ -178,14 +183,20 @@ func (p *Printer) Local(v *Variable) string {
 	x := &v.in.r.room.shown
 	var name string
 	name, *x = p.Shown(v)
+	w := p.begin()
+	defer w.free()
+	w.add(name)
+	w.add(" = ")
 	if err := x.Err(); err != nil && !isGone(err) {
-		return name + " = " + Error(name, err)
+		w.add(Error(name, err))
+		return w.String()
 	}
-	text, err := p.text(x, localDepth)
-	if err != nil {
-		text += Error(name, err)
+	w.next()
+	w.depth = localDepth
+	if w.top(x); w.failure != nil {
+		w.add(Error(name, w.failure))
 	}
-	return name + " = " + text
+	return w.String()
 }
 
 // Shown returns the name and the value under which a variable is shown. A variable of Go that is on the heap is shown as

@@ -1,9 +1,6 @@
 package value
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // array writes an array; one of characters as a text.
 func (w *writer) array(v *Value, t *Type) {
@@ -77,7 +74,9 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 		}
 		if same > repeats {
 			write(&x)
-			w.put(" <repeats " + strconv.FormatUint(same, 10) + " times>")
+			w.put(" <repeats ")
+			w.unsigned(same, 10)
+			w.put(" times>")
 			i += same
 			printed += int(repeats)
 			continue

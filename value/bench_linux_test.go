@@ -15,8 +15,21 @@ import (
 )
 
 // BenchmarkFrame reads all arguments and local variables of a stack, as texts; debug information has been read before.
+// The program "wait" is the one that internal/bench measures: its functions have strings, arrays, one whose bound is in the
+// frame, and arguments that only their callers know.
 func BenchmarkFrame(b *testing.B) {
-	p := gdbtest.Start(b, gdbtest.Build(b, "recurse.c", "-g", "-O2"), "200")
+	b.Run("recurse", func(b *testing.B) {
+		benchmarkFrame(b, gdbtest.Build(b, "recurse.c", "-g", "-O2"), "200")
+	})
+	b.Run("wait", func(b *testing.B) {
+		source := func(name string) string { return gdbtest.Testdata(b, "..", "internal", "bench", "programs", name) }
+		program := gdbtest.Compile(b, source("wait.c"), gdbtest.Tool(b, "cc"), "-pthread", "-g", "-O2", "-fomit-frame-pointer", source("deep.c"), source("ticker.c"))
+		benchmarkFrame(b, program, "1", "200")
+	})
+}
+
+func benchmarkFrame(b *testing.B, program string, args ...string) {
+	p := gdbtest.Start(b, program, args...)
 	t, err := live.Attach(context.Background(), p.PID, live.Options{})
 	if err != nil {
 		b.Fatal(err)

@@ -35,6 +35,24 @@ type context struct {
 		c    *context
 		err  error
 	}
+
+	bytes []byte // room for those of small values
+}
+
+// smallBytes returns n zeros for the bytes of a value, which the end of the frame's use ends, too. c may be nil.
+func (c *context) smallBytes(n uint64) []byte {
+	const small, many = 64, 512
+	if c == nil || n > small {
+		return make([]byte, n)
+	}
+	if uint64(cap(c.bytes)-len(c.bytes)) < n {
+		c.bytes = make([]byte, 0, many)
+	}
+	at := len(c.bytes)
+	c.bytes = c.bytes[:at+int(n)]
+	b := c.bytes[at : at+int(n) : at+int(n)]
+	clear(b)
+	return b
 }
 
 // maxNested bounds evaluations within each other.
@@ -165,32 +183,32 @@ func (r *Reader) stackType(ref symbol.Ref) (dwarfexpr.Type, error) {
 
 // valueOf returns the number that a variable holds (DW_OP_GNU_variable_value).
 func (c *context) valueOf(ref symbol.Ref) (uint64, error) {
-	e, err := c.r.Symbols.Entry(ref)
+	v, err := c.variable(ref)
 	if err != nil {
 		return 0, err
 	}
-	v := c.variable(e)
 	return v.Uint()
 }
 
-// variable returns the value of the variable of an entry, or of the one in scope that e is the abstract entry of.
-func (c *context) variable(e *symbol.Entry) Value {
+// variable returns the value of the variable of an entry, or of the one in scope that this is the abstract entry of.
+func (c *context) variable(ref symbol.Ref) (Value, error) {
+	to := c.scopes.mentioned(c.r, ref)
+	if to.err != nil {
+		return Value{}, to.err
+	}
 	if c.nested >= maxNested {
-		return Value{Type: c.r.typeOf(e), err: ErrUnavailable}
+		return Value{Type: to.t, err: ErrUnavailable}, nil
 	}
-	if !e.Has(dwarf.AttrLocation) && !e.Has(dwarf.AttrConstValue) {
-		for _, s := range c.scopes.list {
-			for _, x := range s.Entries {
-				if x.Reference(dwarf.AttrAbstractOrigin) == e.Ref {
-					return c.inner().locate(x, c.r.typeOf(e), nil)
-				}
-			}
-		}
-	}
-	return c.inner().locate(e, c.r.typeOf(e), nil)
+	object := c.object
+	c.nested++
+	c.object = nil
+	v := c.locate(to.entry, to.t, &to.known)
+	c.nested--
+	c.object = object
+	return v, nil
 }
 
-// inner returns a context for an evaluation within another one.
+// inner returns a context for an evaluation about another object.
 func (c *context) inner() *context {
 	return &context{r: c.r, frame: c.frame, mem: c.mem, scopes: c.scopes, pc: c.pc, nested: c.nested + 1, base: c.base}
 }

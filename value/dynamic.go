@@ -87,16 +87,15 @@ func (c *context) bound(e *symbol.Entry, a dwarf.Attr) (n int64, ok bool) {
 		return int64(v), true
 	}
 	if r := e.Reference(a); !r.IsZero() {
-		of, err := c.r.Symbols.Entry(r)
+		v, err := c.variable(r)
 		if err != nil {
 			return 0, false
 		}
-		v := c.variable(of)
 		n, err := v.Int()
 		return n, err == nil
 	}
-	if x, err := e.Expression(a, c.pc); err == nil && x != nil {
-		v, err := c.value(e, x)
+	if x := c.scopes.expression(e, a, c.pc); x.err == nil && x.x != nil {
+		v, err := c.value(e, x.x)
 		return int64(v), err == nil
 	}
 	return 0, false

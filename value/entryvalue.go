@@ -237,6 +237,9 @@ func (c *context) caller() (*context, error) {
 		by.read = true
 		by.c, by.err = c.findCaller()
 	}
+	if by.c != nil {
+		by.c.nested = c.nested + 1
+	}
 	return by.c, by.err
 }
 
@@ -292,7 +295,7 @@ func (c *context) context(f *frame.Frame, pc, block uint64, t frame.Type) (*cont
 		return nil, ErrUnavailable
 	}
 	out := c.r.room.context()
-	*out = context{r: c.r, mem: c.mem, scopes: s, pc: block - s.bias, nested: c.nested + 1}
+	*out = context{r: c.r, mem: c.mem, scopes: s, pc: block - s.bias, nested: c.nested + 1, bytes: out.bytes}
 	out.frame.Physical, out.frame.PC, out.frame.AddressInBlock, out.frame.Type = f, pc, block, t
 	return out, nil
 }

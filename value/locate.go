@@ -117,7 +117,7 @@ func (c *context) valueAt(l *dwarfexpr.Location, t *Type, e *symbol.Entry) Value
 		return v
 	}
 	v.read = true
-	v.bytes = make([]byte, size)
+	v.bytes = c.smallBytes(size)
 	if l.Kind != dwarfexpr.Composite {
 		c.piece(&v, l, 0, 8*size, 0, e)
 		if len(v.gaps) == 1 && v.gaps[0].to == nil && v.gaps[0].lo == 0 && v.gaps[0].hi == 8*size {
@@ -156,7 +156,7 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 		missing(ErrOptimizedOut)
 		return
 	case dwarfexpr.Memory:
-		source = make([]byte, (skip+n+7)/8)
+		source = c.smallBytes((skip + n + 7) / 8)
 		if err := readMemory(c.mem, c.r.Arch.Wrap(l.Addr), source); err != nil {
 			if v.err == nil { // GDB reads all pieces, or shows nothing
 				v.err = err
@@ -178,7 +178,7 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 		if size == 0 {
 			size = c.r.Arch.PtrSize
 		}
-		source = make([]byte, size)
+		source = c.smallBytes(uint64(size))
 		put(source, l.Bits, big)
 		if big {
 			skip = lowest(source, skip, n)
@@ -268,11 +268,10 @@ func (c *context) leftAligned(reg trad.Reg) bool { return c.r.Arch.Wide(reg) != 
 // pointee returns the object that an implicit pointer points to (DW_OP_implicit_pointer).
 func (c *context) pointee(l *dwarfexpr.Location, e *symbol.Entry) *pointee {
 	p := &pointee{offset: l.Offset}
-	to, err := c.r.Symbols.Entry(e.At(l.Ref, false))
+	v, err := c.variable(e.At(l.Ref, false))
 	if err != nil {
-		p.value = Value{Type: c.r.void(), err: ErrOptimizedOut}
-		return p
+		v = Value{Type: c.r.void(), err: ErrOptimizedOut}
 	}
-	p.value = c.variable(to)
+	p.value = v
 	return p
 }

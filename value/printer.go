@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -60,27 +61,37 @@ func (p *Printer) Text(v *Value) string {
 
 // text writes a value that is so deep within others. The error says what memory has ended the text.
 func (p *Printer) text(v *Value, depth int) (string, error) {
-	w := writers.Get().(*writer)
+	w := p.begin()
 	defer w.free()
-	w.p, w.depth = p, depth
+	w.depth = depth
 	w.top(v)
 	return w.String(), w.failure
 }
 
 // Argument writes the value of an argument as GDB's backtrace does: "..." if it is no scalar.
 func (p *Printer) Argument(v *Value) string {
-	if v.Type.goScalar() {
-		if text, ok := p.summary(v); ok {
-			return text
+	w := p.begin()
+	defer w.free()
+	w.argument(v)
+	return w.String()
+}
+
+// argument is Argument.
+func (w *writer) argument(v *Value) {
+	scalar := v.Type.scalar()
+	if !scalar || v.Type.goScalar() {
+		if text, ok := w.p.summary(v); ok {
+			w.put(text)
+			return
 		}
 	}
-	if !v.Type.scalar() {
-		if text, ok := p.summary(v); ok {
-			return text
-		}
-		return "..."
+	if !scalar {
+		w.put("...")
+		return
 	}
-	return p.Text(v)
+	if w.top(v); w.failure != nil {
+		w.add(unreadable(w.failure))
+	}
 }
 
 // Error writes why a variable cannot be read, as GDB does.
@@ -92,6 +103,7 @@ func Error(name string, err error) string {
 type writer struct {
 	p       *Printer
 	buf     []byte
+	start   int // of the value's text in buf
 	depth   int // of structs
 	full    bool
 	named   []string // static members whose class is being written
@@ -114,6 +126,22 @@ func (p *Printer) writer() *writer { return &writer{p: p, cost: new(int)} }
 // writers are those whose text was taken: their room is used again.
 var writers = sync.Pool{New: func() any { return (*Printer)(nil).writer() }}
 
+// begin returns a writer, to be freed.
+func (p *Printer) begin() *writer {
+	w := writers.Get().(*writer)
+	w.p = p
+	return w
+}
+
+// next begins the text of another value behind what is written.
+func (w *writer) next() {
+	*w.cost = 0
+	*w = writer{p: w.p, buf: w.buf, start: len(w.buf), cost: w.cost, chars: w.chars}
+}
+
+// add writes something beside the value, which has no part of the bound of its text.
+func (w *writer) add(s string) { w.buf = append(w.buf, s...) }
+
 // free ends the use of a writer.
 func (w *writer) free() {
 	const most = 64 << 10
@@ -124,7 +152,6 @@ func (w *writer) free() {
 	if cap(w.chars) > most/64 {
 		w.chars = nil
 	}
-	clear(w.chars[:cap(w.chars)])
 	*w = writer{buf: w.buf[:0], cost: w.cost, chars: w.chars[:0]}
 	writers.Put(w)
 }
@@ -142,12 +169,29 @@ func (w *writer) put(s string) {
 	if w.full {
 		return
 	}
-	if len(w.buf)+len(s) > w.maxText() {
+	if len(w.buf)-w.start+len(s) > w.maxText() {
 		w.full = true
 		w.buf = append(w.buf, "..."...)
 		return
 	}
 	w.buf = append(w.buf, s...)
+}
+
+// number writes a number in decimal.
+func (w *writer) number(n int64) {
+	var b [20]byte
+	w.put(string(strconv.AppendInt(b[:0], n, 10)))
+}
+
+// unsigned writes a number in a base.
+func (w *writer) unsigned(n uint64, base int) {
+	var b [64]byte
+	w.put(string(strconv.AppendUint(b[:0], n, base)))
+}
+
+func (w *writer) hex(n uint64) {
+	w.put("0x")
+	w.unsigned(n, 16)
 }
 
 func isGone(err error) bool {

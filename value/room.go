@@ -43,7 +43,7 @@ func (f *Frame) Release() {
 	m.shown, m.entered = Value{}, Value{}
 	for c := f.in; c != nil && len(m.contexts) < maxRoom; { // and those of the callers that were asked for arguments
 		caller := c.calledBy.c
-		*c = context{}
+		*c = context{bytes: c.bytes[:0]}
 		m.contexts = append(m.contexts, c)
 		c = caller
 	}

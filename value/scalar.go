@@ -21,7 +21,7 @@ func (w *writer) scalar(v *Value, t *Type) {
 		case 1:
 			w.put("true")
 		default:
-			w.put(strconv.FormatUint(n, 10))
+			w.unsigned(n, 10)
 		}
 	case Integer, Char:
 		if t.fixedPoint() {
@@ -49,7 +49,7 @@ func (w *writer) scalar(v *Value, t *Type) {
 		w.memberPointer(v, t)
 	case Unspecified:
 		n, _ := v.Uint()
-		w.put("0x" + strconv.FormatUint(n, 16))
+		w.hex(n)
 	case Unknown:
 		if t.Name == "" {
 			w.put("<unknown type>")
@@ -66,10 +66,10 @@ func (w *writer) integer(v *Value, b []byte) {
 	if len(b) <= 8 {
 		if t := v.Type.Strip(); t.isSigned() {
 			n, _ := v.Int()
-			w.put(strconv.FormatInt(n, 10))
+			w.number(n)
 		} else {
 			n, _ := v.Uint()
-			w.put(strconv.FormatUint(n, 10))
+			w.unsigned(n, 10)
 		}
 		return
 	}
@@ -89,9 +89,9 @@ func (w *writer) enum(v *Value, t *Type) {
 	}
 	if !t.read().flags {
 		if t.isSigned() || size == 8 { // GDB has one type for all
-			w.put(strconv.FormatInt(n, 10))
+			w.number(n)
 		} else {
-			w.put(strconv.FormatUint(uint64(n), 10))
+			w.unsigned(uint64(n), 10)
 		}
 		return
 	}
@@ -137,16 +137,19 @@ func (w *writer) pointer(v *Value, t *Type) {
 
 // address writes an address, with the name of the function or variable there.
 func (w *writer) address(v *Value, addr uint64) {
-	w.put("0x" + strconv.FormatUint(addr, 16))
+	w.hex(addr)
 	if w.p.NoSymbols {
 		return
 	}
 	r := v.Type.r
 	if name, off, ok := r.symbolAt(addr); ok {
+		w.put(" <")
+		w.put(name)
 		if off != 0 {
-			name += "+" + strconv.FormatUint(off, 10)
+			w.put("+")
+			w.unsigned(off, 10)
 		}
-		w.put(" <" + name + ">")
+		w.put(">")
 	}
 }
 
@@ -174,10 +177,12 @@ func (w *writer) reference(v *Value, deref bool) {
 			w.value(&to)
 			return
 		}
-		w.put("@0x" + strconv.FormatUint(to.Addr, 16))
+		w.put("@")
+		w.hex(to.Addr)
 	} else {
 		addr, _ := v.Uint()
-		w.put("@0x" + strconv.FormatUint(addr, 16))
+		w.put("@")
+		w.hex(addr)
 	}
 	if deref {
 		w.put(": ")

@@ -1,9 +1,9 @@
 package value
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -152,13 +152,14 @@ func (w *writer) char(v *Value) {
 		return
 	}
 	c := w.classOf(v.Type)
-	w.put(c.prefix + "'")
+	w.put(c.prefix)
+	w.put("'")
 	e := c.next(b)
 	if e.part {
 		e = element{raw: b}
 	}
 	escaped := false
-	w.put(c.spell(&e, '\'', w.p.UTF8, &escaped))
+	w.spell(&c, &e, '\'', &escaped)
 	w.put("'")
 }
 
@@ -173,22 +174,21 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 	}
 	list := w.chars[:0]
 	limit, count := w.p.elements(), 0
+	plain := !w.p.UTF8 && c.size == 1 // each byte is a character of its own
 	for len(b) >= c.size && count < limit {
 		e := c.next(b)
-		if !w.p.UTF8 && c.size == 1 && (!e.ok || len(e.raw) > 1) {
+		if plain && (!e.ok || len(e.raw) > 1) {
 			e = element{raw: b[:1]}
 		}
 		e.n = 1
 		b = b[len(e.raw):]
-		for len(b) >= c.size {
-			x := c.next(b)
-			if !w.p.UTF8 && c.size == 1 && (!x.ok || len(x.raw) > 1) {
-				x = element{raw: b[:1]}
+		for len(b) >= c.size && bytes.HasPrefix(b, e.raw) {
+			if !e.ok && !plain { // these bytes may begin a character
+				if x := c.next(b); !e.same(&x) {
+					break
+				}
 			}
-			if !e.same(&x) {
-				break
-			}
-			b = b[len(x.raw):]
+			b = b[len(e.raw):]
 			e.n++
 		}
 		list = append(list, e)
@@ -227,15 +227,19 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		case e.part:
 			sep(false)
 			w.put("<incomplete sequence ")
-			w.put(octal(e.raw))
+			w.octal(e.raw)
 			w.put(">")
 		case e.n > w.p.repeats():
 			sep(false)
-			w.put("'" + c.spell(e, '"', w.p.UTF8, &escaped) + "' <repeats " + strconv.Itoa(e.n) + " times>")
+			w.put("'")
+			w.spell(&c, e, '"', &escaped)
+			w.put("' <repeats ")
+			w.number(int64(e.n))
+			w.put(" times>")
 		default:
 			sep(true)
 			for range e.n {
-				w.put(c.spell(e, '"', w.p.UTF8, &escaped))
+				w.spell(&c, e, '"', &escaped)
 			}
 		}
 	}
@@ -245,63 +249,55 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 	if more || len(b) >= c.size {
 		w.put("...")
 	}
+	clear(w.chars)
+	w.chars = w.chars[:0]
 }
 
 // spell writes a character as C does. escaped says that an escape in hexadecimal came before: then
 // its digits are escaped, too.
-func (c *class) spell(e *element, quote byte, utf8s bool, escaped *bool) string {
+func (w *writer) spell(c *class, e *element, quote byte, escaped *bool) {
 	after := *escaped
 	*escaped = false
 	if e.ok {
-		switch e.r {
-		case '\a':
-			return `\a`
-		case '\b':
-			return `\b`
-		case '\f':
-			return `\f`
-		case '\n':
-			return `\n`
-		case '\r':
-			return `\r`
-		case '\t':
-			return `\t`
-		case '\v':
-			return `\v`
+		if e.r >= '\a' && e.r <= '\r' {
+			const letters = "abtnvfr"
+			w.put(`\`)
+			w.put(letters[e.r-'\a' : e.r-'\a'+1])
+			return
 		}
-		printable := e.r >= ' ' && e.r < 0x7f || utf8s && e.r >= 0x80 && (unicode.IsPrint(e.r) || unicode.In(e.r, unicode.Zs, unicode.Co))
+		printable := e.r >= ' ' && e.r < 0x7f || w.p.UTF8 && e.r >= 0x80 && (unicode.IsPrint(e.r) || unicode.In(e.r, unicode.Zs, unicode.Co))
 		if printable && !(after && strings.ContainsRune("0123456789abcdefABCDEF", e.r)) {
 			if e.r == rune(quote) || e.r == '\\' {
-				return `\` + string(e.r)
+				w.put(`\`)
 			}
-			return string(e.r)
+			w.put(string(e.r))
+			return
 		}
 	}
 	if c.size == 1 {
-		return octal(e.raw)
+		w.octal(e.raw)
+		return
 	}
-	var b strings.Builder
 	for i := 0; i+c.size <= len(e.raw); i += c.size {
 		n := number(e.raw[i:i+c.size], c.order == bigEndian)
 		if n <= 0777 {
-			b.WriteString(octalNumber(n))
+			w.octalNumber(n)
 		} else {
 			*escaped = true
-			b.WriteString(`\x` + strconv.FormatUint(n, 16))
+			w.put(`\x`)
+			w.unsigned(n, 16)
 		}
 	}
-	return b.String()
 }
 
-func octal(raw []byte) string {
-	var b strings.Builder
+func (w *writer) octal(raw []byte) {
 	for _, x := range raw {
-		b.WriteString(octalNumber(uint64(x)))
+		w.octalNumber(uint64(x))
 	}
-	return b.String()
 }
 
-func octalNumber(n uint64) string {
-	s := strconv.FormatUint(n, 8)
-	return `\` + strings.Repeat("0", 3-len(s)) + s
+// octalNumber writes a number of at most three digits.
+func (w *writer) octalNumber(n uint64) {
+	b := [...]byte{'\\', byte('0' + n>>6), byte('0' + n>>3&7), byte('0' + n&7)}
+	w.put(string(b[:]))
 }

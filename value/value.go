@@ -101,7 +101,7 @@ func (v *Value) load() {
 		return
 	}
 	v.read = true
-	v.bytes = make([]byte, n)
+	v.bytes = v.frame.smallBytes(n)
 	v.err = v.readMemory(v.Addr, v.bytes)
 }
 

@@ -71,6 +71,9 @@ type scopes struct {
 	entry uint64               // run-time address at which the function is entered; 0 until it is asked for
 	base  *expression          // DW_AT_frame_base
 	sites map[uint64]*callSite // by link-time return address; nil where there is none
+
+	mentions    map[symbol.Ref]*mentioned
+	expressions map[attributeOf]*expression // of bounds
 }
 
 // variables are those of a function or of one inlined call at an address.
@@ -110,7 +113,7 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 	}
 	v := s.variables(r, f)
 	c := r.room.context()
-	*c = context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias}
+	*c = context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias, bytes: c.bytes}
 	n := len(v.arguments)
 	all := r.room.variables(n + len(v.locals))
 	copy(all[copy(all, v.arguments):], v.locals)
