@@ -21,6 +21,14 @@ type Options struct {
 	Small  bool // only the smallest process: for tests
 }
 
+// rounds returns the number of rounds.
+func (o Options) rounds() int {
+	if o.Rounds == 0 {
+		return 21
+	}
+	return o.Rounds
+}
+
 const (
 	peakGoal  = 1.5 * 14.5 * (1 << 20) // bytes
 	warmGoal  = 1.3                    // times --no-lines, with what was kept
@@ -31,9 +39,6 @@ var head = []string{"command", "frames", "wall", "CPU", "peak memory", "longest 
 
 // Measure runs the commands on all processes.
 func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
-	if o.Rounds == 0 {
-		o.Rounds = 21
-	}
 	list, versions, missing, err := tools(d)
 	if err != nil {
 		return nil, err
@@ -61,7 +66,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	s := &report.Section{
 		Part: "attach", Title: "Whole commands on a live process", Versions: append(versions, build.Compilers()...),
 		Commands: []string{"go run ./internal/bench -only attach"},
-		Text:     text(list, floor, o.Rounds),
+		Text:     text(list, floor, o.rounds()),
 	}
 	for _, hide := range []bool{true, false} {
 		if hide && !run.CanHide(ctx) {
@@ -69,7 +74,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 			continue
 		}
 		for _, p := range processes {
-			samples, err := measure(ctx, &meter{run, d.Path, o.Rounds, hide, kept}, p, list)
+			samples, err := measure(ctx, &meter{run, d.Path, o.rounds(), hide, kept}, p, list)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}

@@ -103,3 +103,11 @@ func TestMeasureValues(t *testing.T) {
 		t.Errorf("%d goals, want 4", len(s.Goals))
 	}
 }
+
+// TestNoRounds: a meter that is to measure nothing says so.
+func TestNoRounds(t *testing.T) {
+	m := &meter{}
+	if err := m.each(context.Background(), nil, []*sample{{}}, nil); err == nil {
+		t.Error("no error")
+	}
+}

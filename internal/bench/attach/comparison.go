@@ -33,9 +33,6 @@ func gdbCommand(text string) []string {
 var compared = map[string]bool{"1 × 40": true, "200 × 40": true}
 
 func (c *comparison) measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
-	if o.Rounds == 0 {
-		o.Rounds = 21
-	}
 	list := c.ours
 	versions, missing := build.Compilers(), "gdb is not installed"
 	if gdb, err := exec.LookPath("gdb"); err == nil {
@@ -53,13 +50,13 @@ func (c *comparison) measure(ctx context.Context, d build.Dir, o Options) (*repo
 	s := &report.Section{
 		Part: c.part, Title: c.title, Versions: versions,
 		Commands: []string{"go run ./internal/bench -only " + c.part},
-		Text:     fmt.Sprintf(c.text, o.Rounds),
+		Text:     fmt.Sprintf(c.text, o.rounds()),
 	}
 	for _, p := range processes {
 		if !compared[p.name] || o.Small && len(s.Tables) > 0 {
 			continue
 		}
-		samples, err := measure(ctx, &meter{run: run, dir: d.Path, rounds: o.Rounds, hide: !c.debugFiles && run.CanHide(ctx)}, p, list)
+		samples, err := measure(ctx, &meter{run: run, dir: d.Path, rounds: o.rounds(), hide: !c.debugFiles && run.CanHide(ctx)}, p, list)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -43,7 +43,7 @@ func measureUnits(ctx context.Context, d build.Dir, run *command.Runner, o Optio
 		if err != nil {
 			return nil, nil, err
 		}
-		m := &meter{run: run, dir: d.Path, rounds: o.Rounds}
+		m := &meter{run: run, dir: d.Path, rounds: o.rounds()}
 		samples, err := m.cost(ctx, scenario{name: filepath.Base(path), program: path}, []tool{locals})
 		if err != nil {
 			return nil, nil, err

@@ -25,7 +25,8 @@ func TestUpdate(t *testing.T) {
 		return string(text)
 	}
 	update(&Section{Part: "one", Title: "The first", Text: "OLD", Goals: []Goal{goal(40, 0.5)}},
-		&Section{Part: "two", Title: "The second", Goals: []Goal{{What: "pause", Peer: "peer", Most: 1, Missing: "no peer"}}})
+		&Section{Part: "two", Title: "The second", Goals: []Goal{{What: "pause", Peer: "peer", Most: 1, Missing: "no peer"},
+			{What: "memory", Peer: "peer", Most: 1, Ours: Memory(0), Theirs: Memory(0)}}})
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +39,7 @@ func TestUpdate(t *testing.T) {
 		"# Performance\n", "NEW", "By hand.", "## The second",
 		"| one | wall | 60.0 ns | peer | 100 ns | 0.60 | 0.5 | **missed** |",
 		"| two | pause |  | peer |  |  | 1 | not measured: no peer |",
+		"| two | memory |  | peer |  |  | 1 | not measured: a measurement has no result |",
 	} {
 		if n := strings.Count(text, want); n != 1 {
 			t.Errorf("%q is there %d times", want, n)

@@ -55,8 +55,16 @@ type Goal struct {
 
 var goalHead = []string{"part", "what", "sfwalk", "against", "", "ratio", "at most", ""}
 
+// missing says why there is no ratio; "" if there is one.
+func (g *Goal) missing() string {
+	if g.Missing == "" && (!(g.Ours.Number > 0) || !(g.Theirs.Number > 0)) {
+		return "a measurement has no result"
+	}
+	return g.Missing
+}
+
 // Met reports whether the goal was reached.
-func (g *Goal) Met() bool { return g.Missing == "" && g.ratio() <= g.Most }
+func (g *Goal) Met() bool { return g.missing() == "" && g.ratio() <= g.Most }
 
 func (g *Goal) ratio() float64 { return g.Ours.Number / g.Theirs.Number }
 
@@ -69,8 +77,8 @@ func (g *Goal) ratioText() string {
 }
 
 func (g *Goal) row(part string) []string {
-	if g.Missing != "" {
-		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + strings.TrimPrefix(g.Missing, "not measured: ")}
+	if why := g.missing(); why != "" {
+		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + strings.TrimPrefix(why, "not measured: ")}
 	}
 	verdict := "**missed**"
 	if g.Met() {
