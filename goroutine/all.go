@@ -79,13 +79,36 @@ func (r *Runtime) all() ([]Goroutine, error) {
 		fail(why)
 	}
 	checkCreators(gs)
-	slices.SortFunc(gs, func(a, b Goroutine) int {
-		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.G, b.G))
-	})
+	sortByNumber(gs)
 	if failed > 1 {
 		err = fmt.Errorf("%w (and %d more of %d)", err, failed-1, len(list))
 	}
 	return gs, err
+}
+
+// sortByNumber sorts small keys, and moves each goroutine once: a process may be held meanwhile.
+func sortByNumber(gs []Goroutine) {
+	type key struct {
+		number uint64
+		from   int // index in gs, whose order is that of the structs g
+	}
+	keys := make([]key, len(gs))
+	for i := range gs {
+		keys[i] = key{gs[i].Number, i}
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.number, b.number), a.from-b.from) })
+	for i := range keys {
+		if keys[i].from == i {
+			continue
+		}
+		first, at := gs[i], i
+		for keys[at].from != i { // a cycle of moves
+			from := keys[at].from
+			gs[at], keys[at].from = gs[from], at
+			at = from
+		}
+		gs[at], keys[at].from = first, at
+	}
 }
 
 // read reads one struct g, without the registers. listed is false if it is not, or no longer, a

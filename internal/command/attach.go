@@ -49,7 +49,8 @@ as one tree. --format pprof, folded, speedscope or flamegraph writes them as one
 programs and for browsers, to standard output or to the file of -o.
 
 --goroutines prints the goroutines of a Go program in place of its threads, parked ones too,
-equal ones once, with their state and the go statement that has made them.
+equal ones once, with their state and the go statement that has made them. A file that is
+saved by --save has them, too.
 
 --save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
@@ -91,6 +92,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --format flamegraph -o stacks.svg
   sfwalk attach 4242 --format pprof -o stacks.pprof
   sfwalk attach 4242 --save snapshot.4242
+  sfwalk attach 4242 --goroutines --save snapshot.4242
   sfwalk attach 4242 --save 4242.dmp --format minidump`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -203,6 +205,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return err
 	}
 	defer s.Close()
+	s.saved = file != nil
 	if about := s.about; !flags.taken.IsZero() {
 		s.about = func(doc *document) {
 			about(doc)
@@ -223,9 +226,16 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	if file == nil || shown != nil && !errors.Is(shown, errEarly) {
 		return shown
 	}
-	if unread || len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
-		// A walk reads memory as it needs it: walk all stacks, for the file to have it.
-		if err := walk(s, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
+	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
+	var unwalked []*source
+	if partly := unread || len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0; partly || flags.many.goroutines {
+		unwalked = append(unwalked, s)
+		if partly && s.goroutines != nil {
+			unwalked = append(unwalked, s.goroutines)
+		}
+	}
+	for _, x := range unwalked {
+		if err := walk(x, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
 			return err
 		}
 	}

@@ -384,7 +384,7 @@ func TestDocumentedCommands(t *testing.T) {
 			continue // it wants a package: TestDlvDebug runs such commands
 		}
 		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--cgroup", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
-			continue // it wants a process that is not here: TestGoroutines, TestProcesses and TestCgroups run such commands
+			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestProcesses and TestCgroups run such commands
 		}
 		if args[1] == "call" {
 			args = callExample(line, pid, called)

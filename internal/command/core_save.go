@@ -67,8 +67,19 @@ func (d *dumping) show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	noted := &notedMemory{Memory: s.Memory(), pages: map[uint64]bool{}}
 	again := *s
 	again.Target = notedTarget{s.Target, noted}
-	if err := walk(&again, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
-		return err
+	again.goroutines = nil
+	walked := []*source{&again}
+	if flags.many.goroutines {
+		with, err := again.withGoroutines()
+		if err != nil {
+			return err
+		}
+		walked = append(walked, with)
+	}
+	for _, x := range walked {
+		if err := walk(x, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
+			return err
+		}
 	}
 	var c *core.Target
 	switch t := s.Target.(type) {

@@ -1,17 +1,158 @@
 package command
 
 import (
+	"cmp"
+	"slices"
 	"sort"
+	"time"
 
+	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
+
+// Bounds of the copies of parked goroutines' stacks, bytes.
+const (
+	parkedCopy  = 32 << 10
+	parkedSaved = 1 << 20 // of a snapshot
+	parkedTotal = 96 << 20
+)
+
+// goroutineList has the goroutines of one moment.
+type goroutineList struct {
+	list   []goroutine.Goroutine
+	now    int64                                      // the time by the clock of Go's runtime, ns; 0 if it is not known
+	memory func(g *goroutine.Goroutine) target.Memory // in which to walk a parked goroutine's stack
+	unkept bool                                       // a snapshot lacks some
+}
+
+// hold lists the goroutines of a process while all its threads are held, and copies the stacks of those that are parked. What will be
+// there to copy was found out while the process ran: noted has what [goroutine.Find] has read. If saved is set, the target's snapshot gets
+// all that listing them takes.
+func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (*goroutineList, error) {
+	most := uint64(parkedCopy)
+	if saved {
+		most = parkedSaved
+	}
+	before, _ := r.AllIn(noted)
+	expected := usedParts(before, most, nil)
+	room := noted.size
+	for _, part := range expected {
+		room += int(part.Hi - part.Lo)
+	}
+	slices.SortFunc(expected, func(a, b live.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	slices.SortFunc(noted.ranges, func(a, b live.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	found := &goroutineList{}
+	var err error
+	var runtime, stacks, more []live.Copy
+	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
+		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
+		copied := make(chan []live.Copy, 1)
+		go func() { copied <- held.Copy(expected) }()
+		runtime = held.Copy(noted.ranges)
+		rest := &notedReads{Memory: held}
+		found.list, err = r.AllIn(newCopied(rest, runtime))
+		found.now = monotonic()
+		if saved {
+			more = held.Copy(rest.ranges)
+			found.unkept = rest.full || noted.full
+		}
+		stacks = <-copied
+		more = append(more, held.Copy(usedParts(found.list, most, stacks))...)
+	}, func() {})
+	if retaken != nil {
+		return found, retaken
+	}
+	stacks = append(stacks, more...)
+	slices.SortFunc(stacks, func(a, b live.Copy) int { return cmp.Compare(a.Lo, b.Lo) })
+	found.memory = func(g *goroutine.Goroutine) target.Memory {
+		m := &parkedMemory{Memory: t.Memory(), lo: g.Lo, hi: g.Hi}
+		if i := sort.Search(len(stacks), func(i int) bool { return stacks[i].Lo > g.SP }); i > 0 {
+			m.copy = stacks[i-1]
+		}
+		return m
+	}
+	if saved {
+		kept := live.Kept{Copies: append(runtime, stacks...), Clock: time.Duration(found.now)}
+		for i := range found.list {
+			if g := &found.list[i]; g.Parked() && g.Hi-g.SP > most {
+				kept.Later = append(kept.Later, live.Range{Lo: g.SP + most, Hi: g.Hi})
+			}
+		}
+		t.Keep(kept)
+	}
+	return found, err
+}
+
+// usedParts returns the inner parts, of at most most bytes each, of the stacks of parked goroutines. It leaves out those that are among
+// the copies, which ascend.
+func usedParts(list []goroutine.Goroutine, most uint64, copies []live.Copy) []live.Range {
+	var parts []live.Range
+	left := uint64(parkedTotal)
+	for i := range list {
+		g := &list[i]
+		if !g.Parked() || g.SP >= g.Hi {
+			continue
+		}
+		n := min(g.Hi-g.SP, most)
+		if n > left {
+			break
+		}
+		left -= n
+		if k, ok := slices.BinarySearchFunc(copies, g.SP, func(c live.Copy, at uint64) int { return cmp.Compare(c.Lo, at) }); ok && uint64(len(copies[k].Data)) == n {
+			continue
+		}
+		parts = append(parts, live.Range{Lo: g.SP, Hi: g.SP + n})
+	}
+	return parts
+}
+
+// parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that
+// was copied, and else the target's.
+type parkedMemory struct {
+	target.Memory
+	copy   live.Copy
+	lo, hi uint64 // of the stack
+}
+
+// Window implements [target.CopiedMemory].
+func (m *parkedMemory) Window(addr uint64) (lo uint64, data []byte) {
+	if addr-m.copy.Lo < uint64(len(m.copy.Data)) {
+		return m.copy.Lo, m.copy.Data
+	}
+	if c, ok := m.Memory.(target.CopiedMemory); ok {
+		return c.Window(addr)
+	}
+	return 0, nil
+}
+
+// ReadMemory implements [target.Memory].
+func (m *parkedMemory) ReadMemory(addr uint64, p []byte) (int, error) {
+	if off := addr - m.copy.Lo; off < uint64(len(m.copy.Data)) {
+		n := copy(p, m.copy.Data[off:])
+		if n == len(p) {
+			return n, nil
+		}
+		more, err := m.Memory.ReadMemory(addr+uint64(n), p[n:])
+		return n + more, err
+	}
+	return m.Memory.ReadMemory(addr, p)
+}
+
+// MovedOn implements [target.RunningMemory].
+func (m *parkedMemory) MovedOn(addr uint64, n int) bool {
+	if addr < m.lo || addr >= m.hi {
+		return false // the program's own variables and code
+	}
+	return addr-m.copy.Lo >= uint64(len(m.copy.Data)) || addr-m.copy.Lo+uint64(n) > uint64(len(m.copy.Data))
+}
 
 // notedReads is a memory that notes what is read of it.
 type notedReads struct {
 	target.Memory
 	ranges []live.Range
-	size   int // bytes, of all ranges
+	size   int  // bytes, of all ranges
+	full   bool // some reads were not noted
 }
 
 // ReadMemory implements [target.Memory].
@@ -19,9 +160,20 @@ func (m *notedReads) ReadMemory(addr uint64, p []byte) (int, error) {
 	if m.size+len(p) <= parkedTotal {
 		m.size += len(p)
 		m.ranges = append(m.ranges, live.Range{Lo: addr, Hi: addr + uint64(len(p))})
+	} else {
+		m.full = true
 	}
 	return m.Memory.ReadMemory(addr, p)
 }
+
+// noting is a target whose memory notes what is read.
+type noting struct {
+	target.Target
+	memory *notedReads
+}
+
+// Memory returns the memory that notes.
+func (t noting) Memory() target.Memory { return t.memory }
 
 // copied is a memory of which a part was copied.
 type copied struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
 // goroutineEntry is what is known of a goroutine beside its stack.
@@ -108,91 +108,30 @@ var errNoRegisters = errors.New("a thread is about to run it, or just has: its r
 // StackMemory is the memory in which to walk the stack: see [target.MemoryOf].
 func (t *goroutineThread) StackMemory() target.Memory { return t.memory }
 
-// parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that
-// was copied, and else the target's.
-type parkedMemory struct {
-	target.Memory
-	copy   live.Copy
-	lo, hi uint64 // of the stack
-}
-
-// Window implements [target.CopiedMemory].
-func (m *parkedMemory) Window(addr uint64) (lo uint64, data []byte) {
-	if addr-m.copy.Lo < uint64(len(m.copy.Data)) {
-		return m.copy.Lo, m.copy.Data
-	}
-	if c, ok := m.Memory.(target.CopiedMemory); ok {
-		return c.Window(addr)
-	}
-	return 0, nil
-}
-
-// ReadMemory implements [target.Memory].
-func (m *parkedMemory) ReadMemory(addr uint64, p []byte) (int, error) {
-	if off := addr - m.copy.Lo; off < uint64(len(m.copy.Data)) {
-		n := copy(p, m.copy.Data[off:])
-		if n == len(p) {
-			return n, nil
-		}
-		more, err := m.Memory.ReadMemory(addr+uint64(n), p[n:])
-		return n + more, err
-	}
-	return m.Memory.ReadMemory(addr, p)
-}
-
-// MovedOn implements [target.RunningMemory].
-func (m *parkedMemory) MovedOn(addr uint64, n int) bool {
-	if addr < m.lo || addr >= m.hi {
-		return false // the program's own variables and code
-	}
-	return addr-m.copy.Lo >= uint64(len(m.copy.Data)) || addr-m.copy.Lo+uint64(n) > uint64(len(m.copy.Data))
-}
-
-// Bounds of the copies of parked goroutines' stacks, bytes.
-const (
-	parkedCopy  = 32 << 10
-	parkedTotal = 96 << 20
-)
-
 // withGoroutines returns s with its goroutines in place of its threads.
 func (s *source) withGoroutines() (*source, error) {
-	r, err := goroutine.Find(s.Target)
+	if s.goroutines != nil {
+		return s.goroutines, nil
+	}
+	noted := &notedReads{Memory: s.Memory()}
+	r, err := goroutine.Find(noting{s.Target, noted})
 	if err != nil {
-		return nil, fmt.Errorf("--goroutines: %w", err)
+		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
 	}
-	var list []goroutine.Goroutine
-	var now int64
-	memory := func(g *goroutine.Goroutine) target.Memory { return s.Memory() }
-	if t, ok := s.Target.(*live.Target); ok {
-		// Where the goroutines are is found out while the process runs.
-		noted := &notedReads{Memory: s.Memory()}
-		before, _ := r.AllIn(noted)
-		room := noted.size
-		for _, part := range usedParts(before) {
-			room += int(part.Hi - part.Lo)
-		}
-		var copies []live.Copy
-		retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
-			list, err = r.AllIn(newCopied(held, held.Copy(noted.ranges)))
-			now = monotonic()
-			copies = held.Copy(usedParts(list))
-		}, func() {})
-		if retaken != nil {
-			return nil, retaken
-		}
-		memory = func(g *goroutine.Goroutine) target.Memory {
-			m := &parkedMemory{Memory: s.Memory(), lo: g.Lo, hi: g.Hi}
-			if i := sort.Search(len(copies), func(i int) bool { return copies[i].Lo > g.SP }); i > 0 {
-				m.copy = copies[i-1]
-			}
-			return m
-		}
-	} else {
-		list, err = r.All()
+	found := &goroutineList{memory: func(*goroutine.Goroutine) target.Memory { return s.Memory() }}
+	switch t := s.Target.(type) {
+	case *live.Target:
+		found, err = hold(t, r, noted, s.saved)
+	case *snapshot.Target:
+		found.list, err = r.All()
+		found.now = int64(t.Monotonic)
+	default:
+		found.list, err = r.All()
 	}
-	if len(list) == 0 && err != nil {
-		return nil, fmt.Errorf("--goroutines: %w", err)
+	if len(found.list) == 0 && err != nil {
+		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
 	}
+	list, now := found.list, found.now
 	threads, why := s.Threads()
 	if why != nil {
 		return nil, why
@@ -211,7 +150,7 @@ func (s *source) withGoroutines() (*source, error) {
 			x.thread = threads[at]
 			x.memory = target.MemoryOf(s.Target, x.thread)
 		} else {
-			x.memory = memory(g)
+			x.memory = found.memory(g)
 		}
 		with.items = append(with.items, x)
 	}
@@ -227,30 +166,23 @@ func (s *source) withGoroutines() (*source, error) {
 	with.warnings = func() []string {
 		list := warnings()
 		if err != nil {
-			list = append(list, fmt.Sprintf("some goroutines are missing: %v", err))
+			list = append(list, fmt.Sprintf("some goroutines are missing: %v%s", err, s.unsaved()))
+		}
+		if found.unkept {
+			list = append(list, "--save: there are too many goroutines: 'sfwalk open --goroutines' will miss some")
 		}
 		return list
 	}
+	s.goroutines = &with
 	return &with, nil
 }
 
-// usedParts returns the inner parts of the stacks of parked goroutines.
-func usedParts(list []goroutine.Goroutine) []live.Range {
-	var parts []live.Range
-	left := uint64(parkedTotal)
-	for i := range list {
-		g := &list[i]
-		if !g.Parked() || g.SP >= g.Hi {
-			continue
-		}
-		n := min(g.Hi-g.SP, parkedCopy)
-		if n > left {
-			break
-		}
-		left -= n
-		parts = append(parts, live.Range{Lo: g.SP, Hi: g.SP + n})
+// unsaved returns what to say of a snapshot that may have been saved without goroutines.
+func (s *source) unsaved() string {
+	if t, ok := s.Target.(*snapshot.Target); ok && t.Monotonic == 0 {
+		return ": the snapshot has them if it was saved by attach --goroutines --save"
 	}
-	return parts
+	return ""
 }
 
 // createdBy names the place of a go statement whose call returns to pc.

@@ -26,14 +26,20 @@ type goroutinesOf struct {
 		Stack          int
 		Created        *struct {
 			Function  string
+			Line      int
 			Goroutine uint64
 		}
 	}
 	Stacks []struct {
 		Count      int
 		Goroutines []uint64
-		Frames     []struct{ Function string }
+		Frames     []frameOf
 	}
+}
+
+type frameOf struct {
+	Function, File string
+	Line           int
 }
 
 // lines returns for each goroutine what a traceback of Go says in two lines: its state, and what created it.

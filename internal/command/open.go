@@ -27,6 +27,9 @@ for a lock which one, and which thread holds it, and names deadlocks.
 as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
+--goroutines prints the goroutines of a Go program in place of its threads, if the snapshot was
+saved by attach --goroutines --save.
+
 A snapshot is an ELF core file: gdb and 'sfwalk core' can open it, too. --save FILE --format
 minidump also writes a minidump of it, for minidump_stackwalk and all that reads crash reports.
 
@@ -36,6 +39,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open snapshot.4242 --print 'req->url' --frame handle_request
   sfwalk open --sysroot /srv/arm64-root snapshot.4242
   sfwalk open snapshot.4242 --merge
+  sfwalk open snapshot.4242 --goroutines
   sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,
 	}, host, snapshotFile)

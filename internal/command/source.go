@@ -17,17 +17,19 @@ import (
 // source is a target, and how the command presents it.
 type source struct {
 	target.Target
-	process  Process                      // for plug-ins
-	root     string                       // folder below which to look for debug files first; "" for none
-	about    func(*document)              // fills in the fields about the process
-	mark     func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
-	letGo    func(target.Thread)          // is called for each thread that was printed; may be nil
-	after    func(*document)              // fills in what is known when all stacks are walked; may be nil
-	warnings func() []string              // all warnings so far
-	windows  bool                         // the process is one of Windows
-	items    []target.Thread              // what is walked in place of the threads: goroutines; nil for the threads
-	alone    bool                         // one walker walks all threads: others walk other targets at the same time
-	shared   *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own
+	process    Process                      // for plug-ins
+	root       string                       // folder below which to look for debug files first; "" for none
+	about      func(*document)              // fills in the fields about the process
+	mark       func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
+	letGo      func(target.Thread)          // is called for each thread that was printed; may be nil
+	after      func(*document)              // fills in what is known when all stacks are walked; may be nil
+	warnings   func() []string              // all warnings so far
+	windows    bool                         // the process is one of Windows
+	items      []target.Thread              // what is walked in place of the threads: goroutines; nil for the threads
+	goroutines *source                      // the same target with its goroutines, once they are asked for
+	saved      bool                         // the target is saved to a file: all that is shown of it has to be there
+	alone      bool                         // one walker walks all threads: others walk other targets at the same time
+	shared     *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own
 	// oneMoment reports whether all threads are of one moment. ownThreads returns the threads by the IDs that the process has
 	// for them, where they differ. Both may be nil.
 	oneMoment  func() bool

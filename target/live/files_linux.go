@@ -29,6 +29,7 @@ type files struct {
 
 	// Room for the registers, the copies and the text of the maps, if they fit.
 	registerRoom, setRoom, copyRoom, mapsRoom []byte
+	copying                                   sync.Mutex // guards copyRoom
 
 	memory target.Memory // set when the target is made
 	values bool          // Options.Values
@@ -249,9 +250,12 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 		size += s.hi - s.lo
 	}
 	var buf []byte
+	f.copying.Lock()
 	if size <= uint64(len(f.copyRoom)) {
 		buf, f.copyRoom = f.copyRoom[:size:size], f.copyRoom[size:]
-	} else {
+	}
+	f.copying.Unlock()
+	if buf == nil {
 		buf = make([]byte, size)
 	}
 	const maxIOV = 1024 // UIO_MAXIOV

@@ -3,12 +3,14 @@ package live
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // Held is the memory of a process all of whose threads are held. It is read as it is, without copies
 // of an earlier moment. It implements [target.Memory], and must not be used after the call that it was given to.
+// Until then, it is safe for concurrent use: two processors copy faster than one.
 type Held struct {
 	read func(addr uint64, p []byte) int
 	copy func(list []span) []block // ascending, disjoint
@@ -54,6 +56,22 @@ func (h *Held) Copy(ranges []Range) []Copy {
 		list = append(list, Copy{b.lo, b.data})
 	}
 	return list
+}
+
+// Kept is what snapshots have beside threads and their stacks: see [Target.Keep].
+type Kept struct {
+	Copies []Copy // of the moment of the threads, as [Held.Copy] returns them
+	// Later are ranges that were not copied. Snapshot copies them, as long as there is room within Options.MaxCopied, and marks
+	// them as of a later moment.
+	Later []Range
+	Clock time.Duration // CLOCK_MONOTONIC at the moment of the threads; 0 if it is not known
+}
+
+// Keep has [Target.Snapshot] save k, too. It replaces what was kept before. The copies must not change any more.
+func (t *Target) Keep(k Kept) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = k
 }
 
 // RetakeWith is [Target.Retake] for a caller that needs more memory of the same moment than stacks: it calls also once

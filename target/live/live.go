@@ -80,6 +80,7 @@ type Target struct {
 	mu      sync.Mutex // guards the fields below
 	threads []*Thread  // the main thread first, then by ascending ID
 	taken   time.Time
+	kept    Kept
 }
 
 // source is what a target reads files and live memory from.

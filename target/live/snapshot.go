@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	value "github.com/sfwalk/sfwalk/target/snapshot"
@@ -29,7 +30,9 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	t.mu.Lock()
 	threads := t.threads
 	s.Taken = t.taken
+	kept := t.kept
 	t.mu.Unlock()
+	s.Monotonic = kept.Clock
 	var copied []value.Block // several copies may be of the same addresses: see memory.copies
 	for _, th := range threads {
 		th.mu.Lock()
@@ -41,16 +44,44 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 		th.mu.Unlock()
 	}
 	if m, ok := t.memory.(*memory); ok {
-		for _, b := range m.copies() {
-			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
+		var blocks []value.Block
+		for _, c := range kept.Copies {
+			blocks = append(blocks, value.Block{Addr: c.Lo, Data: c.Data})
 		}
+		s.AddMemory(blocks)
+		s.AddMemory(m.later(kept.Later)) // before copies for threads, which stand for their own stacks alone
+		blocks = nil
+		for _, b := range m.copies() {
+			blocks = append(blocks, value.Block{Addr: b.lo, Data: b.data})
+		}
+		s.AddMemory(blocks)
 		s.AddMemory(copied)
 		s.MarkLate(copied)
 		s.AddRegistered(t.modules)
-		s.AddMemory(m.live.blocks())
+		now := m.live.blocks()
+		for i := range now {
+			now[i].Late = slices.ContainsFunc(kept.Later, func(r Range) bool { return r.Lo < now[i].End() && now[i].Addr < r.Hi })
+		}
+		s.AddMemory(now)
 	}
 	s.Gather(t.memory, t.modules)
 	return s, nil
+}
+
+// later copies ranges of memory as it is now, as long as there is room for copies.
+func (m *memory) later(ranges []Range) (list []value.Block) {
+	for _, r := range ranges {
+		size := int64(r.Hi - r.Lo)
+		if size <= 0 || m.left.Add(-size) < 0 {
+			m.left.Add(max(size, 0))
+			continue
+		}
+		data := make([]byte, size)
+		if n, _ := m.live.fetch(r.Lo, data); n > 0 {
+			list = append(list, value.Block{Addr: r.Lo, Data: data[:n], Late: true})
+		}
+	}
+	return list
 }
 
 // ProcFile returns what is in a file of the process's folder in /proc, such as "status". If the process has ended, that is an error.

@@ -29,15 +29,17 @@ const maxNote = 16 << 20
 // note is the contents of the note, a JSON object with all that a core file cannot say. Fields are
 // added, never renamed. A change that old readers must not overlook gets a new version.
 type note struct {
-	Version    int          `json:"version"`
-	Taken      time.Time    `json:"taken"`
-	PauseNS    int64        `json:"pause_ns"`
-	Consistent bool         `json:"consistent"`
-	Exe        string       `json:"exe"`
-	CodeMask   hex          `json:"code_mask"` // bits of a code address that belong to the address
-	Threads    []threadNote `json:"threads"`   // in the order of the NT_PRSTATUS notes
-	Modules    []moduleNote `json:"modules"`
-	Late       []lateNote   `json:"late,omitempty"`
+	Version    int       `json:"version"`
+	Taken      time.Time `json:"taken"`
+	PauseNS    int64     `json:"pause_ns"`
+	Consistent bool      `json:"consistent"`
+	// MonotonicNS is Snapshot.Monotonic.
+	MonotonicNS int64        `json:"monotonic_ns,omitempty"`
+	Exe         string       `json:"exe"`
+	CodeMask    hex          `json:"code_mask"` // bits of a code address that belong to the address
+	Threads     []threadNote `json:"threads"`   // in the order of the NT_PRSTATUS notes
+	Modules     []moduleNote `json:"modules"`
+	Late        []lateNote   `json:"late,omitempty"`
 }
 
 type threadNote struct {
@@ -78,7 +80,7 @@ func (h *hex) UnmarshalText(text []byte) error {
 // note makes the note of a snapshot.
 func (s *Snapshot) note() ([]byte, error) {
 	n := note{
-		Version: Version, Taken: s.Taken.UTC(), PauseNS: int64(s.Pause), Consistent: s.Consistent,
+		Version: Version, Taken: s.Taken.UTC(), PauseNS: int64(s.Pause), Consistent: s.Consistent, MonotonicNS: int64(s.Monotonic),
 		Exe: s.Exe, CodeMask: hex(s.Arch.AddressMask), Threads: []threadNote{}, Modules: []moduleNote{},
 	}
 	all := kernelRegisters(s.Arch)
