@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,plugin,minidump,growth,symbols] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols] [-o FILE]
 package main
 
 import (
@@ -47,6 +47,9 @@ var parts = []struct {
 	}},
 	{"call", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.MeasureCalls(ctx, d, attach.Options{})
+	}},
+	{"goroutines", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return attach.MeasureGoroutines(ctx, d, attach.Options{})
 	}},
 	{"plugin", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return plugin.Measure(ctx, d, plugin.Options{})

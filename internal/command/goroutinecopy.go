@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sfwalk/sfwalk/goroutine"
@@ -17,6 +19,9 @@ const (
 	parkedSaved = 1 << 20 // of a snapshot
 	parkedTotal = 96 << 20
 )
+
+// partCopied is how many stacks are copied at a time: as many as one call of the kernel takes.
+const partCopied = 1024
 
 // goroutineList has the goroutines of one moment.
 type goroutineList struct {
@@ -47,8 +52,17 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	var runtime, stacks, more []live.Copy
 	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
 		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
-		copied := make(chan []live.Copy, 1)
-		go func() { copied <- held.Copy(expected) }()
+		// Another processor begins with them, and this one joins it.
+		parts := slices.Collect(slices.Chunk(expected, partCopied))
+		copied := make([][]live.Copy, len(parts))
+		var next atomic.Int64
+		take := func() {
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				copied[i] = held.Copy(parts[i])
+			}
+		}
+		var other sync.WaitGroup
+		other.Go(take)
 		runtime = held.Copy(noted.ranges)
 		rest := &notedReads{Memory: held}
 		found.list, err = r.AllIn(newCopied(rest, runtime))
@@ -57,7 +71,9 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 			more = held.Copy(rest.ranges)
 			found.unkept = rest.full || noted.full
 		}
-		stacks = <-copied
+		take()
+		other.Wait()
+		stacks = slices.Concat(copied...)
 		more = append(more, held.Copy(usedParts(found.list, most, stacks))...)
 	}, func() {})
 	if retaken != nil {

@@ -111,3 +111,32 @@ func TestNoRounds(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// TestMeasureGoroutines: both commands show the goroutines, and every cell has a value.
+func TestMeasureGoroutines(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	gdbtest.Tool(t, "gcc")
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeasureGoroutines(context.Background(), d, Options{Rounds: 1, Small: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range s.Tables[0].Rows {
+		for i, cell := range row {
+			if cell == "" && (row[0] != nothing || i > 3) {
+				t.Errorf("%s: nothing in column %q", row[0], goroutinesHead[i])
+			}
+		}
+	}
+	if len(s.Goals) != 3 {
+		t.Errorf("%d goals", len(s.Goals))
+	}
+	for _, g := range s.Goals {
+		if g.Missing != "" {
+			t.Errorf("%s: %s", g.What, g.Missing)
+		}
+	}
+}

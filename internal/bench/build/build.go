@@ -79,6 +79,14 @@ func (d Dir) Sfwalk() (string, error) {
 	return out, output(cmd)
 }
 
+// Go builds a package of Go, by its import path or its folder below the root, and returns the program's path.
+func (d Dir) Go(name, pkg string) (string, error) {
+	out := filepath.Join(d.Path, name)
+	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd.Dir, cmd.Env = d.Root, append(os.Environ(), "CGO_ENABLED=0")
+	return out, output(cmd)
+}
+
 // output runs a command whose output matters only if it fails.
 func output(cmd *exec.Cmd) error {
 	out, err := cmd.CombinedOutput()
