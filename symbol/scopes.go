@@ -11,7 +11,8 @@ type Scope struct {
 	*Entry
 	// Entries are those directly within the scope, without the scopes: variables, parameters, types, call sites.
 	Entries []*Entry
-	// Others are the blocks and inlined calls within the scope that have no code at the address.
+	// Others are the blocks and inlined calls directly within the scope. Those that have code at the address are scopes of their
+	// own, and the entries of a block that has no code anywhere are in Entries.
 	Others []*Entry
 }
 
@@ -65,7 +66,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 		return nil, err
 	}
 	// A block without code of its own is as if it were not there: GDB has its entries in the block around it.
-	open := []int{0}
+	open, depths := []int{0}, []int{1} // of a scope's own entries
 	err = d.childEntries(u, list[0].Entry, func(x *Entry) (within bool) {
 		at := open[len(open)-1]
 		switch x.Tag {
@@ -76,16 +77,17 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 			bounds := x.bounds()
 			scope := at
 			if bounds.low.class != classNone || bounds.ranges.class != classNone {
+				list[at].Others = append(list[at].Others, x)
 				if !d.holds(u, &bounds, addr) {
-					list[at].Others = append(list[at].Others, x)
 					return false
 				}
-				list[at].Others = append(list[at].Others, x)
-				list = append(list, Scope{Entry: x})
+				list, depths = append(list, Scope{Entry: x}), append(depths, len(open)+1)
 				scope = len(list) - 1
 			} else if x.called() {
 				list[at].Others = append(list[at].Others, x)
 				return false
+			} else if len(open) == depths[at] {
+				list[at].Others = append(list[at].Others, x)
 			}
 			if x.children {
 				open = append(open, scope)
