@@ -54,7 +54,7 @@ func CallsC(t *Target, owner Owner, text string) bool {
 
 // Call has a thread call a C function, as "sfwalk call" does. text is as for [CallsC]. group is Delve's group of the
 // targets, of which t is the selected one. All threads run meanwhile, as in Delve's own calls; then the thread is where it was,
-// and Delve has selected what it had before.
+// and Delve has selected what it had before. If the function has not come back, the thread blocks the signals that it has blocked before.
 //
 // The error is an [*inferior.CallError] if the function has not come back, because of a fault or the end of ctx.
 //

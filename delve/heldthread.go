@@ -23,10 +23,16 @@ import (
 type heldThread struct {
 	thread
 	process *heldProcess
-	saved   []proc.Registers
+	saved   []savedThread
 }
 
-var _ inferior.Thread = (*heldThread)(nil)
+// savedThread is what [heldThread.Save] keeps. mask is nil if it is not known which signals the thread blocks.
+type savedThread struct {
+	proc.Registers
+	mask *sigmask
+}
+
+var _ inferior.Returner = (*heldThread)(nil)
 
 var errNoSet = errors.New("these registers are out of Delve's reach")
 
@@ -214,7 +220,7 @@ func (t *heldThread) change(do func(status []byte)) error {
 func (t *heldThread) Save() error {
 	regs, err := t.registers()
 	if err == nil {
-		t.saved = append(t.saved, regs)
+		t.saved = append(t.saved, savedThread{regs, t.sigmask()})
 	}
 	return err
 }
@@ -227,7 +233,20 @@ func (t *heldThread) Restore() error {
 	if len(t.saved) == 0 {
 		return errNotSaved
 	}
-	regs := t.saved[len(t.saved)-1]
+	if mask := t.saved[len(t.saved)-1].mask; mask != nil {
+		if err := t.setSigmask(mask); err != nil {
+			return err
+		}
+	}
+	return t.Returned()
+}
+
+// Returned implements [inferior.Returner].
+func (t *heldThread) Returned() error {
+	if len(t.saved) == 0 {
+		return errNotSaved
+	}
+	regs := t.saved[len(t.saved)-1].Registers
 	if again := t.arch.Control.BeginAgain; again != nil {
 		if status, err := setOf(regs, arch.NTPRStatus); err == nil && again(status) {
 			if err := putSet(regs, arch.NTPRStatus, status); err != nil {

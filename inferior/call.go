@@ -122,8 +122,9 @@ func (c *Caller) write(addr uint64, b []byte) error {
 
 // Call has the thread call the function at address fn, and returns the bytes of the result; none if the
 // function has none. The arguments have the types of the parameters (see [abi.Convention]). Then the
-// thread is as it was before the call, but for what the function has changed elsewhere. If the function does
-// not come back before ctx ends, the error is a [*CallError].
+// thread is as it was before the call, but for what the function has changed elsewhere, the signals that the thread
+// blocks among that. If the function does not come back before ctx ends, the error is a [*CallError], and the thread blocks
+// the signals that it has blocked before, if it is known which ones.
 func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Value) (result []byte, err error) {
 	a, t := c.process.Arch(), c.thread
 	to, sp := c.entry, c.sp
@@ -155,7 +156,8 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 	if err := t.Save(); err != nil {
 		return nil, err
 	}
-	defer func() { err = first(err, c.restore(err)) }()
+	returned := false
+	defer func() { err = first(err, c.restore(returned, err)) }()
 	if c.OnStack {
 		if err := c.write(to, a.Control.Breakpoint); err != nil {
 			return nil, err
@@ -174,6 +176,7 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 	if err := c.run(ctx, to, frame.SP, call.Popped); err != nil {
 		return nil, err
 	}
+	returned = true
 	if where.Memory {
 		result = make([]byte, where.Size)
 		_, err := c.process.Memory().ReadMemory(call.Result, result)
@@ -212,10 +215,13 @@ func (c *Caller) clear() error {
 }
 
 // restore puts the thread back, if there still is one.
-func (c *Caller) restore(why error) error {
+func (c *Caller) restore(returned bool, why error) error {
 	var call *CallError
 	if errors.As(why, &call) && call.gone() {
 		return nil
+	}
+	if r, ok := c.thread.(Returner); ok && returned {
+		return r.Returned()
 	}
 	return c.thread.Restore()
 }

@@ -45,8 +45,8 @@ type Process interface {
 // Thread is a thread that stands still.
 type Thread interface {
 	target.WritableThread
-	// Save keeps the thread's state: all its registers, and the system call that was interrupted to
-	// stop it. States are kept on a stack: Restore puts the thread into the state of the last Save, and
+	// Save keeps the thread's state: all its registers, the signals that it blocks, and the system call that was
+	// interrupted to stop it. States are kept on a stack: Restore puts the thread into the state of the last Save, and
 	// drops that. A system call that was interrupted goes on when the thread is resumed then.
 	Save() error
 	Restore() error
@@ -58,6 +58,14 @@ type Thread interface {
 	// CanCall reports why the thread cannot be made to call a function: it has a shadow
 	// stack, it is about to end. nil means that it can.
 	CanCall() error
+}
+
+// Returner is a Thread that can be put back so that what a function has done to the signals that the thread blocks stays.
+type Returner interface {
+	Thread
+	// Returned is Restore after a function that the thread was made to call has returned: the thread goes on to block
+	// the signals that it blocks now.
+	Returned() error
 }
 
 // Beginner is a Thread that takes the registers of a function's beginning in one go, which takes less time.

@@ -24,7 +24,10 @@ type Thread struct {
 	sets    map[uint32][]byte // the register sets that were read since the thread has stopped
 }
 
-var _ inferior.Beginner = (*Thread)(nil)
+var (
+	_ inferior.Beginner = (*Thread)(nil)
+	_ inferior.Returner = (*Thread)(nil)
+)
 
 // ID returns the kernel's thread ID in the caller's PID namespace.
 func (t *Thread) ID() int { return t.id }
@@ -185,12 +188,15 @@ func (t *Thread) Save() error { return t.state(guard.OpSave) }
 // Restore implements [inferior.Thread].
 func (t *Thread) Restore() error { return t.state(guard.OpRestore) }
 
+// Returned implements [inferior.Returner].
+func (t *Thread) Returned() error { return t.state(guard.OpReturned) }
+
 // Drop implements [inferior.Thread].
 func (t *Thread) Drop() error { return t.state(guard.OpDrop) }
 
 func (t *Thread) state(o guard.Op) error {
 	_, err := t.process.ask(&guard.Request{Op: o, TID: t.id})
-	if o == guard.OpRestore {
+	if o == guard.OpRestore || o == guard.OpReturned {
 		t.sets = nil
 	}
 	if err != nil {

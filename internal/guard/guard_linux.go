@@ -219,7 +219,7 @@ func (g *guard) serve(r *Request) *Reply {
 	}
 	t := g.threads[r.TID]
 	switch r.Op {
-	case OpGet, OpSet, OpSave, OpRestore, OpDrop:
+	case OpGet, OpSet, OpSave, OpRestore, OpReturned, OpDrop:
 		if t == nil {
 			return fail(errNoThread)
 		}
@@ -250,8 +250,8 @@ func (g *guard) serve(r *Request) *Reply {
 		return fail(err)
 	case OpSave:
 		return fail(t.save(g.arch))
-	case OpRestore:
-		return fail(t.restore(g))
+	case OpRestore, OpReturned:
+		return fail(t.restore(g, r.Op == OpReturned))
 	case OpDrop:
 		return fail(t.drop())
 	case OpWrite:

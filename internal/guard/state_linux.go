@@ -63,12 +63,16 @@ func (t *tracee) drop() error {
 	return nil
 }
 
-// restore puts the thread into the state that was saved last.
-func (t *tracee) restore(g *guard) error {
+// restore puts the thread into the state that was saved last. If the function that it was made to call has returned, the
+// thread blocks the signals that it blocks now: to change that may be what the function is for.
+func (t *tracee) restore(g *guard, returned bool) error {
 	if len(t.saved) == 0 {
 		return errNotSaved
 	}
 	last := len(t.saved) - 1
+	if returned {
+		t.saved[last].masked = false
+	}
 	if err := t.put(g, &t.saved[last]); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ const (
 	OpSet
 	OpSave
 	OpRestore
+	OpReturned // OpRestore, but for the blocked signals
 	OpDrop
 	OpWrite
 	OpInsert

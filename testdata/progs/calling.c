@@ -1,6 +1,7 @@
 // A program that waits in read(2) while others have it call functions.
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,21 @@ int dump_state(int level, const char *file) {
 int crash(int *p) { return *p; }
 
 int nap(int seconds) { return sleep(seconds); }
+
+// Blocks two signals. Then it returns, faults, or does not come back.
+int blocks(int how) {
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGWINCH);
+	if (sigprocmask(SIG_BLOCK, &set, 0))
+		return -1;
+	if (how == 1)
+		return *(volatile int *)8;
+	while (how == 2)
+		pause();
+	return how;
+}
 
 static void *count(void *p) {
 	for (;;)
