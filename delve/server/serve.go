@@ -15,6 +15,7 @@ import (
 	"github.com/go-delve/delve/service"
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/debugger"
+	"github.com/go-delve/delve/service/rpc2"
 
 	"github.com/sfwalk/sfwalk/delve"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -31,6 +32,8 @@ type Options struct {
 	// Warnings, if not nil, returns all warnings so far, one sentence each. Serve writes each once to
 	// the standard error.
 	Warnings func() []string
+	// Continue lets the process run at once, as 'dlv --continue' does. A client that comes halts it. config must have AcceptMulti.
+	Continue bool
 }
 
 // Serve serves the clients that connect to config.Listener, until ctx is done, a client
@@ -53,6 +56,9 @@ func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, 
 	if dbg != nil {
 		s.rpc = newMethods(s)
 		s.begun.Store(true)
+	}
+	if o.Continue && dbg != nil {
+		s.letRun()
 	}
 	accepting := make(chan error, 1)
 	go func() {
@@ -85,6 +91,13 @@ type server struct {
 	mu       sync.Mutex
 	conns    map[net.Conn]bool // of all clients; nil when serving has ended
 	sessions sync.WaitGroup
+}
+
+// letRun has the process run, as a client does that leaves it running.
+func (s *server) letRun() {
+	client, conn := net.Pipe()
+	s.add(conn)
+	rpc2.NewClientFromConn(client).Disconnect(true) // an error is that of closing a pipe
 }
 
 // accept waits for one client, or for any number of them.

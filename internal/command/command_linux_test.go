@@ -383,6 +383,9 @@ func TestDocumentedCommands(t *testing.T) {
 		if strings.HasPrefix(line, "sfwalk dlv debug") || strings.HasPrefix(line, "sfwalk dlv test") {
 			continue // it wants a package: TestDlvDebug runs such commands
 		}
+		if strings.HasPrefix(line, "sfwalk dlv --accept-multiclient exec --continue ") {
+			continue // it wants files, and a signal to end it: TestDlvContinue runs such a command
+		}
 		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--cgroup", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
 			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestProcesses and TestCgroups run such commands
 		}

@@ -21,7 +21,7 @@ func command(args ...string) (stdout, stderr string, err error) {
 	root := newRoot(testHost, testDelve, args)
 	root.SetOut(&out)
 	root.SetErr(&errOut)
-	root.SetArgs(args)
+	root.SetArgs(behindVerb(root, args))
 	err = root.ExecuteContext(context.Background())
 	return out.String(), errOut.String(), err
 }

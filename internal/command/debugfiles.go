@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -184,3 +185,22 @@ func newFetchDebugFiles(host PluginHost) *cobra.Command {
 
 // byBuildID is [symbol.Options.ByBuildID].
 func (d *debugFlags) byBuildID(id string) string { return d.servers.Find(id) }
+
+// fetching is [symbol.Options.ByBuildID] of a debugger that has started the process: nobody knows before which files it loads, so
+// each debug file is fetched when it is first needed. tell is called with what has failed.
+func (d *debugFlags) fetching(tell func(why string)) func(id string) string {
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	return func(id string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		if path := d.servers.Find(id); path != "" || asked[id] || d.servers.Missed(id) {
+			return path
+		}
+		asked[id] = true
+		for _, why := range d.get([]string{id}) {
+			tell(why)
+		}
+		return d.servers.Find(id)
+	}
+}

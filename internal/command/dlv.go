@@ -44,9 +44,12 @@ type DelveOptions struct {
 	LogOutput string // the parts to log, separated by commas
 	LogDest   string // a file for the log and for the line with the address, or the number of a file that is open; "" for standard error and output
 
-	Dir            string // the folder to start the program in; "" for the current one
-	TTY            string // the program's terminal; "" for this one
-	CheckGoVersion bool   // refuse programs of a Go that Delve does not know
+	Dir            string    // the folder to start the program in; "" for the current one
+	TTY            string    // the program's terminal; "" for this one
+	Redirects      [3]string // files for the program's standard input, output and error output; "" for this program's
+	NoASLR         bool      // have the kernel place the program at the same addresses each time
+	Continue       bool      // let the process run before a client comes
+	CheckGoVersion bool      // refuse programs of a Go that Delve does not know
 
 	Symbols symbol.Options // where debug information is, and what is kept of it
 
@@ -75,6 +78,10 @@ type dlvFlags struct {
 	noCache  bool
 	headless bool
 	api      int
+	backend  string
+
+	redirects []string // as given
+	ignored   []string // flags of dlv's that have no effect with this verb
 }
 
 func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
@@ -150,6 +157,7 @@ process may be a C program, too, with threads, stacks and memory.`,
 			return o.serve(cmd, delve)
 		},
 	}
+	o.addContinue(cmd)
 	o.add(cmd, host)
 	return cmd
 }
@@ -173,8 +181,9 @@ code without optimisation: go build -gcflags='all=-N -l'.`,
 			return o.serve(cmd, delve)
 		},
 	}
-	o.add(cmd, host)
 	o.addStart(cmd, "this one")
+	o.addContinue(cmd)
+	o.add(cmd, host)
 	return cmd
 }
 
@@ -196,13 +205,7 @@ look at it.`,
 	return cmd
 }
 
-// addStart adds the flags of commands that start a program.
-func (o *dlvFlags) addStart(cmd *cobra.Command, folder string) {
-	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder to start the program in (default: "+folder+")")
-	cmd.Flags().StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
-}
-
-// add adds dlv's own flags, by the same names, and those that choose the sniffers.
+// add adds dlv's own flags, by the same names, and those that choose the sniffers. Flags of one verb alone are there before.
 func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.BoolVar(&o.headless, "headless", true, "serve clients, and read no commands: always so")
@@ -221,16 +224,22 @@ func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	o.debug.add(cmd, host)
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	o.tableFlags.add(cmd, host)
+	o.addIgnored(cmd)
 }
 
-// symbols says where debug information is. What servers have is fetched before the process is stopped.
+// symbols says where debug information is. What servers have is fetched before the process is stopped, or, if it is started
+// here, when it is needed.
 func (o *dlvFlags) symbols(cmd *cobra.Command) {
 	o.debug.begin(cmd)
 	o.Symbols = symbol.Options{DebugDirs: o.debug.dirsInOrder(), ByBuildID: o.debug.byBuildID}
 	if !o.noCache {
 		o.Symbols.Inflated = sectioncache.New(cmd.Context())
 	}
-	if len(o.debug.servers.URLs) == 0 || o.PID == 0 && o.Core == "" {
+	if len(o.debug.servers.URLs) == 0 {
+		return
+	}
+	if o.PID == 0 && o.Core == "" {
+		o.Symbols.ByBuildID = o.debug.fetching(func(why string) { warn(cmd, why) })
 		return
 	}
 	var s *source
@@ -264,6 +273,9 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 		return usageError{fmt.Errorf("--api-version %d: want 2", o.api)}
 	case !o.Log && o.LogOutput != "":
 		return usageError{errors.New("--log-output needs --log")}
+	}
+	if err := o.checkAsDelve(cmd); err != nil {
+		return err
 	}
 	if delve == nil {
 		return becomeFull()

@@ -40,10 +40,13 @@ them, as 'dlv test --headless' does. Arguments are those of the tests' program: 
 		cmd.Example = `  sfwalk dlv test
   sfwalk dlv test ./frame -- -test.run TestWalker -test.v`
 	}
-	o.add(cmd, host)
 	o.addStart(cmd, folder)
+	if verb == "debug" {
+		o.addContinue(cmd)
+	}
 	cmd.Flags().StringVar(&o.BuildFlags, "build-flags", "", "flags for go build")
 	cmd.Flags().StringVar(&o.Output, "output", "", "the file to build (default: a temporary one in this folder)")
+	o.add(cmd, host)
 	return cmd
 }
 
@@ -64,6 +67,7 @@ It prints the address that it listens at:
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.serve(cmd, delve) },
 	}
+	cmd.Flags().BoolVar(&o.NoASLR, "disable-aslr", false, "have the kernel place programs at the same addresses each time")
 	o.add(cmd, host)
 	cmd.Flags().StringVar(&o.Client, "client-addr", "", "connect to the editor, which waits at this `address`, instead of waiting for it")
 	return cmd

@@ -156,7 +156,7 @@ func run(args []string, host PluginHost, delve DelveServer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(host, delve, args)
-	root.SetArgs(args)
+	root.SetArgs(behindVerb(root, args))
 	// All output goes through these, which escape control characters.
 	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
 	defer stderr.Close()

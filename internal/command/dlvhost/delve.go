@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/gobuild"
 	"github.com/go-delve/delve/pkg/logflags"
+	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/service"
 	"github.com/go-delve/delve/service/debugger"
 
@@ -64,6 +65,7 @@ func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 		Listener: listener, ProcessArgs: o.Args, AcceptMulti: o.Multi, CheckLocalConnUser: o.SameUser, APIVersion: 2,
 		Debugger: debugger.Config{
 			AttachPid: o.PID, CoreFile: o.Core, WorkingDir: o.Dir, TTY: o.TTY, CheckGoVersion: o.CheckGoVersion,
+			Stdin: o.Redirects[0], Stdout: proc.OutputRedirect{Path: o.Redirects[1]}, Stderr: proc.OutputRedirect{Path: o.Redirects[2]}, DisableASLR: o.NoASLR,
 			Backend: "default", Foreground: o.TTY == "", ExecuteKind: debugger.ExecutingExistingFile,
 			DebugInfoDirectories: debugDirs(o),
 		},
@@ -109,7 +111,7 @@ func tell(o command.DelveOptions, at net.Addr, delve func(net.Addr)) {
 }
 
 func options(o command.DelveOptions) server.Options {
-	return server.Options{Symbols: o.Symbols, Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }}
+	return server.Options{Symbols: o.Symbols, Continue: o.Continue, Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }}
 }
 
 // prepare sets the sniffers that the user wants, and the names that they have.
