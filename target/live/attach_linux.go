@@ -245,7 +245,8 @@ func (x *tracee) readRegisters(f *files, room []byte) {
 		x.regs = arch.Registers{}
 	}
 	if f.values && x.err == nil && x.state != gone {
-		x.sets = readWideSets(a, x.tid, f.setRoom)
+		x.sets = readWideSets(a, x.tid, f.setRoom, f.lastSets)
+		f.lastSets = x.sets
 	}
 }
 
@@ -374,10 +375,12 @@ func newView(m *memory, x *tracee, shared []block) *view {
 			}
 		}
 	}
+	first := new(block)
 	if b := v.holder(v.sp); b != nil {
 		lo := max(b.lo, v.sp-min(v.sp, uint64(m.arch.RedZone)))
-		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+firstCopy, uint64(len(b.data)))]}
+		first.lo, first.data = lo, b.data[lo-b.lo:min(lo-b.lo+firstCopy, uint64(len(b.data)))]
 	}
+	v.first.Store(first)
 	return v
 }
 

@@ -29,7 +29,8 @@ type files struct {
 
 	// Room for the registers, the copies and the text of the maps, if they fit.
 	registerRoom, setRoom, copyRoom, mapsRoom []byte
-	copying                                   sync.Mutex // guards copyRoom
+	copying                                   sync.Mutex          // guards copyRoom
+	lastSets                                  target.RegisterSets // of the thread that was read last
 
 	memory target.Memory // set when the target is made
 	values bool          // Options.Values

@@ -43,10 +43,15 @@ func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte, values
 }
 
 // readWideSets reads the register sets of a stopped thread that have its wide registers. room has target.MaxRegisterSet bytes.
-func readWideSets(a *arch.Arch, tid int, room []byte) (sets target.RegisterSets) {
-	for _, note := range target.WideSets(a) {
+// last are those of a thread that was read before: threads that wait at the same place often have equal ones, which they share.
+func readWideSets(a *arch.Arch, tid int, room []byte, last target.RegisterSets) (sets target.RegisterSets) {
+	for i, note := range target.WideSets(a) {
 		n, err := registerSet(tid, note, room)
 		if err != nil || n == len(room) { // this processor has none, or a larger one
+			continue
+		}
+		if i < len(last) && last[i].Note == note && bytes.Equal(last[i].Data, room[:n]) {
+			sets = append(sets, last[i])
 			continue
 		}
 		sets = append(sets, target.RegisterSet{Note: note, Data: bytes.Clone(room[:n])})

@@ -22,10 +22,14 @@ func (f *files) still(v *view) bool {
 	if !ok || sp != v.sp || pc != v.pc && pc != v.pc+f.proc.arch.SyscallRewind {
 		return false
 	}
-	used := max(v.used.Load(), v.first.lo+pageSize) - v.first.lo
-	was := v.first.data[:min(used, uint64(len(v.first.data)))]
+	first := v.first.Load()
+	if first == nil {
+		return false
+	}
+	used := max(v.used.Load(), first.lo+pageSize) - first.lo
+	was := first.data[:min(used, uint64(len(first.data)))]
 	data := make([]byte, len(was))
-	n, _ := f.fetch(v.first.lo, data)
+	n, _ := f.fetch(first.lo, data)
 	return bytes.Equal(data[:n], was)
 }
 

@@ -18,7 +18,9 @@ type view struct {
 	memory *memory
 	tid    int
 	sp, pc uint64
-	first  block // the inner part of the stack, copied when sp was read; empty if there is none
+
+	// first is the inner part of the stack, copied when sp was read; empty if there is none, nil when it was dropped.
+	first atomic.Pointer[block]
 
 	moved atomic.Bool   // late memory was read
 	used  atomic.Uint64 // where the part of first that was read ends
@@ -56,7 +58,8 @@ func (v *view) Window(addr uint64) (lo uint64, data []byte) {
 		return 0, nil
 	}
 	lo, data = b.lo, b.data
-	if end := addr&^(pageSize-1) + pageSize + 64; addr < v.first.hi() && addr >= v.first.lo && end-lo < uint64(len(data)) {
+	first := v.first.Load()
+	if end := addr&^(pageSize-1) + pageSize + 64; first != nil && addr < first.hi() && addr >= first.lo && end-lo < uint64(len(data)) {
 		data = data[:end-lo] // the reader asks again for more, which tells how much it uses
 	}
 	v.use(lo + uint64(len(data)))
@@ -65,7 +68,11 @@ func (v *view) Window(addr uint64) (lo uint64, data []byte) {
 
 // use notes that first was read up to the address end.
 func (v *view) use(end uint64) {
-	for end = min(end, v.first.hi()); ; {
+	first := v.first.Load()
+	if first == nil {
+		return
+	}
+	for end = min(end, first.hi()); ; {
 		used := v.used.Load()
 		if used >= end || v.used.CompareAndSwap(used, end) {
 			return
@@ -246,6 +253,7 @@ func (v *view) drop() {
 	v.memory.left.Add(v.size)
 	v.size, v.passed = 0, nil
 	v.list.Store(nil)
+	v.first.Store(nil)
 	v.memory.changed.Add(1)
 }
 
