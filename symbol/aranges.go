@@ -12,7 +12,7 @@ import (
 // lists for it, in the order of [interval.Nested.Sort], by the units' index in the list that
 // comes with it. A unit of DWARF 3 or later counts only if its own entry covers the address:
 // .debug_aranges saves reading all other units first, but is not believed.
-func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
+func (d *debugInfo) candidates(addr uint64, list []span) (_ []span, units []*unit) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.listedRead {
@@ -20,43 +20,77 @@ func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 		d.readAranges()
 	}
 	d.listed.Find(addr, func(s span) bool {
-		i, ok := d.unitFrom(d.listedAt[s.Value])
-		if !ok {
-			return true
-		}
-		h, err := d.header(d.units[i])
-		if h == nil || err != nil {
-			return true
-		}
-		covers := false
-		for _, r := range h.ranges {
-			if addr >= r[0] && addr < r[1] {
-				covers = true
-				list = append(list, span{Lo: r[0], Hi: r[1], Value: int32(i)})
+		if u := d.unitFrom(d.listedAt[s.Value]); u != nil && !slices.Contains(units, u) {
+			if h, err := d.header(u); h != nil && err == nil {
+				units = append(units, u)
+				if u.version == 2 && !covers(h.ranges, addr) { // whose entry has one range alone, that of its main section
+					list = append(list, span{Lo: s.Lo, Hi: s.Hi, Value: int32(len(units) - 1)})
+				}
 			}
-		}
-		if !covers && d.units[i].version == 2 { // whose entry has one range alone, that of its main section
-			list = append(list, span{Lo: s.Lo, Hi: s.Hi, Value: int32(i)})
 		}
 		return true
 	})
-	slices.SortFunc(list, interval.Compare)
-	return list[max(0, len(list)-interval.MaxTries):], d.units
+	for i, u := range units {
+		for _, r := range u.head.ranges {
+			if addr >= r[0] && addr < r[1] {
+				list = append(list, span{Lo: r[0], Hi: r[1], Value: int32(i)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b span) int { // those of the same code by the order of the units in the file
+		return cmp.Or(interval.Compare(span{Lo: a.Lo, Hi: a.Hi}, span{Lo: b.Lo, Hi: b.Hi}), cmp.Compare(units[a.Value].start, units[b.Value].start))
+	})
+	return list[max(0, len(list)-interval.MaxTries):], units
 }
 
-// unitFrom returns the index of the unit that begins at an offset of .debug_info.
-// The caller holds d.mu. Much has to be inflated to get there. Compilers and linkers
-// keep the units' parts of other sections in the same order. So unitFrom can tell which
+// covers reports whether an address is in one of the ranges.
+func covers(ranges [][2]uint64, addr uint64) bool {
+	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return addr >= r[0] && addr < r[1] })
+}
+
+// unitFrom returns the unit that begins at an offset of .debug_info; nil if none does.
+// The caller holds d.mu.
+func (d *debugInfo) unitFrom(off uint64) *unit {
+	if off < d.next {
+		return unitIn(d.units, off)
+	}
+	if d.info.compressed() {
+		return d.inflatedUnit(off)
+	}
+	if u := unitIn(d.early, off); u != nil {
+		return u
+	}
+	u, _, err := d.readUnit(off)
+	if err != nil || u == nil || d.take(unitSize) != nil {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(d.early, off, unitOrder)
+	d.early = slices.Insert(d.early, i, u)
+	return u
+}
+
+// inflatedUnit is unitFrom for a compressed section. Much has to be inflated to get there. Compilers and linkers
+// keep the units' parts of other sections in the same order. So inflatedUnit can tell which
 // bytes of those sections will be needed next, and has them inflated at the same time.
-func (d *debugInfo) unitFrom(off uint64) (i int, ok bool) {
-	if size := d.info.len(); off > d.next && off < size {
+func (d *debugInfo) inflatedUnit(off uint64) *unit {
+	if size := d.info.len(); off < size {
 		part := float64(off) / float64(size)
 		d.abbrev.prepare(uint64(part * float64(d.abbrev.len())))
 		d.line.prepare(uint64(part * float64(d.line.len())))
 	}
 	d.readHeaders(off)
-	return slices.BinarySearchFunc(d.units, off, func(u *unit, off uint64) int { return cmp.Compare(u.start, off) })
+	return unitIn(d.units, off)
 }
+
+// unitIn returns the unit of a list, ascending by offset, that begins at an offset; nil if there is none.
+func unitIn(list []*unit, off uint64) *unit {
+	if i, ok := slices.BinarySearchFunc(list, off, unitOrder); ok {
+		return list[i]
+	}
+	return nil
+}
+
+func unitOrder(u *unit, off uint64) int { return cmp.Compare(u.start, off) }
 
 // readAranges reads .debug_aranges, DWARF 5 section 6.1.2. It leaves out entries that make no sense.
 func (d *debugInfo) readAranges() {

@@ -44,6 +44,7 @@ type debugInfo struct {
 	mu     sync.Mutex
 	units  []*unit // ascending by offset in .debug_info, as far as they were read
 	next   uint64  // offset of the first unit header that was not read
+	early  []*unit // ascending by offset: those behind next that .debug_aranges has led to
 	tables map[abbrevKey]*abbrevs
 	last   struct { // abbreviation of a unit's first entry
 		abbrev *abbrev

@@ -68,12 +68,10 @@ func (d *debugInfo) unitOf(file *splitFile, id uint64) (u *unit, err error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i, ok := d.unitFrom(at)
-	if !ok {
-		return nil, nil
+	if u = d.unitFrom(at); u != nil {
+		_, err = d.header(u)
 	}
-	_, err = d.header(d.units[i])
-	return d.units[i], err
+	return u, err
 }
 
 // listUnits notes the IDs of the split units in a file.

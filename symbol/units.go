@@ -66,6 +66,14 @@ const unitSize = 400
 func (d *debugInfo) readHeaders(to uint64) {
 	size := d.info.len()
 	for d.next < size && d.next <= to {
+		if len(d.early) > 0 && d.early[0].start <= d.next {
+			u := d.early[0]
+			if d.early = d.early[1:]; u.start == d.next { // else .debug_aranges lies
+				d.units = append(d.units, u)
+				d.next = u.end
+			}
+			continue
+		}
 		u, next, err := d.readUnit(d.next)
 		if err != nil {
 			d.next = size // the offset of the next header is not known
@@ -262,10 +270,15 @@ func (d *debugInfo) whole() *interval.Nested[int32] {
 func (d *debugInfo) unitAt(off uint64) *unit {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.readHeaders(off)
-	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].end > off })
-	if i < len(d.units) && off >= d.units[i].entry {
-		return d.units[i]
+	list := d.early
+	i := sort.Search(len(list), func(i int) bool { return list[i].end > off })
+	if i == len(list) || off < list[i].entry {
+		d.readHeaders(off)
+		list = d.units
+		i = sort.Search(len(list), func(i int) bool { return list[i].end > off })
+	}
+	if i < len(list) && off >= list[i].entry {
+		return list[i]
 	}
 	return nil
 }
