@@ -73,6 +73,7 @@ func (r *Runtime) all() ([]Goroutine, error) {
 			fail(why)
 		}
 		g.Labels = labels.read(w.word(r.fields.startpc + labelsBehind))
+		g.waiting = w.word(r.fields.startpc + waitingBehind)
 		gs = append(withRoom(gs, len(list)), g)
 	})
 	if why := ms.setThreads(gs); why != nil {

@@ -70,6 +70,7 @@ func checkFields(t *testing.T, f fields, d dwarfOffsets) {
 		"waitreason":   {uint64(f.status) + waitreason, d["g.waitreason"]},
 		"startpc":      {uint64(f.startpc), d["g.startpc"]},
 		"gopc":         {uint64(f.startpc) - 16, d["g.gopc"]},
+		"waiting":      {uint64(f.startpc) + waitingBehind, d["g.waiting"]},
 		"labels":       {uint64(f.startpc) + labelsBehind, d["g.labels"]},
 	}
 	if f.FP != 0 {

@@ -29,6 +29,8 @@ type Goroutine struct {
 	// goroutine is at a function's beginning. FP is 0 where Go has no frame pointer, and if the
 	// goroutine has not run yet.
 	PC, SP, FP, RA uint64
+
+	waiting uint64 // the address of its first sudog; 0 if there is none
 }
 
 // Parked reports whether no thread runs the goroutine. To unwind a parked goroutine, start with its

@@ -62,6 +62,9 @@ func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
 	if err != nil || len(list) < 4 {
 		t.Fatalf("%d goroutines, %v", len(list), err)
 	}
+	if _, objects := found.Waits(r, list); len(objects) == 0 {
+		t.Fatal("no goroutine waits for a channel")
+	}
 	r.from = nil
 	// The list's header, the pointers, the structs and the texts matter most, the rest of
 	// their pages less.
@@ -85,6 +88,12 @@ func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
 		}
 	}
 	add(found.reasons, 16*leastReasons)
+	for i := range list {
+		if at := list[i].waiting; at != 0 {
+			add(at, sudogSize)
+			add(r.word(at+96), chanSize)
+		}
+	}
 	return r, found, words
 }
 
@@ -147,6 +156,14 @@ func checkHostile(t *testing.T, r *recorded, before *Runtime, find func(target.T
 				t.Fatalf("%v %q", g.Status, g.Reason)
 			}
 			structs[g.G] = true
+		}
+		waits, objects := x.Waits(r, list)
+		for i := range list {
+			for _, w := range waits[i] {
+				if o := objects[w.Object]; o.Waiters < 1 || o.Len > o.Cap || !list[i].Parked() {
+					t.Fatalf("goroutine %d waits for %+v", list[i].Number, o)
+				}
+			}
 		}
 	}
 	return failed

@@ -14,6 +14,9 @@ type Label struct{ Key, Value string }
 // labelsBehind is the offset from startpc of the pointer to the labels in all releases: racectx, waiting and the slice cgoCtxt are between.
 const labelsBehind = 48
 
+// waitingBehind is that of the pointer to the first sudog.
+const waitingBehind = 16
+
 // Bounds of labels.
 const (
 	maxLabels     = 64      // of a goroutine; the others are left out

@@ -76,6 +76,9 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 				made[key] = createdBy(s, symbols, x.thread.created, x.thread.creator)
 			}
 			g.Created = made[key]
+			for _, o := range g.WaitsFor {
+				o.find(s, symbols)
+			}
 		}
 		use(x)
 		flags.log.flush()

@@ -29,6 +29,10 @@ type goroutineList struct {
 	now    int64                                      // the time by the clock of Go's runtime, ns; 0 if it is not known
 	memory func(g *goroutine.Goroutine) target.Memory // in which to walk a parked goroutine's stack
 	unkept bool                                       // a snapshot lacks some
+
+	waits   [][]goroutine.Wait // by index in list
+	objects []goroutine.Object
+	entries map[goroutine.Wait]*objectEntry // what is printed of them
 }
 
 // hold lists the goroutines of a process while all its threads are held, and copies the stacks of those that are parked. What will be
@@ -40,6 +44,7 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 		most = parkedSaved
 	}
 	before, _ := r.AllIn(noted)
+	r.Waits(noted, before)
 	expected := usedParts(before, most, nil)
 	room := noted.size
 	for _, part := range expected {
@@ -79,6 +84,8 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	if retaken != nil {
 		return found, retaken
 	}
+	// What has come about since before is not known: it would be of another moment.
+	found.waits, found.objects = r.Waits(newCopied(target.NoMemory, runtime), found.list)
 	stacks = append(stacks, more...)
 	slices.SortFunc(stacks, func(a, b live.Copy) int { return cmp.Compare(a.Lo, b.Lo) })
 	found.memory = func(g *goroutine.Goroutine) target.Memory {

@@ -18,13 +18,14 @@ import (
 
 // goroutineEntry is what is known of a goroutine beside its stack.
 type goroutineEntry struct {
-	Number  uint64    `json:"number"`
-	Status  string    `json:"status"`
-	Reason  string    `json:"reason,omitempty"`  // why it waits
-	WaitNS  int64     `json:"wait_ns,omitempty"` // how long it has waited, as the garbage collector has noticed
-	TID     int       `json:"tid,omitempty"`     // the thread that runs it
-	Labels  labelSet  `json:"labels,omitempty"`  // of runtime/pprof
-	Created *creation `json:"created,omitempty"` // nil for those that the runtime has made at first
+	Number   uint64         `json:"number"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason,omitempty"`    // why it waits
+	WaitNS   int64          `json:"wait_ns,omitempty"`   // how long it has waited, as the garbage collector has noticed
+	TID      int            `json:"tid,omitempty"`       // the thread that runs it
+	Labels   labelSet       `json:"labels,omitempty"`    // of runtime/pprof
+	WaitsFor []*objectEntry `json:"waits_for,omitempty"` // all cases of a select
+	Created  *creation      `json:"created,omitempty"`   // nil for those that the runtime has made at first
 
 	// As of a thread:
 	Stop    string `json:"stop"`
@@ -83,6 +84,7 @@ type goroutineThread struct {
 	thread target.Thread // that runs it; nil if it is parked
 	memory target.Memory
 	waited time.Duration
+	waits  []*objectEntry
 }
 
 // ID implements [target.Thread]. It is not the number of a thread.
@@ -125,8 +127,10 @@ func (s *source) withGoroutines() (*source, error) {
 	case *snapshot.Target:
 		found.list, err = r.All()
 		found.now = int64(t.Monotonic)
+		found.waits, found.objects = r.Waits(s.Memory(), found.list)
 	default:
 		found.list, err = r.All()
+		found.waits, found.objects = r.Waits(s.Memory(), found.list)
 	}
 	if len(found.list) == 0 && err != nil {
 		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
@@ -141,7 +145,7 @@ func (s *source) withGoroutines() (*source, error) {
 	with.items = []target.Thread{}
 	for i := range list {
 		g := &list[i]
-		x := &goroutineThread{g: *g, arch: s.Arch()}
+		x := &goroutineThread{g: *g, arch: s.Arch(), waits: objectEntries(found, i)}
 		if g.Since > 0 && now > g.Since {
 			x.waited = time.Duration(now - g.Since)
 		}
@@ -156,7 +160,7 @@ func (s *source) withGoroutines() (*source, error) {
 	}
 	with.mark, with.letGo = func(of target.Thread, th *thread) {
 		x := of.(*goroutineThread)
-		th.goroutine = &goroutineEntry{Number: x.g.Number, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels}
+		th.goroutine = &goroutineEntry{Number: x.g.Number, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits}
 		th.created, th.creator = x.g.Created, x.g.Creator
 		if th.Error == errNoRegisters.Error() {
 			th.whole, th.detail = true, ""
@@ -219,6 +223,7 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 		}
 		p.byte('\n')
 		p.labels(first.Labels)
+		p.objects(d, g)
 		return
 	}
 	list := d.once(g.threads)
@@ -238,6 +243,7 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 	}
 	p.byte('\n')
 	p.labels(first.Labels)
+	p.objects(d, g)
 }
 
 // labels prints the line of a goroutine's labels, if it has some.

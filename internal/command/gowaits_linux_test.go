@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -192,5 +193,77 @@ func asDelve(t *testing.T, doc *goroutinesOf, pid string) {
 	}
 	if users < 30 || creators < 30 {
 		t.Errorf("dlv shows %d goroutines of the user, and %d creators\n%.4000s", users, creators, said)
+	}
+}
+
+// TestGoroutineWaits: channels and locks that goroutines wait for, with their addresses and who else waits, are those that a stripped program itself tells of:
+// live, saved, and in a core.
+func TestGoroutineWaits(t *testing.T) {
+	exe := gdbtest.Build(t, "gowaits", "-ldflags=-s -w")
+	p := startGoWaits(t, exe)
+	want := map[string]int{} // goroutines, by what they wait for
+	for _, fact := range p.facts[1:] {
+		f := strings.Fields(fact)
+		n, _ := strconv.Atoi(f[2])
+		if f[0] == "chan" {
+			receivers, _ := strconv.Atoi(f[4])
+			senders, _ := strconv.Atoi(f[5])
+			n = receivers + senders
+		}
+		want[fact] = n
+	}
+	if len(want) != 8 {
+		t.Fatalf("%q", p.facts)
+	}
+	dir := t.TempDir()
+	snapshot, core := filepath.Join(dir, "snapshot"), filepath.Join(dir, "core")
+	gcore(t, p.cmd.Process.Pid, core)
+	for _, args := range [][]string{{"attach", p.pid, "--save", snapshot}, {"open", snapshot}, {"core", core, "--exe", exe}} {
+		text, errs, err := command(append(args, "--goroutines", "--json")...)
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, errs)
+		}
+		if args[0] == "attach" {
+			inPage(t, "sfwalk attach", regexp.MustCompile(`"labels": *\{[^}]*\},`).ReplaceAllString(text, "")) // their names are the program's
+		}
+		var doc struct {
+			Goroutines []struct {
+				Reason   string
+				WaitsFor []struct {
+					Kind, Address, Op                                       string
+					Len, Cap, Receivers, Senders, Waiters, Readers, Counter int
+				} `json:"waits_for"`
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, g := range doc.Goroutines {
+			if (g.Reason == "select") != (len(g.WaitsFor) == 2) || strings.HasPrefix(g.Reason, "chan ") && len(g.WaitsFor) > 0 && "chan "+g.WaitsFor[0].Op != g.Reason {
+				t.Errorf("%s: a goroutine in %q waits for %+v", args[0], g.Reason, g.WaitsFor)
+			}
+			for _, o := range g.WaitsFor {
+				fact := fmt.Sprintf("%s %s %d", strings.ToLower(strings.TrimPrefix(o.Kind, "sync.")), o.Address, o.Waiters)
+				switch o.Kind {
+				case "channel":
+					fact = fmt.Sprintf("chan %s %d %d %d %d", o.Address, o.Len, o.Cap, o.Receivers, o.Senders)
+				case "sync.WaitGroup":
+					fact += fmt.Sprintf(" %d", o.Counter)
+				case "sync.RWMutex":
+					if o.Readers != 1 || o.Op != "write" {
+						t.Errorf("%s: %+v", args[0], o)
+					}
+				}
+				got[fact]++
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, the program says %v", args[0], got, want)
+		}
+	}
+	text, _, err := command("attach", p.pid, "--goroutines")
+	if err != nil || !regexp.MustCompile(`(?m)^5 goroutines \[chan send\]: .*\n  wait to send to the channel 0x[0-9a-f]+: 3 of 3 in it, waiting: 7 to send\n#0 `).MatchString(text) {
+		t.Errorf("%v\n%.3000s", err, text)
 	}
 }
