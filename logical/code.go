@@ -53,7 +53,7 @@ func (v *View) at(key codeKey) *Code {
 		}
 		texts := 0
 		for i := range c.At {
-			texts += len(c.At[i].Function) + len(c.At[i].File)
+			texts += len(c.At[i].Function) + len(c.At[i].File) + len(c.At[i].Dir)
 			if m := c.At[i].Module; m != nil {
 				texts += len(m.Path)
 			}

@@ -106,7 +106,7 @@ func (v *View) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	x := &list[len(list)-1]
 	x.Calls = v.tailCalls(f)
 	if named {
-		x.Function, x.File, x.Line = symbol.Truncate(name.Function), symbol.Truncate(name.File), name.Line
+		x.Function, x.File, x.Dir, x.Line = symbol.Truncate(name.Function), symbol.Truncate(name.File), "", name.Line
 		x.Start, x.End, x.Entry, x.Offset, x.Args = name.Lo, 0, 0, 0, symbol.ArgsUnknown
 		if name.Lo != 0 && name.Lo <= x.AddressInBlock {
 			x.Offset = x.AddressInBlock - name.Lo

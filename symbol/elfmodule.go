@@ -134,7 +134,7 @@ func (mod *elfModule) Locate(pc uint64) []Location {
 		return mod.goChain(goFunction, addr)
 	}
 	// Assembly has lines and no functions of its own.
-	l := Location{File: at.file, Line: int(at.line)}
+	l := Location{File: at.file, Dir: at.dir, Line: int(at.line)}
 	if name, start, end, ok := mod.symbol(addr); ok {
 		l.Function, l.Start, l.End, l.Offset = name, start+mod.bias, end+mod.bias, addr-start
 	} else if found {

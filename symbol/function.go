@@ -9,6 +9,7 @@ import (
 type place struct {
 	file string
 	line int32
+	dir  string // of the unit
 }
 
 // shown is the form in which a function is shown.
@@ -80,12 +81,12 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 		chain = append(chain, Location{
 			Function: s.name, Args: s.args,
 			Start: start, End: end, Offset: addr - start, Entry: f.enters,
-			File: where.file, Line: int(where.line),
+			File: where.file, Dir: where.dir, Line: int(where.line),
 			Inline: f.inline,
 		})
 		where = place{}
 		if f.line != 0 {
-			where = place{u.lines.fileName(int(f.callFile)), f.line}
+			where = place{u.lines.fileName(int(f.callFile)), f.line, u.lines.folder()}
 		}
 	}
 	return chain

@@ -15,6 +15,7 @@ import (
 // lineTable maps addresses to lines of the source.
 type lineTable struct {
 	files []string // by the file numbers of entries and rows
+	dir   string   // the unit's DW_AT_comp_dir, from which relative names of files count
 	rows  []row    // ascending by addr
 
 	prologueEnds []uint64 // addresses that the compiler marks as the ends of prologues; ascending
@@ -47,7 +48,7 @@ func (t *lineTable) find(addr uint64) (p place, ok bool) {
 	if i < 0 || t.rows[i].line == 0 {
 		return place{}, false
 	}
-	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line}, true
+	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line, t.dir}, true
 }
 
 // double notes that one more row is at an address. As in GDB, rows of another file drop those before.
@@ -60,6 +61,13 @@ func (t *lineTable) double(addr uint64, sameFile bool) {
 	case !sameFile && known:
 		t.doubled = t.doubled[:n-1]
 	}
+}
+
+func (t *lineTable) folder() string {
+	if t == nil {
+		return ""
+	}
+	return t.dir
 }
 
 func (t *lineTable) fileName(i int) string {
@@ -92,7 +100,7 @@ func (d *debugInfo) readLines(u *unit) error {
 	if err != nil {
 		return err
 	}
-	t := &lineTable{files: files}
+	t := &lineTable{files: files, dir: dir}
 	d.lines[at.n], u.lines = t, t
 	return guard(func() error {
 		r, err := d.lineReader(u, program, dir, inStr)

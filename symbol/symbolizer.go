@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
@@ -16,6 +17,7 @@ type Location struct {
 	Offset   uint64         // bytes from Start to the address
 	Entry    uint64         // run-time address at which the function or inlined call is entered (DW_AT_entry_pc), the same in all its parts; 0 if neither debug information nor Go's function table tells it
 	File     string         // as the compiler recorded it; "" if not known
+	Dir      string         // the folder from which a relative File counts (DW_AT_comp_dir); "" if File is absolute, or it is not known
 	Line     int            // from 1; 0 if not known
 	Inline   bool           // the code was inlined into the next Location's function
 	Args     Args
@@ -118,6 +120,9 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	for i := range chain {
 		l := &chain[i]
 		l.Module, l.Function, l.File = m, Truncate(l.Function), Truncate(l.File)
+		if path.IsAbs(l.File) || l.File == "" || len(l.Dir) > maxName {
+			l.Dir = ""
+		}
 	}
 	return chain
 }

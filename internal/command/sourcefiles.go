@@ -21,7 +21,7 @@ type sourceFiles struct {
 	dirs []string
 
 	mu    sync.Mutex
-	known map[[2]string][]byte // contents by root and name in debug information; nil for files that are not there
+	known map[[3]string][]byte // contents by root, the unit's folder, and the name in debug information; nil for files that are not there
 	size  int
 }
 
@@ -33,19 +33,19 @@ const (
 )
 
 // around returns the lines of a file from context lines before a line to as many behind it; nothing if there is no such line. root is the
-// folder below which the file is looked for first; "" for none.
-func (s *sourceFiles) around(root, file string, line, context int) (list []sourceLine) {
+// folder below which the file is looked for first; "" for none. dir is the one from which a relative name counts; "" if that is not known.
+func (s *sourceFiles) around(root, dir, file string, line, context int) (list []sourceLine) {
 	if file == "" || line < 1 {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := [2]string{root, file}
+	key := [3]string{root, dir, file}
 	text, ok := s.known[key]
 	if !ok {
-		text = s.read(root, file)
+		text = s.read(root, dir, file)
 		if s.size += len(text); s.size > maxSources || s.known == nil {
-			s.known, s.size = map[[2]string][]byte{}, len(text)
+			s.known, s.size = map[[3]string][]byte{}, len(text)
 		}
 		s.known[key] = text
 	}
@@ -67,23 +67,35 @@ func (s *sourceFiles) around(root, file string, line, context int) (list []sourc
 	return list
 }
 
-// read reads a file: at its path in the target's root, or on this machine, from the folder in which sfwalk runs if it is relative; then below each folder, by its path, the ends of that, and its name.
-func (s *sourceFiles) read(root, file string) []byte {
+// read reads a file. The user's folders come first, as in GDB, and have it by its whole path or an end of that with a folder. Then it is looked for where
+// it was compiled: in the target's root, then on this machine; a relative one from the unit's folder, then from the one in which sfwalk runs. At last the user's
+// folders have a file of its name.
+func (s *sourceFiles) read(root, dir, file string) []byte {
 	var places []regular.At
-	if path.IsAbs(file) {
-		if root != "" {
-			places = append(places, regular.At{Root: root, Path: file})
+	parts := strings.Split(strings.TrimPrefix(path.Clean("/"+file), "/"), "/")
+	for _, d := range s.dirs {
+		for i := range max(1, len(parts)-1) {
+			if i == 0 && len(parts) == 1 && path.IsAbs(file) {
+				break
+			}
+			places = append(places, regular.At{Path: path.Join(append([]string{d}, parts[i:]...)...)})
 		}
-		places = append(places, regular.At{Path: file})
+	}
+	compiled := file
+	if !path.IsAbs(file) && path.IsAbs(dir) {
+		compiled = path.Join(dir, file)
+	}
+	if path.IsAbs(compiled) {
+		if root != "" {
+			places = append(places, regular.At{Root: root, Path: compiled})
+		}
+		places = append(places, regular.At{Path: compiled})
 	}
 	if !path.IsAbs(file) {
-		places = append(places, regular.At{Path: file}) // by the folder in which sfwalk runs
+		places = append(places, regular.At{Path: file})
 	}
-	parts := strings.Split(strings.TrimPrefix(path.Clean("/"+file), "/"), "/")
-	for _, dir := range s.dirs {
-		for i := range parts {
-			places = append(places, regular.At{Path: path.Join(append([]string{dir}, parts[i:]...)...)})
-		}
+	for _, d := range s.dirs {
+		places = append(places, regular.At{Path: path.Join(d, parts[len(parts)-1])})
 	}
 	for _, at := range places {
 		f, err := at.Open()

@@ -2,11 +2,13 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,6 +117,54 @@ func TestSource(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^#\d .* in leaf \(…\) at .*/chain\.c:\d+ \(/.*/chain\)\n +\d+: .*\n  => +\d+: .*\n +\d+: .*$`).MatchString(text) {
 		t.Errorf("text\n%s", text)
 	}
+}
+
+// TestSourceCompiled finds a file whose name in debug information is relative where gdb finds it: from the folder in which it was compiled, then from that in
+// which the command runs; a user's folder comes before both.
+func TestSourceCompiled(t *testing.T) {
+	dir := t.TempDir()
+	compiled, now, users := filepath.Join(dir, "compiled"), filepath.Join(dir, "now"), filepath.Join(dir, "users")
+	header, err := os.ReadFile(gdbtest.Testdata(t, "progs", "ready.h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range []string{compiled, now, users} {
+		if err := os.MkdirAll(filepath.Join(d, "part"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("#include \"ready.h\"\nint main (void) {\n  arm (); ready ();\n  block (); /* place %d */\n  return 0;\n}\n", i)
+		if err := errors.Join(os.WriteFile(filepath.Join(d, "part", "a.c"), []byte(text), 0o600), os.WriteFile(filepath.Join(d, "part", "ready.h"), header, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cc := exec.Command(gdbtest.Tool(t, "gcc"), append(slices.Clone(gdbtest.Plain), "part/a.c", "-o", "a")...)
+	cc.Dir = compiled
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p := gdbtest.Start(t, filepath.Join(compiled, "a"))
+	t.Chdir(now)
+	pid := strconv.Itoa(p.PID)
+	check := func(ours, gdb []string) {
+		t.Helper()
+		out, _, err := command(append([]string{"attach", pid, "--source=0"}, ours...)...)
+		said, failed := exec.Command(gdbtest.Tool(t, "gdb"), append(append([]string{"-nx", "-batch", "-p", pid}, gdb...), "-ex", "frame function main")...).CombinedOutput()
+		place := regexp.MustCompile(`place \d`)
+		if want := place.FindString(string(said)); err != nil || failed != nil || place.FindString(out) != want {
+			t.Errorf("%v: %v, %v: want %q\n%s\ngdb: %s", ours, err, failed, want, out, said)
+		}
+	}
+	check(nil, nil)
+	check([]string{"--source-dir", users}, []string{"-ex", "directory " + users})
+	if err := os.Remove(filepath.Join(compiled, "part", "a.c")); err != nil {
+		t.Fatal(err)
+	}
+	check(nil, nil)
+	if err := os.Remove(filepath.Join(now, "part", "a.c")); err != nil {
+		t.Fatal(err)
+	}
+	check(nil, nil) // nothing is printed
+	check([]string{"--source-dir", filepath.Join(users, "part")}, []string{"-ex", "directory " + filepath.Join(users, "part")})
 }
 
 // TestSourceDir looks for the file elsewhere. What it has is escaped, and cut.
