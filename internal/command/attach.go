@@ -65,7 +65,7 @@ is said. --json prints a document a line. --format makes one picture of all.
 
 --every 1s --count 10 attaches ten times, once a second, and prints the stacks of each round below
 a line with its time; without --count, until Ctrl-C. With --merge, --tree and --format, the
-rounds are added up, and printed at the end.
+rounds are added up, and printed at the end: of several processes, each one's by themselves.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
@@ -109,12 +109,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
 			many := len(pids) != 1 || which.any()
 			switch summed := pictured || flags.many.merge || flags.many.tree || flags.many.goroutines; {
-			case many && (save != "" || flags.many.output != "" && !pictured || len(flags.tids) > 0):
+			case many && (save != "" || flags.many.output != "" && !pictured && !(every.given() && summed) || len(flags.tids) > 0):
 				return usageError{errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone")}
 			case every.given() && (save != "" || flags.many.output != "" && !summed):
 				return usageError{errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again")}
-			case every.given() && many && summed && !pictured:
-				return usageError{errors.New("--every: --merge, --tree and --goroutines add up the rounds of one process: give its PID alone, or --format")}
 			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
 			case save != "" && layout != "" && !isOfSaved:
@@ -146,7 +144,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if every.given() {
 				run = func() error { return every.run(cmd, &flags, round) }
 			}
-			if every.given() && flags.many.any() || many && pictured {
+			switch {
+			case every.given() && many && flags.many.any() && !pictured:
+				return flags.apart(cmd, run)
+			case every.given() && flags.many.any() || many && pictured:
 				return flags.together(cmd, run)
 			}
 			return run()
@@ -212,7 +213,9 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 			doc.Taken = flags.taken.UTC().Format(time.RFC3339Nano)
 		}
 	}
-	if m := flags.many.into; m != nil && flags.severals {
+	if flags.many.each != nil {
+		flags.many.into = flags.many.each.of(flags, pid)
+	} else if m := flags.many.into; m != nil && flags.severals {
 		m.process(pid, processName(pid))
 	}
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {

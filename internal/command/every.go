@@ -51,7 +51,7 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *walkFlags, round func() erro
 	early := false
 	for n := 1; ; n++ {
 		flags.taken = time.Now()
-		if !flags.json && flags.many.into == nil {
+		if !flags.json && !flags.many.later() {
 			if n > 1 {
 				printable.Fprintf(cmd.OutOrStdout(), "\n")
 			}

@@ -18,6 +18,46 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
+// TestEveryOfSeveral: the rounds of several processes are added up, each process's by themselves.
+func TestEveryOfSeveral(t *testing.T) {
+	one := strconv.Itoa(startTarget(t, "threads.c", gdbtest.Plain, []string{"5"}).PID)
+	other := strconv.Itoa(startTarget(t, "threads.c", gdbtest.Plain, []string{"2"}).PID)
+	every := func(args ...string) string {
+		t.Helper()
+		out, stderr, err := command(append([]string{"attach", one, other, "--every", "10ms", "--count", "3", "--no-lines"}, args...)...)
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, stderr)
+		}
+		return out
+	}
+	samples := func(pid string, n int) string {
+		return fmt.Sprintf(`Process %s\n%d samples of %d threads: (?s:.*)\n3 samples of 1 thread "threads": %s\n(?s:.*)`, pid, 3*n, n, pid)
+	}
+	if out := every("--merge"); !regexp.MustCompile("^"+samples(one, 5)+`\n\n`+samples(other, 2)+"$").MatchString(out) || strings.Count(out, "Process ") != 2 {
+		t.Errorf("--merge:\n%s", out)
+	}
+	if out := every("--tree"); strings.Count(out, "Process ") != 2 || strings.Contains(out, "Round") {
+		t.Errorf("--tree:\n%s", out)
+	}
+	docs := strings.Split(strings.TrimSpace(every("--merge", "--json")), "\n")
+	if len(docs) != 2 {
+		t.Fatalf("%d documents", len(docs))
+	}
+	for i, want := range []string{`"count":15`, `"count":6`} {
+		inPage(t, "sfwalk attach", docs[i])
+		if !strings.Contains(docs[i], `"rounds":3`) || !strings.Contains(docs[i], want) {
+			t.Errorf("want %s: %s", want, docs[i])
+		}
+	}
+	file := filepath.Join(t.TempDir(), "out")
+	if out := every("--merge", "-o", file); out != "" {
+		t.Errorf("-o: %s", out)
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "Process ") != 2 {
+		t.Errorf("-o: %v\n%s", err, text)
+	}
+}
+
 // TestEvery counts the rounds, and compares the samples that are added up with those of one round.
 func TestEvery(t *testing.T) {
 	p := startTarget(t, "threads.c", gdbtest.Plain, []string{"5"})
@@ -121,7 +161,6 @@ func TestEveryErrors(t *testing.T) {
 		{"1 --every 0s", "10ms"},
 		{"1 --every 1s --save x", "--save"},
 		{"1 --every 1s -o x", "--output"},
-		{"1 2 --every 1s --merge", "one process"},
 		{"1 2 --merge -o x", "one process"},
 		{"--cgroup no/such/group", "no process is in such a group"},
 		{"--cgroup=", "--cgroup"},

@@ -143,7 +143,7 @@ func TestGoroutines(t *testing.T) {
 		}
 	}
 	text, _, err := command("attach", pid, "--goroutines")
-	if err != nil || !regexp.MustCompile(`^300 goroutines \[chan receive\]: (\d+, ){11}\d+ and 288 more\n#0  runtime\.gopark `).MatchString(text) || !regexp.MustCompile(`\ncreated by main\.main in goroutine 1 at .*main\.go:\d+\n\n3 goroutines \[syscall\]: `).MatchString(text) {
+	if err != nil || !regexp.MustCompile(`^300 goroutines \[chan receive\]: (\d+, ){11}\d+ and 288 more\n  wait to receive from the channel 0x[0-9a-f]+: unbuffered, waiting: 300 to receive\n#0  runtime\.gopark `).MatchString(text) || !regexp.MustCompile(`\ncreated by main\.main in goroutine 1 at .*main\.go:\d+\n\n3 goroutines \[syscall\]: `).MatchString(text) {
 		t.Errorf("error %v, text\n%s", err, text)
 	}
 	want := quit(t, cmd.Process.Pid, &stderr, cmd.Wait)

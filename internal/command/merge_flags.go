@@ -21,6 +21,7 @@ type manyFlags struct {
 	goroutines  bool
 	format      string // one of picture.Formats, or ""
 	into        *many  // all stacks are added to it, and it is written later; nil if each target has its own
+	each        *perProcess // what into is, by process; nil if all stacks are added to one
 	output      string // a file; "" for standard output
 }
 

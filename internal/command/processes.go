@@ -157,7 +157,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 		if cmd.Context().Err() != nil {
 			return errInterrupted
 		}
-		if !flags.json && flags.many.into == nil {
+		if !flags.json && !flags.many.later() {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
 		err := attach(cmd, pid, flags, opts, "", "")
@@ -168,7 +168,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 			failed++
 			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
 		}
-		if !flags.json && flags.many.into == nil {
+		if !flags.json && !flags.many.later() {
 			printable.Fprintf(cmd.OutOrStdout(), "\n")
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // maxSamples bounds the stacks of all rounds together, each of which takes memory here.
@@ -62,4 +64,56 @@ func (m *many) process(pid int, name string) {
 	if m.drawing != nil {
 		m.drawing.pid, m.drawing.root = pid, fmt.Sprintf("%s (%d)", name, pid)
 	}
+}
+
+// later reports whether stacks are printed when all rounds, or processes, are over.
+func (m *manyFlags) later() bool { return m.into != nil || m.each != nil }
+
+// perProcess has what the stacks of several processes are merged into, each process's by themselves.
+type perProcess struct {
+	pids []int // in the order in which they were first attached to
+	by   map[int]*many
+}
+
+// of returns what the stacks of a process are added to.
+func (p *perProcess) of(flags *walkFlags, pid int) *many {
+	m := p.by[pid]
+	if m == nil {
+		m = newMany(flags)
+		p.by[pid], p.pids = m, append(p.pids, pid)
+	}
+	return m
+}
+
+// apart has run walk stacks of several processes, and writes those of each process merged.
+func (w *walkFlags) apart(cmd *cobra.Command, run func() error) error {
+	a := &perProcess{by: map[int]*many{}}
+	w.many.each = a
+	defer func() { w.many.into, w.many.each = nil, nil }()
+	err := run()
+	out, end, failed := w.many.to(cmd)
+	if failed != nil {
+		return failed
+	}
+	written := 0
+	for _, pid := range a.pids {
+		m := a.by[pid]
+		if m.doc == nil {
+			continue // it could not be read
+		}
+		if !w.json {
+			if written > 0 {
+				printable.Fprintf(out, "\n")
+			}
+			printable.Fprintf(out, "Process %d\n", pid)
+		}
+		written++
+		if failed = m.write(out, m.doc); failed != nil {
+			break
+		}
+	}
+	if err = errors.Join(failed, end(), err); err == nil && written == 0 {
+		return errInterrupted
+	}
+	return err
 }
