@@ -23,6 +23,9 @@ func betterRust(d gdbtest.FullDifference) string {
 		return "gdb has an error for a slice that is optimized out"
 	case strings.Contains(d.Want, "Inner<str>") || strings.Contains(d.Want, "Inner<[") || strings.Contains(d.Want, "Box<str>") || strings.Contains(d.Want, "Box<["):
 		return "gdb has zeros for a member behind the end of its struct, as that of an Rc<str>"
+	case strings.Contains(d.Want, "MultiCharEqSearcher<fn(char) -> bool>") && charEq.ReplaceAllString(d.Want, "") == charEq.ReplaceAllString(d.Got, ""):
+		// A function item has no size. It is described as a pointer at byte 40 of 40, and gdb takes what its own memory has there.
+		return "gdb reads its own memory for a member behind the end of its struct"
 	case strings.Contains(d.Want, "Python Exception") || strings.Contains(d.Want, "Cannot perform pointer math"):
 		return "the compiler's printers fail"
 	case d.Name == "guard" && strings.Contains(d.Want, "RefMut<"):
@@ -34,6 +37,9 @@ func betterRust(d gdbtest.FullDifference) string {
 	}
 	return ""
 }
+
+// charEq matches the function of a search in a text.
+var charEq = regexp.MustCompile(`\bchar_eq: 0x[0-9a-f]+`)
 
 // rustPrinters returns the folder with rustc's printers for gdb. They are for the standard library that comes with them.
 func rustPrinters(t *testing.T, rustc string) string {

@@ -14,6 +14,10 @@ func betterNewer(d gdbtest.FullDifference) string {
 	switch {
 	case strings.Contains(d.Want, "std::") && ofNewerLibrary(d.Got) == d.Want:
 		return "newer printers leave out what an optional or a variant is of, and count a tuple's elements from 0"
+	case samePointer(d.Want, d.Got):
+		return "newer printers show an atomic pointer that is shared"
+	case negative.ReplaceAllString(d.Got, "std::vector of length 0, capacity 0") == d.Want && d.Got != d.Want:
+		return "newer printers take a vector that ends before it begins for an empty one"
 	case sameDuration(d.Want, d.Got):
 		return "newer printers have units for times"
 	case hexNumber(d.Got) == d.Want && d.Want != d.Got:
@@ -101,6 +105,18 @@ func arguments(text string) int {
 		}
 	}
 	return len(text)
+}
+
+var (
+	atomicPointer = regexp.MustCompile(`^std::atomic<std::shared_ptr<.*\{get\(\) = (0x[0-9a-f]+)\}$`)
+	atomicParts   = regexp.MustCompile(`^\{_M_impl = \{_M_ptr = (0x[0-9a-f]+)`)
+	negative      = regexp.MustCompile(`\bstd::vector of length -\d+, capacity -\d+`)
+)
+
+// samePointer reports whether an atomic std::shared_ptr has the same address with a printer as without.
+func samePointer(want, got string) bool {
+	w, g := atomicPointer.FindStringSubmatch(want), atomicParts.FindStringSubmatch(got)
+	return w != nil && g != nil && w[1] == g[1]
 }
 
 // sameDuration reports whether a duration, or a point in time, with a unit has the number of one without.

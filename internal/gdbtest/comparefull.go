@@ -21,6 +21,7 @@ type FullDifference struct {
 	Function, Name string
 	Want, Got      string
 	Instead        string // the function of the frame of this level that is compared, if it is another one
+	Twice          bool   // gdb has two arguments of this name
 }
 
 func (d FullDifference) String() string {
@@ -79,7 +80,17 @@ func (c *FullComparison) frame(tid int, want, got *FullFrame) {
 			c.Different[i].Instead = got.Function
 		}
 	}()
-	c.variables(tid, want, want.Arguments(), got.Arguments())
+	arguments := want.Arguments()
+	c.variables(tid, want, arguments, got.Arguments())
+	for i := first; i < len(c.Different); i++ {
+		d, n := &c.Different[i], 0
+		for _, v := range arguments {
+			if v.Name == d.Name {
+				n++
+			}
+		}
+		d.Twice = n > 1
+	}
 	if c.variables(tid, want, want.Locals, got.Locals) && !slices.EqualFunc(want.Locals, got.Locals, func(a, b FullLocal) bool { return a.Name == b.Name }) {
 		c.Reordered++
 		c.ReorderedIn = append(c.ReorderedIn, want.Function)
