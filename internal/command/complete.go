@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,25 +53,31 @@ func completePluginRun(cmd *cobra.Command, args []string, begun string) (list []
 }
 
 // complete has the shell complete the values of flags that it cannot know, as far as cmd has such flags.
-func complete(cmd *cobra.Command, w *walkFlags) {
-	f := cmd.Flags()
-	fixed := func(name string, values ...string) {
-		if f.Lookup(name) != nil {
-			cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+func complete(cmd *cobra.Command) {
+	if cmd.Flags().Lookup("color") != nil {
+		cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// completeSniffers completes a list: the names that follow the last comma, and are not in it yet. A plug-in is
+// taken to have the name that its file has behind "sniffer-": to ask it, it would have to be started.
+func (w *tableFlags) completeSniffers(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	before := begun[:strings.LastIndexByte(begun, ',')+1]
+	names := w.options().AllNames()
+	plugins := w.pluginFlags.paths
+	if !w.pluginFlags.none {
+		plugins = append(plugindir.Candidates(plugindir.Dirs()...), plugins...)
+	}
+	for _, path := range plugins {
+		base := filepath.Base(path)
+		if name, ok := strings.CutPrefix(strings.TrimSuffix(base, filepath.Ext(base)), "sniffer-"); ok && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	fixed("color", "auto", "always", "never")
-	if f.Lookup("sniffers") == nil {
-		return
-	}
-	// A list: the names that follow the last comma, and are not in it yet.
-	cmd.RegisterFlagCompletionFunc("sniffers", func(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
-		before := begun[:strings.LastIndexByte(begun, ',')+1]
-		for _, name := range w.options().AllNames() {
-			if !strings.Contains(","+before, ","+name+",") {
-				list = append(list, before+name)
-			}
+	for _, name := range names {
+		if !strings.Contains(","+before, ","+name+",") {
+			list = append(list, before+name)
 		}
-		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	})
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -52,6 +52,11 @@ func TestCompletion(t *testing.T) {
 		{[]string{"plugin", "run", mine, pid}, pid + "\t", mine},
 		{[]string{"plugin", "run", mine, pid, ""}, "", pid},
 		{[]string{"attach", "--sniffers", "dwarf,"}, "dwarf,sframe\n", "dwarf,dwarf"},
+		{[]string{"attach", "--sniffers", "dwarf,"}, "dwarf,mine\n", ""},
+		{[]string{"attach", "--sniffers", "mine,"}, "mine,dwarf\n", "mine,mine"},
+		{[]string{"attach", "--no-plugins", "--sniffers", ""}, "dwarf\n", "mine"},
+		{[]string{"attach", "--no-plugins", "--plugin", "./lib/sniffer-other", "--sniffers", ""}, "other\n", "mine"},
+		{[]string{"dlv", "exec", "--sniffers", ""}, "mine\n", ""},
 	} {
 		out, _, err := command(append([]string{"__complete"}, tt.args...)...)
 		if err != nil || !strings.Contains(out, tt.has) || tt.hasNot != "" && strings.Contains(out, tt.hasNot) {

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -45,6 +47,37 @@ func TestDlvDebugFiles(t *testing.T) {
 	}
 	if out := look(); !strings.Contains(out, "recurse.c:") {
 		t.Errorf("by a server:\n%s", out)
+	}
+	// Of a program that is started, they are fetched when they are needed.
+	t.Setenv("DEBUGINFOD_CACHE_PATH", filepath.Join(t.TempDir(), "other"))
+	before := running(t, a.program)
+	input := filepath.Join(t.TempDir(), "input")
+	if err := syscall.Mkfifo(input, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(input, os.O_RDWR, 0) // the program waits for input
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	cmd, addr := startDlv(t, "--accept-multiclient", "exec", "--continue", "-r", input, a.program, "--", "5")
+	gdbtest.Await(t, "the program is in read(2)", func() bool {
+		for _, pid := range running(t, a.program) {
+			call, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/syscall")
+			if err == nil && !slices.Contains(before, pid) && strings.HasPrefix(string(call), strconv.Itoa(syscall.SYS_READ)+" ") {
+				return true
+			}
+		}
+		return false
+	})
+	if out := dlvConnect(t, addr, "stack", "quit -c"); !strings.Contains(out, "recurse.c:") {
+		t.Errorf("by a server, of a program that is started:\n%s", out)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -60,7 +60,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	w.many.add(cmd)
 	w.view.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
-	complete(cmd, w)
+	complete(cmd)
 }
 
 // check finds mistakes in the flags before a target is touched.

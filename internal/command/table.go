@@ -36,6 +36,7 @@ type tableFlags struct {
 func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.StringSliceVar(&w.sniffers, "sniffers", nil, "the sniffers to ask, in this order; plug-ins by their names (default "+strings.Join(sniffer.Names(), ",")+")")
+	cmd.RegisterFlagCompletionFunc("sniffers", w.completeSniffers)
 	f.BoolVar(&w.scan, "scan", w.scan, "where no other sniffer knows a caller, look for a return address on the stack (sniffer scan); such frames are guesses")
 	w.pluginFlags.add(cmd, host)
 	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
