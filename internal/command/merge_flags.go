@@ -19,10 +19,10 @@ import (
 type manyFlags struct {
 	merge, tree bool
 	goroutines  bool
-	format      string // one of picture.Formats, or ""
-	into        *many  // all stacks are added to it, and it is written later; nil if each target has its own
+	format      string      // one of picture.Formats, or ""
+	into        *many       // all stacks are added to it, and it is written later; nil if each target has its own
 	each        *perProcess // what into is, by process; nil if all stacks are added to one
-	output      string // a file; "" for standard output
+	output      string      // a file; "" for standard output
 }
 
 const formatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)"

@@ -129,7 +129,7 @@ func (b *batch) share() *shared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shared == nil {
-		b.shared = &shared{symbols: newSymbolizer(b.opts.Sysroot, b.flags), users: 1}
+		b.shared = &shared{symbols: newSymbolizer(b.opts.Sysroot, b.flags, b.flags.values.any()), users: 1}
 	}
 	b.shared.users++
 	return b.shared

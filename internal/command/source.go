@@ -49,17 +49,17 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	flags.debug.fetch(s, flags)
 	symbols := s.shared
 	if symbols == nil {
-		symbols = newSymbolizer(s.root, flags)
+		symbols = newSymbolizer(s.root, flags, flags.values.any())
 	}
 	s.Modules().DebugFile = symbols.DebugFile
 	return symbols
 }
 
-// newSymbolizer makes the symbolizer of targets with a root.
-func newSymbolizer(root string, flags *walkFlags) *symbol.Symbolizer {
+// newSymbolizer makes the symbolizer of targets with a root. entries says that variables are read, too.
+func newSymbolizer(root string, flags *walkFlags, entries bool) *symbol.Symbolizer {
 	opts := symbol.Options{
 		DebugDirs: flags.debug.dirsInOrder(), ByBuildID: flags.debug.byBuildID,
-		Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: flags.values.any(),
+		Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: entries,
 	}
 	if flags.cache != nil {
 		opts.Inflated = flags.cache

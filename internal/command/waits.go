@@ -14,6 +14,7 @@ type waitEntry struct {
 	Address   hex    `json:"address"`
 	Name      string `json:"name,omitempty"` // the variable's
 	Offset    uint64 `json:"offset,omitempty"`
+	Member    string `json:"member,omitempty"` // of the variable, at the offset
 	Owner     int    `json:"owner,omitempty"`
 	Gone      int    `json:"gone,omitempty"` // an owner that is no thread of the process
 	Readers   int    `json:"readers,omitempty"`
@@ -69,10 +70,12 @@ func (s *source) waits(w []*walker) *waits {
 	if err != nil {
 		return out
 	}
-	names := map[int]string{}
+	names, byID := map[int]string{}, map[int]target.Thread{}
 	for _, th := range threads {
-		names[th.ID()] = th.Name()
+		names[th.ID()], byID[th.ID()] = th.Name(), th
 	}
+	var members memberNames
+	defer members.close()
 	out.entries = make(map[int]*waitEntry, len(list))
 	for i := range list {
 		x := &list[i]
@@ -82,6 +85,7 @@ func (s *source) waits(w []*walker) *waits {
 		}
 		if name, offset, ok := w[0].symbols.Symbol(s.Modules(), x.Object); ok && x.Object != 0 && x.Kind != waitfor.End {
 			e.Name, e.Offset = symbol.Truncate(name), offset
+			e.Member = members.of(w[0], byID[x.Thread], e)
 		}
 		out.entries[x.Thread] = e
 	}
@@ -135,6 +139,8 @@ func (e *waitEntry) object() string {
 		text = "a" + text[len("the"):]
 	}
 	switch {
+	case e.Member != "":
+		text += fmt.Sprintf(" (%s)", e.Member)
 	case e.Name != "" && e.Offset != 0:
 		text += fmt.Sprintf(" (%s+%d)", e.Name, e.Offset)
 	case e.Name != "":
