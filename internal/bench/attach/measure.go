@@ -128,7 +128,8 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 			if err != nil {
 				return err
 			}
-			if c.Status != 0 {
+			const endedEarly = 3 // sfwalk's status for that
+			if c.Status != 0 && !(s.tool.running && c.Status == endedEarly) {
 				return fmt.Errorf("%s: exit status %d", s.tool.name, c.Status)
 			}
 			s.last = c.Wall
