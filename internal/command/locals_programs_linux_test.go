@@ -126,10 +126,12 @@ func (p *loaded) printers(t *testing.T) []gdbtest.FullOption {
 func betterProgram(d gdbtest.FullDifference) string {
 	unreadable := strings.Contains(d.Want, "Cannot access memory at address 0x")
 	switch {
-	case d.Function == "runtime.newproc" && d.Instead != "":
+	case d.Function == "runtime.newproc" && (d.Instead != "" || d.Got == "(not there)"):
 		return "gdb does not follow Go to the stack that it has left"
 	case coldPart.ReplaceAllString(d.Want, "<$1>") == coldSymbol.ReplaceAllString(d.Got, "<$1>"):
 		return "gdb counts back from a function to its cold part, which has a symbol"
+	case goParameter.ReplaceAllString(d.Got, "$1$2 *)") == d.Want && d.Got != d.Want:
+		return "gdb writes a pointer to a type of Go behind the type's name, and we write the name that the pointer has"
 	case strings.ReplaceAll(d.Got, "<importlib__", "<importlib.") == d.Want:
 		return "gdb takes a name with two underscores for one of Ada"
 	case d.Want == "<optimized out>" && d.Function == "_PyEval_Vector" && d.Name == "locals":
@@ -144,6 +146,9 @@ func betterProgram(d gdbtest.FullDifference) string {
 	}
 	return betterRust(d)
 }
+
+// goParameter matches a function's only parameter, a pointer of Go.
+var goParameter = regexp.MustCompile(`(\{void \()\*([\w./]+)\)`)
 
 // coldPart and coldSymbol match a symbol of a function's part that is elsewhere as gdb and as we write it.
 var (
