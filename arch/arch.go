@@ -183,6 +183,9 @@ type Arch struct {
 	spare [MaxReg]uint8 // by how many bits a register is narrower than 64
 	kept  [MaxReg]int8  // 1 + a callee-saved register's position among them
 
+	// PerfRegs are the registers of samples of perf_event_open(2).
+	PerfRegs []PerfReg
+
 	// OtherCalleeSaved are the callee-saved registers but PC, SP, FP and RA, in the order of
 	// [Arch.OtherCalleeSavedIndex]. NarrowRegs are those of Regs that have less than 64 bits.
 	// [Register] fills them in.

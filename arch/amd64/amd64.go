@@ -119,6 +119,12 @@ var Arch = &arch.Arch{
 	WideRegs: wideRegs(),
 	Control:  control.AMD64,
 
+	// asm/perf_regs.h: the selectors of data segments are left out, which 64-bit kernels do not sample.
+	PerfRegs: append([]arch.PerfReg{
+		{Bit: 0, Reg: RAX}, {Bit: 1, Reg: RBX}, {Bit: 2, Reg: RCX}, {Bit: 3, Reg: RDX}, {Bit: 4, Reg: RSI}, {Bit: 5, Reg: RDI},
+		{Bit: 6, Reg: RBP}, {Bit: 7, Reg: RSP}, {Bit: 8, Reg: RIP}, {Bit: 9, Reg: RFLAGS}, {Bit: 10, Reg: CS}, {Bit: 11, Reg: SS},
+	}, arch.PerfRun(16, R8, 8)...),
+
 	// struct user_regs_struct (sys/user.h). It has 8 bytes for a selector, of which the
 	// processor leaves all but two undefined.
 	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 216, Regs: []arch.KernelReg{

@@ -85,6 +85,7 @@ var Arch = &arch.Arch{
 
 	Control:    control.ARM,
 	KernelRegs: kernelRegs(),
+	PerfRegs:   arch.PerfRun(0, R0, 16),
 }
 
 func init() { arch.Register(Arch) }

@@ -97,6 +97,7 @@ var Arch = &arch.Arch{
 	WideRegs:   wideRegs(),
 	Control:    control.ARM64,
 	KernelRegs: kernelRegs(),
+	PerfRegs:   arch.PerfRun(0, X0, int(PC-X0)+1),
 }
 
 func init() { arch.Register(Arch) }

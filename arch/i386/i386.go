@@ -104,6 +104,11 @@ var Arch = &arch.Arch{
 
 	// struct user_regs_struct32 (the kernel's asm/user32.h). It has 4 bytes for a selector, of which
 	// the processor leaves all but two undefined.
+	// asm/perf_regs.h: the selectors of data segments are left out, which 64-bit kernels do not sample.
+	PerfRegs: []arch.PerfReg{
+		{Bit: 0, Reg: EAX}, {Bit: 1, Reg: EBX}, {Bit: 2, Reg: ECX}, {Bit: 3, Reg: EDX}, {Bit: 4, Reg: ESI}, {Bit: 5, Reg: EDI},
+		{Bit: 6, Reg: EBP}, {Bit: 7, Reg: ESP}, {Bit: 8, Reg: EIP}, {Bit: 9, Reg: EFLAGS}, {Bit: 10, Reg: CS}, {Bit: 11, Reg: SS},
+	},
 	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 68, Regs: []arch.KernelReg{
 		{Reg: EBX, Off: 0, Size: 4}, {Reg: ECX, Off: 4, Size: 4}, {Reg: EDX, Off: 8, Size: 4}, {Reg: ESI, Off: 12, Size: 4},
 		{Reg: EDI, Off: 16, Size: 4}, {Reg: EBP, Off: 20, Size: 4}, {Reg: EAX, Off: 24, Size: 4}, {Reg: DS, Off: 28, Size: 2},

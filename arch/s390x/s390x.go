@@ -120,9 +120,19 @@ var Arch = &arch.Arch{
 	WideRegs:   wideRegs(),
 	Control:    control.S390X,
 	KernelRegs: kernelRegs(),
+	PerfRegs:   perfRegs(),
 }
 
 func init() { arch.Register(Arch) }
+
+// perfRegs has the general registers, the floating-point registers, in which functions save others, and the program status word.
+func perfRegs() []arch.PerfReg {
+	list := arch.PerfRun(0, R0, 16)
+	for i, f := range [...]trad.Reg{F0, F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15} {
+		list = append(list, arch.PerfReg{Bit: 16 + uint8(i), Reg: f})
+	}
+	return append(list, arch.PerfReg{Bit: 32, Reg: PSWM}, arch.PerfReg{Bit: 33, Reg: PSWA})
+}
 
 // registers lists the registers in gdb's order of groups.
 func registers() (regs []arch.RegInfo) {

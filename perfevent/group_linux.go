@@ -1,0 +1,270 @@
+package perfevent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Event is what is counted: a sample is taken each time that enough of it has happened.
+type Event struct {
+	Name   string
+	Type   uint32 // of struct perf_event_attr
+	Config uint64
+	Unit   string // of its counts
+}
+
+// Events are the events by their names, the default first. The kernel says which of them a machine has.
+var Events = []Event{
+	{"cpu-clock", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, "nanoseconds"},
+	{"cycles", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, "count"},
+	{"instructions", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS, "count"},
+	{"cache-misses", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES, "count"},
+	{"branch-misses", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES, "count"},
+	{"page-faults", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS, "count"},
+	{"context-switches", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CONTEXT_SWITCHES, "count"},
+}
+
+// MaxStack is the largest copy of a stack that a sample can have, in bytes: what the kernel's 16-bit size of a record allows, less
+// room for the other fields.
+const MaxStack = 60 << 10
+
+// Options say what a [Group] samples.
+type Options struct {
+	Event     Event
+	Frequency uint64 // samples a second of the event's time; 0 for each Period
+	Period    uint64 // events from one sample to the next, where Frequency is 0
+	UserRegs  uint64 // the registers to copy, as the kernel numbers them for this processor; all must exist
+	StackSize uint32 // bytes of the stack to copy, a multiple of 8; at most [MaxStack]
+	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that this takes, they are left
+	// out, and [Group.Kernel] says so.
+	Kernel bool
+	OnExec bool // the events begin when the thread runs another program, execve(2)
+	// Ring is the size of each processor's ring buffer in bytes; 0 for 8 MiB. Where the limit on locked memory is
+	// less, the buffers are smaller.
+	Ring int
+}
+
+// Group are the events of some threads, or of all of the machine, with a ring buffer for each processor. One
+// goroutine at a time uses it.
+type Group struct {
+	Format Format
+	// Kernel says that there are samples in the kernel's code.
+	Kernel bool
+
+	attr  unix.PerfEventAttr
+	cpus  []int
+	rings []*ring // one for each of cpus
+	fds   []int   // of events that have no ring of their own
+	polls []unix.PollFd
+}
+
+// NewGroup makes a Group without threads.
+func NewGroup(opts Options) (*Group, error) {
+	cpus, err := online()
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{cpus: cpus, Kernel: opts.Kernel}
+	g.attr = unix.PerfEventAttr{
+		Type: opts.Event.Type, Config: opts.Event.Config, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
+		Sample_type: SampleIdentifier | SampleIP | SampleTID | SampleTime | SampleCPU | SamplePeriod | SampleCallchain,
+		Bits: unix.PerfBitInherit | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
+			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitWatermark | unix.PerfBitExcludeHv | unix.PerfBitExcludeGuest,
+		Clockid: unix.CLOCK_MONOTONIC,
+		Sample:  opts.Period,
+	}
+	if opts.Frequency != 0 {
+		g.attr.Bits |= unix.PerfBitFreq
+		g.attr.Sample = opts.Frequency
+	}
+	if opts.UserRegs != 0 {
+		g.attr.Sample_type |= SampleRegsUser | SampleStackUser
+		g.attr.Sample_regs_user, g.attr.Sample_stack_user = opts.UserRegs, opts.StackSize
+	}
+	if opts.OnExec {
+		g.attr.Bits |= unix.PerfBitDisabled | unix.PerfBitEnableOnExec
+	}
+	if !opts.Kernel {
+		g.attr.Bits |= unix.PerfBitExcludeKernel
+	}
+	size := opts.Ring
+	if size == 0 {
+		size = 8 << 20
+	}
+	for range cpus {
+		g.rings = append(g.rings, &ring{fd: -1, size: size})
+	}
+	g.Format = Format{SampleType: g.attr.Sample_type, UserRegs: g.attr.Sample_regs_user, IDAll: true}
+	return g, nil
+}
+
+// online returns the numbers of the processors that run, from /sys/devices/system/cpu/online: "0-3,8".
+func online() (cpus []int, err error) {
+	const file = "/sys/devices/system/cpu/online"
+	b, err := os.ReadFile(file)
+	if err != nil { // a container may hide it
+		for cpu := range runtime.NumCPU() {
+			cpus = append(cpus, cpu)
+		}
+		return cpus, nil
+	}
+	for part := range strings.SplitSeq(strings.TrimSpace(string(b)), ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		lo, err := strconv.Atoi(first)
+		hi := lo
+		if err == nil && isRange {
+			hi, err = strconv.Atoi(last)
+		}
+		if err != nil || hi < lo || hi > 1<<16 {
+			return nil, fmt.Errorf("%s: %q is no list of processors", file, b)
+		}
+		for cpu := lo; cpu <= hi; cpu++ {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus, nil
+}
+
+// AddThread samples a thread from now on, and all that it begins. The error is the kernel's: ESRCH if the
+// thread has ended, EACCES or EPERM if it may not be sampled, EMFILE if too many files would be open.
+func (g *Group) AddThread(tid int) error { return g.add(tid) }
+
+// AddAll samples all of the machine from now on.
+func (g *Group) AddAll() error { return g.add(-1) }
+
+func (g *Group) add(tid int) error {
+	for i, cpu := range g.cpus {
+		fd, err := g.open(tid, cpu)
+		if errors.Is(err, unix.ENODEV) { // the processor has just been taken away
+			continue
+		}
+		if err == nil {
+			err = g.direct(fd, g.rings[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Group) open(tid, cpu int) (fd int, err error) {
+	for {
+		fd, err = unix.PerfEventOpen(&g.attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+		switch {
+		case err == nil:
+			return fd, nil
+		case (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) && g.attr.Bits&unix.PerfBitExcludeKernel == 0:
+			g.attr.Bits |= unix.PerfBitExcludeKernel
+			g.Kernel = false
+		case errors.Is(err, unix.EMFILE) && moreFiles():
+		default:
+			return -1, err
+		}
+	}
+}
+
+// moreFiles raises the limit of open files as far as this user may, and reports whether that was more.
+func moreFiles() bool {
+	var lim unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil || lim.Cur >= lim.Max {
+		return false
+	}
+	lim.Cur = lim.Max
+	return unix.Setrlimit(unix.RLIMIT_NOFILE, &lim) == nil
+}
+
+// direct has an event write into the ring of its processor. The first event of each makes it.
+func (g *Group) direct(fd int, r *ring) error {
+	if r.fd >= 0 {
+		g.fds = append(g.fds, fd)
+		return unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, r.fd)
+	}
+	if err := r.open(fd); err != nil {
+		unix.Close(fd)
+		return err
+	}
+	g.polls = append(g.polls, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	return nil
+}
+
+// Wait waits until a ring is a quarter full, or for some time.
+func (g *Group) Wait(timeout time.Duration) error {
+	_, err := unix.Poll(g.polls, int(timeout.Milliseconds()))
+	if errors.Is(err, unix.EINTR) {
+		err = nil
+	}
+	for i := range g.polls {
+		// When all threads of an event have ended, its file is always ready.
+		if g.polls[i].Revents&unix.POLLHUP != 0 {
+			g.polls[i].Fd = -1
+		}
+	}
+	return err
+}
+
+// Ended reports whether all threads have ended: no record will come any more.
+func (g *Group) Ended() bool {
+	for i := range g.polls {
+		if g.polls[i].Fd >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Read calls visit with the records of all rings that were written before now, the oldest first. A record is valid
+// until visit returns.
+func (g *Group) Read(now time.Duration, visit func(Record) error) error {
+	for _, r := range g.rings {
+		r.look()
+	}
+	for {
+		var oldest *ring
+		for _, r := range g.rings {
+			if !r.peek(&g.Format) {
+				continue
+			}
+			if r.time <= uint64(now) && (oldest == nil || r.time < oldest.time) {
+				oldest = r
+			}
+		}
+		if oldest == nil {
+			break
+		}
+		err := visit(oldest.next)
+		oldest.pass()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Now returns the time on the clock of the events.
+func Now() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// Close ends the events.
+func (g *Group) Close() error {
+	for _, fd := range g.fds {
+		unix.Close(fd)
+	}
+	for _, r := range g.rings {
+		r.close()
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// engine walks the samples among records, and counts their stacks.
+type engine struct {
+	host   host
+	arch   *arch.Arch // of 64-bit processes
+	narrow *arch.Arch // of 32-bit ones; nil if there is none
+	table  func(*arch.Arch) *frame.Table
+	format *perfevent.Format
+
+	spaces  map[int32]*space
+	names   map[int32]string // of threads that have a new name, by ID
+	threads map[int32]uint32 // index of a thread that runs, by its ID
+	list    []Thread
+	indices map[Thread]uint32
+	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
+	tree    *tree
+	stats   Stats
+
+	sample perfevent.Sample
+	regs   arch.Registers
+	memory sampled
+	pcs    []uint64
+	stack  []uint32
+	// check is called with each walk; tests compare it with that of a frame.Stack.
+	check func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
+}
+
+// Thread is a thread that was sampled.
+type Thread struct {
+	PID, TID int
+	Name     string // "" if it is not known
+	Process  string // the name of the process's first thread
+}
+
+// Stats say how a recording went.
+type Stats struct {
+	Samples   uint64 // that were taken
+	Lost      uint64 // records that were lost because the rings were full
+	Throttled uint64 // times that the kernel has stopped the events for a moment, because they took too long
+	Whole     uint64 // samples whose stacks go to the outermost frame
+	Chained   uint64 // of those that are longer than the copy: how many go on along frame pointers
+	Cut       uint64 // that are longer than the copy, and do not
+	Stopped   uint64 // that end for another reason
+	Empty     uint64 // samples without a frame
+}
+
+// maxDepth bounds the frames of a sample. The smallest frame takes a word of the stack's copy, most take four or more.
+const maxDepth = 8192
+
+func newEngine(h host, format *perfevent.Format, a, narrow *arch.Arch, table func(*arch.Arch) *frame.Table) *engine {
+	return &engine{host: h, format: format, arch: a, narrow: narrow, table: table, spaces: map[int32]*space{},
+		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), pcs: make([]uint64, maxDepth)}
+}
+
+// record takes a record. An error says that it is broken.
+func (e *engine) record(r perfevent.Record) error {
+	switch r.Type {
+	case perfevent.RecordSample:
+		if err := e.format.Sample(r, &e.sample); err != nil {
+			return err
+		}
+		e.take(&e.sample)
+	case perfevent.RecordMmap, perfevent.RecordMmap2:
+		m, err := e.format.Mmap(r)
+		if err != nil {
+			return err
+		}
+		if s := e.spaces[m.PID]; s != nil {
+			s.mapped(&m)
+		}
+	case perfevent.RecordComm:
+		c, err := e.format.Comm(r)
+		if err != nil {
+			return err
+		}
+		if c.Exec {
+			e.forget(c.PID)
+		}
+		delete(e.threads, c.TID)
+		e.names[c.TID] = c.Name
+	case perfevent.RecordFork, perfevent.RecordExit:
+		k, err := e.format.Fork(r)
+		if err != nil {
+			return err
+		}
+		delete(e.threads, k.TID)
+		delete(e.names, k.TID)
+		if r.Type == perfevent.RecordExit {
+			break
+		}
+		if name, ok := e.names[k.ParentTID]; ok {
+			e.names[k.TID] = name
+		}
+		if e.begun != nil {
+			e.begun[k.TID] = true
+		}
+		if k.PID == k.ParentPID {
+			break
+		}
+		e.forget(k.PID) // a process that had the number before
+		if parent := e.spaces[k.ParentPID]; parent != nil {
+			e.spaces[k.PID] = newSpace(int(k.PID), e.host, parent.arch, e.table(parent.arch), parent)
+		}
+	case perfevent.RecordLost:
+		n, err := e.format.Lost(r)
+		if err != nil {
+			return err
+		}
+		e.stats.Lost += n
+	case perfevent.RecordThrottle:
+		e.stats.Throttled++
+	}
+	return nil
+}
+
+// forget drops a process that has ended or runs another program. Places keep its modules.
+func (e *engine) forget(pid int32) {
+	delete(e.spaces, pid)
+	e.host.forget(int(pid))
+}
+
+// take walks a sample and counts it.
+func (e *engine) take(s *perfevent.Sample) {
+	e.stats.Samples++
+	e.stack = e.stack[:0]
+	e.kernel(s)
+	if s.ABI != perfevent.RegsNone {
+		e.user(s)
+	}
+	if len(e.stack) == 0 {
+		e.stats.Empty++
+	}
+	e.tree.add(e.thread(s.PID, s.TID), e.stack, s.Period)
+}
+
+// kernel appends the frames in the kernel, which the kernel has walked.
+func (e *engine) kernel(s *perfevent.Sample) {
+	mode := s.Misc & perfevent.MiscMode
+	in := mode == perfevent.MiscKernel
+	first := true
+	for _, pc := range s.Chain {
+		if pc >= perfevent.ContextMarks {
+			in = pc == perfevent.ContextKernel
+			continue
+		}
+		if !in {
+			continue
+		}
+		if !first {
+			pc-- // a return address
+		}
+		first = false
+		e.stack = append(e.stack, e.tree.place(place{kind: placeKernel, addr: pc}))
+	}
+	if first && mode == perfevent.MiscKernel && s.IP != 0 {
+		e.stack = append(e.stack, e.tree.place(place{kind: placeKernel, addr: s.IP}))
+	}
+}
+
+// user appends the frames of the program.
+func (e *engine) user(s *perfevent.Sample) {
+	p := e.space(s)
+	if p == nil {
+		e.end("registers of an unknown processor")
+		e.stats.Stopped++
+		return
+	}
+	p.refresh()
+	e.regs = arch.Registers{}
+	p.arch.FromPerf(e.format.UserRegs, s.Regs, &e.regs)
+	sp, _ := e.regs.Get(p.arch.SP)
+	e.memory = sampled{lo: sp, stack: s.Stack, space: p}
+	n, stop := p.walker.Walk(&e.regs, &e.memory, e.pcs)
+	if e.check != nil {
+		e.check(p, &e.regs, &e.memory, e.pcs[:n], stop)
+	}
+	rest, how := e.goOn(s, e.pcs[:n], stop)
+	p.walker.AddressesInBlock(e.pcs[:n])
+	for _, addr := range e.pcs[:n] {
+		e.stack = append(e.stack, e.tree.place(p.place(addr)))
+	}
+	for _, pc := range rest {
+		e.stack = append(e.stack, e.tree.place(p.place(pc-1)))
+	}
+	if how != "" {
+		e.end(how)
+	}
+}
+
+// goOn says how a stack ends. If it is longer than the copy, the kernel's own walk along frame pointers may have the rest.
+func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) (rest []uint64, how string) {
+	switch {
+	case stop.Whole():
+		e.stats.Whole++
+		return nil, ""
+	case !e.memory.beyond:
+		e.stats.Stopped++
+		return nil, stop.String()
+	}
+	if rest := beyond(userChain(s.Chain), pcs); len(rest) > 0 {
+		e.stats.Chained++
+		return rest, endChained
+	}
+	e.stats.Cut++
+	return nil, fmt.Sprintf("the stack is longer than the %d KiB that were copied", len(s.Stack)>>10)
+}
+
+// maxSkipped is how many frames a walk along frame pointers may skip at its beginning: a function that has just been called, and one
+// that keeps no frame pointer, which are not seen.
+const maxSkipped = 2
+
+// beyond returns what a call chain has beyond the PCs of a walk, if both are equal up to there.
+func beyond(chain, pcs []uint64) []uint64 {
+	n := len(pcs)
+	for skipped := range maxSkipped + 1 {
+		if end := n - skipped; end >= 2 && len(chain) > end && chain[0] == pcs[0] && slices.Equal(chain[1:end], pcs[1+skipped:]) {
+			return chain[end:]
+		}
+	}
+	return nil
+}
+
+// endChained marks a stack whose outer frames were found along frame pointers: functions that keep none are missing there.
+const endChained = "the outer frames by frame pointers alone"
+
+// userChain returns the part of a call chain that is of the program.
+func userChain(chain []uint64) []uint64 {
+	i := slices.Index(chain, perfevent.ContextUser)
+	if i < 0 {
+		return nil
+	}
+	chain = chain[i+1:]
+	if end := slices.IndexFunc(chain, func(pc uint64) bool { return pc >= perfevent.ContextMarks }); end >= 0 {
+		chain = chain[:end]
+	}
+	return chain
+}
+
+// end appends what says why the stack ends.
+func (e *engine) end(why string) {
+	e.stack = append(e.stack, e.tree.place(place{kind: placeEnd, addr: uint64(e.tree.reason(why))}))
+}
+
+// space returns the address space of a sample; nil if it is of an unknown processor.
+func (e *engine) space(s *perfevent.Sample) *space {
+	if p := e.spaces[s.PID]; p != nil {
+		return p
+	}
+	a := e.arch
+	if s.ABI == perfevent.Regs32 {
+		a = e.narrow
+	}
+	if a == nil {
+		return nil
+	}
+	p := newSpace(int(s.PID), e.host, a, e.table(a), nil)
+	e.spaces[s.PID] = p
+	return p
+}
+
+// place returns where an address is.
+func (s *space) place(addr uint64) place {
+	if m := s.modules.Find(addr); m != nil {
+		return place{module: m, addr: addr}
+	}
+	return place{addr: addr, pid: int32(s.pid)}
+}
+
+// thread returns the index of a thread.
+func (e *engine) thread(pid, tid int32) uint32 {
+	if i, ok := e.threads[tid]; ok {
+		return i
+	}
+	t := Thread{PID: int(pid), TID: int(tid), Name: e.name(pid, tid), Process: e.name(pid, pid)}
+	i, ok := e.indices[t]
+	if !ok {
+		i = uint32(len(e.list))
+		e.list = append(e.list, t)
+		e.indices[t] = i
+	}
+	e.threads[tid] = i
+	return i
+}
+
+// name returns the name of a thread.
+func (e *engine) name(pid, tid int32) string {
+	if name, ok := e.names[tid]; ok {
+		return name
+	}
+	name := e.host.name(int(pid), int(tid))
+	e.names[tid] = name
+	return name
+}

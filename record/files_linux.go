@@ -1,0 +1,228 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// machine is this machine with its processes.
+type machine struct {
+	procs  map[int]*proc
+	images elfimage.Cache
+	files  []*os.File
+}
+
+// proc are the open files of a process. They belong to it alone: another process with its number is another proc.
+type proc struct {
+	dir *os.File
+	mem *os.File // nil if its memory may not be read
+}
+
+func newMachine() *machine { return &machine{procs: map[int]*proc{}} }
+
+// proc opens a process's folder in /proc.
+func (m *machine) proc(pid int) (*proc, error) {
+	if p := m.procs[pid]; p != nil {
+		return p, nil
+	}
+	dir, err := os.Open("/proc/" + strconv.Itoa(pid))
+	if err != nil {
+		return nil, err
+	}
+	p := &proc{dir: dir}
+	p.mem, _ = p.open("mem")
+	m.procs[pid] = p
+	return p, nil
+}
+
+// forget closes what is open of a process, which has ended or runs another program.
+func (m *machine) forget(pid int) {
+	if p := m.procs[pid]; p != nil {
+		p.dir.Close()
+		if p.mem != nil {
+			p.mem.Close()
+		}
+		delete(m.procs, pid)
+	}
+}
+
+func (p *proc) open(name string) (*os.File, error) {
+	fd, err := unix.Openat(int(p.dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: p.dir.Name() + "/" + name, Err: err}
+	}
+	return os.NewFile(uintptr(fd), p.dir.Name()+"/"+name), nil
+}
+
+// maps implements host.
+func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
+	p, err := m.proc(pid)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.open("maps")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxText))
+	if err != nil {
+		return nil, err
+	}
+	maps, err := procmaps.Parse(text)
+	if err == nil && len(maps) == 0 {
+		err = os.ErrProcessDone
+	}
+	return maps, err
+}
+
+// maxText bounds a file of /proc, bytes.
+const maxText = 64 << 20
+
+// memory implements host.
+func (m *machine) memory(pid int) target.Memory {
+	if p, err := m.proc(pid); err == nil && p.mem != nil {
+		return fileMemory{p.mem}
+	}
+	return nil
+}
+
+// fileMemory is /proc/PID/mem.
+type fileMemory struct{ f *os.File }
+
+// ReadMemory implements [target.Memory].
+func (m fileMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if addr > 1<<63-1 {
+		return 0, fmt.Errorf("read memory at %#x: %w", addr, target.ErrUnmapped)
+	}
+	for n < len(p) {
+		got, err := unix.Pread(int(m.f.Fd()), p[n:], int64(addr)+int64(n))
+		if n += max(got, 0); err != nil || got <= 0 {
+			return n, fmt.Errorf("read memory at %#x: %w", addr+uint64(n), target.ErrUnmapped)
+		}
+	}
+	return n, nil
+}
+
+// name implements host.
+func (m *machine) name(pid, tid int) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(b), "\n")
+}
+
+// open implements host. It opens the mapped file, and no other that has its path now.
+func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
+	p, err := m.proc(pid)
+	if f.IsVDSO() {
+		if err == nil && p.mem != nil {
+			if im, err := elfimage.OpenMapped(fileMemory{p.mem}, f.Lo, f.Hi-f.Lo); err == nil {
+				return im, nil
+			}
+		}
+		return ownVDSO()
+	}
+	var file *os.File
+	if err == nil {
+		file = p.mapped(f)
+	}
+	if file == nil {
+		for _, root := range [...]string{fmt.Sprintf("/proc/%d/root", pid), ""} {
+			if file, err = (regular.At{Root: root, Path: f.Path}).Open(); err == nil {
+				if isFile(file, f) {
+					break
+				}
+				file.Close()
+				file, err = nil, fmt.Errorf("%s: another file is there now", f.Path)
+			}
+		}
+	}
+	if file != nil {
+		st, err := file.Stat()
+		if err != nil {
+			file.Close()
+			return nil, err
+		}
+		im, again, err := m.images.Open(file, st.Size())
+		if err != nil || again {
+			file.Close()
+		} else {
+			m.files = append(m.files, file)
+		}
+		return im, err
+	}
+	if p != nil && p.mem != nil {
+		if im, err := elfimage.OpenMapped(fileMemory{p.mem}, f.Lo, f.Mappings[len(f.Mappings)-1].Hi-f.Lo); err == nil {
+			return im, nil
+		}
+	}
+	return nil, err
+}
+
+// mapped opens a file through a range of addresses at which the process has mapped it; nil if that is not allowed.
+func (p *proc) mapped(f *procmaps.File) *os.File {
+	for _, x := range f.Mappings {
+		fd, err := unix.Openat(int(p.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		file, err := regular.Reopen(fd, f.Path)
+		unix.Close(fd)
+		if err == nil {
+			if isFile(file, f) {
+				return file
+			}
+			file.Close()
+		}
+	}
+	return nil
+}
+
+// isFile reports whether file is the mapped one. Device numbers are not compared: on overlay and btrfs file systems, that of the mapping
+// is another than stat(2)'s.
+func isFile(file *os.File, f *procmaps.File) bool {
+	var st unix.Stat_t
+	return unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == f.Inode
+}
+
+// ownVDSO returns the kernel's code in this program, which is the same in all of its width.
+func ownVDSO() (*elfimage.Image, error) {
+	own := newMachine()
+	defer own.close()
+	maps, err := own.maps(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	for i := range maps {
+		if maps[i].IsVDSO() {
+			return elfimage.OpenMapped(own.memory(os.Getpid()), maps[i].Lo, maps[i].Hi-maps[i].Lo)
+		}
+	}
+	return nil, errors.New("this program has no vDSO")
+}
+
+// close implements host.
+func (m *machine) close() {
+	for pid := range m.procs {
+		m.forget(pid)
+	}
+	for _, f := range m.files {
+		f.Close()
+	}
+}

@@ -1,0 +1,48 @@
+package record
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// sampled is the memory that a sample's stack is walked in: the copy of the stack, which is of the sample's moment, and what no
+// moment changes: memory that the process may not write to, and code.
+type sampled struct {
+	lo    uint64
+	stack []byte
+	space *space
+	// beyond says that memory behind the copy was asked for.
+	beyond bool
+}
+
+// ReadMemory implements [target.Memory].
+func (m *sampled) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if at := addr - m.lo; at < uint64(len(m.stack)) {
+		if n = copy(p, m.stack[at:]); n == len(p) {
+			return n, nil
+		}
+		m.beyond = true
+		return n, fmt.Errorf("read memory at %#x: %w", addr+uint64(n), target.ErrUnmapped)
+	}
+	if m.space.changes(addr) {
+		m.beyond = m.beyond || addr >= m.lo
+		return 0, fmt.Errorf("read memory at %#x: %w", addr, target.ErrUnmapped)
+	}
+	return m.space.memory.ReadMemory(addr, p)
+}
+
+// Window implements [target.CopiedMemory].
+func (m *sampled) Window(addr uint64) (lo uint64, data []byte) {
+	if addr-m.lo < uint64(len(m.stack)) {
+		return m.lo, m.stack
+	}
+	return 0, nil
+}
+
+// changes reports whether the memory at addr may have changed since a sample was taken, or is not known.
+func (s *space) changes(addr uint64) bool {
+	i, ok := procmaps.Find(s.maps, addr)
+	return !ok || s.maps[i].Write && !s.maps[i].Exec
+}

@@ -1,0 +1,108 @@
+package record
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/picture"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Profile is what was recorded: stacks, and how often each was found.
+type Profile struct {
+	Event     perfevent.Event
+	Frequency int
+	Start     time.Time
+	Duration  time.Duration
+	Threads   []Thread
+	Stats     Stats
+	Kernel    bool // samples in the kernel's code are there, too
+
+	tree *tree
+}
+
+// Picture names the frames, and returns the stacks as one picture.
+func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
+	n := namer{symbols: symbols, profile: p, modules: map[*target.Module]*picture.Module{}, alone: map[*target.Module]*target.Modules{}}
+	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
+	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
+	if p.Event.Unit == "nanoseconds" {
+		s.Types = []picture.Type{{Name: "cpu", Unit: "nanoseconds"}, {Name: "samples", Unit: "count"}}
+		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(time.Second)/int64(p.Frequency)
+	}
+	named := make([][]picture.Place, len(p.tree.places))
+	processes := map[int]bool{}
+	for _, t := range p.Threads {
+		processes[t.PID] = true
+	}
+	var room []picture.Place
+	for key, c := range p.tree.counts {
+		room = room[:0]
+		for at := key.node; at != 0; at = p.tree.nodes[at].parent {
+			id := p.tree.nodes[at].place
+			if named[id] == nil {
+				named[id] = n.name(&p.tree.places[id])
+			}
+			room = append(room, named[id]...)
+		}
+		t := p.Threads[key.thread]
+		sample := picture.Sample{Values: []int64{int64(c.samples)}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
+		if len(s.Types) == 2 {
+			sample.Values = []int64{int64(c.value), int64(c.samples)}
+		}
+		if t.Name != "" {
+			sample.Texts = []picture.Text{{Key: "thread", Value: t.Name}}
+		}
+		if len(processes) > 1 {
+			sample.Root = fmt.Sprintf("%s [%d]", t.Process, t.PID)
+		}
+		s.Add(room, sample)
+	}
+	return s
+}
+
+// namer names places.
+type namer struct {
+	symbols *symbol.Symbolizer
+	profile *Profile
+	modules map[*target.Module]*picture.Module
+	alone   map[*target.Module]*target.Modules
+	kernel  kernelSymbols
+}
+
+// name returns the frames of a place: the calls that are inlined there, then the function.
+func (n *namer) name(p *place) []picture.Place {
+	switch {
+	case p.kind == placeEnd:
+		return []picture.Place{{Name: "[" + n.profile.tree.reasons[p.addr] + "]"}}
+	case p.kind == placeKernel:
+		return []picture.Place{{Function: n.kernel.name(p.addr), Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
+	case p.module == nil:
+		return []picture.Place{{Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
+	}
+	m := n.modules[p.module]
+	if m == nil {
+		m = &picture.Module{Path: p.module.Path, BuildID: p.module.BuildID(), Lo: p.module.Lo(), Hi: p.module.Hi()}
+		if len(p.module.Mappings) > 0 {
+			m.Offset = p.module.Mappings[0].Offset
+		}
+		n.modules[p.module] = m
+		n.alone[p.module] = target.NewModules([]*target.Module{p.module}, nil)
+	}
+	var list []picture.Place
+	for _, at := range n.symbols.Locate(n.alone[p.module], p.addr) {
+		list = append(list, picture.Place{Function: at.Function, File: at.File, Line: at.Line, Address: p.addr, Module: m, Inlined: at.Inline})
+	}
+	if len(list) == 0 {
+		list = []picture.Place{{Address: p.addr, Module: m}}
+	}
+	for i := range list {
+		if list[i].Function == "" {
+			list[i].Name = fmt.Sprintf("%s+%#x", filepath.Base(m.Path), p.addr-m.Lo+m.Offset)
+		}
+	}
+	return list
+}

@@ -1,0 +1,107 @@
+package record_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/i386"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/record"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// one is a sample as a target: its stack can be walked as any other.
+type one struct {
+	a       *arch.Arch
+	modules *target.Modules
+	regs    *arch.Registers
+	mem     target.Memory
+}
+
+func (o *one) Arch() *arch.Arch                  { return o.a }
+func (o *one) Memory() target.Memory             { return o.mem }
+func (o *one) Threads() ([]target.Thread, error) { return []target.Thread{o}, nil }
+func (o *one) Modules() *target.Modules          { return o.modules }
+func (o *one) Close() error                      { return nil }
+func (o *one) ID() int                           { return 1 }
+func (o *one) Name() string                      { return "" }
+func (o *one) Registers(to *arch.Registers) error {
+	*to = *o.regs
+	return nil
+}
+
+// The shares of functions are those that the program keeps by its own clock, and each sample's stack is that of a frame.Stack.
+func TestShares(t *testing.T) {
+	for _, v := range []struct {
+		name  string
+		depth string
+		how   func(record.Stats) uint64 // what all samples are
+		flags []string
+	}{
+		{"no frame pointers", "40", func(s record.Stats) uint64 { return s.Whole }, []string{"-O2", "-fomit-frame-pointer", "-pthread"}},
+		{"deeper than the copy", "60", func(s record.Stats) uint64 { return s.Chained }, []string{"-O1", "-fno-omit-frame-pointer", "-pthread", "-DROOM=1200"}},
+		{"deeper than frame pointers lead", "1500", func(s record.Stats) uint64 { return s.Cut }, []string{"-O1", "-fno-omit-frame-pointer", "-pthread"}},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", v.flags...), "2", v.depth)
+			r, err := record.Start(record.Options{PIDs: []int{p.PID}, Frequency: 499, Arch: amd64.Arch, Table: sniffer.Table})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			checked := 0
+			r.Check(func(pid int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason) {
+				if checked++; checked%20 != 0 {
+					return
+				}
+				c := walktest.New(modules, sniffer.Table(a))
+				o := &one{a, modules, regs, mem}
+				if err := c.Check(o, o); err != nil {
+					t.Error(err)
+				}
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			defer cancel()
+			if err := r.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			profile := r.Profile()
+			names := symbol.New(symbol.Options{})
+			defer names.Close()
+			shares := map[string]float64{}
+			var all float64
+			stacks := profile.Picture(names)
+			for _, s := range stacks.Samples {
+				for _, f := range s.Frames {
+					switch name := stacks.Places[f].Function; name {
+					case "half", "three_tenths", "one_fifth":
+						shares[name] += float64(s.Values[1])
+						all += float64(s.Values[1])
+					}
+				}
+			}
+			t.Logf("%+v; %v of %v", profile.Stats, shares, all)
+			if all < 100 {
+				t.Fatalf("%v samples are in functions with names", all)
+			}
+			for name, want := range map[string]float64{"half": 0.5, "three_tenths": 0.3, "one_fifth": 0.2} {
+				// Samples are taken about independently of where the program is: four standard deviations.
+				if off := math.Abs(shares[name]/all - want); off > 4*math.Sqrt(want*(1-want)/all)+0.01 {
+					t.Errorf("%s has %v of %v samples, want %v", name, shares[name], all, want)
+				}
+			}
+			if n := v.how(profile.Stats); n < profile.Stats.Samples*9/10 {
+				t.Errorf("%d stacks end as they should: %+v", n, profile.Stats)
+			}
+		})
+	}
+}

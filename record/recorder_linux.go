@@ -1,0 +1,178 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/perfevent"
+)
+
+// Options say what is recorded.
+type Options struct {
+	PIDs []int // the processes, with all that they begin; empty for all of the machine
+	// Event is what is counted; the zero Event is the processor's time.
+	Event     perfevent.Event
+	Frequency int // samples a second of each thread's time on a processor; 0 for 99
+	// StackSize is how much of each stack the kernel copies, bytes; 0 for the most that it can.
+	StackSize int
+	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs; Arch32 may be nil.
+	Arch, Arch32 *arch.Arch
+	// Table returns the sniffers for the stacks of a processor.
+	Table func(*arch.Arch) *frame.Table
+}
+
+// Recorder samples processes of this machine.
+type Recorder struct {
+	opts    Options
+	group   *perfevent.Group
+	engine  *engine
+	machine *machine
+	ends    []unix.PollFd // of the processes
+	started time.Time
+	begin   time.Duration
+}
+
+// Start begins to sample. The error says what the user can do about it.
+func Start(opts Options) (*Recorder, error) {
+	if opts.Frequency == 0 {
+		opts.Frequency = 99
+	}
+	if opts.StackSize == 0 {
+		opts.StackSize = perfevent.MaxStack
+	}
+	if opts.Event.Name == "" {
+		opts.Event = perfevent.Events[0]
+	}
+	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: perfevent.Now()}
+	group, err := perfevent.NewGroup(perfevent.Options{Event: opts.Event, Frequency: uint64(opts.Frequency), UserRegs: opts.Arch.PerfMask(),
+		StackSize: uint32(opts.StackSize), Kernel: true})
+	if err != nil {
+		return nil, err
+	}
+	r.group = group
+	r.engine = newEngine(r.machine, &group.Format, opts.Arch, opts.Arch32, opts.Table)
+	if err := r.add(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Recorder) add() error {
+	if len(r.opts.PIDs) == 0 {
+		return refused("this machine", r.group.AddAll())
+	}
+	for _, pid := range r.opts.PIDs {
+		if err := r.process(pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// process samples the threads of a process. Those that it begins from now on belong to them; others may have begun meanwhile.
+func (r *Recorder) process(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return refused(fmt.Sprint("process ", pid), err)
+	}
+	r.ends = append(r.ends, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	known := map[int]bool{}
+	r.engine.begun = map[int32]bool{}
+	defer func() { r.engine.begun = nil }()
+	for {
+		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		if err != nil {
+			return refused(fmt.Sprint("process ", pid), unix.ESRCH)
+		}
+		added := false
+		for _, e := range entries {
+			tid, err := strconv.Atoi(e.Name())
+			if err != nil || known[tid] {
+				continue
+			}
+			known[tid] = true
+			if r.engine.begun[int32(tid)] {
+				continue
+			}
+			if err := r.group.AddThread(tid); err != nil && !errors.Is(err, unix.ESRCH) {
+				return refused(fmt.Sprint("process ", pid), err)
+			}
+			added = true
+		}
+		if !added {
+			return nil
+		}
+		if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil {
+			return fmt.Errorf("record: the kernel's records: %w", err)
+		}
+	}
+}
+
+// refused says why the kernel does not sample something, and what to do about it.
+func refused(what string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.ESRCH):
+		return fmt.Errorf("record %s: no such process", what)
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return fmt.Errorf("record %s: %w: run as root, or allow perf_event_open(2) (sysctl kernel.perf_event_paranoid=1)", what, err)
+	case errors.Is(err, unix.ENOSYS):
+		return fmt.Errorf("record %s: %w: a seccomp filter or the kernel has no perf_event_open(2)", what, err)
+	case errors.Is(err, unix.EMFILE):
+		return fmt.Errorf("record %s: %w: each thread takes one on each processor: raise the limit (ulimit -n)", what, err)
+	}
+	return fmt.Errorf("record %s: %w", what, err)
+}
+
+// Run samples until ctx is done, or the processes have ended.
+func (r *Recorder) Run(ctx context.Context) error {
+	for {
+		ended := r.ended() || ctx.Err() != nil
+		if !ended {
+			if err := r.group.Wait(20 * time.Millisecond); err != nil {
+				return fmt.Errorf("record: wait for samples: %w", err)
+			}
+		}
+		if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil {
+			return fmt.Errorf("record: the kernel's records: %w", err)
+		}
+		if ended {
+			return nil
+		}
+	}
+}
+
+// ended reports whether all processes have ended.
+func (r *Recorder) ended() bool {
+	if len(r.ends) == 0 {
+		return false
+	}
+	unix.Poll(r.ends, 0)
+	return !slices.ContainsFunc(r.ends, func(p unix.PollFd) bool { return p.Revents == 0 })
+}
+
+// Profile returns what was recorded so far.
+func (r *Recorder) Profile() *Profile {
+	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
+		Stats: r.engine.stats, Kernel: r.group.Kernel, tree: r.engine.tree}
+}
+
+// Close ends the recording. Profiles that were made have their names from then on, and no others.
+func (r *Recorder) Close() error {
+	for _, p := range r.ends {
+		unix.Close(int(p.Fd))
+	}
+	r.machine.close()
+	return r.group.Close()
+}

@@ -1,0 +1,155 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/jit"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// host is where processes are: this machine, or a file that was recorded on another.
+type host interface {
+	// maps returns what a process has mapped now. An error says that only records tell.
+	maps(pid int) ([]procmaps.Mapping, error)
+	// open opens a mapped file.
+	open(pid int, f *procmaps.File) (*elfimage.Image, error)
+	// memory returns the memory of a process as it is now; nil if there is none.
+	memory(pid int) target.Memory
+	// name returns the name of a thread; "" if it is not known.
+	name(pid, tid int) string
+	// forget says that the process has ended, or runs another program.
+	forget(pid int)
+	close()
+}
+
+// space is the address space of one process, from one execve(2) to the next.
+type space struct {
+	pid     int
+	host    host
+	arch    *arch.Arch
+	maps    []procmaps.Mapping // ascending
+	stale   bool               // maps have changed since modules was made
+	ask     bool               // the host knows more of the change than the records
+	modules *target.Modules
+	known   map[fileAt]*target.Module // what modules were made of
+	memory  target.Memory             // unwritable memory alone
+	walker  *frame.Walker
+	warn    func(format string, args ...any)
+}
+
+// fileAt tells the modules of a process apart.
+type fileAt struct {
+	path         string
+	lo, offset   uint64
+	hi           uint64
+	major, minor uint32
+	inode        uint64
+}
+
+// maxMappings bounds the mappings of one process: the kernel's own default bound (vm.max_map_count).
+const maxMappings = 65530
+
+// newSpace describes a process as it is now. parent, which may be nil, is the space that it is a copy of.
+func newSpace(pid int, h host, a *arch.Arch, table *frame.Table, parent *space) *space {
+	s := &space{pid: pid, host: h, arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
+	if parent != nil {
+		s.maps = slices.Clone(parent.maps)
+	}
+	s.walker = frame.NewWalker(nil, table)
+	return s
+}
+
+// mapped notes that the process has mapped code.
+func (s *space) mapped(m *perfevent.Mmap) {
+	if m.NotExecutable || m.Size == 0 || m.Addr+m.Size < m.Addr {
+		return
+	}
+	at := procmaps.Mapping{Lo: m.Addr, Hi: m.Addr + m.Size, Offset: m.Offset, Read: true, Exec: true, Major: m.Major, Minor: m.Minor, Inode: m.Inode, Path: m.Path}
+	const write = 2 // PROT_WRITE
+	at.Write = m.Full && m.Protection&write != 0
+	if m.Path == "//anon" {
+		at.Path, at.Offset, at.Inode = "", 0, 0
+	}
+	s.maps = splice(s.maps, at)
+	s.stale = true
+	s.ask = s.ask || at.IsFile()
+}
+
+// splice adds a mapping, and takes away what was mapped there before.
+func splice(maps []procmaps.Mapping, at procmaps.Mapping) []procmaps.Mapping {
+	if len(maps) >= maxMappings {
+		return maps
+	}
+	from, _ := slices.BinarySearchFunc(maps, at.Lo, func(m procmaps.Mapping, lo uint64) int { return cmp.Compare(m.Hi-1, lo) })
+	to := from
+	var with []procmaps.Mapping
+	for ; to < len(maps) && maps[to].Lo < at.Hi; to++ {
+		if left := maps[to]; left.Lo < at.Lo {
+			left.Hi = at.Lo
+			with = append(with, left)
+		}
+		if right := maps[to]; right.Hi > at.Hi {
+			right.Offset += at.Hi - right.Lo
+			right.Lo = at.Hi
+			with = append(with, at, right)
+		}
+	}
+	if n := len(with); n == 0 || with[n-1].Lo < at.Lo {
+		with = append(with, at)
+	}
+	return slices.Replace(maps, from, to, with...)
+}
+
+// refresh makes the modules anew if what is mapped has changed.
+func (s *space) refresh() {
+	if !s.stale {
+		return
+	}
+	if s.ask {
+		if maps, err := s.host.maps(s.pid); err == nil {
+			s.maps = maps
+		}
+	}
+	s.stale, s.ask = false, false
+	s.modules = procmaps.Modules(s.maps, func(f *procmaps.File) *target.Module {
+		key := fileAt{f.Path, f.Lo, f.Offset, f.Hi, f.Major, f.Minor, f.Inode}
+		m, ok := s.known[key]
+		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
+			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return s.host.open(s.pid, f) })
+			s.known[key] = m
+		}
+		return m
+	})
+	s.memory = &unwritten{s}
+	if mem := s.host.memory(s.pid); mem != nil {
+		s.modules.Memory = mem
+		jit.Register(s.modules, mem, s.arch, s.warn)
+	}
+	s.walker.SetModules(s.modules)
+}
+
+// unwritten is the memory of a process that it does not write to: the process's own while it lives, then that of the files.
+type unwritten struct{ *space }
+
+// ReadMemory implements [target.Memory].
+func (m unwritten) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if mem := m.host.memory(m.pid); mem != nil {
+		if n, err = mem.ReadMemory(addr, p); n == len(p) {
+			return n, nil
+		}
+	}
+	if at := m.modules.FindFile(addr); at != nil {
+		if im, bias, err := at.Image(); err == nil {
+			if n = im.ReadLoaded(addr-bias, p); n == len(p) {
+				return n, nil
+			}
+		}
+	}
+	return n, target.ErrUnmapped
+}

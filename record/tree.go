@@ -1,0 +1,108 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// place is where a frame is.
+type place struct {
+	kind   placeKind
+	module *target.Module // of placeUser; nil for code of no file
+	addr   uint64         // that of the call, or of the interrupted instruction; for a placeEnd, which one
+	pid    int32          // of a placeUser that is in no module
+}
+
+type placeKind uint8
+
+const (
+	placeUser placeKind = iota
+	placeKernel
+	placeEnd // no frame: why the stack is not whole
+)
+
+// node is a frame of those stacks that have the same frames further out. Node 0 is outside of all.
+type node struct{ parent, place uint32 }
+
+// sampleKey is what samples have in common that are counted as one.
+type sampleKey struct{ thread, node uint32 }
+
+// count is how many samples there were, and how much of the event they stand for.
+type count struct{ samples, value uint64 }
+
+// tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far as they are
+// like others, with an end that says so.
+type tree struct {
+	places   []place
+	placeIDs map[place]uint32
+	nodes    []node
+	children map[node]uint32
+	counts   map[sampleKey]*count
+	reasons  []string // why stacks are not whole
+	full     bool
+	cut      uint64 // samples of stacks that are not kept as a whole
+}
+
+// maxNodes bounds the tree: 2 million nodes take some 100 MB.
+const maxNodes = 2 << 20
+
+func newTree() *tree {
+	return &tree{nodes: make([]node, 1), placeIDs: map[place]uint32{}, children: map[node]uint32{}, counts: map[sampleKey]*count{}}
+}
+
+func (t *tree) place(p place) uint32 {
+	id, ok := t.placeIDs[p]
+	if !ok {
+		id = uint32(len(t.places))
+		t.places = append(t.places, p)
+		t.placeIDs[p] = id
+	}
+	return id
+}
+
+// reason returns the number of a reason why stacks are not whole.
+func (t *tree) reason(why string) int {
+	i := slices.Index(t.reasons, why)
+	if i < 0 {
+		i = len(t.reasons)
+		t.reasons = append(t.reasons, why)
+	}
+	return i
+}
+
+// add counts a stack, whose innermost frame comes first.
+func (t *tree) add(thread uint32, stack []uint32, value uint64) {
+	at := uint32(0)
+	for i := len(stack) - 1; i >= 0; i-- {
+		key := node{at, stack[i]}
+		next, ok := t.children[key]
+		if !ok {
+			if len(t.nodes) >= maxNodes {
+				t.full = true
+				t.cut++
+				break
+			}
+			next = uint32(len(t.nodes))
+			t.nodes = append(t.nodes, key)
+			t.children[key] = next
+		}
+		at = next
+	}
+	key := sampleKey{thread, at}
+	c := t.counts[key]
+	if c == nil {
+		c = new(count)
+		t.counts[key] = c
+	}
+	c.samples++
+	c.value += value
+}
+
+// stack appends the places of a node and of those further out, the innermost first.
+func (t *tree) stack(list []place, at uint32) []place {
+	for ; at != 0; at = t.nodes[at].parent {
+		list = append(list, t.places[t.nodes[at].place])
+	}
+	return list
+}
