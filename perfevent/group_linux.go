@@ -13,29 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Event is what is counted: a sample is taken each time that enough of it has happened.
-type Event struct {
-	Name   string
-	Type   uint32 // of struct perf_event_attr
-	Config uint64
-	Unit   string // of its counts
-}
-
-// Events are the events by their names, the default first. The kernel says which of them a machine has.
-var Events = []Event{
-	{"cpu-clock", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, "nanoseconds"},
-	{"cycles", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, "count"},
-	{"instructions", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_INSTRUCTIONS, "count"},
-	{"cache-misses", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CACHE_MISSES, "count"},
-	{"branch-misses", unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_BRANCH_MISSES, "count"},
-	{"page-faults", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_PAGE_FAULTS, "count"},
-	{"context-switches", unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CONTEXT_SWITCHES, "count"},
-}
-
-// MaxStack is the largest copy of a stack that a sample can have, in bytes: what the kernel's 16-bit size of a record allows, less
-// room for the other fields.
-const MaxStack = 60 << 10
-
 // Options say what a [Group] samples.
 type Options struct {
 	Event     Event

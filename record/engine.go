@@ -13,16 +13,17 @@ import (
 // engine walks the samples among records, and counts their stacks.
 type engine struct {
 	host   host
-	arch   *arch.Arch // of 64-bit processes
-	narrow *arch.Arch // of 32-bit ones; nil if there is none
-	table  func(*arch.Arch) *frame.Table
+	opts   Options
+	owners map[*target.Module]int // the processes of modules
 	format *perfevent.Format
 
 	spaces  map[int32]*space
 	names   map[int32]string // of threads that have a new name, by ID
+	ended   []int32          // processes, the first to end first
 	threads map[int32]uint32 // index of a thread that runs, by its ID
 	list    []Thread
 	indices map[Thread]uint32
+	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
 	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
 	tree    *tree
 	stats   Stats
@@ -58,9 +59,12 @@ type Stats struct {
 // maxDepth bounds the frames of a sample. The smallest frame takes a word of the stack's copy, most take four or more.
 const maxDepth = 8192
 
-func newEngine(h host, format *perfevent.Format, a, narrow *arch.Arch, table func(*arch.Arch) *frame.Table) *engine {
-	return &engine{host: h, format: format, arch: a, narrow: narrow, table: table, spaces: map[int32]*space{},
-		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), pcs: make([]uint64, maxDepth)}
+func newEngine(h host, format *perfevent.Format, opts Options) *engine {
+	if opts.Warn == nil {
+		opts.Warn = func(string, ...any) {}
+	}
+	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, spaces: map[int32]*space{}, names: map[int32]string{},
+		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), pcs: make([]uint64, maxDepth)}
 }
 
 // record takes a record. An error says that it is broken.
@@ -97,6 +101,9 @@ func (e *engine) record(r perfevent.Record) error {
 		delete(e.threads, k.TID)
 		delete(e.names, k.TID)
 		if r.Type == perfevent.RecordExit {
+			if k.PID == k.TID {
+				e.end(k.PID)
+			}
 			break
 		}
 		if name, ok := e.names[k.ParentTID]; ok {
@@ -108,9 +115,12 @@ func (e *engine) record(r perfevent.Record) error {
 		if k.PID == k.ParentPID {
 			break
 		}
+		if e.only[k.ParentPID] {
+			e.only[k.PID] = true
+		}
 		e.forget(k.PID) // a process that had the number before
 		if parent := e.spaces[k.ParentPID]; parent != nil {
-			e.spaces[k.PID] = newSpace(int(k.PID), e.host, parent.arch, e.table(parent.arch), parent)
+			e.newSpace(k.PID, parent.arch, parent)
 		}
 	case perfevent.RecordLost:
 		n, err := e.format.Lost(r)
@@ -130,8 +140,22 @@ func (e *engine) forget(pid int32) {
 	e.host.forget(int(pid))
 }
 
+// maxEnded is how many processes that have ended are kept: more of their samples may come.
+const maxEnded = 64
+
+// end notes that a process has ended.
+func (e *engine) end(pid int32) {
+	if e.ended = append(e.ended, pid); len(e.ended) > maxEnded {
+		e.forget(e.ended[0])
+		e.ended = e.ended[1:]
+	}
+}
+
 // take walks a sample and counts it.
 func (e *engine) take(s *perfevent.Sample) {
+	if e.only != nil && !e.only[s.PID] {
+		return
+	}
 	e.stats.Samples++
 	e.stack = e.stack[:0]
 	e.kernel(s)
@@ -172,7 +196,7 @@ func (e *engine) kernel(s *perfevent.Sample) {
 func (e *engine) user(s *perfevent.Sample) {
 	p := e.space(s)
 	if p == nil {
-		e.end("registers of an unknown processor")
+		e.mark("registers of an unknown processor")
 		e.stats.Stopped++
 		return
 	}
@@ -194,7 +218,7 @@ func (e *engine) user(s *perfevent.Sample) {
 		e.stack = append(e.stack, e.tree.place(p.place(pc-1)))
 	}
 	if how != "" {
-		e.end(how)
+		e.mark(how)
 	}
 }
 
@@ -204,7 +228,7 @@ func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) 
 	case stop.Whole():
 		e.stats.Whole++
 		return nil, ""
-	case !e.memory.beyond:
+	case !e.memory.beyond && !e.memory.elsewhere:
 		e.stats.Stopped++
 		return nil, stop.String()
 	}
@@ -213,6 +237,9 @@ func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) 
 		return rest, endChained
 	}
 	e.stats.Cut++
+	if !e.memory.beyond || !s.Full {
+		return nil, "the stack goes on elsewhere, where nothing was copied"
+	}
 	return nil, fmt.Sprintf("the stack is longer than the %d KiB that were copied", len(s.Stack)>>10)
 }
 
@@ -247,8 +274,8 @@ func userChain(chain []uint64) []uint64 {
 	return chain
 }
 
-// end appends what says why the stack ends.
-func (e *engine) end(why string) {
+// mark appends what says why the stack ends.
+func (e *engine) mark(why string) {
 	e.stack = append(e.stack, e.tree.place(place{kind: placeEnd, addr: uint64(e.tree.reason(why))}))
 }
 
@@ -257,16 +284,14 @@ func (e *engine) space(s *perfevent.Sample) *space {
 	if p := e.spaces[s.PID]; p != nil {
 		return p
 	}
-	a := e.arch
+	a := e.opts.Arch
 	if s.ABI == perfevent.Regs32 {
-		a = e.narrow
+		a = e.opts.Arch32
 	}
 	if a == nil {
 		return nil
 	}
-	p := newSpace(int(s.PID), e.host, a, e.table(a), nil)
-	e.spaces[s.PID] = p
-	return p
+	return e.newSpace(s.PID, a, nil)
 }
 
 // place returns where an address is.
@@ -277,12 +302,18 @@ func (s *space) place(addr uint64) place {
 	return place{addr: addr, pid: int32(s.pid)}
 }
 
+// maxThreads bounds the threads that are told apart.
+const maxThreads = 1 << 16
+
 // thread returns the index of a thread.
 func (e *engine) thread(pid, tid int32) uint32 {
 	if i, ok := e.threads[tid]; ok {
 		return i
 	}
 	t := Thread{PID: int(pid), TID: int(tid), Name: e.name(pid, tid), Process: e.name(pid, pid)}
+	if len(e.list) >= maxThreads {
+		t.TID, t.Name = 0, "threads that began later"
+	}
 	i, ok := e.indices[t]
 	if !ok {
 		i = uint32(len(e.list))

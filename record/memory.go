@@ -13,8 +13,9 @@ type sampled struct {
 	lo    uint64
 	stack []byte
 	space *space
-	// beyond says that memory behind the copy was asked for.
-	beyond bool
+	// beyond says that memory right behind the copy was asked for, elsewhere that other memory was which the process may
+	// have written to since.
+	beyond, elsewhere bool
 }
 
 // ReadMemory implements [target.Memory].
@@ -27,7 +28,11 @@ func (m *sampled) ReadMemory(addr uint64, p []byte) (n int, err error) {
 		return n, fmt.Errorf("read memory at %#x: %w", addr+uint64(n), target.ErrUnmapped)
 	}
 	if m.space.changes(addr) {
-		m.beyond = m.beyond || addr >= m.lo
+		if behind := addr - m.lo - uint64(len(m.stack)); behind < 1<<20 {
+			m.beyond = true
+		} else {
+			m.elsewhere = true
+		}
 		return 0, fmt.Errorf("read memory at %#x: %w", addr, target.ErrUnmapped)
 	}
 	return m.space.memory.ReadMemory(addr, p)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -21,16 +22,22 @@ type Profile struct {
 	Stats     Stats
 	Kernel    bool // samples in the kernel's code are there, too
 
-	tree *tree
+	tree   *tree
+	owners map[*target.Module]int
 }
+
+// Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
+func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m] }
 
 // Picture names the frames, and returns the stacks as one picture.
 func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
-	n := namer{symbols: symbols, profile: p, modules: map[*target.Module]*picture.Module{}, alone: map[*target.Module]*target.Modules{}}
+	n := namer{symbols: symbols, profile: p, modules: map[*target.Module]*picture.Module{}, alone: map[*target.Module]*target.Modules{}, maps: map[int32]*perfmap.Map{}}
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
 	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
-	if p.Event.Unit == "nanoseconds" {
-		s.Types = []picture.Type{{Name: "cpu", Unit: "nanoseconds"}, {Name: "samples", Unit: "count"}}
+	if p.Event.Unit != "nanoseconds" {
+		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
+	} else {
+		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
 		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(time.Second)/int64(p.Frequency)
 	}
 	named := make([][]picture.Place, len(p.tree.places))
@@ -49,10 +56,7 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 			room = append(room, named[id]...)
 		}
 		t := p.Threads[key.thread]
-		sample := picture.Sample{Values: []int64{int64(c.samples)}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
-		if len(s.Types) == 2 {
-			sample.Values = []int64{int64(c.value), int64(c.samples)}
-		}
+		sample := picture.Sample{Values: []int64{int64(c.samples), int64(c.value)}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
 		if t.Name != "" {
 			sample.Texts = []picture.Text{{Key: "thread", Value: t.Name}}
 		}
@@ -71,6 +75,25 @@ type namer struct {
 	modules map[*target.Module]*picture.Module
 	alone   map[*target.Module]*target.Modules
 	kernel  kernelSymbols
+	maps    map[int32]*perfmap.Map // of code that processes have made; nil where there is none
+}
+
+// compiled returns the name that a compiler at run time has given its code; "" if it has given none.
+func (n *namer) compiled(pid int32, addr uint64) string {
+	m, ok := n.maps[pid]
+	if !ok {
+		if f, err := openPerfMap(int(pid)); err == nil {
+			if m, err = perfmap.Read(f); err != nil {
+				m = nil
+			}
+			f.Close()
+		}
+		n.maps[pid] = m
+	}
+	if m == nil {
+		return ""
+	}
+	return m.Name(addr)
 }
 
 // name returns the frames of a place: the calls that are inlined there, then the function.
@@ -81,7 +104,7 @@ func (n *namer) name(p *place) []picture.Place {
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: n.kernel.name(p.addr), Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
 	case p.module == nil:
-		return []picture.Place{{Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
+		return []picture.Place{{Function: n.compiled(p.pid, p.addr), Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}
 	m := n.modules[p.module]
 	if m == nil {

@@ -53,7 +53,7 @@ func TestShares(t *testing.T) {
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", v.flags...), "2", v.depth)
-			r, err := record.Start(record.Options{PIDs: []int{p.PID}, Frequency: 499, Arch: amd64.Arch, Table: sniffer.Table})
+			r, err := record.Start(record.Options{PIDs: []int{p.PID}, Frequency: 499, Arch: amd64.Arch, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +84,8 @@ func TestShares(t *testing.T) {
 				for _, f := range s.Frames {
 					switch name := stacks.Places[f].Function; name {
 					case "half", "three_tenths", "one_fifth":
-						shares[name] += float64(s.Values[1])
-						all += float64(s.Values[1])
+						shares[name] += float64(s.Values[0])
+						all += float64(s.Values[0])
 					}
 				}
 			}

@@ -11,24 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/perfevent"
 )
-
-// Options say what is recorded.
-type Options struct {
-	PIDs []int // the processes, with all that they begin; empty for all of the machine
-	// Event is what is counted; the zero Event is the processor's time.
-	Event     perfevent.Event
-	Frequency int // samples a second of each thread's time on a processor; 0 for 99
-	// StackSize is how much of each stack the kernel copies, bytes; 0 for the most that it can.
-	StackSize int
-	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs; Arch32 may be nil.
-	Arch, Arch32 *arch.Arch
-	// Table returns the sniffers for the stacks of a processor.
-	Table func(*arch.Arch) *frame.Table
-}
 
 // Recorder samples processes of this machine.
 type Recorder struct {
@@ -44,7 +28,7 @@ type Recorder struct {
 // Start begins to sample. The error says what the user can do about it.
 func Start(opts Options) (*Recorder, error) {
 	if opts.Frequency == 0 {
-		opts.Frequency = 99
+		opts.Frequency = UsualFrequency
 	}
 	if opts.StackSize == 0 {
 		opts.StackSize = perfevent.MaxStack
@@ -53,13 +37,12 @@ func Start(opts Options) (*Recorder, error) {
 		opts.Event = perfevent.Events[0]
 	}
 	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: perfevent.Now()}
-	group, err := perfevent.NewGroup(perfevent.Options{Event: opts.Event, Frequency: uint64(opts.Frequency), UserRegs: opts.Arch.PerfMask(),
-		StackSize: uint32(opts.StackSize), Kernel: true})
+	group, err := r.newGroup()
 	if err != nil {
 		return nil, err
 	}
 	r.group = group
-	r.engine = newEngine(r.machine, &group.Format, opts.Arch, opts.Arch32, opts.Table)
+	r.engine = newEngine(r.machine, &group.Format, opts)
 	if err := r.add(); err != nil {
 		r.Close()
 		return nil, err
@@ -72,50 +55,75 @@ func (r *Recorder) add() error {
 		return refused("this machine", r.group.AddAll())
 	}
 	for _, pid := range r.opts.PIDs {
-		if err := r.process(pid); err != nil {
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			return refused(fmt.Sprint("process ", pid), err)
+		}
+		r.ends = append(r.ends, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	for _, pid := range r.opts.PIDs {
+		err := r.threads(pid)
+		if errors.Is(err, unix.EMFILE) {
+			return r.addAll(err)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// process samples the threads of a process. Those that it begins from now on belong to them; others may have begun meanwhile.
-func (r *Recorder) process(pid int) error {
-	fd, err := unix.PidfdOpen(pid, 0)
+// addAll samples all of the machine, and takes the samples of the processes alone: that takes few files, however many threads they
+// have. why is returned if it is not allowed.
+func (r *Recorder) addAll(why error) error {
+	group, err := r.newGroup()
 	if err != nil {
-		return refused(fmt.Sprint("process ", pid), err)
+		return err
 	}
-	r.ends = append(r.ends, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
-	known := map[int]bool{}
+	if err := group.AddAll(); err != nil {
+		group.Close()
+		return why
+	}
+	r.group.Close()
+	r.group, r.engine.only = group, map[int32]bool{}
+	for _, pid := range r.opts.PIDs {
+		r.engine.only[int32(pid)] = true
+	}
+	return nil
+}
+
+func (r *Recorder) newGroup() (*perfevent.Group, error) {
+	return perfevent.NewGroup(perfevent.Options{Event: r.opts.Event, Frequency: uint64(r.opts.Frequency), UserRegs: r.opts.Arch.PerfMask(),
+		StackSize: uint32(r.opts.StackSize), Kernel: true})
+}
+
+// threads samples the threads of a process. Those that they begin belong to them; others may have begun meanwhile, so threads looks
+// until there are no more.
+func (r *Recorder) threads(pid int) error {
 	r.engine.begun = map[int32]bool{}
 	defer func() { r.engine.begun = nil }()
-	for {
+	known := map[int]bool{}
+	for added := true; added; {
+		added = false
 		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 		if err != nil {
 			return refused(fmt.Sprint("process ", pid), unix.ESRCH)
 		}
-		added := false
+		if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil { // which says what threads have begun
+			return fmt.Errorf("record: the kernel's records: %w", err)
+		}
 		for _, e := range entries {
 			tid, err := strconv.Atoi(e.Name())
-			if err != nil || known[tid] {
-				continue
-			}
-			known[tid] = true
-			if r.engine.begun[int32(tid)] {
+			if err != nil || known[tid] || r.engine.begun[int32(tid)] {
 				continue
 			}
 			if err := r.group.AddThread(tid); err != nil && !errors.Is(err, unix.ESRCH) {
 				return refused(fmt.Sprint("process ", pid), err)
 			}
-			added = true
-		}
-		if !added {
-			return nil
-		}
-		if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil {
-			return fmt.Errorf("record: the kernel's records: %w", err)
+			known[tid], added = true, true
 		}
 	}
+	return nil
 }
 
 // refused says why the kernel does not sample something, and what to do about it.
@@ -165,7 +173,7 @@ func (r *Recorder) ended() bool {
 // Profile returns what was recorded so far.
 func (r *Recorder) Profile() *Profile {
 	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
-		Stats: r.engine.stats, Kernel: r.group.Kernel, tree: r.engine.tree}
+		Stats: r.engine.stats, Kernel: r.group.Kernel, tree: r.engine.tree, owners: r.engine.owners}
 }
 
 // Close ends the recording. Profiles that were made have their names from then on, and no others.

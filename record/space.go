@@ -30,8 +30,8 @@ type host interface {
 
 // space is the address space of one process, from one execve(2) to the next.
 type space struct {
+	*engine
 	pid     int
-	host    host
 	arch    *arch.Arch
 	maps    []procmaps.Mapping // ascending
 	stale   bool               // maps have changed since modules was made
@@ -40,7 +40,6 @@ type space struct {
 	known   map[fileAt]*target.Module // what modules were made of
 	memory  target.Memory             // unwritable memory alone
 	walker  *frame.Walker
-	warn    func(format string, args ...any)
 }
 
 // fileAt tells the modules of a process apart.
@@ -56,12 +55,13 @@ type fileAt struct {
 const maxMappings = 65530
 
 // newSpace describes a process as it is now. parent, which may be nil, is the space that it is a copy of.
-func newSpace(pid int, h host, a *arch.Arch, table *frame.Table, parent *space) *space {
-	s := &space{pid: pid, host: h, arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
+func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
+	s := &space{engine: e, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
 	if parent != nil {
 		s.maps = slices.Clone(parent.maps)
 	}
-	s.walker = frame.NewWalker(nil, table)
+	s.walker = frame.NewWalker(nil, e.opts.Table(s.pid, a))
+	e.spaces[pid] = s
 	return s
 }
 
@@ -123,13 +123,14 @@ func (s *space) refresh() {
 		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
 			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return s.host.open(s.pid, f) })
 			s.known[key] = m
+			s.owners[m] = s.pid
 		}
 		return m
 	})
 	s.memory = &unwritten{s}
 	if mem := s.host.memory(s.pid); mem != nil {
 		s.modules.Memory = mem
-		jit.Register(s.modules, mem, s.arch, s.warn)
+		jit.Register(s.modules, mem, s.arch, s.opts.Warn)
 	}
 	s.walker.SetModules(s.modules)
 }

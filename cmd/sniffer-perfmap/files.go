@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
-	"strconv"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/perfmap"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/plugin"
@@ -91,28 +90,10 @@ func processOf(t *plugin.Target) (process, error) {
 		return p, err
 	}
 	defer status.Close()
-	p.readStatus(status)
-	return p, nil
-}
-
-// readStatus takes the PID and the user from /proc/PID/status (proc_pid_status(5)): the PID in the
-// innermost namespace, the last of NSpid, and the effective user, the second of Uid.
-func (p *process) readStatus(status io.Reader) {
-	lines := bufio.NewScanner(status)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ":")
-		ids := strings.Fields(value)
-		switch {
-		case name == "NSpid" && len(ids) > 0:
-			if pid, err := strconv.Atoi(ids[len(ids)-1]); err == nil {
-				p.pid = pid
-			}
-		case name == "Uid" && len(ids) > 1:
-			if uid, err := strconv.Atoi(ids[1]); err == nil {
-				p.uid = uid
-			}
-		}
+	if pid, uid := perfmap.Owner(status); pid > 0 {
+		p.pid, p.uid = pid, uid
 	}
+	return p, nil
 }
 
 // dumps returns where the process's jitdump may be. A JIT maps the file, so that perf sees

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
@@ -84,11 +85,10 @@ func TestOpenRefuses(t *testing.T) {
 
 // This is the status of a process in a container, as the kernel writes it.
 func TestReadStatus(t *testing.T) {
-	p := process{pid: 4242, uid: -1}
-	p.readStatus(strings.NewReader("Name:\tnode\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4242\n" +
+	pid, uid := perfmap.Owner(strings.NewReader("Name:\tnode\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4242\n" +
 		"Uid:\t1000\t1001\t1002\t1003\nGid:\t100\t100\t100\t100\nNStgid:\t4242\t17\nNSpid:\t4242\t17\n"))
-	if p.pid != 17 || p.uid != 1001 {
-		t.Errorf("it is %d of user %d, want 17 of 1001", p.pid, p.uid)
+	if pid != 17 || uid != 1001 {
+		t.Errorf("it is %d of user %d, want 17 of 1001", pid, uid)
 	}
 	own, err := processOf(&plugin.Target{PID: os.Getpid(), Live: true})
 	if err != nil || own.pid != os.Getpid() || own.uid != os.Geteuid() || own.root != "/" {

@@ -2,12 +2,11 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
+	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
@@ -22,11 +21,9 @@ type perfMap struct {
 	long    bool // the line at which to read on is too long
 }
 
-const maxLine = 64 << 10 // bytes of a line; longer ones are skipped
-
 // scan implements [format].
 func (p *perfMap) scan(r io.ReaderAt, from, size int64, until func() bool) (records []code, next int64, err error) {
-	in := bufio.NewReaderSize(io.NewSectionReader(r, from, size-from), int(min(maxLine, size-from+1)))
+	in := bufio.NewReaderSize(io.NewSectionReader(r, from, size-from), int(min(perfmap.MaxLine, size-from+1)))
 	next = from
 	for n := 1; n%1024 != 0 || until(); n++ {
 		text, err := in.ReadSlice('\n')
@@ -37,7 +34,7 @@ func (p *perfMap) scan(r io.ReaderAt, from, size int64, until func() bool) (reco
 		if err != nil && !part {
 			return records, next, fmt.Errorf("offset %d: %w", next, err)
 		}
-		lo, hi, _, ok := parseLine(text)
+		lo, hi, _, ok := perfmap.Line(text)
 		switch {
 		case ok && !part && !p.long:
 			records = append(records, code{lo, hi, next})
@@ -55,29 +52,13 @@ func (p *perfMap) scan(r io.ReaderAt, from, size int64, until func() bool) (reco
 
 // describe implements [format].
 func (p *perfMap) describe(r io.ReaderAt, at int64) (description, error) {
-	text, err := bufio.NewReaderSize(io.NewSectionReader(r, at, maxLine), 256).ReadBytes('\n')
+	text, err := bufio.NewReaderSize(io.NewSectionReader(r, at, perfmap.MaxLine), 256).ReadBytes('\n')
 	if err != nil {
 		return description{}, fmt.Errorf("line at offset %d: %w", at, err)
 	}
-	lo, hi, name, ok := parseLine(text)
+	lo, hi, name, ok := perfmap.Line(text)
 	if !ok {
 		return description{}, fmt.Errorf("line at offset %d: %q is not START SIZE NAME", at, text[:min(len(text), 80)])
 	}
-	return description{lo: lo, hi: hi, name: string(name)}, nil
-}
-
-// parseLine splits a line, with or without its newline.
-func parseLine(text []byte) (lo, hi uint64, name []byte, ok bool) {
-	text = bytes.TrimRight(text, "\r\n")
-	start, text, _ := bytes.Cut(text, []byte{' '})
-	size, name, ok := bytes.Cut(text, []byte{' '})
-	if !ok {
-		return 0, 0, nil, false
-	}
-	lo, err := strconv.ParseUint(string(bytes.TrimPrefix(start, []byte("0x"))), 16, 64)
-	n, err2 := strconv.ParseUint(string(bytes.TrimPrefix(size, []byte("0x"))), 16, 64)
-	if err != nil || err2 != nil || n == 0 || lo+n < lo || len(name) == 0 {
-		return 0, 0, nil, false
-	}
-	return lo, lo + n, name[:min(len(name), protocol.MaxText)], true
+	return description{lo: lo, hi: hi, name: string(name[:min(len(name), protocol.MaxText)])}, nil
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/perfmap"
+
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
@@ -77,7 +79,7 @@ func TestPerfMapMalformed(t *testing.T) {
 	for _, line := range []string{
 		"", " ", "1000", "1000 10", "1000 10 ", "1000  10 f", "-1000 10 f", "1000 -10 f", "x 10 f", "1000 x f", "1000 0 f",
 		"ffffffffffffffff 2 f", "10000000000000000 1 f", "1000 ffffffffffffffff f", "\x00\xff\xfe",
-		"1000 10 " + strings.Repeat("long", maxLine), strings.Repeat("long", maxLine),
+		"1000 10 " + strings.Repeat("long", perfmap.MaxLine), strings.Repeat("long", perfmap.MaxLine),
 	} {
 		p := &perfMap{}
 		records := scanAll(t, p, []byte("2000 8 before\n"+line+"\n0x3000 0x8 behind it\r\n"))

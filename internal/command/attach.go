@@ -190,7 +190,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	var file *saving
 	if save != "" {
 		var err error
-		if file, err = newSaving(save); err != nil {
+		if file, err = newSaving("--save", save); err != nil {
 			return err
 		}
 		defer file.discard()

@@ -50,7 +50,7 @@ func (d *dumping) show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	if err := minidump.Writable(s.Arch()); err != nil {
 		return fmt.Errorf("--save %s: %w", d.path, err)
 	}
-	file, err := newSaving(d.path)
+	file, err := newSaving("--save", d.path)
 	if err != nil {
 		return err
 	}

@@ -97,14 +97,14 @@ func (d *debugFlags) visit(s *source, flags *walkFlags) {
 		tableFlags: tableFlags{sniffers: flags.sniffers, first: flags.first, separate: flags.separate, scan: flags.scan, symbols: flags.symbols, plugins: flags.plugins},
 		tids:       flags.tids, maxFrames: flags.maxFrames, noLines: true,
 	}
-	symbols := newSymbolizer(s.root, visiting, visiting.values.any())
+	symbols := newSymbolizer(s.rootOf, visiting, visiting.values.any())
 	defer symbols.Close()
 	walkBy(s, symbols, visiting)
 }
 
 // lacking returns the build IDs of files that are not on this machine, and that nobody has asked for.
 func (d *debugFlags) lacking(s *source, flags *walkFlags) (list []string) {
-	symbols := newSymbolizer(s.root, flags, flags.values.any())
+	symbols := newSymbolizer(s.rootOf, flags, flags.values.any())
 	defer symbols.Close()
 	if d.asked == nil {
 		d.asked = make(map[string]bool)

@@ -206,6 +206,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk minidump crash.dmp       the same of Windows', Breakpad's and Crashpad's reports
   sfwalk open snapshot.4242       the stacks that 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    the target of gdbserver or qemu
+  sfwalk record 4242 -d 10s       where it spends its time
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk symbols dump FILE        make the symbol file for crash reports
   sfwalk call 4242 'malloc_trim(0)'   have it call a function
@@ -219,7 +220,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			if version, err := cmd.Flags().GetBool("version"); err == nil && version {
 				return printVersion(cmd)
 			}
-			return usageError{errors.New("which command? attach, core, minidump, open, remote, call, sframe, symbols, plugin, dlv, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, minidump, open, remote, record, call, sframe, symbols, plugin, dlv, demo, version or help")}
 		},
 	}
 	commands := []struct {
@@ -231,6 +232,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"minidump", func() *cobra.Command { return newMinidump(host) }},
 		{"open", func() *cobra.Command { return newOpen(host) }},
 		{"remote", func() *cobra.Command { return newRemote(host) }},
+		{"record", func() *cobra.Command { return newRecord(host) }},
 		{"call", func() *cobra.Command { return newCall(host) }},
 		{"sframe", newSFrame},
 		{"symbols", newSymbols},

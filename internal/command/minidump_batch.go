@@ -17,6 +17,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
@@ -129,7 +130,7 @@ func (b *batch) share() *shared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shared == nil {
-		b.shared = &shared{symbols: newSymbolizer(b.opts.Sysroot, b.flags, b.flags.values.any()), users: 1}
+		b.shared = &shared{symbols: newSymbolizer(func(*target.Module) string { return b.opts.Sysroot }, b.flags, b.flags.values.any()), users: 1}
 	}
 	b.shared.users++
 	return b.shared

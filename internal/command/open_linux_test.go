@@ -42,7 +42,7 @@ func savedBy(t *testing.T, pid int, opts live.Options, flags *walkFlags) (doc *d
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "snapshot")
-	file, err := newSaving(path)
+	file, err := newSaving("--save", path)
 	if err != nil {
 		t.Fatal(err)
 	}

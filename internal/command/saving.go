@@ -12,6 +12,7 @@ import (
 
 // saving is a file for a snapshot that is not written yet.
 type saving struct {
+	flag string // that names the file
 	path string
 	tmp  *os.File // in the same folder
 	name string   // of tmp; "" as long as it has none: then nothing is left of it if sfwalk is killed
@@ -19,22 +20,22 @@ type saving struct {
 
 // newSaving makes the temporary file for a snapshot, so that a mistake is found before a process
 // is touched. Only its owner can read it, for stacks hold secrets.
-func newSaving(path string) (*saving, error) {
+func newSaving(flag, path string) (*saving, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, usageError{fmt.Errorf("--save %s: not a regular file (%v)", path, info.Mode().Type())}
+		return nil, usageError{fmt.Errorf("%s %s: not a regular file (%v)", flag, path, info.Mode().Type())}
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("--save %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	if tmp := openUnnamed(dir); tmp != nil {
-		return &saving{path: path, tmp: tmp}, nil
+		return &saving{flag: flag, path: path, tmp: tmp}, nil
 	}
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("--save %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", flag, path, err)
 	}
-	return &saving{path, tmp, tmp.Name()}, nil
+	return &saving{flag, path, tmp, tmp.Name()}, nil
 }
 
 // written is what a file is made of.
@@ -51,7 +52,7 @@ func (f *saving) write(s written) error {
 		err = os.Rename(f.name, f.path)
 	}
 	if err != nil {
-		return fmt.Errorf("--save %s: %w", f.path, err)
+		return fmt.Errorf("%s %s: %w", f.flag, f.path, err)
 	}
 	return nil
 }

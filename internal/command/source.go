@@ -37,6 +37,8 @@ type source struct {
 	retake     func(walk func()) error // reads all threads once more, at one moment; nil if the target cannot
 }
 
+func (s *source) rootOf(*target.Module) string { return s.root }
+
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	flags.log.target(s)
@@ -49,17 +51,18 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	flags.debug.fetch(s, flags)
 	symbols := s.shared
 	if symbols == nil {
-		symbols = newSymbolizer(s.root, flags, flags.values.any())
+		symbols = newSymbolizer(s.rootOf, flags, flags.values.any())
 	}
 	s.Modules().DebugFile = symbols.DebugFile
 	return symbols
 }
 
-// newSymbolizer makes the symbolizer of targets with a root. entries says that variables are read, too.
-func newSymbolizer(root string, flags *walkFlags, entries bool) *symbol.Symbolizer {
+// newSymbolizer makes the symbolizer of targets. root returns the folder below which a module's files are looked for first; entries says
+// that variables are read, too.
+func newSymbolizer(root func(*target.Module) string, flags *walkFlags, entries bool) *symbol.Symbolizer {
 	opts := symbol.Options{
 		DebugDirs: flags.debug.dirsInOrder(), ByBuildID: flags.debug.byBuildID,
-		Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines, Entries: entries,
+		Root: root, SymbolsOnly: flags.noLines, Entries: entries,
 	}
 	if flags.cache != nil {
 		opts.Inflated = flags.cache

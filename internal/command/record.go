@@ -1,0 +1,289 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/picture"
+	"github.com/sfwalk/sfwalk/record"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// recordFlags are the flags of record.
+type recordFlags struct {
+	walkFlags
+	duration  time.Duration
+	frequency int
+	event     string
+	stack     byteSize
+	system    bool
+	output    string
+	layout    string
+}
+
+// usualProfile is the file of a profile that the user does not name.
+const usualProfile = "sfwalk.pb.gz"
+
+func newRecord(host PluginHost) *cobra.Command {
+	var flags recordFlags
+	cmd := &cobra.Command{
+		Use:   "record {PID... | --system | -- COMMAND [ARGUMENT...]}",
+		Short: "Record where a process spends its time",
+		Long: `record samples the stacks of a process while it runs, 99 times a second of each thread's
+time on a processor, and writes how often each stack was found. The kernel copies the registers and
+the inner part of the stack; sfwalk walks each copy as it comes. So the process is never stopped, it needs
+no frame pointers, and no stack is kept on a disk.
+
+It records until Ctrl-C, until the processes have ended, or for the time of -d. Threads and
+processes that begin meanwhile are recorded, too. With --, record starts a command, and ends
+with its exit code.
+
+The format is that of --format, or of the file's name: .pb.gz and .pprof for go tool pprof, .folded for
+flamegraph.pl, .json for speedscope, .svg for a flame graph that a browser shows.
+
+A stack that is longer than the kernel's copy goes on along frame pointers if the kernel's own walk
+agrees with what was walked. A stack that is not whole ends in a frame that says why: "[…]".
+
+Without root, only a user's own processes can be recorded, without the kernel's frames, and only if the machine
+allows it: sysctl kernel.perf_event_paranoid=2 or less.
+
+Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
+		Example: `  sfwalk record 4242
+  sfwalk record 4242 -d 10s -o profile.pb.gz
+  sfwalk record 4242 -d 10s -F 999 -o profile.svg
+  sfwalk record 4242 -d 10s --format folded -o - | sort -k2 -n
+  sfwalk record 4242 --event page-faults
+  sfwalk record --system -d 10s
+  sfwalk record -- ./server -port 8080`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, command = args[:at], args[at:]
+			}
+			pids, err := flags.check(args, command)
+			if err != nil {
+				return err
+			}
+			if err := flags.begin(cmd); err != nil {
+				return err
+			}
+			defer flags.end(cmd)
+			return flags.run(cmd, pids, command)
+		},
+	}
+	f := cmd.Flags()
+	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
+	f.IntVarP(&flags.frequency, "frequency", "F", record.UsualFrequency, "samples a second")
+	f.StringVar(&flags.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
+	flags.stack = perfevent.MaxStack
+	f.Var(&flags.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
+	f.BoolVar(&flags.system, "system", false, "record all processes of the machine")
+	f.StringVarP(&flags.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+")")
+	f.StringVar(&flags.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)")
+	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
+	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
+	flags.tableFlags.add(cmd, host)
+	flags.debug.add(cmd, host)
+	flags.color = "never"
+	cmd.ValidArgsFunction = completeProcess
+	return cmd
+}
+
+func eventNames() (list []string) {
+	for _, e := range perfevent.Events {
+		list = append(list, e.Name)
+	}
+	return list
+}
+
+// check finds mistakes in the flags, and returns the processes that the arguments name.
+func (r *recordFlags) check(args, command []string) (pids []int, err error) {
+	given := 0
+	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0:
+		return nil, usageError{errors.New("record what? Give a PID, --system, or -- and a command")}
+	case given > 1:
+		return nil, usageError{errors.New("a PID, --system, and -- with a command are different things to record: give one")}
+	case r.duration < 0:
+		return nil, usageError{fmt.Errorf("--duration %v: want more than 0", r.duration)}
+	case r.frequency < 1 || r.frequency > 100_000:
+		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 100000", r.frequency)}
+	case r.stack < 256 || r.stack > perfevent.MaxStack:
+		return nil, usageError{fmt.Errorf("--stack %d: want 256 to %d bytes", r.stack, perfevent.MaxStack)}
+	case !slices.Contains(eventNames(), r.event):
+		return nil, usageError{fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", "))}
+	}
+	r.stack &^= 7
+	for _, a := range args {
+		pid, err := processID(a)
+		if err != nil {
+			return nil, fmt.Errorf("record %w", err)
+		}
+		pids = append(pids, pid)
+	}
+	if r.output == "" {
+		r.output = usualProfile
+	}
+	if r.layout == "" {
+		r.layout = formatOf(r.output)
+	} else if !slices.Contains(picture.Formats, r.layout) {
+		return nil, usageError{fmt.Errorf("--format %s: want %s", r.layout, strings.Join(picture.Formats, ", "))}
+	}
+	if r.layout == "" {
+		return nil, usageError{fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(picture.Formats, ", "))}
+	}
+	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
+		return nil, usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
+	}
+	return pids, nil
+}
+
+// formatOf returns the format that a file's name tells; "" if it tells none.
+func formatOf(name string) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".gz", ".pb", ".pprof":
+		return "pprof"
+	case ".folded", ".txt":
+		return "folded"
+	case ".json", ".speedscope":
+		return "speedscope"
+	case ".svg":
+		return "flamegraph"
+	}
+	return ""
+}
+
+// run records and writes the profile.
+func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) error {
+	narrow := map[string]string{"amd64": "386", "arm64": "arm"}
+	var warnings []string
+	options := record.Options{
+		PIDs: pids, Frequency: r.frequency, StackSize: int(r.stack),
+		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
+		Arch:  arch.ByName(runtime.GOARCH), Arch32: arch.ByName(narrow[runtime.GOARCH]),
+		Table: func(pid int, a *arch.Arch) *frame.Table {
+			return r.table(a, false, r.plugins.about(Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)}))
+		},
+		Warn: func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) },
+	}
+	if options.Arch == nil {
+		return fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
+	}
+	var file *saving
+	if r.output != "-" {
+		var err error
+		if file, err = newSaving("--output", r.output); err != nil {
+			return err
+		}
+		defer file.discard()
+	}
+	var started *startedCommand
+	if len(command) > 0 {
+		var err error
+		if started, err = startStopped(command); err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		defer started.letGo()
+		options.PIDs = []int{started.pid}
+	}
+	recorder, err := record.Start(options)
+	if err != nil {
+		return err
+	}
+	defer recorder.Close()
+	if started != nil {
+		started.letGo()
+	}
+	ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
+	if r.duration > 0 {
+		ctx, cancel = context.WithTimeout(ctx, r.duration)
+	}
+	defer cancel()
+	if err := recorder.Run(ctx); err != nil {
+		return err
+	}
+	profile := recorder.Profile()
+	symbols := newSymbolizer(func(m *target.Module) string {
+		if pid := profile.Process(m); pid != 0 {
+			return fmt.Sprintf("/proc/%d/root", pid)
+		}
+		return ""
+	}, &r.walkFlags, false)
+	defer symbols.Close()
+	stacks := profile.Picture(symbols)
+	stacks.Title = strings.Join(command, " ")
+	if file != nil {
+		err = file.write(drawn{stacks, r.layout})
+	} else {
+		out := cmd.OutOrStdout()
+		if p, ok := out.(*printable.Writer); ok {
+			out = p.Out() // the formats have no characters that steer terminals, or are no text at all
+		}
+		err = stacks.Write(out, r.layout)
+	}
+	if err != nil {
+		return err
+	}
+	for _, text := range append(warnings, r.warnings()...) {
+		warn(cmd, text)
+	}
+	r.report(cmd.ErrOrStderr(), profile)
+	if started != nil {
+		return started.wait()
+	}
+	return nil
+}
+
+// drawn are stacks as they are written to a file.
+type drawn struct {
+	*picture.Stacks
+	format string
+}
+
+// Write implements written.
+func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
+
+// report says how the recording went.
+func (r *recordFlags) report(out io.Writer, p *record.Profile) {
+	s := &p.Stats
+	printable.Fprintf(out, "%d samples of %d threads in %.1f s", s.Samples, len(p.Threads), p.Duration.Seconds())
+	for _, x := range []struct {
+		n    uint64
+		what string
+	}{
+		{s.Lost, "were lost: the machine was too busy"}, {s.Cut, "have stacks that are longer than the copy, and are cut"},
+		{s.Chained, "have outer frames by frame pointers alone"}, {s.Stopped, "have stacks that are not whole"},
+	} {
+		if x.n > 0 {
+			printable.Fprintf(out, "; %d %s", x.n, x.what)
+		}
+	}
+	if !p.Kernel {
+		printable.Fprintf(out, "; without the kernel's code")
+	}
+	if r.output != "-" {
+		printable.Fprintf(out, "; written to %s", r.output)
+	}
+	printable.Fprintf(out, "\n")
+}

@@ -1,0 +1,27 @@
+package record
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/perfevent"
+)
+
+// UsualFrequency is how many samples a second are taken where nobody says otherwise. It is no round number, so that samples do not keep
+// step with what programs do a hundred times a second.
+const UsualFrequency = 99
+
+// Options say what is recorded.
+type Options struct {
+	PIDs []int // the processes, with all that they begin; empty for all of the machine
+	// Event is what is counted; the zero Event is the processor's time.
+	Event     perfevent.Event
+	Frequency int // samples a second of each thread's time on a processor; 0 for [UsualFrequency]
+	// StackSize is how much of each stack the kernel copies, bytes; 0 for the most that it can.
+	StackSize int
+	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs; Arch32 may be nil.
+	Arch, Arch32 *arch.Arch
+	// Table returns the sniffers for the stacks of a process.
+	Table func(pid int, a *arch.Arch) *frame.Table
+	// Warn is called with what the user should know; nil for nobody.
+	Warn func(format string, args ...any)
+}

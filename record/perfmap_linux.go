@@ -1,0 +1,36 @@
+package record
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/internal/perfmap"
+	"github.com/sfwalk/sfwalk/internal/regular"
+)
+
+// openPerfMap opens /tmp/perf-PID.map of a process, whose own namespaces say where that is and which number it has. When the process
+// has ended, the file may be left. A file of another user than the process's, or root's, is refused: /tmp is everybody's.
+func openPerfMap(pid int) (*os.File, error) {
+	at, number, user := regular.At{}, pid, os.Geteuid()
+	if status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+		if id, uid := perfmap.Owner(status); id > 0 {
+			at.Root, number, user = fmt.Sprintf("/proc/%d/root", pid), id, uid
+		}
+		status.Close()
+	}
+	f, err := at.With(fmt.Sprintf("/tmp/perf-%d.map", number)).Open()
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(int(f.Fd()), &st); err == nil && st.Uid != 0 && int(st.Uid) != user {
+		err = fmt.Errorf("%s: it belongs to another user", f.Name())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
