@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // engine walks the samples among records, and counts their stacks.
@@ -18,9 +19,10 @@ type engine struct {
 	format *perfevent.Format
 
 	spaces  map[int32]*space
-	names   map[int32]string // of threads that have a new name, by ID
-	ended   []int32          // processes, the first to end first
-	threads map[int32]uint32 // index of a thread that runs, by its ID
+	names   map[int32]string             // of threads that have a new name, by ID
+	early   map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
+	ended   []int32                      // processes, the first to end first
+	threads map[int32]uint32             // index of a thread that runs, by its ID
 	list    []Thread
 	indices map[Thread]uint32
 	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
@@ -63,7 +65,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 	if opts.Warn == nil {
 		opts.Warn = func(string, ...any) {}
 	}
-	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, spaces: map[int32]*space{}, names: map[int32]string{},
+	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, spaces: map[int32]*space{}, early: map[int32][]procmaps.Mapping{}, names: map[int32]string{},
 		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), pcs: make([]uint64, maxDepth)}
 }
 
@@ -80,9 +82,7 @@ func (e *engine) record(r perfevent.Record) error {
 		if err != nil {
 			return err
 		}
-		if s := e.spaces[m.PID]; s != nil {
-			s.mapped(&m)
-		}
+		e.mapped(&m)
 	case perfevent.RecordComm:
 		c, err := e.format.Comm(r)
 		if err != nil {
@@ -90,6 +90,7 @@ func (e *engine) record(r perfevent.Record) error {
 		}
 		if c.Exec {
 			e.forget(c.PID)
+			e.early[c.PID] = nil // records of all that it maps follow
 		}
 		delete(e.threads, c.TID)
 		e.names[c.TID] = c.Name
@@ -137,6 +138,7 @@ func (e *engine) record(r perfevent.Record) error {
 // forget drops a process that has ended or runs another program. Places keep its modules.
 func (e *engine) forget(pid int32) {
 	delete(e.spaces, pid)
+	delete(e.early, pid)
 	e.host.forget(int(pid))
 }
 

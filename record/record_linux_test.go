@@ -3,6 +3,7 @@ package record_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -104,4 +106,52 @@ func TestShares(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A process loads one library where another one was, again and again. Each sample is named by the library that was there then.
+func TestLoads(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2"),
+		gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=first"), gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=second", "-DPADDING"))
+	stacks, stats := recorded(t, p.PID, 2*time.Second)
+	counts := map[string]int64{}
+	for _, s := range stacks.Samples {
+		var names []string
+		for _, f := range s.Frames {
+			names = append(names, stacks.Places[f].Function)
+		}
+		if i := slices.Index(names, "compute"); i > 0 && slices.Contains(names[i:], "main") {
+			for _, name := range names[:i] {
+				if name == "first" || name == "second" {
+					counts[name] += s.Values[0]
+				}
+			}
+		}
+	}
+	t.Logf("%+v %v", stats, counts)
+	all := counts["first"] + counts["second"]
+	// Each computes for the same time. Some samples are in the dynamic linker, and in the clock's code.
+	if uint64(all) < stats.Samples*8/10 || stats.Whole < stats.Samples*99/100 {
+		t.Errorf("%d of %+v samples are of the libraries", all, stats)
+	}
+	if off := math.Abs(float64(counts["first"])/float64(all) - 0.5); off > 2/math.Sqrt(float64(all))+0.05 {
+		t.Errorf("the samples are %v, want as many of each", counts)
+	}
+}
+
+// recorded records a process for some time.
+func recorded(t *testing.T, pid int, long time.Duration) (*picture.Stacks, record.Stats) {
+	t.Helper()
+	r, err := record.Start(record.Options{PIDs: []int{pid}, Frequency: 499, Arch: amd64.Arch, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	if err := r.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	return r.Profile().Picture(names), r.Profile().Stats
 }

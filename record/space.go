@@ -35,7 +35,7 @@ type space struct {
 	arch    *arch.Arch
 	maps    []procmaps.Mapping // ascending
 	stale   bool               // maps have changed since modules was made
-	ask     bool               // the host knows more of the change than the records
+	ask     bool               // the host knows what is mapped, of which there are no records
 	modules *target.Modules
 	known   map[fileAt]*target.Module // what modules were made of
 	memory  target.Memory             // unwritable memory alone
@@ -58,15 +58,19 @@ const maxMappings = 65530
 func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
 	s := &space{engine: e, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
 	if parent != nil {
-		s.maps = slices.Clone(parent.maps)
+		s.maps, s.ask = slices.Clone(parent.maps), false
+	} else if maps, ok := e.early[pid]; ok {
+		s.maps, s.ask = maps, false
+		delete(e.early, pid)
 	}
 	s.walker = frame.NewWalker(nil, e.opts.Table(s.pid, a))
 	e.spaces[pid] = s
 	return s
 }
 
-// mapped notes that the process has mapped code.
-func (s *space) mapped(m *perfevent.Mmap) {
+// mapped notes that a process has mapped code. The records are of the time of the samples around them, which /proc is not: what it tells may
+// be of a later time.
+func (e *engine) mapped(m *perfevent.Mmap) {
 	if m.NotExecutable || m.Size == 0 || m.Addr+m.Size < m.Addr {
 		return
 	}
@@ -76,9 +80,11 @@ func (s *space) mapped(m *perfevent.Mmap) {
 	if m.Path == "//anon" {
 		at.Path, at.Offset, at.Inode = "", 0, 0
 	}
-	s.maps = splice(s.maps, at)
-	s.stale = true
-	s.ask = s.ask || at.IsFile()
+	if s := e.spaces[m.PID]; s != nil {
+		s.maps, s.stale = splice(s.maps, at), true
+	} else if maps, ok := e.early[m.PID]; ok {
+		e.early[m.PID] = splice(maps, at)
+	}
 }
 
 // splice adds a mapping, and takes away what was mapped there before.
