@@ -1,0 +1,251 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// canRecord ends a test where the kernel lets nobody sample.
+func canRecord(t *testing.T) {
+	t.Helper()
+	if b, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid"); err != nil || os.Geteuid() != 0 && strings.TrimSpace(string(b)) > "2" {
+		gdbtest.Cannot(t, fmt.Sprintf("perf_event_open(2) is not allowed: %q, %v", b, err))
+	}
+}
+
+// A command is recorded from its beginning, with the processes that it begins, and gives its exit code. Each stack is that of the program's
+// source: one_fifth and its likes are called by deeper, as often as the program was told.
+func TestRecordCommand(t *testing.T) {
+	canRecord(t)
+	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
+	t.Chdir(t.TempDir())
+	_, said, err := command("record", "-F", "499", "-o", "p.folded", "--", "sh", "-c", fmt.Sprintf("%s 1 12 1 >&2; %s 2 3 1 >&2; exit 5", exe, exe))
+	if status := (exitStatus{}); !errors.As(err, &status) || status.code != 5 {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	text, err := os.ReadFile("p.folded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`^shares \[\d+\];.*;run;((?:deeper;)+)(half|three_tenths|one_fifth)(?:;.*)? (\d+)$`)
+	samples := map[int]int{} // by the depth
+	for l := range strings.Lines(string(text)) {
+		if m := line.FindStringSubmatch(strings.TrimSpace(l)); m != nil {
+			n, _ := strconv.Atoi(m[3])
+			samples[strings.Count(m[1], ";")] += n
+		}
+	}
+	// The kernel takes fewer samples where other programs run, but about twice as many of the second, which has two threads.
+	if len(samples) != 2 || samples[13] < 20 || samples[4] < samples[13] {
+		t.Errorf("samples by depth: %v\n%s%s", samples, said, text)
+	}
+}
+
+// A profile for go tool pprof has the functions, their lines, the calls that are inlined, the mappings and the threads.
+func TestRecordPprof(t *testing.T) {
+	canRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread"), "2", "5")
+	source, err := os.ReadFile("../../testdata/progs/shares.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if _, said, err := command("record", strconv.Itoa(p.PID), "-d", "1s", "-F", "499"); err != nil || !strings.Contains(said, "written to sfwalk.pb.gz") {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	data, err := os.ReadFile("sfwalk.pb.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := profile.Parse(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.CheckValid(); err != nil {
+		t.Error(err)
+	}
+	called := regexp.MustCompile(`sink \+= half`).FindIndex(source)
+	want := int64(bytes.Count(source[:called[0]], []byte("\n")) + 1)
+	found, threads := 0, map[string]bool{}
+	for _, s := range x.Sample {
+		threads[fmt.Sprint(s.NumLabel["tid"])] = true
+		for i, l := range s.Location {
+			if i+1 < len(s.Location) && l.Line[0].Function.Name == "half" {
+				if at := s.Location[i+1].Line[0]; at.Function.Name != "deeper" || at.Line != want {
+					t.Errorf("half is called by %s at line %d, want deeper at %d", at.Function.Name, at.Line, want)
+				}
+				if m := l.Mapping; m == nil || m.BuildID == "" || !strings.HasSuffix(m.File, "/shares") && !strings.Contains(m.File, "shares") {
+					t.Errorf("mapping %+v", m)
+				}
+				found++
+			}
+		}
+	}
+	if found == 0 || len(threads) != 2 || x.SampleType[1].Type != "cpu" || x.Period != int64(time.Second)/499 {
+		t.Errorf("%d stacks with half, threads %v\n%v", found, threads, x)
+	}
+}
+
+// Code that a compiler has made at run time has the names that it tells perf.
+func TestRecordCompiled(t *testing.T) {
+	canRecord(t)
+	gdbtest.NeedAMD64(t)
+	node := gdbtest.Tool(t, "node")
+	t.Chdir(t.TempDir())
+	const script = `function busy(until) { let x = 0; while (Date.now() < until) for (let i = 0; i < 1e5; i++) x = (x * 31 + i) | 0; return x; }
+function outer(until) { return busy(until) + 1; }
+console.log("ready");
+const end = Date.now() + 60000;
+(function round() { outer(Date.now() + 50); if (Date.now() < end) setImmediate(round); })();`
+	p := gdbtest.StartRunning(t, node, "--perf-basic-prof", "--interpreted-frames-native-stack", "-e", script)
+	t.Cleanup(func() { os.Remove(fmt.Sprintf("/tmp/perf-%d.map", p.PID)) })
+	if _, said, err := command("record", strconv.Itoa(p.PID), "-d", "2s", "-o", "p.folded"); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	text, err := os.ReadFile("p.folded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, all := 0, 0
+	for l := range strings.Lines(string(text)) {
+		i := strings.LastIndexByte(l, ' ')
+		n, _ := strconv.Atoi(strings.TrimSpace(l[i+1:]))
+		all += n
+		if regexp.MustCompile(`[~*^]?outer[ :].*[~*^]busy[ :]`).MatchString(l[:i] + " ") {
+			named += n
+		}
+	}
+	if all == 0 || named < all/2 {
+		t.Errorf("%d of %d samples are in busy, which outer has called\n%s", named, all, text)
+	}
+}
+
+// The process does not notice: nothing traces it, and it goes on when sfwalk is killed.
+func TestRecordUndisturbed(t *testing.T) {
+	canRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	r := exec.Command(filepath.Join(install(t, "sfwalk"), "sfwalk"), "record", strconv.Itoa(p.PID), "-o", filepath.Join(t.TempDir(), "p.folded"))
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Process.Kill(); r.Wait() })
+	gdbtest.Await(t, "sfwalk samples the process", func() bool {
+		links, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", r.Process.Pid))
+		for _, l := range links {
+			if to, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", r.Process.Pid, l.Name())); to == "anon_inode:[perf_event]" {
+				return true
+			}
+		}
+		return false
+	})
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+	if err != nil || !strings.Contains(string(status), "TracerPid:\t0\n") {
+		t.Errorf("%v\n%s", err, status)
+	}
+	if err := r.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	r.Wait()
+	before := ran(t, p.PID)
+	gdbtest.Await(t, "the process runs on", func() bool { return ran(t, p.PID) > before+50*time.Millisecond })
+}
+
+// ran returns how long the threads of a process have run.
+func ran(t *testing.T, pid int) (sum time.Duration) {
+	t.Helper()
+	for _, file := range gdbtest.Glob(t, fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) {
+		var d time.Duration // nanoseconds
+		if text, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		} else if _, err := fmt.Sscan(string(text), &d); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		sum += d
+	}
+	return sum
+}
+
+// Mistakes are found before anything is recorded.
+func TestRecordErrors(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"", "record what? Give a PID, --system, or -- and a command"},
+		{"1 --system", "different things to record: give one"},
+		{"1 -F 0", "--frequency 0: want 1 to 100000"},
+		{"1 -d -1s", "--duration -1s: want more than 0"},
+		{"1 --stack 1M", "want 256 to"},
+		{"1 --event nothing", "--event nothing: want cpu-clock, cycles"},
+		{"1 -o profile", "--output profile: the name tells no format"},
+		{"1 --format picture", "--format picture: want pprof, folded"},
+		{"0", "want the number of one"},
+		{"2147483647 -o p.svg", "record process 2147483647: no such process"},
+		{"1 -o /no/such/\x00/p.svg", "--output"},
+		{"-o p.svg -- /no/such/command", "/no/such/command: no such file or directory"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			out, _, err := command(append([]string{"record"}, strings.Fields(tt.args)...)...)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || out != "" {
+				t.Errorf("%v, %q; want %q", err, out, tt.want)
+			}
+			if left, _ := os.ReadDir("."); len(left) > 0 {
+				t.Errorf("%s is left", left[0].Name())
+			}
+		})
+	}
+}
+
+// TestRecordPage runs the commands of docs/recording.md and of the help, for a moment each.
+func TestRecordPage(t *testing.T) {
+	canRecord(t)
+	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
+	p, other := gdbtest.StartRunning(t, exe, "1", "5"), gdbtest.StartRunning(t, exe, "1", "5")
+	text, err := os.ReadFile("../../docs/recording.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, m := range regexp.MustCompile("(?m)^    (sfwalk record .*)$").FindAllSubmatch(text, -1) {
+		lines = append(lines, string(m[1]))
+	}
+	root := newRoot(nil, nil, nil)
+	cmd, _, err := root.Find([]string{"record"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines = append(lines, strings.Split(cmd.Example, "\n")...)
+	t.Chdir(t.TempDir())
+	seen := map[string]bool{}
+	for _, line := range lines {
+		line, _, _ = strings.Cut(line, "|")
+		line, _, _ = strings.Cut(line, "#")
+		line = strings.NewReplacer("4242", strconv.Itoa(p.PID), "4243", strconv.Itoa(other.PID), "./server -port 8080", exe+" 1 5 0", "-d 10s", "-d 300ms").Replace(strings.TrimSpace(line))
+		if !strings.Contains(line, " -d ") && !strings.Contains(line, " -- ") {
+			line += " -d 300ms"
+		}
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
+		args := strings.Fields(line)[1:]
+		if out, said, err := command(args...); err != nil || out == "" && !strings.Contains(said, "written to") {
+			t.Errorf("%s: %v\n%s", line, err, said)
+		}
+	}
+	if len(seen) < 8 {
+		t.Errorf("only %d commands: %v", len(seen), seen)
+	}
+}
