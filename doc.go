@@ -13,6 +13,8 @@
 //	logical          stacks with inlined and tail-called frames
 //	value            arguments and local variables of frames
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope
+//	record           samples of running processes, walked as they come: a profiler (docs/recording.md)
+//	perfevent        what perf_event_open(2) tells of programs that run
 //	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
 //	waitfor          which thread waits for which, and deadlocks

@@ -147,7 +147,7 @@ type unwritten struct{ *space }
 // ReadMemory implements [target.Memory].
 func (m unwritten) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	if mem := m.host.memory(m.pid); mem != nil {
-		if n, err = mem.ReadMemory(addr, p); n == len(p) {
+		if n, _ = mem.ReadMemory(addr, p); n == len(p) {
 			return n, nil
 		}
 	}

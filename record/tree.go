@@ -98,11 +98,3 @@ func (t *tree) add(thread uint32, stack []uint32, value uint64) {
 	c.samples++
 	c.value += value
 }
-
-// stack appends the places of a node and of those further out, the innermost first.
-func (t *tree) stack(list []place, at uint32) []place {
-	for ; at != 0; at = t.nodes[at].parent {
-		list = append(list, t.places[t.nodes[at].place])
-	}
-	return list
-}
