@@ -3,56 +3,68 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"os"
-	"sort"
+	"slices"
 	"strconv"
 )
 
-// kernelSymbols are the functions of the kernel that runs, from /proc/kallsyms. They are read when a name is first asked for.
-// For users without privileges, all addresses there are 0: then no function has a name.
-type kernelSymbols struct {
-	read  bool
-	addrs []uint64
-	names []string
-}
-
-// name returns the function that holds addr; "" if it is not known.
-func (k *kernelSymbols) name(addr uint64) string {
-	if !k.read {
-		k.read = true
-		k.load("/proc/kallsyms")
+// kernelNames returns the functions of the kernel that runs which hold addresses, from /proc/kallsyms. For users without privileges, all
+// addresses there are 0: then no function has a name.
+func kernelNames(addrs []uint64) map[uint64]string {
+	if len(addrs) == 0 {
+		return nil
 	}
-	i := sort.Search(len(k.addrs), func(i int) bool { return k.addrs[i] > addr })
-	if i == 0 {
-		return ""
-	}
-	return k.names[i-1]
-}
-
-func (k *kernelSymbols) load(path string) {
-	f, err := os.Open(path)
+	f, err := os.Open("/proc/kallsyms")
 	if err != nil {
-		return
+		return nil
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		fields := bytes.Fields(lines.Bytes())
-		if len(fields) < 3 || len(fields[1]) != 1 || !bytes.ContainsAny(fields[1], "tTwW") {
-			continue
-		}
-		addr, err := strconv.ParseUint(string(fields[0]), 16, 64)
-		if err != nil || addr == 0 {
-			continue
-		}
-		k.addrs, k.names = append(k.addrs, addr), append(k.names, string(fields[2]))
-	}
-	sort.Sort(k)
+	return readKernelNames(f, addrs)
 }
 
-func (k *kernelSymbols) Len() int           { return len(k.addrs) }
-func (k *kernelSymbols) Less(i, j int) bool { return k.addrs[i] < k.addrs[j] }
-func (k *kernelSymbols) Swap(i, j int) {
-	k.addrs[i], k.addrs[j] = k.addrs[j], k.addrs[i]
-	k.names[i], k.names[j] = k.names[j], k.names[i]
+// readKernelNames reads lines of an address, a type and a name, in any order. Of the symbols at or below an address, the highest counts. There
+// are hundreds of thousands, so only those are kept that may be it.
+func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
+	addrs = slices.Clone(addrs)
+	slices.Sort(addrs)
+	addrs = slices.Compact(addrs)
+	type symbol struct {
+		addr uint64
+		name string
+	}
+	next := make([]symbol, len(addrs)) // the highest of those that have addrs[i] as the first address at or above them
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := in.ReadSlice('\n')
+		if err != nil && len(line) == 0 {
+			break
+		}
+		text, rest, ok := bytes.Cut(line, []byte{' '})
+		if !ok || len(rest) < 3 || rest[1] != ' ' || bytes.IndexByte([]byte("tTwW"), rest[0]) < 0 {
+			continue
+		}
+		addr, bad := strconv.ParseUint(string(text), 16, 64)
+		if bad != nil || addr == 0 {
+			continue
+		}
+		i, _ := slices.BinarySearch(addrs, addr)
+		if i == len(addrs) || next[i].addr >= addr {
+			continue
+		}
+		name := rest[2:]
+		if end := bytes.IndexAny(name, "\t\n "); end >= 0 { // the module's name follows
+			name = name[:end]
+		}
+		next[i] = symbol{addr, string(name)}
+	}
+	names := make(map[uint64]string, len(addrs))
+	var best symbol
+	for i, addr := range addrs {
+		if next[i].addr > best.addr {
+			best = next[i]
+		}
+		names[addr] = best.name
+	}
+	return names
 }

@@ -40,6 +40,13 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
 		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(time.Second)/int64(p.Frequency)
 	}
+	var inKernel []uint64
+	for i := range p.tree.places {
+		if p.tree.places[i].kind == placeKernel {
+			inKernel = append(inKernel, p.tree.places[i].addr)
+		}
+	}
+	n.kernel = kernelNames(inKernel)
 	named := make([][]picture.Place, len(p.tree.places))
 	processes := map[int]bool{}
 	for _, t := range p.Threads {
@@ -74,7 +81,7 @@ type namer struct {
 	profile *Profile
 	modules map[*target.Module]*picture.Module
 	alone   map[*target.Module]*target.Modules
-	kernel  kernelSymbols
+	kernel  map[uint64]string
 	maps    map[int32]*perfmap.Map // of code that processes have made; nil where there is none
 }
 
@@ -102,7 +109,7 @@ func (n *namer) name(p *place) []picture.Place {
 	case p.kind == placeEnd:
 		return []picture.Place{{Name: "[" + n.profile.tree.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
-		return []picture.Place{{Function: n.kernel.name(p.addr), Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
+		return []picture.Place{{Function: n.kernel[p.addr], Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
 	case p.module == nil:
 		return []picture.Place{{Function: n.compiled(p.pid, p.addr), Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}
