@@ -52,7 +52,7 @@ func Start(opts Options) (*Recorder, error) {
 
 func (r *Recorder) add() error {
 	if len(r.opts.PIDs) == 0 {
-		return refused("this machine", r.group.AddAll())
+		return refused(machineName, r.group.AddAll())
 	}
 	for _, pid := range r.opts.PIDs {
 		fd, err := unix.PidfdOpen(pid, 0)
@@ -80,12 +80,11 @@ func (r *Recorder) addAll(why error) error {
 	if err != nil {
 		return err
 	}
+	r.group.Close() // it has all the files that may be open
+	r.group, r.engine.only = group, map[int32]bool{}
 	if err := group.AddAll(); err != nil {
-		group.Close()
 		return why
 	}
-	r.group.Close()
-	r.group, r.engine.only = group, map[int32]bool{}
 	for _, pid := range r.opts.PIDs {
 		r.engine.only[int32(pid)] = true
 	}
@@ -129,6 +128,8 @@ func (r *Recorder) threads(pid int) error {
 	return nil
 }
 
+const machineName = "this machine"
+
 // refused says why the kernel does not sample something, and what to do about it.
 func refused(what string, err error) error {
 	switch {
@@ -137,9 +138,14 @@ func refused(what string, err error) error {
 	case errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("record %s: no such process", what)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
-		return fmt.Errorf("record %s: %w: run as root, or allow perf_event_open(2) (sysctl kernel.perf_event_paranoid=1)", what, err)
+		if what == machineName {
+			return fmt.Errorf("record %s: %w: run as root, or allow it to all users (sysctl kernel.perf_event_paranoid=0)", what, err)
+		}
+		return fmt.Errorf("record %s: %w: run as root, or, if it is your own, allow perf_event_open(2) (sysctl kernel.perf_event_paranoid=2)", what, err)
 	case errors.Is(err, unix.ENOSYS):
 		return fmt.Errorf("record %s: %w: a seccomp filter or the kernel has no perf_event_open(2)", what, err)
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
+		return fmt.Errorf("record %s: this machine does not count that event", what)
 	case errors.Is(err, unix.EMFILE):
 		return fmt.Errorf("record %s: %w: each thread takes one on each processor: raise the limit (ulimit -n)", what, err)
 	}

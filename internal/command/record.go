@@ -207,6 +207,7 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 		defer started.letGo()
 		options.PIDs = []int{started.pid}
 	}
+	shortSlices()
 	recorder, err := record.Start(options)
 	if err != nil {
 		return err

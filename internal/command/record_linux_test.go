@@ -249,3 +249,26 @@ func TestRecordPage(t *testing.T) {
 		t.Errorf("only %d commands: %v", len(seen), seen)
 	}
 }
+
+// A process has more threads than files may be open: then all of the machine is sampled, and the others' samples are left out.
+func TestRecordManyThreads(t *testing.T) {
+	canRecord(t)
+	if os.Geteuid() != 0 {
+		gdbtest.Cannot(t, "only root samples the whole machine")
+	}
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "12", "7")
+	gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	out := filepath.Join(t.TempDir(), "p.folded")
+	cmd := exec.Command(gdbtest.Tool(t, "prlimit"), "--nofile=24", filepath.Join(install(t, "sfwalk"), "sfwalk"), "record", strconv.Itoa(p.PID), "-d", "2s", "-F", "499", "-o", out)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`(?m)^.*;run;(?:deeper;){6}(?:half|three_tenths|one_fifth).*$`)
+	if found := other.Find(text); found != nil || !bytes.Contains(text, []byte(";run;deeper;deeper;deeper;deeper;deeper;deeper;deeper;deeper;")) {
+		t.Errorf("a stack of another process: %q\n%s", found, text)
+	}
+}
