@@ -71,11 +71,7 @@ func TestShares(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			if err := r.Run(ctx); err != nil {
-				t.Fatal(err)
-			}
+			take(t, r, 400)
 			profile := r.Profile()
 			names := symbol.New(symbol.Options{})
 			defer names.Close()
@@ -92,7 +88,7 @@ func TestShares(t *testing.T) {
 				}
 			}
 			t.Logf("%+v; %v of %v", profile.Stats, shares, all)
-			if all < 100 {
+			if all < 300 {
 				t.Fatalf("%v samples are in functions with names", all)
 			}
 			for name, want := range map[string]float64{"half": 0.5, "three_tenths": 0.3, "one_fifth": 0.2} {
@@ -112,7 +108,7 @@ func TestShares(t *testing.T) {
 func TestLoads(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2"),
 		gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=first"), gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=second", "-DPADDING"))
-	stacks, stats := recorded(t, p.PID, 2*time.Second)
+	stacks, stats := recorded(t, p.PID, 300)
 	counts := map[string]int64{}
 	for _, s := range stacks.Samples {
 		var names []string
@@ -130,7 +126,7 @@ func TestLoads(t *testing.T) {
 	t.Logf("%+v %v", stats, counts)
 	all := counts["first"] + counts["second"]
 	// Each computes for the same time. Some samples are in the dynamic linker, and in the clock's code.
-	if uint64(all) < stats.Samples*8/10 || stats.Whole < stats.Samples*99/100 {
+	if uint64(all) < stats.Samples*8/10 || stats.Whole < stats.Samples*95/100 {
 		t.Errorf("%d of %+v samples are of the libraries", all, stats)
 	}
 	if off := math.Abs(float64(counts["first"])/float64(all) - 0.5); off > 2/math.Sqrt(float64(all))+0.05 {
@@ -138,19 +134,28 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// recorded records a process for some time.
-func recorded(t *testing.T, pid int, long time.Duration) (*picture.Stacks, record.Stats) {
+// take records until there are so many samples, however busy the machine is.
+func take(t *testing.T, r *record.Recorder, samples uint64) {
+	t.Helper()
+	gdbtest.Await(t, "there are enough samples", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if err := r.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return r.Profile().Stats.Samples >= samples
+	})
+}
+
+// recorded records a process.
+func recorded(t *testing.T, pid int, samples uint64) (*picture.Stacks, record.Stats) {
 	t.Helper()
 	r, err := record.Start(record.Options{PIDs: []int{pid}, Frequency: 499, Arch: amd64.Arch, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), long)
-	defer cancel()
-	if err := r.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	take(t, r, samples)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	return r.Profile().Picture(names), r.Profile().Stats

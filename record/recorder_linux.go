@@ -99,9 +99,6 @@ func (r *Recorder) newGroup() (*perfevent.Group, error) {
 // threads samples the threads of a process. Those that they begin belong to them; others may have begun meanwhile, so threads looks
 // until there are no more.
 func (r *Recorder) threads(pid int) error {
-	if maps, err := r.machine.maps(pid); err == nil {
-		r.engine.early[int32(pid)] = maps
-	}
 	r.engine.begun = map[int32]bool{}
 	defer func() { r.engine.begun = nil }()
 	known := map[int]bool{}
@@ -124,6 +121,10 @@ func (r *Recorder) threads(pid int) error {
 			}
 			known[tid], added = true, true
 		}
+	}
+	// Records tell of all that is mapped from now on. Those that came before are of what /proc has, too.
+	if maps, err := r.machine.maps(pid); err == nil {
+		r.engine.early[int32(pid)] = maps
 	}
 	return nil
 }
