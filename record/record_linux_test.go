@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -61,7 +60,7 @@ func TestShares(t *testing.T) {
 			}
 			defer r.Close()
 			checked := 0
-			r.Check(func(pid int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason) {
+			take(t, r, 400, func(_ int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, _ []uint64, _ frame.StopReason) {
 				if checked++; checked%20 != 0 {
 					return
 				}
@@ -71,7 +70,6 @@ func TestShares(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			take(t, r, 400)
 			profile := r.Profile()
 			names := symbol.New(symbol.Options{})
 			defer names.Close()
@@ -134,28 +132,37 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// take records until there are so many samples, however busy the machine is.
-func take(t *testing.T, r *record.Recorder, samples uint64) {
+// check looks at the walk of a sample.
+type check = func(pid int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
+
+// take records until there are so many samples, however busy the machine is. also, which may be nil, is called with each.
+func take(t *testing.T, r *record.Recorder, samples int, also check) {
 	t.Helper()
-	gdbtest.Await(t, "there are enough samples", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		if err := r.Run(ctx); err != nil {
-			t.Fatal(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	taken := 0
+	r.Check(func(pid int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason) {
+		if also != nil {
+			also(pid, a, modules, regs, mem, pcs, stop)
 		}
-		return r.Profile().Stats.Samples >= samples
+		if taken++; taken == samples {
+			cancel()
+		}
 	})
+	if err := r.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // recorded records a process.
-func recorded(t *testing.T, pid int, samples uint64) (*picture.Stacks, record.Stats) {
+func recorded(t *testing.T, pid int, samples int) (*picture.Stacks, record.Stats) {
 	t.Helper()
 	r, err := record.Start(record.Options{PIDs: []int{pid}, Frequency: 499, Arch: amd64.Arch, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	take(t, r, samples)
+	take(t, r, samples, nil)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	return r.Profile().Picture(names), r.Profile().Stats

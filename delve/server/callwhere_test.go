@@ -7,9 +7,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // Goroutines in C can be called back. Those that no thread runs call nothing. Threads that wait for work
@@ -19,17 +20,18 @@ func TestCallsWhere(t *testing.T) {
 	pid := s.dbg.ProcessPid()
 	// alike continues until the kernel says the same of the signals of all threads, and returns that. A thread that begins,
 	// that begins another, or that handles a signal blocks more than the others for a moment.
-	alike := func() string {
+	alike := func() (now string) {
 		t.Helper()
-		for until := time.Now().Add(30 * time.Second); ; {
-			now := signals(t, pid)
-			if strings.Count(now, "\n") == 1 || time.Now().After(until) {
-				return now
+		gdbtest.Await(t, "all threads block the same signals", func() bool {
+			if now = signals(t, pid); strings.Count(now, "\n") == 1 {
+				return true
 			}
 			if state := <-client.Continue(); state.Err != nil || state.CurrentThread.Function.Name() != "main.stopsHere" {
-				t.Fatalf("the program does not go on: %+v", state)
+				t.Fatalf("the program does not go on: %+v; its threads had the signals\n%s", state, now)
 			}
-		}
+			return false
+		})
+		return now
 	}
 	masks := alike()
 	call := func(goroutine int64, expr, want string) {
