@@ -48,7 +48,7 @@ func MeasureGoroutines(ctx context.Context, d build.Dir, o Options) (*report.Sec
 	if err != nil {
 		return nil, err
 	}
-	list := []tool{{name: oursGoroutines, args: []string{sfwalk, "attach", "--goroutines", "PID"}, running: true}}
+	list := []tool{{name: oursGoroutines, args: []string{sfwalk, "attach", "--goroutines", "PID"}}}
 	missing := ""
 	dlv, restore, err := delve(d)
 	if err == nil {

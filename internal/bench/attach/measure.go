@@ -128,8 +128,7 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 			if err != nil {
 				return err
 			}
-			const endedEarly = 3 // sfwalk's status for that
-			if c.Status != 0 && !(s.tool.running && c.Status == endedEarly) {
+			if c.Status != 0 {
 				return fmt.Errorf("%s: exit status %d", s.tool.name, c.Status)
 			}
 			s.last = c.Wall

@@ -20,8 +20,6 @@ type tool struct {
 	name string
 	args []string // with "PID" for the process's
 	cold bool     // nothing is kept of earlier runs
-	// running says that the stacks are of threads that run, one of which may be on its way from one stack to another.
-	running bool
 }
 
 // The names that goals are about.
