@@ -69,6 +69,10 @@ func (r *Runtime) all() ([]Goroutine, error) {
 			if len(ms.running) < maxRunning {
 				ms.running = append(ms.running, running{len(gs), m})
 			}
+			g.m = m
+			if w := ms.known[m].words; len(w) > 0 {
+				g.g0 = w[0]
+			}
 		} else if why := r.park(w, &g); why != nil {
 			fail(why)
 		}

@@ -31,6 +31,16 @@ type Goroutine struct {
 	PC, SP, FP, RA uint64
 
 	waiting uint64 // the address of its first sudog; 0 if there is none
+	m, g0   uint64 // the structs of the thread that runs it; 0 if there is none
+}
+
+// Structs returns the addresses of the runtime's structs that lead from the stack of the thread which runs the goroutine, if that is another one,
+// to the goroutine's own: the thread's struct g and struct m, and G. There are none if it is parked.
+func (g *Goroutine) Structs() []uint64 {
+	if g.m == 0 {
+		return nil
+	}
+	return []uint64{g.g0, g.m, g.G}
 }
 
 // Parked reports whether no thread runs the goroutine. To unwind a parked goroutine, start with its

@@ -28,14 +28,17 @@ type goroutineList struct {
 	list   []goroutine.Goroutine
 	now    int64                                      // the time by the clock of Go's runtime, ns; 0 if it is not known
 	memory func(g *goroutine.Goroutine) target.Memory // in which to walk a parked goroutine's stack
-	unkept bool                                       // a snapshot lacks some
+	// running returns the memory in which to walk the stack of a goroutine that a thread runs, whose memory is that of thread. The thread may be on
+	// another stack, such as the runtime's own.
+	running func(g *goroutine.Goroutine, thread target.Memory) target.Memory
+	unkept  bool // a snapshot lacks some
 
 	waits   [][]goroutine.Wait // by index in list
 	objects []goroutine.Object
 	entries map[goroutine.Wait]*objectEntry // what is printed of them
 }
 
-// hold lists the goroutines of a process while all its threads are held, and copies the stacks of those that are parked. What will be
+// hold lists the goroutines of a process while all its threads are held, and copies their stacks. What will be
 // there to copy was found out while the process ran: noted has what [goroutine.Find] has read. If saved is set, the target's snapshot gets
 // all that listing them takes.
 func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (*goroutineList, error) {
@@ -89,10 +92,20 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	stacks = append(stacks, more...)
 	slices.SortFunc(stacks, func(a, b live.Copy) int { return cmp.Compare(a.Lo, b.Lo) })
 	found.memory = func(g *goroutine.Goroutine) target.Memory {
-		m := &parkedMemory{Memory: t.Memory(), lo: g.Lo, hi: g.Hi}
+		m := &parkedMemory{copied: copied{Memory: t.Memory()}, lo: g.Lo, hi: g.Hi}
 		if i := sort.Search(len(stacks), func(i int) bool { return stacks[i].Lo > g.SP }); i > 0 {
-			m.copy = stacks[i-1]
+			m.list = stacks[i-1 : i]
 		}
+		return m
+	}
+	found.running = func(g *goroutine.Goroutine, thread target.Memory) target.Memory {
+		m := &runningMemory{copied{Memory: thread}}
+		for _, part := range usedParts([]goroutine.Goroutine{*g}, most, nil) {
+			if i := sort.Search(len(stacks), func(i int) bool { return stacks[i].Lo > part.Lo }); i > 0 {
+				m.list = append(m.list, stacks[i-1])
+			}
+		}
+		slices.SortFunc(m.list, func(a, b live.Copy) int { return cmp.Compare(a.Lo, b.Lo) })
 		return m
 	}
 	if saved {
@@ -107,25 +120,42 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	return found, err
 }
 
-// usedParts returns the inner parts, of at most most bytes each, of the stacks of parked goroutines. It leaves out those that are among
+// structCopied is how much of the runtime's structs is copied, bytes: they say which goroutine a thread runs, and where its stack is.
+const structCopied = 512
+
+// usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those that are parked, of at most most bytes each. Of
+// a goroutine that a thread runs it is the outer part, for where that ends only the thread knows, and if that is on the runtime's own
+// stack, only frames there; and the structs that lead from one stack to the other. It leaves out what is among
 // the copies, which ascend.
 func usedParts(list []goroutine.Goroutine, most uint64, copies []live.Copy) []live.Range {
 	var parts []live.Range
 	left := uint64(parkedTotal)
+	add := func(lo, hi uint64) {
+		if hi-lo > left {
+			left = 0
+			return
+		}
+		left -= hi - lo
+		if k, ok := slices.BinarySearchFunc(copies, lo, func(c live.Copy, at uint64) int { return cmp.Compare(c.Lo, at) }); ok && uint64(len(copies[k].Data)) == hi-lo {
+			return
+		}
+		parts = append(parts, live.Range{Lo: lo, Hi: hi})
+	}
 	for i := range list {
-		g := &list[i]
-		if !g.Parked() || g.SP >= g.Hi {
-			continue
+		switch g := &list[i]; {
+		case left == 0:
+			return parts
+		case g.Parked() && g.SP < g.Hi:
+			add(g.SP, g.SP+min(g.Hi-g.SP, most))
+		case !g.Parked() && g.Lo < g.Hi:
+			structs := g.Structs()
+			if len(structs) > 0 {
+				add(g.Hi-min(g.Hi-g.Lo, most), g.Hi)
+			}
+			for _, at := range structs {
+				add(at, at+structCopied)
+			}
 		}
-		n := min(g.Hi-g.SP, most)
-		if n > left {
-			break
-		}
-		left -= n
-		if k, ok := slices.BinarySearchFunc(copies, g.SP, func(c live.Copy, at uint64) int { return cmp.Compare(c.Lo, at) }); ok && uint64(len(copies[k].Data)) == n {
-			continue
-		}
-		parts = append(parts, live.Range{Lo: g.SP, Hi: g.SP + n})
 	}
 	return parts
 }
@@ -133,33 +163,8 @@ func usedParts(list []goroutine.Goroutine, most uint64, copies []live.Copy) []li
 // parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that
 // was copied, and else the target's.
 type parkedMemory struct {
-	target.Memory
-	copy   live.Copy
+	copied
 	lo, hi uint64 // of the stack
-}
-
-// Window implements [target.CopiedMemory].
-func (m *parkedMemory) Window(addr uint64) (lo uint64, data []byte) {
-	if addr-m.copy.Lo < uint64(len(m.copy.Data)) {
-		return m.copy.Lo, m.copy.Data
-	}
-	if c, ok := m.Memory.(target.CopiedMemory); ok {
-		return c.Window(addr)
-	}
-	return 0, nil
-}
-
-// ReadMemory implements [target.Memory].
-func (m *parkedMemory) ReadMemory(addr uint64, p []byte) (int, error) {
-	if off := addr - m.copy.Lo; off < uint64(len(m.copy.Data)) {
-		n := copy(p, m.copy.Data[off:])
-		if n == len(p) {
-			return n, nil
-		}
-		more, err := m.Memory.ReadMemory(addr+uint64(n), p[n:])
-		return n + more, err
-	}
-	return m.Memory.ReadMemory(addr, p)
 }
 
 // MovedOn implements [target.RunningMemory].
@@ -167,7 +172,16 @@ func (m *parkedMemory) MovedOn(addr uint64, n int) bool {
 	if addr < m.lo || addr >= m.hi {
 		return false // the program's own variables and code
 	}
-	return addr-m.copy.Lo >= uint64(len(m.copy.Data)) || addr-m.copy.Lo+uint64(n) > uint64(len(m.copy.Data))
+	return !m.has(addr, n)
+}
+
+// runningMemory is the memory in which a running goroutine's stack is walked: what was copied, and else the thread's.
+type runningMemory struct{ copied }
+
+// MovedOn implements [target.RunningMemory].
+func (m *runningMemory) MovedOn(addr uint64, n int) bool {
+	r, ok := m.Memory.(target.RunningMemory)
+	return ok && !m.has(addr, n) && r.MovedOn(addr, n)
 }
 
 // notedReads is a memory that notes what is read of it.
@@ -229,4 +243,30 @@ func (m *copied) ReadMemory(addr uint64, p []byte) (n int, err error) {
 		n += copy(p[n:], m.list[i].Data[at-m.list[i].Lo:])
 	}
 	return n, nil
+}
+
+// Window implements [target.CopiedMemory].
+func (m *copied) Window(addr uint64) (lo uint64, data []byte) {
+	if c := m.at(addr); c != nil {
+		return c.Lo, c.Data
+	}
+	if c, ok := m.Memory.(target.CopiedMemory); ok {
+		return c.Window(addr)
+	}
+	return 0, nil
+}
+
+// at returns the copy that holds addr; nil if none does.
+func (m *copied) at(addr uint64) *live.Copy {
+	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].Lo > addr }) - 1
+	if i < 0 || addr-m.list[i].Lo >= uint64(len(m.list[i].Data)) {
+		return nil
+	}
+	return &m.list[i]
+}
+
+// has reports whether n bytes at addr are in one copy.
+func (m *copied) has(addr uint64, n int) bool {
+	c := m.at(addr)
+	return c != nil && addr-c.Lo+uint64(n) <= uint64(len(c.Data))
 }

@@ -152,7 +152,9 @@ func (s *source) withGoroutines() (*source, error) {
 		at := slices.IndexFunc(threads, func(t target.Thread) bool { return t.ID() == g.Thread && !g.Parked() })
 		if at >= 0 {
 			x.thread = threads[at]
-			x.memory = target.MemoryOf(s.Target, x.thread)
+			if x.memory = target.MemoryOf(s.Target, x.thread); found.running != nil {
+				x.memory = found.running(g, x.memory)
+			}
 		} else {
 			x.memory = found.memory(g)
 		}

@@ -175,3 +175,20 @@ func TestNoGoroutines(t *testing.T) {
 		t.Errorf("--tid: error %v, want a usage error", err)
 	}
 }
+
+// A goroutine whose thread is on the runtime's own stack has the frames on its own stack, too, of the same moment.
+func TestGoroutineOnSystemStack(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gosystemstack"))
+	there := regexp.MustCompile(`(?m)^#\d+ +(?:0x\w+ in )?runtime\.systemstack \(.*\n(?:#.*\n)*?#\d+ .*main\.lists .*\n(?:#.*main\.asks .*\n){6}#.*main\.main `)
+	found := 0
+	gdbtest.Await(t, "the goroutine is on the runtime's stack ten times", func() bool {
+		text, errs, err := command("attach", strconv.Itoa(p.PID), "--goroutines")
+		if err != nil || strings.Contains(text, "[moved on]") {
+			t.Fatalf("%v\n%s%s", err, errs, text)
+		}
+		if there.MatchString(text) {
+			found++
+		}
+		return found == 10
+	})
+}
