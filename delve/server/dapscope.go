@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/proc"
@@ -314,24 +315,64 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 	})
 }
 
-// setVariable sets a variable of a frame.
+// setVariable sets a variable of a frame, or a part of a value.
 func (f *filter) setVariable(reply []byte, seq int, of any, name, value string) error {
 	var in api.EvalScope
+	object := name
 	switch of := of.(type) {
 	case ownVariables:
 		in = of.scope
 	case ownValues:
 		in = of.scope
+	case *ownValue:
+		in = of.scope
+		var err error
+		if object, err = f.expressionOf(of, name); err != nil {
+			return err
+		}
 	default:
 		return errors.New("it is no variable")
 	}
-	if strings.HasPrefix(name, "(") {
+	if strings.HasPrefix(object, "(") && object == name {
 		return fmt.Errorf("%s is hidden by another of its name", name)
 	}
 	defer f.server.stacks.change()()
-	err := f.server.stacks.set(in, name, value)
-	if err == nil {
-		f.respond(reply, "setVariable", seq, dap.SetVariableResponseBody{Value: value})
+	err := f.server.stacks.set(in, object, value)
+	if err != nil {
+		return err
 	}
-	return err
+	body := dap.SetVariableResponseBody{Value: value}
+	f.server.stacks.frame(in, func(t *delve.Target, x *delve.Frame) error {
+		if x.IsForeign() {
+			if now, err := f.evaluated(in, t, x, object); err == nil {
+				body = dap.SetVariableResponseBody{Value: now.Result, Type: now.Type, VariablesReference: now.VariablesReference,
+					NamedVariables: now.NamedVariables, IndexedVariables: now.IndexedVariables}
+			}
+		}
+		return nil
+	})
+	f.respond(reply, "setVariable", seq, body)
+	return nil
+}
+
+// expressionOf returns the expression of C for the part of a value that is shown with a name.
+func (f *filter) expressionOf(of *ownValue, name string) (expression string, err error) {
+	err = f.server.stacks.frame(of.scope, func(t *delve.Target, x *delve.Frame) error {
+		for start := 0; ; start += maxParts {
+			list, err := of.list(f, t, x, dap.VariablesArguments{Start: start})
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(list, func(v dap.Variable) bool { return v.Name == name }); i >= 0 {
+				expression = list[i].EvaluateName
+			} else if len(list) == maxParts && start < 64*maxParts {
+				continue
+			}
+			return nil
+		}
+	})
+	if err == nil && expression == "" {
+		err = fmt.Errorf("%s has no part %s that can be set", of.name, name)
+	}
+	return expression, err
 }

@@ -304,6 +304,25 @@ func TestDAPExpands(t *testing.T) {
 		t.Error(got)
 	}
 
+	// Variables of C are set, and parts of them: the answer is what they are now.
+	innerRef, now := c.variables(inner, "Locals")
+	for _, tt := range []struct {
+		of                    int
+		name, value, is, path string
+	}{
+		{innerRef, "depth", "depth + 4", "7", "depth"}, {innerRef, "color", "BLUE", "BLUE", "color"},
+		{now["by_value"].VariablesReference, "y", "-4", "-4", "by_value.y"},
+		{c.children(now["matrix"].VariablesReference)["[1]"].VariablesReference, "[2]", "60", "60", "matrix[1][2]"},
+	} {
+		got := ask[dap.SetVariableResponse](c, "setVariable", dap.SetVariableArguments{VariablesReference: tt.of, Name: tt.name, Value: tt.value}).Body
+		if again := c.evaluate(inner, tt.path); got.Value != tt.is || again.Result != tt.is {
+			t.Errorf("%s is set to %s: %+v, and then is %+v", tt.path, tt.value, got, again)
+		}
+	}
+	if got := refused(c, "setVariable", dap.SetVariableArguments{VariablesReference: now["by_value"].VariablesReference, Name: "z", Value: "1"}); !strings.Contains(got, "by_value has no part z") {
+		t.Error(got)
+	}
+
 	// A Go variable is set: what was expanded before can still be.
 	begins := dapFrame(t, frames, "main.begins")
 	ref, _ := c.variables(begins, "Locals")
