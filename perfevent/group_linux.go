@@ -23,7 +23,6 @@ type Options struct {
 	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that this takes, they are left
 	// out, and [Group.Kernel] says so.
 	Kernel bool
-	OnExec bool // the events begin when the thread runs another program, execve(2)
 	// Ring is the size of each processor's ring buffer in bytes; 0 for 8 MiB. Where the limit on locked memory is
 	// less, the buffers are smaller.
 	Ring int
@@ -65,9 +64,6 @@ func NewGroup(opts Options) (*Group, error) {
 	if opts.UserRegs != 0 {
 		g.attr.Sample_type |= SampleRegsUser | SampleStackUser
 		g.attr.Sample_regs_user, g.attr.Sample_stack_user = opts.UserRegs, opts.StackSize
-	}
-	if opts.OnExec {
-		g.attr.Bits |= unix.PerfBitDisabled | unix.PerfBitEnableOnExec
 	}
 	if !opts.Kernel {
 		g.attr.Bits |= unix.PerfBitExcludeKernel
@@ -173,7 +169,7 @@ func (g *Group) direct(fd int, r *ring) error {
 	return nil
 }
 
-// Wait waits until a ring is a quarter full, or for some time.
+// Wait waits until a ring is half full, or for some time.
 func (g *Group) Wait(timeout time.Duration) error {
 	_, err := unix.Poll(g.polls, int(timeout.Milliseconds()))
 	if errors.Is(err, unix.EINTR) {
@@ -188,18 +184,8 @@ func (g *Group) Wait(timeout time.Duration) error {
 	return err
 }
 
-// Ended reports whether all threads have ended: no record will come any more.
-func (g *Group) Ended() bool {
-	for i := range g.polls {
-		if g.polls[i].Fd >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // Read calls visit with the records of all rings that were written before now, the oldest first. A record is valid
-// until visit returns.
+// until visit returns. The error is visit's, or says that a ring has what is no record.
 func (g *Group) Read(now time.Duration, visit func(Record) error) error {
 	for _, r := range g.rings {
 		r.look()
@@ -207,10 +193,10 @@ func (g *Group) Read(now time.Duration, visit func(Record) error) error {
 	for {
 		var oldest *ring
 		for _, r := range g.rings {
-			if !r.peek(&g.Format) {
-				continue
+			if err := r.peek(&g.Format); err != nil {
+				return err
 			}
-			if r.time <= uint64(now) && (oldest == nil || r.time < oldest.time) {
+			if r.has && r.time <= uint64(now) && (oldest == nil || r.time < oldest.time) {
 				oldest = r
 			}
 		}

@@ -24,7 +24,6 @@ type ring struct {
 	length  uint64 // of next, with its header
 	time    uint64 // of next
 	wrapped []byte // a record that lies at both ends of data
-	broken  error  // the kernel has written what is no record
 }
 
 // open makes the ring's memory. If the kernel does not lend so much, open asks for less: not below a
@@ -52,20 +51,16 @@ func (r *ring) look() {
 	}
 }
 
-// peek reports whether there is a record at tail, and finds out its time.
-func (r *ring) peek(f *Format) bool {
-	if r.has {
-		return true
-	}
-	if r.page == nil || r.head-r.tail < headerSize || r.broken != nil {
-		return false
+// peek finds out whether there is a record at tail, and its time. The error says that there is something else.
+func (r *ring) peek(f *Format) error {
+	if r.has || r.page == nil || r.head-r.tail < headerSize {
+		return nil
 	}
 	mask := uint64(len(r.data) - 1)
 	at := r.tail & mask
 	r.length = uint64(f.order().Uint16(r.data[at+6:])) // records begin at multiples of eight bytes
 	if r.length < headerSize || r.length > r.head-r.tail {
-		r.broken = fmt.Errorf("the kernel has written a record of %d bytes", r.length)
-		return false
+		return fmt.Errorf("the kernel has written a record of %d bytes", r.length)
 	}
 	b := r.data[at:min(at+r.length, uint64(len(r.data)))]
 	if uint64(len(b)) < r.length {
@@ -73,12 +68,10 @@ func (r *ring) peek(f *Format) bool {
 		b = r.wrapped
 	}
 	var err error
-	if r.next, _, err = f.Next(b); err != nil {
-		r.broken = err
-		return false
+	if r.next, _, err = f.Next(b); err == nil {
+		r.time, r.has = f.time(r.next), true
 	}
-	r.time, r.has = f.time(r.next), true
-	return true
+	return err
 }
 
 // pass gives the room of the record at tail back to the kernel.
