@@ -45,12 +45,12 @@ func (t *heldThread) ptrace(request uintptr, m *sigmask) error {
 	if ok, err := t.process.Proc.Valid(); !ok {
 		return err // the channel is closed
 	}
-	todo, done, err := tracer(reflect.ValueOf(t.proc))
+	calls, done, err := tracer(reflect.ValueOf(t.proc))
 	if err != nil {
 		return err
 	}
 	var errno unix.Errno
-	todo <- func() {
+	calls <- func() {
 		_, _, errno = unix.RawSyscall6(unix.SYS_PTRACE, request, uintptr(t.ID()), unsafe.Sizeof(*m), uintptr(unsafe.Pointer(m)), 0, 0)
 	}
 	<-done
@@ -62,7 +62,7 @@ func (t *heldThread) ptrace(request uintptr, m *sigmask) error {
 
 // tracer returns the channels of the thread that calls ptrace(2) for a thread of Delve's backend native: of the functions to
 // call, and of what it answers when it has called one.
-func tracer(thread reflect.Value) (todo chan func(), done chan any, err error) {
+func tracer(thread reflect.Value) (calls chan func(), done chan any, err error) {
 	v := thread
 	for _, name := range [...]string{"dbp", "ptraceThread"} {
 		if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {

@@ -145,7 +145,7 @@ func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 	if file == nil {
 		for _, root := range [...]string{fmt.Sprintf("/proc/%d/root", pid), ""} {
 			if file, err = (regular.At{Root: root, Path: f.Path}).Open(); err == nil {
-				if isFile(file, f) {
+				if isFile(file, f, root != "") {
 					break
 				}
 				file.Close()
@@ -185,7 +185,7 @@ func (p *proc) mapped(f *procmaps.File) *os.File {
 		file, err := regular.Reopen(fd, f.Path)
 		unix.Close(fd)
 		if err == nil {
-			if isFile(file, f) {
+			if isFile(file, f, true) {
 				return file
 			}
 			file.Close()
@@ -194,11 +194,14 @@ func (p *proc) mapped(f *procmaps.File) *os.File {
 	return nil
 }
 
-// isFile reports whether file is the mapped one. Device numbers are not compared: on overlay and btrfs file systems, that of the mapping
-// is another than stat(2)'s.
-func isFile(file *os.File, f *procmaps.File) bool {
+// isFile reports whether file is the mapped one. If it was found through the process itself, device numbers are not compared: on overlay and btrfs
+// file systems, that of the mapping is another than stat(2)'s.
+func isFile(file *os.File, f *procmaps.File, byProcess bool) bool {
 	var st unix.Stat_t
-	return unix.Fstat(int(file.Fd()), &st) == nil && st.Ino == f.Inode
+	if unix.Fstat(int(file.Fd()), &st) != nil || st.Ino != f.Inode {
+		return false
+	}
+	return byProcess || unix.Major(uint64(st.Dev)) == f.Major && unix.Minor(uint64(st.Dev)) == f.Minor
 }
 
 // ownVDSO returns the kernel's code in this program, which is the same in all of its width.

@@ -55,6 +55,9 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 	var room []picture.Place
 	for key, c := range p.tree.counts {
 		room = room[:0]
+		if key.cut {
+			room = append(room, picture.Place{Name: "[inner frames are left out: there are too many different stacks]"})
+		}
 		for at := key.node; at != 0; at = p.tree.nodes[at].parent {
 			id := p.tree.nodes[at].place
 			if named[id] == nil {

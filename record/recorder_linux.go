@@ -186,7 +186,7 @@ func (r *Recorder) Profile() *Profile {
 		Stats: r.engine.stats, Kernel: r.group.Kernel, tree: r.engine.tree, owners: r.engine.owners}
 }
 
-// Close ends the recording. Profiles that were made have their names from then on, and no others.
+// Close ends the recording, and closes the files that [Profile.Picture] reads: call that before.
 func (r *Recorder) Close() error {
 	for _, p := range r.ends {
 		unix.Close(int(p.Fd))

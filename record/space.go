@@ -17,7 +17,7 @@ import (
 type host interface {
 	// maps returns what a process has mapped now. An error says that only records tell.
 	maps(pid int) ([]procmaps.Mapping, error)
-	// open opens a mapped file.
+	// open opens a file that a process has mapped, or, with noProcess, that one which has ended had mapped.
 	open(pid int, f *procmaps.File) (*elfimage.Image, error)
 	// memory returns the memory of a process as it is now; nil if there is none.
 	memory(pid int) target.Memory
@@ -27,6 +27,9 @@ type host interface {
 	forget(pid int)
 	close()
 }
+
+// noProcess is the number of no process.
+const noProcess = -1
 
 // space is the address space of one process, from one execve(2) to the next.
 type space struct {
@@ -127,7 +130,7 @@ func (s *space) refresh() {
 		key := fileAt{f.Path, f.Lo, f.Offset, f.Hi, f.Major, f.Minor, f.Inode}
 		m, ok := s.known[key]
 		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
-			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return s.host.open(s.pid, f) })
+			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return s.open(f) })
 			s.known[key] = m
 			s.owners[m] = s.pid
 		}
@@ -139,6 +142,14 @@ func (s *space) refresh() {
 		jit.Register(s.modules, mem, s.arch, s.opts.Warn)
 	}
 	s.walker.SetModules(s.modules)
+}
+
+// open opens a mapped file. When the process has ended, another one may have its number.
+func (s *space) open(f *procmaps.File) (*elfimage.Image, error) {
+	if s.spaces[int32(s.pid)] != s {
+		return s.host.open(noProcess, f)
+	}
+	return s.host.open(s.pid, f)
 }
 
 // unwritten is the memory of a process that it does not write to: the process's own while it lives, then that of the files.

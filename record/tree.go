@@ -25,14 +25,18 @@ const (
 // node is a frame of those stacks that have the same frames further out. Node 0 is outside of all.
 type node struct{ parent, place uint32 }
 
-// sampleKey is what samples have in common that are counted as one.
-type sampleKey struct{ thread, node uint32 }
+// sampleKey is what samples have in common that are counted as one. cut says that there are frames further in, for which the tree had no
+// room.
+type sampleKey struct {
+	thread, node uint32
+	cut          bool
+}
 
 // count is how many samples there were, and how much of the event they stand for.
 type count struct{ samples, value uint64 }
 
 // tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far as they are
-// like others, with an end that says so.
+// like others, and marked.
 type tree struct {
 	places   []place
 	placeIDs map[place]uint32
@@ -40,15 +44,14 @@ type tree struct {
 	children map[node]uint32
 	counts   map[sampleKey]*count
 	reasons  []string // why stacks are not whole
-	full     bool
-	cut      uint64 // samples of stacks that are not kept as a whole
+	most     int      // nodes
 }
 
 // maxNodes bounds the tree: 2 million nodes take some 100 MB.
 const maxNodes = 2 << 20
 
 func newTree() *tree {
-	return &tree{nodes: make([]node, 1), placeIDs: map[place]uint32{}, children: map[node]uint32{}, counts: map[sampleKey]*count{}}
+	return &tree{nodes: make([]node, 1), placeIDs: map[place]uint32{}, children: map[node]uint32{}, counts: map[sampleKey]*count{}, most: maxNodes}
 }
 
 func (t *tree) place(p place) uint32 {
@@ -73,14 +76,12 @@ func (t *tree) reason(why string) int {
 
 // add counts a stack, whose innermost frame comes first.
 func (t *tree) add(thread uint32, stack []uint32, value uint64) {
-	at := uint32(0)
+	at, cut := uint32(0), false
 	for i := len(stack) - 1; i >= 0; i-- {
 		key := node{at, stack[i]}
 		next, ok := t.children[key]
 		if !ok {
-			if len(t.nodes) >= maxNodes {
-				t.full = true
-				t.cut++
+			if cut = len(t.nodes) >= t.most; cut {
 				break
 			}
 			next = uint32(len(t.nodes))
@@ -89,7 +90,7 @@ func (t *tree) add(thread uint32, stack []uint32, value uint64) {
 		}
 		at = next
 	}
-	key := sampleKey{thread, at}
+	key := sampleKey{thread, at, cut}
 	c := t.counts[key]
 	if c == nil {
 		c = new(count)

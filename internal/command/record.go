@@ -39,6 +39,9 @@ type recordFlags struct {
 // usualProfile is the file of a profile that the user does not name.
 const usualProfile = "sfwalk.pb.gz"
 
+// maxWarnings bounds what is said of the processes of one recording.
+const maxWarnings = 100
+
 func newRecord(host PluginHost) *cobra.Command {
 	var flags recordFlags
 	cmd := &cobra.Command{
@@ -185,7 +188,11 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 		Table: func(pid int, a *arch.Arch) *frame.Table {
 			return r.table(a, false, r.plugins.about(Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)}))
 		},
-		Warn: func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) },
+		Warn: func(format string, args ...any) { // the same is found whenever what is mapped has changed
+			if text := fmt.Sprintf(format, args...); len(warnings) < maxWarnings && !slices.Contains(warnings, text) {
+				warnings = append(warnings, text)
+			}
+		},
 	}
 	if options.Arch == nil {
 		return fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
