@@ -211,7 +211,7 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 		if started, err = startStopped(command); err != nil {
 			return fmt.Errorf("record: %w", err)
 		}
-		defer started.letGo()
+		defer started.discard()
 		options.PIDs = []int{started.pid}
 	}
 	shortSlices()

@@ -59,6 +59,15 @@ func (s *startedCommand) letGo() {
 	close(s.orders)
 }
 
+// discard ends the command if it was not let go: it has done nothing yet.
+func (s *startedCommand) discard() {
+	if s.stopped {
+		s.cmd.Process.Kill()
+		s.letGo()
+		s.cmd.Wait()
+	}
+}
+
 // wait waits for the end of the command. Its exit code becomes that of sfwalk.
 func (s *startedCommand) wait() error {
 	err := s.cmd.Wait()

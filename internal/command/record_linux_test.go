@@ -212,6 +212,26 @@ func TestRecordErrors(t *testing.T) {
 	}
 }
 
+// A command that cannot be recorded does not run.
+func TestRecordNothing(t *testing.T) {
+	canRecord(t)
+	t.Chdir(t.TempDir())
+	_, said, err := command("record", "--event", "cycles", "-o", "p.svg", "--", "touch", "made")
+	gdbtest.Await(t, "the command has ended, if it runs", func() bool {
+		for _, file := range gdbtest.Glob(t, "/proc/[0-9]*/stat") {
+			// "PID (touch) STATE PARENT …"; Z is the state of one that has ended.
+			stat, _ := os.ReadFile(file)
+			if m := regexp.MustCompile(`^\d+ \(touch\) (\S) (\d+) `).FindSubmatch(stat); m != nil && string(m[2]) == strconv.Itoa(os.Getpid()) && string(m[1]) != "Z" {
+				return false
+			}
+		}
+		return true
+	})
+	if _, missing := os.Stat("made"); (err == nil) != (missing == nil) {
+		t.Errorf("%v\n%s; the command's file: %v", err, said, missing)
+	}
+}
+
 // TestRecordPage runs the commands of docs/recording.md and of the help, for a moment each.
 func TestRecordPage(t *testing.T) {
 	canRecord(t)
