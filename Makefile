@@ -97,7 +97,7 @@ test: deps vet hosts
 	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) $$($(GO) list ./... | grep -v /target/live)
 	cd tools && CGO_ENABLED=0 $(GO) test -vet=off ./internal/...
 	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live & live=$$!; \
-	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./cfi ./elfimage ./frame ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
+	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./cfi ./elfimage ./frame ./record ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
 	wait $$live && exit $$meet
 
 # Other releases have other compilers, assemblers, debuggers and emulators.
@@ -123,7 +123,7 @@ notice:
 race: deps
 	$(GO) test -race -timeout $(PATIENCE) -run '$(MEET)' ./internal/command ./sniffer/external ./delve/server
 
-MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestConcurrentJoin|TestWindow|TestRunning|TestDAPRuns|TestBadClients)$$
+MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestConcurrentJoin|TestProfileMeanwhile|TestWindow|TestRunning|TestDAPRuns|TestBadClients)$$
 
 # Reading bytes must not depend on the host: s390x is big-endian, mips has 32
 # bits as well. (The race detector knows neither. The tests in SLOW take as long

@@ -137,7 +137,10 @@ func (e *engine) record(r perfevent.Record) error {
 
 // forget drops a process that has ended or runs another program. Places keep its modules.
 func (e *engine) forget(pid int32) {
-	delete(e.spaces, pid)
+	if s := e.spaces[pid]; s != nil {
+		s.gone.Store(true)
+		delete(e.spaces, pid)
+	}
 	delete(e.early, pid)
 	e.host.forget(int(pid))
 }

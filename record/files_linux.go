@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -18,6 +19,7 @@ import (
 
 // machine is this machine with its processes.
 type machine struct {
+	mu     sync.Mutex
 	procs  map[int]*proc
 	images elfimage.Cache
 	files  []*os.File
@@ -31,7 +33,7 @@ type proc struct {
 
 func newMachine() *machine { return &machine{procs: map[int]*proc{}} }
 
-// proc opens a process's folder in /proc.
+// proc opens a process's folder in /proc. The caller holds mu.
 func (m *machine) proc(pid int) (*proc, error) {
 	if p := m.procs[pid]; p != nil {
 		return p, nil
@@ -48,6 +50,12 @@ func (m *machine) proc(pid int) (*proc, error) {
 
 // forget closes what is open of a process, which has ended or runs another program.
 func (m *machine) forget(pid int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drop(pid)
+}
+
+func (m *machine) drop(pid int) {
 	if p := m.procs[pid]; p != nil {
 		p.dir.Close()
 		if p.mem != nil {
@@ -67,6 +75,8 @@ func (p *proc) open(name string) (*os.File, error) {
 
 // maps implements host.
 func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	p, err := m.proc(pid)
 	if err != nil {
 		return nil, err
@@ -92,6 +102,8 @@ const maxText = 64 << 20
 
 // memory implements host.
 func (m *machine) memory(pid int) target.Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if p, err := m.proc(pid); err == nil && p.mem != nil {
 		return fileMemory{p.mem}
 	}
@@ -109,11 +121,8 @@ func (m fileMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	if addr > 1<<63-1 {
 		return 0, fmt.Errorf("read memory at %#x: %w", addr, target.ErrUnmapped)
 	}
-	for n < len(p) {
-		got, err := unix.Pread(int(m.f.Fd()), p[n:], int64(addr)+int64(n))
-		if n += max(got, 0); err != nil || got <= 0 {
-			return n, fmt.Errorf("read memory at %#x: %w", addr+uint64(n), target.ErrUnmapped)
-		}
+	if n, err = m.f.ReadAt(p, int64(addr)); err != nil {
+		return n, fmt.Errorf("read memory at %#x: %w", addr+uint64(n), target.ErrUnmapped)
 	}
 	return n, nil
 }
@@ -129,6 +138,8 @@ func (m *machine) name(pid, tid int) string {
 
 // open implements host. It opens the mapped file, and no other that has its path now.
 func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	p, err := m.proc(pid)
 	if f.IsVDSO() {
 		if err == nil && p.mem != nil {
@@ -222,8 +233,10 @@ func ownVDSO() (*elfimage.Image, error) {
 
 // close implements host.
 func (m *machine) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for pid := range m.procs {
-		m.forget(pid)
+		m.drop(pid)
 	}
 	for _, f := range m.files {
 		f.Close()

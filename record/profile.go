@@ -2,7 +2,9 @@ package record
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/perfmap"
@@ -22,16 +24,62 @@ type Profile struct {
 	Stats     Stats
 	Kernel    bool // samples in the kernel's code are there, too
 
-	tree   *tree
+	stacks
 	owners map[*target.Module]int
 }
 
 // Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
 func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m] }
 
+// Since returns what was recorded after an earlier profile of the same recording; all of it if earlier is nil.
+func (p *Profile) Since(earlier *Profile) *Profile {
+	if earlier == nil {
+		return p
+	}
+	later := *p
+	later.Start, later.Duration = p.Start.Add(earlier.Duration), p.Duration-earlier.Duration
+	later.counts = slices.Clone(p.counts)
+	for i, c := range earlier.counts {
+		later.counts[i].samples -= c.samples
+		later.counts[i].value -= c.value
+	}
+	s, before := &later.Stats, &earlier.Stats
+	s.Samples -= before.Samples
+	s.Lost -= before.Lost
+	s.Throttled -= before.Throttled
+	s.Whole -= before.Whole
+	s.Chained -= before.Chained
+	s.Cut -= before.Cut
+	s.Stopped -= before.Stopped
+	s.Empty -= before.Empty
+	return &later
+}
+
 // Picture names the frames, and returns the stacks as one picture.
 func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
-	n := namer{symbols: symbols, profile: p, modules: map[*target.Module]*picture.Module{}, alone: map[*target.Module]*target.Modules{}, maps: map[int32]*perfmap.Map{}}
+	return NewNamer(symbols).Picture(p)
+}
+
+// Namer names the frames of one recording's profiles. It keeps the names, for the next profile. One goroutine may use it.
+type Namer struct {
+	symbols *symbol.Symbolizer
+	profile *Profile
+	named   [][]picture.Place // by the numbers of places; nil where nobody has asked
+	modules map[*target.Module]*picture.Module
+	alone   map[*target.Module]*target.Modules
+	kernel  map[uint64]string
+	maps    map[int32]*perfmap.Map // of code that processes have made; nil where there is none
+}
+
+// NewNamer returns a Namer that has names from symbols, which the caller closes after it.
+func NewNamer(symbols *symbol.Symbolizer) *Namer {
+	return &Namer{symbols: symbols, modules: map[*target.Module]*picture.Module{}, alone: map[*target.Module]*target.Modules{}, kernel: map[uint64]string{}}
+}
+
+// Picture names the frames of a profile, and returns its stacks as one picture.
+func (n *Namer) Picture(p *Profile) *picture.Stacks {
+	n.profile, n.maps = p, map[int32]*perfmap.Map{}
+	n.named = append(n.named, make([][]picture.Place, len(p.places)-min(len(p.places), len(n.named)))...)
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
 	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
 	if p.Event.Unit != "nanoseconds" {
@@ -40,30 +88,27 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
 		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(time.Second)/int64(p.Frequency)
 	}
-	var inKernel []uint64
-	for i := range p.tree.places {
-		if p.tree.places[i].kind == placeKernel {
-			inKernel = append(inKernel, p.tree.places[i].addr)
-		}
-	}
-	n.kernel = kernelNames(inKernel)
-	named := make([][]picture.Place, len(p.tree.places))
+	n.nameKernel()
 	processes := map[int]bool{}
 	for _, t := range p.Threads {
 		processes[t.PID] = true
 	}
 	var room []picture.Place
-	for key, c := range p.tree.counts {
+	for i, c := range p.counts {
+		if c.samples == 0 {
+			continue
+		}
+		key := p.keys[i]
 		room = room[:0]
 		if key.cut {
 			room = append(room, picture.Place{Name: "[inner frames are left out: there are too many different stacks]"})
 		}
-		for at := key.node; at != 0; at = p.tree.nodes[at].parent {
-			id := p.tree.nodes[at].place
-			if named[id] == nil {
-				named[id] = n.name(&p.tree.places[id])
+		for at := key.node; at != 0; at = p.nodes[at].parent {
+			id := p.nodes[at].place
+			if n.named[id] == nil {
+				n.named[id] = n.name(&p.places[id])
 			}
-			room = append(room, named[id]...)
+			room = append(room, n.named[id]...)
 		}
 		t := p.Threads[key.thread]
 		sample := picture.Sample{Values: []int64{int64(c.samples), int64(c.value)}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
@@ -78,18 +123,19 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 	return s
 }
 
-// namer names places.
-type namer struct {
-	symbols *symbol.Symbolizer
-	profile *Profile
-	modules map[*target.Module]*picture.Module
-	alone   map[*target.Module]*target.Modules
-	kernel  map[uint64]string
-	maps    map[int32]*perfmap.Map // of code that processes have made; nil where there is none
+// nameKernel finds the names of the kernel's functions that have none yet, all at once.
+func (n *Namer) nameKernel() {
+	var addrs []uint64
+	for i := range n.profile.places {
+		if p := &n.profile.places[i]; p.kind == placeKernel && n.named[i] == nil {
+			addrs = append(addrs, p.addr)
+		}
+	}
+	maps.Copy(n.kernel, kernelNames(addrs))
 }
 
 // compiled returns the name that a compiler at run time has given its code; "" if it has given none.
-func (n *namer) compiled(pid int32, addr uint64) string {
+func (n *Namer) compiled(pid int32, addr uint64) string {
 	m, ok := n.maps[pid]
 	if !ok {
 		if f, err := openPerfMap(int(pid)); err == nil {
@@ -107,10 +153,10 @@ func (n *namer) compiled(pid int32, addr uint64) string {
 }
 
 // name returns the frames of a place: the calls that are inlined there, then the function.
-func (n *namer) name(p *place) []picture.Place {
+func (n *Namer) name(p *place) []picture.Place {
 	switch {
 	case p.kind == placeEnd:
-		return []picture.Place{{Name: "[" + n.profile.tree.reasons[p.addr] + "]"}}
+		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: n.kernel[p.addr], Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
 	case p.module == nil:

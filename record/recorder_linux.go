@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +20,7 @@ import (
 type Recorder struct {
 	opts    Options
 	group   *perfevent.Group
+	mu      sync.Mutex // held while engine changes
 	engine  *engine
 	machine *machine
 	ends    []unix.PollFd // of the processes
@@ -108,8 +111,8 @@ func (r *Recorder) threads(pid int) error {
 		if err != nil {
 			return refused(fmt.Sprint("process ", pid), unix.ESRCH)
 		}
-		if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil { // which says what threads have begun
-			return fmt.Errorf("record: the kernel's records: %w", err)
+		if err := r.read(); err != nil { // which says what threads have begun
+			return err
 		}
 		for _, e := range entries {
 			tid, err := strconv.Atoi(e.Name())
@@ -162,13 +165,23 @@ func (r *Recorder) Run(ctx context.Context) error {
 				return fmt.Errorf("record: wait for samples: %w", err)
 			}
 		}
-		if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil {
-			return fmt.Errorf("record: the kernel's records: %w", err)
+		if err := r.read(); err != nil {
+			return err
 		}
 		if ended {
 			return nil
 		}
 	}
+}
+
+// read takes the records that there are.
+func (r *Recorder) read() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil {
+		return fmt.Errorf("record: the kernel's records: %w", err)
+	}
+	return nil
 }
 
 // ended reports whether all processes have ended.
@@ -180,10 +193,12 @@ func (r *Recorder) ended() bool {
 	return !slices.ContainsFunc(r.ends, func(p unix.PollFd) bool { return p.Revents == 0 })
 }
 
-// Profile returns what was recorded so far.
+// Profile returns what was recorded so far. It may be called while [Recorder.Run] runs.
 func (r *Recorder) Profile() *Profile {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
-		Stats: r.engine.stats, Kernel: r.group.Kernel, tree: r.engine.tree, owners: r.engine.owners}
+		Stats: r.engine.stats, Kernel: r.group.Kernel, stacks: r.engine.tree.now(), owners: maps.Clone(r.engine.owners)}
 }
 
 // Close ends the recording, and closes the files that [Profile.Picture] reads: call that before.

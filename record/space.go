@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -13,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// host is where processes are: this machine, or a file that was recorded on another.
+// host is where processes are: this machine, or a file that was recorded on another. Files are opened by whoever names frames, too, while
+// the engine goes on.
 type host interface {
 	// maps returns what a process has mapped now. An error says that only records tell.
 	maps(pid int) ([]procmaps.Mapping, error)
@@ -43,6 +45,7 @@ type space struct {
 	known   map[fileAt]*target.Module // what modules were made of
 	memory  target.Memory             // unwritable memory alone
 	walker  *frame.Walker
+	gone    atomic.Bool // the process has ended, or runs another program
 }
 
 // fileAt tells the modules of a process apart.
@@ -146,7 +149,7 @@ func (s *space) refresh() {
 
 // open opens a mapped file. When the process has ended, another one may have its number.
 func (s *space) open(f *procmaps.File) (*elfimage.Image, error) {
-	if s.spaces[int32(s.pid)] != s {
+	if s.gone.Load() {
 		return s.host.open(noProcess, f)
 	}
 	return s.host.open(s.pid, f)

@@ -35,23 +35,37 @@ type sampleKey struct {
 // count is how many samples there were, and how much of the event they stand for.
 type count struct{ samples, value uint64 }
 
+// stacks are those of a tree, as they are at one moment.
+type stacks struct {
+	places  []place
+	nodes   []node
+	keys    []sampleKey
+	counts  []count  // of the keys
+	reasons []string // why stacks are not whole
+}
+
 // tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far as they are
 // like others, and marked.
 type tree struct {
-	places   []place
+	stacks
 	placeIDs map[place]uint32
-	nodes    []node
 	children map[node]uint32
-	counts   map[sampleKey]*count
-	reasons  []string // why stacks are not whole
-	most     int      // nodes
+	indices  map[sampleKey]uint32 // in keys
+	most     int                  // nodes
 }
 
 // maxNodes bounds the tree: 2 million nodes take some 100 MB.
 const maxNodes = 2 << 20
 
 func newTree() *tree {
-	return &tree{nodes: make([]node, 1), placeIDs: map[place]uint32{}, children: map[node]uint32{}, counts: map[sampleKey]*count{}, most: maxNodes}
+	return &tree{stacks: stacks{nodes: make([]node, 1)}, placeIDs: map[place]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes}
+}
+
+// now returns the stacks so far, which the tree does not change any more: all but the counts only ever grows.
+func (t *tree) now() stacks {
+	s := t.stacks
+	s.counts = slices.Clone(s.counts)
+	return s
 }
 
 func (t *tree) place(p place) uint32 {
@@ -91,11 +105,12 @@ func (t *tree) add(thread uint32, stack []uint32, value uint64) {
 		at = next
 	}
 	key := sampleKey{thread, at, cut}
-	c := t.counts[key]
-	if c == nil {
-		c = new(count)
-		t.counts[key] = c
+	i, ok := t.indices[key]
+	if !ok {
+		i = uint32(len(t.keys))
+		t.keys, t.counts = append(t.keys, key), append(t.counts, count{})
+		t.indices[key] = i
 	}
-	c.samples++
-	c.value += value
+	t.counts[i].samples++
+	t.counts[i].value += value
 }

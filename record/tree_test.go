@@ -17,7 +17,7 @@ func TestFullTree(t *testing.T) {
 	tree.add(0, []uint32{c, b, a}, 10)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
-	p := Profile{Frequency: 1, Threads: []Thread{{PID: 1, TID: 1}}, tree: tree}
+	p := Profile{Frequency: 1, Threads: []Thread{{PID: 1, TID: 1}}, stacks: tree.now()}
 	stacks := p.Picture(names)
 	got := map[int64][]string{}
 	for _, s := range stacks.Samples {
