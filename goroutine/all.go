@@ -17,10 +17,13 @@ import (
 func (r *Runtime) All() ([]Goroutine, error) { return r.AllIn(r.t.Memory()) }
 
 // AllIn is All for a memory of the target's that is not Target.Memory, such as a copy of it.
-func (r *Runtime) AllIn(mem target.Memory) ([]Goroutine, error) {
+func (r *Runtime) AllIn(mem target.Memory) ([]Goroutine, error) { return r.AppendAll(nil, mem) }
+
+// AppendAll is AllIn that appends to list, which must be empty: a caller that holds the target makes room for the list before.
+func (r *Runtime) AppendAll(list []Goroutine, mem target.Memory) ([]Goroutine, error) {
 	in := *r
 	in.t = within{r.t, mem}
-	return in.all()
+	return in.all(list)
 }
 
 // within is a target with another memory.
@@ -31,7 +34,7 @@ type within struct {
 
 func (w within) Memory() target.Memory { return w.memory }
 
-func (r *Runtime) all() ([]Goroutine, error) {
+func (r *Runtime) all(gs []Goroutine) ([]Goroutine, error) {
 	limit := uint64(cmp.Or(max(r.Limit, 0), defaultLimit))
 	list, claimed, err := r.pointers(r.allgs, limit)
 	if err == nil && claimed > limit {
@@ -43,9 +46,11 @@ func (r *Runtime) all() ([]Goroutine, error) {
 			err = fmt.Errorf("%w: %w", ErrUnknown, why)
 		}
 	}
-	gs := make([]Goroutine, 0, min(len(list), convincing))
+	if cap(gs) == 0 {
+		gs = make([]Goroutine, 0, min(len(list), convincing))
+	}
 	ms := machines{r: r, known: map[uint64]machine{}}
-	reasons := map[uint8]string{}
+	reasons := new(reasonTexts)
 	labels := labelSets{memory: r.t.Memory(), order: r.arch.Order}
 	end := uint64(0) // of the last struct g: none overlap, so no more are listed than memory can hold
 	r.structs(list, r.fields.size, func(addr uint64, data []byte, why error) {
@@ -101,7 +106,12 @@ func sortByNumber(gs []Goroutine) {
 	for i := range gs {
 		keys[i] = key{gs[i].Number, i}
 	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.number, b.number), a.from-b.from) })
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.number != b.number {
+			return cmp.Compare(a.number, b.number)
+		}
+		return a.from - b.from
+	})
 	for i := range keys {
 		if keys[i].from == i {
 			continue
@@ -118,7 +128,7 @@ func sortByNumber(gs []Goroutine) {
 
 // read reads one struct g, without the registers. listed is false if it is not, or no longer, a
 // goroutine. err says what is wrong with it.
-func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed bool, err error) {
+func (r *Runtime) read(w words, reasons *reasonTexts) (g Goroutine, listed bool, err error) {
 	f := &r.fields
 	status := w.half(f.status)
 	s, listed, ok := statusOf(status)
@@ -138,14 +148,19 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 	}
 	if s == Waiting || s == Preempted || s == Leaked {
 		g.ReasonCode = w.data[f.status+waitreason]
-		text, ok := reasons[g.ReasonCode]
-		if !ok && r.reasons != 0 {
-			text, _ = r.reason(r.reasons, g.ReasonCode)
-			reasons[g.ReasonCode] = text
+		if code := g.ReasonCode; !reasons.known[code] && r.reasons != 0 {
+			reasons.text[code], _ = r.reason(r.reasons, code)
+			reasons.known[code] = true
 		}
-		g.Reason = text
+		g.Reason = reasons.text[g.ReasonCode]
 	}
 	return g, true, nil
+}
+
+// reasonTexts are the texts of reasons to wait, by number, each of which is read once.
+type reasonTexts struct {
+	text  [256]string
+	known [256]bool
 }
 
 // checkCreators forgets what is no creator. Since Go 1.21, the word before gopc is parentGoid. Earlier it was

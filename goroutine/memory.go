@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/target"
 )
 
 const (
@@ -72,10 +74,14 @@ const span = 8 << 10
 // read.
 func (r *Runtime) structs(list []uint64, size int, visit func(addr uint64, data []byte, err error)) {
 	mem := r.t.Memory()
+	lent, _ := mem.(target.CopiedMemory)
 	var room [span]byte
 	var at uint64 // address of data
 	var data []byte
 	for i, addr := range list {
+		if lent != nil && (addr-at >= uint64(len(data)) || uint64(len(data))-(addr-at) < uint64(size)) {
+			at, data = lent.Window(addr)
+		}
 		if addr-at >= uint64(len(data)) || uint64(len(data))-(addr-at) < uint64(size) {
 			end := addr + uint64(size)
 			for _, next := range list[i+1:] {

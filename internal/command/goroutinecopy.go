@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"sync"
@@ -49,6 +50,8 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	before, _ := r.AllIn(noted)
 	r.Waits(noted, before)
 	expected := usedParts(before, most, nil)
+	list := make([]goroutine.Goroutine, len(before)+len(before)/8+64)
+	clear(list) // the kernel provides its memory now, not while the process is held
 	room := noted.size
 	for _, part := range expected {
 		room += int(part.Hi - part.Lo)
@@ -58,6 +61,7 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	found := &goroutineList{}
 	var err error
 	var runtime, stacks, more []live.Copy
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the process would wait for our own garbage collector
 	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
 		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
 		// Another processor begins with them, and this one joins it.
@@ -73,7 +77,8 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 		other.Go(take)
 		runtime = held.Copy(noted.ranges)
 		rest := &notedReads{Memory: held}
-		found.list, err = r.AllIn(newCopied(rest, runtime))
+		held.AwaitThreads()
+		found.list, err = r.AppendAll(list[:0], newCopied(rest, runtime))
 		found.now = monotonic()
 		if saved {
 			more = held.Copy(rest.ranges)
@@ -82,7 +87,7 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 		take()
 		other.Wait()
 		stacks = slices.Concat(copied...)
-		more = append(more, held.Copy(usedParts(found.list, most, stacks))...)
+		more = append(more, held.Copy(usedParts(found.list, most, before))...)
 	}, func() {})
 	if retaken != nil {
 		return found, retaken
@@ -125,23 +130,30 @@ const structCopied = 512
 
 // usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those that are parked, of at most most bytes each. Of
 // a goroutine that a thread runs it is the outer part, for where that ends only the thread knows, and if that is on the runtime's own
-// stack, only frames there; and the structs that lead from one stack to the other. It leaves out what is among
-// the copies, which ascend.
-func usedParts(list []goroutine.Goroutine, most uint64, copies []live.Copy) []live.Range {
+// stack, only frames there; and the structs that lead from one stack to the other. It leaves out goroutines that are where they were in
+// before. Both lists ascend by number.
+func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Goroutine) []live.Range {
 	var parts []live.Range
+	if before == nil {
+		parts = make([]live.Range, 0, len(list))
+	}
 	left := uint64(parkedTotal)
+	same := false
 	add := func(lo, hi uint64) {
 		if hi-lo > left {
 			left = 0
 			return
 		}
 		left -= hi - lo
-		if k, ok := slices.BinarySearchFunc(copies, lo, func(c live.Copy, at uint64) int { return cmp.Compare(c.Lo, at) }); ok && uint64(len(copies[k].Data)) == hi-lo {
-			return
+		if !same {
+			parts = append(parts, live.Range{Lo: lo, Hi: hi})
 		}
-		parts = append(parts, live.Range{Lo: lo, Hi: hi})
 	}
 	for i := range list {
+		for len(before) > 0 && before[0].Number < list[i].Number {
+			before = before[1:]
+		}
+		same = len(before) > 0 && sameStack(&before[0], &list[i])
 		switch g := &list[i]; {
 		case left == 0:
 			return parts
@@ -158,6 +170,12 @@ func usedParts(list []goroutine.Goroutine, most uint64, copies []live.Copy) []li
 		}
 	}
 	return parts
+}
+
+// sameStack reports whether usedParts has the same parts for a and b.
+func sameStack(a, b *goroutine.Goroutine) bool {
+	return a.Number == b.Number && a.G == b.G && a.SP == b.SP && a.Lo == b.Lo && a.Hi == b.Hi &&
+		(b.Parked() || slices.Equal(a.Structs(), b.Structs()))
 }
 
 // parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that

@@ -123,6 +123,9 @@ func (s *source) withGoroutines() (*source, error) {
 	found := &goroutineList{memory: func(*goroutine.Goroutine) target.Memory { return s.Memory() }}
 	switch t := s.Target.(type) {
 	case *live.Target:
+		if !s.saved { // what Find has read does not change
+			*noted = notedReads{Memory: noted.Memory}
+		}
 		found, err = hold(t, r, noted, s.saved)
 	case *snapshot.Target:
 		found.list, err = r.All()

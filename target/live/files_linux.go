@@ -244,6 +244,16 @@ func (f *files) copyRange(tid int, lo uint64, room []byte) int {
 	return max(n, 0)
 }
 
+const (
+	maxIOV = 1024 // UIO_MAXIOV
+	// maxGap is how much is read, and thrown away, between two ranges, bytes: to begin another range takes the kernel longer. The smallest stacks of
+	// goroutines have two kilobytes.
+	maxGap = 2 << 10
+)
+
+// gapRoom gets what is thrown away: nobody reads it.
+var gapRoom [maxGap]byte
+
 // copyMemory copies the given ranges, ascending and disjoint, while the threads are stopped. It
 // leaves out what cannot be read. It returns the copies and their total size.
 func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) {
@@ -259,20 +269,46 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 	if buf == nil {
 		buf = make([]byte, size)
 	}
-	const maxIOV = 1024 // UIO_MAXIOV
-	remote := make([]unix.RemoteIovec, 0, min(len(parts), maxIOV))
+	local, remote := make([]unix.Iovec, 0, min(2*len(parts), maxIOV)), make([]unix.RemoteIovec, 0, min(len(parts), maxIOV))
+	joining := true
 	for used := uint64(0); len(parts) > 0; {
-		remote = remote[:0]
-		room := uint64(0)
-		for _, s := range parts[:min(len(parts), maxIOV)] {
-			remote = append(remote, unix.RemoteIovec{Base: uintptr(s.lo), Len: int(s.hi - s.lo)})
+		most := maxIOV
+		if joining {
+			most = maxIOV / 2
+		}
+		batch := parts[:min(len(parts), most)]
+		room, gaps := uint64(0), uint64(0)
+		for _, s := range batch {
 			room += s.hi - s.lo
 		}
 		if room == 0 {
 			break
 		}
-		local := []unix.Iovec{iovec(buf[used : used+room])}
+		local, remote = local[:0], remote[:0]
+		at, end := used, uint64(0)
+		for _, s := range batch {
+			size := s.hi - s.lo
+			if size == 0 {
+				continue
+			}
+			if gap := s.lo - end; joining && len(remote) > 0 && gap <= maxGap {
+				if gap > 0 {
+					local = append(local, iovec(gapRoom[:gap]))
+				}
+				remote[len(remote)-1].Len += int(gap + size)
+				gaps += gap
+			} else {
+				remote = append(remote, unix.RemoteIovec{Base: uintptr(s.lo), Len: int(size)})
+			}
+			local = append(local, iovec(buf[at:at+size]))
+			at, end = at+size, s.hi
+		}
 		n, err := unix.ProcessVMReadv(tid, local, remote, 0)
+		if joining = n == int(room+gaps); joining {
+			n = int(room)
+		} else if gaps > 0 {
+			continue // something cannot be read, perhaps what is between: the parts are read without that
+		}
 		if err != nil && err != unix.EFAULT {
 			// The call was refused, so the ranges are read one by one.
 			room = parts[0].hi - parts[0].lo

@@ -14,7 +14,13 @@ import (
 type Held struct {
 	read func(addr uint64, p []byte) int
 	copy func(list []span) []block // ascending, disjoint
+
+	threads <-chan struct{} // closed when the threads' stacks are copied
 }
+
+// AwaitThreads returns when the stacks of the process's threads are copied: another processor does that from the beginning. Threads returns
+// the new threads from then on.
+func (h *Held) AwaitThreads() { <-h.threads }
 
 // ReadMemory implements [target.Memory].
 func (h *Held) ReadMemory(addr uint64, p []byte) (int, error) {
@@ -76,7 +82,7 @@ func (t *Target) Keep(k Kept) {
 
 // RetakeWith is [Target.Retake] for a caller that needs more memory of the same moment than stacks: it calls also once
 // while all threads are held. They go on when also returns, so it should only copy. Threads returns the new
-// threads by then. walk is called when they run again.
+// threads after [Held.AwaitThreads]. walk is called when they run again.
 //
 // room is about how many bytes will be copied: memory for them is made ready before.
 func (t *Target) RetakeWith(room int, also func(*Held), walk func()) error {

@@ -143,7 +143,13 @@ func (f *files) retakeAll(t *Target, room int, also func(*Held), walk func()) er
 	if s.deep = lackStacks(before); s.deep != nil || len(again) > 0 || also != nil {
 		limit = 0
 	}
-	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20) + s.deeper() + room) }
+	tr.prepare = func(threads int) {
+		each := usualStack
+		if also != nil { // the stacks of Go's threads are in its heap, so that more of them is copied than is used
+			each = stackCopy
+		}
+		f.prepare(min(threads*each, 8<<20) + s.deeper() + room)
+	}
 	t.retakes++
 	var threads []*Thread
 	h := newHold(tr, limit)
@@ -157,25 +163,36 @@ func (f *files) retakeAll(t *Target, room int, also func(*Held), walk func()) er
 		if err != nil {
 			return err
 		}
-		s.copyStacks(leader)
-		s.copyLocks(leader)
-		s.copy(leader, again)
-		threads = s.threads(t, m)
-		for _, th := range threads {
-			th.view.held = limit > 0
+		copyThreads := func() {
+			s.copyStacks(leader)
+			s.copyLocks(leader)
+			s.copy(leader, again)
+			threads = s.threads(t, m)
+			for _, th := range threads {
+				th.view.held = limit > 0
+			}
 		}
-		if also != nil {
+		if also == nil {
+			copyThreads()
+			return nil
+		}
+		ready := make(chan struct{})
+		go func() {
+			defer close(ready)
+			copyThreads()
 			t.mu.Lock()
 			t.threads = threads
 			t.mu.Unlock()
-			also(&Held{
-				read: func(addr uint64, p []byte) int { return f.copyRange(leader, addr, p) },
-				copy: func(list []span) []block {
-					blocks, _ := f.copyMemory(leader, list)
-					return blocks
-				},
-			})
-		}
+		}()
+		also(&Held{
+			read: func(addr uint64, p []byte) int { return f.copyRange(leader, addr, p) },
+			copy: func(list []span) []block {
+				blocks, _ := f.copyMemory(leader, list)
+				return blocks
+			},
+			threads: ready,
+		})
+		<-ready
 		return nil
 	}
 	h.release = func() {
