@@ -49,10 +49,10 @@ TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ru
 PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang libc++-dev libc++abi-dev
 endif
 
-# Compilers of languages that few programs are in: large, and for the long tests alone.
+# Compilers of languages that few programs are in, and a browser: large, and for the long tests alone.
 ifdef SFWALK_SOAK
-TOOLS    += gfortran gnatmake
-PACKAGES += gfortran gnat
+TOOLS    += gfortran gnatmake chromium dot
+PACKAGES += gfortran gnat chromium graphviz
 endif
 
 .PHONY: all build man demo test releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean

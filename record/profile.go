@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -152,6 +153,26 @@ func (n *Namer) compiled(pid int32, addr uint64) string {
 	return m.Name(addr)
 }
 
+// Module returns a module by its name and an address in it, among those that frames are in; nil if there is none.
+func (n *Namer) Module(path string, addr uint64) *target.Module {
+	for m := range n.modules {
+		if m.Path == path && m.Lo() <= addr && addr < m.Hi() {
+			return m
+		}
+	}
+	return nil
+}
+
+// Locate returns what is at an address of a module, as [symbol.Symbolizer.Locate] does.
+func (n *Namer) Locate(m *target.Module, addr uint64) []symbol.Location {
+	alone := n.alone[m]
+	if alone == nil {
+		alone = target.NewModules([]*target.Module{m}, nil)
+		n.alone[m] = alone
+	}
+	return n.symbols.Locate(alone, addr)
+}
+
 // name returns the frames of a place: the calls that are inlined there, then the function.
 func (n *Namer) name(p *place) []picture.Place {
 	switch {
@@ -169,11 +190,14 @@ func (n *Namer) name(p *place) []picture.Place {
 			m.Offset = p.module.Mappings[0].Offset
 		}
 		n.modules[p.module] = m
-		n.alone[p.module] = target.NewModules([]*target.Module{p.module}, nil)
 	}
 	var list []picture.Place
-	for _, at := range n.symbols.Locate(n.alone[p.module], p.addr) {
-		list = append(list, picture.Place{Function: at.Function, File: at.File, Line: at.Line, Address: p.addr, Module: m, Inlined: at.Inline})
+	for _, at := range n.Locate(p.module, p.addr) {
+		file := at.File
+		if at.Dir != "" { // a relative name counts from there
+			file = path.Join(at.Dir, file)
+		}
+		list = append(list, picture.Place{Function: at.Function, File: file, Line: at.Line, Address: p.addr, Module: m, Inlined: at.Inline})
 	}
 	if len(list) == 0 {
 		list = []picture.Place{{Address: p.addr, Module: m}}

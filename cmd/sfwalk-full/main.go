@@ -8,6 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
+	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
 )
 
-func main() { os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{})) }
+func main() {
+	os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{}, pprofhost.Server{}))
+}

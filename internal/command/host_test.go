@@ -7,9 +7,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
+	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
 )
 
-func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Server{}}) }
+func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Server{}}, pprofhost.Server{}) }
 
 // briefly is a Delve whose server ends as soon as clients can connect, as by Ctrl-C.
 type briefly struct{ command.DelveServer }

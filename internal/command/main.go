@@ -50,15 +50,15 @@ func (e exitStatus) Error() string {
 func (e exitStatus) Unwrap() error { return e.err }
 
 // Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, delve
-// serves Delve's clients. A program that cannot do that passes nil for both; Main then has it
+// serves Delve's clients, and web shows profiles in browsers. A program that cannot do that passes nil for all; Main then has it
 // become sfwalk-full when they are asked for.
-func Main(args []string, host PluginHost, delve DelveServer) int {
+func Main(args []string, host PluginHost, delve DelveServer, web PageServer) int {
 	collectLate()
 	collectInTime()
 	if host != nil {
 		os.Unsetenv(becoming) // this is the program that sfwalk has become
 	}
-	return run(args, host, delve)
+	return run(args, host, delve, web)
 }
 
 // collectLate delays the first garbage collection until the heap has 16 MB instead of 4. Most
@@ -152,10 +152,10 @@ func collectBefore(limit int64) (restore func()) {
 	}
 }
 
-func run(args []string, host PluginHost, delve DelveServer) int {
+func run(args []string, host PluginHost, delve DelveServer, web PageServer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(host, delve, args)
+	root := newRoot(host, delve, web, args)
 	root.SetArgs(behindVerb(root, args))
 	// All output goes through these, which escape control characters.
 	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
@@ -188,7 +188,7 @@ func run(args []string, host PluginHost, delve DelveServer) int {
 }
 
 // newRoot makes the program's commands. If args begins with the name of one, only that is made, which saves time.
-func newRoot(host PluginHost, delve DelveServer, args []string) *cobra.Command {
+func newRoot(host PluginHost, delve DelveServer, web PageServer, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
@@ -232,7 +232,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"minidump", func() *cobra.Command { return newMinidump(host) }},
 		{"open", func() *cobra.Command { return newOpen(host) }},
 		{"remote", func() *cobra.Command { return newRemote(host) }},
-		{"record", func() *cobra.Command { return newRecord(host) }},
+		{"record", func() *cobra.Command { return newRecord(host, web) }},
 		{"call", func() *cobra.Command { return newCall(host) }},
 		{"sframe", newSFrame},
 		{"symbols", newSymbols},

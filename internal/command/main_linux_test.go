@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
+	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
 	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/trad"
@@ -23,9 +24,9 @@ func TestMain(m *testing.M) {
 	case "measure":
 		measure()
 	case "sfwalk":
-		os.Exit(command.Main(os.Args[1:], nil, nil))
+		os.Exit(command.Main(os.Args[1:], nil, nil, nil))
 	case "sfwalk-full":
-		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{}))
+		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{}, pprofhost.Server{}))
 	case "sniffer-interpreter":
 		plugin.Serve(interpreter{})
 	case "sniffer-environ":

@@ -21,7 +21,6 @@ import (
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // recordFlags are the flags of record.
@@ -32,6 +31,7 @@ type recordFlags struct {
 	event     string
 	stack     byteSize
 	system    bool
+	pages     pageFlags
 	output    string
 	layout    string
 }
@@ -42,7 +42,7 @@ const usualProfile = "sfwalk.pb.gz"
 // maxWarnings bounds what is said of the processes of one recording.
 const maxWarnings = 100
 
-func newRecord(host PluginHost) *cobra.Command {
+func newRecord(host PluginHost, web PageServer) *cobra.Command {
 	var flags recordFlags
 	cmd := &cobra.Command{
 		Use:   "record {PID... | --system | -- COMMAND [ARGUMENT...]}",
@@ -59,6 +59,10 @@ with its exit code.
 The format is that of --format, or of the file's name: .pb.gz and .pprof for go tool pprof, .folded for
 flamegraph.pl, .json for speedscope, .svg for a flame graph that a browser shows.
 
+With --http, a browser sees the recording while it goes on, in pprof's own pages: graph, flame graph, functions with the most time,
+source, and instructions. Each page has the samples of the moment when it is loaded. --base FILE shows what has
+changed since an earlier profile. The pages stay until Ctrl-C. sfwalk becomes the program sfwalk-full for this.
+
 A stack that is longer than the kernel's copy goes on along frame pointers if the kernel's own walk
 agrees with what was walked. A stack that is not whole ends in a frame that says why: "[…]".
 
@@ -71,6 +75,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
   sfwalk record 4242 -d 10s -F 999 -o profile.svg
   sfwalk record 4242 -d 10s --format folded -o - | sort -k2 -n
   sfwalk record 4242 --event page-faults
+  sfwalk record 4242 --http localhost:0
   sfwalk record --system -d 10s
   sfwalk record -- ./server -port 8080`,
 		Args: cobra.ArbitraryArgs,
@@ -83,11 +88,14 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 			if err != nil {
 				return err
 			}
+			if flags.pages.listen != "" && web == nil {
+				return becomeFull()
+			}
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
 			defer flags.end(cmd)
-			return flags.run(cmd, pids, command)
+			return flags.run(cmd, web, pids, command)
 		},
 	}
 	f := cmd.Flags()
@@ -97,7 +105,8 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 	flags.stack = perfevent.MaxStack
 	f.Var(&flags.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
 	f.BoolVar(&flags.system, "system", false, "record all processes of the machine")
-	f.StringVarP(&flags.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+")")
+	flags.pages.add(cmd)
+	f.StringVarP(&flags.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+", with --http none)")
 	f.StringVar(&flags.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)")
 	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
@@ -145,8 +154,14 @@ func (r *recordFlags) check(args, command []string) (pids []int, err error) {
 		}
 		pids = append(pids, pid)
 	}
-	if r.output == "" {
+	if err := r.pages.check(); err != nil {
+		return nil, err
+	}
+	if r.output == "" && r.pages.listen == "" {
 		r.output = usualProfile
+	}
+	if r.output == "" {
+		return pids, nil
 	}
 	if r.layout == "" {
 		r.layout = formatOf(r.output)
@@ -178,7 +193,7 @@ func formatOf(name string) string {
 }
 
 // run records and writes the profile.
-func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) error {
+func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, command []string) error {
 	narrow := map[string]string{"amd64": "386", "arm64": "arm"}
 	var warnings []string
 	options := record.Options{
@@ -198,12 +213,20 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 		return fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
 	}
 	var file *saving
-	if r.output != "-" {
+	if r.output != "-" && r.output != "" {
 		var err error
 		if file, err = newSaving("--output", r.output); err != nil {
 			return err
 		}
 		defer file.discard()
+	}
+	var browsers PageListener
+	if r.pages.listen != "" {
+		var err error
+		if browsers, err = web.Listen(r.pages.listen, r.pages.base); err != nil {
+			return err
+		}
+		defer browsers.Close()
 	}
 	var started *startedCommand
 	if len(command) > 0 {
@@ -223,6 +246,13 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 	if started != nil {
 		started.letGo()
 	}
+	shown := newShown(recorder, strings.Join(command, " "), &r.walkFlags)
+	defer shown.symbols.Close()
+	served := make(chan error, 1)
+	if browsers != nil {
+		printable.Fprintf(cmd.OutOrStdout(), "See http://%s/\n", browsers.Addr())
+		go func() { served <- browsers.Serve(cmd.Context(), shown.pages(cmd)) }()
+	}
 	ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
 	if r.duration > 0 {
 		ctx, cancel = context.WithTimeout(ctx, r.duration)
@@ -231,19 +261,10 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 	if err := recorder.Run(ctx); err != nil {
 		return err
 	}
-	profile := recorder.Profile()
-	symbols := newSymbolizer(func(m *target.Module) string {
-		if pid := profile.Process(m); pid != 0 {
-			return fmt.Sprintf("/proc/%d/root", pid)
-		}
-		return ""
-	}, &r.walkFlags, false)
-	defer symbols.Close()
-	stacks := profile.Picture(symbols)
-	stacks.Title = strings.Join(command, " ")
+	stacks := shown.now()
 	if file != nil {
 		err = file.write(drawn{stacks, r.layout})
-	} else {
+	} else if r.output == "-" {
 		out := cmd.OutOrStdout()
 		if p, ok := out.(*printable.Writer); ok {
 			out = p.Out() // the formats have no characters that steer terminals, or are no text at all
@@ -256,7 +277,13 @@ func (r *recordFlags) run(cmd *cobra.Command, pids []int, command []string) erro
 	for _, text := range append(warnings, r.warnings()...) {
 		warn(cmd, text)
 	}
-	r.report(cmd.ErrOrStderr(), profile)
+	r.report(cmd.ErrOrStderr(), shown.profile)
+	if browsers != nil {
+		printable.Fprintf(cmd.ErrOrStderr(), "The pages stay until Ctrl-C.\n")
+		if err := <-served; err != nil {
+			return err
+		}
+	}
 	if started != nil {
 		return started.wait()
 	}
@@ -290,7 +317,7 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	if !p.Kernel {
 		printable.Fprintf(out, "; without the kernel's code")
 	}
-	if r.output != "-" {
+	if r.output != "-" && r.output != "" {
 		printable.Fprintf(out, "; written to %s", r.output)
 	}
 	printable.Fprintf(out, "\n")

@@ -1,0 +1,150 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/picture"
+	"github.com/sfwalk/sfwalk/record"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// PageServer shows profiles in browsers. There is one, in internal/command/pprofhost; this package must not import it, nor
+// net/http with it.
+type PageServer interface {
+	// Listen waits for browsers at an address, host:port. base is a file with a pprof profile to compare with; "" for none.
+	Listen(address, base string) (PageListener, error)
+}
+
+// PageListener is where browsers come to.
+type PageListener interface {
+	Addr() net.Addr
+	// Serve shows them pages until ctx is done, or the listener is closed.
+	Serve(ctx context.Context, p Pages) error
+	Close() error
+}
+
+// Pages are what is shown. Its functions may be called at once.
+type Pages struct {
+	// Stacks returns what there is now: what it has returned before if nothing has come since.
+	Stacks func() *picture.Stacks
+	// Module returns the module of a file's name that holds an address; nil if there is none.
+	Module func(path string, addr uint64) *target.Module
+	// Locate returns what is at an address of a module, the inlined calls first.
+	Locate func(m *target.Module, addr uint64) []symbol.Location
+	Warn   func(format string, args ...any) // what the user should know
+}
+
+// pageFlags say whether a profile is shown in a browser.
+type pageFlags struct {
+	listen string
+	base   string
+}
+
+func (p *pageFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.listen, "http", "", "show it in a browser, at this address of this machine, while it goes on (localhost:0 for any port)")
+	f.StringVar(&p.base, "base", "", "with --http: show the differences to this pprof profile")
+}
+
+// check finds mistakes in the flags.
+func (p *pageFlags) check() error {
+	if p.listen == "" {
+		if p.base != "" {
+			return usageError{errors.New("--base is for --http: go tool pprof -diff_base compares files")}
+		}
+		return nil
+	}
+	host, port, err := net.SplitHostPort(p.listen)
+	if err != nil {
+		return usageError{fmt.Errorf("--http %s: want host:port, such as localhost:0", p.listen)}
+	}
+	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return usageError{fmt.Errorf("--http %s: want an address of this machine alone, such as localhost:%s: the pages ask for no password (from another machine, ssh -L %s:localhost:%s reaches them)", p.listen, port, port, port)}
+	}
+	if host == "" {
+		p.listen = net.JoinHostPort("localhost", port)
+	}
+	return nil
+}
+
+// pagePause is the shortest time between two profiles of a recording that goes on.
+const pagePause = time.Second
+
+// shown is a recording as it is shown: the newest profile, with names.
+type shown struct {
+	mu       sync.Mutex
+	recorder *record.Recorder
+	namer    *record.Namer
+	symbols  *symbol.Symbolizer
+	title    string
+	profile  *record.Profile
+	stacks   *picture.Stacks
+	taken    time.Time
+}
+
+// newShown makes a recording ready to be shown.
+func newShown(recorder *record.Recorder, title string, flags *walkFlags) *shown {
+	s := &shown{recorder: recorder, title: title}
+	s.symbols = newSymbolizer(func(m *target.Module) string {
+		if pid := s.profile.Process(m); pid != 0 {
+			return fmt.Sprintf("/proc/%d/root", pid)
+		}
+		return ""
+	}, flags, false)
+	s.namer = record.NewNamer(s.symbols)
+	return s
+}
+
+// now returns the stacks so far.
+func (s *shown) now() *picture.Stacks {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take()
+	return s.stacks
+}
+
+// lately returns the stacks of not long ago.
+func (s *shown) lately() *picture.Stacks {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stacks == nil || time.Since(s.taken) > pagePause {
+		s.take()
+	}
+	return s.stacks
+}
+
+func (s *shown) take() {
+	profile := s.recorder.Profile()
+	same := s.stacks != nil && profile.Stats == s.profile.Stats
+	s.profile, s.taken = profile, time.Now()
+	if !same {
+		s.stacks = s.namer.Picture(profile)
+		s.stacks.Title = s.title
+	}
+}
+
+// pages are for browsers.
+func (s *shown) pages(cmd *cobra.Command) Pages {
+	return Pages{
+		Stacks: s.lately,
+		Module: func(path string, addr uint64) *target.Module {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.namer.Module(path, addr)
+		},
+		Locate: func(m *target.Module, addr uint64) []symbol.Location {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.namer.Locate(m, addr)
+		},
+		Warn: func(format string, args ...any) { warn(cmd, fmt.Sprintf(format, args...)) },
+	}
+}

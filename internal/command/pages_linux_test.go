@@ -1,0 +1,245 @@
+package command
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// browsed is a recording that browsers can see.
+type browsed struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	addr string // http://HOST:PORT
+}
+
+// browse records a process until the test ends, and shows it.
+func browse(t *testing.T, pid int, args ...string) *browsed {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(install(t, "sfwalk", "sfwalk-full"), "sfwalk"), append([]string{"record", strconv.Itoa(pid), "--http", "localhost:0", "-F", "499"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b := &browsed{t: t, cmd: cmd}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	m := regexp.MustCompile(`^See (http://127\.0\.0\.1:\d+)/\n$`).FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("%q, %v", line, err)
+	}
+	b.addr = m[1]
+	return b
+}
+
+// get returns a page, and its status.
+func (b *browsed) get(path string, header ...string) (text string, status int) {
+	b.t.Helper()
+	r, err := http.NewRequest("GET", b.addr+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(data), answer.StatusCode
+}
+
+// samples returns how many samples the profile has that the pages show now.
+func (b *browsed) samples() (n int64) {
+	text, status := b.get("/download")
+	if status != http.StatusOK {
+		return 0 // there are no samples yet
+	}
+	p, err := profile.Parse(strings.NewReader(text))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, s := range p.Sample {
+		n += s.Value[0]
+	}
+	return n
+}
+
+// instructions returns the addresses of instructions, from a function's begin, and their names.
+func instructions(lines []string, line *regexp.Regexp) (list []string) {
+	first := int64(-1)
+	for _, l := range lines {
+		m := line.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		addr, _ := strconv.ParseInt(m[1], 16, 64)
+		if first < 0 {
+			first = addr
+		}
+		list = append(list, fmt.Sprintf("%x %s", addr-first, m[2]))
+	}
+	return list
+}
+
+// A recording is shown while it goes on: each page has the samples so far. Its instructions are objdump's, and its source is the program's.
+func TestRecordPages(t *testing.T) {
+	canRecord(t)
+	gdbtest.NeedAMD64(t)
+	// -I has the program, which is kept for other runs, belong to these sources, which the pages read.
+	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread", "-I"+filepath.Dir(gdbtest.Testdata(t, "progs", "shares.c")))
+	p := gdbtest.StartRunning(t, exe, "1", "5")
+	b := browse(t, p.PID)
+	early := int64(0)
+	gdbtest.Await(t, "there are samples in half", func() bool {
+		early = b.samples()
+		text, _ := b.get("/top")
+		return early > 0 && strings.Contains(text, `"half"`)
+	})
+	gdbtest.Await(t, "there are more samples", func() bool { return b.samples() > early })
+	if text, status := b.get("/flamegraph"); status != http.StatusOK || !strings.Contains(text, "one_fifth") && !strings.Contains(text, "half") {
+		t.Errorf("the flame graph: %d\n%s", status, text)
+	}
+	if text, status := b.get("/source?f=^half$"); status != http.StatusOK || !strings.Contains(html.UnescapeString(text), "WORK(half, 17)") {
+		t.Errorf("the source: %d\n%s", status, text)
+	}
+	page, status := b.get("/disasm?f=^half$")
+	if status != http.StatusOK {
+		t.Fatalf("the disassembly: %d\n%s", status, page)
+	}
+	// "  2.33s  2.41s 55610709a310: push %r12   ;half shares.c:17"
+	got := instructions(strings.Split(html.UnescapeString(page), "\n"), regexp.MustCompile(`^\s+\S+\s+\S+ ([0-9a-f]+): (\S+)`))
+	objdump, err := exec.Command(gdbtest.Tool(t, "objdump"), "-d", "--no-show-raw-insn", "--disassemble=half", exe).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := instructions(strings.Split(string(objdump), "\n"), regexp.MustCompile(`^\s+([0-9a-f]+):\t(\S+)`))
+	// Releases of binutils write some suffixes, and x86asm has one name for all moves.
+	short := func(list []string) string { return regexp.MustCompile(`(?m)q$|abs$`).ReplaceAllString(strings.Join(list, "\n"), "") }
+	if len(want) < 10 || short(got) != short(want) {
+		t.Errorf("the instructions are\n%s\nobjdump has\n%s", short(got), short(want))
+	}
+	if err := b.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Wait(); err != nil {
+		t.Errorf("at Ctrl-C: %v", err)
+	}
+	if err := syscall.Kill(p.PID, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// Other sites reach nothing, neither by a name of their own for this machine nor by a link.
+func TestRecordPagesOfOthers(t *testing.T) {
+	canRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	b := browse(t, p.PID)
+	gdbtest.Await(t, "there are samples", func() bool { return b.samples() > 0 })
+	port := b.addr[strings.LastIndexByte(b.addr, ':'):]
+	for _, tt := range []struct {
+		path   string
+		header []string
+		want   int
+	}{
+		{"/top", []string{"Host", "evil.example" + port}, http.StatusForbidden},
+		{"/top", []string{"Host", "localhost" + port}, http.StatusOK},
+		{"/top", []string{"Host", "[::1]" + port}, http.StatusOK},
+		{"/saveconfig?config=x", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{"/top", []string{"Sec-Fetch-Site", "same-origin"}, http.StatusOK},
+		{"/debug/pprof/", nil, http.StatusNotFound},
+	} {
+		if _, status := b.get(tt.path, tt.header...); status != tt.want {
+			t.Errorf("%s %q: %d, want %d", tt.path, tt.header, status, tt.want)
+		}
+	}
+}
+
+// With --base, the pages show differences: what both profiles have as much of is nothing.
+func TestRecordPagesBase(t *testing.T) {
+	canRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	base := filepath.Join(t.TempDir(), "base.pb.gz")
+	gdbtest.Await(t, "there are samples", func() bool {
+		_, said, err := command("record", strconv.Itoa(p.PID), "-d", "200ms", "-F", "499", "-o", base)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
+		return !strings.HasPrefix(said, "0 samples")
+	})
+	b := browse(t, p.PID, "--base", base)
+	gdbtest.Await(t, "the differences have both signs", func() bool {
+		text, status := b.get("/download")
+		if status != http.StatusOK {
+			return false
+		}
+		x, err := profile.Parse(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var less, more bool
+		for _, s := range x.Sample {
+			less, more = less || s.Value[0] < 0 && s.DiffBaseSample(), more || s.Value[0] > 0 && !s.DiffBaseSample()
+		}
+		return less && more
+	})
+}
+
+// A browser draws the flame graph: its boxes have the functions' names.
+func TestRecordPagesInBrowser(t *testing.T) {
+	canRecord(t)
+	if os.Getenv("SFWALK_SOAK") == "" {
+		gdbtest.Cannot(t, "SFWALK_SOAK is not set: a browser is large")
+	}
+	chromium := gdbtest.Tool(t, "chromium")
+	gdbtest.Tool(t, "dot")
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread", "-I"+filepath.Dir(gdbtest.Testdata(t, "progs", "shares.c"))), "1", "5")
+	b := browse(t, p.PID)
+	gdbtest.Await(t, "there are samples in one_fifth", func() bool {
+		text, _ := b.get("/top")
+		return strings.Contains(text, `"one_fifth"`)
+	})
+	for path, want := range map[string]string{
+		"/flamegraph": `(?s)<div class="boxtext">one_fifth</div>|>one_fifth<`, "/graph": `<text[^>]*>one_fifth</text>`, "/top": `<td[^>]*>one_fifth</td>`, "/source?f=one_fifth": `WORK\(one_fifth, 19\)`,
+	} {
+		args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800", "--user-data-dir=" + t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", b.addr + path}
+		out, err := exec.Command(chromium, args...).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if !regexp.MustCompile(want).Match(out) {
+			t.Errorf("%s: want %s\n%s", path, want, out)
+		}
+		if shots := os.Getenv("SFWALK_SCREENSHOTS"); shots != "" { // for a person to look at
+			shot := filepath.Join(shots, regexp.MustCompile(`\W`).ReplaceAllString(path, "")+".png")
+			if out, err := exec.Command(chromium, append(args[:len(args)-2], "--screenshot="+shot, b.addr+path)...).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", path, err, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,235 @@
+// Package pprofhost shows profiles in browsers, by pprof's own pages: graph, flame graph, top, source and disassembly. It is a
+// package of its own so that only sfwalk-full links net/http and pprof.
+package pprofhost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/pprof/driver"
+	"github.com/google/pprof/profile"
+
+	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/picture"
+)
+
+// Server is the [command.PageServer] that has pprof's pages.
+type Server struct{}
+
+var _ command.PageServer = Server{}
+
+// Listen implements [command.PageServer].
+func (Server) Listen(address, base string) (command.PageListener, error) {
+	l := &listener{}
+	if base != "" {
+		var err error
+		if l.base, err = readProfile(base); err != nil {
+			return nil, fmt.Errorf("--base: %w", err)
+		}
+	}
+	var err error
+	if l.Listener, err = net.Listen("tcp", address); err != nil {
+		return nil, fmt.Errorf("--http: %w", err)
+	}
+	return l, nil
+}
+
+// listener is where browsers come to.
+type listener struct {
+	net.Listener
+	base *profile.Profile // nil for none
+}
+
+// Serve implements [command.PageListener].
+func (l *listener) Serve(ctx context.Context, p command.Pages) error {
+	web := &http.Server{Handler: &server{pages: p, base: l.base}, ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { web.Close() })
+	defer stop()
+	if err := web.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("--http: %w", err)
+	}
+	return nil
+}
+
+// maxProfile bounds a profile to compare with, bytes.
+const maxProfile = 1 << 30
+
+func readProfile(name string) (*profile.Profile, error) {
+	f, err := regular.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxProfile))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p, err := profile.ParseData(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: want a profile of pprof: %w", name, err)
+	}
+	return p, nil
+}
+
+// server answers with pprof's pages of what there is at that moment.
+type server struct {
+	pages command.Pages
+	base  *profile.Profile // nil for none
+
+	mu       sync.Mutex
+	stacks   *picture.Stacks // of which handlers are
+	handlers map[string]http.Handler
+}
+
+// ServeHTTP implements [http.Handler]. A page of another site must not reach these, by a name of its own for this machine or by a link to what
+// changes pprof's settings.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		http.Error(w, "this server is known as localhost alone", http.StatusForbidden)
+		return
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		http.Error(w, "another page leads here: enter the address by hand", http.StatusForbidden)
+		return
+	}
+	handlers, err := s.current()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	handler := handlers[r.URL.Path]
+	if handler == nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	handler.ServeHTTP(w, r)
+}
+
+// current returns the handlers of pprof's pages, by path, for the profile as it is now.
+func (s *server) current() (map[string]http.Handler, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stacks := s.pages.Stacks()
+	if stacks == s.stacks {
+		return s.handlers, nil
+	}
+	if len(stacks.Samples) == 0 {
+		return waiting, nil
+	}
+	var text bytes.Buffer
+	if err := stacks.WritePprof(&text); err != nil {
+		return nil, err
+	}
+	p, err := profile.Parse(&text)
+	if err != nil {
+		return nil, err
+	}
+	var handlers map[string]http.Handler
+	args := []string{"-http=localhost:0", "-no_browser", "-symbolize=none"}
+	if s.base != nil {
+		args = append(args, "-diff_base="+baseName)
+	}
+	err = driver.PProf(&driver.Options{
+		Flagset: &flags{flag.NewFlagSet("pprof", flag.ContinueOnError), append(args, "profile")},
+		Fetch:   fetcher{p, s.base},
+		Obj:     &code{pages: &s.pages, stacks: stacks},
+		UI:      ui{s.pages.Warn},
+		HTTPServer: func(a *driver.HTTPServerArgs) error {
+			handlers = a.Handlers
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.stacks, s.handlers = stacks, handlers
+	return handlers, nil
+}
+
+// waiting is the page while there is no sample.
+var waiting = map[string]http.Handler{"/": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Refresh", "1")
+	io.WriteString(w, "There are no samples yet: the process has not used a processor.\n")
+})}
+
+// baseName stands for the profile to compare with.
+const baseName = "base"
+
+// fetcher gives pprof the profiles, which are at hand.
+type fetcher struct{ profile, base *profile.Profile }
+
+// Fetch implements [driver.Fetcher].
+func (f fetcher) Fetch(name string, _, _ time.Duration) (*profile.Profile, string, error) {
+	if name == baseName {
+		return f.base.Copy(), "", nil
+	}
+	return f.profile, "", nil
+}
+
+// flags are pprof's flags with their values.
+type flags struct {
+	*flag.FlagSet
+	args []string
+}
+
+// StringList implements [driver.FlagSet].
+func (f *flags) StringList(name, value, usage string) *[]*string {
+	list := &[]*string{}
+	f.Func(name, usage, func(text string) error {
+		*list = append(*list, &text)
+		return nil
+	})
+	return list
+}
+
+// ExtraUsage implements [driver.FlagSet].
+func (f *flags) ExtraUsage() string { return "" }
+
+// AddExtraUsage implements [driver.FlagSet].
+func (f *flags) AddExtraUsage(string) {}
+
+// Parse implements [driver.FlagSet].
+func (f *flags) Parse(func()) []string {
+	if f.FlagSet.Parse(f.args) != nil {
+		return nil
+	}
+	return f.Args()
+}
+
+// ui takes what pprof has to say.
+type ui struct {
+	warn func(format string, args ...any)
+}
+
+// ReadLine implements [driver.UI].
+func (ui) ReadLine(string) (string, error) { return "", io.EOF }
+
+// Print implements [driver.UI].
+func (ui) Print(...any) {}
+
+// PrintErr implements [driver.UI].
+func (u ui) PrintErr(args ...any) { u.warn("pprof: %s", strings.TrimSpace(fmt.Sprintln(args...))) }
+
+// IsTerminal implements [driver.UI].
+func (ui) IsTerminal() bool { return false }
+
+// WantBrowser implements [driver.UI].
+func (ui) WantBrowser() bool { return false }
+
+// SetAutoComplete implements [driver.UI].
+func (ui) SetAutoComplete(func(string) string) {}
