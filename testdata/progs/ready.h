@@ -3,7 +3,7 @@
  * A target calls arm() first. It prints "ready\n" (ready()) once it is in the
  * state that the test wants to look at, and then stays there. It ends when its
  * standard input is closed (block(), or a thread of watch_stdin()), and after
- * 120 seconds in any case, so that none outlives a dead test.
+ * 20 minutes in any case, so that none outlives a dead test.
  *
  * Everything is static and libc alone, so a target is one .c or .cc file.
  */
@@ -33,7 +33,7 @@
  * sibling of the target, both are children of the test. */
 static inline void arm(void) {
     prctl(PR_SET_PTRACER, -1L, 0, 0, 0);
-    alarm(120);
+    alarm(20 * 60);
 }
 
 static inline void ready(void) {

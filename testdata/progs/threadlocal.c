@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	static int numbers[] = {0, 1, 2};
 	pthread_t t;
 
-	alarm(120);
+	alarm(20 * 60);
 	dies = argc > 1;
 #ifndef ALONE
 	void *l = dlopen("libloaded.so", RTLD_NOW);
