@@ -217,10 +217,10 @@ func (e *engine) user(s *perfevent.Sample) {
 	rest, how := e.goOn(s, e.pcs[:n], stop)
 	p.walker.AddressesInBlock(e.pcs[:n])
 	for _, addr := range e.pcs[:n] {
-		e.stack = append(e.stack, e.tree.place(p.place(addr)))
+		e.stack = append(e.stack, p.placeOf(addr))
 	}
 	for _, pc := range rest {
-		e.stack = append(e.stack, e.tree.place(p.place(pc-1)))
+		e.stack = append(e.stack, p.placeOf(pc-1))
 	}
 	if how != "" {
 		e.mark(how)

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
+	"strings"
 )
 
 // kernelNames returns the functions of the kernel that runs which hold addresses, from /proc/kallsyms. For users without privileges, all
@@ -23,8 +23,10 @@ func kernelNames(addrs []uint64) map[uint64]string {
 	return readKernelNames(f, addrs)
 }
 
-// readKernelNames reads lines of an address, a type and a name, in any order. Of the symbols at or below an address, the highest counts. There
-// are hundreds of thousands, so only those are kept that may be it.
+// readKernelNames reads lines of an address, a type and a name. Of the symbols at or below an address, the highest counts. There
+// are hundreds of thousands, so only those are kept that may be it. The kernel's own symbols come first and ascend (scripts/kallsyms.c), then
+// those of its modules, which are elsewhere: so once one is above all addresses, nothing that follows is asked for. The kernel takes longer to
+// write the lines than this takes to read them.
 func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 	addrs = slices.Clone(addrs)
 	slices.Sort(addrs)
@@ -35,17 +37,22 @@ func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 	}
 	next := make([]symbol, len(addrs)) // the highest of those that have addrs[i] as the first address at or above them
 	in := bufio.NewReaderSize(r, 64<<10)
+	ascend := true
+	var last uint64
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil && len(line) == 0 {
 			break
 		}
-		text, rest, ok := bytes.Cut(line, []byte{' '})
-		if !ok || len(rest) < 3 || rest[1] != ' ' || bytes.IndexByte([]byte("tTwW"), rest[0]) < 0 {
+		addr, rest, ok := kernelAddress(line)
+		if !ok || addr == 0 {
 			continue
 		}
-		addr, bad := strconv.ParseUint(string(text), 16, 64)
-		if bad != nil || addr == 0 {
+		if ascend = ascend && addr >= last; ascend && last > addrs[len(addrs)-1] {
+			break
+		}
+		last = addr
+		if len(rest) < 3 || rest[1] != ' ' || strings.IndexByte("tTwW", rest[0]) < 0 {
 			continue
 		}
 		i, _ := slices.BinarySearch(addrs, addr)
@@ -53,7 +60,10 @@ func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 			continue
 		}
 		name := rest[2:]
-		if end := bytes.IndexAny(name, "\t\n "); end >= 0 { // the module's name follows
+		if end := bytes.IndexByte(name, '\n'); end >= 0 {
+			name = name[:end]
+		}
+		if end := bytes.IndexByte(name, '\t'); end >= 0 { // the module's name follows
 			name = name[:end]
 		}
 		next[i] = symbol{addr, string(name)}
@@ -67,4 +77,23 @@ func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 		names[addr] = best.name
 	}
 	return names
+}
+
+// kernelAddress reads the hexadecimal number that a line begins with, and the space behind it.
+func kernelAddress(line []byte) (addr uint64, rest []byte, ok bool) {
+	for i, c := range line {
+		switch {
+		case c == ' ':
+			return addr, line[i+1:], i > 0
+		case i == 16:
+			return 0, nil, false
+		case '0' <= c && c <= '9':
+			addr = addr<<4 | uint64(c-'0')
+		case 'a' <= c && c <= 'f':
+			addr = addr<<4 | uint64(c-'a'+10)
+		default:
+			return 0, nil, false
+		}
+	}
+	return 0, nil, false
 }

@@ -156,12 +156,15 @@ func refused(what string, err error) error {
 	return fmt.Errorf("record %s: %w", what, err)
 }
 
+// wait is how long the rings are left alone where no ring is half full: each look takes time from the processors that are sampled.
+const wait = 100 * time.Millisecond
+
 // Run samples until ctx is done, or the processes have ended.
 func (r *Recorder) Run(ctx context.Context) error {
 	for {
 		ended := r.ended() || ctx.Err() != nil
 		if !ended {
-			if err := r.group.Wait(20 * time.Millisecond); err != nil {
+			if err := r.group.Wait(wait); err != nil {
 				return fmt.Errorf("record: wait for samples: %w", err)
 			}
 		}

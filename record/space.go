@@ -46,6 +46,26 @@ type space struct {
 	memory  target.Memory             // unwritable memory alone
 	walker  *frame.Walker
 	gone    atomic.Bool // the process has ended, or runs another program
+	places  [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
+}
+
+// placeSlots is how many places a space keeps at hand: an address has its place in one of them.
+const placeSlots = 512
+
+// placeSlot is the index of a place, by its address.
+type placeSlot struct {
+	addr  uint64
+	index uint32
+	used  bool
+}
+
+// placeOf returns the index of the place at an address.
+func (s *space) placeOf(addr uint64) uint32 {
+	slot := &s.places[(addr^addr>>9)%placeSlots]
+	if !slot.used || slot.addr != addr {
+		*slot = placeSlot{addr, s.tree.place(s.place(addr)), true}
+	}
+	return slot.index
 }
 
 // fileAt tells the modules of a process apart.
@@ -129,6 +149,7 @@ func (s *space) refresh() {
 		}
 	}
 	s.stale, s.ask = false, false
+	clear(s.places[:])
 	s.modules = procmaps.Modules(s.maps, func(f *procmaps.File) *target.Module {
 		key := fileAt{f.Path, f.Lo, f.Offset, f.Hi, f.Major, f.Minor, f.Inode}
 		m, ok := s.known[key]

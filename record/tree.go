@@ -52,7 +52,13 @@ type tree struct {
 	children map[node]uint32
 	indices  map[sampleKey]uint32 // in keys
 	most     int                  // nodes
+
+	// path is the way to the stack that was added last, from outside to inside. Most stacks begin as the one before.
+	path []step
 }
+
+// step is a node and how it was reached.
+type step struct{ place, node uint32 }
 
 // maxNodes bounds the tree: 2 million nodes take some 100 MB.
 const maxNodes = 2 << 20
@@ -91,7 +97,13 @@ func (t *tree) reason(why string) int {
 // add counts a stack, whose innermost frame comes first.
 func (t *tree) add(thread uint32, stack []uint32, value uint64) {
 	at, cut := uint32(0), false
-	for i := len(stack) - 1; i >= 0; i-- {
+	i, same := len(stack)-1, 0
+	for ; i >= 0 && same < len(t.path) && t.path[same].place == stack[i]; i-- {
+		at = t.path[same].node
+		same++
+	}
+	t.path = t.path[:same]
+	for ; i >= 0; i-- {
 		key := node{at, stack[i]}
 		next, ok := t.children[key]
 		if !ok {
@@ -103,14 +115,15 @@ func (t *tree) add(thread uint32, stack []uint32, value uint64) {
 			t.children[key] = next
 		}
 		at = next
+		t.path = append(t.path, step{stack[i], next})
 	}
 	key := sampleKey{thread, at, cut}
-	i, ok := t.indices[key]
+	index, ok := t.indices[key]
 	if !ok {
-		i = uint32(len(t.keys))
+		index = uint32(len(t.keys))
 		t.keys, t.counts = append(t.keys, key), append(t.counts, count{})
-		t.indices[key] = i
+		t.indices[key] = index
 	}
-	t.counts[i].samples++
-	t.counts[i].value += value
+	t.counts[index].samples++
+	t.counts[index].value += value
 }
