@@ -42,6 +42,7 @@ func (o *one) Registers(to *arch.Registers) error {
 
 // The shares of functions are those that the program keeps by its own clock, and each sample's stack is that of a frame.Stack.
 func TestShares(t *testing.T) {
+	gdbtest.CanRecord(t)
 	for _, v := range []struct {
 		name  string
 		depth string
@@ -104,6 +105,7 @@ func TestShares(t *testing.T) {
 
 // A process loads one library where another one was, again and again. Each sample is named by the library that was there then.
 func TestLoads(t *testing.T) {
+	gdbtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2"),
 		gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=first"), gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=second", "-DPADDING"))
 	stacks, stats := recorded(t, p.PID, 300)

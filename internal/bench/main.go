@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,record] [-o FILE]
 package main
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/lookup"
 	"github.com/sfwalk/sfwalk/internal/bench/minidump"
 	"github.com/sfwalk/sfwalk/internal/bench/plugin"
+	"github.com/sfwalk/sfwalk/internal/bench/record"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 	"github.com/sfwalk/sfwalk/internal/bench/symbols"
 	"github.com/sfwalk/sfwalk/internal/bench/walk"
@@ -61,6 +62,9 @@ var parts = []struct {
 		return growth.Measure(ctx, d, growth.Options{})
 	}},
 	{"symbols", symbols.Measure},
+	{"record", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return record.Measure(ctx, d, record.Options{})
+	}},
 }
 
 func main() {

@@ -19,18 +19,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// canRecord ends a test where the kernel lets nobody sample.
-func canRecord(t *testing.T) {
-	t.Helper()
-	if b, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid"); err != nil || os.Geteuid() != 0 && strings.TrimSpace(string(b)) > "2" {
-		gdbtest.Cannot(t, fmt.Sprintf("perf_event_open(2) is not allowed: %q, %v", b, err))
-	}
-}
-
 // A command is recorded from its beginning, with the processes that it begins, and gives its exit code. Each stack is that of the program's
 // source: one_fifth and its likes are called by deeper, as often as the program was told.
 func TestRecordCommand(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	t.Chdir(t.TempDir())
 	_, said, err := command("record", "-F", "499", "-o", "p.folded", "--", "sh", "-c", fmt.Sprintf("%s 1 12 1 >&2; %s 2 3 1 >&2; exit 5", exe, exe))
@@ -57,7 +49,7 @@ func TestRecordCommand(t *testing.T) {
 
 // A profile for go tool pprof has the functions, their lines, the calls that are inlined, the mappings and the threads.
 func TestRecordPprof(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread"), "2", "5")
 	source, err := os.ReadFile("../../testdata/progs/shares.c")
 	if err != nil {
@@ -102,7 +94,7 @@ func TestRecordPprof(t *testing.T) {
 
 // Code that a compiler has made at run time has the names that it tells perf.
 func TestRecordCompiled(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	gdbtest.NeedAMD64(t)
 	node := gdbtest.Tool(t, "node")
 	t.Chdir(t.TempDir())
@@ -140,7 +132,7 @@ const end = Date.now() + 60000;
 
 // The process does not notice: nothing traces it, and it goes on when sfwalk is killed.
 func TestRecordUndisturbed(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
 	r := exec.Command(filepath.Join(install(t, "sfwalk"), "sfwalk"), "record", strconv.Itoa(p.PID), "-o", filepath.Join(t.TempDir(), "p.folded"))
 	if err := r.Start(); err != nil {
@@ -190,6 +182,10 @@ func TestRecordErrors(t *testing.T) {
 		{"1 --system", "different things to record: give one"},
 		{"1 -F 0", "--frequency 0: want 1 to 100000"},
 		{"1 -d -1s", "--duration -1s: want more than 0"},
+		{"1 --wall --event page-faults", "--wall counts no events"},
+		{"1 --wall -F 2000", "want 1 to 1000 with --wall"},
+		{"--wall --system", "--wall stops processes: say which"},
+		{"2147483647 --wall -o p.svg", "no such process"},
 		{"1 --stack 1M", "want 256 to"},
 		{"1 --event nothing", "--event nothing: want cpu-clock, cycles"},
 		{"1 --http 0.0.0.0:80", "want an address of this machine alone, such as localhost:80"},
@@ -219,7 +215,7 @@ func TestRecordErrors(t *testing.T) {
 
 // A command that cannot be recorded does not run.
 func TestRecordNothing(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	t.Chdir(t.TempDir())
 	_, said, err := command("record", "--event", "cycles", "-o", "p.svg", "--", "touch", "made")
 	gdbtest.Await(t, "the command has ended, if it runs", func() bool {
@@ -239,7 +235,7 @@ func TestRecordNothing(t *testing.T) {
 
 // TestRecordPage runs the commands of docs/recording.md and of the help, for a moment each.
 func TestRecordPage(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	p, other := gdbtest.StartRunning(t, exe, "1", "5"), gdbtest.StartRunning(t, exe, "1", "5")
 	text, err := os.ReadFile("../../docs/recording.md")
@@ -281,7 +277,7 @@ func TestRecordPage(t *testing.T) {
 
 // A process has more threads than files may be open: then all of the machine is sampled, and the others' samples are left out.
 func TestRecordManyThreads(t *testing.T) {
-	canRecord(t)
+	gdbtest.CanRecord(t)
 	if os.Geteuid() != 0 {
 		gdbtest.Cannot(t, "only root samples the whole machine")
 	}

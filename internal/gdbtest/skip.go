@@ -79,6 +79,14 @@ func Cannot(t testing.TB, why string) {
 	skip(t, "not on this machine: "+why)
 }
 
+// CanRecord ends a test where the kernel lets this user sample no process (perf_event_open(2)).
+func CanRecord(t testing.TB) {
+	t.Helper()
+	if b, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid"); err != nil || os.Geteuid() != 0 && strings.TrimSpace(string(b)) > "2" {
+		Cannot(t, fmt.Sprintf("perf_event_open(2) is not allowed: %q, %v", b, err))
+	}
+}
+
 // NeedGDB ends a test whose expected texts are those of one major release of gdb, and of the printers that come with that.
 func NeedGDB(t testing.TB, major int) {
 	t.Helper()
@@ -162,6 +170,8 @@ func debianPackage(tool string) string {
 		return "binutils-gold" // or, in older releases, binutils
 	case "as", "ld", "readelf", "objdump", "strip", "objcopy", "nm":
 		return "binutils"
+	case "perf":
+		return "linux-perf"
 	case "eu-stack":
 		return "elfutils"
 	case "debuginfod-find":
