@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -56,6 +57,9 @@ type Stats struct {
 	Cut       uint64 // that are longer than the copy, and do not
 	Stopped   uint64 // that end for another reason
 	Empty     uint64 // samples without a frame
+
+	Stops uint64        // with [Options.Wall]: how often processes were stopped
+	Pause time.Duration // with [Options.Wall]: the longest time that a thread was held
 }
 
 // maxDepth bounds the frames of a sample. The smallest frame takes a word of the stack's copy, most take four or more.
@@ -170,7 +174,7 @@ func (e *engine) take(s *perfevent.Sample) {
 	if len(e.stack) == 0 {
 		e.stats.Empty++
 	}
-	e.tree.add(e.thread(s.PID, s.TID), e.stack, s.Period)
+	e.tree.add(e.thread(s.PID, s.TID), stateUnknown, e.stack, s.Period)
 }
 
 // kernel appends the frames in the kernel, which the kernel has walked.

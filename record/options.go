@@ -10,12 +10,19 @@ import (
 // step with what programs do a hundred times a second.
 const UsualFrequency = 99
 
+// UsualWallFrequency is the same with [Options.Wall].
+const UsualWallFrequency = 20
+
 // Options say what is recorded.
 type Options struct {
 	PIDs []int // the processes, with all that they begin; empty for all of the machine
 	// Event is what is counted; the zero Event is the processor's time.
 	Event     perfevent.Event
 	Frequency int // samples a second of each thread's time on a processor; 0 for [UsualFrequency]
+	// Wall says that all threads are sampled, running or waiting: each is stopped for a moment, Frequency times a second (0 for
+	// [UsualWallFrequency]). That takes no perf_event_open(2), but the right to trace the processes. Event and StackSize do not matter
+	// then.
+	Wall bool
 	// StackSize is how much of each stack the kernel copies, bytes; 0 for the most that it can.
 	StackSize int
 	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs; Arch32 may be nil.

@@ -83,9 +83,13 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	n.named = append(n.named, make([][]picture.Place, len(p.places)-min(len(p.places), len(n.named)))...)
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
 	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
-	if p.Event.Unit != "nanoseconds" {
+	switch {
+	case p.Event.Unit != "nanoseconds":
 		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
-	} else {
+	case p.Event.Name != perfevent.Events[0].Name:
+		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
+		s.PeriodType, s.Period = s.Types[1], int64(time.Second)/int64(p.Frequency)
+	default:
 		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
 		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(time.Second)/int64(p.Frequency)
 	}
@@ -115,6 +119,9 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		sample := picture.Sample{Values: []int64{int64(c.samples), int64(c.value)}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
 		if t.Name != "" {
 			sample.Texts = []picture.Text{{Key: "thread", Value: t.Name}}
+		}
+		if name := stateNames[key.state]; name != "" {
+			sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: name})
 		}
 		if len(processes) > 1 {
 			sample.Root = fmt.Sprintf("%s [%d]", t.Process, t.PID)

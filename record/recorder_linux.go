@@ -23,6 +23,7 @@ type Recorder struct {
 	mu      sync.Mutex // held while engine changes
 	engine  *engine
 	machine *machine
+	wall    *wall         // with Options.Wall; else nil
 	ends    []unix.PollFd // of the processes
 	started time.Time
 	begin   time.Duration
@@ -30,6 +31,9 @@ type Recorder struct {
 
 // Start begins to sample. The error says what the user can do about it.
 func Start(opts Options) (*Recorder, error) {
+	if opts.Wall {
+		return startWall(opts)
+	}
 	if opts.Frequency == 0 {
 		opts.Frequency = UsualFrequency
 	}
@@ -50,6 +54,21 @@ func Start(opts Options) (*Recorder, error) {
 		r.Close()
 		return nil, err
 	}
+	return r, nil
+}
+
+// startWall is Start with Options.Wall.
+func startWall(opts Options) (*Recorder, error) {
+	if opts.Frequency == 0 {
+		opts.Frequency = UsualWallFrequency
+	}
+	if len(opts.PIDs) == 0 {
+		return nil, errors.New("record: the processes of all of the machine are not stopped: say which")
+	}
+	opts.Event = perfevent.Event{Name: "wall", Unit: "nanoseconds"}
+	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: perfevent.Now()}
+	r.engine = newEngine(r.machine, &perfevent.Format{}, opts)
+	r.wall = &wall{engine: r.engine, mu: &r.mu, machine: r.machine, last: map[int32]time.Time{}, pids: slices.Clone(opts.PIDs)}
 	return r, nil
 }
 
@@ -145,9 +164,9 @@ func refused(what string, err error) error {
 		if what == machineName {
 			return fmt.Errorf("record %s: %w: run as root, or allow it to all users (sysctl kernel.perf_event_paranoid=0)", what, err)
 		}
-		return fmt.Errorf("record %s: %w: run as root, or, if it is your own, allow perf_event_open(2) (sysctl kernel.perf_event_paranoid=2)", what, err)
+		return fmt.Errorf("record %s: %w: run as root, or, if it is your own, allow perf_event_open(2) (sysctl kernel.perf_event_paranoid=2), or use --wall", what, err)
 	case errors.Is(err, unix.ENOSYS):
-		return fmt.Errorf("record %s: %w: a seccomp filter or the kernel has no perf_event_open(2)", what, err)
+		return fmt.Errorf("record %s: %w: a seccomp filter or the kernel has no perf_event_open(2): use --wall", what, err)
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
 		return fmt.Errorf("record %s: this machine does not count that event", what)
 	case errors.Is(err, unix.EMFILE):
@@ -161,6 +180,9 @@ const wait = 100 * time.Millisecond
 
 // Run samples until ctx is done, or the processes have ended.
 func (r *Recorder) Run(ctx context.Context) error {
+	if r.wall != nil {
+		return r.wall.run(ctx)
+	}
 	for {
 		ended := r.ended() || ctx.Err() != nil
 		if !ended {
@@ -201,7 +223,7 @@ func (r *Recorder) Profile() *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
-		Stats: r.engine.stats, Kernel: r.group.Kernel, stacks: r.engine.tree.now(), owners: maps.Clone(r.engine.owners)}
+		Stats: r.engine.stats, Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), owners: maps.Clone(r.engine.owners)}
 }
 
 // Close ends the recording, and closes the files that [Profile.Picture] reads: call that before.
@@ -210,5 +232,8 @@ func (r *Recorder) Close() error {
 		unix.Close(int(p.Fd))
 	}
 	r.machine.close()
+	if r.group == nil {
+		return nil
+	}
 	return r.group.Close()
 }

@@ -45,7 +45,7 @@ type space struct {
 	known   map[fileAt]*target.Module // what modules were made of
 	memory  target.Memory             // unwritable memory alone
 	walker  *frame.Walker
-	gone    atomic.Bool // the process has ended, or runs another program
+	gone    atomic.Bool           // the process has ended, or runs another program
 	places  [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
 }
 

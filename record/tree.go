@@ -29,6 +29,7 @@ type node struct{ parent, place uint32 }
 // room.
 type sampleKey struct {
 	thread, node uint32
+	state        state
 	cut          bool
 }
 
@@ -95,7 +96,7 @@ func (t *tree) reason(why string) int {
 }
 
 // add counts a stack, whose innermost frame comes first.
-func (t *tree) add(thread uint32, stack []uint32, value uint64) {
+func (t *tree) add(thread uint32, how state, stack []uint32, value uint64) {
 	at, cut := uint32(0), false
 	i, same := len(stack)-1, 0
 	for ; i >= 0 && same < len(t.path) && t.path[same].place == stack[i]; i-- {
@@ -117,7 +118,7 @@ func (t *tree) add(thread uint32, stack []uint32, value uint64) {
 		at = next
 		t.path = append(t.path, step{stack[i], next})
 	}
-	key := sampleKey{thread, at, cut}
+	key := sampleKey{thread, at, how, cut}
 	index, ok := t.indices[key]
 	if !ok {
 		index = uint32(len(t.keys))

@@ -12,9 +12,9 @@ func TestFullTree(t *testing.T) {
 	tree := newTree()
 	tree.most = 3 // the outside, and two frames
 	a, b, c := tree.place(place{addr: 1}), tree.place(place{addr: 2}), tree.place(place{addr: 3})
-	tree.add(0, []uint32{b, a}, 10)
-	tree.add(0, []uint32{c, b, a}, 10)
-	tree.add(0, []uint32{c, b, a}, 10)
+	tree.add(0, stateUnknown, []uint32{b, a}, 10)
+	tree.add(0, stateUnknown, []uint32{c, b, a}, 10)
+	tree.add(0, stateUnknown, []uint32{c, b, a}, 10)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	p := Profile{Frequency: 1, Threads: []Thread{{PID: 1, TID: 1}}, stacks: tree.now()}

@@ -32,6 +32,7 @@ type recordFlags struct {
 	stack     byteSize
 	system    bool
 	pages     pageFlags
+	wall      bool
 	output    string
 	layout    string
 }
@@ -63,6 +64,11 @@ With --http, a browser sees the recording while it goes on, in pprof's own pages
 source, and instructions. Each page has the samples of the moment when it is loaded. --base FILE shows what has
 changed since an earlier profile. The pages stay until Ctrl-C. sfwalk becomes the program sfwalk-full for this.
 
+With --wall, all threads are sampled 20 times a second, those that wait, too: it shows what a process waits for.
+Each thread is stopped for some ten microseconds, as attach does, read, and let go. That takes the right to trace the
+process, not that of perf_event_open(2). A thread's state is the label "state"; a sample counts for the time since
+the one before.
+
 A stack that is longer than the kernel's copy goes on along frame pointers if the kernel's own walk
 agrees with what was walked. A stack that is not whole ends in a frame that says why: "[…]".
 
@@ -76,6 +82,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
   sfwalk record 4242 -d 10s --format folded -o - | sort -k2 -n
   sfwalk record 4242 --event page-faults
   sfwalk record 4242 --http localhost:0
+  sfwalk record 4242 --wall -d 10s -o wall.svg
   sfwalk record --system -d 10s
   sfwalk record -- ./server -port 8080`,
 		Args: cobra.ArbitraryArgs,
@@ -83,6 +90,12 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 			var command []string
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, command = args[:at], args[at:]
+			}
+			if flags.wall && !cmd.Flags().Changed("frequency") {
+				flags.frequency = record.UsualWallFrequency
+			}
+			if flags.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
+				return usageError{errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack")}
 			}
 			pids, err := flags.check(args, command)
 			if err != nil {
@@ -100,7 +113,8 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 	}
 	f := cmd.Flags()
 	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
-	f.IntVarP(&flags.frequency, "frequency", "F", record.UsualFrequency, "samples a second")
+	f.IntVarP(&flags.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
+	f.BoolVar(&flags.wall, "wall", false, "sample all threads, running or waiting, by short stops")
 	f.StringVar(&flags.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
 	flags.stack = perfevent.MaxStack
 	f.Var(&flags.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
@@ -137,6 +151,10 @@ func (r *recordFlags) check(args, command []string) (pids []int, err error) {
 		return nil, usageError{errors.New("record what? Give a PID, --system, or -- and a command")}
 	case given > 1:
 		return nil, usageError{errors.New("a PID, --system, and -- with a command are different things to record: give one")}
+	case r.wall && r.system:
+		return nil, usageError{errors.New("--wall stops processes: say which, instead of --system")}
+	case r.wall && r.frequency > 1000:
+		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 1000 with --wall", r.frequency)}
 	case r.duration < 0:
 		return nil, usageError{fmt.Errorf("--duration %v: want more than 0", r.duration)}
 	case r.frequency < 1 || r.frequency > 100_000:
@@ -197,7 +215,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	narrow := map[string]string{"amd64": "386", "arm64": "arm"}
 	var warnings []string
 	options := record.Options{
-		PIDs: pids, Frequency: r.frequency, StackSize: int(r.stack),
+		PIDs: pids, Wall: r.wall, Frequency: r.frequency, StackSize: int(r.stack),
 		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
 		Arch:  arch.ByName(runtime.GOARCH), Arch32: arch.ByName(narrow[runtime.GOARCH]),
 		Table: func(pid int, a *arch.Arch) *frame.Table {
@@ -238,6 +256,12 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 		options.PIDs = []int{started.pid}
 	}
 	shortSlices()
+	if r.wall {
+		deferStops()
+		if started != nil {
+			started.letGo() // who traces it lets nobody else do so
+		}
+	}
 	recorder, err := record.Start(options)
 	if err != nil {
 		return err
@@ -313,6 +337,9 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 		if x.n > 0 {
 			printable.Fprintf(out, "; %d %s", x.n, x.what)
 		}
+	}
+	if s.Stops > 0 {
+		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
 	}
 	if !p.Kernel {
 		printable.Fprintf(out, "; without the kernel's code")

@@ -19,10 +19,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
+func canRecord(t *testing.T) {
+	t.Helper()
+	gdbtest.CanRecord(t)
+}
+
 // A command is recorded from its beginning, with the processes that it begins, and gives its exit code. Each stack is that of the program's
 // source: one_fifth and its likes are called by deeper, as often as the program was told.
 func TestRecordCommand(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	t.Chdir(t.TempDir())
 	_, said, err := command("record", "-F", "499", "-o", "p.folded", "--", "sh", "-c", fmt.Sprintf("%s 1 12 1 >&2; %s 2 3 1 >&2; exit 5", exe, exe))
@@ -49,7 +54,7 @@ func TestRecordCommand(t *testing.T) {
 
 // A profile for go tool pprof has the functions, their lines, the calls that are inlined, the mappings and the threads.
 func TestRecordPprof(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread"), "2", "5")
 	source, err := os.ReadFile("../../testdata/progs/shares.c")
 	if err != nil {
@@ -94,7 +99,7 @@ func TestRecordPprof(t *testing.T) {
 
 // Code that a compiler has made at run time has the names that it tells perf.
 func TestRecordCompiled(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	gdbtest.NeedAMD64(t)
 	node := gdbtest.Tool(t, "node")
 	t.Chdir(t.TempDir())
@@ -132,7 +137,7 @@ const end = Date.now() + 60000;
 
 // The process does not notice: nothing traces it, and it goes on when sfwalk is killed.
 func TestRecordUndisturbed(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
 	r := exec.Command(filepath.Join(install(t, "sfwalk"), "sfwalk"), "record", strconv.Itoa(p.PID), "-o", filepath.Join(t.TempDir(), "p.folded"))
 	if err := r.Start(); err != nil {
@@ -215,7 +220,7 @@ func TestRecordErrors(t *testing.T) {
 
 // A command that cannot be recorded does not run.
 func TestRecordNothing(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	t.Chdir(t.TempDir())
 	_, said, err := command("record", "--event", "cycles", "-o", "p.svg", "--", "touch", "made")
 	gdbtest.Await(t, "the command has ended, if it runs", func() bool {
@@ -235,7 +240,7 @@ func TestRecordNothing(t *testing.T) {
 
 // TestRecordPage runs the commands of docs/recording.md and of the help, for a moment each.
 func TestRecordPage(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	p, other := gdbtest.StartRunning(t, exe, "1", "5"), gdbtest.StartRunning(t, exe, "1", "5")
 	text, err := os.ReadFile("../../docs/recording.md")
@@ -277,7 +282,7 @@ func TestRecordPage(t *testing.T) {
 
 // A process has more threads than files may be open: then all of the machine is sampled, and the others' samples are left out.
 func TestRecordManyThreads(t *testing.T) {
-	gdbtest.CanRecord(t)
+	canRecord(t)
 	if os.Geteuid() != 0 {
 		gdbtest.Cannot(t, "only root samples the whole machine")
 	}

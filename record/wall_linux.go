@@ -1,0 +1,301 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// wall samples processes by short stops: each thread is stopped, read and let go, whether it runs or waits.
+type wall struct {
+	*engine
+	mu      *sync.Mutex // held while engine changes
+	machine *machine
+	last    map[int32]time.Time // when each thread was sampled, by its ID
+	looked  time.Time           // when the processes' children were looked for
+	pids    []int               // that are sampled
+}
+
+// maxPart is how much of the time a process is read at most, one part of so many.
+const maxPart = 5
+
+// lookForChildren is how often the children of processes are looked for.
+const lookForChildren = time.Second
+
+// run samples until ctx is done, or the processes have ended.
+func (w *wall) run(ctx context.Context) error {
+	every := time.Second / time.Duration(w.opts.Frequency)
+	for {
+		begin := time.Now()
+		if begin.Sub(w.looked) >= lookForChildren {
+			w.mu.Lock()
+			w.forgetThreads(w.looked)
+			w.mu.Unlock()
+			w.looked = begin
+			w.pids = withChildren(w.pids)
+		}
+		for _, pid := range w.pids {
+			if err := w.round(ctx, pid, begin, every); err != nil && ctx.Err() == nil {
+				if w.stats.Stops == 0 && slices.Contains(w.opts.PIDs, pid) {
+					return err
+				}
+				w.mu.Lock()
+				w.opts.Warn("%v", err)
+				w.mu.Unlock()
+				w.drop(pid)
+			}
+		}
+		if len(w.pids) == 0 || ctx.Err() != nil {
+			return nil
+		}
+		// The times between two rounds differ, so that they do not keep step with what programs do.
+		pause := every*3/4 + rand.N(every/2+1) - time.Since(begin)
+		select {
+		case <-time.After(max(pause, (maxPart-1)*time.Since(begin))):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// forgetThreads forgets those that were not sampled since a time: they have ended.
+func (w *wall) forgetThreads(since time.Time) {
+	for tid, last := range w.last {
+		if last.Before(since) {
+			delete(w.last, tid)
+			delete(w.names, tid)
+			delete(w.threads, tid)
+		}
+	}
+}
+
+// drop takes a process out.
+func (w *wall) drop(pid int) {
+	w.pids = slices.DeleteFunc(slices.Clone(w.pids), func(p int) bool { return p == pid })
+}
+
+// round samples a process. An error says that it cannot be sampled.
+func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.Duration) error {
+	if w.machine.replaced(pid) { // it runs another program
+		w.mu.Lock()
+		w.forget(int32(pid))
+		w.mu.Unlock()
+	}
+	states := threadStates(pid)
+	t, err := live.Attach(ctx, pid, live.Options{LowMemory: true})
+	if errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrZombie) {
+		if w.stats.Stops == 0 && slices.Contains(w.opts.PIDs, pid) {
+			return err
+		}
+		w.drop(pid)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, err := w.spaceOf(pid, t.Arch())
+	if err != nil {
+		return nil // it has ended meanwhile
+	}
+	threads, _ := t.Threads()
+	for _, th := range threads {
+		th := th.(*live.Thread)
+		tid := int32(th.ID())
+		since := every
+		if last, ok := w.last[tid]; ok {
+			since = begin.Sub(last)
+		}
+		w.last[tid] = begin
+		if w.names[tid] != th.Name() {
+			delete(w.threads, tid)
+			w.names[tid] = th.Name()
+		}
+		w.stopped(p, th)
+		w.stats.Samples++
+		w.tree.add(w.thread(int32(pid), tid), states[th.ID()], w.stack, uint64(since))
+		th.DropCopies()
+	}
+	w.stats.Stops++
+	w.stats.Pause = max(w.stats.Pause, t.Pause)
+	for _, th := range threads {
+		w.stats.Pause = max(w.stats.Pause, th.(*live.Thread).Held)
+	}
+	return nil
+}
+
+// spaceOf returns the address space of a process as it is now.
+func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
+	maps, err := w.machine.maps(pid)
+	if err != nil {
+		return nil, err
+	}
+	p := w.spaces[int32(pid)]
+	if p != nil && p.arch.Name != a.Name {
+		w.forget(int32(pid))
+		p = nil
+	}
+	if p == nil {
+		p = w.newSpace(int32(pid), a, nil)
+	}
+	if p.ask = false; !sameCode(p.maps, maps) {
+		p.stale = true
+	}
+	p.maps = maps
+	p.refresh()
+	return p, nil
+}
+
+// sameCode reports whether both lists have the same files and code. Other mappings come and go all the time.
+func sameCode(a, b []procmaps.Mapping) bool {
+	next := func(list *[]procmaps.Mapping) (m procmaps.Mapping, ok bool) {
+		for len(*list) > 0 {
+			m, *list = (*list)[0], (*list)[1:]
+			if m.Exec || m.Inode != 0 {
+				return m, true
+			}
+		}
+		return procmaps.Mapping{}, false
+	}
+	for {
+		x, more := next(&a)
+		y, also := next(&b)
+		if x != y {
+			return false
+		}
+		if !more && !also {
+			return true
+		}
+	}
+}
+
+// stopped makes e.stack of a thread that was stopped.
+func (e *engine) stopped(p *space, th *live.Thread) {
+	e.stack = e.stack[:0]
+	e.regs = arch.Registers{}
+	if err := th.Registers(&e.regs); err != nil {
+		e.mark(noStop(err))
+		e.stats.Stopped++
+		return
+	}
+	walk := func() {
+		n, stop := p.walker.Walk(&e.regs, th.Memory(), e.pcs)
+		p.walker.AddressesInBlock(e.pcs[:n])
+		e.stack = e.stack[:0]
+		for _, addr := range e.pcs[:n] {
+			e.stack = append(e.stack, p.placeOf(addr))
+		}
+		switch {
+		case th.Err != nil:
+			e.mark(noStop(th.Err))
+		case !stop.Whole():
+			e.mark(stop.String())
+		default:
+			return
+		}
+		e.stats.Stopped++
+	}
+	before := e.stats.Stopped
+	walk()
+	if !th.MovedOn() {
+		e.count(before)
+		return
+	}
+	err := th.Retake(func() {
+		e.stats.Stopped = before
+		e.regs = arch.Registers{}
+		if th.Registers(&e.regs) == nil {
+			walk()
+		}
+	})
+	if (err != nil || th.MovedOn()) && e.stats.Stopped == before {
+		e.mark("the thread has run on while its stack was read")
+		e.stats.Stopped++
+	}
+	e.count(before)
+}
+
+// count counts a stack as whole if it was not counted among the others.
+func (e *engine) count(stopped uint64) {
+	if e.stats.Stopped == stopped {
+		e.stats.Whole++
+	}
+}
+
+// noStop says why a thread has no registers, in words that are equal for all threads.
+func noStop(err error) string {
+	switch {
+	case errors.Is(err, live.ErrNoUserContext):
+		return "a thread of the kernel's, without a stack of its own"
+	case errors.Is(err, live.ErrOtherClass):
+		return "the thread runs code of another width than its program"
+	}
+	return "the thread could not be stopped"
+}
+
+// threadStates returns the state that each thread is in, by its ID.
+func threadStates(pid int) map[int]state {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil
+	}
+	states := make(map[int]state, len(entries))
+	for _, e := range entries {
+		tid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
+		// "TID (NAME) STATE …" (proc_pid_stat(5)); a name may have any characters.
+		if i := strings.LastIndex(string(text), ") "); err == nil && i >= 0 && i+2 < len(text) {
+			states[tid] = stateOf(text[i+2])
+		}
+	}
+	return states
+}
+
+// withChildren adds the processes that the given ones have begun and that run still (proc_pid_children(5)).
+func withChildren(pids []int) []int {
+	for i := 0; i < len(pids) && len(pids) < maxProcesses; i++ {
+		tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pids[i]))
+		for _, t := range tasks {
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pids[i], t.Name()))
+			for _, child := range strings.Fields(string(text)) {
+				if pid, err := strconv.Atoi(child); err == nil && !slices.Contains(pids, pid) && pid != os.Getpid() {
+					pids = append(pids, pid)
+				}
+			}
+		}
+	}
+	return pids
+}
+
+// maxProcesses bounds the processes that are sampled by stops.
+const maxProcesses = 1 << 10
+
+// replaced reports whether a process has another address space than the one whose memory is open: it runs another program, or has ended.
+func (m *machine) replaced(pid int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.procs[pid]
+	if p == nil || p.mem == nil {
+		return false
+	}
+	var b [1]byte
+	n, err := unix.Pread(int(p.mem.Fd()), b[:], 0)
+	return n == 0 && err == nil // address 0 gives EIO as long as the address space exists
+}
