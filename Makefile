@@ -55,7 +55,7 @@ TOOLS    += gfortran gnatmake chromium dot
 PACKAGES += gfortran gnat chromium graphviz
 endif
 
-.PHONY: all build man demo test releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo test main-tests race-tests releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -77,6 +77,8 @@ CROSS    := windows/amd64 linux/arm64 linux/s390x linux/mips
 HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /pluginrow -e /plugintest -e /external -e /cmd/sniffer -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
             -e /delve -e /dlvhost
 
+# Compilers and checkers take less time if they may leave more garbage.
+vet: export GOGC := 400
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
@@ -93,12 +95,18 @@ cross:
 # meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.
 # To vet once is enough: 'go test' would do so anew for each processor, and for the race detector,
 # with all that is imported.
-test: deps vet hosts
-	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) $$($(GO) list ./... | grep -v /target/live)
+test: deps
+	+$(MAKE) --no-print-directory -j2 vet hosts
+	+$(MAKE) --no-print-directory --keep-going -j2 main-tests race-tests
+
+# One package more at a time than there are processors: many tests wait.
+main-tests: deps
+	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -p $$(($$(nproc) + 1)) $$($(GO) list ./... | grep -v /target/live)
 	cd tools && CGO_ENABLED=0 $(GO) test -vet=off ./internal/...
-	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live & live=$$!; \
-	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./cfi ./elfimage ./frame ./record ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
-	wait $$live && exit $$meet
+
+race-tests: deps
+	$(GO) test -race -vet=off -timeout $(PATIENCE) -p 1 -run '$(MEET)' ./cfi ./elfimage ./frame ./sframe ./sniffer ./symbol ./target/core
+	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live
 
 # Other releases have other compilers, assemblers, debuggers and emulators.
 RELEASES := bookworm trixie testing ubuntu-noble
@@ -134,6 +142,7 @@ PORTABLE := ./breakpad ./gopclntab ./internal/dwarfdata ./minidump ./sframe ./sf
 ON_S390X := ./capture ./sframe/fromcfi ./sframe/verify ./arch/...
 SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*|TestCutShort|TestGuests)$$|^TestCompiledFiles$$/^(static|exceptions_static|go)$$|^TestReadelf$$/^gdb|^TestMade$$/^(gdb|python3)
 
+hosts: export GOGC := 400
 hosts: deps
 	@for a in $(HOSTS); do \
 		if command -v qemu-$$a >/dev/null; then \

@@ -159,8 +159,9 @@ func (interrupted) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 // At every instruction of a set of functions, Step says whether PC is in a prologue or
 // an epilogue.
 func TestStepEdge(t *testing.T) {
-	for _, b := range stepBuilds {
+	for variant, b := range stepBuilds {
 		t.Run(b.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			if b.soak {
 				gdbtest.NeedSoak(t)
 			}

@@ -10,7 +10,7 @@ import (
 // TestPLTGDB stops at every instruction of calls through linkage stubs, the
 // dynamic linker's resolver included.
 func TestPLTGDB(t *testing.T) {
-	for _, b := range []struct {
+	for variant, b := range []struct {
 		name  string
 		flags []string
 	}{
@@ -18,7 +18,10 @@ func TestPLTGDB(t *testing.T) {
 		{"ibt", append([]string{"-fplt", "-Wl,-z,lazy", "-fcf-protection", "-Wl,-z,ibtplt"}, gdbtest.Plain...)},
 		{"now", append([]string{"-fplt", "-Wl,-z,now"}, gdbtest.Plain...)},
 	} {
-		t.Run(b.name, func(t *testing.T) { plt(t, gdbtest.Build(t, "plt.c", b.flags...)) })
+		t.Run(b.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
+			plt(t, gdbtest.Build(t, "plt.c", b.flags...))
+		})
 	}
 	t.Run("SFrame V3", func(t *testing.T) { plt(t, gdbtest.Testdata(t, "bin", "plt-v3")) })
 }

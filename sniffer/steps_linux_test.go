@@ -29,8 +29,9 @@ var stepBuilds = []struct {
 // TestStepsGDB stops at every instruction of a set of functions and compares the
 // frames of each sniffer with gdb's: PC, CFA, type and saved registers.
 func TestStepsGDB(t *testing.T) {
-	for _, b := range stepBuilds {
+	for variant, b := range stepBuilds {
 		t.Run(b.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			if b.soak {
 				gdbtest.NeedSoak(t)
 			}

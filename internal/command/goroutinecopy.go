@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"runtime/debug"
 	"slices"
 	"sort"
 	"sync"
@@ -61,7 +60,7 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 	found := &goroutineList{}
 	var err error
 	var runtime, stacks, more []live.Copy
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the process would wait for our own garbage collector
+	defer collectNothing()() // the process would wait for our own garbage collector
 	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
 		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
 		// Another processor begins with them, and this one joins it.

@@ -81,8 +81,9 @@ func TestLibcxxAsLibstdcxx(t *testing.T) {
 	gdbtest.File(t, "/usr/include/c++/v1")
 	compiler := gdbtest.Tool(t, "clang++")
 	t.Setenv("LC_ALL", "C.UTF-8")
-	for _, source := range []string{"containers.cc", "morecontainers.cc"} {
+	for variant, source := range []string{"containers.cc", "morecontainers.cc"} {
 		t.Run(source, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			p := gdbtest.Start(t, gdbtest.Build(t, source, "-g", "-O0", "-std=c++20"))
 			want := variablesOf(t, gdbtest.Full(t, p.PID, "", gdbtest.WithScripts()))
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), compiler, "-stdlib=libc++", "-g", "-O0", "-std=c++20", "-w", "-pthread")

@@ -530,8 +530,9 @@ func TestRustLibraryAsGDB(t *testing.T) {
 // TestGoAsGDB compares Go's values, as the structs that they are.
 func TestGoAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	for _, flags := range [][]string{nil, {"-gcflags=-N -l"}} {
+	for variant, flags := range [][]string{nil, {"-gcflags=-N -l"}} {
 		t.Run(fmt.Sprint(flags), func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			var counts tally
 			localsAsGDB(t, gdbtest.Build(t, "govalues", flags...), "main.", &counts, []string{"--raw"})
 			counts.log(t)

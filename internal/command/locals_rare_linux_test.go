@@ -16,7 +16,7 @@ import (
 // TestRareValuesAsGDB compares values that compilers seldom describe, and the names that gdb makes of functions.
 func TestRareValuesAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	for _, tt := range []struct {
+	for variant, tt := range []struct {
 		source, own string
 		command     []string
 	}{
@@ -30,6 +30,7 @@ func TestRareValuesAsGDB(t *testing.T) {
 		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-O2", "-g"}},
 	} {
 		t.Run(fmt.Sprint(tt.source, tt.command), func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			var counts tally
 			tt.command[0] = gdbtest.Tool(t, tt.command[0])
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source), tt.command...)

@@ -63,7 +63,7 @@ func rustPrinters(t *testing.T, rustc string) string {
 func TestMoreRustAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	rustc := gdbtest.Tool(t, "rustc")
-	for _, tt := range []struct {
+	for variant, tt := range []struct {
 		source, level string
 		raw           bool
 	}{
@@ -74,6 +74,7 @@ func TestMoreRustAsGDB(t *testing.T) {
 			name += " printed"
 		}
 		t.Run(name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			flags, options := []string{"--raw"}, []gdbtest.FullOption(nil)
 			if !tt.raw {
 				printers := rustPrinters(t, rustc)

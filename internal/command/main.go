@@ -102,6 +102,16 @@ var collectOften = sync.OnceFunc(func() {
 
 var collectingOften atomic.Bool
 
+// collectNothing has no garbage collected until resume is called.
+func collectNothing() (resume func()) {
+	percent := debug.SetGCPercent(-1)
+	return func() {
+		if set := debug.SetGCPercent(percent); set != -1 { // one of the above, meanwhile
+			debug.SetGCPercent(set)
+		}
+	}
+}
+
 const (
 	// usualMemory is the limit of memory in use, bytes, as long as no more than usualLive of it
 	// is live. The usual pace of collection would let half of the memory be garbage.

@@ -28,9 +28,10 @@ gdb.execute("continue", to_string=True)
 // On arm64 and s390x, values that functions return are those that gdb shows: of 320 generated functions each, and of
 // some more.
 func TestRemoteCallsAsGDB(t *testing.T) {
-	for _, processor := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
-		for _, level := range []string{"-O0", "-O2"} {
+	for i, processor := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
+		for k, level := range []string{"-O0", "-O2"} {
 			t.Run(processor.Triple+level, func(t *testing.T) {
+				gdbtest.Share(t, 2*i+k)
 				t.Parallel()
 				gdbtest.File(t, "/usr/"+processor.Triple+"/lib/libc.a")
 				src, expressions, oracle := generateCalls(t, level, 160)

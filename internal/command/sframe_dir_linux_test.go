@@ -39,7 +39,7 @@ func generated(t *testing.T, stacks *document, version string) *walkFlags {
 // TestSFrameDirGDB unwinds by made sections where DWARF would unwind without them, and compares the
 // stacks with gdb's.
 func TestSFrameDirGDB(t *testing.T) {
-	for _, tt := range []struct {
+	for variant, tt := range []struct {
 		name, version string
 		src           string
 		flags, args   []string
@@ -54,6 +54,7 @@ func TestSFrameDirGDB(t *testing.T) {
 		{"SFrame V3 and none", "3", "mix-v3", nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
 			flags := generated(t, take(t, p.PID, &walkFlags{}), tt.version)
 			got, want := take(t, p.PID, flags), gdbtest.Backtrace(t, p.PID)

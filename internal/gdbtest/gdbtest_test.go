@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // functionsOf returns the names of the frames, innermost first.
@@ -277,6 +278,29 @@ func TestBuildCXX(t *testing.T) {
 	for _, want := range []string{"shop::waits_on_condition", "shop::waits_on_future", "shop::sleeps", "main"} {
 		if !slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, want) }) {
 			t.Errorf("%s is in no stack: %v", want, all)
+		}
+	}
+}
+
+// TestShare: two releases of Debian, one with an even number and one with an odd one, take all variants in two days, and so does any other machine.
+func TestShare(t *testing.T) {
+	today := time.Unix(1_700_000_000, 0)
+	for _, name := range []string{"TestA", "TestB", "TestC/child", "TestDeadlocks"} {
+		for variant := range 12 {
+			debian, other := 0, 0
+			for _, day := range []time.Time{today, today.Add(24 * time.Hour)} {
+				for _, release := range []int{12, 13} {
+					if inShare(name, variant, release, day) {
+						debian++
+					}
+				}
+				if inShare(name, variant, -1, day) {
+					other++
+				}
+			}
+			if debian != 1 || other != 1 {
+				t.Errorf("variant %d of %s: taken %d and %d times, want once", variant, name, debian, other)
+			}
 		}
 	}
 }

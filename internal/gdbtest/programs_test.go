@@ -47,9 +47,10 @@ func TestPrograms(t *testing.T) {
 		{"corrupt.c", flags("-O2", "-fno-omit-frame-pointer"), []string{"unreadable"}, []string{"block", "leaf", "victim"}},
 		{"corrupt.c", flags("-O2", "-fno-omit-frame-pointer"), []string{"handmade"}, []string{"block", "leaf", "victim"}},
 	}
-	for _, test := range tests {
+	for variant, test := range tests {
 		name := strings.Join(append([]string{test.src}, append(test.flags, test.args...)...), " ")
 		t.Run(name, func(t *testing.T) {
+			Share(t, variant)
 			p := Start(t, Build(t, test.src, test.flags...), test.args...)
 			var names []string
 			for _, f := range Backtrace(t, p.PID)[0].Frames {

@@ -11,7 +11,7 @@ import (
 // TestOldTables steps through functions with tables that leave epilogues out, like old compilers'
 // tables. gdb has seen the same code with all of its tables.
 func TestOldTables(t *testing.T) {
-	for _, s := range []struct {
+	for variant, s := range []struct {
 		name  string
 		guest func(*testing.T) *Guest
 	}{
@@ -20,6 +20,7 @@ func TestOldTables(t *testing.T) {
 		{"s390x/O2", bare(S390X, "steps.c", "-O2", "-fno-shrink-wrap")},
 	} {
 		t.Run(s.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			t.Parallel()
 			g := s.guest(t)
 			sp := map[string]uint64{"arm64": 31, "s390x": 15}[g.GOARCH]

@@ -14,10 +14,11 @@ import (
 // SFrame sections, and have no FDE there. Leaves of arm64 keep no frame all the same, and a
 // frame record does not tell the CFA.
 func TestPromiseSteps(t *testing.T) {
-	for _, s := range []struct{ name, flag string }{
+	for variant, s := range []struct{ name, flag string }{
 		{"leaves", "-mno-omit-leaf-frame-pointer"}, {"branch protection", "-mbranch-protection=pac-ret+leaf"},
 	} {
 		t.Run(s.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			t.Parallel()
 			g := bare(ARM64, "steps.c", "-O2", "-Wa,--gsframe", s.flag)(t)
 			steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))

@@ -116,11 +116,12 @@ func TestCores(t *testing.T) {
 // knows no mask for them: its stacks of the same guest on a processor without signatures must be
 // true here. (Signal frames are larger for more registers here, so stack addresses differ.)
 func TestSigned(t *testing.T) {
-	for _, s := range []subject{
+	for variant, s := range []subject{
 		{"SFrame V3", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
 		{"static", built(ARM64, "stacks.c", "-O2", "-static", "-mbranch-protection=standard"), tables, false},
 	} {
 		t.Run(s.name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			s.orders = slices.Clone(s.orders)
 			for i := range s.orders {
 				s.orders[i].want = pcs
