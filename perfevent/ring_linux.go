@@ -69,7 +69,7 @@ func (r *ring) peek(f *Format) error {
 	}
 	var err error
 	if r.next, _, err = f.Next(b); err == nil {
-		r.time, r.has = f.time(r.next), true
+		r.time, r.has = f.Time(r.next), true
 	}
 	return err
 }

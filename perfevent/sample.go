@@ -191,8 +191,26 @@ func (f *Format) idSize() int {
 	return 8 * bits.OnesCount64(f.SampleType&(SampleTID|SampleTime|SampleID|SampleStreamID|SampleCPU|SampleIdentifier))
 }
 
-// time returns the time of a record; 0 if it has none.
-func (f *Format) time(r Record) uint64 {
+// EventID returns the ID of a record's event. ok is false if the format, or the record, does not have it where it is found without knowing
+// the event: all events of one file have it at the same place.
+func (f *Format) EventID(r Record) (id uint64, ok bool) {
+	in := fields{f: f, b: r.Body}
+	if f.SampleType&(SampleIdentifier|SampleID) == 0 || r.Type != RecordSample && !f.IDAll {
+		return 0, false
+	}
+	if r.Type != RecordSample {
+		id = in.id().ID
+		return id, !in.short
+	}
+	if f.SampleType&SampleIdentifier == 0 {
+		in.take(8 * bits.OnesCount64(f.SampleType&(SampleIP|SampleTID|SampleTime|SampleAddr)))
+	}
+	id = in.u64()
+	return id, !in.short
+}
+
+// Time returns the time of a record; 0 if it has none.
+func (f *Format) Time(r Record) uint64 {
 	in := fields{f: f, b: r.Body}
 	var id ID
 	if r.Type != RecordSample {
