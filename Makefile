@@ -47,6 +47,10 @@ DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?|linux-perf
 ifeq ($(CI),true)
 TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ /usr/include/c++/v1 perf
 PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang libc++-dev libc++abi-dev
+ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
+TOOLS    += perf
+PACKAGES += linux-perf
+endif
 endif
 
 # Compilers of languages that few programs are in, and a browser: large, and for the long tests alone.

@@ -15,6 +15,7 @@
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope
 //	record           samples of running processes, walked as they come: a profiler (docs/recording.md)
 //	perfevent        what perf_event_open(2) tells of programs that run
+//	perfdata         the files of Linux's perf record
 //	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
 //	waitfor          which thread waits for which, and deadlocks

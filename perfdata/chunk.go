@@ -5,8 +5,11 @@ import (
 	"fmt"
 )
 
-// chunkSize is how much is read at once: room for the largest record many times over.
-const chunkSize = 1 << 20
+// chunkSize is how much is read at once: room for the largest record many times over. A small file takes less, but not below leastChunk.
+const (
+	chunkSize  = 1 << 20
+	leastChunk = 160 << 10
+)
 
 // chunk is a piece of the file, or of what was decompressed. Records that wait for their turn lie in it.
 type chunk struct {
@@ -18,7 +21,13 @@ type chunk struct {
 type buffer struct {
 	at         *chunk
 	start, end int // in at.b
-	free       *[]*chunk
+	pool       *pool
+}
+
+// pool keeps chunks in which no record waits.
+type pool struct {
+	free []*chunk
+	size int // of each, bytes
 }
 
 // room returns room for n more bytes at least, of which the caller says by filled how many it has used.
@@ -42,21 +51,22 @@ func (b *buffer) room(n int) []byte {
 func (b *buffer) filled(n int) { b.end += n }
 
 func (b *buffer) get(n int) *chunk {
-	if n > chunkSize {
+	p := b.pool
+	if n > p.size {
 		return &chunk{b: make([]byte, n)}
 	}
-	if list := *b.free; len(list) > 0 {
-		c := list[len(list)-1]
-		*b.free = list[:len(list)-1]
+	if len(p.free) > 0 {
+		c := p.free[len(p.free)-1]
+		p.free = p.free[:len(p.free)-1]
 		return c
 	}
-	return &chunk{b: make([]byte, chunkSize)}
+	return &chunk{b: make([]byte, p.size)}
 }
 
 // put takes back a chunk in which no record waits.
 func (b *buffer) put(c *chunk) {
-	if c != b.at && c.waiting == 0 && len(c.b) == chunkSize && len(*b.free) < 16 {
-		*b.free = append(*b.free, c)
+	if p := b.pool; c != b.at && c.waiting == 0 && len(c.b) == p.size && len(p.free) < 16 {
+		p.free = append(p.free, c)
 	}
 }
 
@@ -78,7 +88,7 @@ func (b *buffer) next(order binary.ByteOrder) ([]byte, error) {
 	return r, nil
 }
 
-// take returns n bytes that follow the last record; nil if they are not there yet.
+// left returns how many bytes follow the last record.
 func (b *buffer) left() int { return b.end - b.start }
 
 // skip passes over at most n bytes, and returns how many.

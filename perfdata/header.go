@@ -50,7 +50,11 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	}
 	switch length := o.Uint64(b[8:]); {
 	case length == pipeHeader:
-		return Stream(io.NewSectionReader(f, 0, size))
+		r, err := Stream(io.NewSectionReader(f, 0, size))
+		if err == nil {
+			r.small(uint64(size))
+		}
+		return r, err
 	case length < fileHeader || n < fileHeader:
 		return nil, fmt.Errorf("the header has %d bytes, of which %d are there; want %d", length, n, fileHeader)
 	}
@@ -75,8 +79,14 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 			return nil, err
 		}
 	}
+	r.small(there)
 	r.in, r.at = io.NewSectionReader(f, int64(data.offset), int64(there)), data.offset
 	return r, nil
+}
+
+// small says how many bytes there are to be read.
+func (r *Reader) small(size uint64) {
+	r.pool.size = int(min(max(size, leastChunk), chunkSize))
 }
 
 // Stream reads what perf record writes to a pipe.

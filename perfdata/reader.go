@@ -38,7 +38,7 @@ type Reader struct {
 	in       io.Reader
 	at       uint64 // where in the file buffer ends
 	ids      map[uint64]*Event
-	free     []*chunk
+	pool     pool
 	plain    buffer // what the file has
 	unpacked buffer // what was decompressed
 	unpacker *unpacker
@@ -56,7 +56,8 @@ type Record struct {
 
 func newReader(order binary.ByteOrder) *Reader {
 	r := &Reader{Order: order, ids: map[uint64]*Event{}, most: maxWaiting}
-	r.plain.free, r.unpacked.free = &r.free, &r.free
+	r.pool.size = chunkSize
+	r.plain.pool, r.unpacked.pool = &r.pool, &r.pool
 	return r
 }
 

@@ -10,10 +10,10 @@ import (
 
 // By default, records may expand to usualSize bytes plus maxRatio times their packed size. What perf record -z packs is mostly stacks
 // that are alike: a hundredth.
-const (
-	usualSize = 64 << 20
-	maxRatio  = 4096
-	maxWindow = 64 << 20 // bytes that zstd's decoder keeps
+var (
+	usualSize uint64 = 64 << 20
+	maxRatio  uint64 = 4096
+	maxWindow uint64 = 128 << 20 // bytes that zstd's decoder keeps: those of perf record -z22
 )
 
 // unpacker decompresses what perf record -z has compressed: the payloads of all compressed records are one stream of zstd.

@@ -17,6 +17,9 @@ const (
 	RecordFork     = 7
 	RecordSample   = 9
 	RecordMmap2    = 10
+
+	RecordLostSamples = 13
+	RecordKsymbol     = 17
 )
 
 // These are bits of a record's Misc.
@@ -29,6 +32,7 @@ const (
 	MiscGuestUser    = 5
 	MiscMmapData     = 1 << 13 // of RecordMmap: the mapping is not executable
 	MiscExec         = 1 << 13 // of RecordComm: the process runs another program, execve(2)
+	MiscForkExec     = 1 << 13 // of RecordFork, as perf writes it: the process has run another program since
 	MiscMmapBuildID  = 1 << 14 // of RecordMmap2: the record has the file's build ID, and no inode
 	headerSize       = 8
 	maxPathInRecord  = 4096 // PATH_MAX
@@ -125,10 +129,31 @@ func (f *Format) Fork(r Record) (k Fork, err error) {
 	return k, in.error("fork")
 }
 
-// Lost reads a RecordLost: how many records did not fit into the ring buffer.
+// Ksymbol says that the kernel has made a function, or that it is gone (RecordKsymbol).
+type Ksymbol struct {
+	Addr uint64
+	Size uint32 // bytes
+	Gone bool
+	Name string
+}
+
+// Ksymbol reads a RecordKsymbol.
+func (f *Format) Ksymbol(r Record) (k Ksymbol, err error) {
+	in := fields{f: f, b: r.Body}
+	k.Addr, k.Size = in.u64(), in.u32()
+	if b := in.take(4); b != nil { // the type, and flags of 16 bits
+		k.Gone = f.order().Uint16(b[2:])&1 != 0
+	}
+	k.Name = in.text(512) // KSYM_NAME_LEN
+	return k, in.error("ksymbol")
+}
+
+// Lost reads a RecordLost, how many records did not fit into the ring buffer; or a RecordLostSamples, how many samples were not taken.
 func (f *Format) Lost(r Record) (n uint64, err error) {
 	in := fields{f: f, b: r.Body}
-	in.u64() // the event
+	if r.Type == RecordLost {
+		in.u64() // the event
+	}
 	n = in.u64()
 	return n, in.error("lost")
 }

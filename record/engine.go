@@ -28,6 +28,8 @@ type engine struct {
 	indices map[Thread]uint32
 	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
 	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
+	file    *recorded      // the file that the records come from; nil for those of this machine
+	period  uint64         // what a sample stands for that does not say so itself
 	tree    *tree
 	stats   Stats
 
@@ -57,6 +59,8 @@ type Stats struct {
 	Cut       uint64 // that are longer than the copy, and do not
 	Stopped   uint64 // that end for another reason
 	Empty     uint64 // samples without a frame
+	Unwalked  uint64 // samples without a copy of the stack: how many have what the kernel has walked along frame pointers
+	Bare      uint64 // samples without any stack: how many have one frame of the program alone
 
 	Stops uint64        // with [Options.Wall]: how often processes were stopped
 	Pause time.Duration // with [Options.Wall]: the longest time that a thread was held
@@ -117,7 +121,7 @@ func (e *engine) record(r perfevent.Record) error {
 		if e.begun != nil {
 			e.begun[k.TID] = true
 		}
-		if k.PID == k.ParentPID {
+		if k.PID == k.ParentPID || r.Misc&perfevent.MiscForkExec != 0 { // perf tells of a process that has begun long ago
 			break
 		}
 		if e.only[k.ParentPID] {
@@ -126,8 +130,10 @@ func (e *engine) record(r perfevent.Record) error {
 		e.forget(k.PID) // a process that had the number before
 		if parent := e.spaces[k.ParentPID]; parent != nil {
 			e.newSpace(k.PID, parent.arch, parent)
+		} else if maps, ok := e.early[k.ParentPID]; ok && e.mayMap(len(maps)) {
+			e.early[k.PID] = slices.Clone(maps)
 		}
-	case perfevent.RecordLost:
+	case perfevent.RecordLost, perfevent.RecordLostSamples:
 		n, err := e.format.Lost(r)
 		if err != nil {
 			return err
@@ -168,13 +174,19 @@ func (e *engine) take(s *perfevent.Sample) {
 	e.stats.Samples++
 	e.stack = e.stack[:0]
 	e.kernel(s)
-	if s.ABI != perfevent.RegsNone {
+	if s.ABI != perfevent.RegsNone && e.format.SampleType&perfevent.SampleStackUser != 0 {
 		e.user(s)
+	} else {
+		e.chained(s)
 	}
 	if len(e.stack) == 0 {
 		e.stats.Empty++
 	}
-	e.tree.add(e.thread(s.PID, s.TID), stateUnknown, e.stack, s.Period)
+	value := s.Period
+	if e.format.SampleType&perfevent.SamplePeriod == 0 {
+		value = e.period
+	}
+	e.tree.add(e.thread(s.PID, s.TID), stateUnknown, e.stack, value)
 }
 
 // kernel appends the frames in the kernel, which the kernel has walked.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -225,7 +226,11 @@ func ownVDSO() (*elfimage.Image, error) {
 	}
 	for i := range maps {
 		if maps[i].IsVDSO() {
-			return elfimage.OpenMapped(own.memory(os.Getpid()), maps[i].Lo, maps[i].Hi-maps[i].Lo)
+			b := make([]byte, maps[i].Hi-maps[i].Lo)
+			if _, err := own.memory(os.Getpid()).ReadMemory(maps[i].Lo, b); err != nil {
+				return nil, err
+			}
+			return elfimage.Open(bytes.NewReader(b), int64(len(b))) // it is a whole file
 		}
 	}
 	return nil, errors.New("this program has no vDSO")

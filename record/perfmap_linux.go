@@ -20,7 +20,12 @@ func openPerfMap(pid int) (*os.File, error) {
 		}
 		status.Close()
 	}
-	f, err := at.With(fmt.Sprintf("/tmp/perf-%d.map", number)).Open()
+	return openOwned(at.With(fmt.Sprintf("/tmp/perf-%d.map", number)), user)
+}
+
+// openOwned opens a file that belongs to a user, or to root.
+func openOwned(at regular.At, user int) (*os.File, error) {
+	f, err := at.Open()
 	if err != nil {
 		return nil, err
 	}

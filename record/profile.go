@@ -24,9 +24,12 @@ type Profile struct {
 	Threads   []Thread
 	Stats     Stats
 	Kernel    bool // samples in the kernel's code are there, too
+	// Period is how many events are from one sample to the next, where Frequency is 0.
+	Period uint64
 
 	stacks
 	owners map[*target.Module]int
+	file   *recorded // that this is of; nil for a recording of this machine
 }
 
 // Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
@@ -53,6 +56,8 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	s.Cut -= before.Cut
 	s.Stopped -= before.Stopped
 	s.Empty -= before.Empty
+	s.Unwalked -= before.Unwalked
+	s.Bare -= before.Bare
 	return &later
 }
 
@@ -91,7 +96,10 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		s.PeriodType, s.Period = s.Types[1], int64(time.Second)/int64(p.Frequency)
 	default:
 		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
-		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(time.Second)/int64(p.Frequency)
+		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(p.Period)
+		if p.Frequency > 0 {
+			s.Period = int64(time.Second) / int64(p.Frequency)
+		}
 	}
 	n.nameKernel()
 	processes := map[int]bool{}
@@ -139,6 +147,10 @@ func (n *Namer) nameKernel() {
 			addrs = append(addrs, p.addr)
 		}
 	}
+	if n.profile.file != nil {
+		maps.Copy(n.kernel, n.profile.file.kernel.names(addrs))
+		return
+	}
 	maps.Copy(n.kernel, kernelNames(addrs))
 }
 
@@ -146,7 +158,11 @@ func (n *Namer) nameKernel() {
 func (n *Namer) compiled(pid int32, addr uint64) string {
 	m, ok := n.maps[pid]
 	if !ok {
-		if f, err := openPerfMap(int(pid)); err == nil {
+		open := openPerfMap
+		if n.profile.file != nil {
+			open = n.profile.file.perfMap
+		}
+		if f, err := open(int(pid)); err == nil {
 			if m, err = perfmap.Read(f); err != nil {
 				m = nil
 			}

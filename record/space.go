@@ -103,14 +103,34 @@ func (e *engine) mapped(m *perfevent.Mmap) {
 	at := procmaps.Mapping{Lo: m.Addr, Hi: m.Addr + m.Size, Offset: m.Offset, Read: true, Exec: true, Major: m.Major, Minor: m.Minor, Inode: m.Inode, Path: m.Path}
 	const write = 2 // PROT_WRITE
 	at.Write = m.Full && m.Protection&write != 0
+	if e.file != nil {
+		e.file.identify(m, &at)
+	}
 	if m.Path == "//anon" {
 		at.Path, at.Offset, at.Inode = "", 0, 0
 	}
+	if !e.mayMap(1) {
+		return
+	}
 	if s := e.spaces[m.PID]; s != nil {
 		s.maps, s.stale = splice(s.maps, at), true
-	} else if maps, ok := e.early[m.PID]; ok {
+	} else if maps, ok := e.early[m.PID]; ok || e.file != nil {
 		e.early[m.PID] = splice(maps, at)
 	}
+}
+
+// mayMap reports whether a file may tell of n more mappings, and counts them. Without a bound, a small one could have many processes begin
+// that all have many.
+func (e *engine) mayMap(n int) bool {
+	if e.file == nil {
+		return true
+	}
+	e.file.mappings += n
+	if e.file.mappings <= maxRecorded {
+		return true
+	}
+	e.opts.Warn("more than %d mappings of all processes together are not looked at: some code has no names", maxRecorded)
+	return false
 }
 
 // splice adds a mapping, and takes away what was mapped there before.

@@ -243,6 +243,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"open", func() *cobra.Command { return newOpen(host) }},
 		{"remote", func() *cobra.Command { return newRemote(host) }},
 		{"record", func() *cobra.Command { return newRecord(host, web) }},
+		{"perf", func() *cobra.Command { return newPerf(host) }},
 		{"call", func() *cobra.Command { return newCall(host) }},
 		{"sframe", newSFrame},
 		{"symbols", newSymbols},

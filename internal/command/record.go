@@ -5,27 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/perfevent"
-	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
 
 // recordFlags are the flags of record.
 type recordFlags struct {
 	walkFlags
+	profileFlags
 	duration  time.Duration
 	frequency int
 	event     string
@@ -33,12 +30,7 @@ type recordFlags struct {
 	system    bool
 	pages     pageFlags
 	wall      bool
-	output    string
-	layout    string
 }
-
-// usualProfile is the file of a profile that the user does not name.
-const usualProfile = "sfwalk.pb.gz"
 
 // maxWarnings bounds what is said of the processes of one recording.
 const maxWarnings = 100
@@ -120,8 +112,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 	f.Var(&flags.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
 	f.BoolVar(&flags.system, "system", false, "record all processes of the machine")
 	flags.pages.add(cmd)
-	f.StringVarP(&flags.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+", with --http none)")
-	f.StringVar(&flags.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)")
+	flags.profileFlags.add(cmd, ", with --http none")
 	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	flags.tableFlags.add(cmd, host)
@@ -175,39 +166,11 @@ func (r *recordFlags) check(args, command []string) (pids []int, err error) {
 	if err := r.pages.check(); err != nil {
 		return nil, err
 	}
-	if r.output == "" && r.pages.listen == "" {
-		r.output = usualProfile
-	}
-	if r.output == "" {
-		return pids, nil
-	}
-	if r.layout == "" {
-		r.layout = formatOf(r.output)
-	} else if !slices.Contains(picture.Formats, r.layout) {
-		return nil, usageError{fmt.Errorf("--format %s: want %s", r.layout, strings.Join(picture.Formats, ", "))}
-	}
-	if r.layout == "" {
-		return nil, usageError{fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(picture.Formats, ", "))}
-	}
-	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
-		return nil, usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
+	r.none = r.pages.listen != ""
+	if err := r.profileFlags.check(); err != nil {
+		return nil, err
 	}
 	return pids, nil
-}
-
-// formatOf returns the format that a file's name tells; "" if it tells none.
-func formatOf(name string) string {
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".gz", ".pb", ".pprof":
-		return "pprof"
-	case ".folded", ".txt":
-		return "folded"
-	case ".json", ".speedscope":
-		return "speedscope"
-	case ".svg":
-		return "flamegraph"
-	}
-	return ""
 }
 
 // run records and writes the profile.
@@ -230,12 +193,11 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if options.Arch == nil {
 		return fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
 	}
-	var file *saving
-	if r.output != "-" && r.output != "" {
-		var err error
-		if file, err = newSaving("--output", r.output); err != nil {
-			return err
-		}
+	file, err := r.open()
+	if err != nil {
+		return err
+	}
+	if file != nil {
 		defer file.discard()
 	}
 	var browsers PageListener
@@ -285,17 +247,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if err := recorder.Run(ctx); err != nil {
 		return err
 	}
-	stacks := shown.now()
-	if file != nil {
-		err = file.write(drawn{stacks, r.layout})
-	} else if r.output == "-" {
-		out := cmd.OutOrStdout()
-		if p, ok := out.(*printable.Writer); ok {
-			out = p.Out() // the formats have no characters that steer terminals, or are no text at all
-		}
-		err = stacks.Write(out, r.layout)
-	}
-	if err != nil {
+	if err := r.write(cmd, file, shown.now()); err != nil {
 		return err
 	}
 	for _, text := range append(warnings, r.warnings()...) {
@@ -314,31 +266,10 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	return nil
 }
 
-// drawn are stacks as they are written to a file.
-type drawn struct {
-	*picture.Stacks
-	format string
-}
-
-// Write implements written.
-func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
-
 // report says how the recording went.
 func (r *recordFlags) report(out io.Writer, p *record.Profile) {
-	s := &p.Stats
-	printable.Fprintf(out, "%d samples of %d threads in %.1f s", s.Samples, len(p.Threads), p.Duration.Seconds())
-	for _, x := range []struct {
-		n    uint64
-		what string
-	}{
-		{s.Lost, "were lost: the machine was too busy"}, {s.Cut, "have stacks that are longer than the copy, and are cut"},
-		{s.Chained, "have outer frames by frame pointers alone"}, {s.Stopped, "have stacks that are not whole"},
-	} {
-		if x.n > 0 {
-			printable.Fprintf(out, "; %d %s", x.n, x.what)
-		}
-	}
-	if s.Stops > 0 {
+	printable.Fprintf(out, "%s", counted(p, ""))
+	if s := &p.Stats; s.Stops > 0 {
 		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
 	}
 	if !p.Kernel {

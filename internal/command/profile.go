@@ -1,0 +1,123 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/picture"
+	"github.com/sfwalk/sfwalk/record"
+)
+
+// profileFlags are the flags that say where a profile is written, and how.
+type profileFlags struct {
+	output string // "" for none
+	layout string
+	none   bool // without the flag, nothing is written
+}
+
+// usualProfile is the file of a profile that the user does not name.
+const usualProfile = "sfwalk.pb.gz"
+
+// add adds the flags; unless says when there is no usual file.
+func (r *profileFlags) add(cmd *cobra.Command, unless string) {
+	f := cmd.Flags()
+	f.StringVarP(&r.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+unless+")")
+	f.StringVar(&r.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)")
+}
+
+// check finds mistakes in the flags.
+func (r *profileFlags) check() error {
+	if r.output == "" && !r.none {
+		r.output = usualProfile
+	}
+	if r.output == "" {
+		return nil
+	}
+	if r.layout == "" {
+		r.layout = formatOf(r.output)
+	} else if !slices.Contains(picture.Formats, r.layout) {
+		return usageError{fmt.Errorf("--format %s: want %s", r.layout, strings.Join(picture.Formats, ", "))}
+	}
+	if r.layout == "" {
+		return usageError{fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(picture.Formats, ", "))}
+	}
+	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
+		return usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
+	}
+	return nil
+}
+
+// formatOf returns the format that a file's name tells; "" if it tells none.
+func formatOf(name string) string {
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".gz", ".pb", ".pprof":
+		return "pprof"
+	case ".folded", ".txt":
+		return "folded"
+	case ".json", ".speedscope":
+		return "speedscope"
+	case ".svg":
+		return "flamegraph"
+	}
+	return ""
+}
+
+// open makes the file, which is not there before write; nil for standard output, or if nothing is written.
+func (r *profileFlags) open() (*saving, error) {
+	if r.output == "-" || r.output == "" {
+		return nil, nil
+	}
+	return newSaving("--output", r.output)
+}
+
+// write writes the stacks to the file that open has made.
+func (r *profileFlags) write(cmd *cobra.Command, file *saving, stacks *picture.Stacks) error {
+	if file != nil {
+		return file.write(drawn{stacks, r.layout})
+	}
+	if r.output == "" {
+		return nil
+	}
+	out := cmd.OutOrStdout()
+	if p, ok := out.(*printable.Writer); ok {
+		out = p.Out() // the formats have no characters that steer terminals, or are no text at all
+	}
+	return stacks.Write(out, r.layout)
+}
+
+// drawn are stacks as they are written to a file.
+type drawn struct {
+	*picture.Stacks
+	format string
+}
+
+// Write implements written.
+func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
+
+// counted says how many samples a profile has, of the event with this name, and how many of them are not whole.
+func counted(p *record.Profile, of string) string {
+	var out strings.Builder
+	s := &p.Stats
+	fmt.Fprintf(&out, "%d samples%s of %d threads in %.1f s", s.Samples, of, len(p.Threads), p.Duration.Seconds())
+	for _, x := range []struct {
+		n    uint64
+		what string
+	}{
+		{s.Lost, "were lost: the machine was too busy"}, {s.Cut, "have stacks that are longer than the copy, and are cut"},
+		{s.Chained, "have outer frames by frame pointers alone"}, {s.Stopped, "have stacks that are not whole"},
+	} {
+		if x.n > 0 {
+			fmt.Fprintf(&out, "; %d %s", x.n, x.what)
+		}
+	}
+	return out.String()
+}

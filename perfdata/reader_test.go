@@ -1,0 +1,174 @@
+package perfdata_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/perfdata"
+	"github.com/sfwalk/sfwalk/perfevent"
+)
+
+var orders = []bothOrder{binary.LittleEndian, binary.BigEndian}
+
+const round = 68 // PERF_RECORD_FINISHED_ROUND
+
+// times returns the times of records.
+func times(records []perfdata.Record) (list []uint64) {
+	for _, r := range records {
+		list = append(list, r.Time)
+	}
+	return list
+}
+
+// Records come in the order of their times, though each round has those of one processor after those of another, in files, streams and
+// compressed, of either byte order.
+func TestOrder(t *testing.T) {
+	for _, order := range orders {
+		m := newMade(order)
+		m.event(2, 1, 8, 9)
+		m.features[3], m.features[6] = m.text("host"), m.text("s390x")
+		m.features[11] = append(order.AppendUint32(nil, 2), append(m.text("perf"), m.text("record")...)...)
+		rounds := [][]byte{
+			slices.Concat(m.sample(7, 10), m.sample(7, 30), m.sample(8, 15), m.sample(7, 20)),
+			slices.Concat(m.sample(9, 40), m.sample(7, 25), m.sample(7, 31)),
+			slices.Concat(m.sample(7, 55), m.sample(7, 41), m.sample(6, 42)),
+		}
+		end := m.record(round, nil)
+		want := []uint64{10, 15, 20, 25, 30, 31, 40, 41, 55}
+		plain, packed := m.records, m.packed(slices.Concat(rounds[0], rounds[1][:20]), rounds[1][20:], rounds[2])
+		for _, part := range rounds {
+			plain = slices.Concat(plain, part, end)
+		}
+		for name, records := range map[string][]byte{"plain": plain, "packed": packed} {
+			m.records = records
+			for form, file := range map[string][]byte{"file": m.file(), "stream": m.stream()} {
+				t.Run(fmt.Sprint(order, name, form), func(t *testing.T) {
+					r, list, err := read(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := times(list); !slices.Equal(got, want) || r.Unknown != 1 || r.Late != 0 || r.Unfinished {
+						t.Errorf("%v, want %v; %+v", got, want, r)
+					}
+					if i := r.Info; i.Hostname != "host" || i.Arch != "s390x" || !slices.Equal(i.Command, []string{"perf", "record"}) {
+						t.Errorf("%+v", i)
+					}
+					if e := list[1].Event; len(r.Events) != 2 || e != r.Events[1] || e.Name != "page-faults" || e.Frequency != 1 || !e.Format.IDAll || e.Format.SampleType != sampleFields {
+						t.Errorf("%+v", e)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Where more records wait than there is room for, the oldest are given out; one that comes later is counted.
+func TestWindowFull(t *testing.T) {
+	m := newMade(binary.LittleEndian)
+	for i := range 100 {
+		m.records = append(m.records, m.sample(7, uint64(1000+i))...)
+	}
+	m.records = append(m.records, m.sample(7, 1)...)
+	file := m.file()
+	r, err := perfdata.Open(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetWindow(1000)
+	n := 0
+	if err := r.Read(func(perfdata.Record) error { n++; return nil }); err != nil || n != 101 || r.Late != 1 {
+		t.Errorf("%d records, %d late, %v", n, r.Late, err)
+	}
+}
+
+// A file whose writer was killed, or that is cut, is read as far as it goes.
+func TestUnfinished(t *testing.T) {
+	m := newMade(binary.LittleEndian)
+	m.features[6] = m.text("x86_64")
+	for i := range 10 {
+		m.records = append(m.records, m.sample(7, uint64(1000+i))...)
+	}
+	whole := m.file()
+	size := len(m.sample(7, 0))
+	end := len(whole) - len(m.features[6]) - 16
+	killed := bytes.Clone(whole[:end-size/2])
+	binary.LittleEndian.PutUint64(killed[48:], 0)
+	for name, file := range map[string][]byte{"killed": killed, "cut": whole[:end-size/2], "zeroes": append(bytes.Clone(killed[:end-size]), make([]byte, 100)...), "stream": m.stream()[:len(m.stream())-size/2]} {
+		r, list, err := read(file)
+		if err != nil || len(list) != 9 || !r.Unfinished {
+			t.Errorf("%s: %d records, unfinished %v, %v", name, len(list), r != nil && r.Unfinished, err)
+		}
+	}
+}
+
+// What is no file of perf's, or a broken one, is an error that says why.
+func TestBroken(t *testing.T) {
+	m := newMade(binary.LittleEndian)
+	m.features[6] = m.text("x86_64")
+	m.records = m.sample(7, 1000)
+	put := func(at int, v uint64) []byte {
+		b := m.file()
+		binary.LittleEndian.PutUint64(b[at:], v)
+		return b
+	}
+	records := func(parts ...[]byte) []byte {
+		with := *m
+		with.records = slices.Concat(parts...)
+		return with.file()
+	}
+	tooLong := m.record(81, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	short := m.sample(7, 1)
+	short[6] = 4
+	for name, tt := range map[string]struct {
+		file []byte
+		want string
+	}{
+		"empty":               {nil, "no file of perf record"},
+		"ELF":                 {append([]byte("\x7fELF"), make([]byte, 200)...), "no file of perf record"},
+		"header":              {put(8, 50), "the header has 50 bytes"},
+		"attributes beyond":   {put(24, 1<<40), "events: 144 bytes at 0x10000000000 are beyond the end"},
+		"attributes of 8":     {put(16, 8), "each description has 8 bytes"},
+		"no attributes":       {put(32, 0), "events: there are 0"},
+		"IDs beyond":          {put(104+128, 1<<63), "events' IDs"},
+		"data beyond":         {put(40, 1<<40), "the records begin at 0x10000000000"},
+		"huge feature":        {put(len(m.file())-len(m.features[6])-8, 1<<60), "are more than"},
+		"feature cut":         {put(len(m.file())-len(m.features[6])-8, 6), "are too few"},
+		"record of 4 bytes":   {records(m.sample(7, 1), short), "a record has 4 bytes"},
+		"no zstd":             {records(tooLong), "compressed records: "},
+		"packed in packed":    {records(m.packed(tooLong)), "compressed records in compressed records"},
+		"no events":           {m.stream()[:0:0], "no file of perf record"},
+		"record before event": {append(m.u64(0x32454c4946524550, 16), m.sample(7, 1)...), "comes before the description of any event"},
+		"event of 10 bytes":   {append(m.u64(0x32454c4946524550, 16), m.record(64, make([]byte, 10))...), "an event's description has 10 bytes"},
+		"build ID":            {append(m.stream(), m.record(67, make([]byte, 12))...), "an entry of 20 bytes is too short"},
+	} {
+		if _, _, err := read(tt.file); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+	if _, err := perfdata.Stream(bytes.NewReader(m.file())); err == nil || !strings.Contains(err.Error(), "give the file's name") {
+		t.Errorf("a file as a stream: %v", err)
+	}
+	stop := errors.New("stop")
+	r, err := perfdata.Open(bytes.NewReader(m.file()), int64(len(m.file())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Read(func(perfdata.Record) error { return stop }); err != stop {
+		t.Errorf("%v, want the visitor's own", err)
+	}
+}
+
+// Records that expand to far more than stacks do are an error, before they take long.
+func TestBomb(t *testing.T) {
+	perfdata.Tighten(t, 1<<20, 8<<20)
+	m := newMade(binary.LittleEndian)
+	m.records = m.packed(bytes.Repeat(m.record(perfevent.RecordThrottle, make([]byte, 24+40)), 1<<16))
+	if _, list, err := read(m.file()); err == nil || !strings.Contains(err.Error(), "expand to more than") {
+		t.Errorf("%d records, %v", len(list), err)
+	}
+}

@@ -1,0 +1,177 @@
+package record
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/perfdata"
+	"github.com/sfwalk/sfwalk/perfevent"
+)
+
+// kernelMaps knows what a recording tells of the kernel: where it and its modules were, and the names of code that it has made.
+type kernelMaps struct {
+	places Places
+	ids    []perfdata.BuildID // when the recording was read
+	own    bool
+	list   []kernelMap
+	made   []kernelMap // of the last to the first
+	symbol string      // the symbol whose address the recording has, so that another start of the same kernel has names, too
+	at     uint64
+}
+
+// kernelMap is the kernel, one of its modules, or a function that it has compiled.
+type kernelMap struct {
+	lo, hi uint64
+	name   string
+}
+
+// maxKernelMaps bounds the modules, and the functions, of one kernel.
+const maxKernelMaps = 1 << 16
+
+// mapped notes a record of what the kernel has mapped.
+func (k *kernelMaps) mapped(m *perfevent.Mmap) {
+	if m.Size == 0 || m.Addr+m.Size < m.Addr || len(k.list) >= maxKernelMaps {
+		return
+	}
+	if symbol, ok := strings.CutPrefix(m.Path, kernelName); ok {
+		k.symbol, k.at = symbol, m.Offset
+		return
+	}
+	name := path.Base(m.Path)
+	for _, suffix := range []string{".xz", ".zst", ".gz", ".ko"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	k.list = append(k.list, kernelMap{m.Addr, m.Addr + m.Size, strings.Trim(name, "[]")})
+}
+
+// kernelName is the kernel's path in recordings.
+const kernelName = "[kernel.kallsyms]"
+
+// compiled notes the name of a function that the kernel has compiled, such as one of BPF's.
+func (k *kernelMaps) compiled(s *perfevent.Ksymbol) {
+	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && len(k.made) < maxKernelMaps {
+		k.made = append(k.made, kernelMap{s.Addr, s.Addr + uint64(s.Size), s.Name})
+	}
+}
+
+// names returns the names of the kernel's functions that hold addresses; of a module whose functions are not known, its name and where in
+// it the address is.
+func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
+	list := slices.Clone(k.list)
+	slices.SortStableFunc(list, func(a, b kernelMap) int { return cmp.Compare(a.lo, b.lo) })
+	names := make(map[uint64]string, len(addrs))
+	var own []uint64
+	for _, addr := range addrs {
+		if i := slices.IndexFunc(k.made, func(m kernelMap) bool { return m.lo <= addr && addr < m.hi }); i >= 0 {
+			names[addr] = k.made[i].name
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(list, addr, func(m kernelMap, addr uint64) int {
+			if m.lo <= addr {
+				return -1
+			}
+			return 1
+		})
+		if i--; i >= 0 && addr < list[i].hi {
+			names[addr] = fmt.Sprintf("%s+%#x", list[i].name, addr-list[i].lo)
+			continue
+		}
+		own = append(own, addr)
+	}
+	if len(own) == 0 {
+		return names
+	}
+	f, shift := k.open()
+	if f == nil {
+		return names
+	}
+	defer f.Close()
+	for i := range own {
+		own[i] -= shift
+	}
+	for addr, name := range readKernelNames(f, own) {
+		names[addr+shift] = name
+	}
+	return names
+}
+
+// open opens the kernel's list of symbols, of the build that was recorded. shift is how much further up its code was.
+func (k *kernelMaps) open() (f *os.File, shift uint64) {
+	id := ""
+	for _, b := range k.ids {
+		if b.Kernel && strings.HasPrefix(b.Path, kernelName) {
+			id = b.ID
+		}
+	}
+	var candidates []string
+	for _, dir := range k.places.Caches {
+		if id != "" {
+			candidates = append(candidates, filepath.Join(dir, kernelName, id, "kallsyms"), filepath.Join(dir, ".build-id", id[:2], id[2:], "kallsyms"))
+		}
+	}
+	for _, name := range candidates {
+		if f, err := regular.Open(name); err == nil {
+			if shift, ok := k.shift(f); ok {
+				return f, shift
+			}
+			f.Close()
+		}
+	}
+	if id == "" && !k.own || id != "" && runningKernel() != id {
+		return nil, 0
+	}
+	if f, err := os.Open("/proc/kallsyms"); err == nil {
+		if shift, ok := k.shift(f); ok {
+			return f, shift
+		}
+		f.Close()
+	}
+	return nil, 0
+}
+
+// shift finds out how much further up the kernel's code was when it was recorded, and goes back to the beginning of f.
+func (k *kernelMaps) shift(f *os.File) (shift uint64, ok bool) {
+	if k.symbol == "" {
+		return 0, true
+	}
+	at := symbolAddress(f, k.symbol)
+	if _, err := f.Seek(0, 0); err != nil || at == 0 {
+		return 0, false
+	}
+	return k.at - at, true
+}
+
+// runningKernel returns the build ID of the kernel that runs; "" if it does not tell.
+func runningKernel() string {
+	notes, err := os.ReadFile("/sys/kernel/notes")
+	if err != nil {
+		return ""
+	}
+	return elfimage.BuildID(notes, binary.NativeEndian, 4)
+}
+
+// symbolAddress returns the address of a symbol of a list as /proc/kallsyms has it; 0 if it is not there.
+func symbolAddress(r io.Reader, name string) uint64 {
+	in := bufio.NewScanner(r)
+	for in.Scan() {
+		if fields := strings.Fields(in.Text()); len(fields) == 3 && fields[2] == name {
+			addr, err := strconv.ParseUint(fields[0], 16, 64)
+			if err != nil {
+				return 0
+			}
+			return addr
+		}
+	}
+	return 0
+}
