@@ -33,7 +33,7 @@ type perfFlags struct {
 func newPerf(host PluginHost) *cobra.Command {
 	var flags perfFlags
 	cmd := &cobra.Command{
-		Use:   "perf {FILE | -}",
+		Use:   "perf FILE",
 		Short: "Read what perf record has written",
 		Long: `perf reads a file that Linux's perf record has written, and writes how often each stack was
 found, as record does. It walks the copies of stacks that perf record --call-graph dwarf has taken, with the same
