@@ -2,7 +2,7 @@
 //
 // Stacks enter with counts: [Stacks.Add] takes the frames of one stack and how often it was found, or
 // whatever was counted. [Stacks.Write] writes a profile for go tool pprof, folded stacks for
-// flamegraph.pl, a document for speedscope, or a flame graph that a browser shows. [NewTree] merges
+// flamegraph.pl, a document for speedscope, the Firefox Profiler or programs (JSON), or a flame graph that a browser shows. [NewTree] merges
 // the stacks into one tree, outermost frames first.
 //
 // The package knows nothing of processes: a frame is a name, and an address in a mapped file where

@@ -103,10 +103,10 @@ func (x *Sample) value() int64 {
 	return x.Values[0]
 }
 
-// Formats are the formats that Write knows.
-var Formats = []string{"pprof", "folded", "speedscope", "flamegraph"}
+// Formats are the formats that Write knows, but for "json", which commands that have a JSON document of their own do not offer.
+var Formats = []string{"pprof", "folded", "speedscope", "firefox", "flamegraph"}
 
-// Write writes the stacks in one of Formats.
+// Write writes the stacks in one of Formats, or as "json".
 func (s *Stacks) Write(out io.Writer, format string) error {
 	switch format {
 	case "pprof":
@@ -115,6 +115,10 @@ func (s *Stacks) Write(out io.Writer, format string) error {
 		return s.WriteFolded(out)
 	case "speedscope":
 		return s.WriteSpeedscope(out)
+	case "firefox":
+		return s.WriteFirefox(out)
+	case "json":
+		return s.WriteJSON(out)
 	case "flamegraph":
 		return s.WriteFlameGraph(out)
 	}

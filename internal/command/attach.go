@@ -45,7 +45,7 @@ debugger traces is left alone.
 bt full does, if there is debug information. All of a thread's values are of one moment.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 --goroutines prints the goroutines of a Go program in place of its threads, parked ones too,

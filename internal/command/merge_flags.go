@@ -25,7 +25,7 @@ type manyFlags struct {
 	output      string      // a file; "" for standard output
 }
 
-const formatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)"
+const formatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com) or flamegraph (an SVG file for a browser)"
 
 func (m *manyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()

@@ -29,7 +29,7 @@ the program's file if the stub does not name it. Plug-ins are started before the
 target is stopped, and asked while it stands still.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope or flamegraph writes them as one picture, for other
+as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 --limit bounds the time for all stacks of a slow stub, --thread-limit the time for
