@@ -40,12 +40,12 @@ PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils 
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross g++-aarch64-linux-gnu g++-s390x-linux-gnu \
             gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross musl-tools \
             nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils debuginfod groff-base
-# Of a release that has them; elsewhere dwp is in binutils, and perf in a package of the kernel's release.
-DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?|linux-perf
+# Of a release that has them; elsewhere dwp is in binutils.
+DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ /usr/include/c++/v1 perf
+TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ /usr/include/c++/v1
 PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang libc++-dev libc++abi-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
 TOOLS    += perf

@@ -18,6 +18,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(record(binary.LittleEndian, perfevent.RecordMmap2, perfevent.MiscMmapBuildID, append(make([]byte, 64), "/lib/x\x00\x00"...)), all, uint64(0), uint64(0), false)
 	f.Add(record(binary.LittleEndian, perfevent.RecordComm, perfevent.MiscExec, append(make([]byte, 8), "name\x00\x00\x00\x00"...)), all, uint64(0), uint64(0), false)
 	f.Add(record(binary.LittleEndian, perfevent.RecordFork, 0, make([]byte, 24+40)), all, uint64(0), uint64(0), false)
+	f.Add(record(binary.LittleEndian, perfevent.RecordSwitchCPUWide, perfevent.MiscSwitchOut, make([]byte, 8+40)), all, uint64(0), uint64(0), false)
 	f.Fuzz(func(t *testing.T, data []byte, fields, read, regs uint64, big bool) {
 		bounds.Hold(t, 64<<10+32*len(data), func() {
 			format := perfevent.Format{SampleType: fields, ReadFormat: read, UserRegs: regs, BranchType: read, IDAll: true, Order: binary.LittleEndian}
@@ -42,6 +43,8 @@ func FuzzRecords(f *testing.F) {
 					format.Fork(r)
 				case perfevent.RecordLost:
 					format.Lost(r)
+				case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
+					format.Switch(r)
 				default:
 					format.Mmap(r)
 				}

@@ -35,11 +35,12 @@ type Group struct {
 	// Kernel says that there are samples in the kernel's code.
 	Kernel bool
 
-	attr  unix.PerfEventAttr
-	cpus  []int
-	rings []*ring // one for each of cpus
-	fds   []int   // of events that have no ring of their own
-	polls []unix.PollFd
+	attr     unix.PerfEventAttr
+	switches bool // Event.Switches
+	cpus     []int
+	rings    []*ring // one for each of cpus
+	fds      []int   // of events that have no ring of their own
+	polls    []unix.PollFd
 }
 
 // NewGroup makes a Group without threads.
@@ -61,6 +62,11 @@ func NewGroup(opts Options) (*Group, error) {
 		g.attr.Bits |= unix.PerfBitFreq
 		g.attr.Sample = opts.Frequency
 	}
+	if opts.Event.Switches {
+		g.attr.Bits = g.attr.Bits&^unix.PerfBitFreq | unix.PerfBitContextSwitch
+		g.attr.Sample = 1
+	}
+	g.switches = opts.Event.Switches
 	if opts.UserRegs != 0 {
 		g.attr.Sample_type |= SampleRegsUser | SampleStackUser
 		g.attr.Sample_regs_user, g.attr.Sample_stack_user = opts.UserRegs, opts.StackSize
@@ -135,7 +141,7 @@ func (g *Group) open(tid, cpu int) (fd int, err error) {
 		switch {
 		case err == nil:
 			return fd, nil
-		case (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) && g.attr.Bits&unix.PerfBitExcludeKernel == 0:
+		case (errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)) && !g.switches && g.attr.Bits&unix.PerfBitExcludeKernel == 0:
 			g.attr.Bits |= unix.PerfBitExcludeKernel
 			g.Kernel = false
 		case errors.Is(err, unix.EMFILE) && moreFiles():

@@ -18,8 +18,10 @@ const (
 	RecordSample   = 9
 	RecordMmap2    = 10
 
-	RecordLostSamples = 13
-	RecordKsymbol     = 17
+	RecordLostSamples   = 13
+	RecordSwitch        = 14
+	RecordSwitchCPUWide = 15
+	RecordKsymbol       = 17
 )
 
 // These are bits of a record's Misc.
@@ -31,6 +33,8 @@ const (
 	MiscGuestKernel  = 4
 	MiscGuestUser    = 5
 	MiscMmapData     = 1 << 13 // of RecordMmap: the mapping is not executable
+	MiscSwitchOut    = 1 << 13 // of RecordSwitch: the thread leaves its processor
+	MiscPreempted    = 1 << 14 // of RecordSwitch: it would go on
 	MiscExec         = 1 << 13 // of RecordComm: the process runs another program, execve(2)
 	MiscForkExec     = 1 << 13 // of RecordFork, as perf writes it: the process has run another program since
 	MiscMmapBuildID  = 1 << 14 // of RecordMmap2: the record has the file's build ID, and no inode
@@ -86,6 +90,24 @@ type Fork struct {
 	TID, ParentTID int32
 	Time           uint64
 	ID             ID
+}
+
+// Switch says that the thread of ID leaves its processor (Out), or gets one (RecordSwitch, RecordSwitchCPUWide). Preempted says that it left though
+// it would go on.
+type Switch struct {
+	Out, Preempted bool
+	ID             ID
+}
+
+// Switch reads a RecordSwitch or a RecordSwitchCPUWide.
+func (f *Format) Switch(r Record) (s Switch, err error) {
+	in := fields{f: f, b: r.Body}
+	s.Out, s.Preempted = r.Misc&MiscSwitchOut != 0, r.Misc&MiscPreempted != 0
+	if r.Type == RecordSwitchCPUWide {
+		in.u64() // the other thread
+	}
+	s.ID = in.id()
+	return s, in.error("switch")
 }
 
 // Mmap reads a RecordMmap or a RecordMmap2.

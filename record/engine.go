@@ -32,6 +32,7 @@ type engine struct {
 	period  uint64         // what a sample stands for that does not say so itself
 	tree    *tree
 	stats   Stats
+	away    map[int32]*away // threads that have left their processors, with Event.Switches
 
 	sample perfevent.Sample
 	regs   arch.Registers
@@ -74,7 +75,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		opts.Warn = func(string, ...any) {}
 	}
 	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, spaces: map[int32]*space{}, early: map[int32][]procmaps.Mapping{}, names: map[int32]string{},
-		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), pcs: make([]uint64, maxDepth)}
+		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }
 
 // record takes a record. An error says that it is broken.
@@ -109,6 +110,7 @@ func (e *engine) record(r perfevent.Record) error {
 		}
 		delete(e.threads, k.TID)
 		delete(e.names, k.TID)
+		delete(e.away, k.TID)
 		if r.Type == perfevent.RecordExit {
 			if k.PID == k.TID {
 				e.end(k.PID)
@@ -139,6 +141,12 @@ func (e *engine) record(r perfevent.Record) error {
 			return err
 		}
 		e.stats.Lost += n
+	case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
+		s, err := e.format.Switch(r)
+		if err != nil {
+			return err
+		}
+		e.switched(s)
 	case perfevent.RecordThrottle:
 		e.stats.Throttled++
 	}
@@ -181,6 +189,10 @@ func (e *engine) take(s *perfevent.Sample) {
 	}
 	if len(e.stack) == 0 {
 		e.stats.Empty++
+	}
+	if e.opts.Event.Switches {
+		e.leave(s)
+		return
 	}
 	value := s.Period
 	if e.format.SampleType&perfevent.SamplePeriod == 0 {

@@ -93,7 +93,9 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
 	case p.Event.Name != perfevent.Events[0].Name:
 		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
-		s.PeriodType, s.Period = s.Types[1], int64(time.Second)/int64(p.Frequency)
+		if !p.Event.Switches {
+			s.PeriodType, s.Period = s.Types[1], int64(time.Second)/int64(p.Frequency)
+		}
 	default:
 		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
 		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(p.Period)

@@ -194,6 +194,9 @@ func (r *Recorder) Run(ctx context.Context) error {
 			return err
 		}
 		if ended {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.engine.allBack(uint64(perfevent.Now()))
 			return nil
 		}
 	}
@@ -216,6 +219,13 @@ func (r *Recorder) ended() bool {
 	}
 	unix.Poll(r.ends, 0)
 	return !slices.ContainsFunc(r.ends, func(p unix.PollFd) bool { return p.Revents == 0 })
+}
+
+// Stats says how the recording goes. It may be called while [Recorder.Run] runs.
+func (r *Recorder) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.engine.stats
 }
 
 // Profile returns what was recorded so far. It may be called while [Recorder.Run] runs.

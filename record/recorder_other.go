@@ -21,6 +21,9 @@ func Start(Options) (*Recorder, error) { return nil, fmt.Errorf("record: %w", li
 // Run samples until ctx is done, or the processes have ended.
 func (r *Recorder) Run(context.Context) error { return live.ErrUnsupported }
 
+// Stats says how the recording goes.
+func (r *Recorder) Stats() Stats { return Stats{} }
+
 // Profile returns what was recorded so far.
 func (r *Recorder) Profile() *Profile { return nil }
 

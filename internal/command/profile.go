@@ -31,7 +31,7 @@ const usualProfile = "sfwalk.pb.gz"
 func (r *profileFlags) add(cmd *cobra.Command, unless string) {
 	f := cmd.Flags()
 	f.StringVarP(&r.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+unless+")")
-	f.StringVar(&r.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope or flamegraph (an SVG file for a browser)")
+	f.StringVar(&r.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com), flamegraph (an SVG file for a browser) or json (docs/json.md)")
 }
 
 // check finds mistakes in the flags.
@@ -44,11 +44,11 @@ func (r *profileFlags) check() error {
 	}
 	if r.layout == "" {
 		r.layout = formatOf(r.output)
-	} else if !slices.Contains(picture.Formats, r.layout) {
-		return usageError{fmt.Errorf("--format %s: want %s", r.layout, strings.Join(picture.Formats, ", "))}
+	} else if !slices.Contains(recordFormats, r.layout) {
+		return usageError{fmt.Errorf("--format %s: want %s", r.layout, strings.Join(recordFormats, ", "))}
 	}
 	if r.layout == "" {
-		return usageError{fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(picture.Formats, ", "))}
+		return usageError{fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(recordFormats, ", "))}
 	}
 	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
 		return usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
@@ -56,8 +56,14 @@ func (r *profileFlags) check() error {
 	return nil
 }
 
+// recordFormats are the formats of profiles.
+var recordFormats = append(slices.Clone(picture.Formats), "json")
+
 // formatOf returns the format that a file's name tells; "" if it tells none.
 func formatOf(name string) string {
+	if strings.HasSuffix(strings.ToLower(name), ".firefox.json") {
+		return "firefox"
+	}
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".gz", ".pb", ".pprof":
 		return "pprof"
@@ -88,8 +94,8 @@ func (r *profileFlags) write(cmd *cobra.Command, file *saving, stacks *picture.S
 		return nil
 	}
 	out := cmd.OutOrStdout()
-	if p, ok := out.(*printable.Writer); ok {
-		out = p.Out() // the formats have no characters that steer terminals, or are no text at all
+	if p, ok := out.(*printable.Writer); ok && r.layout != "json" {
+		out = p.Out() // the other formats have no characters that steer terminals, or are no text at all
 	}
 	return stacks.Write(out, r.layout)
 }

@@ -50,7 +50,8 @@ processes that begin meanwhile are recorded, too. With --, record starts a comma
 with its exit code.
 
 The format is that of --format, or of the file's name: .pb.gz and .pprof for go tool pprof, .folded for
-flamegraph.pl, .json for speedscope, .svg for a flame graph that a browser shows.
+flamegraph.pl, .json for speedscope, .firefox.json for profiler.firefox.com, .svg for a flame graph that a browser shows.
+--format json writes all that is known.
 
 With --http, a browser sees the recording while it goes on, in pprof's own pages: graph, flame graph, functions with the most time,
 source, and instructions. Each page has the samples of the moment when it is loaded. --base FILE shows what has
@@ -74,6 +75,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
   sfwalk record 4242 -d 10s --format folded -o - | sort -k2 -n
   sfwalk record 4242 --event page-faults
   sfwalk record 4242 --http localhost:0
+  sfwalk record 4242 --event off-cpu
   sfwalk record 4242 --wall -d 10s -o wall.svg
   sfwalk record --system -d 10s
   sfwalk record -- ./server -port 8080`,
@@ -244,7 +246,13 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 		ctx, cancel = context.WithTimeout(ctx, r.duration)
 	}
 	defer cancel()
-	if err := recorder.Run(ctx); err != nil {
+	quiet := func() {}
+	if started == nil { // a command may write to the terminal itself
+		quiet = showProgress(cmd, recorder.Stats)
+	}
+	err = recorder.Run(ctx)
+	quiet()
+	if err != nil {
 		return err
 	}
 	if err := r.write(cmd, file, shown.now()); err != nil {

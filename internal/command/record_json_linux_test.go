@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -12,11 +13,11 @@ import (
 // The JSON document has the fields that docs/json.md has, and the stacks of the program.
 func TestRecordJSON(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread"), "2", "5")
-	t.Chdir(t.TempDir())
-	if _, said, err := command("record", strconv.Itoa(p.PID), "--wall", "-d", "500ms", "--format", "json", "-o", "p.json"); err != nil {
+	out := filepath.Join(t.TempDir(), "p.json")
+	if _, said, err := command("record", strconv.Itoa(p.PID), "--wall", "-d", "500ms", "--format", "json", "-o", out); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	text, err := os.ReadFile("p.json")
+	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,7 @@ import (
 func TestMeasure(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "gcc")
-	gdbtest.Tool(t, "perf")
-	gdbtest.CanRecord(t)
+	gdbtest.Perf(t)
 	d, err := build.NewDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,52 @@
+package record
+
+import "github.com/sfwalk/sfwalk/perfevent"
+
+// away is a thread that has left its processor: from when on, where it was, and how it left.
+type away struct {
+	is     bool
+	since  uint64 // on the events' clock
+	thread uint32
+	how    state
+	stack  []uint32
+}
+
+// leave notes that the thread of a sample leaves its processor now, with e.stack. A record tells how.
+func (e *engine) leave(s *perfevent.Sample) {
+	a := e.away[s.TID]
+	if a == nil {
+		a = &away{}
+		e.away[s.TID] = a
+	}
+	*a = away{is: true, since: s.Time, thread: e.thread(s.PID, s.TID), stack: append(a.stack[:0], e.stack...)}
+}
+
+// switched takes the record of a switch.
+func (e *engine) switched(s perfevent.Switch) {
+	a := e.away[s.ID.TID]
+	switch {
+	case a == nil || !a.is:
+	case !s.Out:
+		e.comesBack(a, s.ID.Time)
+	case s.Preempted:
+		a.how = stateRunnable
+	default:
+		a.how = stateWaiting
+	}
+}
+
+// comesBack counts the time that a thread was away.
+func (e *engine) comesBack(a *away, now uint64) {
+	if a.is = false; now > a.since {
+		e.tree.add(a.thread, a.how, a.stack, now-a.since)
+	}
+}
+
+// allBack counts the time of those that are away at the end of the recording.
+func (e *engine) allBack(now uint64) {
+	for _, a := range e.away {
+		if a.is {
+			e.comesBack(a, now)
+		}
+	}
+}
