@@ -13,7 +13,10 @@ import (
 // Arguments writes the arguments of a frame as GDB's backtrace does: "n=5, p=p@entry=0x4006f0 \"text\", s=...". An
 // argument whose value at the function's entry the caller's call site tells, and which still has that value, is written
 // with "@entry"; with another value, both are written.
-func (p *Printer) Arguments(f *Frame) string {
+func (p *Printer) Arguments(f *Frame) string { return string(p.AppendArguments(nil, f)) }
+
+// AppendArguments appends Arguments(f) to b.
+func (p *Printer) AppendArguments(b []byte, f *Frame) []byte {
 	w := p.begin()
 	defer w.free()
 	for i := range f.Arguments {
@@ -42,7 +45,7 @@ func (p *Printer) Arguments(f *Frame) string {
 			w.orError(entry)
 		}
 	}
-	return w.String()
+	return append(b, w.buf...)
 }
 
 // orError writes the value of an argument, or why it cannot be read.
@@ -179,7 +182,10 @@ func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 const localDepth = 4
 
 // Local writes a local variable as GDB's info locals does: "name = value".
-func (p *Printer) Local(v *Variable) string {
+func (p *Printer) Local(v *Variable) string { return string(p.AppendLocal(nil, v)) }
+
+// AppendLocal appends Local(v) to b.
+func (p *Printer) AppendLocal(b []byte, v *Variable) []byte {
 	x := &v.in.r.room.shown
 	var name string
 	name, *x = p.Shown(v)
@@ -189,14 +195,14 @@ func (p *Printer) Local(v *Variable) string {
 	w.add(" = ")
 	if err := x.Err(); err != nil && !isGone(err) {
 		w.add(Error(name, err))
-		return w.String()
+		return append(b, w.buf...)
 	}
 	w.next()
 	w.depth = localDepth
 	if w.top(x); w.failure != nil {
 		w.add(Error(name, w.failure))
 	}
-	return w.String()
+	return append(b, w.buf...)
 }
 
 // Shown returns the name and the value under which a variable is shown. A variable of Go that is on the heap is shown as

@@ -53,27 +53,29 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 	limit, repeats := w.p.elements(), uint64(w.p.repeats())
 	printed := 0
 	i := uint64(0)
-	var x, next Value
+	x, next := w.hold(), w.hold()
+	defer w.drop()
+	defer w.drop()
 	ahead := false // next is the element at i
 	for i < n && printed < limit && !w.full {
 		if i > 0 {
 			w.put(", ")
 		}
-		if x = next; !ahead {
-			x = at(i)
+		if *x = *next; !ahead {
+			*x = at(i)
 		}
 		ahead = false
 		same := uint64(1)
 		for i+same < n && same < maxRepeats {
-			next = at(i + same)
-			if !equal(&x, &next) {
+			*next = at(i + same)
+			if !equal(x, next) {
 				ahead = same == 1
 				break
 			}
 			same++
 		}
 		if same > repeats {
-			write(&x)
+			write(x)
 			w.put(" <repeats ")
 			w.unsigned(same, 10)
 			w.put(" times>")
@@ -82,7 +84,7 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 			continue
 		}
 		before := x.err
-		write(&x)
+		write(x)
 		if before == nil && x.err != nil && !isGone(x.err) { // memory ends here: it has no further elements
 			i = n
 			break

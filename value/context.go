@@ -16,13 +16,14 @@ import (
 
 // context is what expressions of a frame are evaluated with.
 type context struct {
-	r      *Reader
-	frame  logical.Frame
-	mem    target.Memory
-	scopes *scopes
-	pc     uint64  // link-time address in block
-	nested int     // how many evaluations led here: of a caller's argument, of a variable that an expression names
-	object *uint64 // address of the object that expressions are about (DW_OP_push_object_address); nil if they are about none
+	r       *Reader
+	frame   logical.Frame
+	mem     target.Memory
+	watched watched // mem, if the process runs on; of the frame whose variables are read
+	scopes  *scopes
+	pc      uint64  // link-time address in block
+	nested  int     // how many evaluations led here: of a caller's argument, of a variable that an expression names
+	object  *uint64 // address of the object that expressions are about (DW_OP_push_object_address); nil if they are about none
 
 	base struct {
 		read bool
@@ -41,12 +42,12 @@ type context struct {
 
 // smallBytes returns n zeros for the bytes of a value, which the end of the frame's use ends, too. c may be nil.
 func (c *context) smallBytes(n uint64) []byte {
-	const small, many = 64, 512
+	const small, many, most = 256, 512, 16 << 10
 	if c == nil || n > small {
 		return make([]byte, n)
 	}
 	if uint64(cap(c.bytes)-len(c.bytes)) < n {
-		c.bytes = make([]byte, 0, many)
+		c.bytes = make([]byte, 0, min(max(2*cap(c.bytes), many), most))
 	}
 	at := len(c.bytes)
 	c.bytes = c.bytes[:at+int(n)]
@@ -131,9 +132,10 @@ func (c *context) value(e *symbol.Entry, x *symbol.Expression) (uint64, error) {
 	return evaluated(x).Value(&env.Context)
 }
 
-// location returns where the object of an entry is.
-func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Location, error) {
+// location returns where the object of an entry is, by the expression of its location.
+func (c *context) location(e *symbol.Entry, at *expression) (dwarfexpr.Location, error) {
 	const fbreg = 0x91
+	x := at.x
 	if x.Code[0] == fbreg { // most variables without optimization
 		r := dwarfdata.New(x.Code[1:], x.Order)
 		if off := r.SLEB128(); !r.Bad && !r.More() {
@@ -143,14 +145,15 @@ func (c *context) location(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Loc
 	}
 	env := &c.r.env
 	defer env.leave(env.enter(c, e, x))
+	env.now.failure, env.Failure = &at.failure, &at.failure
 	l, err := evaluated(x).Locate(&env.Context)
 	if err == nil {
 		return l, nil
 	}
-	if why := (noThreadLocal{}); errors.As(err, &why) {
+	if why, ok := errors.AsType[noThreadLocal](err); ok {
 		err = why // says enough without the operation
 	}
-	if none := (noFrameBase{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[noFrameBase](err); ok {
 		err = none
 	}
 	return l, err

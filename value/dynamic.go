@@ -11,26 +11,51 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 	if depth > maxNames || !t.varies(0) {
 		return t
 	}
-	out := *t
 	switch t.Kind {
 	case Typedef, Const, Volatile, Restrict, Atomic, Pointer, Reference, RvalueReference:
-		out.elem, out.elemRead = c.dynamic(t.Elem(), depth+1), true
+		elem := c.dynamic(t.Elem(), depth+1)
+		for _, x := range t.varied {
+			if x.elem == elem {
+				return x
+			}
+		}
+		out := *t
+		out.elem, out.elemRead, out.varied = elem, true, nil
 		out.fullName = ""
-		return &out
+		return t.keepVaried(&out)
 	case Array:
-		if n, ok := c.stringLength(t); ok {
-			out.bounds, out.Size = &Bounds{Lower: 1, Count: uint64(max(0, n)), Known: true}, 0
-			return &out
+		b, elem := t.Bounds(), t.elem
+		n, text := c.stringLength(t)
+		if text {
+			b = Bounds{Lower: 1, Count: uint64(max(0, n)), Known: true}
+		} else {
+			if t.dimension != nil {
+				b = c.bounds(t.dimension, b)
+			}
+			elem = c.dynamic(t.Elem(), depth+1)
 		}
-		if t.dimension != nil {
-			b := c.bounds(t.dimension, *t.bounds)
-			out.bounds = &b
+		for _, x := range t.varied {
+			if x.elem == elem && *x.bounds == b {
+				return x
+			}
 		}
-		out.Size = 0
-		out.elem, out.elemRead = c.dynamic(t.Elem(), depth+1), true
-		return &out
+		out := *t
+		out.bounds, out.Size, out.elem, out.varied = &Bounds{}, 0, elem, nil
+		*out.bounds = b
+		out.elemRead = out.elemRead || !text
+		return t.keepVaried(&out)
 	}
 	return t
+}
+
+// keepVaried keeps what t is in a frame, for other frames, in which it often is the same.
+func (t *Type) keepVaried(as *Type) *Type {
+	const most = 64
+	if len(t.varied) == most {
+		t.varied = nil
+	}
+	t.varied = append(t.varied, as)
+	return as
 }
 
 // varies reports whether a type has a bound that only a frame tells.

@@ -50,6 +50,7 @@ type callSite struct {
 	target     *expression // computes where the call goes; nil if there is none
 	origin     symbol.Ref  // the function; zero if only the program knows it
 	parameters []callParameter
+	untold     error // for an argument that is not among these; nil until it is asked for
 }
 
 // callParameter is an argument of a call.
@@ -108,7 +109,10 @@ func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *ca
 			return caller, p, nil
 		}
 	}
-	return nil, nil, untold{"the call that returns to %#x does not tell", caller.frame.PC}
+	if site.untold == nil {
+		site.untold = &untold{"the call that returns to %#x does not tell", caller.frame.PC}
+	}
+	return nil, nil, site.untold
 }
 
 const opStackValue = 0x9f

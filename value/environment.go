@@ -21,6 +21,7 @@ type evaluating struct {
 	at      *symbol.Entry // has the expression
 	address func(index uint64) (uint64, error)
 	object  *uint64 // address of the object that the expression is about; nil if it is about none
+	failure *dwarfexpr.Failure
 }
 
 // enter begins the evaluation of an expression of an entry, and returns the one that it interrupts: evaluations nest.
@@ -29,7 +30,7 @@ func (env *environment) enter(c *context, e *symbol.Entry, x *symbol.Expression)
 		env.open()
 	}
 	before := env.now
-	env.set(evaluating{c, e, x.Address, c.object})
+	env.set(evaluating{c: c, at: e, address: x.Address, object: c.object})
 	return before
 }
 
@@ -37,7 +38,7 @@ func (env *environment) enter(c *context, e *symbol.Entry, x *symbol.Expression)
 func (env *environment) leave(before evaluating) { env.set(before) }
 
 func (env *environment) set(now evaluating) {
-	env.now, env.Address, env.Bias = now, now.address, 0
+	env.now, env.Address, env.Bias, env.Failure = now, now.address, 0, now.failure
 	if now.c != nil {
 		env.Bias = now.c.scopes.bias
 	}

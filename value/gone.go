@@ -17,7 +17,13 @@ func isUnavailable(err error) bool {
 	return errors.Is(err, dwarfexpr.ErrUnavailable) || errors.Is(err, ErrNotSaved)
 }
 
-func wrapGone(err error) error { return &gone{err} }
+// wrapGone returns the error of a value that counts as optimized out.
+func (x *expression) wrapGone(why error) error {
+	if x.gone == nil || !dwarfexpr.Same(x.gone.why, why) {
+		x.gone = &gone{why}
+	}
+	return x.gone
+}
 
 // Why says why a value that is printed as "<optimized out>" or "<unavailable>" is not known: what it would be computed
 // from, and what of that is missing. It is "" of a value of which something is known, and of one for which the

@@ -67,10 +67,10 @@ func (c *context) locate(e *symbol.Entry, t *Type, k *known) Value {
 	if x == nil || len(x.Code) == 0 {
 		return Value{Type: t, err: ErrOptimizedOut, frame: c}
 	}
-	l, err := c.location(e, x)
+	l, err := c.location(e, at)
 	if err != nil {
 		if isUnavailable(err) {
-			err = wrapGone(err)
+			err = at.wrapGone(err)
 		}
 		return Value{Type: t, err: err, frame: c}
 	}

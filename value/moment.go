@@ -16,14 +16,6 @@ func (w *watched) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, err
 }
 
-// watch returns mem as values of a frame read it.
-func watch(mem target.Memory) target.Memory {
-	if running, ok := mem.(target.RunningMemory); ok {
-		return &watched{RunningMemory: running}
-	}
-	return mem
-}
-
 // MovedOn reports whether memory that was read for the frame's values, since MovedOn was called last, is of another
 // moment than the frame: the process has run on meanwhile.
 func (f *Frame) MovedOn() bool {

@@ -114,6 +114,8 @@ type writer struct {
 	cost    *int     // of what was read, also by texts around this one
 
 	chars []element // of the text that is being written
+	held  []*Value  // room for the parts that are being written, from the outer to the inner
+	holds int       // so many of these are in use
 
 	base    *Value       // the object that is written is this base of one
 	virtual []symbol.Ref // classes of virtual bases that were written of the same object
@@ -136,7 +138,7 @@ func (p *Printer) begin() *writer {
 // next begins the text of another value behind what is written.
 func (w *writer) next() {
 	*w.cost = 0
-	*w = writer{p: w.p, buf: w.buf, start: len(w.buf), cost: w.cost, chars: w.chars}
+	*w = writer{p: w.p, buf: w.buf, start: len(w.buf), cost: w.cost, chars: w.chars, held: w.held}
 }
 
 // add writes something beside the value, which has no part of the bound of its text.
@@ -152,8 +154,26 @@ func (w *writer) free() {
 	if cap(w.chars) > most/64 {
 		w.chars = nil
 	}
-	*w = writer{buf: w.buf[:0], cost: w.cost, chars: w.chars[:0]}
+	if len(w.held) > 64 {
+		w.held = nil
+	}
+	*w = writer{buf: w.buf[:0], cost: w.cost, chars: w.chars[:0], held: w.held}
 	writers.Put(w)
+}
+
+// hold returns room for a part of a value, until drop is called.
+func (w *writer) hold() *Value {
+	if w.holds == len(w.held) {
+		w.held = append(w.held, new(Value))
+	}
+	w.holds++
+	return w.held[w.holds-1]
+}
+
+// drop ends the use of the room that hold has returned last.
+func (w *writer) drop() {
+	w.holds--
+	*w.held[w.holds] = Value{}
 }
 
 func (w *writer) String() string { return string(w.buf) }

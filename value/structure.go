@@ -62,6 +62,8 @@ func (w *writer) members(v *Value, t *Type) {
 			w.put(", <No data fields>")
 		}
 	}
+	m := w.hold()
+	defer w.drop()
 	for i := range fields {
 		f := &fields[i]
 		if f.Base || w.full {
@@ -75,18 +77,18 @@ func (w *writer) members(v *Value, t *Type) {
 		if f.Name != "" {
 			w.put(" = ")
 		}
-		m := v.Field(f)
-		if f.Static && w.twice(&m) {
+		*m = v.Field(f)
+		if f.Static && w.twice(m) {
 			w.put("<same as static member of an already seen type>")
 			continue
 		}
 		if f.Name == "" { // as deep as the struct that it is in
 			w.depth--
-			w.part(&m)
+			w.part(m)
 			w.depth++
 			continue
 		}
-		w.part(&m)
+		w.part(m)
 		if f.Static && m.Place == InMemory && !m.Type.scalar() {
 			w.named = w.named[:len(w.named)-1]
 		}

@@ -62,6 +62,8 @@ type Type struct {
 	language   string // "" until it is first asked for
 	definition *Type  // of a type that is only declared; nil until it is first asked for
 
+	varied []*Type // what t is in frames, if it has bounds that only a frame tells
+
 	bounds    *Bounds // of an Array whose bounds are known without a frame
 	described bool    // an Array with the bounds of its descriptor
 	// dimension is the entry of an Array's bounds; nil if it has none.

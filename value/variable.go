@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -39,12 +40,15 @@ type known struct {
 type expression struct {
 	x   *symbol.Expression
 	err error
+	// What the last evaluation has ended with. It is kept because that of the next frame mostly ends with the same.
+	failure dwarfexpr.Failure
+	gone    *gone
 }
 
 // expressionOf reads the expression of an attribute at a link-time address.
 func expressionOf(e *symbol.Entry, a dwarf.Attr, pc uint64) *expression {
 	x, err := e.Expression(a, pc)
-	return &expression{x, err}
+	return &expression{x: x, err: err}
 }
 
 // Frame has the variables of one logical frame.
@@ -105,15 +109,15 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 		return Frame{}, nil
 	}
 	if f.Type == frame.SigTramp || f.Type == frame.Dummy {
-		return Frame{in: &context{r: r, frame: *f, mem: watch(mem), scopes: &scopes{}}}, nil
+		return Frame{in: r.about(f, &scopes{}, mem)}, nil
 	}
 	s := r.at(f.AddressInBlock)
 	if s.err != nil || len(s.list) == 0 {
-		return Frame{in: &context{r: r, frame: *f, mem: watch(mem), scopes: &scopes{}}}, s.err
+		return Frame{in: r.about(f, &scopes{}, mem)}, s.err
 	}
 	v := s.variables(r, f)
-	c := r.room.context()
-	*c = context{r: r, frame: *f, mem: watch(mem), scopes: s, pc: f.AddressInBlock - s.bias, bytes: c.bytes}
+	c := r.about(f, s, mem)
+	c.pc = f.AddressInBlock - s.bias
 	n := len(v.arguments)
 	all := r.room.variables(n + len(v.locals))
 	copy(all[copy(all, v.arguments):], v.locals)
@@ -121,6 +125,17 @@ func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 		all[i].in = c
 	}
 	return Frame{Arguments: all[:n:n], Locals: all[n:], Known: true, Language: v.language, in: c, all: all}, nil
+}
+
+// about returns the context of a frame.
+func (r *Reader) about(f *logical.Frame, s *scopes, mem target.Memory) *context {
+	c := r.room.context()
+	*c = context{r: r, frame: *f, mem: mem, scopes: s, bytes: c.bytes}
+	if running, ok := mem.(target.RunningMemory); ok {
+		c.watched = watched{RunningMemory: running}
+		c.mem = &c.watched
+	}
+	return c
 }
 
 // variables returns the variables of the function or inlined call that f is.

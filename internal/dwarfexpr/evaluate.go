@@ -2,6 +2,7 @@ package dwarfexpr
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -26,6 +27,7 @@ type evaluation struct {
 	pieces []Piece
 	steps  int
 	calls  int
+	what   string // what could not be had, if err says why
 	err    error
 }
 
@@ -106,24 +108,55 @@ func (e *evaluation) code(code []byte) {
 			e.fail(malformed("operand is cut off or does not fit in 64 bits"))
 		}
 		if e.err != nil {
-			e.err = operationError{op, at, e.err}
+			e.err = e.failed(op, at)
 		}
 	}
 	e.r = outer
 }
 
+// Failure keeps the error that an expression's evaluation has ended with. In the frames of many threads, it ends with the
+// same.
+type Failure struct{ last *operationError }
+
+// failed returns the error of an operation.
+func (e *evaluation) failed(op byte, at int) error {
+	what := e.what
+	e.what = ""
+	f := e.env.Failure
+	if f != nil && f.last != nil && f.last.op == op && f.last.at == at && f.last.what == what && Same(f.last.err, e.err) {
+		return f.last
+	}
+	err := &operationError{op, at, what, e.err}
+	if f != nil {
+		f.last = err
+	}
+	return err
+}
+
+// Same reports whether two errors are known to be one and the same.
+func Same(a, b error) bool {
+	t := reflect.TypeOf(a)
+	return t != nil && t == reflect.TypeOf(b) && t.Kind() == reflect.Pointer && a == b
+}
+
 // operationError says which operation failed. As for many variables an evaluation fails, and nobody asks why, it makes its
 // text when it is asked for.
 type operationError struct {
-	op  byte
-	at  int // offset in the expression
-	err error
+	op byte
+	at int // offset in the expression
+	// what could not be had; "" if err says that, too.
+	what string
+	err  error
 }
 
-func (e operationError) Error() string {
-	return fmt.Sprintf("operation %#02x at %#x: %v", e.op, e.at, e.err)
+func (e *operationError) Error() string {
+	why := e.err
+	if e.what != "" {
+		why = failure{e.what, e.err}
+	}
+	return fmt.Sprintf("operation %#02x at %#x: %v", e.op, e.at, why)
 }
-func (e operationError) Unwrap() error { return e.err }
+func (e *operationError) Unwrap() error { return e.err }
 
 // failure says what could not be had.
 type failure struct {
@@ -179,7 +212,9 @@ func (e *evaluation) ask(f func() (uint64, error), what string) {
 	}
 	v, err := f()
 	if err != nil {
-		e.fail(failure{what, err})
+		if e.err == nil {
+			e.what, e.err = what, err // as a failure, which would be garbage
+		}
 		return
 	}
 	e.push(v)
