@@ -99,6 +99,9 @@ func (d *debugInfo) readAranges() {
 	if err != nil {
 		return
 	}
+	const one = 48 // bytes of most units: a header, a range, the end
+	d.listed.Grow(len(data) / one)
+	d.listedAt = slices.Grow(d.listedAt, len(data)/one)
 	for len(data) > 0 {
 		c := dwarfdata.New(data, d.order)
 		n, offsetSize := c.UnitLength()

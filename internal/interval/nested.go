@@ -15,6 +15,9 @@ type Nested[T cmp.Ordered] struct {
 	top  []uint64 // highest Hi of list[:i+1]
 }
 
+// Grow makes room for n more ranges.
+func (n *Nested[T]) Grow(more int) { n.list = slices.Grow(n.list, more) }
+
 // Add adds [lo, hi). Find knows of it after Sort.
 func (n *Nested[T]) Add(lo, hi uint64, value T) { n.list = append(n.list, Entry[T]{lo, hi, value}) }
 

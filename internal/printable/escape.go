@@ -19,15 +19,15 @@ func Escape(text string) string {
 func Is(text []byte) bool { return plain(text, true) == len(text) }
 
 // Append appends Escape(text) to b.
-func Append(b []byte, text string) []byte {
+func Append[T string | []byte](b []byte, text T) []byte {
 	for {
 		n := plain(text, false)
 		b, text = append(b, text[:n]...), text[n:]
-		if text == "" {
+		if len(text) == 0 {
 			return b
 		}
 		var size int
-		b, size = escape(b, text)
+		b, size = escape(b, string(text[:min(len(text), utf8.UTFMax)]))
 		text = text[size:]
 	}
 }
