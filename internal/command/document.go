@@ -103,7 +103,7 @@ type frameEntry struct {
 
 // frameValues are the values in a frame as text.
 type frameValues struct {
-	arguments    string // valid where hasArguments is set
+	arguments    []byte // valid where hasArguments is set
 	hasArguments bool
 	locals       []line // valid where hasLocals is set
 	hasLocals    bool

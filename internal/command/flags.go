@@ -91,6 +91,7 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 	}
 	if w.values.any() {
 		collectSoon()
+		w.values.trim()
 	}
 	w.framesGiven = cmd.Flags().Changed("max-frames")
 	w.debug.begin(cmd)

@@ -53,6 +53,7 @@ func (e exitStatus) Unwrap() error { return e.err }
 // serves Delve's clients, and web shows profiles in browsers. A program that cannot do that passes nil for all; Main then has it
 // become sfwalk-full when they are asked for.
 func Main(args []string, host PluginHost, delve DelveServer, web PageServer) int {
+	growStack()
 	collectLate()
 	collectInTime()
 	if host != nil {
@@ -79,12 +80,13 @@ func collectLate() {
 // pace is the percentage of the live heap at which garbage is collected after the first collection.
 var pace atomic.Int64
 
-// collectSoon is collectLate for commands that read values, most of which are garbage as soon as they are text: the first
-// collection is at 6 MB, and later ones at 50% of the live heap.
+// collectSoon is collectLate for commands that read values, which are garbage as soon as they are text: the first
+// collection is at 12 MB, and later ones at 50% of the live heap. A collection takes 1.5 MB for its own lists, so that an
+// earlier one would free less than that.
 func collectSoon() {
 	if os.Getenv("GOGC") == "" && !collectingOften.Load() {
 		pace.Store(50)
-		debug.SetGCPercent(150)
+		debug.SetGCPercent(300)
 	}
 }
 

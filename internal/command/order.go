@@ -1,6 +1,7 @@
 package command
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -33,6 +34,7 @@ func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 	defer close(quit)
 	for _, work := range workers {
 		running.Go(func() {
+			growStack()
 			for {
 				select {
 				case <-quit:
@@ -44,6 +46,8 @@ func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 					return
 				}
 				results[i%room] <- work(i)
+				// Else the run time would interrupt the worker by a signal each ten milliseconds, and look into its tables.
+				runtime.Gosched()
 			}
 		})
 	}

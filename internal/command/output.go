@@ -63,6 +63,9 @@ func (o *output) byte(b byte) { o.buf = append(o.buf, b) }
 // text adds text that may come from the target, with control characters escaped.
 func (o *output) text(s string) { o.buf = printable.Append(o.buf, s) }
 
+// bytes is text.
+func (o *output) bytes(b []byte) { o.buf = printable.Append(o.buf, b) }
+
 // own adds text as it is: it has nothing of the target's in it, or is escaped already.
 func (o *output) own(s string) { o.buf = append(o.buf, s...) }
 

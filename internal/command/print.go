@@ -74,7 +74,7 @@ func (w *walker) prints(x *frameEntry, f *value.Frame) {
 			y.text = text + " = " + y.Value
 		}
 		if y.MovedOn = f.MovedOn(); y.MovedOn {
-			y.text += " [moved on]"
+			y.text += movedOn
 		}
 		x.Print = append(x.Print, y)
 	}

@@ -125,6 +125,9 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		if written++; err != nil {
 			written = len(threads) + 1
 		}
+		if written == len(walkers) {
+			flags.values.trim() // files have been opened, tables and types read
+		}
 		turns.next(written)
 		select {
 		case used <- p:
@@ -132,6 +135,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		}
 		return err
 	})
+	flags.values.trim() // all stacks have been printed
 	if err == nil {
 		if s.after != nil {
 			s.after(doc)

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -103,9 +104,9 @@ func (p *textPrinter) thread(d *document, i int) {
 	if i > 0 {
 		p.byte('\n')
 	}
-	p.styled(bold, fmt.Sprintf("Thread %d", t.TID))
+	p.styled(bold, "Thread "+strconv.Itoa(t.TID))
 	if t.Name != "" {
-		p.styled(bold, fmt.Sprintf(" %q", t.Name))
+		p.styled(bold, " "+strconv.Quote(t.Name))
 	}
 	switch {
 	case t.Died && d.report != nil:
@@ -287,7 +288,9 @@ func (p *textPrinter) place(f *frameEntry) {
 		p.styled(yellow, f.Function)
 		switch {
 		case f.hasArguments:
-			p.text(" (" + f.arguments + ") at ")
+			p.text(" (")
+			p.bytes(f.arguments)
+			p.text(") at ")
 		case f.args == symbol.ArgsNone:
 			p.text(" () at ")
 		default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/ownpages"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
@@ -73,6 +74,14 @@ func (v *valueFlags) any() bool { return v.args || v.locals || len(v.prints) > 0
 // chosen reports whether frames are printed by what the flags say of values.
 func (v *valueFlags) chosen() bool { return v.any() || len(v.frames) > 0 }
 
+// trim lets go of the program's own pages, if values are asked for: a stage of the command has ended, and most code
+// that it has touched is not used again. Without values, there is too little to gain.
+func (v *valueFlags) trim() {
+	if v.any() {
+		ownpages.Release()
+	}
+}
+
 // selects reports whether a frame is to be printed.
 func (v *valueFlags) selects(level int, function string) bool {
 	if len(v.frames) == 0 {
@@ -117,7 +126,10 @@ type variable struct {
 }
 
 // line is what is printed of a local variable: "name = value", and with --explain, why it is not known.
-type line struct{ text, why string }
+type line struct {
+	text []byte
+	why  string
+}
 
 // maxValued bounds the texts of a thread's values that are kept until its frames are printed, bytes.
 const maxValued = 16 << 20
@@ -146,7 +158,7 @@ func (w *walker) addValues(x *frameEntry, p *logical.Frame) {
 		x.Args, x.Locals, x.Print, x.frameValues = y.Args, y.Locals, y.Print, y.frameValues
 		return
 	}
-	w.lines = nil // so that those of the frames before go with these
+	w.lines, w.texts = nil, nil // so that those of the frames before go with these
 	w.values(x, p)
 }
 
@@ -155,9 +167,11 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 	if !w.flags.values.selects(p.Level, p.Function) {
 		return
 	}
-	f, err := w.reader.Frame(p, w.memory)
+	var err error
+	f := &w.valuing
+	*f, err = w.reader.Frame(p, w.memory)
 	defer f.Release()
-	w.prints(x, &f)
+	w.prints(x, f)
 	if !w.flags.values.args && !w.flags.values.locals {
 		return
 	}
@@ -169,23 +183,32 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 	if !pr.Raw {
 		f.HideDictionary()
 	}
-	x.arguments, x.hasArguments = pr.Arguments(&f), true
-	if f.MovedOn() {
-		x.arguments += " [moved on]"
-	}
+	first := len(w.texts)
+	w.texts = markMoved(f, pr.AppendArguments(w.texts, f))
+	x.arguments, x.hasArguments = w.texts[first:len(w.texts):len(w.texts)], true
 	if w.flags.json {
-		x.Args = w.variables(&f, f.Arguments)
+		x.Args = w.variables(f, f.Arguments)
 	}
 	if !w.flags.values.locals {
 		return
 	}
 	x.hasLocals = true
 	if w.flags.json {
-		x.Locals = w.variables(&f, f.Locals)
+		x.Locals = w.variables(f, f.Locals)
 	} else {
-		w.localLines(x, &f)
+		w.localLines(x, f)
 	}
 }
+
+// markMoved adds a mark to the text of values if memory that they were read from is of another moment than the frame.
+func markMoved(f *value.Frame, text []byte) []byte {
+	if f.MovedOn() {
+		text = append(text, movedOn...)
+	}
+	return text
+}
+
+const movedOn = " [moved on]"
 
 // localLines adds the lines of a frame's local variables.
 func (w *walker) localLines(x *frameEntry, f *value.Frame) {
@@ -193,15 +216,15 @@ func (w *walker) localLines(x *frameEntry, f *value.Frame) {
 	pr := &w.flags.values.printer
 	for i := range f.Locals {
 		v := &f.Locals[i]
-		l := line{text: pr.Local(v)}
+		before := len(w.texts)
+		w.texts = pr.AppendLocal(w.texts, v)
+		why := ""
 		if w.flags.explain {
 			_, at := pr.Shown(v)
-			l.why = at.Why()
+			why = at.Why()
 		}
-		if f.MovedOn() {
-			l.text += " [moved on]"
-		}
-		w.lines = append(w.lines, l)
+		w.texts = markMoved(f, w.texts)
+		w.lines = append(w.lines, line{w.texts[before:len(w.texts):len(w.texts)], why})
 	}
 	x.locals = w.lines[first:len(w.lines):len(w.lines)]
 }
@@ -219,7 +242,7 @@ func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 			x.Why = at.Why()
 		}
 		if x.MovedOn = f.MovedOn(); x.MovedOn {
-			x.text += " [moved on]"
+			x.text += movedOn
 		}
 		w.describe(&x, &at)
 		x.Value, x.Children = strings.TrimPrefix(plain, name+" = "), w.children(&at)
@@ -236,7 +259,7 @@ func (w *walker) readValues() {
 	if w.reader == nil {
 		return
 	}
-	w.valued, w.lines = w.valued[:0], w.lines[:0]
+	w.valued, w.lines, w.texts = w.valued[:0], w.lines[:0], w.texts[:0]
 	level, size := 0, 0
 	for f, err := range w.stack.AllOnce() {
 		if err != nil || f.Level == maxValueFrames {
@@ -265,6 +288,11 @@ const maxValueRetakes = 3
 func (w *walker) retakeForValues(th target.RunningThread) {
 	if w.reader == nil {
 		return
+	}
+	if !w.trimmed {
+		w.trimmed = true
+		w.flags.values.trim() // the stack has been walked: files were opened, and their tables read
+		defer w.flags.values.trim()
 	}
 	w.readValues()
 	for n := 0; th.MovedOn() && n < maxValueRetakes; n++ {
@@ -304,7 +332,7 @@ func (p *textPrinter) locals(f *frameEntry) {
 	for i := range f.locals {
 		l := &f.locals[i]
 		p.text("        ")
-		p.text(l.text)
+		p.bytes(l.text)
 		p.byte('\n')
 		if l.why != "" {
 			p.styled(faint, "          "+l.why)

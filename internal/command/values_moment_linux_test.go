@@ -18,7 +18,7 @@ func TestValuesOfOneMoment(t *testing.T) {
 		if consistent {
 			args = append(args, "--consistent")
 		}
-		seen, before := 0, int64(0)
+		seen, moved, before := 0, 0, int64(0)
 		for range rounds {
 			out, _, err := command(args...)
 			var doc struct {
@@ -57,10 +57,13 @@ func TestValuesOfOneMoment(t *testing.T) {
 					seen++
 				}
 			}
-			if ticks == before {
-				t.Error("the program does not run")
+			if ticks != before {
+				moved++
 			}
 			before = ticks
+		}
+		if moved < 2 { // on a busy machine, it need not have run between any two rounds
+			t.Error("the program does not run")
 		}
 		if seen != 2*rounds {
 			t.Errorf("consistent %v: %d frames of the threads that count, want %d", consistent, seen, 2*rounds)

@@ -52,13 +52,17 @@ type walker struct {
 	frames  *allowance // shared by all walkers
 	reader  *value.Reader
 	memory  target.Memory // of the stack that is being walked
+	valuing value.Frame   // whose values are being read
+	trimmed bool          // around the first values
 	valued  []frameEntry  // by level: the values of the stack that is being walked, as far as they were read
 	lines   []line        // of the local variables of these
+	texts   []byte        // of arguments and lines
 	plugins []Sniffer     // of the table: they may have names for code
 }
 
 // newWalkers returns as many walkers as can work on n threads at the same time.
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
+	flags.values.trim() // the target has been read
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), s.windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
@@ -142,7 +146,7 @@ func (w *walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit = w.flags.maxFrames
-	w.memory, w.valued, w.lines = target.MemoryOf(w.target, th), w.valued[:0], w.lines[:0]
+	w.memory, w.valued, w.lines, w.texts = target.MemoryOf(w.target, th), w.valued[:0], w.lines[:0], w.texts[:0]
 	w.frames.limit(w.stack)
 	return nil
 }

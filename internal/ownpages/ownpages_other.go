@@ -1,0 +1,6 @@
+//go:build !linux
+
+package ownpages
+
+// Release does nothing here.
+func Release() {}
