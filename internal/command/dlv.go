@@ -137,26 +137,44 @@ sfwalk becomes the program sfwalk-full for this. It runs on Linux, on amd64 and 
 
 func newDlvAttach(host PluginHost, delve DelveServer) *cobra.Command {
 	var o dlvFlags
+	var w waitFor
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Debug a live process",
 		Long: `attach stops a process and serves clients that debug it, as 'dlv attach' does. The
-process may be a C program, too, with threads, stacks and memory.`,
+process may be a C program, too, with threads, stacks and memory.
+
+--waitfor waits for the process in place of a PID: the first one whose command line begins
+with a text. Those that run already count, too.`,
 		Example: `  sfwalk dlv attach 4242
+  sfwalk dlv attach --waitfor ./server --waitfor-duration 10000
   sfwalk dlv attach 4242 --listen 127.0.0.1:2345 --accept-multiclient
   sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock
   sfwalk dlv attach 4242 --plugin ./sniffer-mine`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeProcess,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			pid, err := processID(args[0])
-			if err != nil {
-				return fmt.Errorf("dlv attach %w", err)
+		Args: func(cmd *cobra.Command, args []string) error {
+			if w.prefix != "" && len(args) > 0 {
+				return usageError{errors.New("dlv attach: a PID and --waitfor exclude each other")}
+			} else if w.prefix != "" {
+				return nil
 			}
-			o.PID = pid
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		ValidArgsFunction: completeProcess,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			switch {
+			case w.prefix == "":
+				if o.PID, err = processID(args[0]); err != nil {
+					return fmt.Errorf("dlv attach %w", err)
+				}
+			case delve != nil: // else this program becomes another one, which waits
+				if o.PID, err = w.process(cmd.Context()); err != nil {
+					return fmt.Errorf("dlv attach: %w", err)
+				}
+			}
 			return o.serve(cmd, delve)
 		},
 	}
+	w.add(cmd)
 	o.addContinue(cmd)
 	o.add(cmd, host)
 	return cmd
