@@ -8,6 +8,9 @@ type SystemCalls struct {
 	// a call with a timeout after a stop; the registers then have the arguments of the first call.
 	Futex   []uint64
 	Restart uint64
+	// Timers are the numbers of calls in which a scheduler waits until the next of its timers is over, or a file can be read:
+	// nanosleep, clock_nanosleep, epoll_wait, epoll_pwait, epoll_pwait2.
+	Timers []uint64
 	// Blocked returns the number and the first four arguments of the system call in which the thread was when something
 	// (a tracer, the signal that its process died of) took it out. before is the code that ends at PC, at the code from PC
 	// on: MaxSystemCall bytes each. ok is false if the thread was in no system call.

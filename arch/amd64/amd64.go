@@ -71,7 +71,7 @@ var Arch = &arch.Arch{
 	},
 	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
 	SystemResult: RAX,
-	SystemCalls:  &arch.SystemCalls{Futex: []uint64{202}, Restart: 219, Blocked: blocked},
+	SystemCalls:  &arch.SystemCalls{Futex: []uint64{202}, Restart: 219, Timers: []uint64{35, 230, 232, 281, 441}, Blocked: blocked},
 	// Segments and their bases belong to the thread, not to a frame: no call
 	// changes them.
 	ThreadPointer: []trad.Reg{FSBase},

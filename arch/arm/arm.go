@@ -43,7 +43,7 @@ var Arch = &arch.Arch{
 	ThreadPointer: []trad.Reg{TPIDRURO},
 	ThreadBlock:   2 * word, // a pointer to the C library's table, and one to spare
 	SystemResult:  R0,
-	SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Blocked: blocked},
+	SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 252, 346, 407, 441}, Blocked: blocked},
 	SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
 	CalleeSaved:   calleeSaved(),
 	StackAlign:    8,

@@ -46,7 +46,7 @@ var Arch = &arch.Arch{
 	ThreadPointer:       []trad.Reg{TPIDR},
 	ThreadBlock:         16, // a pointer to the C library's table, and one to spare
 	SystemResult:        X0,
-	SystemCalls:         &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Blocked: blocked},
+	SystemCalls:         &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Timers: []uint64{22, 101, 115, 441}, Blocked: blocked},
 	SyscallRewind:       4, // do_signal in arch/arm64/kernel/signal.c
 	CalleeSaved:         calleeSaved(),
 	StackAlign:          16,

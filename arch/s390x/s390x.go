@@ -73,7 +73,7 @@ var Arch = &arch.Arch{
 	Regs:      registers(),
 	PC:        PSWA, SP: R15, FP: R11, RA: R14,
 	SystemResult:   R2,
-	SystemCalls:    &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Blocked: blocked},
+	SystemCalls:    &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Timers: []uint64{162, 250, 262, 312, 441}, Blocked: blocked},
 	PackedDecimals: true,
 	ThreadPointer:  []trad.Reg{ACR0, ACR0 + 1},
 	CalleeSaved:    calleeSaved(),

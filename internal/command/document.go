@@ -30,6 +30,7 @@ type document struct {
 	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
 
 	Deadlocks []deadlock `json:"deadlocks,omitempty"` // threads that wait for each other
+	Asleep    *asleep    `json:"asleep,omitempty"`    // with --goroutines: all wait for each other
 
 	digits int // of an address in texts
 	waits  *waits

@@ -94,7 +94,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 		return nil
 	})
 	s.about(doc)
-	doc.waits, doc.Deadlocks = found, found.deadlocks
+	doc.waits, doc.Deadlocks, doc.Asleep = found, found.deadlocks, s.asleep.judge(s, symbols)
 	if s.after != nil {
 		s.after(doc)
 	}

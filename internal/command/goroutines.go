@@ -144,6 +144,9 @@ func (s *source) withGoroutines() (*source, error) {
 		return nil, why
 	}
 	with := *s
+	if err == nil && s.oneMoment != nil && s.oneMoment() {
+		with.asleep = allAsleep(s, list, threads)
+	}
 	with.retake = nil // the threads, too, were read when the goroutines were
 	with.items = []target.Thread{}
 	for i := range list {

@@ -47,6 +47,10 @@ func (p *jsonPrinter) ending(d *document) {
 		p.own(`,"deadlocks":`)
 		p.value(d.waits.deadlocks, 0)
 	}
+	if d.Asleep != nil {
+		p.own(`,"asleep":`)
+		p.value(d.Asleep, 0)
+	}
 	if len(d.Warnings) > 0 {
 		p.own(`,"warnings":`)
 		p.value(d.Warnings, 0)

@@ -27,6 +27,7 @@ type source struct {
 	windows    bool                         // the process is one of Windows
 	items      []target.Thread              // what is walked in place of the threads: goroutines; nil for the threads
 	goroutines *source                      // the same target with its goroutines, once they are asked for
+	asleep     *asleep                      // what is known of the goroutines' waits; nil if one can go on, or nothing is known
 	saved      bool                         // the target is saved to a file: all that is shown of it has to be there
 	alone      bool                         // one walker walks all threads: others walk other targets at the same time
 	shared     *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own

@@ -140,7 +140,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		if s.after != nil {
 			s.after(doc)
 		}
-		doc.Warnings = s.warned(symbols, flags)
+		doc.Warnings, doc.Asleep = s.warned(symbols, flags), s.asleep.judge(s, symbols)
 		around.ending(doc)
 		err = around.buffer().write(out)
 	}

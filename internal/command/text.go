@@ -93,6 +93,7 @@ func (p *textPrinter) heading(d *document) {
 
 func (p *textPrinter) ending(d *document) {
 	p.deadlocks(d)
+	p.asleep(d.Asleep)
 	if d.report != nil {
 		p.modules(d.Modules)
 	}

@@ -20,7 +20,7 @@ func (m *many) take(cmd *cobra.Command, s *source) error {
 	}
 	if m.doc == nil {
 		m.doc = doc
-		m.doc.waits, m.doc.Deadlocks = nil, nil // they may be others in each round
+		m.doc.waits, m.doc.Deadlocks, m.doc.Asleep = nil, nil, nil // they may be others in each round
 	} else if m.merged != nil {
 		m.doc.Threads = append(m.doc.Threads, doc.Threads...)
 	}
