@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,record] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,record,perf] [-o FILE]
 package main
 
 import (
@@ -64,6 +64,9 @@ var parts = []struct {
 	{"symbols", symbols.Measure},
 	{"record", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return record.Measure(ctx, d, record.Options{})
+	}},
+	{"perf", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return record.MeasureFile(ctx, d, record.FileOptions{})
 	}},
 }
 

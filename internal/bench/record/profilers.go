@@ -53,9 +53,18 @@ func (b *bench) bySfwalk(t *target, x scenario) (c *cost, err error) {
 	if c.lost, err = lostBySfwalk(said); err != nil {
 		return nil, err
 	}
+	return c, c.readProfile(out)
+}
+
+// readProfile counts the stacks of a profile that sfwalk has written.
+func (c *cost) readProfile(out string) error {
+	raw, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
 	p, err := profile.Parse(bytes.NewReader(raw))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", out, err)
+		return fmt.Errorf("%s: %w", out, err)
 	}
 	for _, s := range p.Sample {
 		c.samples += int(s.Value[0])
@@ -63,7 +72,7 @@ func (b *bench) bySfwalk(t *target, x scenario) (c *cost, err error) {
 			c.bottoms += int(s.Value[0])
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // lostBySfwalk returns how many samples the last line of record says were lost.

@@ -32,3 +32,24 @@ func TestMeasure(t *testing.T) {
 	}
 	t.Log(s.Tables[0].String())
 }
+
+// TestMeasureFile measures a small file.
+func TestMeasureFile(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	gdbtest.Tool(t, "gcc")
+	gdbtest.Perf(t)
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeasureFile(t.Context(), d, FileOptions{Rounds: 1, Samples: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range s.Goals {
+		if g.Ours.Number <= 0 || g.Theirs.Number <= 0 || g.Missing != "" {
+			t.Errorf("%+v", g)
+		}
+	}
+	t.Log(s.Tables[0].String())
+}
