@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/bits"
 	"runtime"
 	"slices"
 	"strings"
@@ -155,8 +154,8 @@ func (f *File) processor() (a, narrow *arch.Arch, err error) {
 	}
 	// A file whose end is lost does not say. The kernel's lists of registers differ.
 	mask := f.chosen.Format.UserRegs
-	for _, name := range []string{"amd64", "arm64", "s390x", "386", "arm"} {
-		if x := arch.ByName(name); x != nil && x.Order == f.data.Order && mask != 0 && bits.Len64(mask) == bits.Len64(x.PerfMask()) {
+	for _, name := range []string{"arm64", "s390x", "amd64", "arm", "386"} { // the most registers first
+		if x := arch.ByName(name); x != nil && x.Order == f.data.Order && mask != 0 && mask&x.PerfMask() == x.PerfMask() {
 			f.opts.Warn("the file does not say which processor it is of: by its registers, it is %s", name)
 			return x, arch.ByName(narrower[x.Name]), nil
 		}

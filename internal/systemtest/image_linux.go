@@ -34,7 +34,7 @@ poweroff -f
 `
 
 // unneeded is left out of the guest's root.
-var unneeded = regexp.MustCompile(`^(usr/share/(doc|man|locale|lintian|perl5|icu|source-highlight|bug|zoneinfo)|var|packages|usr/bin/dpkg.*)$`)
+var unneeded = regexp.MustCompile(`^(usr/share/(doc|man|locale|lintian|perl5|perl|icu|source-highlight|bug|zoneinfo)|var|packages|usr/bin/dpkg.*)$`)
 
 // writeImage writes the initramfs: Debian's packages, the kernel's modules, and the agent.
 func (g *Guest) writeImage(path, moduleFolder string) error {

@@ -82,11 +82,11 @@ func (p *Processor) fetch(t testing.TB) (f files) {
 	}
 	gdbtest.Tool(t, p.qemu[0])
 	cache := filepath.Join(source, ".cache", "system", p.GOARCH)
-	f.root = filepath.Join(cache, "root")
+	f.root = filepath.Join(cache, "root-perf") // a folder of other packages has another name
 	kernel := filepath.Join(cache, "kernel")
 	if err := errors.Join(
 		p.unpack(source, kernel, "linux-image-", p.kernel),
-		p.unpack(source, f.root, "", "gdb", "libc6-dbg", "busybox-static"),
+		p.unpack(source, f.root, "", "gdb", "libc6-dbg", "busybox-static", "linux-perf"),
 	); err != nil {
 		t.Fatal(err)
 	}

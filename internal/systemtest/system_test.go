@@ -38,6 +38,7 @@ func TestKernels(t *testing.T) {
 			t.Logf("%d stacks with %d frames are as gdb has them", equal.stacks, equal.frames)
 			t.Run("go", g.goes)
 			t.Run("undisturbed", g.undisturbed)
+			t.Run("perf", g.perf)
 			t.Run("live", g.live)
 		})
 	}

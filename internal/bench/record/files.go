@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
@@ -121,11 +120,24 @@ func (b *bench) recordFile(file string, samples int) error {
 		return err
 	}
 	defer t.stop()
-	const frequency = 2000 // of each thread; with two processors, there are twice as many
+	const frequency = 4000 // of each thread; with two processors, there are twice as many
 	seconds := max(1, float64(samples)/frequency/threads*1.05)
-	_, err = b.once(quiet(b.path("said"), b.perf, "record", "-e", "cpu-clock:u", "--call-graph", "dwarf", "-m", "8M", "-F", strconv.Itoa(frequency), "-p", strconv.Itoa(t.PID), "-o", file,
-		"--", "sleep", strings.TrimRight(fmt.Sprintf("%.3f", seconds), "0"))...)
-	return err
+	for {
+		_, err = b.once(quiet(b.path("said"), b.perf, "record", "-e", "cpu-clock:u", "--call-graph", "dwarf", "-m", "8M", "-F", strconv.Itoa(frequency), "-p", strconv.Itoa(t.PID), "-o", file,
+			"--", "sleep", fmt.Sprintf("%.3f", seconds))...)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		const least = 8 << 10 // bytes of each sample
+		if info.Size() >= int64(samples)*least || seconds > 300 {
+			return nil
+		}
+		seconds *= 2 // other programs have the processors
+	}
 }
 
 // least returns the least of each cost; first says that there is one alone.
