@@ -20,6 +20,8 @@ type engine struct {
 	format *perfevent.Format
 
 	spaces  map[int32]*space
+	walking []*space // that have a walker
+	turns   uint64
 	names   map[int32]string             // of threads that have a new name, by ID
 	early   map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
 	ended   []int32                      // processes, the first to end first
@@ -157,6 +159,9 @@ func (e *engine) record(r perfevent.Record) error {
 func (e *engine) forget(pid int32) {
 	if s := e.spaces[pid]; s != nil {
 		s.gone.Store(true)
+		if i := slices.Index(e.walking, s); i >= 0 {
+			e.walking = slices.Delete(e.walking, i, i+1)
+		}
 		delete(e.spaces, pid)
 	}
 	delete(e.early, pid)

@@ -44,9 +44,10 @@ type space struct {
 	modules *target.Modules
 	known   map[fileAt]*target.Module // what modules were made of
 	memory  target.Memory             // unwritable memory alone
-	walker  *frame.Walker
-	gone    atomic.Bool           // the process has ended, or runs another program
-	places  [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
+	walker  *frame.Walker             // nil while it is others' turn
+	turn    uint64                    // when walker was needed last
+	gone    atomic.Bool               // the process has ended, or runs another program
+	places  [placeSlots]placeSlot     // those that were asked for last; with what is mapped, they change
 }
 
 // placeSlots is how many places a space keeps at hand: an address has its place in one of them.
@@ -83,15 +84,48 @@ const maxMappings = 65530
 // newSpace describes a process as it is now. parent, which may be nil, is the space that it is a copy of.
 func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
 	s := &space{engine: e, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
-	if parent != nil {
+	if parent != nil && e.mayMap(len(parent.maps)) {
 		s.maps, s.ask = slices.Clone(parent.maps), false
 	} else if maps, ok := e.early[pid]; ok {
 		s.maps, s.ask = maps, false
 		delete(e.early, pid)
 	}
-	s.walker = frame.NewWalker(nil, e.opts.Table(s.pid, a))
+	if len(e.spaces) >= maxSpaces {
+		for pid, old := range e.spaces {
+			if old.walker == nil {
+				e.forget(pid)
+			}
+		}
+	}
 	e.spaces[pid] = s
 	return s
+}
+
+// These bound how many processes are known at a time, and how many of them have a walker, whose cache of rows takes a quarter of a MiB.
+const (
+	maxSpaces  = 1 << 14
+	maxWalkers = 256
+)
+
+// needWalker makes the walker, if there is none. The one that was not needed for longest goes.
+func (s *space) needWalker() {
+	e := s.engine
+	e.turns++
+	if s.turn = e.turns; s.walker != nil {
+		return
+	}
+	if len(e.walking) >= maxWalkers {
+		i := 0
+		for j, x := range e.walking {
+			if x.turn < e.walking[i].turn {
+				i = j
+			}
+		}
+		e.walking[i].walker = nil
+		e.walking = slices.Delete(e.walking, i, i+1)
+	}
+	e.walking = append(e.walking, s)
+	s.walker = frame.NewWalker(s.modules, e.opts.Table(s.pid, s.arch))
 }
 
 // mapped notes that a process has mapped code. The records are of the time of the samples around them, which /proc is not: what it tells may
@@ -158,8 +192,9 @@ func splice(maps []procmaps.Mapping, at procmaps.Mapping) []procmaps.Mapping {
 	return slices.Replace(maps, from, to, with...)
 }
 
-// refresh makes the modules anew if what is mapped has changed.
+// refresh makes the walker, and the modules anew if what is mapped has changed.
 func (s *space) refresh() {
+	s.needWalker()
 	if !s.stale {
 		return
 	}
