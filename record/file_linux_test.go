@@ -45,6 +45,12 @@ func perfScript(t *testing.T, file string) map[sampleAt][]string {
 	if err != nil {
 		t.Fatalf("perf script: %v", err)
 	}
+	return readScript(t, out)
+}
+
+// readScript reads what perf script prints.
+func readScript(t *testing.T, out []byte) map[sampleAt][]string {
+	t.Helper()
 	header := regexp.MustCompile(`^ *(\d+) +([\d.]+): *$`)
 	line := regexp.MustCompile(`^\s+([0-9a-f]+) .*\((.*)\)$`)
 	stacks := map[sampleAt][]string{}

@@ -35,12 +35,12 @@ func (g *Guest) perf(t *testing.T) {
 		calls                          int
 	}{
 		{"libc", "testdata/progs/shares.c", "2 12 3", "-F 100 --call-graph dwarf,8192", []string{"-O2", "-fomit-frame-pointer", "-pthread"}, 13},
-		{"compressed", "testdata/progs/shares.c", "2 12 3", "-z -F 100 --call-graph dwarf,8192", []string{"-O2", "-fomit-frame-pointer", "-pthread"}, 13},
-		{"deep", "record/testdata/perf/deep.c", "", "-F 15 --call-graph dwarf,1536", []string{"-O2", "-fomit-frame-pointer", "-fasynchronous-unwind-tables", "-fno-stack-protector", "-nostdlib", "-static", "-Wl,--build-id"}, 11},
+		{"compressed", "testdata/progs/shares.c", "2 12 3", "-z --buildid-mmap -F 100 --call-graph dwarf,8192", []string{"-O2", "-fomit-frame-pointer", "-pthread"}, 13},
+		{"deep", "record/testdata/perf/deep.c", "", "-F 5 --call-graph dwarf,3072", []string{"-O2", "-fomit-frame-pointer", "-fasynchronous-unwind-tables", "-fno-stack-protector", "-nostdlib", "-static"}, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			exe := filepath.Join(g.Temp, c.name)
-			cc := exec.Command(g.Triple+"-gcc", append(append([]string{"-o", exe}, c.cc...), filepath.Join(g.Source, c.source))...)
+			cc := exec.Command(g.Triple+"-gcc", append(append([]string{"-o", exe, "-Wl,--build-id,--eh-frame-hdr"}, c.cc...), filepath.Join(g.Source, c.source))...)
 			if out, err := cc.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -49,9 +49,21 @@ func (g *Guest) perf(t *testing.T) {
 			g.Shell(t, patience, fmt.Sprintf("perf record -q -e cpu-clock:u %s %s -o %s -- timeout 6 %s %s >&2 || [ $? = 124 -o $? = 143 ]", regs, c.flags, file, exe, c.arguments))
 			script := g.Shell(t, patience, fmt.Sprintf("perf script -i %s --no-inline --ns -F tid,time,ip,sym,dso 2>/dev/null", file))
 			g.Get(t, file, file)
-			out, err := exec.Command(sfwalk, "perf", file, "--sysroot", g.Root, "--no-lines", "--format", "folded", "-o", "-").Output()
+			// perf has put the guest's vDSO into its cache.
+			caches := filepath.Join(g.Temp, "caches")
+			for name := range strings.FieldsSeq(g.Shell(t, patience, "cd /root/.debug && ls .build-id/*/*/vdso || true")) {
+				to := filepath.Join(caches, name)
+				if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				g.Get(t, "/root/.debug/"+name, to)
+			}
+			cmd := exec.Command(sfwalk, "perf", file, "--buildid-dir", caches, "--sysroot", g.Root, "--no-lines", "--format", "folded", "-o", "-")
+			var said strings.Builder
+			cmd.Stderr = &said
+			out, err := cmd.Output()
 			if err != nil {
-				t.Fatalf("sfwalk perf: %v", err)
+				t.Fatalf("sfwalk perf: %v\n%s", err, said.String())
 			}
 			ours, theirs := map[string]int{}, map[string]int{}
 			for line := range strings.Lines(string(out)) {
@@ -71,14 +83,18 @@ func (g *Guest) perf(t *testing.T) {
 			}
 			all := 0
 			for stack, n := range theirs {
-				if all += n; stack != "" && ours[stack] != n {
+				all += n
+				// perf loses some stacks that begin in the vDSO. Where records alone have build IDs, those do not tell the vDSO's.
+				if least := map[bool]int{true: n / 2, false: n}[c.name == "compressed"]; stack != "" && ours[stack] < least {
 					t.Errorf("%s: %d samples, perf has %d", stack, ours[stack], n)
 				}
+			}
+			for stack, n := range ours {
 				if stack != "" && strings.Count(stack, "deeper;") != c.calls {
-					t.Errorf("perf has %d samples of %s", n, stack)
+					t.Errorf("%d samples of %s", n, stack)
 				}
 			}
-			t.Logf("%d samples: %v", all, ours)
+			t.Logf("%d samples: %v\n%s", all, ours, said.String())
 			if all < 20 {
 				t.Errorf("perf has %d samples\n%s", all, script)
 			}
