@@ -58,8 +58,11 @@ func TestReadFrameOfSystem(t *testing.T) {
 	if os.Getenv("SFWALK_SOAK") != "" {
 		files = append(files, "/usr/bin/gdb")
 	}
-	for _, file := range files {
-		processor.System(t, gdbtest.File(t, file), 1000)
+	for variant, file := range files {
+		t.Run(file, func(t *testing.T) {
+			gdbtest.Share(t, variant)
+			processor.System(t, gdbtest.File(t, file), 1000)
+		})
 	}
 }
 

@@ -43,7 +43,7 @@ func TestReadFrameStdcall(t *testing.T) {
 // that name another frame than the one that is running (strcmp, memcpy and others with tables of jumps,
 // setcontext, longjmp), or registers as unchanged that are not (strcpy, the system calls).
 func TestReadFrameOfSystem(t *testing.T) {
-	for _, tt := range []struct {
+	for variant, tt := range []struct {
 		file                          string
 		rowIn, ruleIn, noneIn, pastIn int // one in so many rows may be wrong, and so on
 	}{
@@ -51,14 +51,17 @@ func TestReadFrameOfSystem(t *testing.T) {
 		{"ld-linux.so.2", 2000, 2000, 1000, 1000},
 		{"libstdc++.so.6", 10000, 10000, 300, 1000},
 	} {
-		c := processor.Compare(t, gdbtest.File(t, "/usr/i686-linux-gnu/lib/"+tt.file), 0)
-		t.Logf("%s: %s", tt.file, c)
-		if c.Wrong*tt.rowIn > c.Sure || c.Rules*tt.ruleIn > c.Sure || c.None*tt.noneIn > c.Total || c.WrongEpilogue*tt.pastIn > c.Epilogues {
-			t.Errorf("%s: %d rows are wrong, %d rules of other registers, %d epilogues; %d instructions have no row", tt.file, c.Wrong, c.Rules, c.WrongEpilogue, c.None)
-		}
-		if c.WrongGuess*100 > c.Total || c.SeenReturns != c.Returns {
-			t.Errorf("%s: %d guesses are wrong, %d of %d returns seen", tt.file, c.WrongGuess, c.SeenReturns, c.Returns)
-		}
+		t.Run(tt.file, func(t *testing.T) {
+			gdbtest.Share(t, variant)
+			c := processor.Compare(t, gdbtest.File(t, "/usr/i686-linux-gnu/lib/"+tt.file), 0)
+			t.Logf("%s: %s", tt.file, c)
+			if c.Wrong*tt.rowIn > c.Sure || c.Rules*tt.ruleIn > c.Sure || c.None*tt.noneIn > c.Total || c.WrongEpilogue*tt.pastIn > c.Epilogues {
+				t.Errorf("%s: %d rows are wrong, %d rules of other registers, %d epilogues; %d instructions have no row", tt.file, c.Wrong, c.Rules, c.WrongEpilogue, c.None)
+			}
+			if c.WrongGuess*100 > c.Total || c.SeenReturns != c.Returns {
+				t.Errorf("%s: %d guesses are wrong, %d of %d returns seen", tt.file, c.WrongGuess, c.SeenReturns, c.Returns)
+			}
+		})
 	}
 }
 

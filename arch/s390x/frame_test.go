@@ -56,10 +56,13 @@ func library(t testing.TB, name string) string {
 // libc that differ are those of longjmp, whose table names registers as unchanged
 // that are not, and of clone, which has no directives for its child.
 func TestReadFrameOfSystem(t *testing.T) {
-	for _, name := range []string{"libc.so.6", "libm.so.6", "ld64.so.1", "libstdc++.so.6"} {
-		if c := processor.System(t, library(t, name), 500); name == "libc.so.6" && c.FPInReg < 500 {
-			t.Errorf("r11 in a floating-point register only %d times", c.FPInReg)
-		}
+	for variant, name := range []string{"libc.so.6", "libm.so.6", "ld64.so.1", "libstdc++.so.6"} {
+		t.Run(name, func(t *testing.T) {
+			gdbtest.Share(t, variant)
+			if c := processor.System(t, library(t, name), 500); name == "libc.so.6" && c.FPInReg < 500 {
+				t.Errorf("r11 in a floating-point register only %d times", c.FPInReg)
+			}
+		})
 	}
 }
 

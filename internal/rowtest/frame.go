@@ -24,8 +24,9 @@ func (p *Processor) Compile(t testing.TB, source string, flags ...string) string
 // Builds demands for every instruction of every function of a source file that a row that is not
 // a guess is right, and that nearly every instruction has a row. more, if any, demands more of a build.
 func (p *Processor) Builds(t *testing.T, source string, builds []string, more func(t *testing.T, flags string, c *Tally)) {
-	for _, flags := range builds {
+	for variant, flags := range builds {
 		t.Run(flags, func(t *testing.T) {
+			gdbtest.Share(t, variant)
 			file := p.Compile(t, source, strings.Fields(flags)...)
 			for _, extra := range []uint64{0, 4096} {
 				c := p.Compare(t, file, extra)
