@@ -43,7 +43,7 @@ func (f *Frame) parse(text string) (*evaluation, *syntax.Node, error) {
 		return nil, nil, fmt.Errorf("%q: the frame has no registers: %w", text, ErrNotInScope)
 	}
 	e := &evaluation{r: f.in.r, f: f, c: f.in, text: text}
-	in := syntax.Scope{IsType: e.isType, IsValue: e.isValue, Language: f.Language}
+	in := syntax.Scope{IsType: e.isType, IsValue: e.isValue, IsVariable: e.isVariable, Language: f.Language}
 	n, err := syntax.ParseWith(text, in)
 	if err != nil {
 		// A name that nothing has may have been meant for a type. Then it is what is wrong.

@@ -31,6 +31,18 @@ func (e *evaluation) isType(name string) bool {
 	return ok
 }
 
+// isVariable reports whether a variable of the frame has a name, or one that is lent to the function.
+func (e *evaluation) isVariable(name string) bool {
+	if e.local(name) != nil {
+		return true
+	}
+	if !strings.HasPrefix(e.f.Language, "fortran") {
+		return false // a language that may be C: no other variable can have the name of a type's word
+	}
+	_, err := e.name(&syntax.Node{Kind: syntax.Name, At: 1, Text: name})
+	return !errors.Is(err, ErrNotInScope)
+}
+
 // mayBeType reports whether a name is that of a type, or of nothing.
 func (e *evaluation) mayBeType(name string) bool {
 	if e.isType(name) {

@@ -23,13 +23,15 @@ type Scope struct {
 	IsType func(name string) bool
 	// IsValue says which names with template arguments are those of functions or variables; nil for none.
 	IsValue func(name string) bool
+	// IsVariable says which names are those of variables, even if they are words of C's types; nil for none.
+	IsVariable func(name string) bool
 	// Language is that of the expression by GDB's name: "c++", "rust" and "go" have forms of their own, all others C's.
 	Language string
 }
 
 // ParseWith is Parse in a scope: it reads all forms that --print has.
 func ParseWith(text string, in Scope) (*Node, error) {
-	p := &parser{scanner: scanner{text: text}, isType: in.IsType, isValue: in.IsValue, language: in.Language}
+	p := &parser{scanner: scanner{text: text}, isType: in.IsType, isValue: in.IsValue, isVariable: in.IsVariable, language: in.Language}
 	return p.parse()
 }
 
@@ -56,12 +58,13 @@ func (p *parser) parse() (*Node, error) {
 
 type parser struct {
 	scanner
-	token     token // the next one
-	nodes     int
-	operators int
-	isType    func(name string) bool // nil if it is not known which names are those of types
-	isValue   func(name string) bool
-	language  string
+	token      token // the next one
+	nodes      int
+	operators  int
+	isVariable func(name string) bool
+	isType     func(name string) bool // nil if it is not known which names are those of types
+	isValue    func(name string) bool
+	language   string
 }
 
 func (p *parser) advance() (err error) {

@@ -47,9 +47,10 @@ var words = []string{"void", "char", "short", "int", "long", "float", "double", 
 var known = []string{"size_t", "ssize_t", "off_t", "pid_t", "uid_t", "gid_t", "time_t", "intptr_t", "uintptr_t", "ptrdiff_t",
 	"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"}
 
-// isWord reports whether a name is one of words. In Go and Rust, variables may have these names.
+// isWord reports whether a name is one of words. In Go and Rust, variables may have these names, and so they may in Fortran
+// and other languages whose expressions have C's form.
 func (p *parser) isWord(name string) bool {
-	return p.language != "go" && p.language != "rust" && slices.Contains(words, name)
+	return p.language != "go" && p.language != "rust" && slices.Contains(words, name) && (p.isVariable == nil || !p.isVariable(name))
 }
 
 var qualifiers = []string{"const", "volatile", "restrict", "static"}
