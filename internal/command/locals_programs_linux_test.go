@@ -81,19 +81,28 @@ func (p *loaded) test(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, mode := range modes {
 		counts := tally{constants: byteConstants(t, program), known: betterProgram}
-		moments := 0
-		for ; counts.frames < comparedFrames && moments < comparedFrames; moments++ {
+		moments, slow := 0, 0
+		for ; counts.frames < comparedFrames && moments < comparedFrames && slow < maxSlow; moments++ {
 			awaitCPU(t, sh.PID, time.Duration(r.IntN(100_000_000)))
 			sh.Stop(t)
 			t.Run(fmt.Sprintf("%s %d", mode.name, moments), func(t *testing.T) { // gdb itself may fail at one of them
+				began := time.Now()
+				defer func() {
+					if t.Skipped() && time.Since(began) > gdbtest.FullLimit {
+						slow++
+					}
+				}()
 				p.moment(t, sh.PID, mode.flags, mode.options, moments%5 == 0, &counts)
 			})
 			sh.Continue(t)
 		}
-		t.Logf("%s, %d moments:", mode.name, moments)
+		t.Logf("%s, %d moments, at %d of which gdb took too long:", mode.name, moments, slow)
 		counts.log(t)
 	}
 }
+
+// maxSlow is at how many moments of a program gdb may take longer than [gdbtest.FullLimit], before the program is given up.
+const maxSlow = 3
 
 // moment compares what gdb, `sfwalk attach` and, if core is set, `sfwalk core` say of a stopped process. gdb comes last, because
 // it may let the process run.

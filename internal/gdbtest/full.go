@@ -3,12 +3,19 @@
 package gdbtest
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
+
+// FullLimit is the time that gdb has for all variables of one moment. With the printers of Rust, it may take hours for those
+// of optimized code.
+const FullLimit = 10 * time.Minute
 
 // A FullOption changes what gdb prints.
 type FullOption struct {
@@ -37,7 +44,7 @@ func WithSettings(commands ...string) FullOption {
 }
 
 // Full attaches gdb to a process that stands still and returns the text of all its variables. If core is not empty, gdb
-// writes a core file there, too.
+// writes a core file there, too. A test for which gdb takes longer than [FullLimit] is skipped.
 func Full(t testing.TB, pid int, core string, options ...FullOption) string {
 	t.Helper()
 	commands := []string{"-p", strconv.Itoa(pid), "-ex", "thread apply all bt full"}
@@ -97,7 +104,10 @@ func runFull(t testing.TB, options []FullOption, args ...string) string {
 	for _, command := range early {
 		argv = append(argv, "-iex", command)
 	}
-	cmd := exec.Command(Tool(t, debugger), append(argv, args...)...)
+	ctx, cancel := context.WithTimeout(context.Background(), FullLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Tool(t, debugger), append(argv, args...)...)
+	cmd.WaitDelay = time.Second // what gdb has started may keep its output open
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "SHELL=/bin/sh")
 	for _, command := range early {
 		if folder, ok := strings.CutPrefix(command, "directory "); ok {
@@ -105,6 +115,9 @@ func runFull(t testing.TB, options []FullOption, args ...string) string {
 		}
 	}
 	stdout, stderr, err := command(cmd)
+	if ctx.Err() != nil {
+		Cannot(t, fmt.Sprintf("gdb takes more than %v for all variables", FullLimit))
+	}
 	if strings.Contains(stdout+stderr, "Recursive internal problem") || strings.Contains(stdout+stderr, "internal-error: ") {
 		Cannot(t, "this release of gdb fails of itself")
 	}
