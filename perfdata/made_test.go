@@ -66,8 +66,6 @@ func (m *made) record(kind uint32, body []byte) []byte {
 	return append(b, body...)
 }
 
-func (m *made) add(kind uint32, body []byte) { m.records = append(m.records, m.record(kind, body)...) }
-
 // sample makes a sample of an event.
 func (m *made) sample(id, time uint64) []byte {
 	b := m.u64(id, 0x401000)
