@@ -55,8 +55,9 @@ func NewGroup(opts Options) (*Group, error) {
 		Sample_type: SampleIdentifier | SampleIP | SampleTID | SampleTime | SampleCPU | SamplePeriod | SampleCallchain,
 		Bits: unix.PerfBitInherit | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
 			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitWatermark | unix.PerfBitExcludeHv | unix.PerfBitExcludeGuest,
-		Clockid: unix.CLOCK_MONOTONIC,
-		Sample:  opts.Period,
+		Clockid:     unix.CLOCK_MONOTONIC,
+		Read_format: readLost, // for Lost
+		Sample:      opts.Period,
 	}
 	if opts.Frequency != 0 {
 		g.attr.Bits |= unix.PerfBitFreq
@@ -145,6 +146,8 @@ func (g *Group) open(tid, cpu int) (fd int, err error) {
 			g.attr.Bits |= unix.PerfBitExcludeKernel
 			g.Kernel = false
 		case errors.Is(err, unix.EMFILE) && moreFiles():
+		case errors.Is(err, unix.EINVAL) && g.attr.Read_format != 0: // before Linux 6.0
+			g.attr.Read_format = 0
 		default:
 			return -1, err
 		}
@@ -225,6 +228,27 @@ func Now() time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// Lost returns how many records did not fit into the rings so far. A ring has a record that says so only when another one has come after the
+// loss, and so a ring that is written to no more has none; the kernel itself knows, from Linux 6.0 on. Before, Lost returns 0.
+func (g *Group) Lost() (n uint64) {
+	if g.attr.Read_format == 0 {
+		return 0
+	}
+	fds := g.fds
+	for _, r := range g.rings {
+		if r.fd >= 0 {
+			fds = append(fds, r.fd)
+		}
+	}
+	var b [16]byte // the event's count, and how many records it has lost
+	for _, fd := range fds {
+		if got, err := unix.Read(fd, b[:]); err == nil && got == len(b) {
+			n += g.Format.order().Uint64(b[8:])
+		}
+	}
+	return n
 }
 
 // Close ends the events.

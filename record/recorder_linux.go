@@ -197,6 +197,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.engine.allBack(uint64(perfevent.Now()))
+			r.engine.stats.Lost = max(r.engine.stats.Lost, r.group.Lost())
 			return nil
 		}
 	}

@@ -53,6 +53,7 @@ type tree struct {
 	children map[node]uint32
 	indices  map[sampleKey]uint32 // in keys
 	most     int                  // nodes
+	mostKeys int                  // different samples
 
 	// path is the way to the stack that was added last, from outside to inside. Most stacks begin as the one before.
 	path []step
@@ -61,11 +62,11 @@ type tree struct {
 // step is a node and how it was reached.
 type step struct{ place, node uint32 }
 
-// maxNodes bounds the tree: 2 million nodes take some 100 MB.
-const maxNodes = 2 << 20
+// maxNodes and maxKeys bound the tree: a million nodes take some 50 MB, and half a million different samples about as much.
+const maxNodes, maxKeys = 1 << 20, 1 << 19
 
 func newTree() *tree {
-	return &tree{stacks: stacks{nodes: make([]node, 1)}, placeIDs: map[place]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes}
+	return &tree{stacks: stacks{nodes: make([]node, 1)}, placeIDs: map[place]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes, mostKeys: maxKeys}
 }
 
 // now returns the stacks so far, which the tree does not change any more: all but the counts only ever grows.
@@ -120,6 +121,10 @@ func (t *tree) add(thread uint32, how state, stack []uint32, value uint64) {
 	}
 	key := sampleKey{thread, at, how, cut}
 	index, ok := t.indices[key]
+	if !ok && len(t.keys) >= t.mostKeys {
+		key.node, key.cut = 0, true // all frames are left out
+		index, ok = t.indices[key]
+	}
 	if !ok {
 		index = uint32(len(t.keys))
 		t.keys, t.counts = append(t.keys, key), append(t.counts, count{})
