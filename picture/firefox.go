@@ -289,7 +289,7 @@ func (t *firefoxThread) frame(place, depth int, p *Place, lib func(*Module) int)
 }
 
 func (t *firefoxThread) function(p *Place, lib func(*Module) int) int {
-	key := firefoxFunc{p.shown(), p.File, -1}
+	key := firefoxFunc{p.Shown(), p.File, -1}
 	if p.Module != nil {
 		key.lib = lib(p.Module)
 	}

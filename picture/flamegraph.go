@@ -102,7 +102,7 @@ func (s *Stacks) flames() *Tree[string] {
 	}
 	keys := make([]int, len(s.Places))
 	for i := range s.Places {
-		keys[i] = key(s.Places[i].shown())
+		keys[i] = key(s.Places[i].Shown())
 	}
 	tree := NewTree[string]()
 	for i := range s.Samples {
@@ -120,7 +120,7 @@ func (s *Stacks) flames() *Tree[string] {
 			if i < root {
 				return x.Root
 			}
-			return s.Places[x.Frames[n-1-(i-root)]].shown()
+			return s.Places[x.Frames[n-1-(i-root)]].Shown()
 		})
 	}
 	return tree

@@ -14,7 +14,7 @@ import (
 func (s *Stacks) WriteFolded(out io.Writer) error {
 	names := make([]string, len(s.Places))
 	for i := range s.Places {
-		names[i] = foldedName(s.Places[i].shown())
+		names[i] = foldedName(s.Places[i].Shown())
 	}
 	counts := map[string]int64{}
 	var line strings.Builder

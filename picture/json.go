@@ -70,7 +70,7 @@ func (s *Stacks) WriteJSON(out io.Writer) error {
 		p := &s.Places[i]
 		j := jsonPlace{Function: p.Function, File: p.File, Line: max(p.Line, 0), Inlined: p.Inlined}
 		if p.Function == "" {
-			j.Name = p.shown()
+			j.Name = p.Shown()
 		}
 		if p.Address != 0 {
 			j.Address = hex(p.Address)

@@ -93,7 +93,7 @@ func (b *profile) location(frames []int) int {
 		if p.Function == "" && l.mapping != nil {
 			continue // pprof shows the address, and looks for a name itself
 		}
-		l.lines = append(l.lines, line{b.function(utf8Text(p.shown()), utf8Text(p.File)), p.Line})
+		l.lines = append(l.lines, line{b.function(utf8Text(p.Shown()), utf8Text(p.File)), p.Line})
 		if m := l.mapping; m != nil {
 			m.functions = true
 			m.files = m.files || p.File != ""

@@ -58,7 +58,7 @@ func (s *Stacks) WriteSpeedscope(out io.Writer) error {
 	places := make([]int, len(s.Places))
 	for i := range s.Places {
 		p := &s.Places[i]
-		places[i] = frame(speedscopeFrame{p.shown(), p.File, max(p.Line, 0)})
+		places[i] = frame(speedscopeFrame{p.Shown(), p.File, max(p.Line, 0)})
 	}
 	samples := make([][]int, len(s.Samples))
 	for i := range s.Samples {

@@ -40,8 +40,8 @@ type Place struct {
 	Inlined bool
 }
 
-// shown is the name of a frame for people.
-func (p *Place) shown() string {
+// Shown is the name of a frame for people.
+func (p *Place) Shown() string {
 	switch {
 	case p.Function != "":
 		return p.Function

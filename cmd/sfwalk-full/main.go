@@ -9,8 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
+	"github.com/sfwalk/sfwalk/internal/command/screenhost"
 )
 
 func main() {
-	os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{}, pprofhost.Server{}))
+	os.Exit(command.Main(os.Args[1:], command.Hosts{Plugins: pluginhost.Host{}, Delve: dlvhost.Server{}, Pages: pprofhost.Server{}, Terminal: screenhost.Terminal{}}))
 }

@@ -10,4 +10,4 @@ import (
 
 // The program has no host of plug-ins and no Delve, so that it starts fast. It becomes sfwalk-full
 // when they are needed.
-func main() { os.Exit(command.Main(os.Args[1:], nil, nil, nil)) }
+func main() { os.Exit(command.Main(os.Args[1:], command.Hosts{})) }

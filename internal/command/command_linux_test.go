@@ -299,7 +299,7 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("`(sfwalk [a-z][^`]*)`").FindAllSubmatch(text, -1) {
 			args := strings.Fields(string(m[1]))
-			if cmd, rest, _ := newRoot(nil, nil, nil, nil).Find(args[1:]); len(rest) == 0 && cmd.ValidateArgs(nil) != nil {
+			if cmd, rest, _ := newRoot(Hosts{}, nil).Find(args[1:]); len(rest) == 0 && cmd.ValidateArgs(nil) != nil {
 				continue // the text names a command that needs arguments, and runs none
 			}
 			lines = append(lines, string(m[1]))
@@ -312,7 +312,7 @@ func TestDocumentedCommands(t *testing.T) {
 			help(sub)
 		}
 	}
-	help(newRoot(testHost, testDelve, testPages, nil))
+	help(newRoot(testHosts, nil))
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the demo: %v, %v", tasks, err)
@@ -380,11 +380,11 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("not an sfwalk command: %q", line)
 			continue
 		}
-		if group, rest, _ := newRoot(nil, nil, nil, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
+		if group, rest, _ := newRoot(Hosts{}, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
 			continue // the text names a group of commands, and runs none
 		}
-		if args[1] == "record" || args[1] == "perf" {
-			continue // it would take too long: TestRecordPage and TestPerfPage run such commands
+		if slices.Contains([]string{"record", "top", "perf"}, args[1]) {
+			continue // it would take too long, or wants a terminal: TestRecordPage, TestTopExamples and TestPerfPage run such commands
 		}
 		if strings.HasPrefix(line, "sfwalk dlv debug") || strings.HasPrefix(line, "sfwalk dlv test") {
 			continue // it wants a package: TestDlvDebug runs such commands

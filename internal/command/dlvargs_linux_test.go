@@ -93,7 +93,7 @@ func TestDlvFlagsBefore(t *testing.T) {
 		"dlv --continue --accept-multiclient --wd / --tty t exec": "dlv exec --continue --accept-multiclient --wd / --tty t",
 	} {
 		args := strings.Fields(line)
-		if got := behindVerb(newRoot(nil, nil, nil, args), args); !slices.Equal(got, strings.Fields(want)) {
+		if got := behindVerb(newRoot(Hosts{}, args), args); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: %q, want %s", line, got, want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestDlvFlagsBefore(t *testing.T) {
 		"dlv exec x -r a --tty b": "exclude each other", "dlv exec x --backend rr": "want native",
 	} {
 		args := strings.Fields(line)
-		root := newRoot(nil, nil, nil, args)
+		root := newRoot(Hosts{}, args)
 		root.SetArgs(behindVerb(root, args))
 		if err := root.Execute(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

@@ -143,7 +143,7 @@ func TestEveryEnds(t *testing.T) {
 		}
 		var stderr bytes.Buffer
 		args := []string{"attach", strconv.Itoa(p.PID), "--every", "10ms", "--no-lines"}
-		root := newRoot(testHost, testDelve, testPages, args)
+		root := newRoot(testHosts, args)
 		root.SetOut(out)
 		root.SetErr(&stderr)
 		root.SetArgs(args)

@@ -8,9 +8,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
+	"github.com/sfwalk/sfwalk/internal/command/screenhost"
 )
 
-func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Server{}}, pprofhost.Server{}) }
+func init() {
+	command.SetHosts(command.Hosts{Plugins: pluginhost.Host{}, Delve: briefly{dlvhost.Server{}}, Pages: pprofhost.Server{}, Terminal: screenhost.Terminal{}})
+}
 
 // briefly is a Delve whose server ends as soon as clients can connect, as by Ctrl-C.
 type briefly struct{ command.DelveServer }

@@ -49,17 +49,24 @@ func (e exitStatus) Error() string {
 
 func (e exitStatus) Unwrap() error { return e.err }
 
-// Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, delve
-// serves Delve's clients, and web shows profiles in browsers. A program that cannot do that passes nil for all; Main then has it
-// become sfwalk-full when they are asked for.
-func Main(args []string, host PluginHost, delve DelveServer, web PageServer) int {
+// Hosts do what only sfwalk-full does.
+type Hosts struct {
+	Plugins  PluginHost
+	Delve    DelveServer
+	Pages    PageServer
+	Terminal ScreenHost
+}
+
+// Main runs sfwalk with its arguments and returns its exit code. A program without hosts becomes sfwalk-full when they are
+// asked for.
+func Main(args []string, hosts Hosts) int {
 	growStack()
 	collectLate()
 	collectInTime()
-	if host != nil {
+	if hosts.Plugins != nil {
 		os.Unsetenv(becoming) // this is the program that sfwalk has become
 	}
-	return run(args, host, delve, web)
+	return run(args, hosts)
 }
 
 // collectLate delays the first garbage collection until the heap has 16 MB instead of 4. Most
@@ -164,10 +171,10 @@ func collectBefore(limit int64) (restore func()) {
 	}
 }
 
-func run(args []string, host PluginHost, delve DelveServer, web PageServer) int {
+func run(args []string, hosts Hosts) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(host, delve, web, args)
+	root := newRoot(hosts, args)
 	root.SetArgs(behindVerb(root, args))
 	// All output goes through these, which escape control characters.
 	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
@@ -200,7 +207,7 @@ func run(args []string, host PluginHost, delve DelveServer, web PageServer) int 
 }
 
 // newRoot makes the program's commands. If args begins with the name of one, only that is made, which saves time.
-func newRoot(host PluginHost, delve DelveServer, web PageServer, args []string) *cobra.Command {
+func newRoot(hosts Hosts, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
@@ -219,6 +226,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk open snapshot.4242       the stacks that 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    the target of gdbserver or qemu
   sfwalk record 4242 -d 10s       where it spends its time
+  sfwalk top 4242                 the same on a screen
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk symbols dump FILE        make the symbol file for crash reports
   sfwalk call 4242 'malloc_trim(0)'   have it call a function
@@ -232,9 +240,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			if version, err := cmd.Flags().GetBool("version"); err == nil && version {
 				return printVersion(cmd)
 			}
-			return usageError{errors.New("which command? attach, core, minidump, open, remote, record, call, sframe, symbols, plugin, dlv, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, minidump, open, remote, record, top, call, sframe, symbols, plugin, dlv, demo, version or help")}
 		},
 	}
+	host := hosts.Plugins
 	commands := []struct {
 		name string
 		make func() *cobra.Command
@@ -244,13 +253,14 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"minidump", func() *cobra.Command { return newMinidump(host) }},
 		{"open", func() *cobra.Command { return newOpen(host) }},
 		{"remote", func() *cobra.Command { return newRemote(host) }},
-		{"record", func() *cobra.Command { return newRecord(host, web) }},
+		{"record", func() *cobra.Command { return newRecord(host, hosts.Pages) }},
 		{"perf", func() *cobra.Command { return newPerf(host) }},
+		{"top", func() *cobra.Command { return newTop(host, hosts.Terminal) }},
 		{"call", func() *cobra.Command { return newCall(host) }},
 		{"sframe", newSFrame},
 		{"symbols", newSymbols},
 		{"plugin", func() *cobra.Command { return newPlugin(host) }},
-		{"dlv", func() *cobra.Command { return newDlv(host, delve) }},
+		{"dlv", func() *cobra.Command { return newDlv(host, hosts.Delve) }},
 		{"demo", func() *cobra.Command { return newDemo(host) }},
 		{"version", newVersion},
 		{fetchCommand, func() *cobra.Command { return newFetchDebugFiles(host) }},

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
+	"github.com/sfwalk/sfwalk/internal/command/screenhost"
 	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/trad"
@@ -25,9 +26,9 @@ func TestMain(m *testing.M) {
 	case "measure":
 		measure()
 	case "sfwalk":
-		os.Exit(command.Main(os.Args[1:], nil, nil, nil))
+		os.Exit(command.Main(os.Args[1:], command.Hosts{}))
 	case "sfwalk-full":
-		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{}, pprofhost.Server{}))
+		os.Exit(command.Main(os.Args[1:], command.Hosts{Plugins: pluginhost.Host{}, Delve: dlvhost.Server{}, Pages: pprofhost.Server{}, Terminal: screenhost.Terminal{}}))
 	case "sniffer-interpreter":
 		plugin.Serve(interpreter{})
 	case "sniffer-environ":

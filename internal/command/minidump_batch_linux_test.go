@@ -49,7 +49,7 @@ func batchOf(t *testing.T, n int) (dir, store string, paths []string) {
 
 // batchRun runs sfwalk with what is on standard input, and calls each with each line.
 func batchRun(ctx context.Context, in string, each func(line []byte), args ...string) error {
-	root := newRoot(testHost, testDelve, testPages, args)
+	root := newRoot(testHosts, args)
 	root.SetIn(strings.NewReader(in))
 	root.SetOut(writerFunc(each))
 	root.SetErr(&bytes.Buffer{})

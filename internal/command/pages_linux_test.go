@@ -140,7 +140,9 @@ func TestRecordPages(t *testing.T) {
 	}
 	want := instructions(strings.Split(string(objdump), "\n"), regexp.MustCompile(`^\s+([0-9a-f]+):\t(\S+)`))
 	// Releases of binutils write some suffixes, and x86asm has one name for all moves.
-	short := func(list []string) string { return regexp.MustCompile(`(?m)q$|abs$`).ReplaceAllString(strings.Join(list, "\n"), "") }
+	short := func(list []string) string {
+		return regexp.MustCompile(`(?m)q$|abs$`).ReplaceAllString(strings.Join(list, "\n"), "")
+	}
 	if len(want) < 10 || short(got) != short(want) {
 		t.Errorf("the instructions are\n%s\nobjdump has\n%s", short(got), short(want))
 	}

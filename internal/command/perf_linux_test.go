@@ -182,7 +182,7 @@ func TestPerfPage(t *testing.T) {
 	for _, m := range regexp.MustCompile("`(sfwalk perf [^`]*)`").FindAllSubmatch(comingFrom, -1) {
 		lines = append(lines, string(m[1]))
 	}
-	root := newRoot(nil, nil, nil, nil)
+	root := newRoot(Hosts{}, nil)
 	cmd, _, err := root.Find([]string{"perf"})
 	if err != nil {
 		t.Fatal(err)

@@ -85,13 +85,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				args, command = args[:at], args[at:]
 			}
-			if flags.wall && !cmd.Flags().Changed("frequency") {
-				flags.frequency = record.UsualWallFrequency
-			}
-			if flags.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
-				return usageError{errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack")}
-			}
-			pids, err := flags.check(args, command)
+			pids, err := flags.check(cmd, args, command)
 			if err != nil {
 				return err
 			}
@@ -106,22 +100,28 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 		},
 	}
 	f := cmd.Flags()
+	flags.addSampling(cmd, host)
 	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
-	f.IntVarP(&flags.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
-	f.BoolVar(&flags.wall, "wall", false, "sample all threads, running or waiting, by short stops")
-	f.StringVar(&flags.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
-	flags.stack = perfevent.MaxStack
-	f.Var(&flags.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
-	f.BoolVar(&flags.system, "system", false, "record all processes of the machine")
 	flags.pages.add(cmd)
 	flags.profileFlags.add(cmd, ", with --http none")
-	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
-	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
-	flags.tableFlags.add(cmd, host)
-	flags.debug.add(cmd, host)
-	flags.color = "never"
 	cmd.ValidArgsFunction = completeProcess
 	return cmd
+}
+
+// addSampling adds the flags that say how samples are taken and named.
+func (r *recordFlags) addSampling(cmd *cobra.Command, host PluginHost) {
+	f := cmd.Flags()
+	f.IntVarP(&r.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
+	f.BoolVar(&r.wall, "wall", false, "sample all threads, running or waiting, by short stops")
+	f.StringVar(&r.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
+	r.stack = perfevent.MaxStack
+	f.Var(&r.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
+	f.BoolVar(&r.system, "system", false, "record all processes of the machine")
+	f.BoolVar(&r.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
+	f.BoolVar(&r.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
+	r.tableFlags.add(cmd, host)
+	r.debug.add(cmd, host)
+	r.color = "never"
 }
 
 func eventNames() (list []string) {
@@ -132,38 +132,12 @@ func eventNames() (list []string) {
 }
 
 // check finds mistakes in the flags, and returns the processes that the arguments name.
-func (r *recordFlags) check(args, command []string) (pids []int, err error) {
-	given := 0
-	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
-		if is {
-			given++
-		}
+func (r *recordFlags) check(cmd *cobra.Command, args, command []string) (pids []int, err error) {
+	if pids, err = r.checkSampling(cmd, args, command); err != nil {
+		return nil, err
 	}
-	switch {
-	case given == 0:
-		return nil, usageError{errors.New("record what? Give a PID, --system, or -- and a command")}
-	case given > 1:
-		return nil, usageError{errors.New("a PID, --system, and -- with a command are different things to record: give one")}
-	case r.wall && r.system:
-		return nil, usageError{errors.New("--wall stops processes: say which, instead of --system")}
-	case r.wall && r.frequency > 1000:
-		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 1000 with --wall", r.frequency)}
-	case r.duration < 0:
+	if r.duration < 0 {
 		return nil, usageError{fmt.Errorf("--duration %v: want more than 0", r.duration)}
-	case r.frequency < 1 || r.frequency > 100_000:
-		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 100000", r.frequency)}
-	case r.stack < 256 || r.stack > perfevent.MaxStack:
-		return nil, usageError{fmt.Errorf("--stack %d: want 256 to %d bytes", r.stack, perfevent.MaxStack)}
-	case !slices.Contains(eventNames(), r.event):
-		return nil, usageError{fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", "))}
-	}
-	r.stack &^= 7
-	for _, a := range args {
-		pid, err := processID(a)
-		if err != nil {
-			return nil, fmt.Errorf("record %w", err)
-		}
-		pids = append(pids, pid)
 	}
 	if err := r.pages.check(); err != nil {
 		return nil, err
@@ -175,10 +149,52 @@ func (r *recordFlags) check(args, command []string) (pids []int, err error) {
 	return pids, nil
 }
 
-// run records and writes the profile.
-func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, command []string) error {
+// checkSampling finds mistakes in the flags of addSampling, and returns the processes that the arguments name.
+func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) (pids []int, err error) {
+	if r.wall && !cmd.Flags().Changed("frequency") {
+		r.frequency = record.UsualWallFrequency
+	}
+	if r.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
+		return nil, usageError{errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack")}
+	}
+	given := 0
+	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0 && cmd.Name() == "top":
+		return nil, usageError{errors.New("top of what? Give a PID, or --system")}
+	case given == 0:
+		return nil, usageError{errors.New("record what? Give a PID, --system, or -- and a command")}
+	case given > 1:
+		return nil, usageError{errors.New("a PID, --system, and -- with a command are different things to record: give one")}
+	case r.wall && r.system:
+		return nil, usageError{errors.New("--wall stops processes: say which, instead of --system")}
+	case r.wall && r.frequency > 1000:
+		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 1000 with --wall", r.frequency)}
+	case r.frequency < 1 || r.frequency > 100_000:
+		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 100000", r.frequency)}
+	case r.stack < 256 || r.stack > perfevent.MaxStack:
+		return nil, usageError{fmt.Errorf("--stack %d: want 256 to %d bytes", r.stack, perfevent.MaxStack)}
+	case !slices.Contains(eventNames(), r.event):
+		return nil, usageError{fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", "))}
+	}
+	r.stack &^= 7
+	for _, a := range args {
+		pid, err := processID(a)
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", cmd.Name(), err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// options returns what the flags say of how samples are taken.
+func (r *recordFlags) options(pids []int, said *warningList) (record.Options, error) {
 	narrow := map[string]string{"amd64": "386", "arm64": "arm"}
-	var warnings []string
 	options := record.Options{
 		PIDs: pids, Wall: r.wall, Frequency: r.frequency, StackSize: int(r.stack),
 		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
@@ -186,14 +202,20 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 		Table: func(pid int, a *arch.Arch) *frame.Table {
 			return r.table(a, false, r.plugins.about(Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)}))
 		},
-		Warn: func(format string, args ...any) { // the same is found whenever what is mapped has changed
-			if text := fmt.Sprintf(format, args...); len(warnings) < maxWarnings && !slices.Contains(warnings, text) {
-				warnings = append(warnings, text)
-			}
-		},
+		Warn: said.add,
 	}
 	if options.Arch == nil {
-		return fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
+		return options, fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
+	}
+	return options, nil
+}
+
+// run records and writes the profile.
+func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, command []string) error {
+	var said warningList
+	options, err := r.options(pids, &said)
+	if err != nil {
+		return err
 	}
 	file, err := r.open()
 	if err != nil {
@@ -258,7 +280,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if err := r.write(cmd, file, shown.now()); err != nil {
 		return err
 	}
-	for _, text := range append(warnings, r.warnings()...) {
+	for _, text := range append(said, r.warnings()...) {
 		warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), shown.profile)

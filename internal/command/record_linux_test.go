@@ -251,7 +251,7 @@ func TestRecordPage(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^    (sfwalk record .*)$").FindAllSubmatch(text, -1) {
 		lines = append(lines, string(m[1]))
 	}
-	root := newRoot(nil, nil, nil, nil)
+	root := newRoot(Hosts{}, nil)
 	cmd, _, err := root.Find([]string{"record"})
 	if err != nil {
 		t.Fatal(err)

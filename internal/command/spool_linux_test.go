@@ -29,7 +29,7 @@ func TestCoreFromPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root := newRoot(nil, nil, nil, []string{name, "-"})
+		root := newRoot(Hosts{}, []string{name, "-"})
 		var out bytes.Buffer
 		in, err := os.Open(file)
 		if err != nil {

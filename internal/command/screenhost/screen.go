@@ -1,0 +1,94 @@
+// Package screenhost has the user's terminal, for commands with a screen. It is a package of its own so that only sfwalk-full links a
+// library of terminals.
+package screenhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gdamore/tcell/v2"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/printable"
+)
+
+// Terminal is the [command.ScreenHost] of this process's terminal.
+type Terminal struct{}
+
+var _ command.ScreenHost = Terminal{}
+
+// Show implements [command.ScreenHost].
+func (Terminal) Show(ctx context.Context, s command.Screen) error {
+	if !term.IsTerminal(int(os.Stdout.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return errors.New("this is no terminal: use 'sfwalk record', which writes files")
+	}
+	screen, err := tcell.NewScreen()
+	if err != nil {
+		return fmt.Errorf("terminal %q: %w", os.Getenv("TERM"), err)
+	}
+	return show(ctx, screen, s)
+}
+
+// show shows s on a screen.
+func show(ctx context.Context, screen tcell.Screen, s command.Screen) error {
+	if err := screen.Init(); err != nil {
+		return fmt.Errorf("terminal %q: %w", os.Getenv("TERM"), err)
+	}
+	defer screen.Fini()
+	events, quit := make(chan tcell.Event), make(chan struct{})
+	defer close(quit)
+	go screen.ChannelEvents(events, quit)
+	for {
+		draw(screen, s)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.Changed:
+		case event := <-events:
+			switch event := event.(type) {
+			case nil:
+				return errors.New("the terminal is gone")
+			case *tcell.EventResize:
+				screen.Sync()
+			case *tcell.EventKey:
+				if s.Key(name(event)) {
+					return nil
+				}
+			}
+		}
+	}
+}
+
+// styles are those of [command.Style].
+var styles = [...]tcell.Style{command.Plain: tcell.StyleDefault, command.Heading: tcell.StyleDefault.Bold(true), command.Selected: tcell.StyleDefault.Reverse(true), command.Dim: tcell.StyleDefault.Dim(true)}
+
+func draw(screen tcell.Screen, s command.Screen) {
+	width, height := screen.Size()
+	screen.Clear()
+	for y, line := range s.Draw(height) {
+		text := printable.Escape(line.Text)
+		if line.Style == command.Selected {
+			text += strings.Repeat(" ", max(0, width-len(text)))
+		}
+		screen.PutStrStyled(0, y, text, styles[line.Style])
+	}
+	screen.Show()
+}
+
+// names are those of keys that have no character.
+var names = map[tcell.Key]string{
+	tcell.KeyUp: "up", tcell.KeyDown: "down", tcell.KeyLeft: "left", tcell.KeyRight: "right", tcell.KeyPgUp: "pgup", tcell.KeyPgDn: "pgdn",
+	tcell.KeyHome: "home", tcell.KeyEnd: "end", tcell.KeyEnter: "enter", tcell.KeyEscape: "esc", tcell.KeyBackspace: "backspace",
+	tcell.KeyBackspace2: "backspace", tcell.KeyCtrlC: "ctrl-c",
+}
+
+func name(event *tcell.EventKey) string {
+	if event.Key() == tcell.KeyRune {
+		return string(event.Rune())
+	}
+	return names[event.Key()]
+}
