@@ -30,6 +30,8 @@ func TestOneSkip(t *testing.T) {
 // mayTime are the files that sleep, or let time pass, for another purpose than to wait.
 var mayTime = map[string]string{
 	"internal/gdbtest/await.go":                      "Await itself",
+	"internal/gdbtest/full.go":                       "gdb may take hours for one picture",
+	"internal/command/locals_programs_linux_test.go": "counts how often it does",
 	"internal/bounds/bounds.go":                      "what is looked at each time is the CPU time",
 	"target/remote/wire_test.go":                     "the wire has a time of its own",
 	"internal/bench/command/command_test.go":         "what is ended does not end by itself",
