@@ -90,7 +90,8 @@ func (g *Guest) perf(t *testing.T) {
 				}
 			}
 			for stack, n := range ours {
-				if stack != "" && strings.Count(stack, "deeper;") != c.calls {
+				// Now and then s390x's kernel copies less of a stack than there is; then perf has no more.
+				if stack != "" && strings.Count(stack, "deeper;") != c.calls && theirs[stack] != n {
 					t.Errorf("%d samples of %s", n, stack)
 				}
 			}
