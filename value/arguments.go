@@ -144,7 +144,7 @@ func (c *context) number(t *Type, n uint64) (Value, bool) {
 		return Value{}, false
 	}
 	b := c.smallBytes(size)
-	put(b, n, t.order() == bigEndian)
+	put(b, n, 0, t.order() == bigEndian)
 	return Value{Type: t, bytes: b, read: true, frame: c, mem: c.mem}, true
 }
 

@@ -159,10 +159,10 @@ func (e *evaluation) fromFloat(t *Type, x floating) Value {
 	switch size {
 	case 4:
 		v.bytes = make([]byte, 4)
-		put(v.bytes, uint64(math.Float32bits(float32(x.near()))), false)
+		put(v.bytes, uint64(math.Float32bits(float32(x.near()))), 0, false)
 	case 8:
 		v.bytes = make([]byte, 8)
-		put(v.bytes, math.Float64bits(x.near()), false)
+		put(v.bytes, math.Float64bits(x.near()), 0, false)
 	default:
 		v.bytes = f.pack(x, size)
 	}

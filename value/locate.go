@@ -179,13 +179,13 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 			size = c.r.Arch.PtrSize
 		}
 		source = c.smallBytes(uint64(size))
-		put(source, l.Bits, big)
+		put(source, l.Bits, l.High, big)
 		if big {
 			skip = lowest(source, skip, n)
 		}
 		if whole && uint64(size) < n/8 { // wider than the number: gdb has zeros
 			source, skip = make([]byte, n/8), 0
-			put(source, l.Bits, big)
+			put(source, l.Bits, l.High, big)
 		}
 	case dwarfexpr.Implicit:
 		source = l.Bytes
@@ -206,11 +206,14 @@ func lowest(number []byte, skip, n uint64) uint64 {
 	return max(8*uint64(len(number)), skip+n) - skip - n
 }
 
-func put(b []byte, n uint64, big bool) {
+func put(b []byte, low, high uint64, big bool) {
 	for i := range b {
 		var x byte
-		if i < 8 {
-			x = byte(n >> (8 * i))
+		switch {
+		case i < 8:
+			x = byte(low >> (8 * i))
+		case i < 16:
+			x = byte(high >> (8 * (i - 8)))
 		}
 		if big {
 			b[len(b)-1-i] = x

@@ -94,3 +94,35 @@ func TestDecimalsAsProgram(t *testing.T) {
 		t.Errorf("%d numbers, the program has %d", next, len(rows))
 	}
 }
+
+// TestWideAsProgram compares integers of 16 bytes that are nowhere, which GDB 13 does not compute, with what the program itself makes of them.
+func TestWideAsProgram(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	path := filepath.Join(t.TempDir(), "numbers")
+	p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "wide.c"), gdbtest.Tool(t, "gcc"), "-O2", "-g"), path)
+	said, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals", "--frame", "nowhere")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	computed := 0
+	for line := range strings.Lines(string(said)) {
+		name, want, _ := strings.Cut(strings.TrimSpace(line), " ")
+		m := regexp.MustCompile(`(?m)^\s+` + name + ` = (.*)$`).FindStringSubmatch(out)
+		switch {
+		case m == nil:
+			t.Errorf("%s is not there:\n%s", name, out)
+		case m[1] == "<optimized out>": // the compiler has not described it
+		case m[1] != want:
+			t.Errorf("%s = %s, want %s", name, m[1], want)
+		default:
+			computed++
+		}
+	}
+	if computed < 8 {
+		t.Errorf("%d numbers are known:\n%s", computed, out)
+	}
+}

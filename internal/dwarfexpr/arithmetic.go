@@ -14,7 +14,11 @@ func (e *evaluation) arithmetic(op byte) bool {
 		if v.t.float() {
 			e.fail(malformed("adds an integer to a float"))
 		}
-		e.pushOperand(operand{(v.bits + n) & mask(v.t.width(e.x.AddrSize)), v.t})
+		if v.t.wide() {
+			e.wideIntegers(opPlus, v, operand{bits: n})
+			break
+		}
+		e.pushOperand(operand{bits: (v.bits + n) & mask(v.t.width(e.x.AddrSize)), t: v.t})
 	case opAnd, opDiv, opMinus, opMod, opMul, opOr, opPlus, opShl, opShr, opShra, opXor,
 		opEq, opGe, opGt, opLe, opLt, opNe:
 		b := e.popOperand()
@@ -26,6 +30,8 @@ func (e *evaluation) arithmetic(op byte) bool {
 			e.fail(malformed("the two values have different types"))
 		case a.t.float() || b.t.float():
 			e.floats(op, a, b)
+		case a.t.wide():
+			e.wideIntegers(op, a, b)
 		default:
 			if a.t.generic() && !shift {
 				a.t = b.t
@@ -52,6 +58,10 @@ func (e *evaluation) unary(op byte) {
 		}
 		return
 	}
+	if v.t.wide() {
+		e.wideUnary(op, v)
+		return
+	}
 	n := v.bits
 	switch {
 	case op == opNot:
@@ -59,7 +69,7 @@ func (e *evaluation) unary(op byte) {
 	case op == opNeg, (v.t.generic() || v.t.signed()) && extend(n, size) < 0:
 		n = -n
 	}
-	e.pushOperand(operand{n & mask(size), v.t})
+	e.pushOperand(operand{bits: n & mask(size), t: v.t})
 }
 
 func (e *evaluation) floats(op byte, a, b operand) {
@@ -89,7 +99,10 @@ func (e *evaluation) floats(op byte, a, b operand) {
 func (e *evaluation) integers(op byte, a, b operand) {
 	size := a.t.width(e.x.AddrSize)
 	unsigned := !a.t.generic() && !a.t.signed()
-	x, y := extend(a.bits, size), extend(b.bits, b.t.width(e.x.AddrSize))
+	if b.t.wide() { // bits to shift by
+		b.bits |= min(1, b.high) << 63
+	}
+	x, y := extend(a.bits, size), extend(b.bits, min(8, b.t.width(e.x.AddrSize)))
 	var is, ok bool
 	if unsigned {
 		is, ok = compare(op, a.bits, b.bits)
@@ -137,7 +150,7 @@ func (e *evaluation) integers(op byte, a, b operand) {
 			v %= b.bits
 		}
 	}
-	e.pushOperand(operand{v & mask(size), a.t})
+	e.pushOperand(operand{bits: v & mask(size), t: a.t})
 }
 
 // truth pushes 1 or 0, of the generic type.
@@ -150,7 +163,7 @@ func (e *evaluation) truth(is bool) {
 }
 
 // compare compares two numbers; ok is false if op compares nothing.
-func compare[T int64 | uint64 | float64](op byte, x, y T) (is, ok bool) {
+func compare[T int | int64 | uint64 | float64](op byte, x, y T) (is, ok bool) {
 	switch op {
 	case opEq:
 		return x == y, true

@@ -20,7 +20,7 @@ func (e *evaluation) arrange(op byte) bool {
 		e.rotate(3)
 	case opSkip, opBra:
 		by := int(int16(r.U16()))
-		if op == opBra && e.pop() == 0 || r.Bad || e.err != nil {
+		if op == opBra && e.zero() || r.Bad || e.err != nil {
 			break
 		}
 		to := r.Off + by
@@ -39,6 +39,13 @@ func (e *evaluation) arrange(op byte) bool {
 		return false
 	}
 	return true
+}
+
+// zero pops a number, and reports whether it is 0.
+func (e *evaluation) zero() bool {
+	n := len(e.stack)
+	high := n > 0 && e.stack[n-1].high != 0
+	return e.pop() == 0 && !high
 }
 
 // pick pushes a copy of the value that lies i below the top.

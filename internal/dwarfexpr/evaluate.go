@@ -174,7 +174,7 @@ func (e *evaluation) fail(err error) {
 	}
 }
 
-func (e *evaluation) push(v uint64) { e.pushOperand(operand{v & mask(e.x.AddrSize), Type{}}) }
+func (e *evaluation) push(v uint64) { e.pushOperand(operand{bits: v & mask(e.x.AddrSize)}) }
 
 func (e *evaluation) pushOperand(v operand) {
 	if len(e.stack) == maxStack {
@@ -264,6 +264,30 @@ func (e *evaluation) load(addr uint64, size int) uint64 {
 		return 0
 	}
 	return e.number(b[:size])
+}
+
+// loadTyped returns a value of a type in memory.
+func (e *evaluation) loadTyped(addr uint64, t Type) operand {
+	if !t.wide() {
+		return operand{bits: e.load(addr, t.width(e.x.AddrSize)), t: t}
+	}
+	low, high := addr, addr+8
+	if dwarfdata.New(nil, e.x.Order).Big {
+		low, high = high, low
+	}
+	return operand{e.load(low, 8), e.load(high, 8), t}
+}
+
+// typedNumber returns the value of a type that bytes hold, which are as many as it has.
+func (e *evaluation) typedNumber(b []byte, t Type) operand {
+	if !t.wide() {
+		return operand{bits: e.number(b), t: t}
+	}
+	low, high := b[:8], b[8:]
+	if dwarfdata.New(nil, e.x.Order).Big {
+		low, high = high, low
+	}
+	return operand{e.number(low), e.number(high), t}
 }
 
 // number returns up to 8 bytes as a number in the target's byte order.

@@ -62,6 +62,7 @@ type Location struct {
 	Addr   uint64
 	Reg    trad.Reg
 	Bits   uint64
+	High   uint64 // the upper 64 bits of a value of 16 bytes
 	Type   Type
 	Bytes  []byte
 	Ref    uint64 // an offset in .debug_info

@@ -20,7 +20,7 @@ func (e *evaluation) place(op byte) bool {
 		e.loc, e.whole = Location{Kind: Register, Reg: trad.Reg(n)}, true
 	case opStackValue:
 		v := e.popOperand()
-		e.loc, e.whole = Location{Kind: Value, Bits: v.bits, Type: v.t}, true
+		e.loc, e.whole = Location{Kind: Value, Bits: v.bits, High: v.high, Type: v.t}, true
 	case opImplicitValue:
 		e.loc, e.whole = Location{Kind: Implicit, Bytes: r.Take(r.ULEB128())}, true
 	case opImplicitPointer:

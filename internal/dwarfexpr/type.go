@@ -1,11 +1,14 @@
 package dwarfexpr
 
-import "math"
+import (
+	"math"
+	"math/big"
+)
 
 // Type is the base type of a value on the stack. The zero Type is the generic type: an integer of the
 // size of an address, without a sign (DWARF 5, section 2.5.1).
 type Type struct {
-	Size     int // in bytes: 1 to 8, of a float 2, 4 or 8; 0 for the generic type
+	Size     int // in bytes: 1 to 8 or 16, of a float 2, 4 or 8; 0 for the generic type
 	Encoding Encoding
 }
 
@@ -48,7 +51,7 @@ func (t Type) valid() bool {
 	case Float:
 		return t.float()
 	case Address, Boolean, Signed, SignedChar, Unsigned, UnsignedChar:
-		return t.Size >= 1 && t.Size <= 8
+		return t.Size >= 1 && t.Size <= 8 || t.wide()
 	}
 	return false
 }
@@ -64,9 +67,11 @@ func (t Type) width(addrSize int) int {
 // operand is one value on the stack. The bits above its width are zero.
 type operand struct {
 	bits uint64
+	high uint64 // the upper 64 bits of an integer of 16 bytes
 	t    Type
 }
 
+// mask returns the bits of a number of 1 to 8 bytes.
 func mask(bytes int) uint64 { return ^uint64(0) >> (64 - 8*bytes) }
 
 func extend(v uint64, bytes int) int64 {
@@ -89,11 +94,11 @@ func (v operand) number() float64 {
 func real(x float64, t Type) operand {
 	switch t.Size {
 	case 2:
-		return operand{uint64(toHalf(x)), t}
+		return operand{bits: uint64(toHalf(x)), t: t}
 	case 4:
-		return operand{uint64(math.Float32bits(float32(x))), t}
+		return operand{bits: uint64(math.Float32bits(float32(x))), t: t}
 	}
-	return operand{math.Float64bits(x), t}
+	return operand{bits: math.Float64bits(x), t: t}
 }
 
 // fromHalf returns the value of a number of binary16 (IEEE 754, section 3.4).
@@ -140,19 +145,28 @@ func (e *evaluation) convert(v operand, to Type) operand {
 	switch {
 	case v.t.float() && to.float():
 		return real(v.number(), to)
+	case v.t.float() && to.wide():
+		return fromFloat(v.number(), to)
+	case to.float() && v.t.wide():
+		x, _ := new(big.Float).SetInt(v.integer(e.x.AddrSize)).Float64()
+		return real(x, to)
+	case to.wide():
+		return fromInteger(v.integer(e.x.AddrSize), to)
+	case v.t.wide():
+		return operand{bits: v.bits & mask(size), t: to}
 	case v.t.float():
 		x := v.number()
 		n := uint64(int64(x))
 		if x >= 1<<63 {
 			n = uint64(x)
 		}
-		return operand{n & mask(size), to}
+		return operand{bits: n & mask(size), t: to}
 	case to.float() && v.t.signed():
 		return real(float64(extend(v.bits, from)), to)
 	case to.float():
 		return real(float64(v.bits), to)
 	case v.t.signed():
-		return operand{uint64(extend(v.bits, from)) & mask(size), to}
+		return operand{bits: uint64(extend(v.bits, from)) & mask(size), t: to}
 	}
-	return operand{v.bits & mask(size), to}
+	return operand{bits: v.bits & mask(size), t: to}
 }

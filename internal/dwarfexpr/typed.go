@@ -27,12 +27,16 @@ func (e *evaluation) typed(op byte) bool {
 			e.fail(malformed("constant of %d bytes for a type of %d", len(b), t.Size))
 			break
 		}
-		e.pushOperand(operand{e.number(b), t})
+		e.pushOperand(e.typedNumber(b, t))
 	case opRegvalType:
 		n := r.ULEB128()
 		t := e.typeAt(r.ULEB128())
-		if e.err == nil && !r.Bad {
-			e.pushOperand(operand{e.register(n) & mask(t.width(e.x.AddrSize)), t})
+		switch {
+		case e.err != nil || r.Bad:
+		case t.wide():
+			e.fail(unavailable("a register of 16 bytes"))
+		default:
+			e.pushOperand(operand{bits: e.register(n) & mask(t.width(e.x.AddrSize)), t: t})
 		}
 	case opDerefType:
 		size := int(r.U8())
@@ -41,7 +45,7 @@ func (e *evaluation) typed(op byte) bool {
 		if e.err == nil && size != t.width(e.x.AddrSize) {
 			e.fail(malformed("reads %d bytes for a type of %d", size, t.Size))
 		}
-		e.pushOperand(operand{e.load(addr, size), t})
+		e.pushOperand(e.loadTyped(addr, t))
 	case opConvert, opReinterpret:
 		t := e.typeAt(r.ULEB128())
 		v := e.popOperand()
@@ -55,7 +59,7 @@ func (e *evaluation) typed(op byte) bool {
 		if v.t.width(e.x.AddrSize) != t.width(e.x.AddrSize) {
 			e.fail(malformed("a value of one size is taken for one of another"))
 		}
-		e.pushOperand(operand{v.bits, t})
+		e.pushOperand(operand{v.bits, v.high, t})
 	default:
 		return false
 	}
