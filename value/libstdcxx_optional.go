@@ -5,11 +5,25 @@ import (
 	"strings"
 )
 
+// maxInside bounds objects that contain one another and nothing else. GDB's printers end at some hundreds, with an error.
+const maxInside = 100
+
 // contained fills in what an object contains: the children of a container, or one value. text returns what is before them, by the
-// text of the container if there is one.
+// text of the container if there is one. It returns nil, so that the members are written, if the object contains itself, which a broken one may do.
 func (o *object) contained(v *Value, usual hint, text func(container string, is bool) string) *shown {
 	s := &shown{hint: usual}
-	if in := o.w.cxxShownReference(v); in != nil && in.children != nil {
+	w := o.w
+	var in *shown
+	if w.inside++; w.inside > maxInside {
+		w.endless = true
+	} else {
+		in = w.cxxShownReference(v)
+	}
+	if w.inside--; w.endless {
+		w.endless = w.inside > 0
+		return nil
+	}
+	if in != nil && in.children != nil {
 		if in.err != nil {
 			s.err = in.err
 			return s

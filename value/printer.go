@@ -110,6 +110,8 @@ type writer struct {
 	structs int      // that are not elements of containers
 	summary bool     // as an argument: the elements of containers are left out
 	nesting int      // of texts within each other
+	inside  int      // of objects that contain one another and nothing else
+	endless bool     // they were too many
 	failure error    // memory that is not there has ended the text
 	cost    *int     // of what was read, also by texts around this one
 
