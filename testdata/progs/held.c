@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
 	char c;
 	long r = 0;
 	static int word = 1;
-	struct timespec t = {1, 500000000};
+	struct timespec t = {8, 0}; // time enough for calls on a busy machine
 	struct pollfd in = {0, POLLIN, 0};
 	if (!strcmp(where, "alt"))
 		alt(threads);
@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
 	} else if (!strcmp(where, "nanosleep"))
 		r = nanosleep(&t, 0);
 	else if (!strcmp(where, "poll"))
-		r = poll(0, 0, 1500);
+		r = poll(0, 0, 8000);
 	else if (!strcmp(where, "futextimeout"))
 		r = syscall(SYS_futex, &word, FUTEX_WAIT, 1, &t, 0, 0);
 	else if (!strcmp(where, "pollin"))
