@@ -77,7 +77,11 @@ func TestTop(t *testing.T) {
 		t.Errorf("deeper has not all samples:\n%s", screen)
 	}
 	m.keys("t")
-	m.await(fmt.Sprintf(`(?s)THREAD.*shares %d\n`, p.PID+1))
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+	if err != nil || len(tasks) != 3 {
+		t.Fatalf("%d threads: %v", len(tasks), err)
+	}
+	m.await(fmt.Sprintf(`(?s)THREAD.*shares (%s|%s) *\n`, tasks[1].Name(), tasks[2].Name()))
 	m.keys("t", "1")
 	m.await(`OWN▼.*FUNCTION`)
 	m.keys("Enter")
