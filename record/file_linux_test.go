@@ -38,7 +38,7 @@ func perfRecord(t *testing.T, args ...string) string {
 	return file
 }
 
-// perfScript returns the user's frames of each sample, as perf script has them: where in its file each is.
+// perfScript returns the user's frames of each sample, as perf script has them: where in its file each is, or, of newer releases, its address.
 func perfScript(t *testing.T, file string) map[sampleAt][]string {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Tool(t, "perf"), "script", "-i", file, "--no-inline", "--ns", "--max-stack", "2000", "-F", "tid,time,ip,sym,dso").Output()
@@ -96,8 +96,20 @@ func open(t *testing.T, file string) *perfdata.Reader {
 	return data
 }
 
-// walked returns the frames of each sample as we walk them, in the form of perfScript, and how each walk ends.
-func walked(t *testing.T, data *perfdata.Reader) (map[sampleAt][]string, map[sampleAt]frame.StopReason, *record.File) {
+// addresses reports whether perf script has the addresses of frames, not where in their files they are: a program lies above 4 GiB.
+func addresses(stacks map[sampleAt][]string, program string) bool {
+	for _, list := range stacks {
+		for _, x := range list {
+			if addr, file, _ := strings.Cut(x, " "); file == filepath.Base(program) {
+				return len(addr) > 8
+			}
+		}
+	}
+	return false
+}
+
+// walked returns the frames of each sample as we walk them, in the form of perfScript, and how each walk ends. absolute asks for addresses.
+func walked(t *testing.T, data *perfdata.Reader, absolute bool) (map[sampleAt][]string, map[sampleAt]frame.StopReason, *record.File) {
 	t.Helper()
 	stacks, ends := map[sampleAt][]string{}, map[sampleAt]frame.StopReason{}
 	f, err := record.ReadFileChecked(data, record.FileOptions{
@@ -109,7 +121,10 @@ func walked(t *testing.T, data *perfdata.Reader) (map[sampleAt][]string, map[sam
 		ends[at] = stop
 		list := make([]string, len(addrs))
 		for i, addr := range addrs {
-			list[i] = where(modules, addr)
+			if list[i] = where(modules, addr); absolute {
+				_, file, _ := strings.Cut(list[i], " ")
+				list[i] = fmt.Sprintf("%x %s", addr, file)
+			}
 		}
 		stacks[at] = list
 	})
@@ -182,7 +197,7 @@ func TestFileStacks(t *testing.T) {
 				file = perfRecord(t, append(args, program...)...)
 			}
 			theirs := perfScript(t, file)
-			ours, ends, f := walked(t, open(t, file))
+			ours, ends, f := walked(t, open(t, file), addresses(theirs, exe))
 			if len(ours) != len(theirs) {
 				t.Errorf("%d samples, perf has %d", len(ours), len(theirs))
 			}

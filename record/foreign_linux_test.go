@@ -39,7 +39,7 @@ func TestFileForeign(t *testing.T) {
 			}
 			t.Setenv("HOME", home)
 			theirs := readScript(t, script)
-			ours, ends, f := walked(t, open(t, filepath.Join(dir, "perf.data")))
+			ours, ends, f := walked(t, open(t, filepath.Join(dir, "perf.data")), false)
 			for at, b := range theirs {
 				if a := ours[at]; !slices.Equal(a, b) || !ends[at].Whole() || len(a) != 13 {
 					t.Errorf("%v: %v\n%s\nperf:\n%s", at, ends[at], strings.Join(a, "\n"), strings.Join(b, "\n"))

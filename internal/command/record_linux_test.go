@@ -251,6 +251,13 @@ func TestRecordPage(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^    (sfwalk record .*)$").FindAllSubmatch(text, -1) {
 		lines = append(lines, string(m[1]))
 	}
+	comingFrom, err := os.ReadFile("../../docs/coming-from.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile("`(sfwalk record [^`]*)`").FindAllSubmatch(comingFrom, -1) {
+		lines = append(lines, string(m[1]))
+	}
 	root := newRoot(Hosts{}, nil)
 	cmd, _, err := root.Find([]string{"record"})
 	if err != nil {

@@ -114,6 +114,17 @@ func TestDeadlocks(t *testing.T) {
 		t.Run(tt.kind, func(t *testing.T) {
 			p := gdbtest.Start(t, program, tt.kind)
 			doc := waitsOf(t, "sfwalk attach", "attach", strconv.Itoa(p.PID), "--consistent")
+			if tt.kind == "inherit" { // the kernel refuses the one that comes last, or both if they come at once
+				refused := 0
+				for _, th := range doc.Threads {
+					if th.Waits != nil && th.Waits.Refused {
+						refused++
+					}
+				}
+				if tt.owned = 2 - refused; refused == 0 {
+					t.Errorf("no thread was refused its lock: %+v", doc)
+				}
+			}
 			if tt.expression != "" {
 				if n := doc.check(t, gdbOwners(t, p.PID, tt.expression), tt.is); n != tt.owned {
 					t.Errorf("%d threads wait for locks with owners, want %d: %+v", n, tt.owned, doc)
