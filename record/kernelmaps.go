@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
@@ -100,7 +101,7 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	for i := range own {
 		own[i] -= shift
 	}
-	for addr, name := range readKernelNames(f, own) {
+	for addr, name := range kernelnames.Read(f, own) {
 		names[addr+shift] = name
 	}
 	return names

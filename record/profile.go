@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
@@ -68,6 +69,10 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 
 // Namer names the frames of one recording's profiles. It keeps the names, for the next profile. One goroutine may use it.
 type Namer struct {
+	// Kernel returns the functions of the kernel that runs which hold addresses; nil for what /proc/kallsyms has, which takes the kernel some
+	// 50 ms to write.
+	Kernel func(addrs []uint64) map[uint64]string
+
 	symbols *symbol.Symbolizer
 	profile *Profile
 	named   [][]picture.Place // by the numbers of places; nil where nobody has asked
@@ -153,7 +158,11 @@ func (n *Namer) nameKernel() {
 		maps.Copy(n.kernel, n.profile.file.kernel.names(addrs))
 		return
 	}
-	maps.Copy(n.kernel, kernelNames(addrs))
+	names := n.Kernel
+	if names == nil {
+		names = kernelnames.Running
+	}
+	maps.Copy(n.kernel, names(addrs))
 }
 
 // compiled returns the name that a compiler at run time has given its code; "" if it has given none.

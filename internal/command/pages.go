@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -100,6 +101,9 @@ func newShown(recorder *record.Recorder, title string, flags *walkFlags) *shown 
 		return ""
 	}, flags, false)
 	s.namer = record.NewNamer(s.symbols)
+	if !flags.noCache {
+		s.namer.Kernel = kernelnames.NewCache().Names
+	}
 	return s
 }
 

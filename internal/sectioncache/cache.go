@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/trust"
+	"github.com/sfwalk/sfwalk/internal/usercache"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -44,63 +43,12 @@ type Cache struct {
 
 // New returns the user's cache. When ctx is done, it keeps no more.
 func New(ctx context.Context) *Cache {
-	return in(ctx, func() string {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			return ""
-		}
-		return filepath.Join(dir, "sfwalk", "sections")
-	})
+	return in(ctx, func() *os.Root { return usercache.Folder("sections") })
 }
 
 // in returns a cache in a folder, which is made if it is not there.
-func in(ctx context.Context, path func() string) *Cache {
-	return &Cache{ctx: ctx, room: usualRoom, now: time.Now, folder: sync.OnceValue(func() *os.Root { return folder(path()) })}
-}
-
-// folder opens the folder of a cache. It returns nil if that is not the user's own, or if anybody else
-// can put another one in its place.
-func folder(path string) *os.Root {
-	if !filepath.IsAbs(path) {
-		return nil
-	}
-	// First the innermost folder that is there: nothing is made in another user's folder.
-	there := path
-	for there != filepath.Dir(there) {
-		if _, err := os.Lstat(there); err == nil {
-			break
-		}
-		there = filepath.Dir(there)
-	}
-	real, ok := ownFolder(there)
-	if !ok {
-		return nil
-	}
-	if there != path {
-		rest, err := filepath.Rel(there, path)
-		if err != nil || os.MkdirAll(filepath.Join(real, rest), 0o700) != nil {
-			return nil
-		}
-		if real, ok = ownFolder(filepath.Join(real, rest)); !ok {
-			return nil
-		}
-	}
-	root, err := os.OpenRoot(real)
-	if err != nil {
-		return nil
-	}
-	return root
-}
-
-// ownFolder returns the path of a folder without symbolic links; ok is false if it is not the user's
-// own, or somebody else can exchange it.
-func ownFolder(path string) (real string, ok bool) {
-	f, err := trust.Open(path)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	return f.Path, f.Others == nil && f.Info.IsDir() && ours(f.Info)
+func in(ctx context.Context, open func() *os.Root) *Cache {
+	return &Cache{ctx: ctx, room: usualRoom, now: time.Now, folder: sync.OnceValue(open)}
 }
 
 // fileName returns the name of a section's file.
@@ -146,7 +94,7 @@ func (c *Cache) Open(s symbol.CompressedSection) symbol.InflatedSection {
 // of no use.
 func (c *Cache) reader(f *os.File, key string, size int64) (*section, error) {
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || !ours(info) {
+	if err != nil || !info.Mode().IsRegular() || !usercache.Ours(info) {
 		return nil, fmt.Errorf("not a file of this user's own: %w", errDamaged)
 	}
 	if _, begin := headSize(key, size); info.Size() != begin+size {

@@ -18,12 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/usercache"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // cacheIn returns a cache in a folder, for which all files have been left alone for long.
 func cacheIn(ctx context.Context, dir string) *Cache {
-	c := in(ctx, func() string { return dir })
+	c := in(ctx, func() *os.Root { return usercache.Open(dir) })
 	c.now = func() time.Time { return time.Now().Add(time.Hour) }
 	return c
 }
@@ -125,7 +126,7 @@ func TestUnsettled(t *testing.T) {
 	want := bytesOf(1000)
 	s := debugFile(t, len(want))
 	dir := place(t)
-	c := in(t.Context(), func() string { return dir })
+	c := in(t.Context(), func() *os.Root { return usercache.Open(dir) })
 	c.Keep(s, from(want))
 	if c.Open(s) != nil {
 		t.Error("a file that was written just now is kept")

@@ -2,15 +2,13 @@ package sectioncache
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/usercache"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -28,7 +26,7 @@ func keyOf(s symbol.CompressedSection, now time.Time) (key string, settled, ok b
 	}
 	boot := "-"
 	if unix.Major(uint64(st.Dev)) == 0 { // after the next boot, such devices have other numbers
-		if boot = bootID(); boot == "" || madeUp(s.File) {
+		if boot = usercache.Boot(); boot == "" || madeUp(s.File) {
 			return "", false, false
 		}
 	}
@@ -56,19 +54,4 @@ func madeUp(f *os.File) bool {
 	var of unix.Statfs_t
 	failed := raw.Control(func(fd uintptr) { err = unix.Fstatfs(int(fd), &of) })
 	return failed != nil || err != nil || of.Type == unix.FUSE_SUPER_MAGIC
-}
-
-// bootID returns the kernel's ID of this boot; "" if it cannot be read.
-var bootID = sync.OnceValue(func() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(id))
-})
-
-// ours reports whether a file or folder is this user's, and nobody else can write to it.
-func ours(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && st.Uid == uint32(os.Geteuid()) && info.Mode()&0o022 == 0
 }

@@ -3,7 +3,6 @@
 package sectioncache
 
 import (
-	"io/fs"
 	"time"
 
 	"github.com/sfwalk/sfwalk/symbol"
@@ -13,5 +12,3 @@ import (
 func keyOf(symbol.CompressedSection, time.Time) (key string, settled, ok bool) {
 	return "", false, false
 }
-
-func ours(fs.FileInfo) bool { return false }

@@ -1,4 +1,4 @@
-package record
+package kernelnames
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 )
 
 // The function at or below an address counts, whatever the order of the lines.
-func TestKernelNames(t *testing.T) {
+func TestRead(t *testing.T) {
 	const text = "0000000000000000 A fixed_percpu_data\nffffffff81000000 T _stext\nffffffff81000100 t first\nffffffff81000100 t alias\n" +
 		"ffffffff81000200 D data\nffffffff81000300 W second\nffffffffc0000000 t in_module\t[a_module]\nffffffff81000180 t third\nnonsense\n"
-	got := readKernelNames(strings.NewReader(text), []uint64{0xffffffff81000120, 0xffffffff80000000, 0xffffffff81000100, 0xffffffff81000250, 0xffffffffc0000010, 0xffffffff81000300})
+	got := Read(strings.NewReader(text), []uint64{0xffffffff81000120, 0xffffffff80000000, 0xffffffff81000100, 0xffffffff81000250, 0xffffffffc0000010, 0xffffffff81000300})
 	for addr, want := range map[uint64]string{0xffffffff81000120: "first", 0xffffffff80000000: "", 0xffffffff81000100: "first", 0xffffffff81000250: "third",
 		0xffffffffc0000010: "in_module", 0xffffffff81000300: "second"} {
 		if got[addr] != want {

@@ -1,4 +1,4 @@
-package record
+package kernelnames
 
 import (
 	"bufio"
@@ -9,25 +9,30 @@ import (
 	"strings"
 )
 
-// kernelNames returns the functions of the kernel that runs which hold addresses, from /proc/kallsyms. For users without privileges, all
+// listFile is the kernel's own list of its symbols.
+const listFile = "/proc/kallsyms"
+
+// Running returns the functions of the kernel that runs which hold addresses, from /proc/kallsyms. For users without privileges, all
 // addresses there are 0: then no function has a name.
-func kernelNames(addrs []uint64) map[uint64]string {
+func Running(addrs []uint64) map[uint64]string { return running(listFile, addrs) }
+
+func running(list string, addrs []uint64) map[uint64]string {
 	if len(addrs) == 0 {
 		return nil
 	}
-	f, err := os.Open("/proc/kallsyms")
+	f, err := os.Open(list)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	return readKernelNames(f, addrs)
+	return Read(f, addrs)
 }
 
-// readKernelNames reads lines of an address, a type and a name. Of the symbols at or below an address, the highest counts. There
+// Read returns the functions of a list that hold addresses. It reads lines of an address, a type and a name. Of the symbols at or below an address, the highest counts. There
 // are hundreds of thousands, so only those are kept that may be it. The kernel's own symbols come first and ascend (scripts/kallsyms.c), then
 // those of its modules, which are elsewhere: so once one is above all addresses, nothing that follows is asked for. The kernel takes longer to
 // write the lines than this takes to read them.
-func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
+func Read(r io.Reader, addrs []uint64) map[uint64]string {
 	addrs = slices.Clone(addrs)
 	slices.Sort(addrs)
 	addrs = slices.Compact(addrs)
@@ -44,7 +49,7 @@ func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 		if err != nil && len(line) == 0 {
 			break
 		}
-		addr, rest, ok := kernelAddress(line)
+		addr, function, ok := parse(line)
 		if !ok || addr == 0 {
 			continue
 		}
@@ -52,20 +57,14 @@ func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 			break
 		}
 		last = addr
-		if len(rest) < 3 || rest[1] != ' ' || strings.IndexByte("tTwW", rest[0]) < 0 {
+		if function == nil {
 			continue
 		}
 		i, _ := slices.BinarySearch(addrs, addr)
 		if i == len(addrs) || next[i].addr >= addr {
 			continue
 		}
-		name := rest[2:]
-		if end := bytes.IndexByte(name, '\n'); end >= 0 {
-			name = name[:end]
-		}
-		if end := bytes.IndexByte(name, '\t'); end >= 0 { // the module's name follows
-			name = name[:end]
-		}
+		name, _, _ := bytes.Cut(function, []byte{'\t'}) // the module's name follows
 		next[i] = symbol{addr, string(name)}
 	}
 	names := make(map[uint64]string, len(addrs))
@@ -79,8 +78,17 @@ func readKernelNames(r io.Reader, addrs []uint64) map[uint64]string {
 	return names
 }
 
-// kernelAddress reads the hexadecimal number that a line begins with, and the space behind it.
-func kernelAddress(line []byte) (addr uint64, rest []byte, ok bool) {
+// parse reads a line. function is its name, with its module's if it is of one; nil if the line is of no function.
+func parse(line []byte) (addr uint64, function []byte, ok bool) {
+	addr, rest, ok := address(line)
+	if !ok || len(rest) < 3 || rest[1] != ' ' || strings.IndexByte("tTwW", rest[0]) < 0 {
+		return addr, nil, ok
+	}
+	return addr, bytes.TrimSuffix(rest[2:], []byte{'\n'}), true
+}
+
+// address reads the hexadecimal number that a line begins with, and the space behind it.
+func address(line []byte) (addr uint64, rest []byte, ok bool) {
 	for i, c := range line {
 		switch {
 		case c == ' ':
