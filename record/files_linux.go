@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/mappedfile"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -22,8 +22,10 @@ import (
 type machine struct {
 	mu     sync.Mutex
 	procs  map[int]*proc
-	images elfimage.Cache
-	files  []*os.File
+	images mappedfile.Images
+	root   *os.File // this program's own; nil before it is needed
+
+	noMapFiles bool // tests leave out the way that needs privileges
 }
 
 // proc are the open files of a process. They belong to it alone: another process with its number is another proc.
@@ -66,8 +68,10 @@ func (m *machine) drop(pid int) {
 	}
 }
 
-func (p *proc) open(name string) (*os.File, error) {
-	fd, err := unix.Openat(int(p.dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+func (p *proc) open(name string) (*os.File, error) { return p.openat(name, unix.O_RDONLY) }
+
+func (p *proc) openat(name string, flags int) (*os.File, error) {
+	fd, err := unix.Openat(int(p.dir.Fd()), name, flags|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: p.dir.Name() + "/" + name, Err: err}
 	}
@@ -82,6 +86,10 @@ func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.maps()
+}
+
+func (p *proc) maps() ([]procmaps.Mapping, error) {
 	f, err := p.open("maps")
 	if err != nil {
 		return nil, err
@@ -96,6 +104,16 @@ func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
 		err = os.ErrProcessDone
 	}
 	return maps, err
+}
+
+// has reports whether the process still has a file mapped where it had it.
+func (p *proc) has(f *procmaps.File) bool {
+	maps, err := p.maps()
+	if err != nil {
+		return false
+	}
+	i, ok := procmaps.Find(maps, f.Lo)
+	return ok && maps[i].Inode == f.Inode && maps[i].Major == f.Major && maps[i].Minor == f.Minor
 }
 
 // maxText bounds a file of /proc, bytes.
@@ -150,70 +168,41 @@ func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 		}
 		return ownVDSO()
 	}
-	var file *os.File
-	if err == nil {
-		file = p.mapped(f)
+	ways, done := m.ways(p)
+	defer done()
+	if ways.Memory != nil && !p.has(f) {
+		ways.Memory = nil // it has what is mapped there by now
 	}
-	if file == nil {
-		for _, root := range [...]string{fmt.Sprintf("/proc/%d/root", pid), ""} {
-			if file, err = (regular.At{Root: root, Path: f.Path}).Open(); err == nil {
-				if isFile(file, f, root != "") {
-					break
-				}
-				file.Close()
-				file, err = nil, fmt.Errorf("%s: another file is there now", f.Path)
+	im, _, err := m.images.Open(ways, f)
+	return im, err
+}
+
+// ways returns the ways to the files of a process, until done is called. p is nil if the process has ended.
+func (m *machine) ways(p *proc) (ways *mappedfile.Process, done func()) {
+	if m.root == nil {
+		m.root, _ = os.Open("/")
+	}
+	ways = &mappedfile.Process{OwnRoot: m.root, NoMapFiles: m.noMapFiles}
+	if p == nil {
+		return ways, func() {}
+	}
+	ways.Dir = p.dir
+	if p.mem != nil {
+		ways.Memory = fileMemory{p.mem}
+	}
+	ways.Root, _ = p.openat("root", unix.O_PATH|unix.O_DIRECTORY)
+	ways.Exe, _ = p.openat("exe", unix.O_RDONLY)
+	path := make([]byte, unix.PathMax)
+	if n, err := unix.Readlinkat(int(p.dir.Fd()), "exe", path); err == nil {
+		ways.ExePath = strings.TrimSuffix(string(path[:n]), " (deleted)")
+	}
+	return ways, func() {
+		for _, f := range [...]*os.File{ways.Root, ways.Exe} {
+			if f != nil {
+				f.Close()
 			}
 		}
 	}
-	if file != nil {
-		st, err := file.Stat()
-		if err != nil {
-			file.Close()
-			return nil, err
-		}
-		im, again, err := m.images.Open(file, st.Size())
-		if err != nil || again {
-			file.Close()
-		} else {
-			m.files = append(m.files, file)
-		}
-		return im, err
-	}
-	if p != nil && p.mem != nil {
-		if im, err := elfimage.OpenMapped(fileMemory{p.mem}, f.Lo, f.Mappings[len(f.Mappings)-1].Hi-f.Lo); err == nil {
-			return im, nil
-		}
-	}
-	return nil, err
-}
-
-// mapped opens a file through a range of addresses at which the process has mapped it; nil if that is not allowed.
-func (p *proc) mapped(f *procmaps.File) *os.File {
-	for _, x := range f.Mappings {
-		fd, err := unix.Openat(int(p.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), unix.O_PATH|unix.O_CLOEXEC, 0)
-		if err != nil {
-			continue
-		}
-		file, err := regular.Reopen(fd, f.Path)
-		unix.Close(fd)
-		if err == nil {
-			if isFile(file, f, true) {
-				return file
-			}
-			file.Close()
-		}
-	}
-	return nil
-}
-
-// isFile reports whether file is the mapped one. If it was found through the process itself, device numbers are not compared: on overlay and btrfs
-// file systems, that of the mapping is another than stat(2)'s.
-func isFile(file *os.File, f *procmaps.File, byProcess bool) bool {
-	var st unix.Stat_t
-	if unix.Fstat(int(file.Fd()), &st) != nil || st.Ino != f.Inode {
-		return false
-	}
-	return byProcess || unix.Major(uint64(st.Dev)) == f.Major && unix.Minor(uint64(st.Dev)) == f.Minor
 }
 
 // ownVDSO returns the kernel's code in this program, which is the same in all of its width.
@@ -243,7 +232,8 @@ func (m *machine) close() {
 	for pid := range m.procs {
 		m.drop(pid)
 	}
-	for _, f := range m.files {
-		f.Close()
+	m.images.Close()
+	if m.root != nil {
+		m.root.Close()
 	}
 }

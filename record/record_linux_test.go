@@ -159,13 +159,26 @@ func take(t *testing.T, r *record.Recorder, samples int, also check) {
 // recorded records a process.
 func recorded(t *testing.T, pid int, samples int) (*picture.Stacks, record.Stats) {
 	t.Helper()
+	r := started(t, pid)
+	take(t, r, samples, nil)
+	return pictured(t, r), r.Profile().Stats
+}
+
+// started begins to record a process.
+func started(t *testing.T, pid int) *record.Recorder {
+	t.Helper()
 	r, err := record.Start(record.Options{PIDs: []int{pid}, Frequency: 499, Arch: amd64.Arch, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	take(t, r, samples, nil)
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// pictured returns what was recorded.
+func pictured(t *testing.T, r *record.Recorder) *picture.Stacks {
+	t.Helper()
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
-	return r.Profile().Picture(names), r.Profile().Stats
+	return r.Profile().Picture(names)
 }

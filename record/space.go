@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -139,6 +140,8 @@ func (e *engine) mapped(m *perfevent.Mmap) {
 	at.Write = m.Full && m.Protection&write != 0
 	if e.file != nil {
 		e.file.identify(m, &at)
+	} else if at.Inode != 0 {
+		at.Path, at.Deleted = strings.CutSuffix(m.Path, " (deleted)")
 	}
 	if m.Path == "//anon" {
 		at.Path, at.Offset, at.Inode = "", 0, 0

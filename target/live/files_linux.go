@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/mappedfile"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -38,8 +38,7 @@ type files struct {
 	closed atomic.Bool
 
 	mu       sync.Mutex
-	opened   []*os.File
-	shared   elfimage.Cache
+	images   mappedfile.Images
 	warnings []warning
 }
 
@@ -127,11 +126,12 @@ func (f *files) closeOpened() bool {
 	if f.closed.Swap(true) {
 		return false
 	}
-	for _, file := range append(f.opened, f.pidfd, f.mem, f.root, f.ownRoot, f.exe) {
+	for _, file := range [...]*os.File{f.pidfd, f.mem, f.root, f.ownRoot, f.exe} {
 		if file != nil {
 			file.Close()
 		}
 	}
+	f.images.Close()
 	return true
 }
 

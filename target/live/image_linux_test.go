@@ -1,14 +1,11 @@
 package live
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -66,32 +63,8 @@ func TestGoBuildID(t *testing.T) {
 // On an overlay file system, a mapping's device or inode may differ from stat(2)'s. The file is
 // found all the same.
 func TestOverlay(t *testing.T) {
-	gdbtest.NeedRoot(t)
-	dir := t.TempDir()
-	mount := func(source, to, kind, options string) {
-		t.Helper()
-		if err := os.MkdirAll(to, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Mount(source, to, kind, 0, options); errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENODEV) {
-			gdbtest.Cannot(t, fmt.Sprintf("mount %s: %v", kind, err))
-		} else if err != nil {
-			t.Fatalf("mount %s: %v", kind, err)
-		}
-		t.Cleanup(func() { unix.Unmount(to, unix.MNT_DETACH) })
-	}
-	mount("tmpfs", dir, "tmpfs", "")
-	for _, name := range []string{"lower", "upper", "work"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
 	programs := []string{gdbtest.Build(t, "gotarget"), build(t, "idle.c")}
-	for _, p := range programs {
-		copyOf(t, p, filepath.Join(dir, "lower"))
-	}
-	merged := filepath.Join(dir, "merged")
-	mount("overlay", merged, "overlay", fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir))
+	merged := gdbtest.Overlay(t, programs...)
 	everyWay(t, func(t *testing.T) {
 		for i, symbol := range []string{"main.lockedInner", "sleeper"} {
 			path := filepath.Join(merged, filepath.Base(programs[i]))
