@@ -47,7 +47,7 @@ func Find(t target.Target) (*Runtime, error) {
 			closed = errors.Join(closed, err)
 			continue
 		}
-		r, err := findIn(t, m)
+		r, err := FindIn(t, m)
 		if err == nil {
 			return r, nil
 		}
@@ -71,8 +71,8 @@ var (
 	reasonFunctions = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
 )
 
-// findIn finds the runtime in a module.
-func findIn(t target.Target, m *target.Module) (*Runtime, error) {
+// FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has no Go code.
+func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
 	table, _, err := gomodule.Table(m)
 	if errors.Is(err, ErrNotGo) {
 		return nil, err

@@ -4,11 +4,10 @@ import "github.com/sfwalk/sfwalk/perfevent"
 
 // away is a thread that has left its processor: from when on, where it was, and how it left.
 type away struct {
-	is     bool
-	since  uint64 // on the events' clock
-	thread uint32
-	how    state
-	stack  []uint32
+	is    bool
+	since uint64 // on the events' clock
+	key   sampleKey
+	stack []uint32
 }
 
 // leave notes that the thread of a sample leaves its processor now, with e.stack. A record tells how.
@@ -18,7 +17,7 @@ func (e *engine) leave(s *perfevent.Sample) {
 		a = &away{}
 		e.away[s.TID] = a
 	}
-	*a = away{is: true, since: s.Time, thread: e.thread(s.PID, s.TID), stack: append(a.stack[:0], e.stack...)}
+	*a = away{is: true, since: s.Time, key: sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, stack: append(a.stack[:0], e.stack...)}
 }
 
 // switched takes the record of a switch.
@@ -29,16 +28,16 @@ func (e *engine) switched(s perfevent.Switch) {
 	case !s.Out:
 		e.comesBack(a, s.ID.Time)
 	case s.Preempted:
-		a.how = stateRunnable
+		a.key.state = stateRunnable
 	default:
-		a.how = stateWaiting
+		a.key.state = stateWaiting
 	}
 }
 
 // comesBack counts the time that a thread was away.
 func (e *engine) comesBack(a *away, now uint64) {
 	if a.is = false; now > a.since {
-		e.tree.add(a.thread, a.how, a.stack, now-a.since)
+		e.tree.add(a.key, a.stack, now-a.since)
 	}
 }
 

@@ -19,28 +19,30 @@ type engine struct {
 	owners map[*target.Module]int // the processes of modules
 	format *perfevent.Format
 
-	spaces  map[int32]*space
-	walking []*space // that have a walker
-	turns   uint64
-	names   map[int32]string             // of threads that have a new name, by ID
-	early   map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
-	ended   []int32                      // processes, the first to end first
-	threads map[int32]uint32             // index of a thread that runs, by its ID
-	list    []Thread
-	indices map[Thread]uint32
-	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
-	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
-	file    *recorded      // the file that the records come from; nil for those of this machine
-	period  uint64         // what a sample stands for that does not say so itself
-	tree    *tree
-	stats   Stats
-	away    map[int32]*away // threads that have left their processors, with Event.Switches
+	spaces   map[int32]*space
+	walking  []*space // that have a walker
+	turns    uint64
+	names    map[int32]string             // of threads that have a new name, by ID
+	early    map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
+	ended    []int32                      // processes, the first to end first
+	threads  map[int32]uint32             // index of a thread that runs, by its ID
+	list     []Thread
+	indices  map[Thread]uint32
+	only     map[int32]bool // processes, where those of all of the machine are sampled; nil for all
+	begun    map[int32]bool // threads that sampled ones have begun; nil if nobody asks
+	file     *recorded      // the file that the records come from; nil for those of this machine
+	period   uint64         // what a sample stands for that does not say so itself
+	tree     *tree
+	labelled bool // goroutines that run have labels
+	stats    Stats
+	away     map[int32]*away // threads that have left their processors, with Event.Switches
 
 	sample perfevent.Sample
 	regs   arch.Registers
 	memory sampled
 	pcs    []uint64
 	stack  []uint32
+	tag    uint32 // of the sample
 	// check is called with each walk; tests compare it with that of a frame.Stack.
 	check func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
 }
@@ -185,7 +187,7 @@ func (e *engine) take(s *perfevent.Sample) {
 		return
 	}
 	e.stats.Samples++
-	e.stack = e.stack[:0]
+	e.stack, e.tag = e.stack[:0], 0
 	e.kernel(s)
 	if s.ABI != perfevent.RegsNone && e.format.SampleType&perfevent.SampleStackUser != 0 {
 		e.user(s)
@@ -203,7 +205,7 @@ func (e *engine) take(s *perfevent.Sample) {
 	if e.format.SampleType&perfevent.SamplePeriod == 0 {
 		value = e.period
 	}
-	e.tree.add(e.thread(s.PID, s.TID), stateUnknown, e.stack, value)
+	e.tree.add(sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, e.stack, value)
 }
 
 // kernel appends the frames in the kernel, which the kernel has walked.
@@ -247,6 +249,7 @@ func (e *engine) user(s *perfevent.Sample) {
 	if e.check != nil {
 		e.check(p, &e.regs, &e.memory, e.pcs[:n], stop)
 	}
+	e.tag = p.goroutine(s.Time, e.pcs[:n])
 	rest, how := e.goOn(s, e.pcs[:n], stop)
 	p.walker.AddressesInBlock(e.pcs[:n])
 	for _, addr := range e.pcs[:n] {

@@ -27,7 +27,7 @@ func TestHour(t *testing.T) {
 			stack[len(stack)-1-at] = places[r.IntN(1+at*at*len(places)/(40*40))]
 		}
 		// Some differ in their outermost frames alone.
-		tree.add(uint32(i%64), stateUnknown, stack[len(stack)-1-i%2*39:], 1)
+		tree.add(sampleKey{thread: uint32(i % 64)}, stack[len(stack)-1-i%2*39:], 1)
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -53,9 +53,9 @@ func TestFullKeys(t *testing.T) {
 	tree := newTree()
 	tree.mostKeys = 1
 	a, b := tree.place(place{addr: 1}), tree.place(place{addr: 2})
-	tree.add(0, stateUnknown, []uint32{a}, 10)
-	tree.add(0, stateUnknown, []uint32{b, a}, 10)
-	tree.add(0, stateUnknown, []uint32{b}, 10)
+	tree.add(sampleKey{}, []uint32{a}, 10)
+	tree.add(sampleKey{}, []uint32{b, a}, 10)
+	tree.add(sampleKey{}, []uint32{b}, 10)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	p := Profile{Frequency: 1, Threads: []Thread{{PID: 1, TID: 1}}, stacks: tree.stacks}

@@ -138,6 +138,18 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		if name := stateNames[key.state]; name != "" {
 			sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: name})
 		}
+		tag := &p.tags[key.tag]
+		for _, l := range tag.labels {
+			name := l.Key
+			switch name {
+			case "thread", "state", "tid", "pid", "goroutine":
+				name = "go." + name // the program's own, not that of the sample
+			}
+			sample.Texts = append(sample.Texts, picture.Text{Key: name, Value: l.Value})
+		}
+		if tag.goroutine != 0 {
+			sample.Numbers = append(sample.Numbers, picture.Number{Key: "goroutine", Value: int64(tag.goroutine)})
+		}
 		if len(processes) > 1 {
 			sample.Root = fmt.Sprintf("%s [%d]", t.Process, t.PID)
 		}

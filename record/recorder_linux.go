@@ -175,8 +175,15 @@ func refused(what string, err error) error {
 	return fmt.Errorf("record %s: %w", what, err)
 }
 
-// wait is how long the rings are left alone where no ring is half full: each look takes time from the processors that are sampled.
-const wait = 100 * time.Millisecond
+// usualWait is how long the rings are left alone where no ring is half full: each look takes time from the processors that are sampled.
+const usualWait = 100 * time.Millisecond
+
+func (r *Recorder) wait() time.Duration {
+	if r.engine.labelled {
+		return labelsWait
+	}
+	return usualWait
+}
 
 // Run samples until ctx is done, or the processes have ended.
 func (r *Recorder) Run(ctx context.Context) error {
@@ -186,7 +193,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	for {
 		ended := r.ended() || ctx.Err() != nil
 		if !ended {
-			if err := r.group.Wait(wait); err != nil {
+			if err := r.group.Wait(r.wait()); err != nil {
 				return fmt.Errorf("record: wait for samples: %w", err)
 			}
 		}
@@ -207,9 +214,11 @@ func (r *Recorder) Run(ctx context.Context) error {
 func (r *Recorder) read() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.group.Read(perfevent.Now(), r.engine.record); err != nil {
+	now := perfevent.Now()
+	if err := r.group.Read(now, r.engine.record); err != nil {
 		return fmt.Errorf("record: the kernel's records: %w", err)
 	}
+	r.engine.lookAtGoroutines(now)
 	return nil
 }
 

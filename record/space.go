@@ -48,7 +48,8 @@ type space struct {
 	walker  *frame.Walker             // nil while it is others' turn
 	turn    uint64                    // when walker was needed last
 	gone    atomic.Bool               // the process has ended, or runs another program
-	places  [placeSlots]placeSlot     // those that were asked for last; with what is mapped, they change
+	goes    goes
+	places  [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
 }
 
 // placeSlots is how many places a space keeps at hand: an address has its place in one of them.

@@ -29,6 +29,7 @@ type node struct{ parent, place uint32 }
 // room.
 type sampleKey struct {
 	thread, node uint32
+	tag          uint32
 	state        state
 	cut          bool
 }
@@ -42,6 +43,7 @@ type stacks struct {
 	nodes   []node
 	keys    []sampleKey
 	counts  []count  // of the keys
+	tags    []tag    // of the keys; that with number 0 is of samples without any
 	reasons []string // why stacks are not whole
 }
 
@@ -49,11 +51,14 @@ type stacks struct {
 // like others, and marked.
 type tree struct {
 	stacks
-	placeIDs map[place]uint32
-	children map[node]uint32
-	indices  map[sampleKey]uint32 // in keys
-	most     int                  // nodes
-	mostKeys int                  // different samples
+	placeIDs   map[place]uint32
+	children   map[node]uint32
+	indices    map[sampleKey]uint32 // in keys
+	tagIDs     map[tagKey]uint32
+	labelIDs   map[string]uint32 // the numbers of sets of labels, from 1
+	labelBytes int               // of labelIDs
+	most       int               // nodes
+	mostKeys   int               // different samples
 
 	// path is the way to the stack that was added last, from outside to inside. Most stacks begin as the one before.
 	path []step
@@ -66,7 +71,7 @@ type step struct{ place, node uint32 }
 const maxNodes, maxKeys = 1 << 20, 1 << 19
 
 func newTree() *tree {
-	return &tree{stacks: stacks{nodes: make([]node, 1)}, placeIDs: map[place]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes, mostKeys: maxKeys}
+	return &tree{stacks: stacks{nodes: make([]node, 1), tags: make([]tag, 1)}, tagIDs: map[tagKey]uint32{}, labelIDs: map[string]uint32{}, placeIDs: map[place]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes, mostKeys: maxKeys}
 }
 
 // now returns the stacks so far, which the tree does not change any more: all but the counts only ever grows.
@@ -96,8 +101,8 @@ func (t *tree) reason(why string) int {
 	return i
 }
 
-// add counts a stack, whose innermost frame comes first.
-func (t *tree) add(thread uint32, how state, stack []uint32, value uint64) {
+// add counts a stack, whose innermost frame comes first. key says what else the sample has.
+func (t *tree) add(key sampleKey, stack []uint32, value uint64) {
 	at, cut := uint32(0), false
 	i, same := len(stack)-1, 0
 	for ; i >= 0 && same < len(t.path) && t.path[same].place == stack[i]; i-- {
@@ -106,20 +111,20 @@ func (t *tree) add(thread uint32, how state, stack []uint32, value uint64) {
 	}
 	t.path = t.path[:same]
 	for ; i >= 0; i-- {
-		key := node{at, stack[i]}
-		next, ok := t.children[key]
+		child := node{at, stack[i]}
+		next, ok := t.children[child]
 		if !ok {
 			if cut = len(t.nodes) >= t.most; cut {
 				break
 			}
 			next = uint32(len(t.nodes))
-			t.nodes = append(t.nodes, key)
-			t.children[key] = next
+			t.nodes = append(t.nodes, child)
+			t.children[child] = next
 		}
 		at = next
 		t.path = append(t.path, step{stack[i], next})
 	}
-	key := sampleKey{thread, at, how, cut}
+	key.node, key.cut = at, cut
 	index, ok := t.indices[key]
 	if !ok && len(t.keys) >= t.mostKeys {
 		key.node, key.cut = 0, true // all frames are left out

@@ -2,8 +2,11 @@ package record
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -12,9 +15,9 @@ func TestFullTree(t *testing.T) {
 	tree := newTree()
 	tree.most = 3 // the outside, and two frames
 	a, b, c := tree.place(place{addr: 1}), tree.place(place{addr: 2}), tree.place(place{addr: 3})
-	tree.add(0, stateUnknown, []uint32{b, a}, 10)
-	tree.add(0, stateUnknown, []uint32{c, b, a}, 10)
-	tree.add(0, stateUnknown, []uint32{c, b, a}, 10)
+	tree.add(sampleKey{}, []uint32{b, a}, 10)
+	tree.add(sampleKey{}, []uint32{c, b, a}, 10)
+	tree.add(sampleKey{}, []uint32{c, b, a}, 10)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	p := Profile{Frequency: 1, Threads: []Thread{{PID: 1, TID: 1}}, stacks: tree.now()}
@@ -27,5 +30,34 @@ func TestFullTree(t *testing.T) {
 	}
 	if !slices.Equal(got[1], []string{"0x2", "0x1"}) || !slices.Equal(got[2], []string{"[inner frames are left out: there are too many different stacks]", "0x2", "0x1"}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// Beyond the bounds, samples have labels without the goroutine's number, then nothing; known ones stay.
+func TestFullTags(t *testing.T) {
+	tree := newTree()
+	blue := []goroutine.Label{{Key: "tenant", Value: "blue"}}
+	first := tree.tag(1, blue)
+	for i := range maxTags + 10 {
+		tree.tag(uint64(i+1), nil)
+	}
+	if n := tree.tag(1<<40, nil); n != 0 {
+		t.Errorf("one goroutine too many has the tag %v", tree.tags[n])
+	}
+	if n := tree.tag(1<<40, blue); tree.tags[n].goroutine != 0 || len(tree.tags[n].labels) != 1 {
+		t.Errorf("one goroutine too many with labels has the tag %v", tree.tags[n])
+	}
+	if tree.tag(1, blue) != first {
+		t.Error("a tag is not found again")
+	}
+	long := strings.Repeat("x", 1<<16)
+	for i := range 2 * maxLabels {
+		tree.tag(0, []goroutine.Label{{Key: strconv.Itoa(i), Value: long}})
+	}
+	if tree.labelBytes > maxLabelBytes || len(tree.tags) > maxTags+maxLabels+1 {
+		t.Errorf("%d bytes of labels, %d tags", tree.labelBytes, len(tree.tags))
+	}
+	if n := tree.tag(0, []goroutine.Label{{Key: "one too many", Value: long}}); n != 0 {
+		t.Errorf("one set too many has the tag %d", n)
 	}
 }

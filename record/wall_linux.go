@@ -127,7 +127,7 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		}
 		w.stopped(p, th)
 		w.stats.Samples++
-		w.tree.add(w.thread(int32(pid), tid), states[th.ID()], w.stack, uint64(since))
+		w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since))
 		th.DropCopies()
 	}
 	w.stats.Stops++

@@ -22,7 +22,10 @@ type Machine struct {
 	// G is the register that has the struct g of what runs; None where the thread's own
 	// storage has it, at a distance from ThreadPointer.
 	G, ThreadPointer trad.Reg
-	NoFP             bool // Go has no frame pointer there, and uses the register for something else
+	// InGo is the register that has the struct g while a goroutine runs code of Go: functions of assembly and of C may use it for
+	// something else, where it is not G.
+	InGo trad.Reg
+	NoFP bool // Go has no frame pointer there, and uses the register for something else
 
 	// gosave are the registers that gosave_systemstack_switch, save_g and load_g change.
 	gosave []trad.Reg
@@ -41,6 +44,7 @@ var (
 		gosave:        []trad.Reg{amd64.R9},
 		InTail:        None,
 		G:             None,
+		InGo:          amd64.R14,
 		ThreadPointer: amd64.FSBase,
 	})
 	ARM64 = newMachine(Machine{
@@ -48,18 +52,23 @@ var (
 		gosave: []trad.Reg{0, 27, arm64.X30},
 		InTail: 3,
 		G:      28,
+		InGo:   28,
 	})
 	S390X = newMachine(Machine{
 		Machine: s390x.Machine, Arch: s390x.Arch,
 		gosave: []trad.Reg{s390x.R1, s390x.R10, s390x.R11, s390x.R14},
 		InTail: s390x.R5,
 		G:      s390x.R13,
+		InGo:   s390x.R13,
 		NoFP:   true,
 	})
 )
 
 // machines are the processors, by their names.
 var machines = map[string]*Machine{"amd64": AMD64, "arm64": ARM64, "s390x": S390X}
+
+// MachineOf describes a processor; nil if Go's conventions on it are not known here.
+func MachineOf(a *arch.Arch) *Machine { return machines[a.Name] }
 
 func newMachine(m Machine) *Machine {
 	m.regs = int(m.DWARF(values.Reg(m.Regs-1))) + 1
