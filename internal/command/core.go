@@ -77,7 +77,7 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 		defer remove()
 		s, err := open(file, opts)
 		if err != nil {
-			return err
+			return renamed{err, file, args[0]}
 		}
 		defer s.Close()
 		if file != args[0] {

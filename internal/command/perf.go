@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -172,7 +173,7 @@ func openPerf(name string, stdin io.Reader) (in io.ReadCloser, size int64, err e
 	switch {
 	case err != nil:
 		return nil, 0, fmt.Errorf("perf: %w", err)
-	case info.Mode()&fs.ModeCharDevice != 0:
+	case term.IsTerminal(int(file.Fd())):
 		return nil, 0, usageError{errors.New("-: standard input is a terminal: write to it by perf record -o -")}
 	case !info.Mode().IsRegular():
 		return file, -1, nil

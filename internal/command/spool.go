@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/term"
+
 	"github.com/sfwalk/sfwalk/internal/holes"
 )
 
@@ -29,10 +31,8 @@ func spool(ctx context.Context, path string, stdin io.Reader) (file string, remo
 		}
 		defer pipe.Close()
 		in, name = pipe, "pipe"
-	} else if f, ok := stdin.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeCharDevice != 0 {
-			return "", nil, usageError{errors.New("-: standard input is a terminal: write a file to it, for example coredumpctl dump | sfwalk core -")}
-		}
+	} else if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return "", nil, usageError{errors.New("-: standard input is a terminal: write a file to it, for example coredumpctl dump | sfwalk core -")}
 	}
 	dir, err := os.MkdirTemp("", "sfwalk-") // for its owner alone: stacks hold secrets
 	if err != nil {
@@ -46,6 +46,18 @@ func spool(ctx context.Context, path string, stdin io.Reader) (file string, remo
 	}
 	return file, remove, nil
 }
+
+// renamed is an error about a copy, which is not there any more when it is read, with the name that the user gave.
+type renamed struct {
+	error
+	copy, given string
+}
+
+// Error implements error.
+func (r renamed) Error() string { return strings.ReplaceAll(r.error.Error(), r.copy, r.given) }
+
+// Unwrap returns the error itself.
+func (r renamed) Unwrap() error { return r.error }
 
 // copyTo copies in to a new file, until ctx is done.
 func copyTo(ctx context.Context, file string, in io.Reader) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,23 @@ func TestCoreFromPipe(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(temp); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// A file that is no core, through a pipe, has the name that the user gave; /dev/null is no terminal.
+func TestNoCoreFromPipe(t *testing.T) {
+	empty, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	for name, in := range map[string]io.Reader{"nothing": empty, "text": strings.NewReader("hello, this is not a core\n")} {
+		root := newRoot(Hosts{}, []string{"core", "-"})
+		root.SetIn(in)
+		root.SetArgs([]string{"core", "-"})
+		if err := root.ExecuteContext(context.Background()); err == nil || err.Error() != "core -: not an ELF file: not a core file" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
