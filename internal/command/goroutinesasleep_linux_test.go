@@ -43,6 +43,7 @@ func TestAsleep(t *testing.T) {
 	}{
 		{"cgo", withC, nil, &asleep{Goroutines: 5}, "\nall goroutines are asleep: the program's 5 wait for each other, and for no timer, file or system call\n"},
 		{"signal", plain, []string{"signal"}, &asleep{Goroutines: 5, Signals: true}, "system call; none can go on unless a signal comes, for which one waits (os/signal)\n"},
+		{"foreign", withC, []string{"foreign"}, &asleep{Goroutines: 5, Threads: 1}, "system call; none can go on unless a thread that is not Go's calls Go\n"},
 		{"timer", plain, []string{"timer"}, nil, ""},
 		{"timer and cgo", withC, []string{"timer"}, nil, ""},
 		{"read", plain, []string{"read"}, nil, ""},
@@ -62,7 +63,7 @@ func TestAsleep(t *testing.T) {
 			for n := 0; a == nil && n < 500; n++ {
 				a = goAsleep(t, "attach", p.pid)
 			}
-			if a == nil || a.Goroutines != tt.want.Goroutines || a.Signals != tt.want.Signals || a.Threads != 0 {
+			if a == nil || a.Goroutines != tt.want.Goroutines || a.Signals != tt.want.Signals || a.Threads != tt.want.Threads {
 				t.Fatalf("%+v, want %+v", a, tt.want)
 			}
 			snapshot := filepath.Join(t.TempDir(), "snapshot")
@@ -74,7 +75,7 @@ func TestAsleep(t *testing.T) {
 			}
 			core := filepath.Join(t.TempDir(), "core")
 			gcore(t, p.cmd.Process.Pid, core)
-			if a := goAsleep(t, "core", core); a == nil || a.Goroutines != tt.want.Goroutines || a.Signals != tt.want.Signals {
+			if a := goAsleep(t, "core", core); a == nil || a.Goroutines != tt.want.Goroutines || a.Signals != tt.want.Signals || a.Threads != tt.want.Threads {
 				t.Errorf("core: %+v, want %+v", a, tt.want)
 			}
 		})

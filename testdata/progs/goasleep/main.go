@@ -5,6 +5,7 @@
 //	timer    a timer will run a function
 //	read     a goroutine reads from a pipe
 //	runs     a goroutine runs
+//	foreign  a thread that is not Go's waits in C (with cgo)
 //
 // and not at all if it is built with cgo. It says "ready" and "5 wait" before.
 package main
@@ -22,6 +23,8 @@ var (
 	lock  sync.Mutex
 	group sync.WaitGroup
 	kept  int
+
+	startForeign func() // nil without cgo
 )
 
 func main() {
@@ -54,6 +57,8 @@ func main() {
 			w.Close()
 			one <- 1
 		}()
+	case "foreign":
+		startForeign()
 	case "runs":
 		go func() {
 			for {
