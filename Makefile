@@ -1,9 +1,10 @@
 # make build    sfwalk, sfwalk-full, which runs plug-ins and Delve, and sniffer-perfmap, a plug-in for JITs, into bin/
 # make man      the manual pages of all commands, into bin/man
 # make demo     build sfwalk, start the bundled demo target, print its stacks
-# make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
-#               those of the file formats on emulated hosts as well
-# make releases the same in roots of Debian's releases and Ubuntu 24.04, which it makes: by root, with debootstrap,
+# make test     install what the tests need, vet, staticcheck, all tests but the longest: ten minutes
+# make rest     the longest tests, those in which goroutines meet with the race detector, those of the file
+#               formats on emulated hosts, and what is built for other systems: fifteen minutes
+# make releases both in roots of Debian's releases and Ubuntu 24.04, which it makes: by root, with debootstrap,
 #               in .cache/releases, 3 GB each; one after the other (RELEASES=trixie chooses)
 # make release  all that is published, into dist/: static programs as archives, Debian packages and rpms, a container
 #               image, SBOM, checksums (VERSION=v0.1.0 chooses; docs/releasing.md)
@@ -59,7 +60,7 @@ TOOLS    += gfortran gnatmake chromium dot
 PACKAGES += gfortran gnat chromium graphviz
 endif
 
-.PHONY: all build man demo test main-tests race-tests releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo test rest long-tests race-tests builds releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -88,6 +89,9 @@ vet:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 	CGO_ENABLED=0 $(GO) vet -tags system ./internal/systemtest
 	cd tools && CGO_ENABLED=0 $(GO) vet ./notice ./internal/...
+
+builds: export GOGC := 400
+builds:
 	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(HEAVY))) || exit 1; done
 	GOARCH=s390x $(GO) build ./delve/... ./internal/command/dlvhost
 
@@ -95,19 +99,27 @@ cross:
 	for s in $(CROSS) darwin/arm64; do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
 
 # Nothing here is C, and so one build serves vet, the tests and the programs that they start.
-# The race detector takes twice the time and more: it watches the tests in which goroutines
-# meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.
 # To vet once is enough: 'go test' would do so anew for each processor, and for the race detector,
-# with all that is imported.
-test: deps
-	+$(MAKE) --no-print-directory -j2 vet hosts
-	+$(MAKE) --no-print-directory --keep-going main-tests race-tests
+# with all that is imported. The tests of target/live keep all processors busy, and some of the others'
+# programs wait for a time: they come last.
+test: deps vet
+	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -skip '^($(LONG))$$' $$($(GO) list ./... | grep -v /target/live); main=$$?; \
+	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) ./target/live && exit $$main
 
-main-tests: deps
-	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) $$($(GO) list ./... | grep -v /target/live)
+rest: deps
+	+$(MAKE) --no-print-directory -j2 builds hosts
+	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
+
+# Tests that take longest, each in packages that have others of the same code.
+LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestUnknownCode
+
+long-tests: deps
+	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -run '^($(LONG))$$' \
+		$$(grep -rlE --include='*_test.go' '^func ($(LONG))\(' --exclude-dir=tools . | xargs -n 1 dirname | sort -u)
 	cd tools && CGO_ENABLED=0 $(GO) test -vet=off ./internal/...
 
-# These come last: target/live keeps all processors busy, and some of the others' programs wait for a time.
+# The race detector takes twice the time and more: it watches the tests in which goroutines
+# meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.
 race-tests: deps
 	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live & live=$$!; \
 	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./cfi ./elfimage ./frame ./record ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
@@ -117,7 +129,7 @@ race-tests: deps
 RELEASES := bookworm trixie testing ubuntu-noble
 
 releases:
-	@failed=; for r in $(RELEASES); do .ci/release $$r make test || failed="$$failed $$r"; done; \
+	@failed=; for r in $(RELEASES); do .ci/release $$r make --keep-going test rest || failed="$$failed $$r"; done; \
 	if [ -n "$$failed" ]; then echo "make releases: failed, or not tested:$$failed"; exit 1; fi
 
 # The module tools has what makes a release, so that sfwalk's own module does not.
