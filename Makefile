@@ -89,6 +89,7 @@ vet:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 	CGO_ENABLED=0 $(GO) vet -tags system ./internal/systemtest
 	cd tools && CGO_ENABLED=0 $(GO) vet ./notice ./internal/...
+	cd examples/sfwalk-profiler && CGO_ENABLED=0 $(GO) vet .
 
 builds: export GOGC := 400
 builds:
@@ -117,6 +118,7 @@ long-tests: deps
 	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -run '^($(LONG))$$' \
 		$$(grep -rlE --include='*_test.go' '^func ($(LONG))\(' --exclude-dir=tools . | xargs -n 1 dirname | sort -u)
 	cd tools && CGO_ENABLED=0 $(GO) test -vet=off ./internal/...
+	cd examples/sfwalk-profiler && CGO_ENABLED=0 $(GO) test -vet=off .
 
 # The race detector takes twice the time and more: it watches the tests in which goroutines
 # meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.

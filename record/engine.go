@@ -355,13 +355,19 @@ func (e *engine) thread(pid, tid int32) uint32 {
 	if len(e.list) >= maxThreads {
 		t.TID, t.Name = 0, "threads that began later"
 	}
+	i := e.listed(t)
+	e.threads[tid] = i
+	return i
+}
+
+// listed returns the index of a thread in the list.
+func (e *engine) listed(t Thread) uint32 {
 	i, ok := e.indices[t]
 	if !ok {
 		i = uint32(len(e.list))
 		e.list = append(e.list, t)
 		e.indices[t] = i
 	}
-	e.threads[tid] = i
 	return i
 }
 

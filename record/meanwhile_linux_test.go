@@ -3,6 +3,7 @@ package record_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -63,6 +64,57 @@ func TestProfileMeanwhile(t *testing.T) {
 		if parts[stack] != n {
 			t.Errorf("%s: %d in the parts, %d in the whole", stack, parts[stack], n)
 		}
+	}
+}
+
+// Profiles that are taken while the recording goes on have all samples once, and each has its own places and threads alone.
+func TestTake(t *testing.T) {
+	gdbtest.CanRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2"),
+		gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=first"), gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=second", "-DPADDING"))
+	r, err := record.Start(record.Options{PIDs: []int{p.PID}, Frequency: 499, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	namer := record.NewNamer(names)
+	parts, samples := 0, uint64(0)
+	var end time.Time
+	part := func() *record.Profile {
+		x := r.Take()
+		var n int64
+		for stack, count := range counted(namer, x) {
+			if n += count; stack == "" || strings.HasPrefix(stack, "0x") {
+				t.Errorf("part %d has the stack %q", parts, stack)
+			}
+		}
+		if uint64(n) != x.Stats.Samples {
+			t.Errorf("part %d has %d samples in stacks, and %d in all", parts, n, x.Stats.Samples)
+		}
+		if parts > 0 && !x.Start.Equal(end) {
+			t.Errorf("part %d begins at %v, the one before ends at %v", parts, x.Start, end)
+		}
+		end = x.Start.Add(x.Duration)
+		parts++
+		samples += x.Stats.Samples
+		return x
+	}
+	var first *record.Profile
+	for range 3 {
+		take(t, r, 100, nil)
+		before := r.Profile()
+		if got := before.Since(first).Stats.Samples; got < 100 { // a profile from before Take has nothing of these
+			t.Errorf("%d samples since the profile before", got)
+		}
+		first = part()
+	}
+	if x := part(); x.Stats.Samples != 0 || len(x.Threads) != 0 {
+		t.Errorf("a profile that was taken is there once more: %+v", x.Stats)
+	}
+	if samples < 300 {
+		t.Errorf("%d samples", samples)
 	}
 }
 

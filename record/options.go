@@ -25,7 +25,8 @@ type Options struct {
 	Wall bool
 	// StackSize is how much of each stack the kernel copies, bytes; 0 for the most that it can.
 	StackSize int
-	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs; Arch32 may be nil.
+	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs. A nil Arch is the one that runs this program, which
+	// package sniffer knows if it is linked; Arch32 may be nil.
 	Arch, Arch32 *arch.Arch
 	// Table returns the sniffers for the stacks of a process.
 	Table func(pid int, a *arch.Arch) *frame.Table

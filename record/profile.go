@@ -29,6 +29,7 @@ type Profile struct {
 	Period uint64
 
 	stacks
+	part   int // how often profiles were taken before
 	owners map[*target.Module]int
 	file   *recorded // that this is of; nil for a recording of this machine
 }
@@ -36,9 +37,10 @@ type Profile struct {
 // Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
 func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m] }
 
-// Since returns what was recorded after an earlier profile of the same recording; all of it if earlier is nil.
+// Since returns what was recorded after an earlier profile of the same recording; all of it if earlier is nil, or from before
+// a [Recorder.Take].
 func (p *Profile) Since(earlier *Profile) *Profile {
-	if earlier == nil {
+	if earlier == nil || earlier.part != p.part {
 		return p
 	}
 	later := *p
@@ -89,6 +91,9 @@ func NewNamer(symbols *symbol.Symbolizer) *Namer {
 
 // Picture names the frames of a profile, and returns its stacks as one picture.
 func (n *Namer) Picture(p *Profile) *picture.Stacks {
+	if n.profile != nil && n.profile.part != p.part {
+		n.keep(p)
+	}
 	n.profile, n.maps = p, map[int32]*perfmap.Map{}
 	n.named = append(n.named, make([][]picture.Place, len(p.places)-min(len(p.places), len(n.named)))...)
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
@@ -156,6 +161,24 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		s.Add(room, sample)
 	}
 	return s
+}
+
+// keep keeps the names of those places alone that a profile after a [Recorder.Take] has, where they have other numbers.
+func (n *Namer) keep(p *Profile) {
+	known := make(map[place][]picture.Place, len(n.named))
+	for i, named := range n.named {
+		if at := n.profile.places[i]; named != nil && at.kind != placeEnd {
+			known[at] = named
+		}
+	}
+	n.named = make([][]picture.Place, len(p.places))
+	used := map[*target.Module]bool{}
+	for i, at := range p.places {
+		n.named[i] = known[at]
+		used[at.module] = true
+	}
+	maps.DeleteFunc(n.modules, func(m *target.Module, _ *picture.Module) bool { return !used[m] })
+	maps.DeleteFunc(n.alone, func(m *target.Module, _ *target.Modules) bool { return !used[m] })
 }
 
 // nameKernel finds the names of the kernel's functions that have none yet, all at once.

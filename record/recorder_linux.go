@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/perfevent"
 )
 
@@ -27,10 +29,20 @@ type Recorder struct {
 	ends    []unix.PollFd // of the processes
 	started time.Time
 	begin   time.Duration
+	part    int    // how often Take was called
+	lost    uint64 // records, up to then
 }
 
 // Start begins to sample. The error says what the user can do about it.
 func Start(opts Options) (*Recorder, error) {
+	if opts.Arch == nil {
+		if opts.Arch = arch.ByName(runtime.GOARCH); opts.Arch == nil {
+			return nil, fmt.Errorf("record: there is no descriptor of this machine's processor, %s: import package sniffer, or give Options.Arch", runtime.GOARCH)
+		}
+	}
+	if opts.Table == nil {
+		return nil, errors.New("record: Options.Table is nil: it says which sniffers walk the stacks")
+	}
 	if opts.Wall {
 		return startWall(opts)
 	}
@@ -204,7 +216,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.engine.allBack(uint64(perfevent.Now()))
-			r.engine.stats.Lost = max(r.engine.stats.Lost, r.group.Lost())
+			r.engine.stats.Lost = max(r.engine.stats.Lost, max(r.group.Lost(), r.lost)-r.lost)
 			return nil
 		}
 	}
@@ -238,12 +250,31 @@ func (r *Recorder) Stats() Stats {
 	return r.engine.stats
 }
 
-// Profile returns what was recorded so far. It may be called while [Recorder.Run] runs.
+// Profile returns what was recorded so far, or since the last [Recorder.Take]. It may be called while [Recorder.Run] runs.
 func (r *Recorder) Profile() *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.profile()
+}
+
+// Take returns what was recorded since the last Take, or the beginning, and forgets it. So a recording may go on for as long as it likes: what was
+// taken counts no more for the bound of different stacks. Time of which a thread is still away from its processor is in a later profile. Take may
+// be called while [Recorder.Run] runs, and after it.
+func (r *Recorder) Take() *Profile {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.profile()
+	r.part++
+	r.lost += p.Stats.Lost
+	r.engine.anew()
+	r.started, r.begin = r.started.Add(p.Duration), r.begin+p.Duration
+	return p
+}
+
+// profile is Profile for a caller that holds mu.
+func (r *Recorder) profile() *Profile {
 	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
-		Stats: r.engine.stats, Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), owners: maps.Clone(r.engine.owners)}
+		Stats: r.engine.stats, Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), part: r.part, owners: maps.Clone(r.engine.owners)}
 }
 
 // Close ends the recording, and closes the files that [Profile.Picture] reads: call that before.

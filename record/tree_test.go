@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/goroutine"
+	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -59,5 +60,39 @@ func TestFullTags(t *testing.T) {
 	}
 	if n := tree.tag(0, []goroutine.Label{{Key: "one too many", Value: long}}); n != 0 {
 		t.Errorf("one set too many has the tag %d", n)
+	}
+}
+
+// A thread that is away from its processor when a profile is taken counts in the next one, with the stack, the labels and the thread that it had.
+func TestAnew(t *testing.T) {
+	e := newEngine(nil, nil, Options{})
+	e.tree.place(place{addr: 1}) // so that numbers change
+	e.tree.reason("another reason")
+	e.tree.tag(7, nil)
+	e.listed(Thread{PID: 1, TID: 1})
+	e.stack = []uint32{e.tree.place(place{addr: 2}), e.tree.place(place{addr: 3})}
+	e.mark("why it ends")
+	labels := []goroutine.Label{{Key: "tenant", Value: "blue"}}
+	e.away[2] = &away{is: true, since: 10, stack: slices.Clone(e.stack), key: sampleKey{thread: e.listed(Thread{PID: 1, TID: 2, Name: "worker"}), tag: e.tree.tag(8, labels), state: stateWaiting}}
+	e.away[3] = &away{}
+	e.anew()
+	e.allBack(30)
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	stacks := (&Profile{Frequency: 1, Threads: e.list, stacks: e.tree.now()}).Picture(names)
+	if len(stacks.Samples) != 1 || len(e.list) != 1 || len(e.away) != 1 || len(stacks.Places) != 3 {
+		t.Fatalf("%+v\n%v", stacks, e.list)
+	}
+	s := &stacks.Samples[0]
+	var frames []string
+	for _, f := range s.Frames {
+		frames = append(frames, stacks.Places[f].Name)
+	}
+	if !slices.Equal(frames, []string{"0x2", "0x3", "[why it ends]"}) || s.Values[1] != 20 {
+		t.Errorf("%v: %v", frames, s.Values)
+	}
+	want := []picture.Text{{Key: "thread", Value: "worker"}, {Key: "state", Value: "waiting"}, {Key: "tenant", Value: "blue"}}
+	if !slices.Equal(s.Texts, want) || !slices.Contains(s.Numbers, picture.Number{Key: "goroutine", Value: 8}) {
+		t.Errorf("%v %v", s.Texts, s.Numbers)
 	}
 }

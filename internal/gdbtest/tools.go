@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Testdata returns the path of a file under the module's testdata folder.
+// Testdata returns the path of a file under the testdata folder of sfwalk's module, also for tests of modules inside.
 func Testdata(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -19,12 +19,13 @@ func Testdata(t testing.TB, elem ...string) string {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		_, noModule := os.Stat(filepath.Join(dir, "go.mod"))
+		if _, err := os.Stat(filepath.Join(dir, "testdata")); noModule == nil && err == nil {
 			return filepath.Join(append([]string{dir, "testdata"}, elem...)...)
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			t.Fatal("no go.mod in the working directory or above it")
+			t.Fatal("no go.mod with a testdata folder beside it in the working directory or above it")
 		}
 		dir = parent
 	}

@@ -1,0 +1,34 @@
+package record
+
+import "github.com/sfwalk/sfwalk/target"
+
+// anew forgets what was counted so far. Processes, and threads that are away from their processors, stay as they are. Profiles that were taken
+// before have the old tree.
+func (e *engine) anew() {
+	old, list := e.tree, e.list
+	e.tree, e.stats = newTree(), Stats{}
+	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
+	e.owners = map[*target.Module]int{}
+	for _, s := range e.spaces {
+		clear(s.places[:])
+		for _, m := range s.known {
+			e.owners[m] = s.pid
+		}
+	}
+	for tid, a := range e.away {
+		if !a.is {
+			delete(e.away, tid)
+			continue
+		}
+		for i, id := range a.stack {
+			p := old.places[id]
+			if p.kind == placeEnd {
+				p.addr = uint64(e.tree.reason(old.reasons[p.addr]))
+			}
+			a.stack[i] = e.tree.place(p)
+		}
+		t := &old.tags[a.key.tag]
+		a.key.tag = e.tree.tag(t.goroutine, t.labels)
+		a.key.thread = e.listed(list[a.key.thread])
+	}
+}
