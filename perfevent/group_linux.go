@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -40,7 +42,7 @@ type Group struct {
 	cpus     []int
 	rings    []*ring // one for each of cpus
 	fds      []int   // of events that have no ring of their own
-	polls    []unix.PollFd
+	waiter   *waiter
 }
 
 // NewGroup makes a Group without threads.
@@ -49,7 +51,11 @@ func NewGroup(opts Options) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Group{cpus: cpus, Kernel: opts.Kernel}
+	w, err := newWaiter()
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{cpus: cpus, Kernel: opts.Kernel, waiter: w}
 	g.attr = unix.PerfEventAttr{
 		Type: opts.Event.Type, Config: opts.Event.Config, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
 		Sample_type: SampleIdentifier | SampleIP | SampleTID | SampleTime | SampleCPU | SamplePeriod | SampleCallchain,
@@ -174,23 +180,18 @@ func (g *Group) direct(fd int, r *ring) error {
 		unix.Close(fd)
 		return err
 	}
-	g.polls = append(g.polls, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
-	return nil
+	return g.waiter.add(fd)
 }
 
-// Wait waits until a ring is half full, or for some time.
-func (g *Group) Wait(timeout time.Duration) error {
-	_, err := unix.Poll(g.polls, int(timeout.Milliseconds()))
-	if errors.Is(err, unix.EINTR) {
-		err = nil
-	}
-	for i := range g.polls {
-		// When all threads of an event have ended, its file is always ready.
-		if g.polls[i].Revents&unix.POLLHUP != 0 {
-			g.polls[i].Fd = -1
-		}
-	}
-	return err
+// Watch has [Group.Wait] return when a file becomes readable: one of pidfd_open(2) when its process has ended.
+func (g *Group) Watch(fd int) error { return g.waiter.add(fd) }
+
+// Wait waits until a ring is half full, a file that is watched becomes readable, or for some time. It reports whether a ring is half full. It may miss a file
+// that becomes readable between two calls.
+func (g *Group) Wait(timeout time.Duration) (full bool, err error) {
+	isFull := func() bool { return slices.ContainsFunc(g.rings, (*ring).halfFull) }
+	err = g.waiter.wait(timeout, isFull)
+	return isFull(), err
 }
 
 // Read calls visit with the records of all rings that were written before now, the oldest first. A record is valid
@@ -223,12 +224,22 @@ func (g *Group) Read(now time.Duration, visit func(Record) error) error {
 
 // Now returns the time on the clock of the events.
 func Now() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
+	zero := clockZero()
+	return zero.clock + time.Since(zero.time)
 }
+
+// clockZero is one moment on the clock of the events, and on that of package time, which goes at the same pace and takes no system call.
+var clockZero = sync.OnceValue(func() (zero struct {
+	time  time.Time
+	clock time.Duration
+}) {
+	var t unix.Timespec
+	zero.time = time.Now()
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) == nil {
+		zero.clock = time.Duration(t.Nano())
+	}
+	return zero
+})
 
 // Lost returns how many records did not fit into the rings so far. A ring has a record that says so only when another one has come after the
 // loss, and so a ring that is written to no more has none; the kernel itself knows, from Linux 6.0 on. Before, Lost returns 0.
@@ -259,5 +270,5 @@ func (g *Group) Close() error {
 	for _, r := range g.rings {
 		r.close()
 	}
-	return nil
+	return g.waiter.close()
 }

@@ -51,6 +51,12 @@ func (r *ring) look() {
 	}
 }
 
+// halfFull reports whether the kernel has filled half of the ring, or more: then it has woken who waits for it.
+func (r *ring) halfFull() bool {
+	r.look()
+	return r.head-r.tail >= uint64(len(r.data)/2) && r.page != nil
+}
+
 // peek finds out whether there is a record at tail, and its time. The error says that there is something else.
 func (r *ring) peek(f *Format) error {
 	if r.has || r.page == nil || r.head-r.tail < headerSize {

@@ -34,6 +34,7 @@ type engine struct {
 	period   uint64         // what a sample stands for that does not say so itself
 	tree     *tree
 	labelled bool // goroutines that run have labels
+	soon     bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
 	stats    Stats
 	away     map[int32]*away // threads that have left their processors, with Event.Switches
 
@@ -102,6 +103,7 @@ func (e *engine) record(r perfevent.Record) error {
 			return err
 		}
 		if c.Exec {
+			e.soon = true
 			e.forget(c.PID)
 			e.early[c.PID] = nil // records of all that it maps follow
 		}
@@ -133,6 +135,7 @@ func (e *engine) record(r perfevent.Record) error {
 		if e.only[k.ParentPID] {
 			e.only[k.PID] = true
 		}
+		e.soon = true
 		e.forget(k.PID) // a process that had the number before
 		if parent := e.spaces[k.ParentPID]; parent != nil {
 			e.newSpace(k.PID, parent.arch, parent)

@@ -151,7 +151,7 @@ func (e *engine) lookAtGoroutines(since time.Duration) {
 	e.labelled = false
 	for _, s := range e.walking {
 		if w := s.goes.watcher; w != nil {
-			e.labelled = w.Look(since) || e.labelled
+			e.labelled, e.soon = w.Look(since) || e.labelled, true
 		}
 	}
 }

@@ -104,17 +104,28 @@ func (r *Recorder) add() error {
 			return err
 		}
 	}
+	return r.watch()
+}
+
+// watch has the group's Wait return when a process ends.
+func (r *Recorder) watch() error {
+	for _, p := range r.ends {
+		if err := r.group.Watch(int(p.Fd)); err != nil {
+			return fmt.Errorf("record: wait for the end of processes: %w", err)
+		}
+	}
 	return nil
 }
 
 // addAll samples all of the machine, and takes the samples of the processes alone: that takes few files, however many threads they
 // have. why is returned if it is not allowed.
 func (r *Recorder) addAll(why error) error {
+	r.group.Close() // it has all the files that may be open
+	r.group = nil
 	group, err := r.newGroup()
 	if err != nil {
 		return err
 	}
-	r.group.Close() // it has all the files that may be open
 	r.group, r.engine.only = group, map[int32]bool{}
 	if err := group.AddAll(); err != nil {
 		return why
@@ -122,7 +133,7 @@ func (r *Recorder) addAll(why error) error {
 	for _, pid := range r.opts.PIDs {
 		r.engine.only[int32(pid)] = true
 	}
-	return nil
+	return r.watch()
 }
 
 func (r *Recorder) newGroup() (*perfevent.Group, error) {
@@ -187,12 +198,19 @@ func refused(what string, err error) error {
 	return fmt.Errorf("record %s: %w", what, err)
 }
 
-// usualWait is how long the rings are left alone where no ring is half full: each look takes time from the processors that are sampled.
-const usualWait = 100 * time.Millisecond
+// These are how long the rings are left alone where none is half full: each look takes time from the processors that are sampled. Processes that have
+// begun, or run another program, are looked at sooner, for they may end; and goroutines, for they change.
+const (
+	usualWait = 250 * time.Millisecond
+	shortWait = 100 * time.Millisecond
+)
 
 func (r *Recorder) wait() time.Duration {
-	if r.engine.labelled {
+	switch {
+	case r.engine.labelled:
 		return labelsWait
+	case r.engine.soon:
+		return shortWait
 	}
 	return usualWait
 }
@@ -203,12 +221,11 @@ func (r *Recorder) Run(ctx context.Context) error {
 		return r.wall.run(ctx)
 	}
 	for {
-		ended := r.ended() || ctx.Err() != nil
-		if !ended {
-			if err := r.group.Wait(r.wait()); err != nil {
-				return fmt.Errorf("record: wait for samples: %w", err)
-			}
+		full, err := r.group.Wait(r.wait())
+		if err != nil {
+			return fmt.Errorf("record: wait for samples: %w", err)
 		}
+		ended := ctx.Err() != nil || !full && r.ended()
 		if err := r.read(); err != nil {
 			return err
 		}
@@ -227,6 +244,7 @@ func (r *Recorder) read() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := perfevent.Now()
+	r.engine.soon = false
 	if err := r.group.Read(now, r.engine.record); err != nil {
 		return fmt.Errorf("record: the kernel's records: %w", err)
 	}
