@@ -1,24 +1,19 @@
 package picture
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 // firefoxVersion is the version of the processed profile format that is written (docs-developer/CHANGELOG-formats.md of the Firefox
 // Profiler). profiler.firefox.com brings older versions up to date when it loads them.
 const firefoxVersion = 48
-
-type firefoxFile struct {
-	Meta    firefoxMeta      `json:"meta"`
-	Libs    []firefoxLib     `json:"libs"`
-	Threads []*firefoxThread `json:"threads"`
-}
 
 type firefoxMeta struct {
 	Interval          float64           `json:"interval"`  // milliseconds
@@ -71,7 +66,7 @@ type firefoxThread struct {
 	PID             string   `json:"pid"`
 	TID             int64    `json:"tid"`
 	Samples         struct {
-		Stack      []*int    `json:"stack"`
+		Stack      indices   `json:"stack"`
 		Time       []float64 `json:"time"`
 		Weight     []float64 `json:"weight"`
 		WeightType string    `json:"weightType"`
@@ -87,23 +82,23 @@ type firefoxThread struct {
 		Length    int   `json:"length"`
 	} `json:"markers"`
 	Stacks struct {
-		Frame       []int  `json:"frame"`
-		Category    []int  `json:"category"`
-		Subcategory []int  `json:"subcategory"`
-		Prefix      []*int `json:"prefix"`
-		Length      int    `json:"length"`
+		Frame       indices `json:"frame"`
+		Category    same    `json:"category"`
+		Subcategory same    `json:"subcategory"`
+		Prefix      indices `json:"prefix"`
+		Length      int     `json:"length"`
 	} `json:"stackTable"`
 	Frames struct {
 		Address        []int64 `json:"address"` // in the library; -1 if it is not known
-		InlineDepth    []int   `json:"inlineDepth"`
-		Category       []int   `json:"category"`
-		Subcategory    []int   `json:"subcategory"`
-		Func           []int   `json:"func"`
-		NativeSymbol   []*int  `json:"nativeSymbol"`
-		InnerWindow    []*int  `json:"innerWindowID"`
-		Implementation []*int  `json:"implementation"`
-		Line           []*int  `json:"line"`
-		Column         []*int  `json:"column"`
+		InlineDepth    indices `json:"inlineDepth"`
+		Category       same    `json:"category"`
+		Subcategory    same    `json:"subcategory"`
+		Func           indices `json:"func"`
+		NativeSymbol   same    `json:"nativeSymbol"`
+		InnerWindow    same    `json:"innerWindowID"`
+		Implementation same    `json:"implementation"`
+		Line           indices `json:"line"`
+		Column         same    `json:"column"`
 		Length         int     `json:"length"`
 	} `json:"frameTable"`
 	Strings []string `json:"stringArray"`
@@ -135,9 +130,8 @@ type firefoxThread struct {
 	strings   map[string]int
 	funcs     map[firefoxFunc]int
 	resources map[int]int
-	frames    map[[2]int]int // by place and depth
-	nodes     map[[2]int]int // by prefix and frame
-	now       float64
+	frames    map[[2]int]int     // by place and depth
+	nodes     map[[2]int32]int32 // by prefix and frame
 }
 
 type firefoxFunc struct {
@@ -151,78 +145,127 @@ const libraryResource = 1
 // WriteFirefox writes a profile for https://profiler.firefox.com, in its processed format: a thread for each thread that the
 // samples' labels name. The order of samples in time is not known: each thread's are one after the other, each as long as it counts.
 func (s *Stacks) WriteFirefox(out io.Writer) error {
-	file := firefoxFile{Libs: []firefoxLib{}, Threads: []*firefoxThread{}}
-	file.Meta = firefoxMeta{Interval: 1, Categories: []firefoxCategory{{"Other", "grey", []string{"Other"}}}, Product: s.Title, Stackwalk: 1, Version: 29,
+	meta := firefoxMeta{Interval: 1, Categories: []firefoxCategory{{"Other", "grey", []string{"Other"}}}, Product: s.Title, Stackwalk: 1, Version: 29,
 		Preprocessed: firefoxVersion, Symbolicated: true, MarkerSchema: []any{}, ImportedFrom: "sfwalk", OneStackType: true, NoImplementation: true,
 		NotOnSearchfox: true, SymbolicationNone: true}
 	if !s.Time.IsZero() {
-		file.Meta.StartTime = float64(s.Time.UnixNano()) / 1e6
+		meta.StartTime = float64(s.Time.UnixNano()) / 1e6
 	}
 	// The first value that is a time is the weight, else the first one.
 	value := max(slices.IndexFunc(s.Types, func(t Type) bool { return t.Unit == "nanoseconds" }), 0)
 	timed := value < len(s.Types) && s.Types[value].Unit == "nanoseconds"
 	if s.Period > 0 && s.PeriodType.Unit == "nanoseconds" {
-		file.Meta.Interval = float64(s.Period) / 1e6
+		meta.Interval = float64(s.Period) / 1e6
 	}
 	libs := map[*Module]int{}
-	threads := map[[2]int64]*firefoxThread{}
+	var list []*Module
+	for i := range s.Places {
+		if m := s.Places[i].Module; m != nil {
+			if _, ok := libs[m]; !ok {
+				libs[m] = len(list)
+				list = append(list, m)
+			}
+		}
+	}
+	threads := map[[2]int64]int{}
+	var samples [][]int // of each thread
 	for i := range s.Samples {
-		x := &s.Samples[i]
-		pid, tid := x.number("pid"), x.number("tid")
-		t := threads[[2]int64{pid, tid}]
-		if t == nil {
-			t = newFirefoxThread(pid, tid, x)
-			threads[[2]int64{pid, tid}] = t
-			file.Threads = append(file.Threads, t)
+		id := [2]int64{s.Samples[i].number("pid"), s.Samples[i].number("tid")}
+		at, ok := threads[id]
+		if !ok {
+			at = len(samples)
+			threads[id], samples = at, append(samples, nil)
 		}
-		weight := 0.0
-		if value < len(x.Values) {
-			weight = float64(x.Values[value])
-		}
-		length := file.Meta.Interval * weight
-		t.Samples.WeightType = "samples"
+		samples[at] = append(samples[at], i)
+	}
+	weight := func(x *Sample) (weight, length float64) { // length is how long it counts, milliseconds
+		weight = float64(x.of(value))
 		if timed {
 			weight /= 1e6
-			t.Samples.WeightType, length = "tracing-ms", weight
+			return weight, weight
 		}
-		t.Samples.Stack = append(t.Samples.Stack, t.stack(s, x, func(m *Module) int {
-			at, ok := libs[m]
-			if !ok {
-				at = len(file.Libs)
-				libs[m] = at
-				file.Libs = append(file.Libs, libOf(m))
+		return weight, meta.Interval * weight
+	}
+	meta.ProfilingEnd = float64(s.Duration) / float64(time.Millisecond)
+	for _, of := range samples {
+		end := 0.0
+		for _, i := range of {
+			_, length := weight(&s.Samples[i])
+			end += length
+		}
+		meta.ProfilingEnd = max(meta.ProfilingEnd, end)
+	}
+	return writeObject(out, func(o *object) {
+		o.field("meta", meta)
+		o.list("libs", len(list), func(i int) any { return libOf(list[i]) })
+		o.list("threads", len(samples), func(at int) any { // one of them is in memory at a time
+			t := newFirefoxThread(&s.Samples[samples[at][0]])
+			t.Samples.WeightType = "samples"
+			if timed {
+				t.Samples.WeightType = "tracing-ms"
 			}
-			return at
-		}))
-		t.Samples.Time = append(t.Samples.Time, t.now)
-		t.Samples.Weight = append(t.Samples.Weight, weight)
-		t.Samples.Length++
-		t.now += length
-		file.Meta.ProfilingEnd = max(file.Meta.ProfilingEnd, t.now)
-	}
-	file.Meta.ProfilingEnd = max(file.Meta.ProfilingEnd, float64(s.Duration)/float64(time.Millisecond))
-	w := bufio.NewWriter(out)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(&file); err != nil {
-		return err
-	}
-	return w.Flush()
+			now := 0.0
+			for _, i := range samples[at] {
+				x := &s.Samples[i]
+				weight, length := weight(x)
+				t.Samples.Stack = append(t.Samples.Stack, t.stack(s, x, libs))
+				t.Samples.Time = append(t.Samples.Time, now)
+				t.Samples.Weight = append(t.Samples.Weight, weight)
+				t.Samples.Length++
+				now += length
+			}
+			return t
+		})
+	})
 }
 
-func newFirefoxThread(pid, tid int64, x *Sample) *firefoxThread {
+// indices are those of a table's rows, or numbers; -1 stands for null.
+type indices []int32
+
+// MarshalJSON implements [json.Marshaler].
+func (x indices) MarshalJSON() ([]byte, error) {
+	text := []byte{'['}
+	for i, n := range x {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if n < 0 {
+			text = append(text, "null"...)
+		} else {
+			text = strconv.AppendInt(text, int64(n), 10)
+		}
+	}
+	return append(text, ']'), nil
+}
+
+// same is an array with the same element so many times.
+type same struct {
+	element string
+	n       *int
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (x same) MarshalJSON() ([]byte, error) {
+	return []byte("[" + strings.TrimSuffix(strings.Repeat(x.element+",", *x.n), ",") + "]"), nil
+}
+
+// newFirefoxThread returns the thread of a sample.
+func newFirefoxThread(x *Sample) *firefoxThread {
+	pid, tid := x.number("pid"), x.number("tid")
 	t := &firefoxThread{ProcessType: "default", Paused: []any{}, PID: fmt.Sprint(pid), TID: tid, Main: pid == tid, ProcessName: x.Root, Strings: []string{},
-		strings: map[string]int{}, funcs: map[firefoxFunc]int{}, resources: map[int]int{}, frames: map[[2]int]int{}, nodes: map[[2]int]int{}}
+		strings: map[string]int{}, funcs: map[firefoxFunc]int{}, resources: map[int]int{}, frames: map[[2]int]int{}, nodes: map[[2]int32]int32{}}
 	if t.Name = x.text("thread"); t.Name == "" {
 		t.Name = fmt.Sprintf("thread %d", tid)
 	}
 	none := []any{}
 	m := &t.Markers
 	m.Data, m.Name, m.StartTime, m.EndTime, m.Phase, m.Category = none, none, none, none, none, none
-	t.Stacks.Frame, t.Stacks.Category, t.Stacks.Subcategory, t.Stacks.Prefix = []int{}, []int{}, []int{}, []*int{}
+	k := &t.Stacks
+	k.Category = same{"0", &k.Length}
+	k.Subcategory = k.Category
 	f := &t.Frames
-	f.Address, f.InlineDepth, f.Category, f.Subcategory, f.Func = []int64{}, []int{}, []int{}, []int{}, []int{}
-	f.NativeSymbol, f.InnerWindow, f.Implementation, f.Line, f.Column = []*int{}, []*int{}, []*int{}, []*int{}, []*int{}
+	f.Address, f.Category, f.NativeSymbol = []int64{}, same{"0", &f.Length}, same{"null", &f.Length}
+	f.Subcategory, f.InnerWindow, f.Implementation, f.Column = f.Category, f.NativeSymbol, f.NativeSymbol, f.NativeSymbol
 	u := &t.Funcs
 	u.Name, u.JS, u.ForJS, u.Resource, u.File, u.Line, u.Column = []int{}, []bool{}, []bool{}, []int{}, []*int{}, []*int{}, []*int{}
 	r := &t.Resources
@@ -241,34 +284,29 @@ func libOf(m *Module) firefoxLib {
 	return lib
 }
 
-// stack returns the index of a sample's stack; nil if it has no frames.
-func (t *firefoxThread) stack(s *Stacks, x *Sample, lib func(*Module) int) *int {
-	var prefix *int
+// stack returns the index of a sample's stack; -1 if it has no frames.
+func (t *firefoxThread) stack(s *Stacks, x *Sample, libs map[*Module]int) int32 {
+	prefix := int32(-1)
 	depth := 0
-	for i := len(x.Frames) - 1; i >= 0; i-- {
-		p := &s.Places[x.Frames[i]]
+	for _, f := range slices.Backward(x.Frames) {
+		p := &s.Places[f]
 		if depth++; !p.Inlined {
 			depth = 0
 		}
-		frame := t.frame(x.Frames[i], depth, p, lib)
-		key := [2]int{-1, frame}
-		if prefix != nil {
-			key[0] = *prefix
-		}
+		key := [2]int32{prefix, int32(t.frame(f, depth, p, libs))}
 		at, ok := t.nodes[key]
 		if !ok {
-			at = t.Stacks.Length
+			at = int32(t.Stacks.Length)
 			t.nodes[key] = at
-			t.Stacks.Frame, t.Stacks.Prefix = append(t.Stacks.Frame, frame), append(t.Stacks.Prefix, prefix)
-			t.Stacks.Category, t.Stacks.Subcategory = append(t.Stacks.Category, 0), append(t.Stacks.Subcategory, 0)
+			t.Stacks.Frame, t.Stacks.Prefix = append(t.Stacks.Frame, key[1]), append(t.Stacks.Prefix, prefix)
 			t.Stacks.Length++
 		}
-		prefix = &at
+		prefix = at
 	}
 	return prefix
 }
 
-func (t *firefoxThread) frame(place, depth int, p *Place, lib func(*Module) int) int {
+func (t *firefoxThread) frame(place, depth int, p *Place, libs map[*Module]int) int {
 	at, ok := t.frames[[2]int{place, depth}]
 	if ok {
 		return at
@@ -280,18 +318,20 @@ func (t *firefoxThread) frame(place, depth int, p *Place, lib func(*Module) int)
 	if p.Module != nil {
 		address = int64(p.Address - p.Module.Lo + p.Module.Offset)
 	}
-	f.Address, f.InlineDepth, f.Func = append(f.Address, address), append(f.InlineDepth, depth), append(f.Func, t.function(p, lib))
-	f.Category, f.Subcategory = append(f.Category, 0), append(f.Subcategory, 0)
-	f.NativeSymbol, f.InnerWindow, f.Implementation = append(f.NativeSymbol, nil), append(f.InnerWindow, nil), append(f.Implementation, nil)
-	f.Line, f.Column = append(f.Line, numberOrNone(p.Line)), append(f.Column, nil)
+	line := int32(-1)
+	if p.Line > 0 {
+		line = int32(min(p.Line, math.MaxInt32))
+	}
+	f.Address, f.InlineDepth, f.Func = append(f.Address, address), append(f.InlineDepth, int32(depth)), append(f.Func, int32(t.function(p, libs)))
+	f.Line = append(f.Line, line)
 	f.Length++
 	return at
 }
 
-func (t *firefoxThread) function(p *Place, lib func(*Module) int) int {
+func (t *firefoxThread) function(p *Place, libs map[*Module]int) int {
 	key := firefoxFunc{p.Shown(), p.File, -1}
 	if p.Module != nil {
-		key.lib = lib(p.Module)
+		key.lib = libs[p.Module]
 	}
 	at, ok := t.funcs[key]
 	if ok {
@@ -335,13 +375,6 @@ func (t *firefoxThread) text(s string) int {
 		t.Strings = append(t.Strings, s)
 	}
 	return at
-}
-
-func numberOrNone(n int) *int {
-	if n <= 0 {
-		return nil
-	}
-	return &n
 }
 
 // number returns the value of a label; 0 if there is none.

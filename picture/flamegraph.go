@@ -30,7 +30,7 @@ var script string
 // WriteFlameGraph writes a flame graph: an SVG file that needs no other one. In a browser, a click on a
 // frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a tenth of a pixel are left out.
 func (s *Stacks) WriteFlameGraph(out io.Writer) error {
-	tree, unit := s.flames(), "samples"
+	tree, unit := s.merged(func(name string) string { return name }, ""), "samples"
 	if len(s.Types) > 0 {
 		unit = s.Types[0].Name
 		if u := s.Types[0].Unit; u != "count" && u != "" {
@@ -59,7 +59,7 @@ func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 	}
 	place(tree.Children(-1), 0)
 	for i := range tree.Nodes { // parents first
-		place(slices.Clone(tree.Nodes[i].kids), left[i])
+		place(tree.kids(i), left[i])
 	}
 	height := (depth+1)*rowHeight + 2*graphMargin
 	w := bufio.NewWriter(out)
@@ -89,39 +89,37 @@ func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 	return w.Flush()
 }
 
-// flames merges the stacks by the names of their frames.
-func (s *Stacks) flames() *Tree[string] {
+// merged merges the stacks by the names of their frames, as named has them. A stack without frames has the name of bare; "" leaves it out.
+func (s *Stacks) merged(named func(string) string, bare string) *Tree[string] {
 	names := map[string]int{}
+	var list []string
 	key := func(name string) int {
 		at, ok := names[name]
 		if !ok {
 			at = len(names)
-			names[name] = at
+			names[name], list = at, append(list, name)
 		}
 		return at
 	}
 	keys := make([]int, len(s.Places))
 	for i := range s.Places {
-		keys[i] = key(s.Places[i].Shown())
+		keys[i] = key(named(s.Places[i].Shown()))
 	}
 	tree := NewTree[string]()
+	var stack []int // the outermost first
 	for i := range s.Samples {
 		x := &s.Samples[i]
-		n, root := len(x.Frames), 0
+		stack = stack[:0]
 		if x.Root != "" {
-			root = 1
+			stack = append(stack, key(named(x.Root)))
 		}
-		tree.Add(n+root, max(x.value(), 0), func(i int) int {
-			if i < root {
-				return key(x.Root)
-			}
-			return keys[x.Frames[n-1-(i-root)]]
-		}, func(i int) string {
-			if i < root {
-				return x.Root
-			}
-			return s.Places[x.Frames[n-1-(i-root)]].Shown()
-		})
+		for _, f := range slices.Backward(x.Frames) {
+			stack = append(stack, keys[f])
+		}
+		if len(stack) == 0 && bare != "" {
+			stack = append(stack, key(bare))
+		}
+		tree.Add(len(stack), max(x.value(), 0), func(i int) int { return stack[i] }, func(i int) string { return list[stack[i]] })
 	}
 	return tree
 }

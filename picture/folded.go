@@ -12,37 +12,45 @@ import (
 // its frames, the outermost first, with semicolons between them, a space, and the value. Lines are
 // in alphabetical order.
 func (s *Stacks) WriteFolded(out io.Writer) error {
-	names := make([]string, len(s.Places))
-	for i := range s.Places {
-		names[i] = foldedName(s.Places[i].Shown())
+	tree := s.merged(foldedName, "??") // a thread without frames counts, too
+	// turn is a line that ends with a node's frame, or, with rest, all that go on behind it: for the order of lines, its text has a semicolon more.
+	type turn struct {
+		node   int
+		rest   bool
+		before int // how much of line is further out
 	}
-	counts := map[string]int64{}
-	var line strings.Builder
-	for i := range s.Samples {
-		x := &s.Samples[i]
-		line.Reset()
-		line.WriteString(foldedName(x.Root))
-		for _, f := range slices.Backward(x.Frames) {
-			if line.Len() > 0 {
-				line.WriteByte(';')
+	text := func(t turn) string {
+		if t.rest {
+			return tree.Nodes[t.node].Frame + ";"
+		}
+		return tree.Nodes[t.node].Frame
+	}
+	var todo []turn // the last is next; a tree may be deeper than a program's own stack
+	add := func(of, before int) {
+		from := len(todo)
+		for _, kid := range tree.kids(of) {
+			if tree.Nodes[kid].Self > 0 {
+				todo = append(todo, turn{kid, false, before})
 			}
-			line.WriteString(names[f])
+			if tree.Nodes[kid].first > 0 {
+				todo = append(todo, turn{kid, true, before})
+			}
 		}
-		if line.Len() == 0 {
-			line.WriteString("??") // a thread without frames counts, too
-		}
-		counts[line.String()] += x.value()
+		slices.SortFunc(todo[from:], func(a, b turn) int { return strings.Compare(text(b), text(a)) })
 	}
-	lines := make([]string, 0, len(counts))
-	for l := range counts {
-		lines = append(lines, l)
-	}
-	slices.Sort(lines)
 	w := bufio.NewWriter(out)
-	for _, l := range lines {
-		w.WriteString(l)
+	var line []byte
+	for add(-1, 0); len(todo) > 0; {
+		t := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		line = append(line[:t.before], text(t)...)
+		if t.rest {
+			add(t.node, len(line))
+			continue
+		}
+		w.Write(line)
 		w.WriteByte(' ')
-		w.WriteString(strconv.FormatInt(counts[l], 10))
+		w.WriteString(strconv.FormatInt(tree.Nodes[t.node].Self, 10))
 		w.WriteByte('\n')
 	}
 	return w.Flush()

@@ -1,23 +1,10 @@
 package picture
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 )
-
-type jsonFile struct {
-	Title    string       `json:"title,omitempty"`
-	Taken    string       `json:"taken,omitempty"`
-	Duration int64        `json:"duration_ns,omitempty"`
-	Types    []jsonType   `json:"types"`
-	Period   *jsonPeriod  `json:"period,omitempty"`
-	Modules  []jsonModule `json:"modules"`
-	Places   []jsonPlace  `json:"places"`
-	Samples  []jsonSample `json:"samples"`
-}
 
 type jsonType struct {
 	Name string `json:"name"`
@@ -55,56 +42,65 @@ type jsonSample struct {
 
 // WriteJSON writes all that there is as one JSON object; docs/json.md describes it.
 func (s *Stacks) WriteJSON(out io.Writer) error {
-	file := jsonFile{Title: s.Title, Duration: int64(s.Duration), Types: []jsonType{}, Modules: []jsonModule{}, Places: []jsonPlace{}, Samples: []jsonSample{}}
-	if !s.Time.IsZero() {
-		file.Taken = s.Time.UTC().Format(time.RFC3339Nano)
-	}
-	for _, t := range s.Types {
-		file.Types = append(file.Types, jsonType(t))
-	}
-	if s.Period > 0 {
-		file.Period = &jsonPeriod{jsonType(s.PeriodType), s.Period}
-	}
 	modules := map[*Module]int{}
+	var list []*Module
 	for i := range s.Places {
-		p := &s.Places[i]
-		j := jsonPlace{Function: p.Function, File: p.File, Line: max(p.Line, 0), Inlined: p.Inlined}
-		if p.Function == "" {
-			j.Name = p.Shown()
-		}
-		if p.Address != 0 {
-			j.Address = hex(p.Address)
-		}
-		if m := p.Module; m != nil {
-			at, ok := modules[m]
-			if !ok {
-				at = len(file.Modules)
-				modules[m] = at
-				file.Modules = append(file.Modules, jsonModule{m.Path, m.BuildID, hex(m.Lo), hex(m.Hi), hex(m.Offset)})
+		if m := s.Places[i].Module; m != nil {
+			if _, ok := modules[m]; !ok {
+				modules[m] = len(list)
+				list = append(list, m)
 			}
-			j.Module = &at
 		}
-		file.Places = append(file.Places, j)
 	}
-	for i := range s.Samples {
-		x := &s.Samples[i]
-		j := jsonSample{Frames: x.Frames, Values: x.Values, Labels: map[string]any{}}
-		if j.Frames == nil {
-			j.Frames = []int{}
+	return writeObject(out, func(o *object) {
+		if s.Title != "" {
+			o.field("title", s.Title)
 		}
-		for _, t := range x.Texts {
-			j.Labels[t.Key] = t.Value
+		if !s.Time.IsZero() {
+			o.field("taken", s.Time.UTC().Format(time.RFC3339Nano))
 		}
-		for _, n := range x.Numbers {
-			j.Labels[n.Key] = n.Value
+		if s.Duration != 0 {
+			o.field("duration_ns", int64(s.Duration))
 		}
-		file.Samples = append(file.Samples, j)
+		o.list("types", len(s.Types), func(i int) any { return jsonType(s.Types[i]) })
+		if s.Period > 0 {
+			o.field("period", jsonPeriod{jsonType(s.PeriodType), s.Period})
+		}
+		o.list("modules", len(list), func(i int) any {
+			m := list[i]
+			return jsonModule{m.Path, m.BuildID, hex(m.Lo), hex(m.Hi), hex(m.Offset)}
+		})
+		o.list("places", len(s.Places), func(i int) any { return s.Places[i].json(modules) })
+		o.list("samples", len(s.Samples), func(i int) any { return s.Samples[i].json() })
+	})
+}
+
+func (p *Place) json(modules map[*Module]int) jsonPlace {
+	j := jsonPlace{Function: p.Function, File: p.File, Line: max(p.Line, 0), Inlined: p.Inlined}
+	if p.Function == "" {
+		j.Name = p.Shown()
 	}
-	w := bufio.NewWriter(out)
-	if err := json.NewEncoder(w).Encode(&file); err != nil {
-		return err
+	if p.Address != 0 {
+		j.Address = hex(p.Address)
 	}
-	return w.Flush()
+	if at, ok := modules[p.Module]; ok {
+		j.Module = &at
+	}
+	return j
+}
+
+func (x *Sample) json() jsonSample {
+	j := jsonSample{Frames: x.Frames, Values: x.Values, Labels: map[string]any{}}
+	if j.Frames == nil {
+		j.Frames = []int{}
+	}
+	for _, t := range x.Texts {
+		j.Labels[t.Key] = t.Value
+	}
+	for _, n := range x.Numbers {
+		j.Labels[n.Key] = n.Value
+	}
+	return j
 }
 
 func hex(n uint64) string { return fmt.Sprintf("%#x", n) }

@@ -160,3 +160,23 @@ func FuzzPictures(f *testing.F) {
 		})
 	})
 }
+
+// Lines are in alphabetical order, also where one name begins as another does.
+func TestFoldedOrder(t *testing.T) {
+	s := &picture.Stacks{Types: []picture.Type{{Name: "samples", Unit: "count"}}}
+	for _, stack := range [][]string{{"a"}, {"b", "a"}, {"a!"}, {"b", "a!"}, {"aa"}, {"c", "b", "a"}, {"a?"}, {}, {"??"}, {"b", "a"}} {
+		var frames []picture.Place
+		for _, name := range stack {
+			frames = append(frames, picture.Place{Function: name})
+		}
+		s.Add(frames, picture.Sample{Values: []int64{1}})
+	}
+	var out strings.Builder
+	if err := s.WriteFolded(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = "?? 2\na 1\na! 1\na!;b 1\na;b 2\na;b;c 1\na? 1\naa 1\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

@@ -16,20 +16,22 @@ func (s *Stacks) WritePprof(out io.Writer) error {
 		return errors.New("picture: nothing says what the samples' values count")
 	}
 	b := profile{stacks: s, functions: map[function]int{}, mappings: map[*Module]*mapping{}, locations: map[string]int{}}
-	samples := make([][]uint64, len(s.Samples)) // the locations of each
 	for i := range s.Samples {
-		x := &s.Samples[i]
-		if len(x.Values) != len(s.Types) {
-			return fmt.Errorf("picture: sample %d has %d values, but there are %d types", i, len(x.Values), len(s.Types))
-		}
-		for at := 0; at < len(x.Frames); {
-			n := s.together(x.Frames[at:])
-			samples[i] = append(samples[i], uint64(b.location(x.Frames[at:at+n])))
-			at += n
+		if n := len(s.Samples[i].Values); n != len(s.Types) {
+			return fmt.Errorf("picture: sample %d has %d values, but there are %d types", i, n, len(s.Types))
 		}
 	}
-	b.mainFirst()
-	return b.write(out, samples)
+	return b.write(out)
+}
+
+// locate appends the IDs of a sample's locations.
+func (b *profile) locate(ids []uint64, x *Sample) []uint64 {
+	for at := 0; at < len(x.Frames); {
+		n := b.stacks.together(x.Frames[at:])
+		ids = append(ids, uint64(b.location(x.Frames[at:at+n])))
+		at += n
+	}
+	return ids
 }
 
 // together counts the first frames that are at one place of the code: inlined calls, and the frame

@@ -69,9 +69,9 @@ func (t *stringTable) add(text string) uint64 {
 	return at
 }
 
-// write writes the profile, whose samples have these locations. Fields, strings and labels have the order in which
+// write writes the profile. Fields, strings and labels have the order in which
 // pprof's own library writes them: a test compares the bytes.
-func (b *profile) write(out io.Writer, samples [][]uint64) error {
+func (b *profile) write(out io.Writer) error {
 	zip := gzip.NewWriter(out)
 	texts := stringTable{index: map[string]uint64{}}
 	texts.add("")
@@ -94,10 +94,14 @@ func (b *profile) write(out io.Writer, samples [][]uint64) error {
 		valueType(t)
 		emit(1)
 	}
-	for i, locations := range samples {
-		b.sample(&part, &b.stacks.Samples[i], locations, &texts)
+	var locations []uint64
+	for i := range b.stacks.Samples {
+		x := &b.stacks.Samples[i]
+		locations = b.locate(locations[:0], x)
+		b.sample(&part, x, locations, &texts)
 		emit(2)
 	}
+	b.mainFirst()
 	for _, m := range b.mappingList {
 		part.number(1, uint64(m.id))
 		part.number(2, m.Lo)

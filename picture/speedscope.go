@@ -1,41 +1,17 @@
 package picture
 
 import (
-	"bufio"
-	"encoding/json"
 	"io"
+	"slices"
 )
 
 // schema names the format (speedscope's src/lib/file-format-spec.ts).
 const schema = "https://www.speedscope.app/file-format-schema.json"
 
-type speedscopeFile struct {
-	Schema             string              `json:"$schema"`
-	Shared             speedscopeShared    `json:"shared"`
-	Profiles           []speedscopeProfile `json:"profiles"`
-	Name               string              `json:"name,omitempty"`
-	ActiveProfileIndex int                 `json:"activeProfileIndex"`
-	Exporter           string              `json:"exporter"`
-}
-
-type speedscopeShared struct {
-	Frames []speedscopeFrame `json:"frames"`
-}
-
 type speedscopeFrame struct {
 	Name string `json:"name"`
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
-}
-
-type speedscopeProfile struct {
-	Type       string  `json:"type"`
-	Name       string  `json:"name"`
-	Unit       string  `json:"unit"`
-	StartValue int64   `json:"startValue"`
-	EndValue   int64   `json:"endValue"`
-	Samples    [][]int `json:"samples"` // indices of frames, the outermost first
-	Weights    []int64 `json:"weights"`
 }
 
 // units are those of speedscope, for those of pprof. It shows others as plain numbers.
@@ -44,14 +20,14 @@ var units = map[string]string{"nanoseconds": "nanoseconds", "microseconds": "mic
 // WriteSpeedscope writes a document for https://www.speedscope.app: a sampled profile for each type of
 // value.
 func (s *Stacks) WriteSpeedscope(out io.Writer) error {
-	file := speedscopeFile{Schema: schema, Name: s.Title, Exporter: "sfwalk", Shared: speedscopeShared{Frames: []speedscopeFrame{}}, Profiles: []speedscopeProfile{}}
 	known := map[speedscopeFrame]int{}
+	var frames []speedscopeFrame
 	frame := func(f speedscopeFrame) int {
 		at, ok := known[f]
 		if !ok {
-			at = len(file.Shared.Frames)
+			at = len(frames)
 			known[f] = at
-			file.Shared.Frames = append(file.Shared.Frames, f)
+			frames = append(frames, f)
 		}
 		return at
 	}
@@ -60,36 +36,58 @@ func (s *Stacks) WriteSpeedscope(out io.Writer) error {
 		p := &s.Places[i]
 		places[i] = frame(speedscopeFrame{p.Shown(), p.File, max(p.Line, 0)})
 	}
-	samples := make([][]int, len(s.Samples))
+	roots := map[string]int{}
 	for i := range s.Samples {
-		x := &s.Samples[i]
-		stack := make([]int, 0, len(x.Frames)+1)
+		if root := s.Samples[i].Root; root != "" {
+			roots[root] = frame(speedscopeFrame{Name: root})
+		}
+	}
+	room := []int{}
+	// stack returns the frames of a sample, the outermost first. They are valid until it is called again.
+	stack := func(x *Sample) []int {
+		room = room[:0]
 		if x.Root != "" {
-			stack = append(stack, frame(speedscopeFrame{Name: x.Root}))
+			room = append(room, roots[x.Root])
 		}
-		for j := len(x.Frames) - 1; j >= 0; j-- {
-			stack = append(stack, places[x.Frames[j]])
+		for _, f := range slices.Backward(x.Frames) {
+			room = append(room, places[f])
 		}
-		samples[i] = stack
+		return room
 	}
-	for i, t := range s.Types {
-		p := speedscopeProfile{Type: "sampled", Name: t.Name, Unit: units[t.Unit], Samples: samples, Weights: make([]int64, len(samples))}
-		if p.Unit == "" {
-			p.Unit = "none"
-		}
-		for j := range s.Samples {
-			if v := s.Samples[j].Values; i < len(v) {
-				p.Weights[j] = v[i]
-				p.EndValue += v[i]
+	return writeObject(out, func(o *object) {
+		o.field("$schema", schema)
+		o.field("shared", func(o *object) { o.list("frames", len(frames), func(i int) any { return frames[i] }) })
+		o.list("profiles", len(s.Types), func(i int) any {
+			return func(o *object) {
+				unit := units[s.Types[i].Unit]
+				if unit == "" {
+					unit = "none"
+				}
+				total := int64(0)
+				for j := range s.Samples {
+					total += s.Samples[j].of(i)
+				}
+				o.field("type", "sampled")
+				o.field("name", s.Types[i].Name)
+				o.field("unit", unit)
+				o.field("startValue", 0)
+				o.field("endValue", total)
+				o.list("samples", len(s.Samples), func(j int) any { return stack(&s.Samples[j]) })
+				o.list("weights", len(s.Samples), func(j int) any { return s.Samples[j].of(i) })
 			}
+		})
+		if s.Title != "" {
+			o.field("name", s.Title)
 		}
-		file.Profiles = append(file.Profiles, p)
+		o.field("activeProfileIndex", 0)
+		o.field("exporter", "sfwalk")
+	})
+}
+
+// of returns the value of a type, by its index.
+func (x *Sample) of(i int) int64 {
+	if i < len(x.Values) {
+		return x.Values[i]
 	}
-	w := bufio.NewWriter(out)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(&file); err != nil {
-		return err
-	}
-	return w.Flush()
+	return 0
 }

@@ -8,7 +8,8 @@ import (
 // Tree is the tree of all stacks, the outermost frames at its roots.
 type Tree[F any] struct {
 	Nodes []Node[F] // a parent stands before its children
-	known map[child]int
+	known map[child]int32
+	root  Node[F] // the parent of the roots
 }
 
 // Node is a frame of those stacks that have the same frames further out.
@@ -18,54 +19,67 @@ type Node[F any] struct {
 	Depth  int // 0 at a root
 	Value  int64
 	Self   int64 // of the stacks whose innermost frame this is
-	kids   []int
+
+	first, last, next int32 // its first and last child, and the next child of its parent, in the order in which they came; 0 for none
 }
 
 // child names a node by its parent and by what makes frames equal.
 type child struct {
-	parent, key int
+	parent, key int32
 }
 
 // NewTree returns a tree without nodes.
-func NewTree[F any]() *Tree[F] { return &Tree[F]{known: map[child]int{}} }
+func NewTree[F any]() *Tree[F] { return &Tree[F]{known: map[child]int32{}} }
 
 // Add adds a stack of n frames. key returns what makes the i-th frame equal to others, from the outermost
 // on; frame returns that frame, which is only asked for the first of equal ones.
 func (t *Tree[F]) Add(n int, value int64, key func(i int) int, frame func(i int) F) {
-	parent := -1
+	at := int32(-1)
 	for i := range n {
-		c := child{parent, key(i)}
-		at, ok := t.known[c]
+		c := child{at, int32(key(i))}
+		kid, ok := t.known[c]
 		if !ok {
-			at = len(t.Nodes)
-			t.known[c] = at
-			depth := 0
-			if parent >= 0 {
-				depth = t.Nodes[parent].Depth + 1
-				t.Nodes[parent].kids = append(t.Nodes[parent].kids, at)
+			kid = int32(len(t.Nodes))
+			t.known[c] = kid
+			t.Nodes = append(t.Nodes, Node[F]{Frame: frame(i), Parent: int(at), Depth: i})
+			if parent := t.node(int(at)); kid > 0 && (at < 0 || parent.first > 0) {
+				t.Nodes[parent.last].next, parent.last = kid, kid
+			} else {
+				parent.first, parent.last = kid, kid
 			}
-			t.Nodes = append(t.Nodes, Node[F]{Frame: frame(i), Parent: parent, Depth: depth})
 		}
-		t.Nodes[at].Value += value
-		parent = at
+		t.Nodes[kid].Value += value
+		at = kid
 	}
-	if parent >= 0 {
-		t.Nodes[parent].Self += value
+	if at >= 0 {
+		t.Nodes[at].Self += value
+	}
+}
+
+// node returns a node by its index; the parent of the roots for -1.
+func (t *Tree[F]) node(i int) *Node[F] {
+	if i < 0 {
+		return &t.root
+	}
+	return &t.Nodes[i]
+}
+
+// kids returns the indices of a node's children, the first that came first; of -1, the roots.
+func (t *Tree[F]) kids(of int) (list []int) {
+	n := t.node(of)
+	if len(t.Nodes) == 0 || of >= 0 && n.first == 0 { // node 0 is a root
+		return nil
+	}
+	for i := n.first; ; i = t.Nodes[i].next {
+		if list = append(list, int(i)); i == n.last {
+			return list
+		}
 	}
 }
 
 // Children returns the indices of a node's children, those with the most first; of -1, the roots.
 func (t *Tree[F]) Children(of int) []int {
-	var list []int
-	if of >= 0 {
-		list = slices.Clone(t.Nodes[of].kids)
-	} else {
-		for i := range t.Nodes {
-			if t.Nodes[i].Parent < 0 {
-				list = append(list, i)
-			}
-		}
-	}
+	list := t.kids(of)
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(t.Nodes[b].Value, t.Nodes[a].Value) })
 	return list
 }
