@@ -209,7 +209,7 @@ func TestFileStacks(t *testing.T) {
 					t.Errorf("%v is lacking", at)
 				case strings.Join(a, "\n") == strings.Join(b, "\n"):
 					equal++
-				case ends[at].Whole() && within(a, b), len(b) == 0 && len(a) == 1:
+				case (ends[at].Whole() || !v.known) && within(a, b), len(b) == 0 && len(a) == 1: // where the copy ends, perf may ask for a word more than the frame has
 				default:
 					t.Errorf("%v: %v\n%v\nperf:\n%v", at, ends[at], a, b)
 				}

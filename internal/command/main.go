@@ -254,7 +254,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"open", func() *cobra.Command { return newOpen(host) }},
 		{"remote", func() *cobra.Command { return newRemote(host) }},
 		{"record", func() *cobra.Command { return newRecord(host, hosts.Pages) }},
-		{"perf", func() *cobra.Command { return newPerf(host) }},
+		{"perf", func() *cobra.Command { return newPerf(host, hosts.Pages) }},
 		{"top", func() *cobra.Command { return newTop(host, hosts.Terminal) }},
 		{"call", func() *cobra.Command { return newCall(host) }},
 		{"sframe", newSFrame},

@@ -49,9 +49,10 @@ type pageFlags struct {
 	base   string
 }
 
-func (p *pageFlags) add(cmd *cobra.Command) {
+// add adds the flags; while, which may be empty, says when pages are shown.
+func (p *pageFlags) add(cmd *cobra.Command, while string) {
 	f := cmd.Flags()
-	f.StringVar(&p.listen, "http", "", "show it in a browser, at this address of this machine, while it goes on (localhost:0 for any port)")
+	f.StringVar(&p.listen, "http", "", "show it in a browser, at this address of this machine"+while+" (localhost:0 for any port)")
 	f.StringVar(&p.base, "base", "", "with --http: show the differences to this pprof profile")
 }
 
@@ -82,7 +83,7 @@ const pagePause = time.Second
 // shown is a recording as it is shown: the newest profile, with names.
 type shown struct {
 	mu       sync.Mutex
-	recorder *record.Recorder
+	recorder *record.Recorder // nil if nothing more comes
 	namer    *record.Namer
 	symbols  *symbol.Symbolizer
 	title    string
@@ -119,7 +120,7 @@ func (s *shown) now() *picture.Stacks {
 func (s *shown) lately() *picture.Stacks {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stacks == nil || time.Since(s.taken) > pagePause {
+	if s.recorder != nil && (s.stacks == nil || time.Since(s.taken) > pagePause) {
 		s.take()
 	}
 	return s.stacks

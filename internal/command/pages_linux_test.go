@@ -30,7 +30,13 @@ type browsed struct {
 // browse records a process until the test ends, and shows it.
 func browse(t *testing.T, pid int, args ...string) *browsed {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(install(t, "sfwalk", "sfwalk-full"), "sfwalk"), append([]string{"record", strconv.Itoa(pid), "--http", "localhost:0", "-F", "499"}, args...)...)
+	return browseCommand(t, append([]string{"record", strconv.Itoa(pid), "--http", "localhost:0", "-F", "499"}, args...)...)
+}
+
+// browseCommand runs a command that shows pages until the test ends.
+func browseCommand(t *testing.T, args ...string) *browsed {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(install(t, "sfwalk", "sfwalk-full"), "sfwalk"), args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -211,6 +217,57 @@ func TestRecordPagesBase(t *testing.T) {
 		}
 		return less && more
 	})
+}
+
+// A file of perf's is shown as a recording is, with differences if they are asked for, until Ctrl-C.
+func TestPerfPages(t *testing.T) {
+	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread", "-I"+filepath.Dir(gdbtest.Testdata(t, "progs", "shares.c")))
+	file := perfRecorded(t, exe, "-e", "cpu-clock", "--call-graph", "dwarf")
+	base := filepath.Join(t.TempDir(), "base.pb.gz")
+	if _, said, err := command("perf", file, "-o", base); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	b := browseCommand(t, "perf", file, "--http", "localhost:0")
+	data, err := os.ReadFile(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := profile.ParseData(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := int64(0)
+	for _, s := range want.Sample {
+		all += s.Value[0]
+	}
+	if n := b.samples(); n != all || n < 50 {
+		t.Errorf("the pages have %d samples, the profile %d", n, all)
+	}
+	for path, want := range map[string]string{"/top": `"half"`, "/source?f=^half$": "WORK(half, 17)", "/disasm?f=^half$": "xor"} {
+		if text, status := b.get(path); status != http.StatusOK || !strings.Contains(html.UnescapeString(text), want) {
+			t.Errorf("%s: %d\n%s", path, status, text)
+		}
+	}
+	if err := b.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.cmd.Wait(); err != nil {
+		t.Errorf("at Ctrl-C: %v", err)
+	}
+	text, status := browseCommand(t, "perf", file, "--http", "localhost:0", "--base", base).get("/download")
+	x, err := profile.Parse(strings.NewReader(text))
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("%d: %v", status, err)
+	}
+	before, sum := int64(0), int64(0)
+	for _, s := range x.Sample {
+		if sum += s.Value[0]; s.DiffBaseSample() {
+			before -= s.Value[0]
+		}
+	}
+	if sum != 0 || before != all {
+		t.Errorf("the difference to itself is %d samples, of %d before", sum, before)
+	}
 }
 
 // A browser draws the flame graph: its boxes have the functions' names.

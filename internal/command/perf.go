@@ -29,9 +29,10 @@ type perfFlags struct {
 	event   string
 	caches  []string
 	sysroot string
+	pages   pageFlags
 }
 
-func newPerf(host PluginHost) *cobra.Command {
+func newPerf(host PluginHost, web PageServer) *cobra.Command {
 	var flags perfFlags
 	cmd := &cobra.Command{
 		Use:   "perf FILE",
@@ -50,30 +51,42 @@ that is of another build than the recorded one is not used, and a warning says s
 
 A file may have samples of several events: --event chooses one, by default the first.
 
+With --http, a browser sees the profile in pprof's own pages, until Ctrl-C, and --base FILE shows what has changed since an earlier
+profile, as record does.
+
 Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 		Example: `  sfwalk perf perf.data
   sfwalk perf perf.data -o profile.svg
   sfwalk perf perf.data --format folded -o - | sort -k2 -n
   perf record --call-graph dwarf -o - ./server | sfwalk perf - -o profile.pb.gz
   sfwalk perf perf.data --event page-faults
+  sfwalk perf perf.data --http localhost:0 --base before.pb.gz
   sfwalk perf perf.data --buildid-dir ./debug --sysroot /srv/arm64-root`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.pages.check(); err != nil {
+				return err
+			}
+			flags.none = flags.pages.listen != ""
 			if err := flags.profileFlags.check(); err != nil {
 				return err
+			}
+			if flags.none && web == nil {
+				return becomeFull()
 			}
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
 			defer flags.end(cmd)
-			return flags.run(cmd, args[0])
+			return flags.run(cmd, web, args[0])
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.event, "event", "", "the event whose samples count, by its name in the file (default the first)")
 	f.StringArrayVar(&flags.caches, "buildid-dir", nil, "a folder of files by build ID, as perf has them; repeatable (default ~/.debug)")
 	f.StringVar(&flags.sysroot, "sysroot", "", "the folder below which the recorded machine's files are; links do not lead out of it, as after chroot")
-	flags.profileFlags.add(cmd, "")
+	flags.pages.add(cmd, "")
+	flags.profileFlags.add(cmd, ", with --http none")
 	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	flags.tableFlags.add(cmd, host)
@@ -82,8 +95,8 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 	return cmd
 }
 
-// run reads a file and writes the profile.
-func (r *perfFlags) run(cmd *cobra.Command, name string) error {
+// run reads a file, and writes or shows the profile.
+func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	said := name
 	if name == "-" {
 		said = "standard input"
@@ -113,6 +126,13 @@ func (r *perfFlags) run(cmd *cobra.Command, name string) error {
 	if file != nil {
 		defer file.discard()
 	}
+	var browsers PageListener
+	if r.pages.listen != "" {
+		if browsers, err = web.Listen(r.pages.listen, r.pages.base); err != nil {
+			return err
+		}
+		defer browsers.Close()
+	}
 	var warnings warningList
 	shortSlices()
 	recorded, err := record.ReadFile(data, record.FileOptions{
@@ -136,16 +156,21 @@ func (r *perfFlags) run(cmd *cobra.Command, name string) error {
 	profile := recorded.Profile()
 	symbols := newSymbolizer(func(*target.Module) string { return r.sysroot }, &r.walkFlags, false)
 	defer symbols.Close()
-	stacks := profile.Picture(symbols)
-	stacks.Title = strings.Join(data.Info.Command, " ")
-	if err := r.write(cmd, file, stacks); err != nil {
+	shown := &shown{namer: record.NewNamer(symbols), profile: profile}
+	shown.stacks = shown.namer.Picture(profile)
+	shown.stacks.Title = strings.Join(data.Info.Command, " ")
+	if err := r.write(cmd, file, shown.stacks); err != nil {
 		return err
 	}
 	for _, text := range append(warnings, r.warnings()...) {
 		warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), data, recorded, profile)
-	return nil
+	if browsers == nil {
+		return nil
+	}
+	printable.Fprintf(cmd.OutOrStdout(), "See http://%s/\n", browsers.Addr())
+	return browsers.Serve(cmd.Context(), shown.pages(cmd))
 }
 
 // openPerf opens a file, or what comes through a pipe: then size is -1.
@@ -215,7 +240,7 @@ func (r *perfFlags) report(out io.Writer, data *perfdata.Reader, f *record.File,
 	if data.Unfinished {
 		printable.Fprintf(out, "; the file has no end: perf record was killed, or the file is cut")
 	}
-	if r.output != "-" {
+	if r.output != "-" && r.output != "" {
 		printable.Fprintf(out, "; written to %s", r.output)
 	}
 	printable.Fprintf(out, "\n")

@@ -102,7 +102,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 	f := cmd.Flags()
 	flags.addSampling(cmd, host)
 	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
-	flags.pages.add(cmd)
+	flags.pages.add(cmd, ", while it goes on")
 	flags.profileFlags.add(cmd, ", with --http none")
 	cmd.ValidArgsFunction = completeProcess
 	return cmd
