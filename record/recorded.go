@@ -24,7 +24,7 @@ type Places struct {
 }
 
 // maxRecorded bounds the mappings of all processes of a recording.
-const maxRecorded = 1 << 21
+var maxRecorded = 1 << 21
 
 // recorded is the host of processes that perf has recorded: what its file tells of them, and the files that can be found.
 type recorded struct {
