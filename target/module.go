@@ -80,6 +80,9 @@ func isShared(path string) bool {
 	return false
 }
 
+// Registered reports whether the module is an object that the process has registered: its memory is all that there is of it.
+func (m *Module) Registered() bool { return m.placed }
+
 // Lo returns the module's lowest mapped address, 0 where nothing is.
 func (m *Module) Lo() uint64 {
 	if len(m.Mappings) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/jitdump"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -16,11 +17,11 @@ func codes(t testing.TB, name string) (list [][]byte) {
 	data := testdata(t, name)
 	d := &jitDump{machine: uint16(elf.EM_X86_64)}
 	for _, c := range scanAll(t, d, data) {
-		_, length, err := d.prefix(bytes.NewReader(data), c.at)
+		x, err := d.header.Record(bytes.NewReader(data), c.at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		end := c.at + length
+		end := c.at + x.Length
 		list = append(list, data[uint64(end)-(c.hi-c.lo):end])
 	}
 	return list
@@ -114,7 +115,7 @@ func FuzzSniff(f *testing.F) {
 func checkSniff(t *testing.T, code []byte, off uint16, innermost bool, name string, isARM bool) {
 	const lo = 0x7f0000000f80 // where a page ends soon
 	d := newDump(binary.LittleEndian, elf.EM_X86_64)
-	d.record(kindLoad, uint32(1), uint32(1), uint64(lo), uint64(lo), uint64(len(code)), uint64(0), name+"\x00")
+	d.record(uint32(jitdump.Load), uint32(1), uint32(1), uint64(lo), uint64(lo), uint64(len(code)), uint64(0), name+"\x00")
 	r := readAMD64
 	if isARM {
 		r = readARM64

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/jitdump"
 )
 
 // A script with Python's struct module has read these values from the real files.
@@ -60,7 +61,7 @@ type dump struct {
 
 func newDump(order binary.ByteOrder, machine elf.Machine) *dump {
 	d := &dump{order: order}
-	d.put(uint32(dumpMagic), uint32(1), uint32(headerSize), uint32(machine), uint32(0), uint32(1), uint64(0), uint64(0))
+	d.put(uint32(0x4a695444), uint32(1), uint32(jitdump.HeaderSize), uint32(machine), uint32(0), uint32(1), uint64(0), uint64(0))
 	return d
 }
 
@@ -85,24 +86,24 @@ func (d *dump) put(fields ...any) {
 func (d *dump) record(kind uint32, fields ...any) {
 	body := dump{order: d.order}
 	body.put(fields...)
-	d.put(kind, uint32(prefixSize+body.Len()), uint64(7), body.String())
+	d.put(kind, uint32(16+body.Len()), uint64(7), body.String())
 }
 
 func (d *dump) load(number, lo, size uint64, name string) {
-	d.record(kindLoad, uint32(1), uint32(1), lo, lo, size, number, name+"\x00", strings.Repeat("\xcc", int(size)))
+	d.record(uint32(jitdump.Load), uint32(1), uint32(1), lo, lo, size, number, name+"\x00", strings.Repeat("\xcc", int(size)))
 }
 
 // sample is a dump with one of each kind of records.
 func sample(order binary.ByteOrder, machine elf.Machine) *dump {
 	d := newDump(order, machine)
-	d.record(kindDebug, uint64(0x2000), uint64(3),
+	d.record(uint32(jitdump.Debug), uint64(0x2000), uint64(3),
 		uint64(0x2000), uint32(10), uint32(0), "/src/a.x\x00",
 		uint64(0x2004), uint32(11), uint32(2), "\xff\x00",
 		uint64(0x2008), uint32(3), uint32(0), "/src/b.x\x00")
 	d.record(9, "of a later version")
 	d.load(0, 0x1000, 0x20, "first")
 	d.load(1, 0x2000, 0x10, "second")
-	d.record(kindMove, uint32(1), uint32(1), uint64(0x1010), uint64(0x2000), uint64(0x1010), uint64(0x10), uint64(1))
+	d.record(uint32(jitdump.Move), uint32(1), uint32(1), uint64(0x1010), uint64(0x2000), uint64(0x1010), uint64(0x10), uint64(1))
 	d.record(3) // close
 	return d
 }
@@ -142,12 +143,12 @@ func TestJitDumpMalformed(t *testing.T) {
 		data []byte
 		want error
 	}{
-		{"magic", change(0, 'E', 'L', 'F'), errMagic},
-		{"version", change(4, 2), errVersion},
-		{"machine", change(12, 183), errMachine},
+		{"magic", change(0, 'E', 'L', 'F'), jitdump.ErrMagic},
+		{"version", change(4, 2), jitdump.ErrVersion},
+		{"machine", change(12, 183), jitdump.ErrMachine},
 		{"header's size", change(8, 39), nil},
-		{"record's size", change(headerSize+4, 15), nil},
-		{"size of a record of its kind", change(headerSize+4, 20), nil},
+		{"record's size", change(jitdump.HeaderSize+4, 15), nil},
+		{"size of a record of its kind", change(jitdump.HeaderSize+4, 20), nil},
 	} {
 		_, _, err := (&jitDump{machine: uint16(elf.EM_X86_64)}).scan(bytes.NewReader(tt.data), 0, int64(len(tt.data)), always)
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) {

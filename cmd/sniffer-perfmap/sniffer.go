@@ -186,7 +186,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	c.lo, c.hi = c.lo+shift, c.hi+shift
 	d = d.moved(d.lo+shift, d.hi-d.lo)
 	a := plugin.Answer{}
-	symbol := split(readable(d.name))
+	symbol := symbolOf(d.name)
 	symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
 	lines := plugin.Range{Lo: c.lo, Hi: c.hi}
 	if symbol.Function != "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/jitname"
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
@@ -36,11 +37,11 @@ func formOf(a *arch.Arch, name string) form {
 	switch {
 	case strings.HasPrefix(name, "py::"):
 		return abiding
-	case !isV8(name) || fromC[name]:
+	case !jitname.IsV8(name) || fromC[name]:
 		return ordinary
 	case a != amd64.Arch:
 		return lossy
-	case javaScript[kind] && strings.HasPrefix(rest, "^"):
+	case jitname.JavaScript[kind] && strings.HasPrefix(rest, "^"):
 		return framedByCall
 	case name == "Builtin:BaselineOutOfLinePrologue":
 		return calledTwice
@@ -48,13 +49,6 @@ func formOf(a *arch.Arch, name string) form {
 		return framed
 	}
 	return lossy
-}
-
-// isV8 reports whether V8 gives a name to code with V8's own rules. (Code of regular expressions keeps to
-// the ABI.)
-func isV8(name string) bool {
-	kind, _, ok := strings.Cut(name, ":")
-	return ok && (javaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")
 }
 
 // V8's interpreter has one piece of code for all functions, unless
@@ -86,10 +80,10 @@ func (s *session) interpreted(q *plugin.Query) (symbol plugin.Symbol, ok bool) {
 			continue
 		}
 		d, err := l.describe(c)
-		if kind, _, _ := strings.Cut(d.name, ":"); err != nil || d.lo != c.lo || !javaScript[kind] {
+		if kind, _, _ := strings.Cut(d.name, ":"); err != nil || d.lo != c.lo || !jitname.JavaScript[kind] {
 			continue
 		}
-		return split(readable(d.name)), true
+		return symbolOf(d.name), true
 	}
 	return symbol, false
 }
@@ -103,4 +97,10 @@ func (s *session) word(q *plugin.Query, addr uint64) (v uint64, ok bool) {
 	var p [8]byte
 	_, err := s.memory.ReadMemory(addr, p[:])
 	return order.Uint64(p[:]), err == nil
+}
+
+// symbolOf takes a function's name apart.
+func symbolOf(name string) plugin.Symbol {
+	n := jitname.Split(jitname.Readable(name))
+	return plugin.Symbol{Function: n.Function, File: n.File, Line: n.Line}
 }

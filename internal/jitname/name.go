@@ -1,34 +1,40 @@
-package main
+// Package jitname reads the names that compilers at run time give their code in perf maps and jitdumps.
+package jitname
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/sfwalk/sfwalk/plugin"
 )
 
-// split takes a function's name apart, as a JIT writes it, into function, file and line. It leaves unknown
+// Name is a name taken apart.
+type Name struct {
+	Function string
+	File     string // "" if the name does not tell
+	Line     int    // in which the function begins, from 1; 0 if the name does not tell
+}
+
+// Split takes a function's name apart, as a JIT writes it, into function, file and line. It leaves unknown
 // forms as they are.
 //
 // V8 writes KIND:TIERNAME FILE:LINE:COLUMN, or without the column, of JavaScript:
 // "JS:~inner /srv/x.js:3:15". The kind and the tier stay with the name: ~ is interpreted,
 // ^ baseline, + Maglev's, * optimised; +' and *' are not bound to a context, as Node.js 24
 // tells. Python writes py::NAME:FILE.
-func split(name string) (s plugin.Symbol) {
+func Split(name string) (s Name) {
 	if rest, ok := strings.CutPrefix(name, "py::"); ok {
 		function, file, _ := strings.Cut(rest, ":")
-		return plugin.Symbol{Function: "py::" + function, File: file}
+		return Name{Function: "py::" + function, File: file}
 	}
 	kind, rest, ok := strings.Cut(name, ":")
-	if !ok || !javaScript[kind] {
-		return plugin.Symbol{Function: name}
+	if !ok || !JavaScript[kind] {
+		return Name{Function: name}
 	}
 	tier := rest[:len(rest)-len(strings.TrimLeft(rest, "~^+*'"))]
 	rest = rest[len(tier):]
 	rest, last, ok := cutNumber(rest)
 	if !ok {
-		return plugin.Symbol{Function: name}
+		return Name{Function: name}
 	}
 	if file, line, ok := cutNumber(rest); ok {
 		rest, last = file, line // last was the column
@@ -37,11 +43,11 @@ func split(name string) (s plugin.Symbol) {
 	if function == "" {
 		function = "<anonymous>"
 	}
-	return plugin.Symbol{Function: kind + ":" + tier + function, File: file, Line: last}
+	return Name{Function: kind + ":" + tier + function, File: file, Line: last}
 }
 
-// javaScript are the kinds of code that have a place in a source file.
-var javaScript = map[string]bool{
+// JavaScript are the kinds of code that have a place in a source file.
+var JavaScript = map[string]bool{
 	"JS": true, "Eval": true, "Script": true, "Function": true, "LazyCompile": true,
 }
 
@@ -73,12 +79,19 @@ func cutFile(s string) (function, file string) {
 	return s[:cut], s[cut+1:]
 }
 
-// readable makes printable text from a process's text.
-func readable(name string) string {
+// Readable makes printable text from a process's text.
+func Readable(name string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, name))
+}
+
+// IsV8 reports whether V8 gives a name to code with V8's own rules. (Code of regular expressions keeps to
+// the ABI.)
+func IsV8(name string) bool {
+	kind, _, ok := strings.Cut(name, ":")
+	return ok && (JavaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")
 }

@@ -1,4 +1,4 @@
-package main
+package jitname
 
 import "testing"
 
@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 		{"int32 [App] Foo::Bar(int32)[Tier0]", "int32 [App] Foo::Bar(int32)[Tier0]", "", 0},
 		{"Ljava/lang/String;::hashCode", "Ljava/lang/String;::hashCode", "", 0},
 	} {
-		s := split(tt.name)
+		s := Split(tt.name)
 		if s.Function != tt.function || s.File != tt.file || s.Line != tt.line {
 			t.Errorf("%q is %q at %q:%d, want %q at %q:%d", tt.name, s.Function, s.File, s.Line, tt.function, tt.file, tt.line)
 		}
@@ -42,7 +42,7 @@ func TestReadable(t *testing.T) {
 	for name, want := range map[string]string{
 		"JS:~f": "JS:~f", "\x1b[2J": "\uFFFD[2J", "\xff\xfe": "\uFFFD\uFFFD", " ": "", "größe": "größe", "a\u202eb": "a\uFFFDb",
 	} {
-		if got := readable(name); got != want {
+		if got := Readable(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
