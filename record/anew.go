@@ -6,7 +6,7 @@ import "github.com/sfwalk/sfwalk/target"
 // before have the old tree.
 func (e *engine) anew() {
 	old, list := e.tree, e.list
-	e.tree, e.stats = newTree(), Stats{}
+	e.tree, e.stats, e.unsure = newTree(), Stats{}, nil
 	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
 	e.owners = map[*target.Module]int{}
 	for _, s := range e.spaces {
@@ -24,6 +24,9 @@ func (e *engine) anew() {
 			p := old.places[id]
 			if p.kind == placeEnd {
 				p.addr = uint64(e.tree.reason(old.reasons[p.addr]))
+			}
+			if p.name != 0 {
+				p.name = e.tree.nameID(old.named[p.name-1])
 			}
 			a.stack[i] = e.tree.place(p)
 		}

@@ -37,6 +37,8 @@ type engine struct {
 	soon     bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
 	stats    Stats
 	away     map[int32]*away // threads that have left their processors, with Event.Switches
+	unsure   []unsure        // samples, the oldest first
+	room     []uint32        // for a stack that is looked at again
 
 	sample perfevent.Sample
 	regs   arch.Registers
@@ -163,6 +165,7 @@ func (e *engine) record(r perfevent.Record) error {
 // forget drops a process that has ended or runs another program. Places keep its modules.
 func (e *engine) forget(pid int32) {
 	if s := e.spaces[pid]; s != nil {
+		s.readDumps(readAll)
 		s.gone.Store(true)
 		if i := slices.Index(e.walking, s); i >= 0 {
 			e.walking = slices.Delete(e.walking, i, i+1)
@@ -208,7 +211,10 @@ func (e *engine) take(s *perfevent.Sample) {
 	if e.format.SampleType&perfevent.SamplePeriod == 0 {
 		value = e.period
 	}
-	e.tree.add(sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, e.stack, value)
+	key := e.tree.add(sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, e.stack, value)
+	if p := e.spaces[s.PID]; p != nil && p.made.unsure {
+		e.keep(p, key, value)
+	}
 }
 
 // kernel appends the frames in the kernel, which the kernel has walked.
@@ -243,21 +249,19 @@ func (e *engine) user(s *perfevent.Sample) {
 		e.stats.Stopped++
 		return
 	}
+	p.begin(e.time(s))
 	p.refresh()
 	e.regs = arch.Registers{}
 	p.arch.FromPerf(e.format.UserRegs, s.Regs, &e.regs)
 	sp, _ := e.regs.Get(p.arch.SP)
 	e.memory = sampled{lo: sp, stack: s.Stack, space: p}
-	n, stop := p.walker.Walk(&e.regs, &e.memory, e.pcs)
+	n, stop := p.walk(&e.memory)
 	if e.check != nil {
 		e.check(p, &e.regs, &e.memory, e.pcs[:n], stop)
 	}
 	e.tag = p.goroutine(s.Time, e.pcs[:n])
 	rest, how := e.goOn(s, e.pcs[:n], stop)
-	p.walker.AddressesInBlock(e.pcs[:n])
-	for _, addr := range e.pcs[:n] {
-		e.stack = append(e.stack, p.placeOf(addr))
-	}
+	p.appendPlaces(n)
 	for _, pc := range rest {
 		e.stack = append(e.stack, p.placeOf(pc-1))
 	}

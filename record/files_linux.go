@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,8 @@ type machine struct {
 	mu     sync.Mutex
 	procs  map[int]*proc
 	images mappedfile.Images
-	root   *os.File // this program's own; nil before it is needed
+	files  []*os.File // others that were mapped
+	root   *os.File   // this program's own; nil before it is needed
 
 	noMapFiles bool // tests leave out the way that needs privileges
 }
@@ -177,6 +179,27 @@ func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 	return im, err
 }
 
+// file implements host.
+func (m *machine) file(pid int, f *procmaps.File) (*os.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, err := m.proc(pid)
+	if err != nil {
+		return nil, err
+	}
+	ways, done := m.ways(p)
+	defer done()
+	found := ways.Open(f)
+	if found.Other != nil {
+		found.Other.Close()
+	}
+	if found.File == nil {
+		return nil, cmp.Or(found.Err, os.ErrNotExist)
+	}
+	m.files = append(m.files, found.File)
+	return found.File, nil
+}
+
 // ways returns the ways to the files of a process, until done is called. p is nil if the process has ended.
 func (m *machine) ways(p *proc) (ways *mappedfile.Process, done func()) {
 	if m.root == nil {
@@ -233,6 +256,9 @@ func (m *machine) close() {
 		m.drop(pid)
 	}
 	m.images.Close()
+	for _, f := range m.files {
+		f.Close()
+	}
 	if m.root != nil {
 		m.root.Close()
 	}

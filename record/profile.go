@@ -8,12 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/jitname"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/jit"
 )
 
 // Profile is what was recorded: stacks, and how often each was found.
@@ -47,8 +49,9 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	later.Start, later.Duration = p.Start.Add(earlier.Duration), p.Duration-earlier.Duration
 	later.counts = slices.Clone(p.counts)
 	for i, c := range earlier.counts {
-		later.counts[i].samples -= c.samples
-		later.counts[i].value -= c.value
+		// Samples may have moved to the code that they were in.
+		later.counts[i].samples -= min(c.samples, later.counts[i].samples)
+		later.counts[i].value -= min(c.value, later.counts[i].value)
 	}
 	s, before := &later.Stats, &earlier.Stats
 	s.Samples -= before.Samples
@@ -244,16 +247,36 @@ func (n *Namer) Locate(m *target.Module, addr uint64) []symbol.Location {
 
 // name returns the frames of a place: the calls that are inlined there, then the function.
 func (n *Namer) name(p *place) []picture.Place {
+	list := n.nameCode(p)
+	if p.name == 0 {
+		return list
+	}
+	// A name for the code comes behind those of files, as in the other commands.
+	if by := &n.profile.named[p.name-1]; by.FrameOnly || list[len(list)-1].Function == "" {
+		at := &list[len(list)-1]
+		at.Function, at.File, at.Line, at.Name = by.Function, by.File, by.Line, ""
+		if by.FrameOnly {
+			at.Inlined = false
+			return list[len(list)-1:]
+		}
+	}
+	return list
+}
+
+// nameCode returns the frames of a place by what is known of the code there.
+func (n *Namer) nameCode(p *place) []picture.Place {
 	switch {
 	case p.kind == placeEnd:
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: n.kernel[p.addr], Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
 	case p.module == nil:
-		return []picture.Place{{Function: n.compiled(p.pid, p.addr), Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
+		at := jitname.Split(jitname.Readable(n.compiled(p.pid, p.addr)))
+		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}
 	m := n.modules[p.module]
-	if m == nil {
+	made := jit.IsDump(p.module.Path) // each function is a module: they would be thousands
+	if m == nil && !made {
 		m = &picture.Module{Path: p.module.Path, BuildID: p.module.BuildID(), Lo: p.module.Lo(), Hi: p.module.Hi()}
 		if len(p.module.Mappings) > 0 {
 			m.Offset = p.module.Mappings[0].Offset
@@ -272,7 +295,10 @@ func (n *Namer) name(p *place) []picture.Place {
 		list = []picture.Place{{Address: p.addr, Module: m}}
 	}
 	for i := range list {
-		if list[i].Function == "" {
+		switch {
+		case list[i].Function == "" && made:
+			list[i].Name = fmt.Sprintf("%#x", p.addr)
+		case list[i].Function == "":
 			list[i].Name = fmt.Sprintf("%s+%#x", filepath.Base(m.Path), p.addr-m.Lo+m.Offset)
 		}
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,8 @@ type host interface {
 	maps(pid int) ([]procmaps.Mapping, error)
 	// open opens a file that a process has mapped, or, with noProcess, that one which has ended had mapped.
 	open(pid int, f *procmaps.File) (*elfimage.Image, error)
+	// file opens a file that a process has mapped. It stays the host's.
+	file(pid int, f *procmaps.File) (*os.File, error)
 	// memory returns the memory of a process as it is now; nil if there is none.
 	memory(pid int) target.Memory
 	// name returns the name of a thread; "" if it is not known.
@@ -49,6 +52,9 @@ type space struct {
 	turn    uint64                    // when walker was needed last
 	gone    atomic.Bool               // the process has ended, or runs another program
 	goes    goes
+	made    made
+	table   *frame.Table // of the walker
+	named   named
 	places  [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
 }
 
@@ -65,10 +71,24 @@ type placeSlot struct {
 // placeOf returns the index of the place at an address.
 func (s *space) placeOf(addr uint64) uint32 {
 	slot := &s.places[(addr^addr>>9)%placeSlots]
-	if !slot.used || slot.addr != addr {
-		*slot = placeSlot{addr, s.tree.place(s.place(addr)), true}
+	if slot.used && slot.addr == addr {
+		return slot.index
 	}
-	return slot.index
+	p := s.place(addr)
+	id := s.tree.place(p)
+	switch {
+	case len(s.made.dumps) > 0 && (p.module == nil || jit.IsDump(p.module.Path)):
+		s.made.unsure = true
+		return id // code comes and goes there
+	case p.module != nil && p.module.Registered():
+		p.module.PeekImage() // the process may take it away
+	}
+	*slot = placeSlot{addr, id, true}
+	return id
+}
+
+func fileAtOf(f *procmaps.File) fileAt {
+	return fileAt{f.Path, f.Lo, f.Offset, f.Hi, f.Major, f.Minor, f.Inode}
 }
 
 // fileAt tells the modules of a process apart.
@@ -127,7 +147,9 @@ func (s *space) needWalker() {
 		e.walking = slices.Delete(e.walking, i, i+1)
 	}
 	e.walking = append(e.walking, s)
-	s.walker = frame.NewWalker(s.modules, e.opts.Table(s.pid, s.arch))
+	s.table = e.opts.Table(s.pid, s.arch)
+	s.walker = frame.NewWalker(s.modules, s.table)
+	s.named = namedBy(s.table)
 }
 
 // mapped notes that a process has mapped code. The records are of the time of the samples around them, which /proc is not: what it tells may
@@ -210,7 +232,7 @@ func (s *space) refresh() {
 	s.stale, s.ask = false, false
 	clear(s.places[:])
 	s.modules = procmaps.Modules(s.maps, func(f *procmaps.File) *target.Module {
-		key := fileAt{f.Path, f.Lo, f.Offset, f.Hi, f.Major, f.Minor, f.Inode}
+		key := fileAtOf(f)
 		m, ok := s.known[key]
 		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
 			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return s.open(f) })
@@ -220,10 +242,11 @@ func (s *space) refresh() {
 		return m
 	})
 	s.memory = &unwritten{s}
-	if mem := s.host.memory(s.pid); mem != nil {
+	mem := s.host.memory(s.pid)
+	if mem != nil {
 		s.modules.Memory = mem
-		jit.Register(s.modules, mem, s.arch, s.opts.Warn)
 	}
+	s.follow(mem)
 	s.walker.SetModules(s.modules)
 }
 

@@ -12,6 +12,7 @@ type place struct {
 	module *target.Module // of placeUser; nil for code of no file
 	addr   uint64         // that of the call, or of the interrupted instruction; for a placeEnd, which one
 	pid    int32          // of a placeUser that is in no module
+	name   uint32         // the number of a sniffer's name; 0 for none
 }
 
 type placeKind uint8
@@ -45,6 +46,7 @@ type stacks struct {
 	counts  []count  // of the keys
 	tags    []tag    // of the keys; that with number 0 is of samples without any
 	reasons []string // why stacks are not whole
+	named   []Name   // what sniffers have named; a place's name counts from 1
 }
 
 // tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far as they are
@@ -52,6 +54,7 @@ type stacks struct {
 type tree struct {
 	stacks
 	placeIDs   map[place]uint32
+	nameIDs    map[Name]uint32
 	children   map[node]uint32
 	indices    map[sampleKey]uint32 // in keys
 	tagIDs     map[tagKey]uint32
@@ -71,7 +74,7 @@ type step struct{ place, node uint32 }
 const maxNodes, maxKeys = 1 << 20, 1 << 19
 
 func newTree() *tree {
-	return &tree{stacks: stacks{nodes: make([]node, 1), tags: make([]tag, 1)}, tagIDs: map[tagKey]uint32{}, labelIDs: map[string]uint32{}, placeIDs: map[place]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes, mostKeys: maxKeys}
+	return &tree{stacks: stacks{nodes: make([]node, 1), tags: make([]tag, 1)}, tagIDs: map[tagKey]uint32{}, labelIDs: map[string]uint32{}, placeIDs: map[place]uint32{}, nameIDs: map[Name]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes, mostKeys: maxKeys}
 }
 
 // now returns the stacks so far, which the tree does not change any more: all but the counts only ever grows.
@@ -101,8 +104,8 @@ func (t *tree) reason(why string) int {
 	return i
 }
 
-// add counts a stack, whose innermost frame comes first. key says what else the sample has.
-func (t *tree) add(key sampleKey, stack []uint32, value uint64) {
+// add counts a stack, whose innermost frame comes first. key says what else the sample has. It returns the index of the whole key.
+func (t *tree) add(key sampleKey, stack []uint32, value uint64) uint32 {
 	at, cut := uint32(0), false
 	i, same := len(stack)-1, 0
 	for ; i >= 0 && same < len(t.path) && t.path[same].place == stack[i]; i-- {
@@ -137,4 +140,24 @@ func (t *tree) add(key sampleKey, stack []uint32, value uint64) {
 	}
 	t.counts[index].samples++
 	t.counts[index].value += value
+	return index
+}
+
+// stack appends the frames of a key to list, the innermost first.
+func (t *tree) stack(list []uint32, index uint32) []uint32 {
+	for at := t.keys[index].node; at != 0; at = t.nodes[at].parent {
+		list = append(list, t.nodes[at].place)
+	}
+	return list
+}
+
+// move counts a sample of a key for another stack. It returns the index of the sample's new key.
+func (t *tree) move(index uint32, stack []uint32, value uint64) uint32 {
+	key := t.keys[index]
+	if key.cut {
+		return index // not all frames are there
+	}
+	t.counts[index].samples--
+	t.counts[index].value -= value
+	return t.add(key, stack, value)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -127,7 +128,9 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		}
 		w.stopped(p, th)
 		w.stats.Samples++
-		w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since))
+		if key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since)); p.made.unsure {
+			w.keep(p, key, uint64(since))
+		}
 		th.DropCopies()
 	}
 	w.stats.Stops++
@@ -156,6 +159,7 @@ func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
 		p.stale = true
 	}
 	p.maps = maps
+	p.begin(uint64(perfevent.Now()))
 	p.refresh()
 	return p, nil
 }
@@ -185,6 +189,7 @@ func sameCode(a, b []procmaps.Mapping) bool {
 
 // stopped makes e.stack of a thread that was stopped.
 func (e *engine) stopped(p *space, th *live.Thread) {
+	p.made.unsure = false
 	e.stack = e.stack[:0]
 	e.regs = arch.Registers{}
 	if err := th.Registers(&e.regs); err != nil {
@@ -193,12 +198,9 @@ func (e *engine) stopped(p *space, th *live.Thread) {
 		return
 	}
 	walk := func() {
-		n, stop := p.walker.Walk(&e.regs, th.Memory(), e.pcs)
-		p.walker.AddressesInBlock(e.pcs[:n])
+		n, stop := p.walk(th.Memory())
 		e.stack = e.stack[:0]
-		for _, addr := range e.pcs[:n] {
-			e.stack = append(e.stack, p.placeOf(addr))
-		}
+		p.appendPlaces(n)
 		switch {
 		case th.Err != nil:
 			e.mark(noStop(th.Err))

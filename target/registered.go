@@ -13,6 +13,9 @@ type Registered struct {
 	// Objects are modules. Their mappings are the code that they describe, wherever that lies. If
 	// several have an address, the first one counts.
 	Objects []*Module
+	// At returns the module of code at an address that none of Objects has; nil if there is none. It may be nil, and is called by
+	// several goroutines at once.
+	At func(addr uint64) *Module
 	// Copies returns the parts of the process's memory that were read so far to find and open the
 	// objects. A snapshot keeps them, so that it can find the objects again. It may be nil.
 	Copies func() []Copy
@@ -58,7 +61,7 @@ func (ms *Modules) object(addr uint64) *Module {
 	case r == nil:
 		return nil
 	case ms.sought.Load(): // to ask whether it is code may take longer
-		if m := findSpan(r.spans, addr); m != nil && ms.IsCode(addr) {
+		if m := r.at(addr); m != nil && ms.IsCode(addr) {
 			return m
 		}
 		return nil
@@ -67,7 +70,15 @@ func (ms *Modules) object(addr uint64) *Module {
 	}
 	r := ms.registered.get()
 	ms.sought.Store(true)
-	return findSpan(r.spans, addr)
+	return r.at(addr)
+}
+
+// at returns the object that has an address; nil if there is none.
+func (r *registered) at(addr uint64) *Module {
+	if m := findSpan(r.spans, addr); m != nil || r.found.At == nil {
+		return m
+	}
+	return r.found.At(addr)
 }
 
 func (r *registered) get() *registered {

@@ -312,6 +312,17 @@ func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	return plugin.Symbol{}, false
 }
 
+// NameOf is [Sniffer.Symbol] for profilers, which know no plug-ins. frameOnly says that the name is for the frame alone.
+func (s *Sniffer) NameOf(block, cfa uint64) (function, file string, line int, frameOnly, ok bool) {
+	x, ok := s.Symbol(block, cfa)
+	if ok {
+		s.mu.RLock()
+		_, frameOnly = s.own[ownKey{block: block, at: cfa}]
+		s.mu.RUnlock()
+	}
+	return x.Function, x.File, x.Line, frameOnly, ok
+}
+
 // FrameSymbol returns the plug-in's name for the frame f alone, with own true. If there is none, it returns
 // the plug-in's name for the code that f runs.
 func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool) {

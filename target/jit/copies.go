@@ -9,7 +9,8 @@ import (
 
 // copies reads memory, and keeps what it has read.
 type copies struct {
-	mem target.Memory
+	mem  target.Memory
+	drop bool // keep nothing
 
 	mu   sync.Mutex
 	kept []target.Copy
@@ -34,7 +35,7 @@ func (c *copies) read(addr, size uint64) (data []byte, err error) {
 		}
 		data = data[:at+uint64(got)]
 	}
-	if len(data) > 0 {
+	if len(data) > 0 && !c.drop {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.kept = append(c.kept, target.Copy{Addr: addr, Data: data})

@@ -19,8 +19,8 @@ const (
 // Register makes modules find the objects that the process has registered. mem is the target's
 // memory as it is when it is read: if a running process changes its lists meanwhile, they are read
 // again. mem must not look up addresses by Modules.Find. warn gets what the user should know, a
-// sentence each; it may be nil.
-func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) {
+// sentence each; it may be nil. dumps are the jitdumps that the process has mapped.
+func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any), dumps ...*Dump) {
 	if modules == nil {
 		return // without modules, nobody looks an object up
 	}
@@ -42,7 +42,16 @@ func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn fun
 			for _, w := range warnings {
 				warn("%s", w)
 			}
-			return target.Registered{Objects: objects, Copies: r.copies.list}
+			found := target.Registered{Objects: objects, Copies: r.copies.list}
+			if len(dumps) > 0 {
+				for _, d := range dumps {
+					if err := d.ReadAll(); err != nil {
+						warn("%v", err)
+					}
+				}
+				found.At = func(addr uint64) *target.Module { return At(dumps, addr, Latest) }
+			}
+			return found
 		}
 	})
 }
@@ -58,6 +67,8 @@ type reader struct {
 	copies copies
 	arch   *arch.Arch
 	warn   func(format string, args ...any)
+	// same returns the module of an object that was read before; it may be nil.
+	same func(d *described, made *target.Module) *target.Module
 
 	headersLeft uint64 // how much more may be read of objects' headers, bytes
 	bytesLeft   uint64 // how much more may be read of whole objects, bytes; under copies.mu
@@ -102,15 +113,18 @@ type descriptor struct {
 // its own.
 func descriptors(modules *target.Modules) (list []descriptor) {
 	for _, m := range modules.All() {
-		im, bias, err := m.PeekImage()
-		if err != nil || !im.MayHaveSymbol(descriptorSymbol) {
-			continue
-		}
-		for _, s := range im.Lookup(descriptorSymbol, 2) {
-			if len(list) < maxDescriptors {
-				list = append(list, descriptor{s.Addr + bias, m})
-			}
-		}
+		list = append(list, descriptorsOf(m)...)
+	}
+	return list[:min(len(list), maxDescriptors)]
+}
+
+func descriptorsOf(m *target.Module) (list []descriptor) {
+	im, bias, err := m.PeekImage()
+	if err != nil || !im.MayHaveSymbol(descriptorSymbol) {
+		return nil
+	}
+	for _, s := range im.Lookup(descriptorSymbol, 2) {
+		list = append(list, descriptor{s.Addr + bias, m})
 	}
 	return list
 }

@@ -17,6 +17,7 @@ const (
 	maxHeaders = 48 << 20 // headers of all objects, bytes
 	maxObject  = 64 << 20 // one object
 	maxBytes   = 96 << 20 // all objects that are opened
+	perObject  = 4 << 10  // what an open object takes beside its bytes
 )
 
 var (
@@ -46,13 +47,17 @@ func (r *reader) object(addr, size uint64) (*target.Module, error) {
 		return nil, errTooLarge
 	}
 	path := fmt.Sprintf("[jit %#x]", addr)
-	return target.NewRegistered(path, code, func() (*elfimage.Image, error) {
+	m := target.NewRegistered(path, code, func() (*elfimage.Image, error) {
 		im, err := r.open(&d, code)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return im, nil
-	}), nil
+	})
+	if r.same != nil {
+		m = r.same(&d, m)
+	}
+	return m, nil
 }
 
 // described is an object whose headers were read.
@@ -163,7 +168,7 @@ func addCode(list []target.Mapping, addr, size uint64) []target.Mapping {
 // open reads an object, as far as it is readable, and makes an image that has the target's
 // addresses.
 func (r *reader) open(d *described, code []target.Mapping) (*elfimage.Image, error) {
-	if !r.spend(d.size) {
+	if !r.spend(d.size + perObject) {
 		return nil, errTooLarge
 	}
 	data, err := r.copies.read(d.addr, d.size)

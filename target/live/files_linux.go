@@ -39,6 +39,7 @@ type files struct {
 
 	mu       sync.Mutex
 	images   mappedfile.Images
+	opened   []*os.File // others that were mapped
 	warnings []warning
 }
 
@@ -126,7 +127,7 @@ func (f *files) closeOpened() bool {
 	if f.closed.Swap(true) {
 		return false
 	}
-	for _, file := range [...]*os.File{f.pidfd, f.mem, f.root, f.ownRoot, f.exe} {
+	for _, file := range append(f.opened, f.pidfd, f.mem, f.root, f.ownRoot, f.exe) {
 		if file != nil {
 			file.Close()
 		}

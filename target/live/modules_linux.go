@@ -1,7 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
@@ -10,9 +12,13 @@ import (
 )
 
 // modules makes a module for each file that has code mapped, for the vDSO, and for each object that
-// the process has registered.
+// the process has registered, or has written to a jitdump.
 func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
+	var dumps []*jit.Dump
 	modules := procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
+		if jit.IsDump(at.Path) {
+			dumps = append(dumps, jit.NewDump(at.Path, f.proc.arch, func() (jit.File, error) { return f.open(at) }))
+		}
 		var m *target.Module
 		m = target.NewModule(at.Path, at.Mappings, func() (*elfimage.Image, error) {
 			if at.IsVDSO() {
@@ -26,8 +32,26 @@ func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.warn(nil, format, args...)
-	})
+	}, dumps...)
 	return modules
+}
+
+// open opens a mapped file, which stays open until Close.
+func (f *files) open(m *procmaps.File) (jit.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed.Load() {
+		return nil, errClosed
+	}
+	found := f.process().Open(m)
+	if found.Other != nil {
+		found.Other.Close()
+	}
+	if found.File == nil {
+		return nil, cmp.Or(found.Err, os.ErrNotExist)
+	}
+	f.opened = append(f.opened, found.File)
+	return found.File, nil
 }
 
 // present is the process's memory as it is now. It keeps nothing that it has read.

@@ -1,0 +1,104 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Name is a name that a sniffer gives a frame.
+type Name struct {
+	FrameOnly bool // it is the name of the frame, and no name of the code counts; else files' names come first
+	Function  string
+	File      string // "" if it is not known
+	Line      int    // from 1; 0 if it is not known
+}
+
+// NamingSniffer is a sniffer that has names for frames, such as a plug-in's.
+type NamingSniffer interface {
+	frame.Sniffer
+	// NameOf returns the name of a frame that was walked just now, by its address in block and its CFA.
+	NameOf(block, cfa uint64) (function, file string, line int, frameOnly, ok bool)
+}
+
+// named asks the sniffers of a process that name frames.
+type named struct {
+	by   []NamingSniffer
+	next uint64 // when what they have said is forgotten, on the clock of the samples
+	cfas []uint64
+}
+
+func namedBy(t *frame.Table) (n named) {
+	for _, s := range t.Sniffers() {
+		if s, ok := s.(NamingSniffer); ok {
+			n.by = append(n.by, s)
+		}
+	}
+	if len(n.by) > 0 {
+		n.cfas = make([]uint64, maxDepth)
+	}
+	return n
+}
+
+// namesHold is how long a sniffer's rows and names hold. Other code may be there later, and nobody tells when.
+const namesHold = uint64(10 * time.Second)
+
+// due reports whether what the sniffers have said should be forgotten.
+func (n *named) due(now uint64) bool {
+	if len(n.by) == 0 || now < n.next {
+		return false
+	}
+	begun := n.next != 0
+	n.next = now + min(namesHold, ^now)
+	return begun
+}
+
+// walk walks the sample whose registers and memory are at hand.
+func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
+	return s.walker.WalkCFA(&s.regs, mem, s.pcs, s.named.cfas)
+}
+
+// appendPlaces appends the places of the last walk's n frames to the stack.
+func (s *space) appendPlaces(n int) {
+	s.walker.AddressesInBlock(s.pcs[:n])
+	for i, addr := range s.pcs[:n] {
+		id := s.placeOf(addr)
+		if len(s.named.by) > 0 {
+			id = s.nameOf(id, addr, s.named.cfas[i])
+		}
+		s.stack = append(s.stack, id)
+	}
+}
+
+// maxNamed bounds the names that sniffers give.
+const maxNamed = 1 << 16
+
+// nameOf returns the index of a place with the name that a sniffer has for it.
+func (s *space) nameOf(id uint32, addr, cfa uint64) uint32 {
+	for _, by := range s.named.by {
+		function, file, line, frameOnly, ok := by.NameOf(addr, cfa)
+		if !ok || function == "" {
+			continue
+		}
+		n := s.tree.nameID(Name{frameOnly, function, file, line})
+		if n == 0 {
+			return id
+		}
+		p := s.tree.places[id]
+		p.name = n
+		return s.tree.place(p)
+	}
+	return id
+}
+
+// nameID returns the number of a name; 0 if there are too many.
+func (t *tree) nameID(name Name) uint32 {
+	n, ok := t.nameIDs[name]
+	if !ok && len(t.named) < maxNamed {
+		t.named = append(t.named, name)
+		n = uint32(len(t.named))
+		t.nameIDs[name] = n
+	}
+	return n
+}
