@@ -39,6 +39,7 @@ func TestKernels(t *testing.T) {
 			t.Run("go", g.goes)
 			t.Run("undisturbed", g.undisturbed)
 			t.Run("perf", g.perf)
+			t.Run("record", g.record)
 			t.Run("live", g.live)
 		})
 	}
