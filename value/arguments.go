@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -112,39 +113,40 @@ func (v *Variable) AtEntry() (Value, bool) {
 			return Value{}, false
 		}
 	}
-	out, ok := c.number(v.Type, n)
+	out, ok := c.argumentOf(v.Type, &n)
 	if t := v.Type.Strip(); ok && (t.Kind == Reference || t.Kind == RvalueReference) {
 		// The object may have changed since: without its value at the entry, that of the reference means nothing.
 		n, err := caller.argumentObject(p)
 		if err != nil {
 			return Value{}, false
 		}
-		object, known := c.number(t.Elem(), n)
+		object, known := c.argumentOf(t.Elem(), &n)
 		out.object, ok = &object, known
 	}
 	return out, ok
 }
 
 // enteredWith returns the register that has an argument of a call, if the frame is at the entry of the function that was called.
-func (c *context) enteredWith(p *callParameter) (uint64, error) {
+func (c *context) enteredWith(p *callParameter) (dwarfexpr.Location, error) {
 	const reg0, reg31 = 0x50, 0x6f
 	if c.frame.Type == frame.TailCall || c.frame.PC != c.entry() || c.frame.AddressInBlock != c.frame.PC {
-		return 0, ErrUnavailable
+		return dwarfexpr.Location{}, ErrUnavailable
 	}
 	if len(p.at) != 1 || p.at[0] < reg0 || p.at[0] > reg31 {
-		return 0, ErrUnavailable
+		return dwarfexpr.Location{}, ErrUnavailable
 	}
-	return c.register(trad.Reg(p.at[0] - reg0))
+	n, err := c.register(trad.Reg(p.at[0] - reg0))
+	return dwarfexpr.Location{Kind: dwarfexpr.Value, Bits: n}, err
 }
 
-// number returns a number of at most 64 bits as a value of a type.
-func (c *context) number(t *Type, n uint64) (Value, bool) {
+// argumentOf returns a number as a value of a type, if it is as large.
+func (c *context) argumentOf(t *Type, n *dwarfexpr.Location) (Value, bool) {
 	size, ok := t.size()
-	if !ok || size > 8 {
+	if !ok || size > 8 && size != uint64(n.Type.Size) {
 		return Value{}, false
 	}
 	b := c.smallBytes(size)
-	put(b, n, 0, t.order() == bigEndian)
+	put(b, n.Bits, n.High, t.order() == bigEndian)
 	return Value{Type: t, bytes: b, read: true, frame: c, mem: c.mem}, true
 }
 

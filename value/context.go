@@ -37,6 +37,8 @@ type context struct {
 		err  error
 	}
 
+	structs map[*Type]*Type // what structs of variable size are in the frame
+
 	bytes []byte // room for those of small values
 }
 
@@ -127,9 +129,15 @@ func (e noFrameBase) Error() string {
 
 // value returns the number that an expression of an entry computes.
 func (c *context) value(e *symbol.Entry, x *symbol.Expression) (uint64, error) {
+	l, err := c.number(e, x)
+	return l.Bits, err
+}
+
+// number is value for a number of any type, which it returns as a location of the kind [dwarfexpr.Value].
+func (c *context) number(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Location, error) {
 	env := &c.r.env
 	defer env.leave(env.enter(c, e, x))
-	return evaluated(x).Value(&env.Context)
+	return evaluated(x).Number(&env.Context)
 }
 
 // location returns where the object of an entry is, by the expression of its location.

@@ -23,7 +23,7 @@ const (
 
 // entryValue returns the value that an expression had when the function was entered: what the caller's call
 // site says of it (DW_OP_entry_value).
-func (c *context) entryValue(x dwarfexpr.Expression) (uint64, error) {
+func (c *context) entryValue(x dwarfexpr.Expression) (dwarfexpr.Location, error) {
 	return c.callerArgument(func(p *callParameter) bool { return sameParameter(p.at, x.Code) })
 }
 
@@ -62,10 +62,10 @@ type callParameter struct {
 }
 
 // callerArgument returns the value that the caller passed for an argument, where its call site tells it.
-func (c *context) callerArgument(is func(p *callParameter) bool) (uint64, error) {
+func (c *context) callerArgument(is func(p *callParameter) bool) (dwarfexpr.Location, error) {
 	caller, p, err := c.callerParameter(is)
 	if err != nil {
-		return 0, err
+		return dwarfexpr.Location{}, err
 	}
 	return caller.argument(p)
 }
@@ -118,7 +118,7 @@ func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *ca
 const opStackValue = 0x9f
 
 // argument returns the value of an argument of a call that c's function makes.
-func (c *context) argument(p *callParameter) (uint64, error) {
+func (c *context) argument(p *callParameter) (dwarfexpr.Location, error) {
 	if p.value == nil {
 		p.value = computed(p.entry, c.pc, attrCallValue, attrGNUCallValue)
 	}
@@ -126,21 +126,21 @@ func (c *context) argument(p *callParameter) (uint64, error) {
 }
 
 // argumentObject returns the object that an argument refers to, as it is at the call.
-func (c *context) argumentObject(p *callParameter) (uint64, error) {
+func (c *context) argumentObject(p *callParameter) (dwarfexpr.Location, error) {
 	if p.object == nil {
 		p.object = computed(p.entry, c.pc, dwarf.AttrCallDataValue, attrGNUDataValue)
 	}
 	return c.computed(p, p.object)
 }
 
-func (c *context) computed(p *callParameter, x *expression) (uint64, error) {
+func (c *context) computed(p *callParameter, x *expression) (dwarfexpr.Location, error) {
 	switch {
 	case x.err != nil:
-		return 0, x.err
+		return dwarfexpr.Location{}, x.err
 	case x.x == nil:
-		return 0, ErrUnavailable
+		return dwarfexpr.Location{}, ErrUnavailable
 	}
-	return c.value(p.entry, x.x)
+	return c.number(p.entry, x.x)
 }
 
 // computed reads an expression that computes a value, and not where one is, by the first of two attributes that is there.

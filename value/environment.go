@@ -56,12 +56,13 @@ func (env *environment) open() {
 		CFA:        func() (uint64, error) { return now.c.cfa() },
 		FrameBase:  func() (uint64, error) { return now.c.frameBase() },
 		TLS:        func(off uint64) (uint64, error) { return now.c.threadLocal(off) },
-		EntryValue: func(x dwarfexpr.Expression) (uint64, error) { return now.c.entryValue(x) },
+		EntryValue: func(x dwarfexpr.Expression) (dwarfexpr.Location, error) { return now.c.entryValue(x) },
 		Parameter: func(ref uint64) (uint64, error) {
 			to := now.at.At(ref, true)
-			return now.c.callerArgument(func(p *callParameter) bool {
+			l, err := now.c.callerArgument(func(p *callParameter) bool {
 				return p.entry.Reference(attrCallParameter) == to || p.entry.Reference(dwarf.AttrAbstractOrigin) == to
 			})
+			return l.Bits, err
 		},
 		Object: func() (uint64, error) {
 			if now.object == nil {

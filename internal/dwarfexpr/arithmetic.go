@@ -11,6 +11,9 @@ func (e *evaluation) arithmetic(op byte) bool {
 	case opPlusUconst:
 		n := e.r.ULEB128()
 		v := e.popOperand()
+		if v.t.opaque() {
+			e.fail(notComputed())
+		}
 		if v.t.float() {
 			e.fail(malformed("adds an integer to a float"))
 		}
@@ -26,6 +29,8 @@ func (e *evaluation) arithmetic(op byte) bool {
 		shift := op == opShl || op == opShr || op == opShra
 		switch {
 		case e.err != nil:
+		case a.t.opaque() || b.t.opaque():
+			e.fail(notComputed())
 		case !a.t.like(b.t, e.x.AddrSize) && !shift:
 			e.fail(malformed("the two values have different types"))
 		case a.t.float() || b.t.float():
@@ -47,6 +52,10 @@ func (e *evaluation) arithmetic(op byte) bool {
 func (e *evaluation) unary(op byte) {
 	v := e.popOperand()
 	size := v.t.width(e.x.AddrSize)
+	if v.t.opaque() {
+		e.fail(notComputed())
+		return
+	}
 	if v.t.float() {
 		switch op {
 		case opAbs:

@@ -82,7 +82,15 @@ func (e *evaluation) constant(op byte) bool {
 		}
 		x := e.x
 		x.Code = code
-		e.ask(func() (uint64, error) { return e.env.EntryValue(x) }, "the value at the function's entry")
+		v, err := e.env.EntryValue(x)
+		switch {
+		case err != nil:
+			e.what, e.err = "the value at the function's entry", err
+		case v.Type.float() || v.Type.wide() || v.Type.opaque():
+			e.pushOperand(operand{v.Bits, v.High, v.Type})
+		default:
+			e.push(v.Bits)
+		}
 	default:
 		return false
 	}

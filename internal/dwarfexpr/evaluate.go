@@ -52,21 +52,27 @@ func (x Expression) Locate(env *Context) (Location, error) {
 // Value returns the number that the expression computes: an address for a frame base or a location in
 // memory. A register stands for its contents, and so does a value that is nowhere.
 func (x Expression) Value(env *Context) (uint64, error) {
+	l, err := x.Number(env)
+	return l.Bits, err
+}
+
+// Number is Value for a number of any type, which it returns as a location of the kind [Value].
+func (x Expression) Number(env *Context) (Location, error) {
 	l, err := x.Locate(env)
 	if err != nil {
-		return 0, err
+		return Location{}, err
 	}
 	switch l.Kind {
 	case Memory:
-		return l.Addr, nil
+		return Location{Kind: Value, Bits: l.Addr}, nil
 	case Value:
-		return l.Bits, nil
+		return l, nil
 	case Register:
 		e := evaluation{x: x, env: env}
 		v := e.register(uint64(l.Reg))
-		return v, e.err
+		return Location{Kind: Value, Bits: v}, e.err
 	}
-	return 0, unavailable("the expression describes no number")
+	return Location{}, unavailable("the expression describes no number")
 }
 
 // evaluations are those that have ended: their room is used again.
@@ -198,7 +204,7 @@ func (e *evaluation) popOperand() operand {
 // pop returns the value on top as a number of 64 bits.
 func (e *evaluation) pop() uint64 {
 	v := e.popOperand()
-	if v.t.float() {
+	if v.t.float() || v.t.opaque() {
 		e.fail(malformed("a float serves as an address or a count"))
 	}
 	return v.bits

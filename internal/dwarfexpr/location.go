@@ -34,7 +34,7 @@ type Context struct {
 	Bias       uint64                                    // is added to the addresses of the file
 	Address    func(index uint64) (uint64, error)        // a link-time address of the unit's part of .debug_addr
 	TLS        func(offset uint64) (uint64, error)       // the address of a thread's variable
-	EntryValue func(x Expression) (uint64, error)        // value of x when the function was entered
+	EntryValue func(x Expression) (Location, error)      // value of x when the function was entered, of the kind [Value]
 	Parameter  func(ref uint64) (uint64, error)          // value that the caller passed for the parameter at ref, an offset in the unit (DW_OP_GNU_parameter_ref)
 	Object     func() (uint64, error)                    // address of the object that a type's expression is about
 	Call       func(op byte, ref uint64) ([]byte, error) // the expression of the entry at ref (DW_OP_call2, call4 and call_ref)

@@ -8,7 +8,7 @@ import (
 // Type is the base type of a value on the stack. The zero Type is the generic type: an integer of the
 // size of an address, without a sign (DWARF 5, section 2.5.1).
 type Type struct {
-	Size     int // in bytes: 1 to 8 or 16, of a float 2, 4 or 8; 0 for the generic type
+	Size     int // in bytes: 1 to 8 or 16, of a float 2, 4, 8 or 16, of a decimal one 4, 8 or 16; 0 for the generic type
 	Encoding Encoding
 }
 
@@ -23,6 +23,7 @@ const (
 	SignedChar   Encoding = 6
 	Unsigned     Encoding = 7
 	UnsignedChar Encoding = 8
+	DecimalFloat Encoding = 15
 )
 
 func (t Type) generic() bool { return t.Size == 0 }
@@ -45,11 +46,25 @@ func (t Type) like(other Type, addrSize int) bool {
 	return t.generic() || other.generic() || t.signed() && other.signed()
 }
 
-// valid reports whether values of the type can be computed with.
-func (t Type) valid() bool {
+// opaque reports whether values of the type are bytes that are not computed with: floats of 16 bytes, and decimal ones.
+func (t Type) opaque() bool {
 	switch t.Encoding {
 	case Float:
-		return t.float()
+		return t.wide()
+	case DecimalFloat:
+		return t.Size == 4 || t.Size == 8 || t.wide()
+	}
+	return false
+}
+
+// notComputed says why an operation on an opaque value fails.
+func notComputed() error { return unavailable("arithmetic of such floats") }
+
+// valid reports whether the stack may have values of the type.
+func (t Type) valid() bool {
+	switch t.Encoding {
+	case Float, DecimalFloat:
+		return t.float() || t.opaque()
 	case Address, Boolean, Signed, SignedChar, Unsigned, UnsignedChar:
 		return t.Size >= 1 && t.Size <= 8 || t.wide()
 	}
@@ -67,7 +82,7 @@ func (t Type) width(addrSize int) int {
 // operand is one value on the stack. The bits above its width are zero.
 type operand struct {
 	bits uint64
-	high uint64 // the upper 64 bits of an integer of 16 bytes
+	high uint64 // the upper 64 bits of a value of 16 bytes
 	t    Type
 }
 
@@ -143,6 +158,11 @@ func (e *evaluation) convert(v operand, to Type) operand {
 	from := v.t.width(e.x.AddrSize)
 	size := to.width(e.x.AddrSize)
 	switch {
+	case v.t.opaque() || to.opaque():
+		if v.t != to {
+			e.fail(notComputed())
+		}
+		return v
 	case v.t.float() && to.float():
 		return real(v.number(), to)
 	case v.t.float() && to.wide():

@@ -5,7 +5,8 @@ import (
 	"math/big"
 )
 
-// wide reports whether values of the type are integers of 16 bytes, which a number of 64 bits does not hold.
+// wide reports whether values of the type have 16 bytes, which a number of 64 bits does not hold: integers, and floats, which are
+// opaque.
 func (t Type) wide() bool { return t.Size == 16 }
 
 // modulus is one more than the largest integer of 16 bytes.
