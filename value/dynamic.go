@@ -2,6 +2,7 @@ package value
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -32,7 +33,11 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 			if t.dimension != nil {
 				b = c.bounds(t.dimension, b)
 			}
-			elem = c.dynamic(t.Elem(), depth+1)
+			if e := t.Elem(); e.bare().sizeVaries() { // as for GDB, since nobody tells how far such structs are from each other
+				b.Known = false
+			} else {
+				elem = c.dynamic(e, depth+1)
+			}
 		}
 		for _, x := range t.varied {
 			if x.elem == elem && *x.bounds == b {
@@ -44,8 +49,46 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 		*out.bounds = b
 		out.elemRead = out.elemRead || !text
 		return t.keepVaried(&out)
+	case Struct, Union:
+		return c.dynamicStruct(t, depth)
 	}
 	return t
+}
+
+// dynamicStruct returns t, of a size that only the frame tells, with its members' types, places and size: GNU C has arrays of variable
+// length as members.
+func (c *context) dynamicStruct(t *Type, depth int) *Type {
+	if known := c.structs[t]; known != nil {
+		return known
+	}
+	if c.structs == nil {
+		c.structs = make(map[*Type]*Type)
+	}
+	c.structs[t] = t // for a member that is of this type itself
+	out, p := *t, *t.read()
+	p.fields = slices.Clone(p.fields)
+	out.parts, out.Size, out.varied, out.fullName = &p, 0, nil, ""
+	for i := range p.fields {
+		f := &p.fields[i]
+		if f.Static {
+			continue
+		}
+		f.Type = c.dynamic(f.Type, depth+1)
+		if x := c.scopes.expression(f.entry, dwarf.AttrDataMemberLoc, c.pc); x.err == nil && x.x != nil && !f.Base {
+			start := *x.x
+			start.Code = append([]byte{0x30}, start.Code...) // DW_OP_lit0 for the object's address
+			n, err := c.value(f.entry, &start)
+			if err != nil {
+				return t
+			}
+			f.Offset = int64(n)
+		}
+		if n, ok := f.Type.size(); ok && f.Offset >= 0 && f.Offset <= maxObject && n <= maxObject {
+			out.Size = max(out.Size, uint64(f.Offset)+n)
+		}
+	}
+	c.structs[t] = &out
+	return &out
 }
 
 // keepVaried keeps what t is in a frame, for other frames, in which it often is the same.
@@ -68,7 +111,7 @@ func (t *Type) varies(depth int) bool {
 		return t.Elem().varies(depth + 1)
 	case Pointer, Reference, RvalueReference:
 		if e := t.Elem(); e.Kind != Pointer || depth < 4 {
-			return e.Kind != Struct && e.varies(depth+8)
+			return e.varies(depth + 8)
 		}
 	case Array:
 		if t.entry == nil || t.hasDescriptor() {
@@ -81,8 +124,15 @@ func (t *Type) varies(depth int) bool {
 			return true
 		}
 		return t.Elem().varies(depth + 1)
+	case Struct, Union:
+		return t.sizeVaries()
 	}
 	return false
+}
+
+// sizeVaries reports whether t is a struct or a union whose size only a frame tells.
+func (t *Type) sizeVaries() bool {
+	return (t.Kind == Struct || t.Kind == Union) && t.Size == 0 && t.entry != nil && !t.Declared && !t.entry.Has(dwarf.AttrByteSize) && len(t.Fields()) > 0
 }
 
 // stringLength returns the length of a string of Fortran that a variable has.

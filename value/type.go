@@ -226,10 +226,7 @@ func (t *Type) size() (n uint64, ok bool) {
 	case Unknown:
 		return s.Size, s.Size > 0
 	}
-	if s.Declared {
-		return 0, false
-	}
-	return s.Size, true
+	return s.Size, !s.Declared && !s.sizeVaries()
 }
 
 // maxObject bounds the size of an object in bytes.
