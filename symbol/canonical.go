@@ -1,6 +1,9 @@
 package symbol
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // CanonicalName spells the template arguments in a name of C++ as GDB does where GDB can parse them: "unsigned long" for gcc's
 // "long unsigned int", "char const*" for "const char *", "> >" for ">>".
@@ -73,6 +76,15 @@ func templateArguments(text string) (end int, args []string) {
 	return -1, nil
 }
 
+// literal spells a number with the letters of its type as GDB does, 3ul for clang's 3UL. It returns "" for anything else.
+func literal(name string) string {
+	digits := strings.TrimRight(name, "ulUL")
+	if _, err := strconv.ParseInt(digits, 10, 64); err != nil || digits == name {
+		return ""
+	}
+	return digits + strings.ToLower(name[len(digits):])
+}
+
 // canonicalType spells a template argument: qualifiers stand behind what they qualify, and stars directly behind the type.
 func canonicalType(name string, depth int) string {
 	constant, volatile := false, false
@@ -84,6 +96,9 @@ func canonicalType(name string, depth int) string {
 		} else {
 			break
 		}
+	}
+	if number := literal(name); number != "" {
+		return number
 	}
 	if name == "" || strings.IndexByte(`0123456789-('"&[*`, name[0]) >= 0 && !strings.HasPrefix(name, anonymousSpace) {
 		return name
@@ -206,8 +221,10 @@ func CanonicalFunction(name string, parameters []string, end string) string {
 	if len(parameters) == 0 {
 		parameters = []string{"void"}
 	}
-	full := name + "(" + strings.Join(parameters, ", ") + ")" + end
-	if len(full) > maxCanonical || unparsed(full) || strings.Contains(name, ".") { // such as __cxx_global_var_init.5
+	full := name + "(" + strings.Join(parameters, ", ")
+	dotted := strings.Contains(strings.TrimSuffix(full, "..."), ".") // __cxx_global_var_init.5, or a coroutine's frame
+	full += ")" + end
+	if len(full) > maxCanonical || unparsed(full) || dotted {
 		return full
 	}
 	if strings.IndexByte(name, '<') >= 0 {

@@ -14,8 +14,11 @@ func Demangle(name string) string { return demangleName(name, demangle.NoParams)
 // demangleSymbol returns the readable form of a name as GDB prints it from a symbol table: with its
 // parameters, and std::string written out.
 func demangleSymbol(name string) string {
-	name, _, _ = strings.Cut(name, "@@") // the default version
-	return demangleName(name, demangle.Verbose)
+	name, version, versioned := strings.Cut(name, "@")
+	if name = demangleName(name, demangle.Verbose); versioned && version != "" && version[0] != '@' { // that is the default version
+		name += "@" + version
+	}
+	return name
 }
 
 // demangleFunction returns the readable form of a linkage name from DWARF as GDB's backtrace prints a

@@ -14,7 +14,7 @@ func keepsParameters(full string) bool {
 
 // unparsed reports whether GDB cannot parse a name of C++.
 func unparsed(full string) bool {
-	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`, "__int128 unsigned", "unsigned __int128", "_Complex", "__complex__"} {
+	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "(unnamed ", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`, "__int128 unsigned", "unsigned __int128", "_Complex", "__complex__"} {
 		if strings.Contains(full, mark) {
 			return true
 		}

@@ -339,9 +339,7 @@ func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
 			}
 		}
 	}
-	if i := strings.Index(name, "@"); i > 0 && !strings.HasSuffix(name, "@got.plt") {
-		name = name[:i]
-	}
+	name = strings.TrimSuffix(name, "@plt")
 	if r.names == nil || len(r.names) > maxDataNames {
 		r.names = make(dataNames)
 	}
