@@ -86,6 +86,11 @@ func (e *evaluation) because(at int, err error) error {
 
 // value evaluates a node.
 func (e *evaluation) value(n *syntax.Node) (Value, error) {
+	if e.f.Language == "rust" {
+		if v, ok := e.rustLiteral(n); ok {
+			return v, nil
+		}
+	}
 	switch n.Kind {
 	case syntax.Integer:
 		return e.r.constantInteger(n), nil
@@ -116,6 +121,8 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 		return Value{}, e.fail(n.At, "Attempt to use a type name as an expression.")
 	case syntax.Slice:
 		return e.slice(n)
+	case syntax.Range:
+		return e.rustRange(n)
 	case syntax.Assert:
 		return e.assert(n)
 	case syntax.Cast:

@@ -18,6 +18,8 @@ func TestPrintRust(t *testing.T) {
 			"huge", "wide", "signed as i64", "-signed", "small & 0xf", "small << 1", "small >> 1", "small % 7", "small ^ 1", "small | 1", "10u8", "1_000", "0x10",
 			"1.5", "2.5f64", "true", "newline", "&local", "*pointer", "sizeof(small)", "euro as u32", "inclusive.start", "unit", "ordering", "COUNTER", "values::COUNTER",
 			"small.x", "nonexistent",
+			"1..3", "..3", "2..", "..", "1..=3", "..=3", "range.start..range.end", "(1..3)", "1..3.5", "1.5..2.5", "'a'..'z'", "true..false", "sizeof(1..3)", "sizeof(..)",
+			"(1..3).start", "(0..9).end + 1", "range.start..9", "1..range", "1..3u64", "1i64..2i64", "-1..1", "1 .. 3", "1u8..3", "(..).start",
 		},
 		"values::enums": {"rectangle.width", "rectangle.height", "rectangle", "circle.0", "colours", "colours[1]", "*by_reference", "tree", "tree.1", "empty", "shape", "colours[5]"},
 		"values::containers": {

@@ -14,7 +14,7 @@ func (p *parser) index(x, of *Node, depth int) error {
 	var i, end *Node
 	var err error
 	if between == 0 || p.token.kind != between {
-		if i, err = p.expression(depth + 1); err != nil {
+		if i, err = p.conditional(depth + 1); err != nil {
 			return err
 		}
 	}
@@ -30,13 +30,41 @@ func (p *parser) index(x, of *Node, depth int) error {
 			}
 		}
 		if p.token.kind != ']' {
-			if end, err = p.expression(depth + 1); err != nil {
+			if end, err = p.conditional(depth + 1); err != nil {
 				return err
 			}
 		}
 		x.Args = []*Node{of, i, end}
 	}
 	return p.expect(']', "an index is not closed")
+}
+
+// rustRange reads an expression of Rust, which may be a range: low..high, or low..=high.
+func (p *parser) rustRange(depth int) (n *Node, err error) {
+	var low, high *Node
+	if p.token.kind != 'D' {
+		if low, err = p.conditional(depth); err != nil || p.token.kind != 'D' {
+			return low, err
+		}
+	}
+	if n, err = p.node(Range, p.token.at); err != nil {
+		return nil, err
+	}
+	n.Text = p.token.text
+	if err = p.advance(); err != nil {
+		return nil, err
+	}
+	if p.token.kind == '=' {
+		n.Text = "..="
+		if err = p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	if ends := p.token.kind == 0 || strings.IndexByte("),]}", p.token.kind) >= 0; !ends || n.Text == "..=" {
+		high, err = p.conditional(depth)
+	}
+	n.Args = []*Node{low, high}
+	return n, err
 }
 
 // as reads the type of Rust's `operand as type`.

@@ -30,6 +30,7 @@ const (
 	TypeName                // Type, where an expression should be
 	Slice                   // Args[0][Args[1]:Args[2]] of Go, [..] of Rust; a bound that is left out is nil
 	Assert                  // Args[0].(Type), or Args[0].(data), of Go
+	Range                   // Args[0]..Args[1] of Rust; a bound that is left out is nil
 )
 
 // Node is an expression.
@@ -38,9 +39,9 @@ type Node struct {
 	At     int // the column of its first character, from 1; of a Member that of the name, of an operator between operands that of the operator
 	Int    uint64
 	Float  float64
-	Suffix string // of a number, in lower case: "u", "ul", "f"; of a Char or String its prefix: "L", "u8"
+	Suffix string // of a number, in lower case: "u", "ul", "f", Rust's "u8"; of a Char or String its prefix: "L", "u8"
 	Base   int    // of an Integer: 10, 16, 8 or 2
-	Text   string // of a Cast of C++ "static_cast" and such; of a Slice ".." or "..=" for Rust's
+	Text   string // of a Cast of C++ "static_cast" and such; of a Slice or Range ".." or "..=" for Rust's
 	Arrow  bool   // of a Member: it was written with ->
 	File   string // of a Name: of which source file, as GDB's 'file.c'::name has it; "" for any
 	Type   *Type

@@ -9,10 +9,10 @@ import (
 
 // number reads a number.
 func (p *parser) number(n *Node, t token) error {
-	text := strings.ToLower(t.text)
+	text, of := strings.ToLower(t.text), ""
 	switch p.language {
 	case "rust":
-		text = rustNumber(text)
+		text, of = rustNumber(text)
 	case "go":
 		text = strings.ReplaceAll(text, "_", "")
 	}
@@ -57,15 +57,18 @@ func (p *parser) number(n *Node, t token) error {
 		return p.fail(t.at, "not a number")
 	}
 	n.Int, n.Base = v, base
+	if of != "" {
+		n.Suffix = of
+	}
 	return nil
 }
 
-// rustNumber returns a number of Rust as C has it: without underscores, and without a type at its end.
-func rustNumber(text string) string {
+// rustNumber returns a number of Rust as C has it: without underscores, and without a type at its end, which it returns of an integer.
+func rustNumber(text string) (number, of string) {
 	text = strings.ReplaceAll(text, "_", "")
 	for _, t := range []string{"i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"} {
 		if body, ok := strings.CutSuffix(text, t); ok && body != "" && body != "0x" {
-			return body
+			return body, t
 		}
 	}
 	if !strings.HasPrefix(text, "0x") {
@@ -74,9 +77,9 @@ func rustNumber(text string) string {
 				if !strings.ContainsAny(body, ".e") {
 					body += ".0"
 				}
-				return body
+				return body, ""
 			}
 		}
 	}
-	return text
+	return text, ""
 }

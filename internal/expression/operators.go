@@ -21,6 +21,14 @@ const maxOperators = 1 << 10
 
 // expression reads an expression: operands with operators between them, or a choice by ?:.
 func (p *parser) expression(depth int) (*Node, error) {
+	if p.language == "rust" {
+		return p.rustRange(depth)
+	}
+	return p.conditional(depth)
+}
+
+// conditional reads an expression that is no range.
+func (p *parser) conditional(depth int) (*Node, error) {
 	n, err := p.binary(depth, 1)
 	if err != nil || p.token.kind != '?' {
 		return n, err
@@ -35,14 +43,14 @@ func (p *parser) expression(depth int) (*Node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	yes, err := p.expression(depth + 1)
+	yes, err := p.conditional(depth + 1)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.expect('c', "the ':' of a '?' is missing"); err != nil {
 		return nil, err
 	}
-	no, err := p.expression(depth + 1)
+	no, err := p.conditional(depth + 1)
 	choice.Args = []*Node{n, yes, no}
 	return choice, err
 }
