@@ -11,10 +11,8 @@ import (
 // static returns the value of a static member of a class.
 func (r *Reader) static(f *Field, of *Value) Value {
 	v := Value{Type: f.Type, mem: of.mem, frame: of.frame}
-	if n, ok := f.entry.Constant(dwarf.AttrConstValue); ok {
-		c := f.Type.constant(int64(n))
-		c.mem, c.frame = v.mem, v.frame
-		return c
+	if f.entry.Has(dwarf.AttrConstValue) {
+		return f.Type.constantOf(f.entry, of)
 	}
 	if name := linkageName(f.entry); name != "" {
 		var m *target.Module

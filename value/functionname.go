@@ -23,7 +23,12 @@ func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
 	}
 	low, ok := scopes[0].Address(dwarf.AttrLowpc)
 	if !ok {
-		return "", 0
+		list := r.Symbols.Locate(r.Modules, addr)
+		f := &list[len(list)-1]
+		if f.Entry == 0 || f.Entry != f.Start {
+			return "", 0 // a part that is elsewhere has a symbol of its own
+		}
+		low = f.Entry - bias
 	}
 	e := scopes[0].Entry
 	for e = range r.described(e) {

@@ -35,7 +35,7 @@ func (w *writer) cxxShown(v *Value, t *Type) *shown {
 	if print == nil || w.nesting > maxNesting {
 		return nil
 	}
-	if v.Err() != nil || len(v.gaps) > 0 {
+	if v.Err() != nil && len(v.gaps) == 0 { // of an object that is known in part, what is asked for may be there
 		return nil
 	}
 	name, _ := cxxTemplate(t.FullName())

@@ -49,7 +49,7 @@ func sharedPtr(o *object) *shown {
 func (o *object) shared(counts uint64) *shown {
 	p, ok := o.v.member("_M_ptr")
 	elem := o.t.argument(0)
-	if !ok || elem == nil {
+	if !ok && !isGone(p.Err()) || elem == nil { // a pointer that is optimized out is shown as such
 		return nil
 	}
 	s := &shown{children: getter(p)}

@@ -80,9 +80,14 @@ func (c *context) locate(e *symbol.Entry, t *Type, k *known) Value {
 
 // constantOf returns the value of a variable that is a constant (DW_AT_const_value).
 func (c *context) constantOf(e *symbol.Entry, t *Type) Value {
+	return t.constantOf(e, &Value{frame: c, mem: c.mem})
+}
+
+// constantOf returns the value of a variable or a static member that is a constant; what it points to is where in points to.
+func (t *Type) constantOf(e *symbol.Entry, in *Value) Value {
 	if n, ok := e.Constant(dwarf.AttrConstValue); ok {
 		v := t.constant(int64(n))
-		v.frame, v.mem = c, c.mem
+		v.frame, v.mem = in.frame, in.mem
 		return v
 	}
 	b := e.Block(dwarf.AttrConstValue)
@@ -93,7 +98,7 @@ func (c *context) constantOf(e *symbol.Entry, t *Type) Value {
 	if !ok || uint64(len(b)) < size {
 		return Value{Type: t, err: ErrUnavailable}
 	}
-	return Value{Type: t, bytes: b[:size], read: true, frame: c, mem: c.mem}
+	return Value{Type: t, bytes: b[:size], read: true, frame: in.frame, mem: in.mem}
 }
 
 // valueAt returns the object at a location.

@@ -50,6 +50,8 @@ func (w *writer) members(v *Value, t *Type) {
 		switch {
 		case base.err != nil && !isGone(base.err):
 			w.put("<invalid address>")
+		case base.err == nil && f.Type.Strip().Declared: // as for GDB, unlike a member of such a type
+			w.put("{<No data fields>}")
 		default:
 			w.base = &base
 			w.part(&base)

@@ -160,7 +160,9 @@ func (r *Reader) baseType(t *Type) {
 		t.charOf()
 	case utf, ucs, ascii:
 		t.Kind = Char
-	case unsigned, address:
+	case address: // as for GDB
+		t.Kind, t.elem, t.elemRead = Pointer, r.void(), true
+	case unsigned:
 	default:
 		if t.Encoding > 0x12 || t.Encoding == 0 {
 			t.Kind = Unknown

@@ -22,6 +22,7 @@ type FullDifference struct {
 	Want, Got      string
 	Instead        string // the function of the frame of this level that is compared, if it is another one
 	Twice          bool   // gdb has two arguments of this name
+	Namesake       bool   // what gdb has is the value of another argument of this name
 }
 
 func (d FullDifference) String() string {
@@ -90,6 +91,7 @@ func (c *FullComparison) frame(tid int, want, got *FullFrame) {
 			}
 		}
 		d.Twice = n > 1
+		d.Namesake = d.Twice && slices.ContainsFunc(got.Arguments(), func(v FullLocal) bool { return v.Name == d.Name && normal(v.Text) == d.Want })
 	}
 	if c.variables(tid, want, want.Locals, got.Locals) && !slices.EqualFunc(want.Locals, got.Locals, func(a, b FullLocal) bool { return a.Name == b.Name }) {
 		c.Reordered++
