@@ -95,6 +95,7 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	}
 	f, shift := k.open()
 	if f == nil {
+		k.fromImage(own, names)
 		return names
 	}
 	defer f.Close()
@@ -107,14 +108,63 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	return names
 }
 
-// open opens the kernel's list of symbols, of the build that was recorded. shift is how much further up its code was.
-func (k *kernelMaps) open() (f *os.File, shift uint64) {
-	id := ""
+// id returns the kernel's build ID; "" if it is not known.
+func (k *kernelMaps) id() (id string) {
 	for _, b := range k.ids {
 		if b.Kernel && strings.HasPrefix(b.Path, kernelName) {
 			id = b.ID
 		}
 	}
+	return id
+}
+
+// fromImage adds names of the kernel's functions that hold addresses, from vmlinux, the program that the kernel is, or from its debug file.
+func (k *kernelMaps) fromImage(addrs []uint64, names map[uint64]string) {
+	id := k.id()
+	if len(id) < 3 {
+		return
+	}
+	list := k.places.byBuildID(id, "vmlinux", "elf")
+	for _, dir := range k.places.DebugDirs {
+		list = append(list, regular.At{Path: filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")})
+	}
+	for _, at := range list {
+		if k.named(at, id, addrs, names) {
+			return
+		}
+	}
+}
+
+// named adds names from a file, and reports whether it is the kernel that was recorded.
+func (k *kernelMaps) named(at regular.At, id string, addrs []uint64, names map[uint64]string) bool {
+	im, f, err := elfimage.OpenFileIn(at.Root, at.Path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if im.BuildID != id {
+		return false
+	}
+	shift := uint64(0)
+	if k.symbol != "" {
+		found := im.Lookup(k.symbol, 1)
+		if len(found) == 0 {
+			return false
+		}
+		shift = k.at - found[0].Addr
+	}
+	functions := im.Symbols()
+	for _, addr := range addrs {
+		if s, ok := functions.Find(addr - shift); ok {
+			names[addr] = functions.Name(s)
+		}
+	}
+	return functions.Len() > 0
+}
+
+// open opens the kernel's list of symbols, of the build that was recorded. shift is how much further up its code was.
+func (k *kernelMaps) open() (f *os.File, shift uint64) {
+	id := k.id()
 	var candidates []string
 	for _, dir := range k.places.Caches {
 		if id != "" {
