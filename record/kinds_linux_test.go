@@ -1,0 +1,66 @@
+package record_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+const sorting = `const end = Date.now() + 2000; let s = "";
+while (Date.now() < end) s = JSON.stringify([...Array(2000).keys()].sort((a, b) => (a ^ 77) - (b ^ 77)));
+process.exit(s.length == 1 ? 1 : 0)`
+
+// The stacks of all kinds of programs are those of perf script, sample by sample. Where one differs, perf has lost frames: ours has all of
+// perf's, and more.
+func TestFileKinds(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	gdbtest.Perf(t)
+	for _, v := range []struct {
+		name    string
+		program func(t *testing.T) []string
+	}{
+		{"exceptions by g++", func(t *testing.T) []string {
+			return []string{gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "rounds.cc"), gdbtest.Tool(t, "g++"), "-O2"), "1000"}
+		}},
+		{"exceptions by clang++", func(t *testing.T) []string {
+			return []string{gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "rounds.cc"), gdbtest.Tool(t, "clang++"), "-O2"), "1000"}
+		}},
+		{"Rust", func(t *testing.T) []string {
+			return []string{gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "rounds.rs"), gdbtest.Tool(t, "rustc"), "-O"), "2000"}
+		}},
+		{"node", func(t *testing.T) []string { return []string{gdbtest.Tool(t, "node"), "-e", sorting} }},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			program := v.program(t)
+			t.Setenv("HOME", t.TempDir()) // perf's cache is there
+			file := perfRecord(t, append([]string{"-e", "cpu-clock:u", "-F", "199", "--call-graph", "dwarf,32768"}, program...)...)
+			theirs := perfScript(t, file)
+			ours, ends, f := walked(t, open(t, file), addresses(theirs, program[0]))
+			noFile := regexp.MustCompile(` (\[unknown\]|\[stack\]|\[heap\]|//anon|anon|perf-\d+\.map)$`) // each names what is in no file in its way
+			equal, more := 0, 0
+			for at, b := range theirs {
+				a := ours[at]
+				for _, list := range [][]string{a, b} {
+					for i := range list {
+						list[i] = noFile.ReplaceAllString(list[i], " in no file")
+					}
+				}
+				switch {
+				case strings.Join(a, "\n") == strings.Join(b, "\n"):
+					equal++
+				case within(a, b) && ends[at].Whole(), len(b) == 0:
+					more++
+				default:
+					t.Errorf("%v: %v\n%s\nperf:\n%s", at, ends[at], strings.Join(a, "\n"), strings.Join(b, "\n"))
+				}
+			}
+			stats := f.Profile().Stats
+			t.Logf("of %d stacks, %d are equal, %d have more frames; %+v", len(theirs), equal, more, stats)
+			if len(ours) != len(theirs) || len(theirs) < 30 || equal < len(theirs)/4 || stats.Whole < stats.Samples*9/10 {
+				t.Errorf("of %d stacks, %d are equal: %+v", len(theirs), equal, stats)
+			}
+		})
+	}
+}
