@@ -62,6 +62,9 @@ Each thread is stopped for some ten microseconds, as attach does, read, and let 
 process, not that of perf_event_open(2). A thread's state is the label "state"; a sample counts for the time since
 the one before.
 
+Samples of a Go program have the number of their goroutine and its labels (those of runtime/pprof.Do), where these were the same before and
+after the sample.
+
 A stack that is longer than the kernel's copy goes on along frame pointers if the kernel's own walk
 agrees with what was walked. A stack that is not whole ends in a frame that says why: "[…]".
 
