@@ -25,7 +25,7 @@ type Options struct {
 	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that this takes, they are left
 	// out, and [Group.Kernel] says so.
 	Kernel bool
-	// Ring is the size of each processor's ring buffer in bytes; 0 for 8 MiB. Where the limit on locked memory is
+	// Ring is the size of each processor's ring buffer in bytes, a power of two; 0 for 8 MiB, or less where all together would take more than 64 MiB. Where the limit on locked memory is
 	// less, the buffers are smaller.
 	Ring int
 }
@@ -44,6 +44,9 @@ type Group struct {
 	fds      []int   // of events that have no ring of their own
 	waiter   *waiter
 }
+
+// maxRings bounds the ring buffers of all processors together, where nobody says how large each is, bytes.
+const maxRings = 64 << 20
 
 // NewGroup makes a Group without threads.
 func NewGroup(opts Options) (*Group, error) {
@@ -83,7 +86,8 @@ func NewGroup(opts Options) (*Group, error) {
 	}
 	size := opts.Ring
 	if size == 0 {
-		size = 8 << 20
+		for size = 8 << 20; size > 512<<10 && size*len(cpus) > maxRings; size /= 2 {
+		}
 	}
 	for range cpus {
 		g.rings = append(g.rings, &ring{fd: -1, size: size})

@@ -293,7 +293,7 @@ func (t *firefoxThread) stack(s *Stacks, x *Sample, libs map[*Module]int) int32 
 		if depth++; !p.Inlined {
 			depth = 0
 		}
-		key := [2]int32{prefix, int32(t.frame(f, depth, p, libs))}
+		key := [2]int32{prefix, int32(t.frame(int(f), depth, p, libs))}
 		at, ok := t.nodes[key]
 		if !ok {
 			at = int32(t.Stacks.Length)

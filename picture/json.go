@@ -35,7 +35,7 @@ type jsonPlace struct {
 }
 
 type jsonSample struct {
-	Frames []int          `json:"frames"`
+	Frames []int32        `json:"frames"`
 	Values []int64        `json:"values"`
 	Labels map[string]any `json:"labels,omitempty"`
 }
@@ -92,7 +92,7 @@ func (p *Place) json(modules map[*Module]int) jsonPlace {
 func (x *Sample) json() jsonSample {
 	j := jsonSample{Frames: x.Frames, Values: x.Values, Labels: map[string]any{}}
 	if j.Frames == nil {
-		j.Frames = []int{}
+		j.Frames = []int32{}
 	}
 	for _, t := range x.Texts {
 		j.Labels[t.Key] = t.Value

@@ -36,7 +36,7 @@ func (b *profile) locate(ids []uint64, x *Sample) []uint64 {
 
 // together counts the first frames that are at one place of the code: inlined calls, and the frame
 // into which they are inlined.
-func (s *Stacks) together(frames []int) int {
+func (s *Stacks) together(frames []int32) int {
 	for i, f := range frames {
 		if !s.Places[f].Inlined {
 			return i + 1
@@ -78,7 +78,7 @@ type line struct {
 }
 
 // location returns the ID of the place of these frames, which are all there.
-func (b *profile) location(frames []int) int {
+func (b *profile) location(frames []int32) int {
 	var key strings.Builder
 	for _, f := range frames {
 		for shift := 0; shift < 32; shift += 8 {

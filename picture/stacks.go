@@ -61,7 +61,7 @@ type Module struct {
 
 // Sample is a stack that was found, with its values and labels.
 type Sample struct {
-	Frames  []int // indices of Places, the innermost first
+	Frames  []int32 // indices of Places, the innermost first
 	Values  []int64
 	Texts   []Text   // labels, such as {"thread", "worker"}
 	Numbers []Number // labels, such as {"tid", 4242}
@@ -82,7 +82,7 @@ func (s *Stacks) Add(frames []Place, sample Sample) {
 	if s.index == nil {
 		s.index = map[Place]int{}
 	}
-	sample.Frames = make([]int, len(frames))
+	sample.Frames = make([]int32, len(frames))
 	for i, p := range frames {
 		at, ok := s.index[p]
 		if !ok {
@@ -90,7 +90,7 @@ func (s *Stacks) Add(frames []Place, sample Sample) {
 			s.index[p] = at
 			s.Places = append(s.Places, p)
 		}
-		sample.Frames[i] = at
+		sample.Frames[i] = int32(at)
 	}
 	s.Samples = append(s.Samples, sample)
 }

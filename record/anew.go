@@ -1,23 +1,17 @@
 package record
 
-import "github.com/sfwalk/sfwalk/target"
-
 // anew forgets what was counted so far. Processes, and threads that are away from their processors, stay as they are. Profiles that were taken
 // before have the old tree.
 func (e *engine) anew() {
 	old, list := e.tree, e.list
 	e.tree, e.stats, e.unsure = newTree(), Stats{}, nil
 	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
-	e.owners = map[*target.Module]int{}
 	for _, s := range e.spaces {
 		clear(s.places[:])
-		for _, m := range s.known {
-			e.owners[m] = s.pid
-		}
 	}
 	for tid, a := range e.away {
 		if !a.is {
-			delete(e.away, tid)
+			e.dropAway(tid)
 			continue
 		}
 		for i, id := range a.stack {

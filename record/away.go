@@ -10,6 +10,9 @@ type away struct {
 	stack []uint32
 }
 
+// maxAway bounds the frames of all threads that are away.
+const maxAway = 1 << 22
+
 // leave notes that the thread of a sample leaves its processor now, with e.stack. A record tells how.
 func (e *engine) leave(s *perfevent.Sample) {
 	a := e.away[s.TID]
@@ -17,7 +20,20 @@ func (e *engine) leave(s *perfevent.Sample) {
 		a = &away{}
 		e.away[s.TID] = a
 	}
+	if e.awayFrames -= len(a.stack); len(e.stack) > maxAway-e.awayFrames {
+		e.stack = e.stack[:0]
+		e.mark("all frames are left out: too many threads are away from their processors")
+	}
 	*a = away{is: true, since: s.Time, key: sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, stack: append(a.stack[:0], e.stack...)}
+	e.awayFrames += len(a.stack)
+}
+
+// dropAway forgets where a thread was when it left.
+func (e *engine) dropAway(tid int32) {
+	if a := e.away[tid]; a != nil {
+		e.awayFrames -= len(a.stack)
+		delete(e.away, tid)
+	}
 }
 
 // switched takes the record of a switch.

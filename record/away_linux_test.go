@@ -35,7 +35,7 @@ func TestOffCPU(t *testing.T) {
 	var napped time.Duration
 	for _, s := range stacks.Samples {
 		all += s.Values[0]
-		napping := slices.ContainsFunc(s.Frames, func(f int) bool { return stacks.Places[f].Function == "nap" })
+		napping := slices.ContainsFunc(s.Frames, func(f int32) bool { return stacks.Places[f].Function == "nap" })
 		if napping && slices.Contains(s.Texts, picture.Text{Key: "state", Value: "waiting"}) {
 			naps += s.Values[0]
 			napped += time.Duration(s.Values[1])

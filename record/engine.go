@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
@@ -16,7 +17,8 @@ import (
 type engine struct {
 	host   host
 	opts   Options
-	owners map[*target.Module]int // the processes of modules
+	owners map[*target.Module]int // the processes of modules that places are in
+	files  map[*elfimage.Image]*target.Module
 	format *perfevent.Format
 
 	spaces   map[int32]*space
@@ -39,6 +41,8 @@ type engine struct {
 	away     map[int32]*away // threads that have left their processors, with Event.Switches
 	unsure   []unsure        // samples, the oldest first
 	room     []uint32        // for a stack that is looked at again
+
+	awayFrames int // of all of them
 
 	sample perfevent.Sample
 	regs   arch.Registers
@@ -81,12 +85,13 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 	if opts.Warn == nil {
 		opts.Warn = func(string, ...any) {}
 	}
-	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, spaces: map[int32]*space{}, early: map[int32][]procmaps.Mapping{}, names: map[int32]string{},
+	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, files: map[*elfimage.Image]*target.Module{}, spaces: map[int32]*space{}, early: map[int32][]procmaps.Mapping{}, names: map[int32]string{},
 		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }
 
 // record takes a record. An error says that it is broken.
 func (e *engine) record(r perfevent.Record) error {
+	e.roomForNames()
 	switch r.Type {
 	case perfevent.RecordSample:
 		if err := e.format.Sample(r, &e.sample); err != nil {
@@ -118,7 +123,7 @@ func (e *engine) record(r perfevent.Record) error {
 		}
 		delete(e.threads, k.TID)
 		delete(e.names, k.TID)
-		delete(e.away, k.TID)
+		e.dropAway(k.TID)
 		if r.Type == perfevent.RecordExit {
 			if k.PID == k.TID {
 				e.end(k.PID)
@@ -139,6 +144,7 @@ func (e *engine) record(r perfevent.Record) error {
 		}
 		e.soon = true
 		e.forget(k.PID) // a process that had the number before
+		e.ended = slices.DeleteFunc(e.ended, func(pid int32) bool { return pid == k.PID })
 		if parent := e.spaces[k.ParentPID]; parent != nil {
 			e.newSpace(k.PID, parent.arch, parent)
 		} else if maps, ok := e.early[k.ParentPID]; ok && e.mayMap(len(maps)) {
@@ -166,7 +172,7 @@ func (e *engine) record(r perfevent.Record) error {
 func (e *engine) forget(pid int32) {
 	if s := e.spaces[pid]; s != nil {
 		s.readDumps(readAll)
-		s.gone.Store(true)
+		s.life.gone.Store(true)
 		if i := slices.Index(e.walking, s); i >= 0 {
 			e.walking = slices.Delete(e.walking, i, i+1)
 		}
@@ -183,6 +189,7 @@ const maxEnded = 64
 func (e *engine) end(pid int32) {
 	if e.ended = append(e.ended, pid); len(e.ended) > maxEnded {
 		e.forget(e.ended[0])
+		delete(e.only, e.ended[0])
 		e.ended = e.ended[1:]
 	}
 }
@@ -345,13 +352,11 @@ func (e *engine) space(s *perfevent.Sample) *space {
 // place returns where an address is.
 func (s *space) place(addr uint64) place {
 	if m := s.modules.Find(addr); m != nil {
+		m, addr = s.canonical(m, addr, s.pid)
 		return place{module: m, addr: addr}
 	}
 	return place{addr: addr, pid: int32(s.pid)}
 }
-
-// maxThreads bounds the threads that are told apart.
-const maxThreads = 1 << 16
 
 // thread returns the index of a thread.
 func (e *engine) thread(pid, tid int32) uint32 {
@@ -360,8 +365,9 @@ func (e *engine) thread(pid, tid int32) uint32 {
 	}
 	t := Thread{PID: int(pid), TID: int(tid), Name: e.name(pid, tid), Process: e.name(pid, pid)}
 	if len(e.list) >= maxThreads {
-		t.TID, t.Name = 0, "threads that began later"
+		t = Thread{Name: "threads that began later"}
 	}
+
 	i := e.listed(t)
 	e.threads[tid] = i
 	return i

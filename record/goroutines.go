@@ -136,11 +136,11 @@ func (s *space) goroutine(at uint64, pcs []uint64) uint32 {
 		}
 		return 0
 	}
-	if s.gone.Load() {
+	if s.life.gone.Load() {
 		return 0
 	}
 	number, labels, _ := s.goes.watcher.Running(time.Duration(at), &s.regs)
-	if len(s.tree.keys) >= maxKeys/2 { // there shall be room for stacks
+	if len(s.tree.keys) >= s.tree.bounds.keys/2 { // there shall be room for stacks
 		number = 0
 	}
 	return s.tree.tag(number, labels)

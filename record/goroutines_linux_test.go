@@ -49,7 +49,7 @@ func TestGoroutines(t *testing.T) {
 	all, known := map[string]int64{}, map[string]int64{} // samples by function, and those of them with a number and labels
 	numbers := map[string]map[int64]bool{}
 	for _, s := range stacks.Samples {
-		i := slices.IndexFunc(s.Frames, func(f int) bool { return labelsOf[stacks.Places[f].Function] != nil })
+		i := slices.IndexFunc(s.Frames, func(f int32) bool { return labelsOf[stacks.Places[f].Function] != nil })
 		if i < 0 {
 			continue
 		}

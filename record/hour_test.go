@@ -20,7 +20,7 @@ func TestHour(t *testing.T) {
 	for i := range places {
 		places[i] = tree.place(place{addr: uint64(i + 1)})
 	}
-	const samples = maxKeys + 400_000
+	samples := maxBounds.keys + 400_000
 	stack := make([]uint32, 40)
 	for i := range samples {
 		for at := range stack { // the outer frames are of few kinds, the inner ones of many
@@ -36,14 +36,14 @@ func TestHour(t *testing.T) {
 	} else {
 		t.Logf("%d nodes, %d different samples: %d MiB", len(tree.nodes), len(tree.keys), took>>20)
 	}
-	if len(tree.nodes) != maxNodes || len(tree.keys) > maxKeys+64 {
+	if len(tree.nodes) != maxBounds.nodes || len(tree.keys) > maxBounds.keys+64 {
 		t.Errorf("%d nodes, %d different samples", len(tree.nodes), len(tree.keys))
 	}
 	var counted uint64
 	for _, c := range tree.counts {
 		counted += c.samples
 	}
-	if counted != samples {
+	if counted != uint64(samples) {
 		t.Errorf("%d samples are counted, want %d", counted, samples)
 	}
 }
@@ -51,7 +51,7 @@ func TestHour(t *testing.T) {
 // Where there is no room for another kind of sample, its time is counted without its frames, and says so.
 func TestFullKeys(t *testing.T) {
 	tree := newTree()
-	tree.mostKeys = 1
+	tree.bounds.keys = 1
 	a, b := tree.place(place{addr: 1}), tree.place(place{addr: 2})
 	tree.add(sampleKey{}, []uint32{a}, 10)
 	tree.add(sampleKey{}, []uint32{b, a}, 10)

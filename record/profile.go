@@ -122,6 +122,8 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		processes[t.PID] = true
 	}
 	var room []picture.Place
+	labels := map[sampleKey]picture.Sample{} // samples have them in common: there are many
+	values := make([]int64, 0, 2*len(p.counts))
 	for i, c := range p.counts {
 		if c.samples == 0 {
 			continue
@@ -138,29 +140,14 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 			}
 			room = append(room, n.named[id]...)
 		}
-		t := p.Threads[key.thread]
-		sample := picture.Sample{Values: []int64{int64(c.samples), int64(c.value)}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
-		if t.Name != "" {
-			sample.Texts = []picture.Text{{Key: "thread", Value: t.Name}}
+		key.node, key.cut = 0, false
+		sample, ok := labels[key]
+		if !ok {
+			sample = p.labels(key, len(processes) > 1)
+			labels[key] = sample
 		}
-		if name := stateNames[key.state]; name != "" {
-			sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: name})
-		}
-		tag := &p.tags[key.tag]
-		for _, l := range tag.labels {
-			name := l.Key
-			switch name {
-			case "thread", "state", "tid", "pid", "goroutine":
-				name = "go." + name // the program's own, not that of the sample
-			}
-			sample.Texts = append(sample.Texts, picture.Text{Key: name, Value: l.Value})
-		}
-		if tag.goroutine != 0 {
-			sample.Numbers = append(sample.Numbers, picture.Number{Key: "goroutine", Value: int64(tag.goroutine)})
-		}
-		if len(processes) > 1 {
-			sample.Root = fmt.Sprintf("%s [%d]", t.Process, t.PID)
-		}
+		values = append(values, int64(c.samples), int64(c.value))
+		sample.Values = values[len(values)-2:]
 		s.Add(room, sample)
 	}
 	return s
@@ -182,6 +169,34 @@ func (n *Namer) keep(p *Profile) {
 	}
 	maps.DeleteFunc(n.modules, func(m *target.Module, _ *picture.Module) bool { return !used[m] })
 	maps.DeleteFunc(n.alone, func(m *target.Module, _ *target.Modules) bool { return !used[m] })
+}
+
+// labels returns what a sample has beside its frames and values. several says that there are several processes.
+func (p *Profile) labels(key sampleKey, several bool) picture.Sample {
+	t := p.Threads[key.thread]
+	sample := picture.Sample{Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
+	if t.Name != "" {
+		sample.Texts = []picture.Text{{Key: "thread", Value: t.Name}}
+	}
+	if name := stateNames[key.state]; name != "" {
+		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: name})
+	}
+	tag := &p.tags[key.tag]
+	for _, l := range tag.labels {
+		name := l.Key
+		switch name {
+		case "thread", "state", "tid", "pid", "goroutine":
+			name = "go." + name // the program's own, not that of the sample
+		}
+		sample.Texts = append(sample.Texts, picture.Text{Key: name, Value: l.Value})
+	}
+	if tag.goroutine != 0 {
+		sample.Numbers = append(sample.Numbers, picture.Number{Key: "goroutine", Value: int64(tag.goroutine)})
+	}
+	if several {
+		sample.Root = fmt.Sprintf("%s [%d]", t.Process, t.PID)
+	}
+	return sample
 }
 
 // nameKernel finds the names of the kernel's functions that have none yet, all at once.

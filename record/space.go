@@ -50,7 +50,7 @@ type space struct {
 	memory  target.Memory             // unwritable memory alone
 	walker  *frame.Walker             // nil while it is others' turn
 	turn    uint64                    // when walker was needed last
-	gone    atomic.Bool               // the process has ended, or runs another program
+	life    *life
 	goes    goes
 	made    made
 	table   *frame.Table // of the walker
@@ -105,29 +105,17 @@ const maxMappings = 65530
 
 // newSpace describes a process as it is now. parent, which may be nil, is the space that it is a copy of.
 func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
-	s := &space{engine: e, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
+	s := &space{engine: e, life: &life{host: e.host, pid: int(pid)}, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
 	if parent != nil && e.mayMap(len(parent.maps)) {
 		s.maps, s.ask = slices.Clone(parent.maps), false
 	} else if maps, ok := e.early[pid]; ok {
 		s.maps, s.ask = maps, false
 		delete(e.early, pid)
 	}
-	if len(e.spaces) >= maxSpaces {
-		for pid, old := range e.spaces {
-			if old.walker == nil {
-				e.forget(pid)
-			}
-		}
-	}
+	e.roomForSpace()
 	e.spaces[pid] = s
 	return s
 }
-
-// These bound how many processes are known at a time, and how many of them have a walker, whose cache of rows takes a quarter of a MiB.
-const (
-	maxSpaces  = 1 << 14
-	maxWalkers = 256
-)
 
 // needWalker makes the walker, if there is none. The one that was not needed for longest goes.
 func (s *space) needWalker() {
@@ -231,13 +219,13 @@ func (s *space) refresh() {
 	}
 	s.stale, s.ask = false, false
 	clear(s.places[:])
+	life := s.life // modules outlive the space
 	s.modules = procmaps.Modules(s.maps, func(f *procmaps.File) *target.Module {
 		key := fileAtOf(f)
 		m, ok := s.known[key]
 		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
-			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return s.open(f) })
+			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return life.open(f) })
 			s.known[key] = m
-			s.owners[m] = s.pid
 		}
 		return m
 	})
@@ -250,12 +238,19 @@ func (s *space) refresh() {
 	s.walker.SetModules(s.modules)
 }
 
+// life is what modules keep of the process that they are of.
+type life struct {
+	host host
+	pid  int
+	gone atomic.Bool // the process has ended, or runs another program
+}
+
 // open opens a mapped file. When the process has ended, another one may have its number.
-func (s *space) open(f *procmaps.File) (*elfimage.Image, error) {
-	if s.gone.Load() {
-		return s.host.open(noProcess, f)
+func (l *life) open(f *procmaps.File) (*elfimage.Image, error) {
+	if l.gone.Load() {
+		return l.host.open(noProcess, f)
 	}
-	return s.host.open(s.pid, f)
+	return l.host.open(l.pid, f)
 }
 
 // unwritten is the memory of a process that it does not write to: the process's own while it lives, then that of the files.

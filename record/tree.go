@@ -60,8 +60,8 @@ type tree struct {
 	tagIDs     map[tagKey]uint32
 	labelIDs   map[string]uint32 // the numbers of sets of labels, from 1
 	labelBytes int               // of labelIDs
-	most       int               // nodes
-	mostKeys   int               // different samples
+	bounds     treeBounds
+	frames     int // of the stacks of all keys
 
 	// path is the way to the stack that was added last, from outside to inside. Most stacks begin as the one before.
 	path []step
@@ -70,11 +70,17 @@ type tree struct {
 // step is a node and how it was reached.
 type step struct{ place, node uint32 }
 
-// maxNodes and maxKeys bound the tree: a million nodes take some 50 MB, and half a million different samples about as much.
-const maxNodes, maxKeys = 1 << 20, 1 << 19
+// treeBounds are the most that a tree may have. With maxBounds, it and the pictures of it, as the formats have them, take less than 150 MiB.
+type treeBounds struct {
+	places, nodes int
+	keys          int // different samples
+	frames        int // of the stacks of all of them
+}
+
+var maxBounds = treeBounds{places: 1 << 16, nodes: 3 << 17, keys: 1 << 17, frames: 3 << 20}
 
 func newTree() *tree {
-	return &tree{stacks: stacks{nodes: make([]node, 1), tags: make([]tag, 1)}, tagIDs: map[tagKey]uint32{}, labelIDs: map[string]uint32{}, placeIDs: map[place]uint32{}, nameIDs: map[Name]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, most: maxNodes, mostKeys: maxKeys}
+	return &tree{stacks: stacks{nodes: make([]node, 1), tags: make([]tag, 1)}, tagIDs: map[tagKey]uint32{}, labelIDs: map[string]uint32{}, placeIDs: map[place]uint32{}, nameIDs: map[Name]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, bounds: maxBounds}
 }
 
 // now returns the stacks so far, which the tree does not change any more: all but the counts only ever grows.
@@ -86,6 +92,9 @@ func (t *tree) now() stacks {
 
 func (t *tree) place(p place) uint32 {
 	id, ok := t.placeIDs[p]
+	if !ok && len(t.places) >= t.bounds.places && p.kind != placeEnd {
+		return t.place(place{kind: placeEnd, addr: uint64(t.reason("a frame at one more address: there are too many"))})
+	}
 	if !ok {
 		id = uint32(len(t.places))
 		t.places = append(t.places, p)
@@ -117,7 +126,7 @@ func (t *tree) add(key sampleKey, stack []uint32, value uint64) uint32 {
 		child := node{at, stack[i]}
 		next, ok := t.children[child]
 		if !ok {
-			if cut = len(t.nodes) >= t.most; cut {
+			if cut = len(t.nodes) >= t.bounds.nodes; cut {
 				break
 			}
 			next = uint32(len(t.nodes))
@@ -129,11 +138,14 @@ func (t *tree) add(key sampleKey, stack []uint32, value uint64) uint32 {
 	}
 	key.node, key.cut = at, cut
 	index, ok := t.indices[key]
-	if !ok && len(t.keys) >= t.mostKeys {
-		key.node, key.cut = 0, true // all frames are left out
+	if !ok && (len(t.keys) >= t.bounds.keys || t.frames+len(t.path) > t.bounds.frames) {
+		key = sampleKey{thread: key.thread, cut: true} // all frames are left out
 		index, ok = t.indices[key]
 	}
 	if !ok {
+		if key.node != 0 {
+			t.frames += len(t.path)
+		}
 		index = uint32(len(t.keys))
 		t.keys, t.counts = append(t.keys, key), append(t.counts, count{})
 		t.indices[key] = index

@@ -14,7 +14,7 @@ import (
 // A stack for which the tree has no room is counted, and says that frames are missing.
 func TestFullTree(t *testing.T) {
 	tree := newTree()
-	tree.most = 3 // the outside, and two frames
+	tree.bounds.nodes = 3 // the outside, and two frames
 	a, b, c := tree.place(place{addr: 1}), tree.place(place{addr: 2}), tree.place(place{addr: 3})
 	tree.add(sampleKey{}, []uint32{b, a}, 10)
 	tree.add(sampleKey{}, []uint32{c, b, a}, 10)

@@ -39,9 +39,9 @@ type Modules struct {
 	spans []span    // ascending by Lo: every mapping of every module
 	code  []Mapping // ascending by Lo: executable, module or not
 
-	registered *registered     // nil where nobody knows how to find any
-	sought     atomic.Bool     // some were looked for
-	budget     elfimage.Budget // of all images
+	registered *registered      // nil where nobody knows how to find any
+	sought     atomic.Bool      // some were looked for
+	budget     *elfimage.Budget // of all images; a module keeps it, and not the list
 	memo       memos
 }
 
@@ -55,7 +55,7 @@ var generation atomic.Uint64
 // NewModules makes a list of modules. code are executable ranges that belong to no module, such as
 // code that a JIT has made.
 func NewModules(modules []*Module, code []Mapping) *Modules {
-	ms := &Modules{Generation: generation.Add(1), list: append([]*Module(nil), modules...)}
+	ms := &Modules{Generation: generation.Add(1), budget: new(elfimage.Budget), list: append([]*Module(nil), modules...)}
 	sort.Slice(ms.list, func(i, j int) bool { return ms.list[i].Lo() < ms.list[j].Lo() })
 	for _, c := range code {
 		if c.Exec {
@@ -80,7 +80,7 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 func (ms *Modules) share(modules []*Module) {
 	for _, m := range modules {
 		if m.budget == nil { // else it was another list's before
-			m.budget = &ms.budget
+			m.budget = ms.budget
 		}
 	}
 }
