@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#ifdef SFRAME_ALONE
+__asm__(".cfi_sections .sframe"); /* no .eh_frame */
+#endif
+
 #ifndef ROOM
 #define ROOM 64 /* bytes of a frame that is not used */
 #endif
