@@ -124,7 +124,7 @@ const end = Date.now() + 60000;
 			i := strings.LastIndexByte(l, ' ')
 			n, _ := strconv.Atoi(strings.TrimSpace(l[i+1:]))
 			all += n
-			if regexp.MustCompile(`[~*^]?outer[ :].*[~*^]busy[ :]`).MatchString(l[:i] + " ") {
+			if regexp.MustCompile(`[~*^]?outer[ :;].*[~*^]busy[ :;]`).MatchString(l[:i] + " ") {
 				named += n
 			}
 		}
