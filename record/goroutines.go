@@ -8,7 +8,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/goroutine"
-	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -113,14 +112,14 @@ func (s *space) findGo(addr uint64) {
 	if m == nil || g.tried >= maxTries || slices.Contains(g.asked, m) || s.host.memory(s.pid) == nil {
 		return
 	}
-	now := perfevent.Now()
+	now := clock()
 	if g.tried > 0 && now < g.next {
 		return
 	}
 	r, err := goroutine.FindIn(process{s}, m)
 	switch {
 	case err == nil:
-		g.watcher = r.Watch(perfevent.Now)
+		g.watcher = r.Watch(clock)
 	case errors.Is(err, goroutine.ErrNotGo):
 		g.asked = append(g.asked, m)
 		return

@@ -176,6 +176,9 @@ func (r *Recorder) threads(pid int) error {
 
 const machineName = "this machine"
 
+// clock is that of the events.
+func clock() time.Duration { return perfevent.Now() }
+
 // refused says why the kernel does not sample something, and what to do about it.
 func refused(what string, err error) error {
 	switch {
