@@ -17,6 +17,8 @@ type Event struct {
 	Period          uint64 // events from one sample to the next; 0 if there are Frequency samples a second
 	Format          perfevent.Format
 	StackSize       uint32 // bytes of each stack that the kernel has copied at most
+	// Monotonic says that times are of CLOCK_MONOTONIC (perf record -k mono), as those of jitdumps are.
+	Monotonic bool
 
 	ids []uint64
 }
@@ -40,6 +42,7 @@ const (
 	attrBranch     = 72
 	attrRegsUser   = 80
 	attrStackUser  = 88
+	attrClock      = 92
 	leastAttr      = 64   // PERF_ATTR_SIZE_VER0
 	mostAttr       = 4096 // a page: what the kernel takes at most
 )
@@ -48,6 +51,7 @@ const (
 const (
 	flagFreq  = 1 << 10
 	flagIDAll = 1 << 18
+	flagClock = 1 << 25 // attrClock counts
 )
 
 // readAttr reads a struct perf_event_attr, which ends where b ends.
@@ -67,6 +71,8 @@ func readAttr(b []byte, order binary.ByteOrder) (*Event, error) {
 		IDAll: flags&flagIDAll != 0, Order: order,
 	}
 	e.StackSize = order.Uint32(b[attrStackUser:])
+	const monotonic = 1 // CLOCK_MONOTONIC
+	e.Monotonic = flags&flagClock != 0 && order.Uint32(b[attrClock:]) == monotonic
 	if e.Period = u64(attrPeriod); flags&flagFreq != 0 {
 		e.Frequency, e.Period = e.Period, 0
 	}

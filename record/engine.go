@@ -21,26 +21,28 @@ type engine struct {
 	files  map[*elfimage.Image]*target.Module
 	format *perfevent.Format
 
-	spaces   map[int32]*space
-	walking  []*space // that have a walker
-	turns    uint64
-	names    map[int32]string             // of threads that have a new name, by ID
-	early    map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
-	ended    []int32                      // processes, the first to end first
-	threads  map[int32]uint32             // index of a thread that runs, by its ID
-	list     []Thread
-	indices  map[Thread]uint32
-	only     map[int32]bool // processes, where those of all of the machine are sampled; nil for all
-	begun    map[int32]bool // threads that sampled ones have begun; nil if nobody asks
-	file     *recorded      // the file that the records come from; nil for those of this machine
-	period   uint64         // what a sample stands for that does not say so itself
-	tree     *tree
-	labelled bool // goroutines that run have labels
-	soon     bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
-	stats    Stats
-	away     map[int32]*away // threads that have left their processors, with Event.Switches
-	unsure   []unsure        // samples, the oldest first
-	room     []uint32        // for a stack that is looked at again
+	spaces  map[int32]*space
+	walking []*space // that have a walker
+	turns   uint64
+	names   map[int32]string             // of threads that have a new name, by ID
+	early   map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
+	ended   []int32                      // processes, the first to end first
+	threads map[int32]uint32             // index of a thread that runs, by its ID
+	list    []Thread
+	indices map[Thread]uint32
+	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
+	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
+	file    *recorded      // the file that the records come from; nil for those of this machine
+	// otherClock says that the times of samples are not of CLOCK_MONOTONIC.
+	otherClock bool
+	period     uint64 // what a sample stands for that does not say so itself
+	tree       *tree
+	labelled   bool // goroutines that run have labels
+	soon       bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
+	stats      Stats
+	away       map[int32]*away // threads that have left their processors, with Event.Switches
+	unsure     []unsure        // samples, the oldest first
+	room       []uint32        // for a stack that is looked at again
 
 	awayFrames int // of all of them
 
@@ -171,7 +173,7 @@ func (e *engine) record(r perfevent.Record) error {
 // forget drops a process that has ended or runs another program. Places keep its modules.
 func (e *engine) forget(pid int32) {
 	if s := e.spaces[pid]; s != nil {
-		s.readDumps(readAll)
+		s.finish()
 		s.life.gone.Store(true)
 		if i := slices.Index(e.walking, s); i >= 0 {
 			e.walking = slices.Delete(e.walking, i, i+1)
@@ -219,7 +221,7 @@ func (e *engine) take(s *perfevent.Sample) {
 		value = e.period
 	}
 	key := e.tree.add(sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, e.stack, value)
-	if p := e.spaces[s.PID]; p != nil && p.made.unsure {
+	if p := e.spaces[s.PID]; p != nil && p.made.doubt {
 		e.keep(p, key, value)
 	}
 }

@@ -135,7 +135,7 @@ func (f *File) take(r perfdata.Record) error {
 func (f *File) begin() error {
 	info := &f.data.Info
 	f.host.own = f.opts.Own == nil || f.opts.Own(*info)
-	f.engine.period = max(f.chosen.Period, 1)
+	f.engine.period, f.engine.otherClock = max(f.chosen.Period, 1), !f.chosen.Monotonic
 	var err error
 	if f.engine.opts.Arch, f.engine.opts.Arch32, err = f.processor(); err != nil {
 		return err
@@ -187,6 +187,7 @@ func goArch(machine string) string {
 // Profile returns what was read.
 func (f *File) Profile() *Profile {
 	e := f.engine
+	e.lookAtAll()
 	p := &Profile{Threads: e.list, Stats: e.stats, Kernel: true, Duration: time.Duration(f.last - f.first), stacks: e.tree.now(), owners: e.owners, file: f.host}
 	if c := f.chosen; c != nil {
 		p.Event, p.Frequency, p.Period = c.Event, int(c.Frequency), c.Period

@@ -15,11 +15,11 @@ import (
 // made knows the code that a process makes while it runs: what it registers by GDB's JIT interface, and what it writes to jitdumps.
 type made struct {
 	follow *jit.Follower // nil where there is no memory to read
-	dumps  []*jit.Dump   // that the process has mapped, also by programs that it has run earlier
+	dumps  []*jit.Dump   // that the process has mapped
 	paths  []fileAt      // of dumps
 	looked uint64        // when there was a look at what is new, on the clock of the samples
 	now    uint64        // the time of the sample that is walked
-	unsure bool          // a frame of the sample is in code that the process may have made: it writes later what was there
+	doubt  bool          // a frame of the sample is in code that the process may have made: it writes later what was there
 }
 
 // forgetRows forgets what the sniffers know of the process's code.
@@ -39,6 +39,7 @@ const lookPause = uint64(100 * time.Millisecond)
 
 // follow begins to look up what the process has made, among modules, which are new.
 func (s *space) follow(mem target.Memory) {
+	before := len(s.made.dumps)
 	for _, f := range procmaps.Files(s.maps) {
 		at := fileAtOf(f)
 		if !jit.IsDump(f.Path) || !f.Code || len(s.made.dumps) >= maxMadeFiles || slices.Contains(s.made.paths, at) {
@@ -46,6 +47,9 @@ func (s *space) follow(mem target.Memory) {
 		}
 		s.made.paths = append(s.made.paths, at)
 		s.made.dumps = append(s.made.dumps, jit.NewDump(f.Path, s.arch, func() (jit.File, error) { return s.host.file(s.pid, f) }))
+	}
+	if len(s.made.dumps) > before {
+		s.readDumps(s.reader())
 	}
 	if mem != nil && s.made.follow == nil {
 		s.made.follow = jit.NewFollower(mem, s.arch, s.opts.Warn)
@@ -65,10 +69,10 @@ func (s *space) follow(mem target.Memory) {
 	})
 }
 
-// time returns when a sample was taken, on the clock of jitdumps. The clock of a recorded file may be another one: there the code that was
+// time returns when a sample was taken, on the clock of jitdumps. The clock of a recorded file may be another one: then the code that was
 // made last counts.
 func (e *engine) time(s *perfevent.Sample) uint64 {
-	if e.file != nil {
+	if e.otherClock {
 		return jit.Latest
 	}
 	return s.Time
@@ -77,7 +81,7 @@ func (e *engine) time(s *perfevent.Sample) uint64 {
 // begin begins with a sample. It finds out what the process has made since the last look. Samples that were named without it are named anew.
 func (s *space) begin(now uint64) {
 	m := &s.made
-	m.now, m.unsure = now, false
+	m.now, m.doubt = now, false
 	if s.named.due(now) {
 		s.forgetRows()
 	}
@@ -85,14 +89,18 @@ func (s *space) begin(now uint64) {
 		return
 	}
 	m.looked = m.now
-	read := (*jit.Dump).Read
-	if s.file != nil { // nobody writes any more
-		read = readAll
-	}
 	if m.follow != nil && m.follow.Changed() {
 		s.stale = true
 	}
-	s.readDumps(read)
+	s.readDumps(s.reader())
+}
+
+// reader returns how jitdumps are read: some of a file at a time while its process may write to it.
+func (s *space) reader() func(*jit.Dump) (more bool, err error) {
+	if s.file != nil {
+		return readAll
+	}
+	return (*jit.Dump).Read
 }
 
 // readAll reads on to the end of a jitdump.
@@ -116,6 +124,14 @@ func (s *space) readDumps(read func(*jit.Dump) (more bool, err error)) {
 	if more {
 		s.forgetRows()
 		s.rename()
+	}
+}
+
+// finish finds out what the process has made at last. Nothing more is to come.
+func (s *space) finish() {
+	if len(s.made.dumps) > 0 {
+		s.readDumps(readAll)
+		s.unsure = slices.DeleteFunc(s.unsure, func(u unsure) bool { return u.space == s })
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -113,6 +114,27 @@ func TestRegisteredAnew(t *testing.T) {
 	}
 	// There is a look ten times a second: at 499 samples a second, 50 samples come before it, and as many at a time.
 	if right["alpha"] < 200 || right["beta"] < 50 || bad > 250 {
+		t.Errorf("right %v, wrong %v", right, wrong)
+	}
+}
+
+// What perf has recorded of such a process has the same names, if its samples have the clock of jitdumps.
+func TestReplacedInFile(t *testing.T) {
+	gdbtest.Perf(t)
+	if runtime.GOARCH != "amd64" {
+		gdbtest.Cannot(t, "the program makes code of amd64")
+	}
+	file := perfRecord(t, "-k", "mono", "-e", "cpu-clock", "-F", "499", "--call-graph", "dwarf,4096", "--",
+		gdbtest.Build(t, "replaced.c", "-O2", "-fomit-frame-pointer"), "dump", t.TempDir(), "20")
+	f, err := record.ReadFile(open(t, file), record.FileOptions{Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	right, wrong := callers(f.Profile().Picture(names))
+	if right["alpha"] < 10 || right["beta"] < 10 || len(wrong) > 0 {
 		t.Errorf("right %v, wrong %v", right, wrong)
 	}
 }

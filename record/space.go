@@ -78,7 +78,7 @@ func (s *space) placeOf(addr uint64) uint32 {
 	id := s.tree.place(p)
 	switch {
 	case len(s.made.dumps) > 0 && (p.module == nil || jit.IsDump(p.module.Path)):
-		s.made.unsure = true
+		s.made.doubt = true
 		return id // code comes and goes there
 	case p.module != nil && p.module.Registered():
 		p.module.PeekImage() // the process may take it away
@@ -247,6 +247,9 @@ type life struct {
 
 // open opens a mapped file. When the process has ended, another one may have its number.
 func (l *life) open(f *procmaps.File) (*elfimage.Image, error) {
+	if jit.IsDump(f.Path) {
+		return nil, elfimage.ErrNotELF // it is read by others
+	}
 	if l.gone.Load() {
 		return l.host.open(noProcess, f)
 	}
