@@ -127,7 +127,7 @@ func (d *dictionary) labels(s *picture.Sample) (list []int32) {
 }
 
 // stack returns the index of a stack. Inlined calls are lines of one location.
-func (d *dictionary) stack(frames []int) int32 {
+func (d *dictionary) stack(frames []int32) int32 {
 	var locations []int32
 	for len(frames) > 0 {
 		n := 1
@@ -140,7 +140,7 @@ func (d *dictionary) stack(frames []int) int32 {
 	return entry(d, &d.StackTable, func() *profiles.Stack { return &profiles.Stack{LocationIndices: locations} }, locations)
 }
 
-func (d *dictionary) location(frames []int) int32 {
+func (d *dictionary) location(frames []int32) int32 {
 	return entry(d, &d.LocationTable, func() *profiles.Location {
 		outer := &d.places[frames[len(frames)-1]]
 		l := &profiles.Location{Address: outer.Address, MappingIndex: d.mapping(outer.Module)}
