@@ -93,7 +93,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 				open = append(open, scope)
 			}
 			return x.children
-		case dwarf.TagSubprogram, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
+		case dwarf.TagSubprogram:
 			return false
 		}
 		list[at].Entries = append(list[at].Entries, x)

@@ -305,13 +305,25 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 	case dwarf.TagLabel:
 		// A label without code: GDB shows it among the variables.
 		if name := about.Text(dwarf.AttrName); name != "" && !e.Has(dwarf.AttrLowpc) {
-			list = append(list, Variable{Name: name, Block: number, Type: r.void(), entry: e, about: about, known: &known{}})
+			return append(list, Variable{Name: name, Block: number, Type: r.void(), entry: e, about: about, known: &known{}})
 		}
+		return appendCounted(list, about, number)
 	case dwarf.TagEnumerationType:
 		t := r.typeAt(e.Ref)
 		for _, x := range t.Enumerators() {
 			list = append(list, Variable{Name: x.Name, Block: number, Type: t, Constant: true, about: e})
 		}
+		return appendCounted(list, about, number)
+	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType, dwarf.TagTypedef:
+		return appendCounted(list, about, number)
+	}
+	return list
+}
+
+// appendCounted appends what GDB has in the table of a block, and does not show: a label or a type that has a name. See [hashed].
+func appendCounted(list []Variable, e *symbol.Entry, number int) []Variable {
+	if name := e.Text(dwarf.AttrName); name != "" && !e.Flag(dwarf.AttrDeclaration) {
+		list = append(list, Variable{Name: name, Block: number, about: e})
 	}
 	return list
 }

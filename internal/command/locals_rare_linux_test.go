@@ -23,7 +23,7 @@ func TestRareValuesAsGDB(t *testing.T) {
 		{"functionnames.cc", "take", []string{"g++", "-std=c++20", "-w", "-g"}},
 		{"functionnames.cc", "take", []string{"clang++", "-std=c++20", "-w", "-g"}},
 		{"blocks.c", "", []string{"clang", "-Og", "-g", "-w"}},
-		{"blocks.c", "", []string{"gcc", "-O2", "-g"}},
+		{"blocks.c", "", []string{"gcc", "-O2", "-g", "-w"}},
 		{"rarevalues.c", "", []string{"gcc", "-O2", "-g"}},
 		{"rarevalues.c", "", []string{"gcc", "-O2", "-gdwarf-2", "-gstrict-dwarf"}},
 		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-g"}},

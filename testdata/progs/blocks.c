@@ -1,5 +1,6 @@
 // Inlined calls with blocks. Compilers describe some blocks of the inlined function's code, and leave out others; gdb shows variables of
-// the latter as optimized out, and of those whose block it cannot tell from another one.
+// the latter as optimized out, and of those whose block it cannot tell from another one. Blocks with as many names that gdb has them in the order
+// of its table, of which some are no variables.
 #include "ready.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -64,9 +65,43 @@ ALWAYS int plain(int parameter)
 	return 3;
 }
 
+/* A function with a block of four variables, and what EXTRA declares. TYPE is the type of one of them. */
+#define NAMES(function, extra, type, label, next)                         \
+	static NOINLINE int function(void)                                \
+	{                                                                 \
+		int own = 1;                                              \
+		USED(own);                                                \
+		{                                                         \
+			extra;                                            \
+			type rc = 0;                                      \
+			int pPage1 = 3, nPage = 4, nPageFile = 5;         \
+			USED(rc);                                         \
+			USED(pPage1);                                     \
+			USED(nPage);                                      \
+			USED(nPageFile);                                  \
+			sink += next;                                     \
+			label;                                            \
+		}                                                         \
+		return 4;                                                 \
+	}
+
+NAMES(with_nothing, , int, , plain(7))
+NAMES(with_struct, struct of_block { int a; }, struct of_block *, , with_nothing())
+NAMES(with_unnamed, struct { int a; } *other = 0; USED(other), typeof(other), , with_struct())
+NAMES(with_unnamed_type, , struct { int a; } *, , with_unnamed())
+NAMES(with_union, union of_block { int a; }, union of_block *, , with_unnamed_type())
+NAMES(with_typedef, typedef int number, number, , with_union())
+NAMES(with_enum, enum of_block { one }, enum of_block, , with_typedef())
+NAMES(with_unnamed_enum, , enum { other_one }, , with_enum())
+NAMES(with_incomplete, struct of_block, struct of_block *, , with_unnamed_enum())
+NAMES(with_function, int getpid_of_block(int), int, , with_incomplete())
+NAMES(with_extern, extern int sink_of_others, int, , with_function())
+NAMES(with_label, __label__ here, int, here: USED(nPage); if (sink < 0) goto here, with_extern())
+NAMES(with_label_and_struct, __label__ here; struct of_block { int a; }, struct of_block *, here: USED(nPage); if (sink < 0) goto here, with_label())
+
 int main(void)
 {
 	arm();
-	sink += plain(7);
+	sink += with_label_and_struct();
 	return sink;
 }
