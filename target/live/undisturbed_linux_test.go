@@ -281,8 +281,8 @@ func testExecMeanwhile(t *testing.T, opts Options) {
 			t.Fatal("the process does not come to an end")
 		}
 	}
-	if good < 10 {
-		t.Errorf("%d attaches succeeded, want some", good)
+	if good == 0 { // on a busy machine they are few
+		t.Error("no attach succeeded")
 	}
 	letGo(t, p.PID)
 	if err := p.Exit(t); err != nil {
