@@ -104,6 +104,7 @@ func TestRecordOverflow(t *testing.T) {
 func TestRecordStopped(t *testing.T) {
 	canRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	gdbtest.Await(t, "its thread computes", func() bool { return ran(t, p.PID) > 50*time.Millisecond })
 	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
