@@ -13,7 +13,7 @@ while (Date.now() < end) s = JSON.stringify([...Array(2000).keys()].sort((a, b) 
 process.exit(s.length == 1 ? 1 : 0)`
 
 // The stacks of all kinds of programs are those of perf script, sample by sample. Where one differs, perf has lost frames: ours has all of
-// perf's, and more.
+// perf's, and more. perf loses most of them in the code that V8 makes, but for older releases of both.
 func TestFileKinds(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Perf(t)
@@ -58,7 +58,7 @@ func TestFileKinds(t *testing.T) {
 			}
 			stats := f.Profile().Stats
 			t.Logf("of %d stacks, %d are equal, %d have more frames; %+v", len(theirs), equal, more, stats)
-			if len(ours) != len(theirs) || len(theirs) < 30 || equal < len(theirs)/4 || stats.Whole < stats.Samples*9/10 {
+			if len(ours) != len(theirs) || len(theirs) < 30 || v.name != "node" && equal < len(theirs)/4 || stats.Whole < stats.Samples*9/10 {
 				t.Errorf("of %d stacks, %d are equal: %+v", len(theirs), equal, stats)
 			}
 		})
