@@ -44,7 +44,7 @@ type engine struct {
 	unsure     []unsure        // samples, the oldest first
 	room       []uint32        // for a stack that is looked at again
 
-	awayFrames int // of all of them
+	awayFrames int // of all stacks in away
 
 	sample perfevent.Sample
 	regs   arch.Registers
