@@ -23,6 +23,7 @@ type FullDifference struct {
 	Instead        string // the function of the frame of this level that is compared, if it is another one
 	Twice          bool   // gdb has two arguments of this name
 	Namesake       bool   // what gdb has is the value of another argument of this name
+	NamesakeLocal  bool   // what gdb has for an argument is the value of a local of this name
 }
 
 func (d FullDifference) String() string {
@@ -91,7 +92,9 @@ func (c *FullComparison) frame(tid int, want, got *FullFrame) {
 			}
 		}
 		d.Twice = n > 1
-		d.Namesake = d.Twice && slices.ContainsFunc(got.Arguments(), func(v FullLocal) bool { return v.Name == d.Name && normal(v.Text) == d.Want })
+		alike := func(v FullLocal) bool { return v.Name == d.Name && normal(v.Text) == d.Want }
+		d.Namesake = d.Twice && slices.ContainsFunc(got.Arguments(), alike)
+		d.NamesakeLocal = slices.ContainsFunc(got.Locals, alike) && slices.ContainsFunc(want.Locals, alike)
 	}
 	if c.variables(tid, want, want.Locals, got.Locals) && !slices.EqualFunc(want.Locals, got.Locals, func(a, b FullLocal) bool { return a.Name == b.Name }) {
 		c.Reordered++
