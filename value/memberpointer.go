@@ -1,8 +1,8 @@
 package value
 
 import (
+	"cmp"
 	"debug/dwarf"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -10,12 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// memberPointer writes C++'s pointer to a member.
+// memberPointer writes C++'s pointer to a member that is no method.
 func (w *writer) memberPointer(v *Value, t *Type) {
-	if t.Elem().Strip().Kind == Function {
-		w.methodPointer(v, t)
-		return
-	}
 	n, _ := v.Int()
 	if n == -1 || v.Type.Strip().Size == 4 && int32(n) == -1 {
 		w.put("NULL")
@@ -56,17 +52,29 @@ func memberAt(class *Type, offset int64) string {
 	return ""
 }
 
+// isMethodPointer reports whether a type is C++'s pointer to a method.
+func (t *Type) isMethodPointer() bool {
+	return t.Kind == MemberPointer && t.Elem().Strip().Kind == Function
+}
+
 // methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
-// virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word.
+// virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word. Optimised code may have
+// the first word alone: what it leads to is then said as for an object that needs no adjustment.
 func (w *writer) methodPointer(v *Value, t *Type) {
-	b, err := v.Bytes()
-	size := len(b) / 2
+	n, _ := t.size()
+	size := n / 2
+	function, adjustment := v.part(t, 0, size), v.part(t, int64(size), size)
+	first, err := function.Bytes()
+	second, unknown := adjustment.Bytes()
+	if err == nil && t.r.Arch.VirtualInAdjustment {
+		err = unknown
+	}
 	if err != nil || size == 0 {
-		w.absent(errors.Join(err, ErrUnavailable))
+		w.absent(cmp.Or(err, ErrUnavailable))
 		return
 	}
 	big := v.Type.order() == bigEndian
-	ptr, adjust := number(b[:size], big), int64(number(b[size:], big))
+	ptr, adjust := number(first, big), int64(number(second, big))
 	virtual := ptr&1 != 0
 	if t.r.Arch.VirtualInAdjustment {
 		virtual = adjust&1 != 0
@@ -78,17 +86,24 @@ func (w *writer) methodPointer(v *Value, t *Type) {
 		w.put("NULL")
 		return
 	}
+	name := ""
 	if virtual {
-		if name := t.virtualMethod(int64(ptr)/int64(size), adjust); name != "" {
-			w.put("&virtual " + name)
-			return
-		}
+		name = t.virtualMethod(int64(ptr/size), adjust)
+	}
+	switch {
+	case name != "":
+		w.put("&virtual " + name)
+	case virtual:
 		w.put("&virtual table offset " + strconv.FormatUint(ptr, 10))
-	} else { // GDB has the type before a method
+	default: // GDB has the type before a method
 		w.put("(" + t.String() + ") ")
 		w.address(v, ptr)
 	}
-	if adjust != 0 {
+	switch {
+	case unknown != nil:
+		w.put(", this adjustment ")
+		w.absent(unknown)
+	case adjust != 0 && name == "":
 		w.put(", this adjustment " + strconv.FormatInt(adjust, 10))
 	}
 }

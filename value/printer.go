@@ -308,6 +308,10 @@ func (w *writer) part(v *Value) {
 		w.put("void")
 		return
 	}
+	if t.isMethodPointer() {
+		w.methodPointer(v, t)
+		return
+	}
 	if n, ok := t.size(); ok {
 		if why, _ := v.missing(0, 8*n); why != nil {
 			w.absent(why)

@@ -47,6 +47,18 @@ func TestRareValuesAsGDB(t *testing.T) {
 	}
 }
 
+// TestMethodsInPart compares pointers to methods with gdb's: where a compiler has kept their first word alone, it tells the method, and
+// that the adjustment of the object is not known.
+func TestMethodsInPart(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "methodparts.cc"), gdbtest.Tool(t, "clang++"), "-O2", "-g", "-w")
+	var counts tally
+	localsAsGDB(t, program, "keep", &counts, []string{"--raw"})
+	if n := counts.why[noAdjustment]; n != 6 {
+		t.Errorf("%d pointers are known in part, want 3 of a core and of the process: %v", n, counts.why)
+	}
+}
+
 // TestDecimalsAsProgram compares decimal numbers, many of which have too large a coefficient, with what the arithmetic of the program
 // itself makes of them.
 func TestDecimalsAsProgram(t *testing.T) {
