@@ -8,7 +8,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,6 +109,32 @@ func module(t *testing.T, each func(name string, set *token.FileSet, file *ast.F
 	})
 	if err != nil || files < 300 {
 		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// TestNamedInMakefile reads the lists of tests in the Makefile: each is there. A test that got another name would run with others than those
+// that it is listed for, or not at all.
+func TestNamedInMakefile(t *testing.T) {
+	text, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	module(t, func(_ string, _ *token.FileSet, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				known[f.Name.Name] = true
+			}
+		}
+	})
+	names := regexp.MustCompile(`\bTest[A-Z]\w*`).FindAllString(string(text), -1)
+	if len(names) < 40 {
+		t.Errorf("the Makefile has %d names of tests", len(names))
+	}
+	for _, name := range names {
+		if !known[name] {
+			t.Errorf("there is no test %s, which the Makefile lists", name)
+		}
 	}
 }
 
