@@ -24,7 +24,7 @@ func example() *picture.Stacks {
 	work := picture.Place{Function: "work; hard", File: "x.c", Line: 3, Address: 0x400020, Module: program}
 	tiny := picture.Place{Function: "tiny", File: "x.h", Line: 1, Address: 0x400020, Module: program, Inlined: true}
 	nameless := picture.Place{Name: "l.so+0x1010", Address: 0x700010, Module: library}
-	s := &picture.Stacks{Title: "/usr/bin/x", Types: []picture.Type{{Name: "threads", Unit: "count"}}}
+	s := &picture.Stacks{Title: "/usr/bin/x", Program: "/usr/bin/x", Types: []picture.Type{{Name: "threads", Unit: "count"}}}
 	add := func(name string, tid int64, frames ...picture.Place) {
 		s.Add(frames, picture.Sample{Values: []int64{1}, Texts: []picture.Text{{Key: "thread", Value: name}}, Numbers: []picture.Number{{Key: "tid", Value: tid}}})
 	}
@@ -140,7 +140,7 @@ func FuzzPictures(f *testing.F) {
 	f.Add("a;b\n", "\xff", "]]>", uint8(0))
 	f.Fuzz(func(t *testing.T, function, file, module string, depth uint8) {
 		bounds.Hold(t, 4<<20+1000*(len(function)+len(file)+len(module)), func() {
-			s := &picture.Stacks{Title: module, Types: []picture.Type{{Name: "threads", Unit: "count"}}}
+			s := &picture.Stacks{Title: module, Program: module, Types: []picture.Type{{Name: "threads", Unit: "count"}}}
 			m := &picture.Module{Path: module, BuildID: file, Lo: 1, Hi: 0x100}
 			var frames []picture.Place
 			for i := range int(depth) {

@@ -135,7 +135,7 @@ func (b *profile) mapping(m *Module) *mapping {
 func (b *profile) mainFirst() {
 	list := b.mappingList
 	for i, m := range list {
-		if m.Path == b.stacks.Title {
+		if m.Path == b.stacks.Program {
 			list[0], list[i] = list[i], list[0]
 			list[0].id, list[i].id = list[i].id, list[0].id
 			return

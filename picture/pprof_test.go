@@ -46,7 +46,7 @@ func TestPprofBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(n int) string { return fmt.Sprintf("x%d", random.IntN(n)) }
 	for range 200 {
-		s := &picture.Stacks{Title: "/bin/x1", Types: []picture.Type{{Name: "samples", Unit: "count"}, {Name: "cpu", Unit: "nanoseconds"}, {Name: "space", Unit: "bytes"}}}
+		s := &picture.Stacks{Title: "/bin/x1", Program: "/bin/x1", Types: []picture.Type{{Name: "samples", Unit: "count"}, {Name: "cpu", Unit: "nanoseconds"}, {Name: "space", Unit: "bytes"}}}
 		s.Types = s.Types[:1+random.IntN(3)]
 		if random.IntN(2) == 0 {
 			s.Time, s.Duration = time.Unix(1e9+random.Int64N(1e9), 5), time.Duration(random.Int64N(1e12))
@@ -146,10 +146,10 @@ func holds(t *testing.T, s *picture.Stacks, samples [][]picture.Place, p *profil
 			t.Fatalf("frames\n%q became\n%q", want, got)
 		}
 	}
-	if len(p.Mapping) > 1 && s.Title != p.Mapping[0].File {
+	if len(p.Mapping) > 1 && s.Program != p.Mapping[0].File {
 		for _, m := range p.Mapping {
-			if m.File == s.Title {
-				t.Errorf("the first mapping is %s, not %s", p.Mapping[0].File, s.Title)
+			if m.File == s.Program {
+				t.Errorf("the first mapping is %s, not %s", p.Mapping[0].File, s.Program)
 			}
 		}
 	}

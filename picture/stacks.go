@@ -8,7 +8,9 @@ import (
 
 // Stacks are the stacks of one picture. The zero value has none.
 type Stacks struct {
-	Title string // shown with the picture: the path of the program
+	Title string // shown with the picture, such as the path of the program
+	// Program is the path of the module that pprof has the profile named after; "" if none is the main one.
+	Program string
 	// Types say what the values of a Sample count; at least one. Formats that show one value show the first.
 	Types []Type
 	// Time is when the first stack was taken, Duration how long it took until the last was. Either may be 0.

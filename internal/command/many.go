@@ -77,6 +77,7 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 func (m *many) write(out io.Writer, doc *document) error {
 	switch {
 	case m.drawing != nil:
+		m.drawing.stacks.Program = doc.Exe
 		if m.drawing.stacks.Title = doc.Exe; m.drawing.root != "" {
 			m.drawing.stacks.Title = "several processes"
 		}

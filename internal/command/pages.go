@@ -1,10 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,15 +89,31 @@ type shown struct {
 	recorder *record.Recorder // nil if nothing more comes
 	namer    *record.Namer
 	symbols  *symbol.Symbolizer
-	title    string
+	of       subject
 	profile  *record.Profile
 	stacks   *picture.Stacks
 	taken    time.Time
 }
 
+// subject is what is recorded, for people.
+type subject struct{ title, program string }
+
+// newSubject returns what is recorded: a process or more, or a command that is already there; all processes if there is no PID.
+func newSubject(pids []int, command []string) subject {
+	switch len(pids) {
+	case 0:
+		return subject{title: "all processes"}
+	case 1:
+		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pids[0])) // it may have ended
+		exe = strings.TrimSuffix(exe, " (deleted)")
+		return subject{cmp.Or(strings.Join(command, " "), exe), exe}
+	}
+	return subject{title: "several processes"}
+}
+
 // newShown makes a recording ready to be shown.
-func newShown(recorder *record.Recorder, title string, flags *walkFlags) *shown {
-	s := &shown{recorder: recorder, title: title}
+func newShown(recorder *record.Recorder, of subject, flags *walkFlags) *shown {
+	s := &shown{recorder: recorder, of: of}
 	s.symbols = newSymbolizer(func(m *target.Module) string {
 		if pid := s.profile.Process(m); pid != 0 {
 			return fmt.Sprintf("/proc/%d/root", pid)
@@ -132,7 +151,7 @@ func (s *shown) take() {
 	s.profile, s.taken = profile, time.Now()
 	if !same {
 		s.stacks = s.namer.Picture(profile)
-		s.stacks.Title = s.title
+		s.stacks.Title, s.stacks.Program = s.of.title, s.of.program
 	}
 }
 

@@ -259,7 +259,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if started != nil {
 		started.letGo()
 	}
-	shown := newShown(recorder, strings.Join(command, " "), &r.walkFlags)
+	shown := newShown(recorder, newSubject(options.PIDs, command), &r.walkFlags)
 	defer shown.symbols.Close()
 	served := make(chan error, 1)
 	if browsers != nil {

@@ -91,7 +91,7 @@ func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) erro
 		return err
 	}
 	defer recorder.Close()
-	shown := newShown(recorder, "", &t.walkFlags)
+	shown := newShown(recorder, subject{}, &t.walkFlags)
 	defer shown.symbols.Close()
 	ctx, cancel := context.WithCancel(cmd.Context())
 	s := &topScreen{model: newTopModel(pids, options.Event.Unit, t.wall), changed: make(chan struct{}, 1)}
