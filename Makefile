@@ -34,10 +34,10 @@ PATIENCE := 1h
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # Programs that the tests run, and the Debian packages that have them.
-TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
+TOOLS    := gcc g++ curl gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
             aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc aarch64-linux-gnu-g++ s390x-linux-gnu-g++ \
             i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ musl-gcc qemu-i386 qemu-arm node openssl protoc eu-stack debuginfod groff tmux /usr/lib/python3/dist-packages/grpc/__init__.py
-PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
+PACKAGES := gcc g++ curl libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross g++-aarch64-linux-gnu g++-s390x-linux-gnu \
             gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross musl-tools \
             nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils debuginfod groff-base tmux
