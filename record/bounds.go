@@ -40,6 +40,9 @@ func (e *engine) roomForNames() {
 	if len(e.threads) >= maxNames {
 		clear(e.threads)
 	}
+	if len(e.fresh) >= maxNames {
+		clear(e.fresh)
+	}
 	if len(e.early) >= maxNames {
 		clear(e.early)
 	}

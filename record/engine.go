@@ -32,6 +32,7 @@ type engine struct {
 	indices map[Thread]uint32
 	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
 	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
+	fresh   map[int32]bool // of the threads that have begun, those without a sample yet; nil if that is not counted
 	file    *recorded      // the file that the records come from; nil for those of this machine
 	// otherClock says that the times of samples are not of CLOCK_MONOTONIC.
 	otherClock bool
@@ -75,6 +76,9 @@ type Stats struct {
 	Empty     uint64 // samples without a frame
 	Unwalked  uint64 // samples without a copy of the stack: how many have what the kernel has walked along frame pointers
 	Bare      uint64 // samples without any stack: how many have one frame of the program alone
+	// Unsampled is how many threads have begun and ended without a sample, each within the time between two samples; 0 where
+	// processors are sampled, and not threads.
+	Unsampled uint64
 
 	Stops uint64        // with [Options.Wall]: how often processes were stopped
 	Pause time.Duration // with [Options.Wall]: the longest time that a thread was held
@@ -127,6 +131,10 @@ func (e *engine) record(r perfevent.Record) error {
 		delete(e.names, k.TID)
 		e.dropAway(k.TID)
 		if r.Type == perfevent.RecordExit {
+			if e.fresh[k.TID] {
+				delete(e.fresh, k.TID)
+				e.stats.Unsampled++
+			}
 			if k.PID == k.TID {
 				e.end(k.PID)
 			}
@@ -137,6 +145,9 @@ func (e *engine) record(r perfevent.Record) error {
 		}
 		if e.begun != nil {
 			e.begun[k.TID] = true
+		}
+		if e.fresh != nil {
+			e.fresh[k.TID] = true
 		}
 		if k.PID == k.ParentPID || r.Misc&perfevent.MiscForkExec != 0 { // perf tells of a process that has begun long ago
 			break
@@ -365,6 +376,7 @@ func (e *engine) thread(pid, tid int32) uint32 {
 	if i, ok := e.threads[tid]; ok {
 		return i
 	}
+	delete(e.fresh, tid)
 	t := Thread{PID: int(pid), TID: int(tid), Name: e.name(pid, tid), Process: e.name(pid, pid)}
 	if len(e.list) >= maxThreads {
 		t = Thread{Name: "threads that began later"}

@@ -64,6 +64,7 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	s.Empty -= before.Empty
 	s.Unwalked -= before.Unwalked
 	s.Bare -= before.Bare
+	s.Unsampled -= before.Unsampled
 	return &later
 }
 

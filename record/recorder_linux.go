@@ -95,6 +95,9 @@ func (r *Recorder) add() error {
 		}
 		r.ends = append(r.ends, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 	}
+	if !r.opts.Event.Switches {
+		r.engine.fresh = map[int32]bool{}
+	}
 	for _, pid := range r.opts.PIDs {
 		err := r.threads(pid)
 		if errors.Is(err, unix.EMFILE) {
@@ -126,7 +129,7 @@ func (r *Recorder) addAll(why error) error {
 	if err != nil {
 		return err
 	}
-	r.group, r.engine.only = group, map[int32]bool{}
+	r.group, r.engine.only, r.engine.fresh = group, map[int32]bool{}, nil
 	if err := group.AddAll(); err != nil {
 		return why
 	}

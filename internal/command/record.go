@@ -305,6 +305,9 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	if s := &p.Stats; s.Stops > 0 {
 		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
 	}
+	if p.Stats.Unsampled > 0 {
+		printable.Fprintf(out, "; %d threads ended before their first sample: -F 999 finds more of them, --system counts them all", p.Stats.Unsampled)
+	}
 	if !p.Kernel {
 		printable.Fprintf(out, "; without the kernel's code")
 	}

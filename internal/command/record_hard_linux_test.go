@@ -32,7 +32,8 @@ func foldedCount(t *testing.T, file, stack string) (n int) {
 	return n
 }
 
-// A program creates ten thousand threads, one after the other. Those that run for long enough are sampled, and the program notices nothing.
+// A program creates ten thousand threads, one after the other. Those that run for long enough are sampled, the others are counted, and the program
+// notices nothing.
 func TestRecordTenThousandThreads(t *testing.T) {
 	canRecord(t)
 	exe := gdbtest.Build(t, "manythreads.c", "-O2", "-pthread")
@@ -46,6 +47,14 @@ func TestRecordTenThousandThreads(t *testing.T) {
 		t.Fatal(said)
 	}
 	n, _ := strconv.Atoi(threads[1])
+	if ended := regexp.MustCompile(`; (\d+) threads ended before their first sample: `).FindStringSubmatch(said); !strings.Contains(said, "lost") {
+		if ended == nil {
+			t.Fatal(said)
+		}
+		if short, _ := strconv.Atoi(ended[1]); n+short < 9900 || n+short > 10001 { // several may have had the same number
+			t.Errorf("%d threads are sampled, and %d are not, want 9900 to 10001 in all", n, short)
+		}
+	}
 	if found := foldedCount(t, out, `;run;moment$`); n < 30 || found < 30 || found < n/2 {
 		t.Errorf("%d samples are in moment: %s", found, said)
 	}
