@@ -151,7 +151,23 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		sample.Values = values[len(values)-2:]
 		s.Add(room, sample)
 	}
+	if len(processes) == 1 {
+		s.Program = program(s.Places, p.Threads[0].Process)
+	}
 	return s
+}
+
+// program returns the path of the program of a process, by the name that the kernel has given it; "" if there is none of that name.
+func program(places []picture.Place, process string) string {
+	const longest = 15 // TASK_COMM_LEN, without the byte behind the name
+	for i := range places {
+		if m := places[i].Module; m != nil {
+			if name := path.Base(m.Path); name == process || len(name) > longest && name[:longest] == process {
+				return m.Path
+			}
+		}
+	}
+	return ""
 }
 
 // keep keeps the names of those places alone that a profile after a [Recorder.Take] has, where they have other numbers.

@@ -151,7 +151,7 @@ func (s *shown) take() {
 	s.profile, s.taken = profile, time.Now()
 	if !same {
 		s.stacks = s.namer.Picture(profile)
-		s.stacks.Title, s.stacks.Program = s.of.title, s.of.program
+		s.stacks.Title, s.stacks.Program = s.of.title, cmp.Or(s.of.program, s.stacks.Program)
 	}
 }
 
