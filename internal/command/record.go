@@ -305,6 +305,9 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	if s := &p.Stats; s.Stops > 0 {
 		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
 	}
+	if p.Stats.Samples == 0 && p.Stats.Unsampled == 0 && !r.wall && p.Event.Name == perfevent.Events[0].Name {
+		printable.Fprintf(out, ": nothing took time on a processor; --wall shows what threads wait for")
+	}
 	if p.Stats.Unsampled > 0 {
 		printable.Fprintf(out, "; %d threads ended before their first sample: -F 999 finds more of them, --system counts them all", p.Stats.Unsampled)
 	}

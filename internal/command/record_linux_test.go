@@ -180,6 +180,17 @@ func ran(t *testing.T, pid int) (sum time.Duration) {
 	return sum
 }
 
+// A process that waits all the time has no samples, and the last line says why.
+func TestRecordWaiting(t *testing.T) {
+	canRecord(t)
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
+	t.Chdir(t.TempDir())
+	_, said, err := command("record", strconv.Itoa(p.PID), "-d", "300ms")
+	if err != nil || !regexp.MustCompile(`^0 samples of 0 threads in [\d.]+ s: nothing took time on a processor; --wall shows what threads wait for; written`).MatchString(said) {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
 // Mistakes are found before anything is recorded.
 func TestRecordErrors(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
