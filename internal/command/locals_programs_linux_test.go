@@ -61,8 +61,7 @@ func (p *loaded) test(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", p.build, err, out)
 		}
 	}
-	sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; exec "+p.run+" >/dev/null 2>&1")
-	awaitWork(t, sh.PID)
+	sh := p.start(t)
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", sh.PID))
 	if err != nil {
 		t.Fatal(err)

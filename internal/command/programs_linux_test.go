@@ -82,8 +82,7 @@ func (p *program) test(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", p.build, err, out)
 		}
 	}
-	sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; exec "+p.run+" >/dev/null 2>&1")
-	awaitWork(t, sh.PID)
+	sh := p.start(t)
 
 	ends := make(map[hex]bool) // where whole stacks end
 	cut, mixed := 0, 0
@@ -167,6 +166,15 @@ func (p *program) install(t *testing.T) {
 			gdbtest.Missing(t, fmt.Sprintf("apt-get install %s: %v\n%s", name, err, out))
 		}
 	}
+}
+
+// start starts the program, and waits until it is at work. What it starts ends with it.
+func (p *program) start(t *testing.T) *gdbtest.Process {
+	t.Helper()
+	sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "setsid"), "sh", "-c", "echo ready; exec "+p.run+" >/dev/null 2>&1")
+	t.Cleanup(func() { unix.Kill(-sh.PID, unix.SIGKILL) })
+	awaitWork(t, sh.PID)
+	return sh
 }
 
 // awaitWork waits until a process has taken a second of CPU time: then it has started, and is in
