@@ -1,6 +1,7 @@
 package value
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -93,7 +94,13 @@ func (f format) text(b []byte) string {
 		if fraction.Sign() == 0 {
 			return sign + "inf"
 		}
-		return sign + "nan(0x" + mantissa.Text(16) + ")"
+		// GDB writes the last digits in groups of eight: those of a signalling NaN may have zeros before them.
+		grouped := (mantissaBits - 1) / 32 * 32
+		text := new(big.Int).Rsh(mantissa, uint(grouped)).Text(16)
+		if grouped > 0 {
+			text += fmt.Sprintf("%0*x", grouped/4, new(big.Int).And(mantissa, mask(grouped)))
+		}
+		return sign + "nan(0x" + text + ")"
 	}
 	if f.whole && (exponent == 0) != (mantissa.Bit(fractionBits) == 0) {
 		return "<invalid float value>" // no x87 makes such a number

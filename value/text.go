@@ -28,7 +28,7 @@ func (w *writer) textual(t *Type) bool {
 		return false
 	}
 	if s.Size == 1 {
-		return true
+		return !s.number
 	}
 	return wideName(t) != ""
 }

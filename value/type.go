@@ -50,6 +50,7 @@ type Type struct {
 	Class    *Type // of a MemberPointer
 	Order    binary.ByteOrder
 	Vector   bool // an Array that is a vector of the processor
+	number   bool // an Integer whose values are never characters
 
 	r     *Reader
 	entry *symbol.Entry // nil for a type that is in no file
@@ -130,8 +131,26 @@ func (t *Type) Elem() *Type {
 		} else {
 			t.elem = t.r.typeOf(t.entry)
 		}
+		if t.Vector {
+			t.elem = t.elem.asNumber()
+		}
 	}
 	return t.elem
+}
+
+// asNumber returns an integer type with its qualifiers as one whose values are never characters, as GDB has the elements of vectors.
+// Another type is returned as it is, a typedef, too.
+func (t *Type) asNumber() *Type {
+	n := *t
+	switch t.Kind {
+	case Integer:
+		n.number = true
+	case Const, Volatile, Restrict, Atomic:
+		n.elem, n.elemRead = t.Elem().asNumber(), true
+	default:
+		return t
+	}
+	return &n
 }
 
 // maxNames bounds the typedefs and qualifiers around a type.
