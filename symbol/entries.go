@@ -322,6 +322,11 @@ func (e *Entry) Listed(a dwarf.Attr) bool {
 // Prefix returns the names of the namespaces and classes around the entry of a type or function, as C++ and Rust have
 // them before its name: "outer::inner::". Like GDB, it has none for the methods of a class without a name.
 func (e *Entry) Prefix() (prefix string) {
+	if e.Tag == dwarf.TagEnumerationType { // one in a unit of its own is outside of the class that declares it
+		if declared, err := e.s.Entry(e.Reference(dwarf.AttrSpecification)); err == nil {
+			e = declared
+		}
+	}
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		prefix = ""
 		if !u.head.language.scopesTypes() {

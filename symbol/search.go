@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"bytes"
+	"cmp"
 	"debug/dwarf"
 	"path"
 	"slices"
@@ -12,7 +13,8 @@ import (
 )
 
 // Search looks for the entries of one name that are outside of functions and classes: in a unit, or in all units of a
-// module. It reads the names of a unit's own entries, and skips what is within functions and classes.
+// module. A variable that is defined there may have its name within a class, or in another unit. It reads the names of a unit's own
+// entries, and skips what is within functions and classes.
 type Search struct {
 	Name string // without namespaces
 	// File leaves only units of this source file, by its path or the end of that; "" leaves all.
@@ -232,8 +234,8 @@ func (w *searchWalk) walk() error {
 				continue
 			}
 		}
-		var name, sibling, to, declaration value
-		declared := false
+		var name, sibling, to, declaration, abstract value
+		declared, located := false, false
 		for i := range a.attrs {
 			f := &a.attrs[i]
 			v := c.value(f.form, f.implicit)
@@ -246,6 +248,10 @@ func (w *searchWalk) walk() error {
 				to = v
 			case dwarf.AttrSpecification:
 				declaration = v
+			case dwarf.AttrAbstractOrigin:
+				abstract = v
+			case dwarf.AttrLocation, dwarf.AttrConstValue:
+				located = true
 			case dwarf.AttrDeclaration:
 				declared = v.n != 0
 			}
@@ -262,6 +268,13 @@ func (w *searchWalk) walk() error {
 				hit := Hit{Ref: w.ref, Tag: a.tag, Scope: at.scope, Declared: declared, Of: at.of}
 				hit.off = off
 				w.list = append(w.list, hit)
+			}
+			if a.tag == dwarf.TagVariable && located && name.class == classNone && len(w.list) < maxHits {
+				if d, u, named, ok := w.origin(cmp.Or(declaration, abstract)); ok {
+					hit := Hit{Ref: w.ref, Tag: a.tag, Scope: d.scopeAround(u, named)}
+					hit.off = off
+					w.list = append(w.list, hit)
+				}
 			}
 			switch a.tag {
 			case dwarf.TagVariable, dwarf.TagSubprogram:

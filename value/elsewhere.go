@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -14,24 +15,59 @@ func (r *Reader) static(f *Field, of *Value) Value {
 	if f.entry.Has(dwarf.AttrConstValue) {
 		return f.Type.constantOf(f.entry, of)
 	}
+	var address []uint64
 	if name := linkageName(f.entry); name != "" {
 		var m *target.Module
 		if of.frame != nil {
 			m = r.Modules.Find(of.frame.frame.AddressInBlock)
 		}
-		if list := r.Symbols.Named(r.Modules, m, name); len(list) > 0 {
-			v.Place, v.Addr = InMemory, list[0]
-			return v
+		address = r.Symbols.Named(r.Modules, m, name)
+	}
+	if len(address) == 0 || f.Type.unbounded() { // the length of an array may be in its definition alone
+		if k := r.staticDefinition(f, of); k != nil {
+			v.Type = r.typeOf(r.typed(k))
+			return of.frame.inner().locate(k, v.Type, nil)
 		}
 	}
-	// Linkers do not know it: it is of a class in a namespace without a name, or the compiler has made it a constant.
-	if at, ok := r.importsOf(f.entry.Ref).defined[f.entry.Ref]; ok && of.frame != nil {
-		if k, err := r.Symbols.Entry(at); err == nil && (k.Has(dwarf.AttrLocation) || k.Has(dwarf.AttrConstValue)) {
-			return of.frame.inner().locate(k, f.Type, nil)
-		}
+	if len(address) > 0 {
+		v.Place, v.Addr = InMemory, address[0]
+		return v
 	}
 	v.err = ErrOptimizedOut
 	return v
+}
+
+// staticDefinition returns the entry that defines a static member, nil if none tells where it is. Linkers know no variable of a thread,
+// none of a namespace without a name, and after link-time optimization few others; until DWARF 5, only the definition has a linkage name.
+func (r *Reader) staticDefinition(f *Field, of *Value) *symbol.Entry {
+	if of.frame == nil {
+		return nil
+	}
+	if list := of.frame.scopes.list; len(list) > 0 && list[0].File() != f.entry.File() {
+		return nil // the frame cannot tell where another module's variables are
+	}
+	located := func(at symbol.Ref) *symbol.Entry {
+		k, err := r.Symbols.Entry(at)
+		if err != nil || !k.Has(dwarf.AttrLocation) && !k.Has(dwarf.AttrConstValue) {
+			return nil
+		}
+		return k
+	}
+	if at, ok := r.importsOf(f.entry.Ref).defined[f.entry.Ref]; ok {
+		if k := located(at); k != nil {
+			return k
+		}
+	}
+	class := of.Type.Strip().FullName()
+	if class == "" {
+		return nil
+	}
+	for _, h := range inScope(r.find(findKey{of: f.entry.File(), name: f.Name}), class+"::", isValueTag) {
+		if k := located(h.Ref); k != nil {
+			return k
+		}
+	}
+	return nil
 }
 
 // virtualBase returns a base that the object's table of virtual functions locates: the expression of the base's entry

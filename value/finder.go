@@ -158,7 +158,7 @@ func (r *Reader) definition(t *Type) *Type {
 			if h.Declared {
 				break
 			}
-			if d := r.typeAt(h.Ref); d.Kind == t.Kind && !d.Declared {
+			if d := r.typeFrom(t.entry, h.Ref); d.Kind == t.Kind && !d.Declared {
 				return d
 			}
 		}

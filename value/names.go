@@ -209,6 +209,7 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 		addr, ok := e.symbolOf(k, h.Scope != "", m)
 		return e.at(t, addr), ok
 	}
+	about = e.r.typed(about)
 	t := e.r.typeOf(about)
 	if k.Has(dwarf.AttrLocation) || k.Has(dwarf.AttrConstValue) {
 		return e.contextOf(m).locate(k, t, nil), true

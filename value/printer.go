@@ -86,6 +86,9 @@ func (w *writer) argument(v *Value) {
 		}
 	}
 	if !scalar {
+		if t := v.Type.Strip(); (t.Kind == Reference || t.Kind == RvalueReference) && errors.Is(v.Err(), ErrSynthetic) {
+			w.put("<synthetic pointer>")
+		}
 		w.put("...")
 		return
 	}

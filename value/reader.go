@@ -18,6 +18,7 @@ type Reader struct {
 	Memory target.Memory
 
 	types     map[symbol.Ref]*Type
+	partial   map[symbol.Ref]string // languages of units that do not tell it, by their first entries
 	scopes    map[uint64]*scopes
 	tails     map[tailKey]*symbol.TailCalls
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
@@ -40,7 +41,7 @@ type Reader struct {
 func NewReader(t target.Target, symbols *symbol.Symbolizer) *Reader {
 	return &Reader{
 		Symbols: symbols, Modules: t.Modules(), Arch: t.Arch(), Memory: t.Memory(),
-		types: make(map[symbol.Ref]*Type), scopes: make(map[uint64]*scopes),
+		types: make(map[symbol.Ref]*Type), partial: make(map[symbol.Ref]string), scopes: make(map[uint64]*scopes),
 	}
 }
 

@@ -88,6 +88,9 @@ func (t *Type) narrow(v int64) int64 {
 // enumScope returns what GDB puts before the names of an enumeration's values.
 func (t *Type) enumScope() string {
 	prefix := t.entry.Prefix()
+	if t.Language() == "c++" {
+		prefix = symbol.CanonicalName(prefix)
+	}
 	if t.entry.Flag(dwarf.AttrEnumClass) || t.Language() == "rust" {
 		return prefix + t.Name + "::"
 	}

@@ -21,11 +21,14 @@ func (r *Reader) typeOf(e *symbol.Entry) *Type {
 	if !e.Has(dwarf.AttrType) {
 		return r.void()
 	}
-	return r.typeAt(e.Reference(dwarf.AttrType))
+	return r.typeFrom(e, e.Reference(dwarf.AttrType))
 }
 
 // typeAt returns the type of an entry.
-func (r *Reader) typeAt(ref symbol.Ref) *Type {
+func (r *Reader) typeAt(ref symbol.Ref) *Type { return r.typeFrom(nil, ref) }
+
+// typeFrom returns the type of an entry that from, if there is one, leads to.
+func (r *Reader) typeFrom(from *symbol.Entry, ref symbol.Ref) *Type {
 	if t := r.types[ref]; t != nil {
 		return t
 	}
@@ -33,6 +36,7 @@ func (r *Reader) typeAt(ref symbol.Ref) *Type {
 	if err != nil {
 		return r.unknown()
 	}
+	r.reached(from, e)
 	t := r.newType(e)
 	if len(r.types) >= maxTypes {
 		clear(r.types)
@@ -44,7 +48,7 @@ func (r *Reader) typeAt(ref symbol.Ref) *Type {
 // newType makes the type of an entry.
 func (r *Reader) newType(e *symbol.Entry) *Type {
 	if sig := e.Reference(dwarf.AttrSignature); !sig.IsZero() { // it stands for a type in a unit of its own
-		if full := r.typeAt(sig); full.Kind != Unknown {
+		if full := r.typeFrom(e, sig); full.Kind != Unknown {
 			return full
 		}
 	}
@@ -70,7 +74,7 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 	case dwarf.TagPtrToMemberType:
 		t.Kind = MemberPointer
 		if class := e.Reference(dwarf.AttrContainingType); !class.IsZero() {
-			t.Class = r.typeAt(class)
+			t.Class = r.typeFrom(e, class)
 		}
 		if t.Size == 0 {
 			t.Size = uint64(r.Arch.PtrSize)
@@ -181,9 +185,27 @@ func (t *Type) charOf() {
 	}
 }
 
-// language returns the language of an entry's unit.
+// language returns the language of an entry's unit. A partial unit, as dwz makes them, has none of its own: as for GDB, it has that of the
+// unit through which it was first reached.
 func (r *Reader) language(e *symbol.Entry) string {
-	return e.Language()
+	if name := e.Language(); name != "" {
+		return name
+	}
+	return r.partial[e.Root()]
+}
+
+// reached notes that the entry from leads to an entry.
+func (r *Reader) reached(from, to *symbol.Entry) {
+	if from == nil || to.Language() != "" {
+		return
+	}
+	unit := to.Root()
+	if _, ok := r.partial[unit]; ok || len(r.partial) >= maxTypes {
+		return
+	}
+	if name := r.language(from); name != "" {
+		r.partial[unit] = name
+	}
 }
 
 // arrayType fills in an array, DWARF 5 section 5.5: its first dimension. The others are arrays within.

@@ -202,12 +202,24 @@ func (r *Reader) described(e *symbol.Entry) iter.Seq[*symbol.Entry] {
 			if next.IsZero() {
 				return
 			}
-			var err error
-			if e, err = r.Symbols.Entry(next); err != nil {
+			origin, err := r.Symbols.Entry(next)
+			if err != nil {
 				return
 			}
+			r.reached(e, origin)
+			e = origin
 		}
 	}
+}
+
+// typed returns the first of the entries that describe what e does that has a type; e if none has.
+func (r *Reader) typed(e *symbol.Entry) *symbol.Entry {
+	for x := range r.described(e) {
+		if x.Has(dwarf.AttrType) {
+			return x
+		}
+	}
+	return e
 }
 
 // block returns the variables of a scope, in the order of the debug information.
@@ -236,6 +248,7 @@ func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	if err != nil {
 		return list
 	}
+	r.reached(s.Entry, abstract)
 	n := len(list)
 	if list = r.appendAbstract(list, abstract, number, seen, 0); len(list) > n && sameTags(s.Entry, abstract) {
 		return list[:n]
