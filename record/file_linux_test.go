@@ -96,12 +96,13 @@ func open(t *testing.T, file string) *perfdata.Reader {
 	return data
 }
 
-// addresses reports whether perf script has the addresses of frames, not where in their files they are: a program lies above 4 GiB.
+// addresses reports whether perf script has the addresses of frames, not where in their files they are: programs and libraries lie above 4 GiB.
 func addresses(stacks map[sampleAt][]string, program string) bool {
 	for _, list := range stacks {
 		for _, x := range list {
-			if addr, file, _ := strings.Cut(x, " "); file == filepath.Base(program) {
-				return len(addr) > 8
+			addr, file, _ := strings.Cut(x, " ")
+			if (file == filepath.Base(program) || strings.Contains(file, ".so")) && len(addr) > 8 {
+				return true
 			}
 		}
 	}
