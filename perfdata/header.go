@@ -20,6 +20,9 @@ const (
 // ErrNotPerf says that a file is none of perf's.
 var ErrNotPerf = errors.New("no file of perf record: it does not begin with PERFILE2")
 
+// errBeyond says that a part of the file is not there.
+var errBeyond = errors.New("beyond the end of the file")
+
 // section is struct perf_file_section: a part of the file.
 type section struct{ offset, size uint64 }
 
@@ -75,7 +78,8 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 		for i := range bits {
 			bits[i] = o.Uint64(b[72+8*i:])
 		}
-		if err := r.readFeatures(f, size, section{data.offset + data.size, 0}, bits); err != nil {
+		err := r.readFeatures(f, size, section{data.offset + data.size, 0}, bits)
+		if r.Unfinished = errors.Is(err, errBeyond); err != nil && !r.Unfinished {
 			return nil, err
 		}
 	}
@@ -116,7 +120,7 @@ func readSection(f io.ReaderAt, size int64, s section, what string) ([]byte, err
 	case s.size > maxSection:
 		return nil, fmt.Errorf("%s: %d bytes are more than the %d that are read", what, s.size, maxSection)
 	case s.offset > uint64(size) || s.size > uint64(size)-s.offset:
-		return nil, fmt.Errorf("%s: %d bytes at %#x are beyond the end of the file, %#x", what, s.size, s.offset, size)
+		return nil, fmt.Errorf("%s: %d bytes at %#x are %w, %#x", what, s.size, s.offset, errBeyond, size)
 	}
 	b := make([]byte, s.size)
 	if n, err := f.ReadAt(b, int64(s.offset)); n < len(b) {

@@ -104,6 +104,13 @@ func TestUnfinished(t *testing.T) {
 			t.Errorf("%s: %d records, unfinished %v, %v", name, len(list), r != nil && r.Unfinished, err)
 		}
 	}
+	// All records are there, and what follows them is not.
+	for _, lost := range []int{1, len(m.features[6]), len(m.features[6]) + 1, len(whole) - end} {
+		r, list, err := read(whole[:len(whole)-lost])
+		if err != nil || len(list) != 10 || !r.Unfinished {
+			t.Errorf("%d bytes are lost: %d records, unfinished %v, %v", lost, len(list), r != nil && r.Unfinished, err)
+		}
+	}
 }
 
 // What is no file of perf's, or a broken one, is an error that says why.

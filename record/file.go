@@ -72,6 +72,9 @@ func (f *File) read() error {
 	err := f.data.Read(f.take)
 	if err == nil && f.chosen == nil && len(f.data.Events) > 0 {
 		err = fmt.Errorf("%w of %s; there are: %s", ErrNoSamples, cmp.Or(f.opts.Event, f.data.Events[0].Name), f.samples())
+		if f.data.Unfinished {
+			err = fmt.Errorf("%w; the file has no end: perf record was killed, or the file is cut", err)
+		}
 	}
 	for _, e := range f.data.Events {
 		if n := f.counted[e]; n > 0 && e != f.chosen {

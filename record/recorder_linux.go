@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,6 +78,11 @@ func startWall(opts Options) (*Recorder, error) {
 	if len(opts.PIDs) == 0 {
 		return nil, errors.New("record: the processes of all of the machine are not stopped: say which")
 	}
+	for _, pid := range opts.PIDs {
+		if err := checkProcess(pid); err != nil {
+			return nil, err
+		}
+	}
 	opts.Event = perfevent.Event{Name: "wall", Unit: "nanoseconds"}
 	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: perfevent.Now()}
 	r.engine = newEngine(r.machine, &perfevent.Format{}, opts)
@@ -84,11 +90,31 @@ func startWall(opts Options) (*Recorder, error) {
 	return r, nil
 }
 
+// checkProcess says why nothing with this ID can be recorded: it is a thread, or has ended. The kernel's own errors do not tell.
+func checkProcess(pid int) error {
+	// The threads are counted first: a main thread that has ended is a zombie, too, while others live on.
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // without one, the kernel says what is wrong
+	for line := range strings.Lines(string(status)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
+		switch {
+		case key == "State" && strings.HasPrefix(value, "Z") && len(tasks) == 1:
+			return fmt.Errorf("record process %d: a zombie: it has exited", pid)
+		case key == "Tgid" && value != strconv.Itoa(pid):
+			return fmt.Errorf("record process %d: a thread of process %s: give that; its samples say which thread they are of", pid, value)
+		}
+	}
+	return nil
+}
+
 func (r *Recorder) add() error {
 	if len(r.opts.PIDs) == 0 {
 		return refused(machineName, r.group.AddAll())
 	}
 	for _, pid := range r.opts.PIDs {
+		if err := checkProcess(pid); err != nil {
+			return err
+		}
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
 			return refused(fmt.Sprint("process ", pid), err)
@@ -165,6 +191,9 @@ func (r *Recorder) threads(pid int) error {
 				continue
 			}
 			if err := r.group.AddThread(tid); err != nil && !errors.Is(err, unix.ESRCH) {
+				if errors.Is(err, os.ErrPermission) && ofOther(pid) {
+					return fmt.Errorf("record process %d: %w: it is another user's, or has more rights than you: run as root", pid, err)
+				}
 				return refused(fmt.Sprint("process ", pid), err)
 			}
 			known[tid], added = true, true
@@ -175,6 +204,13 @@ func (r *Recorder) threads(pid int) error {
 		r.engine.early[int32(pid)] = maps
 	}
 	return nil
+}
+
+// ofOther reports whether root alone may sample a process, whatever the machine allows: /proc gives those to root that have changed
+// their user.
+func ofOther(pid int) bool {
+	var s unix.Stat_t
+	return os.Geteuid() != 0 && unix.Stat(fmt.Sprintf("/proc/%d", pid), &s) == nil && int(s.Uid) != os.Geteuid()
 }
 
 const machineName = "this machine"
@@ -197,7 +233,7 @@ func refused(what string, err error) error {
 	case errors.Is(err, unix.ENOSYS):
 		return fmt.Errorf("record %s: %w: a seccomp filter or the kernel has no perf_event_open(2): use --wall", what, err)
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
-		return fmt.Errorf("record %s: this machine does not count that event", what)
+		return fmt.Errorf("record %s: this machine does not count that event (virtual ones have no counters): the CPU clock is always there", what)
 	case errors.Is(err, unix.EMFILE):
 		return fmt.Errorf("record %s: %w: each thread takes one on each processor: raise the limit (ulimit -n)", what, err)
 	}

@@ -191,6 +191,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"sframe", "dmp"}, true, `sframe: there is no command "dmp": do you mean dump?`},
 		{[]string{"attach", "--josn", pid}, true, "do you mean --json?"},
 		{[]string{"open", "a", "b"}, true, `open: "b" is one argument too many`},
+		{[]string{"core", "a", "b"}, true, `core: "b" is one argument too many: --exe names the program`},
 		{[]string{"call", pid}, true, "call: EXPRESSION is missing"},
 		{[]string{"remote"}, true, "remote: HOST:PORT or unix:PATH is missing"},
 		{[]string{"sframe", "gen", "a", "b"}, true, `"b" is one argument too many`},

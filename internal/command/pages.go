@@ -68,10 +68,16 @@ func (p *pageFlags) check() error {
 		return nil
 	}
 	host, port, err := net.SplitHostPort(p.listen)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		return usageError{fmt.Errorf("--http %s: want host:port, such as localhost:0", p.listen)}
 	}
 	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if port == "0" {
+			port = "8080" // ssh wants to know it
+		}
 		return usageError{fmt.Errorf("--http %s: want an address of this machine alone, such as localhost:%s: the pages ask for no password (from another machine, ssh -L %s:localhost:%s reaches them)", p.listen, port, port, port)}
 	}
 	if host == "" {

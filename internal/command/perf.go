@@ -180,7 +180,7 @@ func openPerf(name string, stdin io.Reader) (in io.ReadCloser, size int64, err e
 		if info, err := os.Stat(name); err != nil {
 			return nil, 0, fmt.Errorf("perf: %w", err)
 		} else if info.IsDir() {
-			return nil, 0, fmt.Errorf("perf: %s: perf record --threads has written several files, which are not read: record without --threads", name)
+			return nil, 0, fmt.Errorf("perf: %s: a folder: if perf record --threads has written it, record without --threads", name)
 		} else if info.Mode()&fs.ModeNamedPipe != 0 {
 			pipe, err := os.Open(name)
 			if err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -159,6 +160,16 @@ func TestPerfErrors(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	file := perfRecorded(t, exe, "-e", "cpu-clock")
 	if _, _, err := command("perf", file, "--event", "cycles", "-o", "-", "--format", "folded"); err == nil || !strings.Contains(err.Error(), "no samples of cycles; there are: ") {
+		t.Errorf("%v", err)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, int64(binary.LittleEndian.Uint64(whole[40:]))); err != nil { // where the records begin
+		t.Fatal(err)
+	}
+	if _, _, err := command("perf", file, "-o", "-", "--format", "folded"); err == nil || !strings.Contains(err.Error(), "; the file has no end: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -139,7 +139,7 @@ func (r *recordFlags) check(cmd *cobra.Command, args, command []string) (pids []
 	if pids, err = r.checkSampling(cmd, args, command); err != nil {
 		return nil, err
 	}
-	if r.duration < 0 {
+	if r.duration <= 0 && cmd.Flags().Changed("duration") {
 		return nil, usageError{fmt.Errorf("--duration %v: want more than 0", r.duration)}
 	}
 	if err := r.pages.check(); err != nil {
@@ -305,11 +305,16 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	if s := &p.Stats; s.Stops > 0 {
 		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
 	}
+	oftener := ""
+	if r.frequency < 999 {
+		oftener = "-F 999 finds more, "
+	}
 	if p.Stats.Samples == 0 && p.Stats.Unsampled == 0 && !r.wall && p.Event.Name == perfevent.Events[0].Name {
-		printable.Fprintf(out, ": nothing took time on a processor; --wall shows what threads wait for")
+		printable.Fprintf(out, ": no thread took %v on a processor: %s--wall shows what threads wait for",
+			(time.Second / time.Duration(r.frequency)).Round(100*time.Microsecond), oftener)
 	}
 	if p.Stats.Unsampled > 0 {
-		printable.Fprintf(out, "; %d threads ended before their first sample: -F 999 finds more of them, --system counts them all", p.Stats.Unsampled)
+		printable.Fprintf(out, "; %d threads ended before their first sample: %s--system counts them all", p.Stats.Unsampled, oftener)
 	}
 	if !p.Kernel {
 		printable.Fprintf(out, "; without the kernel's code")

@@ -48,7 +48,7 @@ func TestRecordTenThousandThreads(t *testing.T) {
 	}
 	n, _ := strconv.Atoi(threads[1])
 	if ended := regexp.MustCompile(`; (\d+) threads ended before their first sample: `).FindStringSubmatch(said); !strings.Contains(said, "lost") {
-		if ended == nil {
+		if ended == nil || strings.Contains(said, "-F 999 finds") { // that is what was given
 			t.Fatal(said)
 		}
 		if short, _ := strconv.Atoi(ended[1]); n+short < 9900 || n+short > 10001 { // several may have had the same number

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -186,7 +187,7 @@ func TestRecordWaiting(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
 	t.Chdir(t.TempDir())
 	_, said, err := command("record", strconv.Itoa(p.PID), "-d", "300ms")
-	if err != nil || !regexp.MustCompile(`^0 samples of 0 threads in [\d.]+ s: nothing took time on a processor; --wall shows what threads wait for; written`).MatchString(said) {
+	if err != nil || !regexp.MustCompile(`^0 samples of 0 threads in [\d.]+ s: no thread took 10\.1ms on a processor: -F 999 finds more, --wall shows what threads wait for; written`).MatchString(said) {
 		t.Errorf("%v\n%s", err, said)
 	}
 }
@@ -198,6 +199,7 @@ func TestRecordErrors(t *testing.T) {
 		{"1 --system", "different things to record: give one"},
 		{"1 -F 0", "--frequency 0: want 1 to 100000"},
 		{"1 -d -1s", "--duration -1s: want more than 0"},
+		{"1 -d 0", "--duration 0s: want more than 0"},
 		{"1 --wall --event page-faults", "--wall counts no events"},
 		{"1 --wall -F 2000", "want 1 to 1000 with --wall"},
 		{"--wall --system", "--wall stops processes: say which"},
@@ -205,6 +207,8 @@ func TestRecordErrors(t *testing.T) {
 		{"1 --stack 1M", "want 256 to"},
 		{"1 --event nothing", "--event nothing: want cpu-clock, cycles"},
 		{"1 --http 0.0.0.0:80", "want an address of this machine alone, such as localhost:80"},
+		{"1 --http 0.0.0.0:0", "ssh -L 8080:localhost:8080"},
+		{"1 --http localhost:99999", "want host:port, such as localhost:0"},
 		{"1 --http 8080", "want host:port, such as localhost:0"},
 		{"1 --base p.pb.gz", "--base is for --http"},
 		{"1 --http localhost:0 --base /no/such/profile", "--base: open /no/such/profile: no such file"},
@@ -226,6 +230,54 @@ func TestRecordErrors(t *testing.T) {
 				t.Errorf("%s is left", left[0].Name())
 			}
 		})
+	}
+}
+
+// Threads, and processes that have ended, are no processes: the kernel's errors do not say so.
+func TestRecordNoProcess(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
+	zombie := exec.Command("true")
+	if err := zombie.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer zombie.Wait()
+	gdbtest.Await(t, "true is a zombie", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", zombie.Process.Pid))
+		return strings.Contains(string(stat), ") Z ")
+	})
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+	if err != nil || len(tasks) < 2 {
+		t.Fatalf("%d threads, %v", len(tasks), err)
+	}
+	for pid, want := range map[string]string{
+		tasks[len(tasks)-1].Name():       fmt.Sprintf("a thread of process %d: give that", p.PID),
+		strconv.Itoa(zombie.Process.Pid): "a zombie: it has exited",
+	} {
+		for _, how := range []string{"", "--wall"} {
+			t.Chdir(t.TempDir())
+			if _, _, err := command(slices.Concat([]string{"record", pid, "-d", "1s"}, strings.Fields(how))...); err == nil || !strings.Contains(err.Error(), "record process "+pid+": "+want) {
+				t.Errorf("record %s %s: %v; want %q", pid, how, err, want)
+			}
+		}
+	}
+}
+
+// Another user's process is for root alone, whatever the machine allows.
+func TestRecordAsNobody(t *testing.T) {
+	canRecord(t)
+	gdbtest.NeedRoot(t)
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
+	program, err := os.Open(filepath.Join(install(t, "sfwalk"), "sfwalk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	// The folder is root's alone.
+	cmd := exec.Command("/proc/self/fd/3", "record", strconv.Itoa(p.PID), "-d", "1s", "-o", "-", "--format", "folded")
+	cmd.Args[0] = "sfwalk"
+	cmd.ExtraFiles, cmd.Dir, cmd.SysProcAttr = []*os.File{program}, "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "it is another user's, or has more rights than you: run as root") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -57,6 +57,8 @@ func wrongArgs(cmd *cobra.Command, args []string, err error) string {
 		return strings.TrimSuffix(names[len(args)], "...") + " is missing"
 	case len(names) == 0:
 		return fmt.Sprintf("it takes no arguments, and %q is one", args[0])
+	case len(args) > len(names) && cmd.Flags().Lookup("exe") != nil: // gdb and eu-stack take the program as an argument
+		return fmt.Sprintf("%q is one argument too many: --exe names the program, if it is not at its path", args[len(names)])
 	case len(args) > len(names):
 		return fmt.Sprintf("%q is one argument too many", args[len(names)])
 	}
