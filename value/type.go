@@ -124,16 +124,15 @@ type Bounds struct {
 // Elem returns the type that t is made of: what a pointer points to, an element, the type that a typedef
 // names, the result of a function, the type below an enumeration. It is void if t has none.
 func (t *Type) Elem() *Type {
-	if !t.elemRead {
+	if !t.elemRead && t.entry != nil {
 		t.elemRead = true
-		if t.entry == nil {
-			t.elem = t.r.void()
-		} else {
-			t.elem = t.r.typeOf(t.entry)
-		}
+		t.elem = t.r.typeOf(t.entry)
 		if t.Vector {
 			t.elem = t.elem.asNumber()
 		}
+	}
+	if t.elem == nil { // as of a type that no entry describes
+		t.elem = t.r.void()
 	}
 	return t.elem
 }
