@@ -35,6 +35,7 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 			}
 			if e := t.Elem(); e.bare().sizeVaries() { // as for GDB, since nobody tells how far such structs are from each other
 				b.Known = false
+				elem = e
 			} else {
 				elem = c.dynamic(e, depth+1)
 			}
