@@ -96,7 +96,8 @@ func (c *class) next(b []byte) (e element) {
 					return element{r: r, raw: b[:4], ok: true}
 				}
 			}
-			return element{raw: b[:2]}
+			const low = 0xdc00 // the first of those that come second
+			return element{raw: b[:2], part: u < low && len(b) < 4}
 		}
 		return element{r: u, raw: b[:2], ok: true}
 	case 4:
@@ -227,7 +228,7 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		case e.part:
 			sep(false)
 			w.put("<incomplete sequence ")
-			w.octal(e.raw)
+			w.spell(&c, e, '"', &escaped)
 			w.put(">")
 		case e.n > w.p.repeats():
 			sep(false)

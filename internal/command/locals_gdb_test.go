@@ -408,6 +408,9 @@ func TestTextsAsGDB(t *testing.T) {
 		array("char", append(slices.Repeat([]int{'b'}, times), 0xe2, 0x82)...)
 		array("char", append(append([]int{'"'}, slices.Repeat([]int{'\''}, times)...), 0xe2)...)
 		array("char16_t", append(slices.Repeat([]int{0xd801}, times), 'f', '1', 'g', 0xe000, 0xa0, 0)...)
+		array("char16_t", append(slices.Repeat([]int{'b'}, times), 'c', 0xd801)...) // it ends within a character
+		array("char16_t", append(slices.Repeat([]int{0xd801}, times), 0xdc01, 0xdc01)...)
+		array("char16_t", slices.Repeat([]int{0xd801}, times)...)
 		array("char32_t", append(slices.Repeat([]int{0x110000}, times), 'A', '"', 7, 'b', 0x1f600)...)
 	}
 	source.WriteString("\tready();\n\tblock();\n\treturn 0;\n}\n")
