@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -67,11 +68,15 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 	}
 	// A block without code of its own is as if it were not there: GDB has its entries in the block around it.
 	open, depths := []int{0}, []int{1} // of a scope's own entries
+	around := map[int]bool{}           // scopes that have no code at addr, but may have blocks that do
 	err = d.childEntries(u, list[0].Entry, func(x *Entry) (within bool) {
 		at := open[len(open)-1]
 		switch x.Tag {
 		case 0:
-			open = open[:len(open)-1]
+			if open = open[:len(open)-1]; around[at] && at == len(list)-1 && !slices.Contains(open, at) {
+				list, depths = list[:at], depths[:at]
+				delete(around, at)
+			}
 			return false
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
 			bounds := x.bounds()
@@ -79,7 +84,12 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 			if bounds.low.class != classNone || bounds.ranges.class != classNone {
 				list[at].Others = append(list[at].Others, x)
 				if !d.holds(u, &bounds, addr) {
-					return false
+					// Strict DWARF 2 has no ranges: of code in several parts, blocks within it may have parts that it cannot tell. GDB
+					// has such a block around them.
+					if u.version > 2 || bounds.ranges.class != classNone || !x.children {
+						return false
+					}
+					around[len(list)] = true
 				}
 				list, depths = append(list, Scope{Entry: x}), append(depths, len(open)+1)
 				scope = len(list) - 1
