@@ -28,7 +28,7 @@ func TestRareValuesAsGDB(t *testing.T) {
 		{"rarevalues.c", "", []string{"gcc", "-O2", "-gdwarf-2", "-gstrict-dwarf"}},
 		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-g"}},
 		{"rarevalues.cc", "hold", []string{"g++", "-std=c++17", "-O2", "-g"}},
-		{"variablestructs.c", "", []string{"gcc", "-g"}},
+		{"variablestructs.c", "", []string{"gcc", "-g", "-w", "-fpermissive"}},
 		{"wideentry.c", "", []string{"gcc", "-O2", "-g"}},
 		{"fewfields.cc", "", []string{"g++", "-std=c++20", "-g"}},
 		{"fewfields.cc", "", []string{"clang++", "-std=c++20", "-g"}},
