@@ -115,7 +115,7 @@ func hostile(t *testing.T, p target.Target) {
 					t.Fatal(err)
 				}
 				for i := range in.Locals {
-					bounds.Hold(t, 96<<20, func() {
+					bounds.Hold(t, 128<<20, func() {
 						for _, raw := range []bool{false, true} {
 							pr := value.Printer{Raw: raw, MaxText: 64 << 10}
 							if len(pr.Local(&in.Locals[i])) > 0 {
