@@ -97,7 +97,8 @@ func (f *filter) request(content []byte) error {
 	case "pause":
 		// If libraries were loaded at the last stop, also of an attach, Delve takes every such
 		// request as one to stop its downloads of debug information, and does no more. But it
-		// stops the process by itself to set breakpoints: set none, in no file.
+		// stops the process by itself to set breakpoints: set none, in no file. It answers a request
+		// to go on before the process runs, so what was asked for counts, too.
 		if seq := m.Seq; f.server.stacks.calls.interrupt() {
 			f.await(seq, func(reply []byte) bool {
 				if reply != nil {
@@ -107,7 +108,7 @@ func (f *filter) request(content []byte) error {
 			})
 			return f.standIn(seq)
 		}
-		if f.server.dbg.IsRunning() {
+		if f.goesOn() || f.server.dbg.IsRunning() {
 			f.own("setBreakpoints", dap.SetBreakpointsArguments{Source: dap.Source{Path: "/"}}, func([]byte) bool { return true })
 		}
 	case "threads":
@@ -138,6 +139,13 @@ func (f *filter) request(content []byte) error {
 		f.await(m.Seq, func([]byte) bool { over(); return false })
 	}
 	return f.send(content)
+}
+
+// goesOn reports whether the client has asked for the process to go on, and Delve has not said since that it stopped.
+func (f *filter) goesOn() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over != nil
 }
 
 // set takes over the client's settings.

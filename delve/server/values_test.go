@@ -329,10 +329,12 @@ func TestDAPExpands(t *testing.T) {
 	ask[dap.SetVariableResponse](c, "setVariable", dap.SetVariableArguments{VariablesReference: ref, Name: "n", Value: "77"})
 	expect(at, "number", "2", "long")
 	expect(dap.Variable{Name: "by_value", VariablesReference: value.VariablesReference}, "x", "30", "int")
-	ask[dap.ContinueResponse](c, "continue", dap.ContinueArguments{ThreadId: 1})
-	c.events = nil
-	ask[dap.PauseResponse](c, "pause", dap.PauseArguments{ThreadId: 1})
-	c.event("stopped")
+	for range 20 { // Delve answers before the process runs
+		ask[dap.ContinueResponse](c, "continue", dap.ContinueArguments{ThreadId: 1})
+		c.events = nil
+		ask[dap.PauseResponse](c, "pause", dap.PauseArguments{ThreadId: 1})
+		c.event("stopped")
+	}
 	if got := refused(c, "variables", dap.VariablesArguments{VariablesReference: at.VariablesReference}); !strings.Contains(got, "before the process has run") {
 		t.Error(got)
 	}
