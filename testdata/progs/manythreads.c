@@ -1,19 +1,29 @@
-/* manythreads COUNT: so many threads, one after the other. Each fiftieth computes for some milliseconds, the others for next to no time. */
+/* manythreads COUNT: so many threads, one after the other. Each fiftieth computes for four milliseconds of its processor time, the others for next to no time. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static volatile unsigned long sink;
 
-static __attribute__((noipa)) void moment(int rounds)
+static long spent(void)
 {
-	for (int i = 0; i < rounds; i++)
-		sink += i;
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static __attribute__((noipa)) void moment(long ns)
+{
+	do
+		for (int i = 0; i < 20000; i++)
+			sink += i;
+	while (spent() < ns);
 }
 
 static void *run(void *arg)
 {
-	moment((long)arg % 50 ? 500 : 3000000);
+	moment((long)arg % 50 ? 0 : 4000000);
 	return arg;
 }
 

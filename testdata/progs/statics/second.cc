@@ -5,7 +5,7 @@ int hold(Counted &counted, int n)
 	Counted copy = counted;
 	Of<short> of;
 	int (Counted::*method)(unsigned short) const = &Counted::get;
-	__asm__ volatile("" : : "m"(copy), "m"(of), "m"(method));
+	__asm__ volatile("" : : "m"(copy), "m"(of), "r"(&method) : "memory");
 	copy.perThread += n;
 	copy.shared += n;
 	of.last += n;
