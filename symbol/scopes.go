@@ -68,7 +68,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 	}
 	// A block without code of its own is as if it were not there: GDB has its entries in the block around it.
 	open, depths := []int{0}, []int{1} // of a scope's own entries
-	around := map[int]bool{}           // scopes that have no code at addr, but may have blocks that do
+	var around map[int]bool            // scopes that have no code at addr, but may have blocks that do
 	err = d.childEntries(u, list[0].Entry, func(x *Entry) (within bool) {
 		at := open[len(open)-1]
 		switch x.Tag {
@@ -88,6 +88,9 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 					// has such a block around them.
 					if u.version > 2 || bounds.ranges.class != classNone || !x.children {
 						return false
+					}
+					if around == nil {
+						around = map[int]bool{}
 					}
 					around[len(list)] = true
 				}

@@ -77,9 +77,9 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 func (m *many) write(out io.Writer, doc *document) error {
 	switch {
 	case m.drawing != nil:
-		m.drawing.stacks.Program = doc.Exe
-		if m.drawing.stacks.Title = doc.Exe; m.drawing.root != "" {
-			m.drawing.stacks.Title = "several processes"
+		m.drawing.stacks.Title, m.drawing.stacks.Program = doc.Exe, doc.Exe
+		if m.drawing.root != "" {
+			m.drawing.stacks.Title, m.drawing.stacks.Program = "several processes", ""
 		}
 		return m.drawing.stacks.Write(out, m.flags.many.format)
 	case m.flags.json:

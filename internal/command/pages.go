@@ -104,7 +104,7 @@ type shown struct {
 // subject is what is recorded, for people.
 type subject struct{ title, program string }
 
-// newSubject returns what is recorded: a process or more, or a command that is already there; all processes if there is no PID.
+// newSubject returns what is recorded: the processes pids, or all if there is none. The one process may be that of command.
 func newSubject(pids []int, command []string) subject {
 	switch len(pids) {
 	case 0:
