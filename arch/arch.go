@@ -17,15 +17,22 @@ type Arch struct {
 	Aliases   []string // other names by which users know it
 	Machine   elf.Machine
 	Order     binary.ByteOrder
-	PtrSize   int         // bytes of an address
-	SFrameABI []uint8     // SFrame ABI/arch identifiers that this descriptor serves
-	GDB       func() *GDB // the tables are made when they are first asked for
+	PtrSize   int     // bytes of an address
+	SFrameABI []uint8 // SFrame ABI/arch identifiers that this descriptor serves
+	// Programs32 is the name of the architecture of the 32-bit programs that kernels of this one may run, too; "" if there is
+	// none. Holds32 says that the threads of these programs can be held and read.
+	Programs32 string
+	Holds32    bool
+	GDB        func() *GDB // the tables are made when they are first asked for
 	// PAuth says that code addresses may carry a pointer authentication code. The kernel tells in
 	// which bits by NT_ARM_PAC_MASK.
 	PAuth bool
 
 	// Regs are the registers that a user sees, in the order to print them.
 	Regs []RegInfo
+	// Continued are the registers in the order in which a value goes on that is wider than one of them. It is nil where
+	// that is the order of Regs.
+	Continued []trad.Reg
 	// PC, SP and FP are numbers of THIS frame's own registers. RA is the return
 	// address column of the ABI's unwind tables: the PC itself where a call pushes
 	// its return address, the link register elsewhere.
@@ -42,6 +49,9 @@ type Arch struct {
 	// the length of the instruction that makes the call, where the kernel prepares to make it
 	// once more before the tracer reads the registers; 0 where it does so after that.
 	SyscallRewind uint64
+	// Vsyscall is the address of a page of the kernel's, in every process, with functions that need no stack; their code
+	// cannot be read everywhere. It is 0 where there is none.
+	Vsyscall uint64
 	// SystemCalls says in which system call a thread is. It is nil if that is not known.
 	SystemCalls *SystemCalls
 	// CalleeSaved are the registers that the ABI lets a caller rely on across a
@@ -89,6 +99,15 @@ type Arch struct {
 	// ReadReached is ReadFrame for a start that may be no entry. It takes far less time, for it
 	// does not guess at code that the flow of control from start does not reach.
 	ReadReached func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
+	// ReadRounded is ReadReached for a function that has rounded its stack pointer down to a multiple of align, and
+	// keeps nowhere what it was, as code does that never returns. The row's CFA is the innermost one that THIS can
+	// have. The true one lies outward of it, by less than align. align is 0, and the row empty, if the code from
+	// start to pc is none of such a function. ReadRounded is nil where a call does not push the return address: it
+	// would not tell the right CFA from others.
+	ReadRounded func(code []byte, start, pc uint64) (row trad.Row, align uint32, steps int)
+	// JumpsAway returns the targets of the direct jumps in code, from the instruction at address start on, that lead out
+	// of the code. Data in the code may yield targets, too. It is nil where ReadRounded is.
+	JumpsAway func(code []byte, start uint64) (targets []uint64, steps int)
 	// ReadEpilogue follows straight code from pc, at which code begins, to where it leaves the
 	// function, and returns the row for pc. out is 0, and the row empty, where the code does not lead
 	// there, or does more on the way than an epilogue does. It needs no function start.
@@ -102,6 +121,12 @@ type Arch struct {
 	// code leads to the end of the thread, the row is that of an outermost frame. steps is how
 	// many instructions ReadAhead has followed.
 	ReadAhead func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int)
+	// FindsFrame reports whether the code from pc on finds its frame by the frame pointer that there
+	// is at pc: the code loads or stores what lies inward of there, or sets the stack pointer so. Then the
+	// frame record at the frame pointer is the one of the function. code, start and away are as for ReadAhead.
+	// steps is how many instructions FindsFrame has followed. It is nil where frame records do not
+	// lie at the outer end of frames.
+	FindsFrame func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64)) (finds bool, steps int)
 	// Preserves returns the registers that the function at entry leaves alone although the ABI
 	// lets it change them: neither its instructions write them nor the functions that it calls.
 	// There are none unless all of that code can be followed to its returns, and pc is in it. code
@@ -142,6 +167,27 @@ type Arch struct {
 	// bytes with its padding. ok is false where no stub begins. got is the address of the file's global
 	// offset table (DT_PLTGOT), which stubs of some processors find in a register; 0 if it is not known.
 	StubSlot func(code []byte, start, got uint64) (slot uint64, length int, ok bool)
+	// StubPath returns the CFA's distance from SP at pc in a section [lo, hi) of linkage stubs, whatever their form:
+	// it follows the code to where that leaves the section. read returns the code at an address, as much as the
+	// longest instruction needs. It is nil where stubs have forms that StubFrame knows.
+	StubPath func(lo, hi, pc uint64, read func(addr uint64) []byte) (fromSP int32, ok bool)
+	// ReturnReplaced reports whether code ends with an instruction that replaces the return address at SP. Then a return
+	// behind it is a jump to a function. It is nil where calls leave the return address in a register.
+	ReturnReplaced func(code []byte) bool
+	// ThunkBegins reports whether code drops or replaces the return address of a call that ends, with a loop behind
+	// it, the code before. It is nil where calls leave the return address in a register.
+	ThunkBegins func(before, code []byte) bool
+	// Thunk tells of an instruction of such a thunk, code[at:], how many words the thunk's own call has pushed there, and
+	// whether a call stands behind the thunk that leads to it, as to a function. ok is false where no thunk is.
+	// It is nil where ThunkBegins is.
+	Thunk func(code []byte, at int) (pushed int32, called, ok bool)
+	// ReturnPushed reports whether straight code pushes a register, and whether it then returns to the address in that, as code
+	// does that changes to another stack. It is nil where calls leave the return address in a register.
+	ReturnPushed func(code []byte) (pushes, returns bool)
+	// ReturnPopped returns the register that holds the return address if code only jumps to where that says, and the code
+	// before it, which before returns, has popped the register from the stack; ok is false if it is otherwise. It is nil where
+	// calls leave the return address in a register.
+	ReturnPopped func(code []byte, before func() []byte) (by trad.Reg, ok bool)
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.
 	AfterCall func(code []byte) bool
@@ -160,6 +206,16 @@ type Arch struct {
 	// Calls is the calling convention of C and C++. LongDouble is the kind of C's long double.
 	Calls      abi.Convention
 	LongDouble abi.Kind
+	// VectorBytes returns abi.Func.VectorBytes of functions whose compiler has recorded a text (DW_AT_producer) with its
+	// options; known is false if that does not tell. It is nil where no option matters.
+	VectorBytes func(producer string) (n uint64, known bool)
+	// MaxAlign is the greatest alignment of C's numbers and pointers within a struct, in bytes; their own size is if
+	// it is less. WideVariables says that variables and buffers of 8 bytes are aligned to 8 where members are not.
+	MaxAlign      uint64
+	WideVariables bool
+	// UnsignedRegisters says that GDB shows general registers as numbers without a sign, and FPIsAddress that it shows the
+	// frame pointer's register, by whichever name, as an address.
+	UnsignedRegisters, FPIsAddress bool
 	// VirtualInAdjustment says that a C++ pointer to a virtual method is marked in the lowest bit of its second word, and not of
 	// its first, which may be the address of Thumb code (the C++ ABI for Arm, section 3.2.1).
 	VirtualInAdjustment bool
@@ -221,8 +277,9 @@ const (
 type Exits uint8
 
 const (
-	Returns Exits = 1 << iota // by a return, or by what may be one: a computed jump, code that cannot be read
-	Jumps                     // by a jump to another function, which may return
+	Returns  Exits = 1 << iota // by a return, or by what may be one: a computed jump, code that cannot be read
+	Jumps                      // by a jump to another function, which may return
+	Computed                   // by a jump to where a register or memory says, perhaps; Returns is set, too
 )
 
 // Relocations are a processor's numbers of the relocations that the dynamic linker makes of words of
@@ -374,6 +431,18 @@ func Register(a *Arch) {
 // ByName returns the descriptor with that GOARCH name, or with that alias; or nil.
 func ByName(name string) *Arch {
 	return find(func(a *Arch) bool { return a.Name == name || slices.Contains(a.Aliases, name) })
+}
+
+// Of32Bits returns the descriptor of the 32-bit programs that a kernel of the architecture runs: its own where it has 32
+// bits; nil if it runs none, or if nothing is known of them.
+func (a *Arch) Of32Bits() *Arch {
+	switch {
+	case a == nil:
+		return nil
+	case a.PtrSize == 4:
+		return a
+	}
+	return ByName(a.Programs32)
 }
 
 // ByMachine returns the descriptor of an ELF machine and byte order, or nil.

@@ -7,7 +7,8 @@ import (
 
 // GDB is what GDB, and stubs that speak its remote serial protocol, call things of a processor.
 type GDB struct {
-	// Names are BFD's names of the architecture, which target descriptions have: "i386:x86-64".
+	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and those of LLVM's triples, which
+	// lldb-server writes, "x86_64".
 	Names []string
 	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
 	// them.
@@ -19,6 +20,9 @@ type GDB struct {
 	Parts map[string][]string
 	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
 	SystemCall string
+	// Settable are the bits of registers, by the names of stubs, that a debugger's write sets: the kernel or the processor
+	// keeps other bits of flags. A register of which no bit is settable only tells of what has happened.
+	Settable map[string]uint64
 }
 
 // GDBRegister is a register as a stub has it.

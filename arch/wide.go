@@ -1,6 +1,10 @@
 package arch
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // WideReg is a register that is wider than 64 bits. It may share its number with a register of
 // [Arch.Regs], which is a part of it then (s390x's f0 is a part of v0).
@@ -11,6 +15,9 @@ type WideReg struct {
 	// bytes as it lies in memory. A thread may lack the sets of the last parts: then its register is
 	// narrower.
 	Parts []WidePart
+	// Also says, part for part, where another set has the same bytes: some debuggers' core files have that one alone. Size is
+	// 0 if none has.
+	Also []WidePart
 }
 
 // Size returns how many bytes the register has, on a processor that has all its parts.
@@ -29,4 +36,28 @@ func (a *Arch) Wide(r trad.Reg) *WideReg {
 		}
 	}
 	return nil
+}
+
+// IsX87 reports whether r is a register of the x87, which holds numbers of 80 bits alone.
+func (a *Arch) IsX87(r trad.Reg) bool {
+	const bytes = 10
+	w := a.Wide(r)
+	return w != nil && w.Size() == bytes
+}
+
+// Following returns the register in which, for GDB, a value goes on that is wider than r, if the debug information
+// names r alone. ok is false if there is none, or if r is wider than 64 bits.
+func (a *Arch) Following(r trad.Reg) (next trad.Reg, ok bool) {
+	if a.Continued != nil {
+		i := slices.Index(a.Continued, r)
+		if i < 0 || i+1 == len(a.Continued) {
+			return 0, false
+		}
+		return a.Continued[i+1], true
+	}
+	i := a.Index(r)
+	if i < 0 || a.Wide(r) != nil || i+1 == len(a.Regs) {
+		return 0, false
+	}
+	return a.Regs[i+1].Num, true
 }

@@ -73,6 +73,43 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestModels is TestCalls on processors that this machine has not: the first has no AVX.
+func TestModels(t *testing.T) {
+	qemu := gdbtest.Tool(t, "qemu-x86_64")
+	for i, model := range []string{"Opteron_G1", "Nehalem", "Haswell", "EPYC", "max"} {
+		t.Run(model, func(t *testing.T) {
+			m := machines[slices.IndexFunc(machines, func(m *machine) bool { return m.Name == "amd64" })]
+			for k, b := range m.builds(t) {
+				if b.vector > 16 && !emulatesAVX(t, qemu, model) {
+					continue // as programs for AVX cannot run there
+				}
+				b.emulator = []string{qemu, "-cpu", model}
+				t.Run(b.name, func(t *testing.T) {
+					g := newGenerator(m, uint64(1000+10*i+k))
+					for n := range perBuild {
+						g.function(n)
+					}
+					b.calls(t, g.defs.String(), ".c", perBuild)
+				})
+			}
+		})
+	}
+}
+
+// emulatesAVX reports whether a model of qemu's has AVX: no release before 7.2 emulates it.
+func emulatesAVX(t *testing.T, qemu, model string) bool {
+	t.Helper()
+	dir := t.TempDir()
+	src, program := filepath.Join(dir, "avx.c"), filepath.Join(dir, "avx")
+	if err := os.WriteFile(src, []byte("int main(void) { return !__builtin_cpu_supports(\"avx\"); }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), "-static", "-o", program, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exec.Command(qemu, "-cpu", model, program).Run() == nil
+}
+
 // TestClang is TestCalls for functions that clang has made. gcc tells their types: clang leaves out
 // parameters that have no data. Where clang 14 and gcc disagree, gcc is followed, and the types are left out:
 // __int128 beyond amd64's registers, vectors of 32 bytes there where a function is variadic or the
@@ -211,7 +248,7 @@ func (b *build) open(t *testing.T, path, src string) *program {
 	}
 	cmd := exec.CommandContext(t.Context(), path)
 	if len(b.emulator) > 0 {
-		cmd = exec.CommandContext(t.Context(), b.emulator[0], path)
+		cmd = exec.CommandContext(t.Context(), b.emulator[0], append(slices.Clone(b.emulator[1:]), path)...)
 	}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

@@ -72,6 +72,9 @@ func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 	if cfa.kind != sum || !m.base.Has(values.Reg(cfa.reg)) {
 		return row, false
 	}
+	if s.left && s.frame>>cfa.reg&1 == 0 {
+		return row, false // it leaves its stack for another one, and this is no return from THIS
+	}
 	if w.kind == wayEnd {
 		row.Flags = trad.Outermost
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
@@ -85,10 +88,12 @@ func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 	}
 	if m.Pushed != 0 && !w.link.known() {
-		if at := cfa.Plus(m.Pushed); s.load(at) != at.saved() {
-			return row, false // the way has put it there itself
+		at := cfa.Plus(m.Pushed)
+		if row.RA = (trad.Rule{Kind: trad.Saved, Off: m.Pushed}); s.load(at) != at.saved() { // the way has put it there
+			if row.RA = m.rule(s.load(at), m.DWARF(m.RA), cfa); w.kind != wayReturn || row.RA.Kind == trad.Undefined {
+				return row, false
+			}
 		}
-		row.RA = trad.Rule{Kind: trad.Saved, Off: m.Pushed}
 	} else if row.RA = m.rule(w.link, m.DWARF(m.RA), cfa); row.RA.Kind == trad.Undefined {
 		return row, false
 	}

@@ -97,6 +97,7 @@ type state struct {
 	signed bool // the return address has got, or lost, an authentication code on the way
 	undone bool // some of a frame is undone: the stack pointer has been moved up, or a register restored
 	forked bool // control could have gone two ways
+	left   bool // the stack pointer has been put into memory outside of the frame, for whoever comes back to this stack
 	// compared is what the last instruction has compared the stack pointer with.
 	compared value
 	// again are the registers whose values at the PC have been stored in the frame on the

@@ -115,7 +115,12 @@ func (x *domain) Load(o *values.Op, at value) value {
 }
 
 // Store implements values.Domain.
-func (x *domain) Store(o *values.Op, at, v value) { x.state.store(at, int32(o.Width), v) }
+func (x *domain) Store(o *values.Op, at, v value) {
+	ofStack := v.kind == sum && !v.deref && v.reg == uint8(x.SP)
+	inFrame := at.kind == sum && !at.deref && x.state.frame>>at.reg&1 != 0
+	x.state.left = x.state.left || ofStack && !inFrame
+	x.state.store(at, int32(o.Width), v)
+}
 
 // Compare implements values.Domain. It keeps what the stack pointer is compared with.
 func (x *domain) Compare(o *values.Op) {

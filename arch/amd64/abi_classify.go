@@ -67,6 +67,11 @@ func classify(t *abi.Type, vectorBytes uint64) classes {
 	case t.Kind == abi.Complex && t.Elem.Kind == abi.X87:
 		return classes{eightbytes: 4, class: [8]class{complexX87}}
 	}
+	for i := range t.Members { // a union of a long double and an integer is in memory, and what it is a member of
+		if m := &t.Members[i]; m.BitSize == 0 && m.Type.Composite() && hasX87(m.Type) && classify(m.Type, vectorBytes).inMemory() {
+			return inMemory
+		}
+	}
 	c := classes{eightbytes: int((t.Size + 7) / 8)}
 	for s := range t.Scalars {
 		// What is not aligned is in memory. Compilers ask so of each scalar, not of each struct.
@@ -83,6 +88,15 @@ func classify(t *abi.Type, vectorBytes uint64) classes {
 	}
 	c.clean()
 	return c
+}
+
+func hasX87(t *abi.Type) bool {
+	for s := range t.Scalars {
+		if s.Type.Kind == abi.X87 {
+			return true
+		}
+	}
+	return false
 }
 
 // scalarClass returns the class of a scalar's first eightbyte, or of one that follows.

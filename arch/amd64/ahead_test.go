@@ -33,7 +33,8 @@ func TestReadAhead(t *testing.T) {
 		{"the thread ends", "\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05", 0, []string{"CFA=rsp+8 outermost"}},
 		{"the thread ends, in small code", "\x31\xc0\xb0\x3c\x0f\x05\xf4", 0, []string{"CFA=rsp+8 outermost"}},
 		{"a trap", "\x0f\x0b\x5b\xc3", 0, nil},
-		{"pushed, and returned to", "\x50\xc3", 0, nil},
+		{"pushed, and returned to", "\x50\xc3", 0, []string{"CFA=rsp RA=rax FP=same"}},
+		{"loaded, pushed, and returned to", "\x48\x8b\x4a\x10\x51\x31\xc0\xc3", 0, []string{"CFA=rsp RA=[rdx+16] FP=same"}}, // mov rcx,[rdx+16]; push rcx; xor eax,eax; ret
 		{"nowhere", "\xeb\xfe", 0, nil},
 		{"kept by a function that is called", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\x31\xc0\xc3", 0, // call 1f; mov rsp,rcx; ret; 1: xor eax,eax; ret
 			[]string{"CFA=rcx+8 RA=[CFA-8] FP=same"}},

@@ -13,7 +13,7 @@ func TestInEpilogue(t *testing.T) {
 	}{
 		// lea 0x8(%rsp),%r10; and; push -8(%r10); push %rbp; mov %rsp,%rbp; push %r10;
 		// sub; call; add $0x78,%rsp; pop %r10; pop %rbp; lea -8(%r10),%rsp; ret
-		{"realigned", string(fuzzSeeds[2]), []int{0, 5, 9, 13, 14, 17, 19, 23}, []int{28, 32, 34, 35, 39}},
+		{"realigned", realigned, []int{0, 5, 9, 13, 14, 17, 19, 23}, []int{28, 32, 34, 35, 39}},
 		// call; pop %rbx; add %rdi,%rax; pop %r12; ret
 		{"work between pops", "\xe8\x00\x00\x00\x00\x5b\x48\x01\xf8\x41\x5c\xc3", []int{0}, []int{5, 6, 9, 11}},
 		// mov %rdi,%rax; add $8,%rsp; add %rdx,%rax; mov %rax,%rcx; ret

@@ -6,17 +6,20 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/x86"
 )
 
 // gdb has the registers of gdb's features/i386/64bit-core.xml.
 var gdb = sync.OnceValue(func() *arch.GDB {
 	return &arch.GDB{
-		Names: []string{"i386:x86-64", "x86-64"},
+		Names: []string{"i386:x86-64", "x86-64", "x86_64"},
 		Registers: slices.Concat(
 			arch.GDBRegisters(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"),
 			arch.GDBRegisters(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")),
+		Aliases:    map[string]string{"rflags": "eflags"}, // lldb-server's
 		Parts:      parts(),
 		SystemCall: "orig_rax",
+		Settable:   x86.Settable(),
 	}
 })
 

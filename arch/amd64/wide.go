@@ -18,12 +18,12 @@ func wideRegs() (regs []arch.WideReg) {
 	for i := range 16 {
 		regs = append(regs, arch.WideReg{Num: XMM0 + trad.Reg(i), Name: fmt.Sprintf("ymm%d", i), Parts: []arch.WidePart{
 			{Note: arch.NTFPRegs, Off: 160 + 16*i, Size: 16}, {Note: ntXState, Off: 576 + 16*i, Size: 16, InUse: 512, Bits: 4},
-		}})
+		}, Also: []arch.WidePart{{Note: ntXState, Off: 160 + 16*i, Size: 16}}})
 	}
 	for i := range 8 {
 		regs = append(regs, arch.WideReg{Num: ST0 + trad.Reg(i), Name: fmt.Sprintf("st%d", i), Parts: []arch.WidePart{
 			{Note: arch.NTFPRegs, Off: 32 + 16*i, Size: 10},
-		}})
+		}, Also: []arch.WidePart{{Note: ntXState, Off: 32 + 16*i, Size: 10}}})
 	}
 	return regs
 }

@@ -17,6 +17,7 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			arch.GDBRegisters(32, "sp", "lr", "pc"),
 			arch.GDBRegisters(96, arch.Numbered("f", 8)...),
 			arch.GDBRegisters(32, "fps", "cpsr")),
-		Aliases: map[string]string{"fp": "r11", "ip": "r12", "r13": "sp", "r14": "lr", "r15": "pc", "TPIDRURO": "tpidruro"},
+		Aliases:  map[string]string{"fp": "r11", "ip": "r12", "r13": "sp", "r14": "lr", "r15": "pc", "TPIDRURO": "tpidruro"},
+		Settable: map[string]uint64{"cpsr": 0xf000_0000}, // N, Z, C, V
 	}
 })

@@ -34,15 +34,16 @@ const userBits = 48
 
 // Arch is the descriptor.
 var Arch = &arch.Arch{
-	Name:      "arm64",
-	Machine:   elf.EM_AARCH64,
-	Order:     binary.LittleEndian,
-	PtrSize:   8,
-	SFrameABI: []uint8{2},
-	GDB:       gdb,
-	PAuth:     true,
-	Regs:      registers(),
-	PC:        PC, SP: SP, FP: X29, RA: X30,
+	Name:       "arm64",
+	Machine:    elf.EM_AARCH64,
+	Order:      binary.LittleEndian,
+	PtrSize:    8,
+	SFrameABI:  []uint8{2},
+	Programs32: "arm",
+	GDB:        gdb,
+	PAuth:      true,
+	Regs:       registers(),
+	PC:         PC, SP: SP, FP: X29, RA: X30,
 	ThreadPointer:       []trad.Reg{TPIDR},
 	ThreadBlock:         16, // a pointer to the C library's table, and one to spare
 	SystemResult:        X0,
@@ -72,6 +73,7 @@ var Arch = &arch.Arch{
 	CallTarget:          callTarget,
 	Calls:               aapcs64{},
 	LongDouble:          abi.Float,
+	MaxAlign:            16,
 	VirtualInAdjustment: true,
 	ResolverFeatures:    true,
 

@@ -22,7 +22,8 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
 			"fp": "x29", "lr": "x30", "TPIDR_EL0": "tpidr",
 		},
-		Parts: parts(),
+		Parts:    parts(),
+		Settable: map[string]uint64{"cpsr": 0xf000_0000}, // N, Z, C, V
 	}
 })
 

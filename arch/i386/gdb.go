@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/x86"
 )
 
 // gdb has the registers of gdb's features/i386/32bit-core.xml and 32bit-sse.xml.
 var gdb = sync.OnceValue(func() *arch.GDB {
 	return &arch.GDB{
-		Names: []string{"i386", "i386:intel"},
+		Names: []string{"i386", "i386:intel", "i486", "i586", "i686"},
 		Registers: slices.Concat(
 			arch.GDBRegisters(32, "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip", "eflags", "cs", "ss", "ds", "es", "fs", "gs"),
 			arch.GDBRegisters(80, arch.Numbered("st", 8)...),
@@ -20,6 +21,7 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			arch.GDBRegisters(32, "mxcsr")),
 		Parts:      parts(),
 		SystemCall: "orig_eax",
+		Settable:   x86.Settable(),
 	}
 })
 

@@ -21,12 +21,12 @@ func wideRegs() (regs []arch.WideReg) {
 	for i := range 8 {
 		regs = append(regs, arch.WideReg{Num: XMM0 + trad.Reg(i), Name: fmt.Sprintf("ymm%d", i), Parts: []arch.WidePart{
 			{Note: control.NTPRXFPReg, Off: 160 + 16*i, Size: 16}, {Note: control.NTXState, Off: 576 + 16*i, Size: 16, InUse: 512, Bits: 4},
-		}})
+		}, Also: []arch.WidePart{{Note: control.NTXState, Off: 160 + 16*i, Size: 16}}})
 	}
 	for i := range 8 {
 		regs = append(regs, arch.WideReg{Num: ST0 + trad.Reg(i), Name: fmt.Sprintf("st%d", i), Parts: []arch.WidePart{
 			{Note: arch.NTFPRegs, Off: 28 + 10*i, Size: 10},
-		}})
+		}, Also: []arch.WidePart{{Note: control.NTXState, Off: 32 + 16*i, Size: 10}}})
 	}
 	return regs
 }

@@ -114,6 +114,8 @@ func (m *Machine) wayOut(code []byte, pc uint64) (row trad.Row, out arch.WayOut,
 			out = arch.Leaves
 		case (in.Flow == To || in.Flow == MaybeTo) && in.Return && u.plausible():
 			return u.row(row), out, length
+		case in.Flow == Away && len(ops) > 0 && !u.step(&in, ops): // a return whose address was replaced
+			return trad.Row{}, 0, 0
 		case in.Flow == Jump || in.Flow == To || in.Flow == Away:
 			if !u.takenDown() || !u.plausible() {
 				out = arch.Leaves

@@ -59,7 +59,15 @@ func (d *domain) Set(r Reg, v Value) { (*State)(d).Set(r, v, d.at) }
 func (d *domain) Constant(n int32) Value { return Value{constant, n} }
 
 // Round implements Domain. What comes out is not known.
-func (d *domain) Round(*Op, Value) Value { return Value{} }
+func (d *domain) Round(o *Op, v Value) Value {
+	if o.Dst == d.m.SP {
+		d.rounded = rounding{}
+		if from, ok := v.Distance(); ok && o.Base == d.m.SP {
+			d.rounded = rounding{d.at, from, o.Imm}
+		}
+	}
+	return Value{}
+}
 
 // Load implements Domain.
 func (d *domain) Load(o *Op, at Value) Value {

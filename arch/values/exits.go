@@ -31,8 +31,13 @@ func (m *Machine) Exits(code []byte, at int) (found arch.Exits) {
 		switch in.Flow {
 		case Stop:
 			continue
-		case To, MaybeTo, Away, Bad:
-			return found | arch.Returns
+		case Away:
+			found |= arch.Returns | arch.Computed
+			continue
+		case To, MaybeTo, Bad:
+			if found |= arch.Returns; in.Flow != MaybeTo {
+				continue
+			}
 		case Jump, Branch, BranchNE:
 			if to := in.Within(code); to == outside {
 				found |= arch.Jumps

@@ -100,6 +100,9 @@ func (k *packed) merge(s *State) (changed bool) {
 		}
 		k.teardown, changed = later, changed || later != k.teardown
 	}
+	if k.rounded != s.rounded && k.rounded != (rounding{}) {
+		k.rounded, changed = rounding{}, true
+	}
 	// A path without the call confirms what the call's return told; of two calls the first
 	// is the one that both paths depend on.
 	if k.call > s.call {

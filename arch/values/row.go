@@ -50,6 +50,11 @@ func (m *Machine) ReadSplit(code *arch.SplitFunction, pc uint64) (row trad.Row, 
 // Row returns the row for the instruction at offset off, or around it, of the code that
 // begins at address start; or for why not, a constant sentence.
 func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
+	return a.row(start, off, (*State).cfaRule)
+}
+
+// row is Row with the CFA that a state has by cfaRule.
+func (a *Analysis) row(start uint64, off int32, cfaRule func(*State) (trad.Rule, bool)) (row trad.Row, why string) {
 	i, ok := a.around(off)
 	if !ok {
 		return trad.Row{}, "no way through the code leads to the pc"
@@ -66,7 +71,7 @@ func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	if a.settingUp(s, a.nodes[i].at) || a.tearingDown(s, a.nodes[i].at) {
 		row.Flags |= trad.InPrologue
 	}
-	if row.CFA, ok = s.cfaRule(); !ok {
+	if row.CFA, ok = cfaRule(s); !ok {
 		return trad.Row{}, "the stack pointer's way cannot be followed"
 	}
 	if row.RA, ok = s.rule(a.m.RA); !ok {

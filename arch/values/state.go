@@ -34,7 +34,12 @@ type facts struct {
 	justCall bool   // nothing but no-operations since that call
 	teardown int32  // offset of the first of the instructions that tear the frame down, or intact
 	guess    bool
+	rounded  rounding
 }
+
+// A rounding is how the instruction at an offset has rounded the stack pointer down. from is its distance from
+// the CFA before. The zero rounding, whose mask is 0, is none.
+type rounding struct{ at, from, mask int32 }
 
 var nothing = [2]Reg{None, None}
 

@@ -45,14 +45,14 @@ func (d *Decoder) Decode(code []byte, at int, ops []values.Op) (values.Inst, []v
 			in.unknown(p)
 		} else {
 			in.Len, in.Kill = uint8(x.Len), d.killed(&x)
-			in.decode(&x, p, at, len(code))
+			in.decode(&x, p, code, at)
 		}
 	}
 	return in.Inst, in.ops
 }
 
-// decode takes in the instruction x, which p begins with, at an offset of code of n bytes.
-func (in *inst) decode(x *x86asm.Inst, p []byte, at, n int) {
+// decode takes in the instruction x, which p begins with, at an offset of code.
+func (in *inst) decode(x *x86asm.Inst, p, code []byte, at int) {
 	switch x.Op {
 	case x86asm.NOP, x86asm.PAUSE:
 		in.Nop, in.Kill = true, 0
@@ -90,13 +90,18 @@ func (in *inst) decode(x *x86asm.Inst, p []byte, at, n int) {
 			in.ops = append(in.ops, values.Const(in.ax(), 0))
 		}
 	case x86asm.RET, x86asm.LRET, x86asm.IRETQ, x86asm.IRETD, x86asm.IRET, x86asm.SYSRET, x86asm.SYSEXIT:
+		if x.Op == x86asm.RET && in.ReturnReplaced(code[:at]) {
+			in.Flow = values.Away
+			in.do(values.Add(in.sp(), in.sp(), int32(in.word)))
+			return
+		}
 		in.Flow, in.Return, in.By = values.To, true, in.ip
 	case x86asm.HLT, x86asm.UD1, x86asm.UD2, x86asm.INT:
 		if x.Op != x86asm.INT || x.Args[0] == x86asm.Imm(3) {
 			in.Flow = values.Stop
 		}
 	default:
-		in.branch(x, at, n)
+		in.branch(x, code, at)
 	}
 }
 
@@ -235,8 +240,8 @@ func (in *inst) arithmetic(x *x86asm.Inst) {
 	}
 }
 
-// branch takes in a branch, at an offset of code of n bytes.
-func (in *inst) branch(x *x86asm.Inst, at, n int) {
+// branch takes in a branch, at an offset of code.
+func (in *inst) branch(x *x86asm.Inst, code []byte, at int) {
 	rel, direct := x.Args[0].(x86asm.Rel)
 	next := at + x.Len
 	if in.entersKernel(x) {
@@ -247,8 +252,11 @@ func (in *inst) branch(x *x86asm.Inst, at, n int) {
 		in.Target = int64(next) + int64(rel)
 	}
 	switch {
-	case x.Op == x86asm.CALL && direct && rel == 0 && next < n: // pushes an address, no more
+	case x.Op == x86asm.CALL && direct && rel == 0 && next < len(code): // pushes an address, no more
 		in.pushed(values.None)
+	case x.Op == x86asm.CALL && direct && in.dropsReturn(code, in.Target):
+		in.pushed(values.None)
+		in.Flow = values.Jump
 	case x.Op == x86asm.CALL || x.Op == x86asm.LCALL:
 		in.Flow, in.Kill = values.Call, 0
 	case x.Op == x86asm.JMP && direct:
@@ -289,7 +297,9 @@ func (d *Decoder) killed(in *x86asm.Inst) (kill values.Set) {
 		kill = ax | cx | dx
 	case x86asm.SYSCALL:
 		kill = ax | cx | d.number[number11].Bit()
-	case x86asm.CMPXCHG, x86asm.CBW, x86asm.CWDE, x86asm.CDQE, x86asm.LAHF, x86asm.XLATB, x86asm.INT, x86asm.SYSENTER,
+	case x86asm.SYSENTER: // the kernel takes ebp from the stack, where the vDSO has pushed it, and goes on behind an int $0x80
+		kill = ax | cx | dx | d.number[numberBP].Bit()
+	case x86asm.CMPXCHG, x86asm.CBW, x86asm.CWDE, x86asm.CDQE, x86asm.LAHF, x86asm.XLATB, x86asm.INT,
 		x86asm.DAA, x86asm.DAS, x86asm.AAA, x86asm.AAS, x86asm.AAM, x86asm.AAD:
 		kill = ax
 	case x86asm.CMPXCHG8B, x86asm.CMPXCHG16B:

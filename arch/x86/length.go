@@ -26,7 +26,7 @@ func (in *inst) known(p []byte) bool {
 	case len(p) >= 3 && p[0] == 0xc5 && p[1]&3 == 0 && p[2] == 0x77:
 		in.Len, in.Nop = 3, true
 	case in.mode == 32 && len(p) >= 2 && p[0] == 0x0f && p[1] == 0x05: // syscall, which x86asm knows in 64-bit code alone
-		in.Len, in.Kill = 2, in.set(numberAX, numberCX)
+		in.Len, in.Kill = 2, in.set(numberAX, numberCX, numberBP) // as sysenter
 	default:
 		return false
 	}

@@ -83,6 +83,9 @@ func (d *Decoder) StubSlot(code []byte, start, got uint64) (slot uint64, length 
 	if at == len(code) {
 		return 0, 0, false
 	}
+	if slot, length, ok = d.thunkSlot(code, start, got); ok {
+		return slot, length, true
+	}
 	jump, _ := d.Decode(code, at, nil)
 	end := at + int(jump.Len)
 	if jump.Flow != values.Away || !d.throughMemory(code[at:end]) {

@@ -31,7 +31,7 @@ func (p *Processor) ReadAhead(t *testing.T, name, code string, off uint64, away 
 	}
 }
 
-// FuzzReadAhead fuzzes Arch.ReadAhead and Arch.Preserves: rows are of one instruction, and whole, and
+// FuzzReadAhead fuzzes Arch.ReadAhead, Arch.FindsFrame and Arch.Preserves: rows are of one instruction, and whole, and
 // those of fewer calls come first.
 func (p *Processor) FuzzReadAhead(f *testing.F, seeds [][]byte) {
 	for _, s := range seeds {
@@ -52,6 +52,11 @@ func (p *Processor) FuzzReadAhead(f *testing.F, seeds [][]byte) {
 			away := func(addr uint64) ([]byte, uint64) { // the same, over and over
 				at := addr % uint64(len(code))
 				return code[at:], addr
+			}
+			if p.Arch.FindsFrame != nil {
+				if _, steps := p.Arch.FindsFrame(code, start, pc, away); steps > 1<<10 {
+					t.Errorf("pc %#x: %d instructions were followed", pc, steps)
+				}
 			}
 			p.Arch.ReadAhead(code, start, pc, away, func(row trad.Row, calls int) bool {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {

@@ -40,6 +40,10 @@ func (p *Processor) FuzzReadFrame(f *testing.F, seeds [][]byte) {
 			if row, _, why := p.Machine.ReadFrame(code, start, pc); why == "" {
 				p.check(t, row, pc, start, start+uint64(len(code)))
 			}
+			p.Machine.JumpsAway(code, start)
+			if row, align, _ := p.Machine.ReadRounded(code, start, pc); align != 0 {
+				p.check(t, row, pc, start, start+uint64(len(code)))
+			}
 		})
 	})
 }
@@ -141,7 +145,8 @@ func (p *Processor) FuzzReferences(f *testing.F, seeds [][]byte) {
 	})
 }
 
-// FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows, and Arch.StubSlot.
+// FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows, and Arch.StubSlot; and
+// Arch.StubPath, Arch.ReturnPopped and Arch.Thunk, if the processor has them.
 func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromSP int32) bool) {
 	for _, s := range seeds {
 		f.Add(s, uint8(0))
@@ -155,6 +160,21 @@ func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromS
 			}
 			if _, length, ok := p.Arch.StubSlot(code, 0x1000, 0x3000); ok && (length <= 0 || length > len(code)) {
 				t.Errorf("a stub of %d bytes in %d", length, len(code))
+			}
+			if a := p.Arch; a.StubPath != nil {
+				read := func(addr uint64) []byte {
+					at := min(addr-0x1000, uint64(len(code)))
+					return code[at:min(at+16, uint64(len(code)))]
+				}
+				if n, ok := a.StubPath(0x1000, 0x1000+uint64(len(code)), 0x1000+uint64(off), read); ok && n < int32(a.PtrSize) {
+					t.Errorf("%d at offset %d of a path", n, off)
+				}
+				at := min(int(off), len(code))
+				a.ReturnPopped(code[at:], func() []byte { return code[:at] })
+				_, _, in := a.Thunk(code, at)
+				if begins := a.ThunkBegins(code[:at], code[at:]); in && !begins && code[at] != 0xe8 && code[at] != 0xc3 {
+					t.Errorf("%x: a thunk is at %#x, where none begins", code, at)
+				}
 			}
 		})
 	})
