@@ -162,7 +162,7 @@ func (im *Image) keepHeaders() {
 		return
 	}
 	if eh, err := elffile.ReadHeader(im.r); err == nil {
-		if f, err := elf.NewFile(eh.WithoutSections(im.r)); err == nil {
+		if f, err := elf.NewFile(eh.WithoutSections(eh.WithoutMany(im.r))); err == nil {
 			im.file.Store(f)
 		}
 	}

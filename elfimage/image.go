@@ -67,6 +67,9 @@ var ErrNoSection = errors.New("no such section")
 // archives or a virtual machine's code, which have no symbols and no tables.
 var ErrNotELF = elffile.ErrNotELF
 
+// maxPrograms bounds the program headers of a file that is no core file; real ones have a dozen.
+const maxPrograms = 1 << 16
+
 // Open reads the headers of an ELF file of size bytes. r must stay
 // readable for as long as the image is used. A file whose section headers are
 // missing or broken is opened without sections: its segments still serve.
@@ -82,14 +85,21 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	var broken error
 	if eh.ShOff > 0 {
 		if broken = eh.CheckSections(r, size); broken == nil {
-			f, broken = elf.NewFile(r)
+			f, broken = elf.NewFile(eh.WithoutMany(r))
 		}
 	}
 	if f == nil {
-		f, err = elf.NewFile(eh.WithoutSections(r))
+		f, err = elf.NewFile(eh.WithoutSections(eh.WithoutMany(r)))
+	}
+	var programs []elf.ProgHeader
+	if err == nil {
+		programs, err = eh.Programs(f, r, size)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ELF headers: %w", err)
+	}
+	if len(programs) > maxPrograms && f.Type != elf.ET_CORE {
+		return nil, fmt.Errorf("read ELF headers: %d program headers: more than %d are not believed", len(programs), maxPrograms)
 	}
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
@@ -97,9 +107,7 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 		broken: broken, r: r, raw: raw, size: size, there: there,
 	}
 	im.file.Store(f)
-	for _, p := range f.Progs {
-		im.Progs = append(im.Progs, p.ProgHeader)
-	}
+	im.Progs = programs
 	im.BuildID = im.readBuildID()
 	return im, nil
 }

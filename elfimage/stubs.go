@@ -9,7 +9,7 @@ import (
 type stubs struct {
 	lo, hi uint64
 	first  uint64 // length of the first stub, which binds
-	size   uint64 // of the others
+	size   uint64 // of the others; 0 if it is not known
 }
 
 // StubSections returns the sections of linkage stubs (procedure linkage tables). Linkers mark them by
@@ -37,9 +37,10 @@ func (im *Image) linkage() []stubs {
 			if s.Entsize == 0 && r != nil && r.Entsize > 0 {
 				x.first, x.size = stubSizes(s.Size, r.Size/r.Entsize)
 			}
-			if x.size >= minStub {
-				im.stubs = append(im.stubs, x)
+			if x.size < minStub {
+				x.size = 0
 			}
+			im.stubs = append(im.stubs, x)
 		}
 	})
 	return im.stubs
@@ -51,7 +52,7 @@ const minStub, maxStub = 8, 32 // bytes
 // those of static programs). The section has size bytes: a first stub, unless first is 0, and n of each
 // bytes. Both are 0 if no such lengths fill the section.
 func stubSizes(size, n uint64) (first, each uint64) {
-	for _, first := range []uint64{32, 16, 0} {
+	for _, first := range []uint64{32, 16, 0, 48} { // 48: with a thunk
 		if n == 0 || size <= first || (size-first)%n != 0 {
 			continue
 		}
@@ -62,13 +63,23 @@ func stubSizes(size, n uint64) (first, each uint64) {
 	return 0, 0
 }
 
+// StubSection returns the range [lo, hi) of the section of linkage stubs that holds addr.
+func (im *Image) StubSection(addr uint64) (lo, hi uint64, ok bool) {
+	for _, x := range im.linkage() {
+		if addr-x.lo < x.hi-x.lo {
+			return x.lo, x.hi, true
+		}
+	}
+	return 0, 0, false
+}
+
 // Stub returns the range [lo, hi) of the linkage stub (entry of the procedure linkage table) that
 // holds addr. A file calls a function of another file through a stub.
 func (im *Image) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	for _, x := range im.linkage() {
 		off := addr - x.lo
 		switch {
-		case off >= x.hi-x.lo:
+		case off >= x.hi-x.lo || x.size == 0:
 			continue
 		case off < x.first:
 			return x.lo, x.lo + x.first, true

@@ -53,6 +53,36 @@ func TestThere(t *testing.T) {
 	}
 }
 
+// TestNamesNowhere: of a file with more sections than its header counts, the section of their names is not believed where there is none:
+// debug/elf panics.
+func TestNamesNowhere(t *testing.T) {
+	program, err := os.ReadFile(gdbtest.Testdata(t, "bin", "mix-v3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count = 0xff10
+	order, at := binary.LittleEndian, len(program)
+	data := append(bytes.Clone(program), make([]byte, 64*count)...)
+	order.PutUint64(data[40:], uint64(at))
+	order.PutUint16(data[60:], 0)
+	for i := range count {
+		order.PutUint32(data[at+64*i+4:], uint32(elf.SHT_PROGBITS))
+		data[at+64*i+48] = 1 // sh_addralign
+	}
+	order.PutUint32(data[at+4:], uint32(elf.SHT_NULL))
+	order.PutUint64(data[at+32:], count)
+	for _, names := range []struct {
+		index uint16
+		link  uint32
+	}{{0xffff, count}, {0xffff, 1 << 31}, {0xff20, 0}} {
+		order.PutUint16(data[62:], names.index)
+		order.PutUint32(data[at+40:], names.link)
+		if _, err := New(bytes.NewReader(data), int64(len(data))); err == nil {
+			t.Errorf("names in section %#x, %#x: no error", names.index, names.link)
+		}
+	}
+}
+
 // Section headers are not read if they lead to many bytes of names, or to none.
 func TestSections(t *testing.T) {
 	program, err := os.ReadFile(gdbtest.Testdata(t, "bin", "mix-v3"))

@@ -16,8 +16,10 @@ type Header struct {
 	Order binary.ByteOrder
 	Is64  bool
 	PhOff uint64
-	PhNum int
+	PhNum int // also if e_phnum cannot count them: of processes with more mappings, core files have them in section header 0
 
+	phentsize int
+	many      bool // section header 0 counts them
 	ShOff     uint64
 	shentsize int
 	shnum     int
@@ -42,12 +44,13 @@ func ReadHeader(r io.ReaderAt) (h Header, err error) {
 		h.Order = binary.BigEndian
 	}
 	if h.Is64 {
-		h.PhOff, h.PhNum = h.Order.Uint64(b[32:]), int(h.Order.Uint16(b[56:]))
+		h.PhOff, h.phentsize, h.PhNum = h.Order.Uint64(b[32:]), int(h.Order.Uint16(b[54:])), int(h.Order.Uint16(b[56:]))
 		h.ShOff, h.shentsize, h.shnum, h.shstrndx = h.Order.Uint64(b[40:]), int(h.Order.Uint16(b[58:])), int(h.Order.Uint16(b[60:])), int(h.Order.Uint16(b[62:]))
 	} else {
-		h.PhOff, h.PhNum = uint64(h.Order.Uint32(b[28:])), int(h.Order.Uint16(b[44:]))
+		h.PhOff, h.phentsize, h.PhNum = uint64(h.Order.Uint32(b[28:])), int(h.Order.Uint16(b[42:])), int(h.Order.Uint16(b[44:]))
 		h.ShOff, h.shentsize, h.shnum, h.shstrndx = uint64(h.Order.Uint32(b[32:])), int(h.Order.Uint16(b[46:])), int(h.Order.Uint16(b[48:])), int(h.Order.Uint16(b[50:]))
 	}
+	h.countMany(r)
 	return h, nil
 }
 
@@ -62,21 +65,23 @@ func (h *Header) SectionsEnd() uint64 {
 }
 
 // WithoutSections shows an ELF file as if it had no section headers.
-func (h *Header) WithoutSections(r io.ReaderAt) io.ReaderAt { return &withoutSections{r, h} }
-
-type withoutSections struct {
-	io.ReaderAt
-	h *Header
+func (h *Header) WithoutSections(r io.ReaderAt) io.ReaderAt {
+	// e_shoff, and e_shnum with e_shstrndx.
+	if h.Is64 {
+		return &without{r, [][2]int64{{40, 48}, {60, 64}}}
+	}
+	return &without{r, [][2]int64{{32, 36}, {48, 52}}}
 }
 
-func (w *withoutSections) ReadAt(p []byte, off int64) (int, error) {
+// without shows a file with zeros in some of its fields.
+type without struct {
+	io.ReaderAt
+	fields [][2]int64 // offsets of their beginnings and ends
+}
+
+func (w *without) ReadAt(p []byte, off int64) (int, error) {
 	n, err := w.ReaderAt.ReadAt(p, off)
-	// e_shoff, and e_shnum with e_shstrndx.
-	fields := [][2]int64{{32, 36}, {48, 52}}
-	if w.h.Is64 {
-		fields = [][2]int64{{40, 48}, {60, 64}}
-	}
-	for _, f := range fields {
+	for _, f := range w.fields {
 		for at := max(f[0], off); at < min(f[1], off+int64(n)); at++ {
 			p[at-off] = 0
 		}

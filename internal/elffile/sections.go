@@ -32,7 +32,7 @@ func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 			count = s.size
 		}
 		if h.shstrndx == int(elf.SHN_XINDEX) {
-			names = uint64(s.link & 0x7fff_ffff)
+			names = uint64(s.link)
 		}
 	}
 	if count > (uint64(size)-h.ShOff)/uint64(h.shentsize) {
@@ -43,8 +43,11 @@ func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("%w: %w", errSections, err)
 	}
 	at := func(i uint64) section { return h.section(table[i*uint64(h.shentsize):]) }
-	if names == 0 || names >= count {
+	if names == 0 {
 		return nil // debug/elf reads no names
+	}
+	if names >= count { // debug/elf would panic
+		return fmt.Errorf("%w: their names are in section %d of %d", errSections, names, count)
 	}
 	n := at(names)
 	if n.flags&uint64(elf.SHF_COMPRESSED) != 0 || n.offset > uint64(size) || n.size > uint64(size)-n.offset {
@@ -88,7 +91,8 @@ func (h *Header) section(b []byte) section {
 // New is [elf.NewFile] for a file of size bytes that is not trusted. It reads through [Solid].
 func New(r io.ReaderAt, size int64) (*elf.File, error) {
 	r = Solid(io.NewSectionReader(r, 0, size))
-	switch h, err := ReadHeader(r); {
+	h, err := ReadHeader(r)
+	switch {
 	case err == nil:
 		if err := h.CheckSections(r, size); err != nil {
 			return nil, err
@@ -96,5 +100,5 @@ func New(r io.ReaderAt, size int64) (*elf.File, error) {
 	case size < int64(len(elf.ELFMAG)): // debug/elf says no more than EOF
 		return nil, ErrNotELF
 	}
-	return elf.NewFile(r)
+	return elf.NewFile(h.WithoutMany(r))
 }

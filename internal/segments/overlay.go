@@ -45,7 +45,7 @@ func (m *Overlay) fromFile(addr uint64, p []byte) int {
 		p = p[:min(uint64(len(p)), m.Own.List[i].Lo-addr)]
 	}
 	module := m.Modules.FindFile(addr)
-	if module == nil {
+	if module == nil || module.Doubted() {
 		return 0
 	}
 	im, bias, err := module.Image()

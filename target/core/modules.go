@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
 	"path"
@@ -69,6 +70,7 @@ func (l *loader) load(t *Target) {
 		t.Exe = l.opts.Exe
 	}
 	t.modules = target.NewModules(list, l.code(list))
+	t.modules.Present = l.own
 	t.memory = &segments.Overlay{Own: l.own, Modules: t.modules}
 	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
 }
@@ -130,7 +132,7 @@ func (l *loader) mapped() (list []*target.Module) {
 			m.Exec = l.leftOut(m)
 		}
 	}
-	for _, f := range procmaps.Files(l.notes.files) {
+	for _, f := range procmaps.Files(l.withCode(l.notes.files)) {
 		if f.Code {
 			module := l.files.Module
 			if f.Deleted {
@@ -143,6 +145,23 @@ func (l *loader) mapped() (list []*target.Module) {
 		list = append(list, m)
 	}
 	return list
+}
+
+// withCode adds executable memory that no file has: it may be a copy of a file's code.
+func (l *loader) withCode(files []procmaps.Mapping) []procmaps.Mapping {
+	var maps []procmaps.Mapping
+	for i := range l.own.List {
+		s := &l.own.List[i]
+		if _, is := procmaps.Find(files, s.Lo); s.Flags&elf.PF_X != 0 && !is {
+			maps = append(maps, procmaps.Mapping{Lo: s.Lo, Hi: s.Hi, Exec: true})
+		}
+	}
+	if len(maps) == 0 {
+		return files
+	}
+	maps = append(maps, files...)
+	slices.SortStableFunc(maps, func(a, b procmaps.Mapping) int { return cmp.Compare(a.Lo, b.Lo) })
+	return maps
 }
 
 // leftOut reports whether m, a mapping for which the core has no segment, may be code: gdb's cores
