@@ -47,6 +47,7 @@ func (p *Program) Refresh() error {
 		return err
 	}
 	p.maps, p.modules = string(text), procmaps.Modules(maps, p.module)
+	p.modules.Present = memory{}
 	return nil
 }
 

@@ -24,15 +24,16 @@ type Module struct {
 	// calls it at most once.
 	OpenPE func() (*peimage.Image, error)
 
-	open   func() (*elfimage.Image, error)
-	placed bool // the image has the target's addresses
-	whole  bool // the file's first loadable segment begins where the first mapping does
-	shared bool // it is shared memory, which has a name and can hold anything
-	once   sync.Once
-	image  *elfimage.Image
-	bias   uint64
-	err    error
-	opened atomic.Bool
+	open    func() (*elfimage.Image, error)
+	placed  bool // the image has the target's addresses
+	whole   bool // the file's first loadable segment begins where the first mapping does
+	shared  bool // it is shared memory, which has a name and can hold anything
+	doubted bool // its code may be another than the image's: see Doubted
+	once    sync.Once
+	image   *elfimage.Image
+	bias    uint64
+	err     error
+	opened  atomic.Bool
 
 	peOnce sync.Once
 	pe     *peimage.Image
@@ -53,7 +54,7 @@ type Identity struct {
 // NewModule describes a module. The module calls open at most once, when its image is first asked
 // for. If open is nil, or returns neither an image nor an error, the module has no file.
 func NewModule(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
-	return &Module{Path: path, Mappings: mappings, open: open, shared: isShared(path)}
+	return &Module{Path: path, Mappings: mappings, open: open, shared: IsShared(path)}
 }
 
 // NewRegistered describes an object that the process has registered ([Modules.Register]). The
@@ -69,9 +70,9 @@ func NewWhole(path string, mappings []Mapping, open func() (*elfimage.Image, err
 	return &Module{Path: path, Mappings: mappings, open: open, whole: true}
 }
 
-// isShared reports whether a path is what the kernel calls shared memory that is no
-// file's: of memfd_create(2), of mmap(2) with MAP_SHARED|MAP_ANONYMOUS, of shmat(2).
-func isShared(path string) bool {
+// IsShared reports whether a path is what the kernel calls shared memory that is no
+// file's: of memfd_create(2), of mmap(2) with MAP_SHARED|MAP_ANONYMOUS or MAP_HUGETLB, of shmat(2).
+func IsShared(path string) bool {
 	for _, prefix := range [...]string{"/memfd:", "/dev/zero", "/dev/shm/", "/SYSV", "/anon_hugepage"} {
 		if strings.HasPrefix(path, prefix) {
 			return true
@@ -198,6 +199,16 @@ func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
 		return lo + bias, hi + bias, true
 	}
 	return 0, 0, false
+}
+
+// StubSection is [elfimage.Image.StubSection] for run-time addresses.
+func (m *Module) StubSection(addr uint64) (lo, hi uint64, ok bool) {
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0, 0, false
+	}
+	lo, hi, ok = im.StubSection(addr - bias)
+	return lo + bias, hi + bias, ok
 }
 
 // FunctionEntry is [elfimage.Image.FunctionEntry] for run-time addresses.

@@ -13,6 +13,7 @@ type Mapping struct {
 	Lo, Hi uint64 // [Lo, Hi)
 	Offset uint64 // of Lo in the mapped file, bytes
 	Exec   bool   // code may run here
+	Kernel string // the kernel's name for code that it has mapped itself, but for the vDSO: "[vsyscall]", "[uprobes]"
 }
 
 // Modules is what is mapped in a target at one moment, and the code that the process
@@ -31,6 +32,10 @@ type Modules struct {
 	// systems in it, which belong to no thread's stack. It may be nil: see [Modules.MemoryOr].
 	Memory Memory
 
+	// Present is the memory that the process really has: none that is read from mapped files in its place. It tells
+	// whether code in memory of no file is a copy of a file's. If it is nil, Memory serves.
+	Present Memory
+
 	// DebugFile returns the image of a module's separate debug file, nil if there is none. It is
 	// set before the first stack is walked, or stays nil: then nobody looks for such files.
 	DebugFile func(*Module) *elfimage.Image
@@ -38,6 +43,10 @@ type Modules struct {
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module
 	code  []Mapping // ascending by Lo: executable, module or not
+
+	kernel []Mapping // of code with a name of the kernel's
+
+	copied []*copied // ascending by Lo: code of no file that may be a copy of a module's
 
 	registered *registered      // nil where nobody knows how to find any
 	sought     atomic.Bool      // some were looked for
@@ -61,6 +70,9 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 		if c.Exec {
 			ms.code = append(ms.code, c)
 		}
+		if c.Exec && c.Kernel != "" {
+			ms.kernel = append(ms.kernel, c)
+		}
 	}
 	ms.share(ms.list)
 	for _, m := range ms.list {
@@ -73,6 +85,15 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 	}
 	sort.Slice(ms.spans, func(i, j int) bool { return ms.spans[i].Lo < ms.spans[j].Lo })
 	sort.Slice(ms.code, func(i, j int) bool { return ms.code[i].Lo < ms.code[j].Lo })
+	ms.findCopied(code)
+	return ms
+}
+
+// Only returns a list in which a module has all addresses. It serves who asks for addresses that are known to be the
+// module's.
+func Only(m *Module) *Modules {
+	ms := NewModules([]*Module{m}, nil)
+	ms.spans = []span{{Mapping{Hi: ^uint64(0), Exec: true}, m}}
 	return ms
 }
 
@@ -106,13 +127,14 @@ func (ms *Modules) All() []*Module {
 }
 
 // Find returns the module that is mapped at addr, or nil. That is a file, or an object that the process
-// has registered. An object counts where no file is mapped, or shared memory that has a name.
+// has registered. An object counts where no file is mapped, or shared memory that has a name. If the process has
+// copied a file's code to memory of no file, at the same addresses, the file has it.
 func (ms *Modules) Find(addr uint64) *Module {
 	if ms == nil {
 		return nil
 	}
 	m := ms.FindFile(addr)
-	if m == nil || m.shared {
+	if m == nil || m.shared || m.doubted {
 		if object := ms.object(addr); object != nil {
 			return object
 		}
@@ -125,7 +147,13 @@ func (ms *Modules) FindFile(addr uint64) *Module {
 	if ms == nil {
 		return nil
 	}
-	return findSpan(ms.spans, addr)
+	m := findSpan(ms.spans, addr)
+	if len(ms.copied) > 0 && (m == nil || m.shared) {
+		if of := ms.copyOf(addr); of != nil {
+			return of
+		}
+	}
+	return m
 }
 
 // FindData is Find, but also finds the module of memory that no file has: of the zeros that a program's variables begin
@@ -171,6 +199,18 @@ func (ms *Modules) IsCode(addr uint64) bool {
 		return true
 	}
 	return ms.ProbeCode != nil && ms.FindFile(addr) == nil && ms.ProbeCode(addr)
+}
+
+// KernelName returns the kernel's name for the code at addr, if that is the kernel's own and in no module: "[vsyscall]".
+func (ms *Modules) KernelName(addr uint64) string {
+	if ms != nil {
+		for i := range ms.kernel {
+			if m := &ms.kernel[i]; addr >= m.Lo && addr < m.Hi {
+				return m.Kernel
+			}
+		}
+	}
+	return ""
 }
 
 // CodeEnd returns the first address behind the contiguous executable memory that holds addr, whatever

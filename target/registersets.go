@@ -16,8 +16,9 @@ type RegisterSet struct {
 // RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs).
 type RegisterSets []RegisterSet
 
-// MaxRegisterSet is the size of the largest set that is kept, bytes. With AVX-512, NT_X86_XSTATE has 2,696.
-const MaxRegisterSet = 4096
+// MaxRegisterSet is the size of the largest set that is kept, bytes. NT_X86_XSTATE has 2,696 with AVX-512, and 11,008 with
+// AMX; NT_ARM_SVE has 8,768 with the longest vectors.
+const MaxRegisterSet = 16 << 10
 
 // WideSets returns the types of the sets that have a processor's wide registers.
 func WideSets(a *arch.Arch) (notes []uint32) {
@@ -37,8 +38,11 @@ func WideSets(a *arch.Arch) (notes []uint32) {
 func (s RegisterSets) ReadRegister(a *arch.Arch, r trad.Reg, offset int, b []byte) error {
 	done, at := 0, 0 // at is where the part begins in the register
 	if w := a.Wide(r); w != nil {
-		for _, p := range w.Parts {
+		for i, p := range w.Parts {
 			lo, hi := max(offset, at), min(offset+len(b), at+p.Size)
+			if i < len(w.Also) && w.Also[i].Size == p.Size && s.of(p.Note) == nil {
+				p = w.Also[i]
+			}
 			if data := s.of(p.Note); lo < hi && p.Off+hi-at <= len(data) {
 				copy(b[lo-offset:hi-offset], data[p.Off+lo-at:])
 				done += hi - lo

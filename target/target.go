@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -96,6 +97,10 @@ type noMemory struct{}
 func (noMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	return 0, fmt.Errorf("memory at %#x: %w: there is none", addr, ErrUnmapped)
 }
+
+// ErrNoUserContext says that a thread never runs user code: the kernel runs it for the process. Errors of Registers
+// wrap it.
+var ErrNoUserContext = errors.New("thread never runs user code")
 
 // ErrUnmapped says that an address cannot be read. Errors of ReadMemory wrap it.
 var ErrUnmapped = elfimage.ErrUnmapped

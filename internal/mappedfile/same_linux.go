@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -39,6 +40,9 @@ func (p *Process) same(file *os.File, m *procmaps.File) bool {
 	if err != nil {
 		return false
 	}
+	if m.Offset != 0 && p.sameCode(inFile, m) { // a part of the file that is mapped once more, elsewhere
+		return true
+	}
 	if mapped := p.mappedID(inFile, m); inFile.BuildID != "" || mapped != "" {
 		return inFile.BuildID == mapped
 	}
@@ -49,6 +53,26 @@ func (p *Process) same(file *os.File, m *procmaps.File) bool {
 	n, _ := file.ReadAt(a[:], 0)
 	_, err = p.Memory.ReadMemory(m.Mappings[0].Lo, b[:n])
 	return err == nil && bytes.Equal(a[:n], b[:n])
+}
+
+// sameCode reports whether the code that is mapped is the file's.
+func (p *Process) sameCode(file *elfimage.Image, m *procmaps.File) bool {
+	bias, err := target.LoadBias(file, m.Mappings)
+	if err != nil {
+		return false
+	}
+	for _, x := range m.Mappings {
+		if x.Exec {
+			same, known := target.SameCode(file, bias, p.Memory, x.Lo, x.Hi)
+			return same && known
+		}
+	}
+	return false
+}
+
+// holds reports whether an address is in one of the file's mappings.
+func holds(m *procmaps.File, addr uint64) bool {
+	return slices.ContainsFunc(m.Mappings, func(x target.Mapping) bool { return addr >= x.Lo && addr < x.Hi })
 }
 
 // asMapped returns the device and the inode that a mapping of file has.
@@ -94,7 +118,7 @@ func (p *Process) mappedID(file *elfimage.Image, m *procmaps.File) string {
 	}
 	s := file.ELF().Section(".note.gnu.build-id")
 	bias, err := target.LoadBias(file, m.Mappings)
-	if err != nil || p.Memory == nil || s == nil || s.Flags&elf.SHF_ALLOC == 0 || s.FileSize > maxNotes {
+	if err != nil || p.Memory == nil || s == nil || !holds(m, s.Addr+bias) || s.Flags&elf.SHF_ALLOC == 0 || s.FileSize > maxNotes {
 		return ""
 	}
 	notes := make([]byte, s.FileSize)

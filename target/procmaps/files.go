@@ -6,7 +6,10 @@ import "github.com/sfwalk/sfwalk/target"
 type File struct {
 	Mapping                   // the first of them
 	Mappings []target.Mapping // ascending
-	Code     bool             // at least one of them is executable
+	Code     bool             // at least one of them is executable, or a copy of the file's code lies among them
+
+	writable   bool // at least one of the mappings is
+	besideCopy bool // executable memory of no file lies among or beside them
 }
 
 // origin identifies a file.
@@ -18,24 +21,55 @@ type origin struct {
 
 // Files groups the mappings of files, in the order of their first ones. It leaves out mappings
 // without any permission, which only reserve addresses.
+//
+// A file has code, too, if executable memory of no file lies among its mappings: a program may have copied its code
+// there, all of it.
 func Files(maps []Mapping) []*File {
 	var list []*File
 	current := make(map[origin]*File)
+	var below *File
+	var copies []*Mapping // executable memory of no file behind below
 	for i := range maps {
 		m := &maps[i]
+		shared := target.IsShared(m.Path)
+		if m.Exec && (m.Inode == 0 && m.Path == "" || shared) {
+			copies = append(copies, m)
+		}
 		if !m.IsFile() || !m.Read && !m.Write && !m.Exec {
 			continue
 		}
 		key := origin{m.Major, m.Minor, m.Inode, m.Path}
-		if at := current[key]; at != nil && at.add(m) {
+		at := current[key]
+		if at == nil || !at.add(m) {
+			at = &File{Mapping: *m, Mappings: []target.Mapping{m.Target()}, Code: m.Exec, writable: m.Write}
+			current[key] = at
+			list = append(list, at)
+		}
+		if shared {
 			continue
 		}
-		at := &File{Mapping: *m, Mappings: []target.Mapping{m.Target()}, Code: m.Exec}
-		current[key] = at
-		list = append(list, at)
+		for _, c := range copies {
+			if below == at || at.Offset > 0 && c.Hi == at.Lo {
+				at.besideCopy = true
+			}
+			if below != nil && below.end() == c.Lo {
+				below.besideCopy = true
+			}
+		}
+		below, copies = at, copies[:0]
+	}
+	for _, c := range copies {
+		if below != nil && below.end() == c.Lo {
+			below.besideCopy = true
+		}
+	}
+	for _, f := range list {
+		f.Code = f.Code || f.besideCopy && f.writable // libraries and programs have data
 	}
 	return list
 }
+
+func (f *File) end() uint64 { return f.Mappings[len(f.Mappings)-1].Hi }
 
 // Modules makes a list of modules. It calls module for each file that has code, and for the vDSO.
 // Executable memory of no file is listed as code, too.
@@ -56,6 +90,9 @@ func Modules(maps []Mapping, module func(*File) *target.Module) *target.Modules 
 		case m.IsVDSO():
 			list = append(list, module(&File{Mapping: *m, Mappings: []target.Mapping{one}, Code: true}))
 		case m.Exec:
+			if isKernels(m.Path) {
+				one.Kernel = m.Path
+			}
 			code = append(code, one)
 		}
 	}
@@ -74,6 +111,7 @@ func (f *File) add(m *Mapping) bool {
 	}
 	f.Mappings = append(f.Mappings, m.Target())
 	f.Code = f.Code || m.Exec
+	f.writable = f.writable || m.Write
 	return true
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -47,6 +48,7 @@ type threadNote struct {
 	Name    string `json:"name"`
 	HeldNS  int64  `json:"held_ns"`
 	Error   string `json:"error,omitempty"`
+	Kernel  bool   `json:"kernel,omitempty"` // Error wraps target.ErrNoUserContext
 	MovedOn bool   `json:"moved_on,omitempty"`
 	// Registers names the known registers; nil stands for all that the core has.
 	Registers []string `json:"registers,omitzero"`
@@ -88,7 +90,7 @@ func (s *Snapshot) note() ([]byte, error) {
 		t := &s.Threads[i]
 		th := threadNote{TID: t.TID, Name: t.Comm, HeldNS: int64(t.Held), MovedOn: t.MovedOn}
 		if t.Err != nil {
-			th.Error = t.Err.Error()
+			th.Error, th.Kernel = t.Err.Error(), errors.Is(t.Err, target.ErrNoUserContext)
 		}
 		if slices.ContainsFunc(all, func(r arch.KernelReg) bool { return !t.Regs.Known.Has(r.Reg) }) {
 			th.Registers = []string{}
@@ -154,11 +156,20 @@ func parseNote(text []byte) (*note, error) {
 	return n, nil
 }
 
+// kernelThread is an error that wraps [target.ErrNoUserContext].
+type kernelThread struct{ error }
+
+// Unwrap returns [target.ErrNoUserContext].
+func (kernelThread) Unwrap() error { return target.ErrNoUserContext }
+
 // apply sets the fields of t that the thread's note has.
 func (n *threadNote) apply(a *arch.Arch, t *Thread) {
 	t.Comm, t.Held, t.MovedOn = n.Name, time.Duration(n.HeldNS), n.MovedOn
 	if n.Error != "" {
 		t.Err = errors.New(strings.ToValidUTF8(n.Error, "?"))
+		if n.Kernel {
+			t.Err = kernelThread{t.Err}
+		}
 	}
 	if n.Registers == nil {
 		return
