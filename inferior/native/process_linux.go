@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/guard"
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -66,7 +67,7 @@ func Open(pid int) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{PID: pid, Exe: look.Exe, look: look, threads: map[int]*Thread{}}
-	p.maps, _ = os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	p.maps, _ = os.ReadFile(procdir.File(pid, "maps"))
 	p.memory = memory{process: p, breakpoints: map[uint64][]byte{}}
 	if err := p.startGuard(); err != nil {
 		look.Close()
@@ -87,6 +88,11 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 	for _, tid := range o.Threads {
 		if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", p.PID, tid)); err != nil {
 			return fmt.Errorf("attach %d: thread %d: %w", p.PID, tid, live.ErrNoThread)
+		}
+	}
+	for _, tid := range o.Threads {
+		if guard.Ended(p.PID, tid) {
+			return fmt.Errorf("attach %d: thread %d has ended, and others live on: %w", p.PID, tid, live.ErrNoThread)
 		}
 	}
 	jobcontrol.Hold()
@@ -211,7 +217,7 @@ func (p *Process) Memory() target.Memory { return &p.memory }
 func (p *Process) Modules() *target.Modules {
 	if p.ran {
 		p.ran = false
-		if maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID)); err == nil && !bytes.Equal(maps, p.maps) {
+		if maps, err := os.ReadFile(procdir.File(p.PID, "maps")); err == nil && !bytes.Equal(maps, p.maps) {
 			if look, err := p.look.LookAgain(); err == nil {
 				p.before = append(p.before, p.look) // others may still use its modules
 				p.look, p.maps = look, maps
@@ -262,7 +268,7 @@ func (p *Process) ClearBreakpoint(addr uint64) error {
 
 // EntryPoint implements [inferior.Process].
 func (p *Process) EntryPoint() (uint64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
+	text, err := os.ReadFile(procdir.File(p.PID, "auxv"))
 	if err != nil {
 		return 0, err
 	}

@@ -76,6 +76,9 @@ func TestLeft(t *testing.T) {
 	for _, flags := range [][]string{{"-O0"}, {"-O2"}, {"-O2", "-static"}} {
 		x := startThrows(t, flags...)
 		for _, alone := range []bool{false, true} {
+			if alone && slices.Contains(flags, "-static") {
+				continue // a thread that is stopped may hold the lock that each exception takes in a static program
+			}
 			x.Alone = alone
 			x.to(t, "thrower", x.thread.ID())
 			// Until the frame has gone, and only until then.

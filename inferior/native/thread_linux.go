@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/guard"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -158,28 +159,27 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	return t.each(r, offset, len(b), func(_ *place, set []byte, lo, hi, at int) { copy(b[at:], set[lo:hi]) })
 }
 
-// WriteRegister implements [target.WritableThread].
+// WriteRegister implements [target.WritableThread]. A part is written before the set of the next one is read: that may
+// have the first part, too, as NT_X86_XSTATE has the lower halves of vector registers.
 func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
-	changed := map[uint32][]byte{}
+	if err := t.each(r, offset, len(b), func(*place, []byte, int, int, int) {}); err != nil {
+		return err
+	}
+	var failed error
 	err := t.each(r, offset, len(b), func(p *place, set []byte, lo, hi, at int) {
-		if changed[p.Note] == nil {
-			changed[p.Note] = slices.Clone(set)
-		}
-		set = changed[p.Note]
+		set = slices.Clone(set)
 		copy(set[lo:hi], b[at:])
 		if p.Bits != 0 && p.InUse < len(set) {
 			set[p.InUse] |= p.Bits
 		}
-	})
-	if err != nil {
-		return err
-	}
-	for note, set := range changed {
-		if err := t.write(note, set); err != nil {
-			return err
+		if failed == nil {
+			failed = t.write(p.Note, set)
 		}
+	})
+	if failed != nil {
+		return failed
 	}
-	return nil
+	return err
 }
 
 // Save implements [inferior.Thread].
@@ -277,7 +277,7 @@ func (p *Process) memoryParent() int {
 	if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent); err != nil || parent == 0 {
 		return 0
 	}
-	if !guard.SameMemory(p.PID, parent) {
+	if !guard.SameMemory(procdir.Thread(p.PID), parent) {
 		return 0
 	}
 	return parent

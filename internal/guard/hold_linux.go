@@ -34,7 +34,7 @@ func (g *guard) attach(r *Request) (err error) {
 			if g.threads[tid] != nil {
 				continue
 			}
-			if err := ptrace(ptraceSeize, tid, 0, options); err == syscall.ESRCH && g.all || err == syscall.EPERM && g.all && isZombie(g.pid, tid) {
+			if err := ptrace(ptraceSeize, tid, 0, options); err == syscall.ESRCH && g.all || err == syscall.EPERM && g.all && (isZombie(g.pid, tid) || isWorker(g.pid, tid)) {
 				continue
 			} else if err != nil {
 				return err
@@ -93,11 +93,27 @@ func taskState(pid, tid int) byte {
 	return 0
 }
 
+// isWorker reports whether a thread is one that the kernel runs for the process (io_uring's, vhost's): some releases of the kernel let nobody
+// trace it.
+func isWorker(pid, tid int) bool {
+	const ioWorker, userWorker = 0x10, 0x4000 // PF_IO_WORKER, PF_USER_WORKER (linux/sched.h)
+	text, err := os.ReadFile(taskFile(pid, tid, "stat"))
+	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if err != nil || len(f) < 7 {
+		return false
+	}
+	flags, err := strconv.ParseUint(string(f[6]), 10, 64)
+	return err == nil && flags&(ioWorker|userWorker) != 0
+}
+
 // isZombie reports whether a thread has ended.
 func isZombie(pid, tid int) bool {
 	s := taskState(pid, tid)
 	return s == 0 || s == 'Z' || s == 'X'
 }
+
+// Ended reports whether a thread of a process has ended. The first thread stays as a zombie while others live on.
+func Ended(pid, tid int) bool { return isZombie(pid, tid) }
 
 // ownID returns the ID that a process has in its own PID namespace.
 func ownID(pid int) int {

@@ -241,13 +241,18 @@ func (x *tracee) readRegisters(f *files, room []byte) {
 	case err != nil:
 		x.err = fmt.Errorf("thread %d: read registers: %w", x.tid, err)
 	case pc == 0 && sp == 0:
-		x.err = &refusal{ErrNoUserContext, fmt.Sprintf("thread %d is a worker of the kernel's (io_uring, vhost): it has no user stack", x.tid)}
+		x.err = ofKernel(x.tid)
 		x.regs = arch.Registers{}
 	}
 	if f.values && x.err == nil && x.state != gone {
 		x.sets = readWideSets(a, x.tid, f.setRoom, f.lastSets)
 		f.lastSets = x.sets
 	}
+}
+
+// ofKernel says that a thread is one that the kernel runs for the process.
+func ofKernel(tid int) error {
+	return &refusal{ErrNoUserContext, fmt.Sprintf("thread %d is a worker of the kernel's (io_uring, vhost): it has no user stack", tid)}
 }
 
 // blockedRegisters reads PC and SP of a thread that could not be stopped. For a blocked thread, the

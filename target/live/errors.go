@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // These errors say why a process, or one thread of it, cannot be read. Errors of [Attach] wrap one
@@ -22,7 +24,7 @@ var (
 	ErrTraced        = errors.New("traced by another process")
 	ErrPermission    = errors.New("operation not permitted")
 	ErrNotStopped    = errors.New("thread cannot be stopped")
-	ErrNoUserContext = errors.New("thread never runs user code")
+	ErrNoUserContext = target.ErrNoUserContext
 
 	// ErrExited says that the process has ended, or runs another program since execve(2).
 	ErrExited = errors.New("process has ended or runs another program")

@@ -26,6 +26,7 @@ type files struct {
 	root    *os.File // the process's root folder; nil if refused
 	ownRoot *os.File // our own root folder
 	exe     *os.File // the program; nil if it cannot be opened
+	whole   *os.File // the folder of a thread, if the first thread has ended; else nil
 
 	// Room for the registers, the copies and the text of the maps, if they fit.
 	registerRoom, setRoom, copyRoom, mapsRoom []byte
@@ -65,6 +66,7 @@ func (f *files) openAll(tid int) error {
 	f.root, _ = f.proc.openat(taskFile(tid, "root"), unix.O_PATH|unix.O_DIRECTORY)
 	f.ownRoot, _ = os.Open("/")
 	f.exe, _ = f.proc.openat(taskFile(tid, "exe"), unix.O_RDONLY)
+	f.whole, _ = f.proc.whole(tid)
 	exe, err := f.proc.readlink(taskFile(tid, "exe"))
 	if err == nil {
 		f.exePath = strings.TrimSuffix(exe, " (deleted)")
@@ -127,7 +129,7 @@ func (f *files) closeOpened() bool {
 	if f.closed.Swap(true) {
 		return false
 	}
-	for _, file := range append(f.opened, f.pidfd, f.mem, f.root, f.ownRoot, f.exe) {
+	for _, file := range append(f.opened, f.pidfd, f.mem, f.root, f.ownRoot, f.exe, f.whole) {
 		if file != nil {
 			file.Close()
 		}

@@ -16,4 +16,11 @@ var hostArch = arch.ByName(runtime.GOARCH)
 
 // narrowArch is the architecture of the 32-bit programs that the kernel of this machine runs beside those of hostArch;
 // nil if it runs none, or if nobody knows how to read their threads.
-var narrowArch = map[string]*arch.Arch{"amd64": arch.ByName("386")}[runtime.GOARCH]
+var narrowArch = narrowOf(hostArch)
+
+func narrowOf(a *arch.Arch) *arch.Arch {
+	if a == nil || !a.Holds32 {
+		return nil
+	}
+	return a.Of32Bits()
+}

@@ -30,5 +30,9 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image,
 
 // process has the ways to the files that are mapped.
 func (f *files) process() *mappedfile.Process {
-	return &mappedfile.Process{Dir: f.proc.dir, Memory: f.memory, Root: f.root, OwnRoot: f.ownRoot, Exe: f.exe, ExePath: f.exePath, NoMapFiles: !useMapFiles}
+	dir := f.proc.dir
+	if f.whole != nil {
+		dir = f.whole
+	}
+	return &mappedfile.Process{Dir: dir, Memory: f.memory, Root: f.root, OwnRoot: f.ownRoot, Exe: f.exe, ExePath: f.exePath, NoMapFiles: !useMapFiles}
 }

@@ -23,7 +23,7 @@ func patient(t *testing.T, p *gdbtest.Process, f func(tr *tracer, x *tracee, jud
 		tr := &tracer{proc: proc, self: unix.Gettid()}
 		x := &tracee{tid: p.PID}
 		tr.tracees = []*tracee{x}
-		if x.state, x.err = tr.seize(x.tid); x.state != seized {
+		if x.state, x.err = tr.seize(x.tid, ""); x.state != seized {
 			t.Error(x.err)
 			return
 		}

@@ -123,7 +123,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 			x := fresh[0]
 			fresh = fresh[1:]
 			x.name = t.proc.comm(x.tid)
-			if x.state, x.err = t.seize(x.tid); x.state == seized {
+			if x.state, x.err = t.seize(x.tid, x.name); x.state == seized {
 				ready = append(ready, x)
 				t.watchOver(ready, held, late, s.stuck)
 			} else if x.state == failed {

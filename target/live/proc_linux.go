@@ -32,6 +32,29 @@ func openProc(pid int) (*proc, error) {
 	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid)), arch: hostArch}, nil
 }
 
+// whole opens the folder that shows the memory and the files of the process: p.dir, or, if the first thread has ended,
+// the folder of thread tid. The kernel lists only first threads in /proc, but knows the others there. The folder must
+// be one of this process's threads.
+func (p *proc) whole(tid int) (*os.File, error) {
+	if tid == p.pid { // the first thread lives
+		return nil, nil
+	}
+	s, err := p.status("")
+	if err != nil || !strings.Contains("XZ", s.state[:1]) {
+		return nil, err
+	}
+	name := "/proc/" + strconv.Itoa(tid)
+	fd, err := unix.Open(name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Faccessat(fd, "task/"+strconv.Itoa(p.pid), unix.F_OK, 0); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
 func (p *proc) openat(name string, flags int) (*os.File, error) {
 	fd, err := unix.Openat(int(p.dir.Fd()), name, flags|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -45,6 +68,11 @@ func (p *proc) readFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAll(f)
+}
+
+// readAll reads a file to its end, and closes it.
+func readAll(f *os.File) ([]byte, error) {
 	defer f.Close()
 	buf := make([]byte, 0, 512)
 	for {
@@ -126,7 +154,22 @@ type status struct {
 	sleeps string // how often the thread has gone to sleep
 }
 
-const kernelThread = 0x00200000 // PF_KTHREAD (linux/sched.h) in status.flags
+// Bits of status.flags (linux/sched.h).
+const (
+	kernelThread = 0x00200000 // PF_KTHREAD
+	ioWorker     = 0x00000010 // PF_IO_WORKER
+	userWorker   = 0x00004000 // PF_USER_WORKER, since Linux 6.4; it meant something else before
+)
+
+// isWorker reports whether a thread, whose name is given, is one that the kernel runs for the process (io_uring's, vhost's).
+// Some releases of the kernel let nobody trace it. Anybody may have such a name: the flags decide.
+func (p *proc) isWorker(tid int, name string) bool {
+	if !strings.HasPrefix(name, "iou-") && !strings.HasPrefix(name, "vhost-") {
+		return false
+	}
+	s, err := p.status(taskFile(tid, ""))
+	return err == nil && s.flags&(ioWorker|userWorker) != 0
+}
 
 // status reads the state of the process (prefix "") or of one of its threads (prefix "task/TID/").
 func (p *proc) status(prefix string) (s status, err error) {

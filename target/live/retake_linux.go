@@ -280,7 +280,7 @@ func (f *files) gone() error {
 
 // stopOne stops one thread.
 func (t *tracer) stopOne(x *tracee) error {
-	if x.state, x.err = t.seize(x.tid); x.state == seized {
+	if x.state, x.err = t.seize(x.tid, ""); x.state == seized {
 		x.since = time.Now()
 		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
 		t.awaitOne(x)

@@ -139,7 +139,7 @@ func (t *tracer) seizeNew() (added int, err error) {
 		if late {
 			x.state, x.err = failed, notStopped(tid, "it started when the time to stop all threads had passed")
 		} else {
-			x.state, x.err = t.seize(tid)
+			x.state, x.err = t.seize(tid, x.name)
 		}
 		fresh = append(fresh, x)
 	}
@@ -169,7 +169,10 @@ func (t *tracer) seizeNew() (added int, err error) {
 
 // seize makes this OS thread the tracer of a thread. It may block while the process is in
 // execve(2).
-func (t *tracer) seize(tid int) (traceeState, error) {
+func (t *tracer) seize(tid int, name string) (traceeState, error) {
+	if t.proc.isWorker(tid, name) {
+		return failed, ofKernel(tid)
+	}
 	for try := 0; ; try++ {
 		err := unix.PtraceSeize(tid)
 		if err == nil {
