@@ -36,6 +36,9 @@ const (
 	segment  = 1 << 2
 	floating = 1 << 2 // arm64
 	always   = 0
+
+	// anyGroup are the bits of all groups. The processor's bit lies above them.
+	anyGroup = 1<<16 - 1
 )
 
 // fields makes a group of registers without gaps.
@@ -129,6 +132,9 @@ func (f *File) Registers(context Location) ([]Register, error) {
 	}
 	if flags&l.cpu == 0 {
 		return nil, fmt.Errorf("context flags %#x: not those of processor %v", flags, f.System.Processor)
+	}
+	if flags&anyGroup == 0 { // Breakpad's client on Macs with Intel's processors names the processor alone, and fills in all
+		flags |= anyGroup
 	}
 	var list []Register
 	for _, g := range l.groups {

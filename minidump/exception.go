@@ -1,34 +1,129 @@
 package minidump
 
-// Exception is what the process died of (MINIDUMP_EXCEPTION_STREAM).
+import (
+	"slices"
+	"strings"
+)
+
+// Exception is what a thread met (MINIDUMP_EXCEPTION_STREAM): mostly what the process died of; [File.Died] tells.
 type Exception struct {
 	Thread  uint32 // the ID of the thread that it came to
 	Code    uint32 // Windows: NTSTATUS; Linux: the signal; macOS: Mach's exception
 	Flags   uint32 // Windows: 1 if the process could not go on; Linux: si_code; macOS: Mach's code
 	Record  uint64 // the address of another exception's record; 0 if there is none
-	Address uint64 // Windows: of the instruction; Linux: si_addr; macOS: Mach's subcode
+	Address uint64 // Windows: of the instruction; Linux: si_addr; macOS: Mach's subcode; LLDB: PC
 	Params  []uint64
 	Context Location // the registers at the exception; those of the thread are the handler's
+	// Words say why LLDB had stopped the thread: "breakpoint 1.1", "signal SIGSEGV: address not mapped to object". They are ""
+	// of other writers, whose codes are the system's.
+	Words string
 }
 
-func (f *File) readException(s Stream) error {
+// readExceptions reads all streams of the type: LLDB writes one for each thread that it has stopped.
+func (f *File) readExceptions(Stream) error {
+	var broken error
+	for _, s := range f.Streams {
+		if s.Type != ExceptionStream {
+			continue
+		}
+		x, err := f.exception(s)
+		if err != nil {
+			broken = err
+			continue
+		}
+		f.Exceptions = append(f.Exceptions, x)
+	}
+	if len(f.Exceptions) == 0 {
+		return broken
+	}
+	f.Exception = &f.Exceptions[0]
+	if i := slices.IndexFunc(f.Exceptions, func(x Exception) bool { return x.fatal(&f.System) }); i > 0 {
+		f.Exception = &f.Exceptions[i]
+	}
+	f.addThreads()
+	return broken
+}
+
+// lldbFlag stands in the flags of an exception that has LLDB's words in place of parameters: "LLDB".
+const lldbFlag = 0x4c4c4442
+
+func (f *File) exception(s Stream) (x Exception, err error) {
 	const maxParams = 15
 	b, err := f.r.at(s.Location)
 	if err != nil {
-		return err
+		return x, err
 	}
 	if len(b) < 168 {
-		return errShort
+		return x, errShort
 	}
-	x := &Exception{
+	x = Exception{
 		Thread: f.Order.Uint32(b), Code: f.Order.Uint32(b[8:]), Flags: f.Order.Uint32(b[12:]), Record: f.Order.Uint64(b[16:]), Address: f.Order.Uint64(b[24:]),
 		Context: f.r.location(b[160:]),
+	}
+	if x.Flags == lldbFlag {
+		x.Words = upToZero(b[40 : 40+8*maxParams])
+		return x, nil
 	}
 	for i := range min(f.Order.Uint32(b[32:]), maxParams) {
 		x.Params = append(x.Params, f.Order.Uint64(b[40+8*i:]))
 	}
-	f.Exception = x
-	return nil
+	return x, nil
+}
+
+// addThreads adds the threads that only an exception tells of: LLDB 21 loses the record of a thread whose stack lies in one
+// mapping with another thread's.
+func (f *File) addThreads() {
+	listed := make(map[uint32]bool, len(f.Threads))
+	for i := range f.Threads {
+		listed[f.Threads[i].ID] = true
+	}
+	for i := range f.Exceptions {
+		x := &f.Exceptions[i]
+		if listed[x.Thread] || x.Context.Size == 0 {
+			continue
+		}
+		listed[x.Thread] = true
+		f.Threads = append(f.Threads, Thread{ID: x.Thread, Context: x.Context})
+		f.warn("thread %d is not in the list of threads: its registers are from %v", x.Thread, ExceptionStream)
+	}
+}
+
+// signalWords begin LLDB's words for a signal, whose number is the code then.
+const signalWords = "signal "
+
+// fatal reports whether the exception ends a process: a debugger's stop, a signal that no process dies of and a request for a dump
+// do not.
+func (x *Exception) fatal(s *System) bool {
+	if x.Words != "" && !strings.HasPrefix(x.Words, signalWords) && !strings.HasPrefix(x.Words, "EXC_") {
+		return false
+	}
+	switch {
+	case !s.Known:
+	case s.OS.IsLinux():
+		return x.Code != dumpRequested && !harmless(x.Code)
+	case s.OS.IsWindows():
+		return x.Code != simulatedWindows
+	case s.OS.IsApple():
+		return x.Code != simulatedApple
+	}
+	return true
+}
+
+// Died reports whether the process died of its exception.
+func (f *File) Died() bool { return f.Exception != nil && f.Exception.fatal(&f.System) }
+
+// ContextOf returns where the registers of a thread are: those at its exception, which are the program's own, or else those of the list
+// of threads.
+func (f *File) ContextOf(t *Thread) Location {
+	if x := f.Exception; x != nil && x.Thread == t.ID && x.Context.Size > 0 {
+		return x.Context
+	}
+	for i := range f.Exceptions {
+		if x := &f.Exceptions[i]; x.Thread == t.ID && x.Context.Size > 0 {
+			return x.Context
+		}
+	}
+	return t.Context
 }
 
 // BreakpadInfo says which threads are not the program's own affair (MDRawBreakpadInfo).

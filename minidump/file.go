@@ -26,12 +26,14 @@ type File struct {
 	Unloaded  []Unloaded
 	Memory    []Range      // whose bytes the file has, in the file's order; stacks are among them
 	Regions   []Region     // the address space, if the dump lists it
-	Exception *Exception   // nil if the process did not crash
+	Exception *Exception   // the first that the process died of, or else the first; nil if there is none
 	Breakpad  BreakpadInfo // which thread wrote the dump
 	Assertion *Assertion   // nil if none failed
 	Crashpad  *Crashpad    // nil if Crashpad did not write it
 	Linux     Linux        // texts of Linux's /proc
-	Comment   string
+	// Exceptions are those of all threads, in the file's order.
+	Exceptions []Exception
+	Comment    string
 	// Annotations are what the program's client has noted of the process.
 	Annotations []Annotation
 
@@ -89,6 +91,7 @@ var streamNames = sync.OnceValue(func() map[StreamType]string {
 		BreakpadStream: "BreakpadInfoStream", AssertionStream: "AssertionInfoStream", LinuxCPUInfo: "LinuxCpuInfo", LinuxProcStatus: "LinuxProcStatus",
 		LinuxLSBRelease: "LinuxLsbRelease", LinuxCommandLine: "LinuxCmdLine", LinuxEnvironment: "LinuxEnviron", LinuxAuxv: "LinuxAuxv",
 		LinuxMaps: "LinuxMaps", LinuxDSODebug: "LinuxDsoDebug", CrashpadStream: "CrashpadInfoStream",
+		lldbFlag: "LLDBGenerated", // an empty one, by which LLDB knows its own dumps
 	}
 })
 
@@ -217,7 +220,7 @@ var readers = []struct {
 	{[]StreamType{MemoryList}, (*File).readMemory},
 	{[]StreamType{Memory64List}, (*File).readMemory64},
 	{[]StreamType{MemoryInfoList}, (*File).readRegions},
-	{[]StreamType{ExceptionStream}, (*File).readException},
+	{[]StreamType{ExceptionStream}, (*File).readExceptions},
 	{[]StreamType{BreakpadStream}, (*File).readBreakpad},
 	{[]StreamType{AssertionStream}, (*File).readAssertion},
 	{[]StreamType{CrashpadStream}, (*File).readCrashpad},
@@ -225,7 +228,7 @@ var readers = []struct {
 	{[]StreamType{CommentA, CommentW}, (*File).readComment},
 }
 
-// readStreams reads the first stream of each type; dumps have no more.
+// readStreams reads the first stream of each type; of exceptions alone, dumps may have more.
 func (f *File) readStreams() {
 	for _, x := range readers {
 		for _, t := range x.types {

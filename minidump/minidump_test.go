@@ -218,7 +218,7 @@ func TestBroken(t *testing.T) {
 	f := read(t, whole)
 	s, _ := f.Stream(ThreadList)
 	binary.LittleEndian.PutUint32(bad[s.Offset:], 1<<30)
-	if f := read(t, bad); len(f.Threads) != 0 || len(f.Modules) != 3 || len(f.Warnings) != 1 || !strings.HasPrefix(f.Warnings[0], "ThreadListStream: 1073741824 entries") {
+	if f := read(t, bad); len(f.Threads) != 1 || f.Threads[0].ID != 77 || len(f.Modules) != 3 || len(f.Warnings) != 2 || !strings.HasPrefix(f.Warnings[0], "ThreadListStream: 1073741824 entries") {
 		t.Errorf("%d threads, %d modules, %q", len(f.Threads), len(f.Modules), f.Warnings)
 	}
 }

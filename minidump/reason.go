@@ -2,21 +2,29 @@ package minidump
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 )
 
 // Reason returns what the process died of, in its system's words: "SIGSEGV / SEGV_MAPERR",
 // "EXCEPTION_ACCESS_VIOLATION_READ", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; numbers of what is unknown. It is "" if the
-// process did not crash.
+// dump has no exception.
 func (f *File) Reason() string {
-	x := f.Exception
-	if x == nil {
+	if f.Exception == nil {
 		return ""
 	}
+	return f.ReasonOf(f.Exception)
+}
+
+// ReasonOf is Reason of one of the dump's exceptions.
+func (f *File) ReasonOf(x *Exception) string {
 	flags := fmt.Sprintf("%#08x", x.Flags)
 	reason := ""
 	switch os := f.System.OS; {
 	case !f.System.Known:
+	case x.Words != "":
+		return x.lldb()
 	case os.IsWindows():
 		reason = x.windows()
 	case os.IsLinux():
@@ -34,16 +42,39 @@ func (f *File) Reason() string {
 	return reason
 }
 
+// lldb returns LLDB's words without the address: "SIGSEGV: address not mapped to object", "breakpoint 1.1".
+func (x *Exception) lldb() string {
+	text, _, _ := strings.Cut(strings.TrimPrefix(x.Words, signalWords), " (fault address")
+	return text
+}
+
+// lldbAddress returns the address that LLDB's words name, or else the PC.
+func (x *Exception) lldbAddress() uint64 {
+	_, text, _ := strings.Cut(x.Words, "address=0x")
+	text, _, _ = strings.Cut(text, ")")
+	if addr, err := strconv.ParseUint(text, 16, 64); err == nil {
+		return addr
+	}
+	return x.Address
+}
+
 // MicrodumpReason returns the reason that a microdump has, in its writer's words: "SIGSEGV"; "" if it has none.
 func (f *File) MicrodumpReason() string { return f.words }
 
 // CrashAddress returns the address that the exception is about: of memory that could not be accessed, or of an instruction.
 func (f *File) CrashAddress() uint64 {
-	x := f.Exception
-	if x == nil {
+	if f.Exception == nil {
 		return 0
 	}
+	return f.AddressOf(f.Exception)
+}
+
+// AddressOf is CrashAddress of one of the dump's exceptions.
+func (f *File) AddressOf(x *Exception) uint64 {
 	addr := x.Address
+	if x.Words != "" {
+		addr = x.lldbAddress()
+	}
 	if f.System.Known && f.System.OS.IsWindows() && (x.Code == accessViolation || x.Code == inPageError) && len(x.Params) >= 2 {
 		addr = x.Params[1]
 	}
@@ -59,6 +90,19 @@ var linuxSignals = []string{
 	1: "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE",
 	"SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ",
 	"SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
+}
+
+// harmless reports whether no process dies of a signal of Linux, unless it wants to: a debugger that attaches stops its target by
+// SIGSTOP.
+func harmless(signal uint32) bool {
+	if signal >= uint32(len(linuxSignals)) {
+		return false
+	}
+	switch linuxSignals[signal] {
+	case "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH":
+		return true
+	}
+	return false
 }
 
 // linuxCodes are the codes of signals that have their own (sigaction(2)), from 1 on.
@@ -96,37 +140,38 @@ const (
 	accessViolation    = 0xc0000005
 	inPageError        = 0xc0000006
 	stackBufferOverrun = 0xc0000409
+	simulatedWindows   = 0x0517a7ed // Crashpad's, for a dump without a crash
 )
 
 var windowsCodes = sync.OnceValue(func() map[uint32]string {
 	return map[uint32]string{
-		0x40010005: "DBG_CONTROL_C",
-		0x80000001: "EXCEPTION_GUARD_PAGE",
-		0x80000002: "EXCEPTION_DATATYPE_MISALIGNMENT",
-		0x80000003: "EXCEPTION_BREAKPOINT",
-		0x80000004: "EXCEPTION_SINGLE_STEP",
-		0xc0000008: "EXCEPTION_INVALID_HANDLE",
-		0xc000001d: "EXCEPTION_ILLEGAL_INSTRUCTION",
-		0xc0000025: "EXCEPTION_NONCONTINUABLE_EXCEPTION",
-		0xc0000026: "EXCEPTION_INVALID_DISPOSITION",
-		0xc000008c: "EXCEPTION_BOUNDS_EXCEEDED",
-		0xc000008d: "EXCEPTION_FLT_DENORMAL_OPERAND",
-		0xc000008e: "EXCEPTION_FLT_DIVIDE_BY_ZERO",
-		0xc000008f: "EXCEPTION_FLT_INEXACT_RESULT",
-		0xc0000090: "EXCEPTION_FLT_INVALID_OPERATION",
-		0xc0000091: "EXCEPTION_FLT_OVERFLOW",
-		0xc0000092: "EXCEPTION_FLT_STACK_CHECK",
-		0xc0000093: "EXCEPTION_FLT_UNDERFLOW",
-		0xc0000094: "EXCEPTION_INT_DIVIDE_BY_ZERO",
-		0xc0000095: "EXCEPTION_INT_OVERFLOW",
-		0xc0000096: "EXCEPTION_PRIV_INSTRUCTION",
-		0xc00000fd: "EXCEPTION_STACK_OVERFLOW",
-		0xc00000ff: "EXCEPTION_BAD_FUNCTION_TABLE",
-		0xc0000194: "EXCEPTION_POSSIBLE_DEADLOCK",
-		0xc0000374: "EXCEPTION_HEAP_CORRUPTION",
-		0xe0000008: "Out of Memory",
-		0xe06d7363: "Unhandled C++ Exception",
-		0x0517a7ed: "Simulated Exception",
+		0x40010005:       "DBG_CONTROL_C",
+		0x80000001:       "EXCEPTION_GUARD_PAGE",
+		0x80000002:       "EXCEPTION_DATATYPE_MISALIGNMENT",
+		0x80000003:       "EXCEPTION_BREAKPOINT",
+		0x80000004:       "EXCEPTION_SINGLE_STEP",
+		0xc0000008:       "EXCEPTION_INVALID_HANDLE",
+		0xc000001d:       "EXCEPTION_ILLEGAL_INSTRUCTION",
+		0xc0000025:       "EXCEPTION_NONCONTINUABLE_EXCEPTION",
+		0xc0000026:       "EXCEPTION_INVALID_DISPOSITION",
+		0xc000008c:       "EXCEPTION_BOUNDS_EXCEEDED",
+		0xc000008d:       "EXCEPTION_FLT_DENORMAL_OPERAND",
+		0xc000008e:       "EXCEPTION_FLT_DIVIDE_BY_ZERO",
+		0xc000008f:       "EXCEPTION_FLT_INEXACT_RESULT",
+		0xc0000090:       "EXCEPTION_FLT_INVALID_OPERATION",
+		0xc0000091:       "EXCEPTION_FLT_OVERFLOW",
+		0xc0000092:       "EXCEPTION_FLT_STACK_CHECK",
+		0xc0000093:       "EXCEPTION_FLT_UNDERFLOW",
+		0xc0000094:       "EXCEPTION_INT_DIVIDE_BY_ZERO",
+		0xc0000095:       "EXCEPTION_INT_OVERFLOW",
+		0xc0000096:       "EXCEPTION_PRIV_INSTRUCTION",
+		0xc00000fd:       "EXCEPTION_STACK_OVERFLOW",
+		0xc00000ff:       "EXCEPTION_BAD_FUNCTION_TABLE",
+		0xc0000194:       "EXCEPTION_POSSIBLE_DEADLOCK",
+		0xc0000374:       "EXCEPTION_HEAP_CORRUPTION",
+		0xe0000008:       "Out of Memory",
+		0xe06d7363:       "Unhandled C++ Exception",
+		simulatedWindows: "Simulated Exception",
 	}
 })
 

@@ -48,10 +48,12 @@ var (
 	})
 )
 
+const simulatedApple = 0x43507378 // Crashpad's, for a dump without a crash
+
 func (x *Exception) apple(p Processor, flags string) string {
-	const simulated, nsException = 0x43507378, 0x43506e78
+	const nsException = 0x43506e78
 	switch x.Code {
-	case simulated:
+	case simulatedApple:
 		return "Simulated Exception"
 	case nsException:
 		return "Uncaught NSException"

@@ -113,6 +113,9 @@ func (s *System) Release() string {
 	if s.Major|s.Minor|s.Build == 0 && s.Version != "" {
 		return s.Version // Breakpad's client on Linux knows no numbers
 	}
+	if s.OS.IsLinux() && max(s.Major, s.Minor) > 0xffff {
+		return s.Version // LLDB leaves the numbers as they were in its memory
+	}
 	return strings.TrimSpace(fmt.Sprintf("%d.%d.%d %s", s.Major, s.Minor, s.Build, s.Version))
 }
 

@@ -24,7 +24,33 @@ func (f *File) readThreads(s Stream) error {
 			Stack: Range{f.Order.Uint64(b[24:]), f.r.location(b[32:])}, Context: f.r.location(b[40:]),
 		})
 	}
+	f.dropRepeated()
 	return nil
+}
+
+// dropRepeated drops records of a thread that an earlier record has with the same registers: LLDB 21 writes a thread twice if the stacks
+// of two lie in one mapping.
+func (f *File) dropRepeated() {
+	type record struct {
+		id      uint32
+		context Location
+	}
+	place := make(map[record]int, len(f.Threads)) // in kept
+	kept := f.Threads[:0]
+	for _, t := range f.Threads {
+		r := record{t.ID, t.Context}
+		at, ok := place[r]
+		if !ok || t.Context.Size == 0 {
+			place[r] = len(kept)
+			kept = append(kept, t)
+			continue
+		}
+		if kept[at].Stack.Size == 0 {
+			kept[at].Stack = t.Stack
+		}
+		f.warn("thread %d is in the list of threads twice", t.ID)
+	}
+	f.Threads = kept
 }
 
 // readThreadNames reads MINIDUMP_THREAD_NAME_LIST: a thread's ID, and the offset of its name, 8 bytes without padding.

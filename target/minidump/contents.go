@@ -2,6 +2,7 @@ package minidump
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -53,6 +54,13 @@ func Contents(s *snapshot.Snapshot, modules *target.Modules) (*minidump.Contents
 		for _, r := range s.Arch.Regs {
 			if v, ok := t.Regs.Get(r.Num); ok {
 				one.Registers = append(one.Registers, minidump.Register{Name: r.Name, Value: v, Bits: r.Bits})
+			}
+		}
+		if errors.Is(t.Err, target.ErrNoUserContext) { // as a core file has it
+			for _, r := range s.Arch.Regs {
+				if r.Num == s.Arch.PC || r.Num == s.Arch.SP {
+					one.Registers = append(one.Registers, minidump.Register{Name: r.Name, Bits: r.Bits})
+				}
 			}
 		}
 		c.Threads = append(c.Threads, one)

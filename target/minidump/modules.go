@@ -27,11 +27,16 @@ type files struct {
 	maps []procmaps.Mapping // the kernel's list; nil if the dump has none
 	own  target.Memory      // what the dump has
 
+	ofFile map[uint64][]target.Mapping // by where a mapping begins: it, and those of the same file behind it
+
 	private *Files // that no other target shares; nil if there is none
 
 	mu     sync.Mutex
 	warned []string
 }
+
+// aFile is the inode of a file whose number nobody has noted.
+const aFile = 1
 
 func newFiles(dump *minidump.File, a *arch.Arch, o Options) *files {
 	f := &files{dump: dump, arch: a, opts: o}
@@ -43,6 +48,17 @@ func newFiles(dump *minidump.File, a *arch.Arch, o Options) *files {
 		var err error
 		if f.maps, err = procmaps.Parse(dump.Linux.Maps); err != nil {
 			f.warn("LinuxMaps: %v", err)
+		}
+		for i := range f.maps {
+			if x := &f.maps[i]; x.Inode == 0 && strings.HasPrefix(x.Path, "/") {
+				x.Inode = aFile // the list of a core file has no numbers
+			}
+		}
+		f.ofFile = make(map[uint64][]target.Mapping, len(f.maps))
+		for _, of := range procmaps.Files(f.maps) {
+			for i, x := range of.Mappings {
+				f.ofFile[x.Lo] = of.Mappings[i:]
+			}
 		}
 	}
 	return f
@@ -110,12 +126,10 @@ func (f *files) mappings(m *minidump.Module) (list []target.Mapping) {
 	if at < 0 || f.maps[at].Path == "" {
 		return nil
 	}
-	for i := at; i < len(f.maps) && (f.maps[i].Path == f.maps[at].Path || f.maps[i].Path == ""); i++ {
-		if x := &f.maps[i]; x.Path != "" && (i == at || x.Offset != f.maps[at].Offset) { // else the file is mapped once more
-			list = append(list, x.Target())
-		}
+	if list = f.ofFile[f.maps[at].Lo]; list != nil {
+		return list
 	}
-	return list
+	return []target.Mapping{f.maps[at].Target()}
 }
 
 // regions returns the parts of m as the system describes its memory: the whole of m if the dump does not say.

@@ -78,6 +78,7 @@ func New(dump *minidump.File, o Options) (*Target, error) {
 	t.files.own = own
 	t.modules = t.files.modules()
 	t.memory = &segments.Overlay{Own: own, Modules: t.modules}
+	t.modules.Present = own
 	return t, nil
 }
 
@@ -165,6 +166,16 @@ func (t *Thread) Registers(r *arch.Registers) error {
 	return t.err
 }
 
+// registers returns a thread's registers: those at its exception, or else those of the list of threads.
+func registers(dump *minidump.File, t *minidump.Thread) ([]minidump.Register, error) {
+	context := dump.ContextOf(t)
+	regs, err := dump.Registers(context)
+	if err != nil && context != t.Context {
+		return dump.Registers(t.Context)
+	}
+	return regs, err
+}
+
 // threads makes the list of threads.
 func threads(dump *minidump.File, a *arch.Arch) (list []*Thread) {
 	requesting, known := dump.Requesting()
@@ -176,17 +187,10 @@ func threads(dump *minidump.File, a *arch.Arch) (list []*Thread) {
 			continue
 		}
 		t := &Thread{Index: len(list), id: int(x.ID), name: x.Name}
-		context := x.Context
 		if known && x.ID == requesting && first < 0 {
-			first, t.Requesting, t.Died = len(list), true, dump.Exception != nil
+			first, t.Requesting, t.Died = len(list), true, dump.Died()
 		}
-		if t.Died && dump.Exception.Context.Size > 0 {
-			context = dump.Exception.Context
-		}
-		regs, err := dump.Registers(context)
-		if err != nil && t.Died {
-			regs, err = dump.Registers(x.Context)
-		}
+		regs, err := registers(dump, x)
 		t.err = err
 		for k, r := range regs {
 			if k == len(numbers) {
