@@ -19,9 +19,28 @@ func FuzzSection(f *testing.F) {
 	}
 	f.Add(withoutFREs(f, little, AMD64), uint64(0x2000))
 	f.Add(withoutFREs(f, big, S390X), uint64(0x2000))
+	one := withoutFREs(f, little, AMD64)
+	f.Add(append(append(append([]byte(nil), one...), 0, 0, 0, 0), one...), uint64(0x2000))
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
 		bounds.Hold(t, 256<<10+16*len(data), func() { checkSection(t, data, addr) })
+		bounds.Hold(t, 256<<10+16*len(data), func() { checkParts(t, data, addr) })
 	})
+}
+
+// checkParts: the parts of a section lie one behind the other, and the first is what Open opens.
+func checkParts(t *testing.T, data []byte, addr uint64) {
+	list, err := OpenParts(data, addr)
+	first, firstErr := Open(data, addr)
+	if (len(list) == 0) != (firstErr != nil) || len(list) == 0 && err == nil || first != nil && len(first.Data) != len(list[0].Data) {
+		t.Fatalf("%d parts, %v; Open: %v", len(list), err, firstErr)
+	}
+	at := addr
+	for i, p := range list {
+		if p.Addr-addr < at-addr || p.Addr-addr+uint64(len(p.Data)) > uint64(len(data)) {
+			t.Errorf("part %d: %d bytes at %#x", i, len(p.Data), p.Addr)
+		}
+		at = p.Addr + uint64(len(p.Data))
+	}
 }
 
 func checkSection(t *testing.T, data []byte, addr uint64) {

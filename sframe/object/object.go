@@ -56,11 +56,11 @@ func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 		if other := read.add(s); other != nil {
 			return list, fmt.Errorf("section %s (number %d) shares bytes of the file with section %s", s.Name, i, other.Name)
 		}
-		section, err := openSection(im, f, i, l)
+		parts, err := openSection(im, f, i, l)
+		list = append(list, parts...)
 		if err != nil {
 			return list, err
 		}
-		list = append(list, section)
 	}
 	if list != nil {
 		return list, nil
@@ -69,34 +69,45 @@ func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	if errors.Is(err, elfimage.ErrNoSection) || err == nil && len(data) == 0 {
 		return nil, ErrNoSFrame
 	}
-	var section *sframe.Section
+	var parts []*sframe.Section
 	if err == nil {
-		section, err = sframe.Open(data, addr)
+		parts, err = sframe.OpenParts(data, addr)
+	}
+	for _, p := range parts {
+		list = append(list, Section{Section: p, Index: -1})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
+		return list, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
 	}
-	return []Section{{Section: section, Index: -1}}, nil
+	return list, nil
 }
 
-func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (Section, error) {
+// openSection returns the parts of a section; most have one.
+func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (list []Section, err error) {
 	s := f.Sections[i]
 	data, err := im.SectionData(s)
 	if err != nil {
-		return Section{}, err
+		return nil, err
 	}
 	var stored []byte
 	if im.Type == elf.ET_REL {
 		stored = bytes.Clone(data)
 		if err := relocate(im, f, i, data, l); err != nil {
-			return Section{}, err
+			return nil, err
 		}
 	}
-	section, err := sframe.Open(data, l[i])
-	if err != nil {
-		return Section{}, fmt.Errorf("section %s: %w", s.Name, err)
+	parts, err := sframe.OpenParts(data, l[i])
+	for _, p := range parts {
+		one := Section{p, s.Name, i, nil}
+		if stored != nil {
+			one.stored = stored[p.Addr-l[i]:]
+		}
+		list = append(list, one)
 	}
-	return Section{section, s.Name, i, stored}, nil
+	if err != nil {
+		return list, fmt.Errorf("section %s: %w", s.Name, err)
+	}
+	return list, nil
 }
 
 // extents are sections by their offset in the file. Sections that are read must not share bytes.

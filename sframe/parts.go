@@ -1,0 +1,31 @@
+package sframe
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// OpenParts is [Open] for a section that may have several parts, each with a header of its own: some linkers (lld) only put the sections of
+// objects one behind the other, with zeros between them. Bytes behind a part that begin no header are ignored. If a part cannot be opened,
+// the parts before it come with the error.
+func OpenParts(data []byte, addr uint64) (list []*Section, err error) {
+	for off := 0; ; {
+		s, err := Open(data[off:], addr+uint64(off))
+		if err != nil {
+			if off > 0 {
+				err = fmt.Errorf("part %d at %#x: %w", len(list), off, err)
+			}
+			return list, err
+		}
+		list = append(list, s)
+		for off += len(s.Data); off < len(data) && data[off] == 0; off++ {
+		}
+		if len(data)-off < headerSize {
+			return list, nil
+		}
+		if magic := binary.LittleEndian.Uint16(data[off:]); magic != Magic && magic != bits.ReverseBytes16(Magic) {
+			return list, nil
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package sframe
+
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/sframe/verify"
+)
+
+// TestParts: both parts of a section count that lld has put one behind the other. They agree with the file's DWARF, and a look-up over
+// all parts has the rows of the part that has the function.
+func TestParts(t *testing.T) {
+	im, file, err := elfimage.OpenFile(gdbtest.Testdata(t, "bin", "lld-v3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := verify.File(im)
+	if err != nil || len(r.Versions) != 2 || len(r.Disagreements)+len(r.Problems) > 0 || r.Functions.Both != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	s := openImage(im, 0, amd64.Arch)
+	if s.Section == nil || len(s.parts) != 2 {
+		t.Fatalf("%v, %d parts", s.why, len(s.parts))
+	}
+	compared := uint64(0)
+	for _, p := range s.parts {
+		for f, err := range p.FDEs() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for pc := f.Start; pc < f.Start+uint64(f.Size); pc++ {
+				want, _ := p.Find(pc)
+				row, err := s.Find(pc)
+				if fde, fdeErr := s.FindFDE(pc); err != nil || fdeErr != nil || fde != f || row != want {
+					t.Errorf("%#x: %+v (%v), want %+v", pc, row, err, want)
+				}
+				compared++
+			}
+		}
+	}
+	if compared != r.Compared {
+		t.Errorf("%d bytes of code, DWARF has %d", compared, r.Compared)
+	}
+	for _, pc := range []uint64{0, s.parts[0].lo - 1, s.parts[1].hi} {
+		if _, err := s.Find(pc); err != sframe.ErrNoFDE {
+			t.Errorf("%#x: %v", pc, err)
+		}
+	}
+}
