@@ -29,6 +29,7 @@ func FuzzSection(f *testing.F) {
 		if short {
 			opts.PtrSize = 4
 		}
+		opts.Thunk = func(addr uint64) bool { return addr%3 == 0 }
 		kind := cfi.EH
 		if debug {
 			kind = cfi.Debug

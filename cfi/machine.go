@@ -21,6 +21,7 @@ type machine struct {
 	c      dwarfdata.Reader
 	at     int // offset of the current instruction
 	loc    uint64
+	before uint64 // loc before the last advance
 	lo, hi uint64 // range of the current line
 	left   int    // instructions that may still be run
 	cie    bool   // the initial instructions of the CIE are running
@@ -53,7 +54,7 @@ func (m *machine) start(s *Section) error {
 	m.push()
 	m.cie = false
 	m.c = s.reader(f.program.from, f.program.to)
-	m.loc, m.hi = f.Start, f.Start
+	m.loc, m.before, m.hi = f.Start, f.Start, f.Start
 	return nil
 }
 
@@ -216,7 +217,9 @@ func (m *machine) step() error {
 				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(m.number(reg))
 			}
 		case cfaDefCFAOffset:
-			reason = m.defCFAOffset(c.ULEB128(), 1)
+			if n := c.ULEB128(); n != 2*uint64(m.s.ptrSize) || !m.thunk() {
+				reason = m.defCFAOffset(n, 1)
+			}
 		case cfaDefCFAOffsetSF:
 			reason = m.defCFAOffset(uint64(c.SLEB128()), m.fde.CIE.DataAlign)
 		case cfaDefCFAExpr:
@@ -319,8 +322,34 @@ func (m *machine) advance(delta uint64) (reason string) {
 	if over != 0 || loc < n || loc > addressMask(m.fde.CIE.PtrSize) {
 		return "advances past the end of the address space"
 	}
-	m.loc = loc
+	m.before, m.loc = m.loc, loc
 	return ""
+}
+
+// minThunk is the length in bytes of a thunk's call, and of the loop behind it.
+const minThunk = 5 + 2
+
+// thunk reports whether a thunk's code begins at m.loc; see Options.Thunk. Tables change nothing in the call and the
+// loop before that code.
+//
+// Where the call has pushed its return address, a register may have been saved: tables leave out that it has its value
+// again.
+func (m *machine) thunk() bool {
+	if m.s.thunk == nil || m.loc-m.before < minThunk || !m.s.thunk(m.loc) {
+		return false
+	}
+	if t := &m.top; t.cfa.Kind == trad.InReg && t.cfa.Reg != m.s.fp {
+		gone := func(r *trad.Rule) {
+			if r.Kind == trad.Saved && r.Off < -t.cfa.Off {
+				*r = trad.Rule{Kind: trad.Same}
+			}
+		}
+		gone(&t.fp)
+		for i := range m.registers(t) {
+			gone(&m.registers(t)[i].Rule)
+		}
+	}
+	return true
 }
 
 func (m *machine) setLoc() (reason string) {
@@ -329,7 +358,7 @@ func (m *machine) setLoc() (reason string) {
 	if reason == "" && loc < m.loc {
 		return fmt.Sprintf("goes back from %#x to %#x", m.loc, loc)
 	}
-	m.loc = loc
+	m.before, m.loc = m.loc, loc
 	return reason
 }
 

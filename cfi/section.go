@@ -64,6 +64,11 @@ type Options struct {
 	// Room reports whether an index of the given number of bytes may be built. nil allows any
 	// index. Without the index, look-ups that need it find nothing.
 	Room func(bytes int64) bool
+	// Thunk reports whether a thunk's code begins at an address, in the middle of a function: code that a call
+	// pushes a return address for, which that code drops or replaces. GCC says of such code that the CFA's
+	// offset is two words, and goes on as if it had not said so. Where Thunk returns true, that
+	// instruction is left out. nil if no table has it.
+	Thunk func(addr uint64) bool
 }
 
 // Section is an open section. It keeps the bytes that it was opened with and never
@@ -87,6 +92,7 @@ type Section struct {
 	once   sync.Once // builds index
 	index  index
 	room   func(bytes int64) bool // see Options
+	thunk  func(addr uint64) bool // see Options
 
 	prepared   [4]atomic.Pointer[prepared] // CIEs that were used last, by offset
 	otherRules otherRulesCache
@@ -111,7 +117,7 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
 		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
 		doubles: opts.Doubles, halves: opts.Halves,
-		textBase: opts.TextBase, dataBase: opts.DataBase, room: opts.Room,
+		textBase: opts.TextBase, dataBase: opts.DataBase, room: opts.Room, thunk: opts.Thunk,
 	}
 	if kind == EH {
 		s.exchange = opts.Exchanged
