@@ -139,7 +139,7 @@ func (r *Runtime) read(w words, reasons *reasonTexts) (g Goroutine, listed bool,
 		return g, false, nil
 	}
 	g = Goroutine{
-		Number: w.word(f.status + goid), Status: s, G: w.addr,
+		Number: w.word(f.status + goid), Status: s, Module: r.module, G: w.addr,
 		Lo: w.word(goruntime.StackLo), Hi: w.word(goruntime.StackHi), Since: int64(w.word(f.status + waitsince)),
 		Start: w.word(f.startpc), Created: w.word(f.startpc - 16), Creator: w.word(f.startpc - 24),
 	}

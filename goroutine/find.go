@@ -28,34 +28,71 @@ type Runtime struct {
 	Limit int
 
 	t       target.Target
+	module  *target.Module
 	arch    *arch.Arch
 	allgs   uint64 // address of the runtime's list: a slice of pointers to structs g
 	fields  fields
 	reasons uint64 // address of the texts of wait reasons; 0 if it is not known
 }
 
-// Find finds the runtime of a target. Several modules may have a runtime each, as libraries built
-// as c-shared do. Find then returns that of the first module with goroutines. The error wraps
-// [ErrNotGo] if no module has any Go code.
+// Module returns the module that the runtime is in.
+func (r *Runtime) Module() *target.Module { return r.module }
+
+// Find finds the runtime of a target. If several modules have a runtime each, Find returns that of the first
+// module with goroutines: [FindAll] returns all. The error wraps [ErrNotGo] if no module has any Go code.
 func Find(t target.Target) (*Runtime, error) {
+	list, err := find(t, 1)
+	if len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// FindAll finds the runtimes of a target, in the order of its modules. Most programs of Go have one. Each
+// library that is built as c-shared has its own, and its goroutines have numbers of their own. If some
+// runtimes are not understood, FindAll returns the others, and an error. The error wraps [ErrNotGo] if no
+// module has any Go code.
+func FindAll(t target.Target) ([]*Runtime, error) { return find(t, maxRuntimes) }
+
+// maxRuntimes bounds the runtimes of a target, each of which starts threads.
+const maxRuntimes = 64
+
+// find finds up to most runtimes of a target.
+func find(t target.Target, most int) (list []*Runtime, err error) {
 	if t == nil {
 		return nil, fmt.Errorf("goroutines: the target is nil: %w", ErrNotGo)
 	}
-	var failed, closed error
+	var failed, closed, missing error
 	for _, m := range t.Modules().All() {
 		if _, _, err := m.Image(); err != nil {
 			closed = errors.Join(closed, err)
 			continue
 		}
 		r, err := FindIn(t, m)
-		if err == nil {
-			return r, nil
+		switch {
+		case err == nil:
+			// A plug-in of Go has code of the runtime, but uses that of the program.
+			if !slices.ContainsFunc(list, func(x *Runtime) bool { return x.allgs == r.allgs }) {
+				list = append(list, r)
+			}
+		case errors.Is(err, ErrNotGo):
+			continue
+		default:
+			err = fmt.Errorf("%s: %w", m.Path, err)
+			if failed == nil {
+				failed = err
+			}
+			if r != nil && r.allgs != 0 { // it has goroutines, or what looks like some
+				missing = errors.Join(missing, err)
+			}
 		}
-		if !errors.Is(err, ErrNotGo) && failed == nil {
-			failed = fmt.Errorf("%s: %w", m.Path, err)
+		if len(list) == most {
+			break
 		}
 	}
 	switch {
+	case len(list) > 0:
+		return list, missing
 	case failed != nil:
 		return nil, failed
 	case closed != nil:
@@ -71,7 +108,8 @@ var (
 	reasonFunctions = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
 )
 
-// FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has no Go code.
+// FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has no Go code. With
+// any other error the Runtime, if there is one, is of no use.
 func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
 	table, _, err := gomodule.Table(m)
 	if errors.Is(err, ErrNotGo) {
@@ -80,7 +118,7 @@ func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	r := &Runtime{t: t, arch: t.Arch()}
+	r := &Runtime{t: t, module: m, arch: t.Arch()}
 	if r.arch.PtrSize != 8 {
 		return nil, fmt.Errorf("%w: addresses of %d bytes", ErrUnknown, r.arch.PtrSize)
 	}

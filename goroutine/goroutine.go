@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // Goroutine is a goroutine as the runtime's memory describes it.
@@ -20,6 +22,8 @@ type Goroutine struct {
 	Start   uint64 // where its function begins; 0 if not known
 
 	Labels []Label // for profiles, in the order of their keys: Go 1.24 and later; at most 64 are read, of texts at most 1 KiB
+
+	Module *target.Module // the module whose runtime has it: numbers are of that runtime alone
 
 	G      uint64 // the address of its struct g
 	Lo, Hi uint64 // its stack: Lo <= SP <= Hi
@@ -47,8 +51,8 @@ func (g *Goroutine) Structs() []uint64 {
 // own registers. To unwind another one, start with the registers of its Thread.
 func (g *Goroutine) Parked() bool { return g.SP != 0 }
 
-// Registers sets the registers of a parked goroutine in regs, without FP or RA if that is 0. If the
-// goroutine is not parked, Registers sets nothing.
+// Registers sets the registers of a parked goroutine in regs, without FP or RA if that is 0. The
+// register that has the struct g in code of Go has G. If the goroutine is not parked, Registers sets nothing.
 func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	if !g.Parked() {
 		return
@@ -60,6 +64,9 @@ func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	}
 	if g.RA != 0 {
 		regs.Set(a.RA, g.RA)
+	}
+	if m := goruntime.MachineOf(a); m != nil {
+		regs.Set(m.InGo, g.G)
 	}
 }
 

@@ -133,7 +133,9 @@ func TestCore(t *testing.T) {
 	same := 0
 	for _, g := range want {
 		// Goroutines in "IO wait" end, one after the other, when the collector closes a pipe.
-		if x, ok := byNumber[g.Number]; reflect.DeepEqual(x, g) {
+		x, ok := byNumber[g.Number]
+		x.Module, g.Module = nil, nil // each target has modules of its own
+		if reflect.DeepEqual(x, g) {
 			same++
 		} else if g.Number > 100 && ok && g.Status == Waiting && g.Reason != "IO wait" {
 			t.Errorf("%+v\nwant %+v", x, g)

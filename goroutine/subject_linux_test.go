@@ -108,9 +108,16 @@ func (s *subject) attach(t testing.TB) target.Target {
 }
 
 // quit makes the process write its tracebacks and end.
-func (s *subject) quit(t testing.TB) map[uint64]*traceback {
+func (s *subject) quit(t testing.TB) map[uint64]*traceback { return s.quitBy(t, 0) }
+
+// quitBy is quit by a signal to one thread, which then writes its own stack, too, if it runs code of Go.
+func (s *subject) quitBy(t testing.TB, thread int) map[uint64]*traceback {
 	t.Helper()
-	if err := syscall.Kill(s.pid, syscall.SIGQUIT); err != nil {
+	if thread == 0 {
+		if err := syscall.Kill(s.pid, syscall.SIGQUIT); err != nil {
+			t.Fatal(err)
+		}
+	} else if _, _, err := syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(s.pid), uintptr(thread), uintptr(syscall.SIGQUIT)); err != 0 {
 		t.Fatal(err)
 	}
 	select {

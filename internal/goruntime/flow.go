@@ -18,6 +18,9 @@ type state struct {
 	// saved and savedFP are the stack pointer and the frame pointer that gosave_systemstack_switch has
 	// put into g.sched. back is the word from which the function has reloaded the stack pointer.
 	saved, savedFP, back value
+	// elsewhere and shift are set if the function does not return to its caller: see flow.elsewhere.
+	elsewhere value
+	shift     int64
 }
 
 // maxWords bounds the number of written words that a state keeps.
@@ -102,6 +105,12 @@ type flow struct {
 	at     map[uint64]*state // before the instruction
 	behind map[uint64]*state // at the return address of a call, which may be behind the function's end
 	visits int               // of instructions
+
+	// elsewhere is what the function has for its return address, if that is not what its own call has
+	// left: a word of its caller's stack. Then the caller is a stub, to which it never comes back. shift
+	// is how much more of the stack it gives back than if it did return there.
+	elsewhere value
+	shift     int64
 }
 
 // Bounds of the part of a function that is followed.
@@ -144,6 +153,7 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 			pending = append(pending, addr)
 		}
 	}
+	returns := 0
 	for ; len(pending) > 0 && f.visits < maxVisits; f.visits++ {
 		addr := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
@@ -171,8 +181,41 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 		case values.Next, values.MaybeTo:
 			reach(next, s.state)
 		}
+		if in.Return || in.Flow == values.Away { // a return behind a store to where it returns may be a jump: a thunk's
+			before := &step{f.at[addr], m, code, lo, addr, value{}}
+			if f.returnsBy(m, before, in.By, in.Return, returns == 0) {
+				returns++
+			}
+		}
+	}
+	if f.elsewhere.kind != unknown {
+		for _, states := range []map[uint64]*state{f.at, f.behind} {
+			for _, s := range states {
+				s.elsewhere, s.shift = f.elsewhere, f.shift
+			}
+		}
 	}
 	return f
+}
+
+// returnsBy notes where an instruction returns to, by a register or by the word at the stack pointer. s is before it. If it
+// is not sure that it does return, only a word of the caller's stack says so. All that return must agree.
+func (f *flow) returnsBy(m *Machine, s *step, by values.Reg, sure, first bool) (returns bool) {
+	sp := s.get(m.sp)
+	to := s.Reg(by)
+	if m.pushed != 0 {
+		to = s.read(sp)
+	}
+	callers := to.kind == deref && to.off == 0 && to.of.from(m.sp) && to.of.off > 0 && sp.from(m.sp) && sp.off > 0
+	switch {
+	case !callers && !sure:
+		return false
+	case !callers, !first && (f.elsewhere.kind == unknown || !equal(to, f.elsewhere) || sp.off != f.shift):
+		f.elsewhere, f.shift = value{}, 0
+	case first:
+		f.elsewhere, f.shift = to, sp.off
+	}
+	return true
 }
 
 // called changes the state as a call does. If the call is direct, name is the function called.

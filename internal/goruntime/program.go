@@ -23,6 +23,8 @@ type Program struct {
 	effort   int                           // number of instructions followed for previous
 	layout   Layout
 	laidOut  bool
+	locked   int64 // see Locked
+	lockRead bool
 }
 
 // maxEffort bounds the instructions that are followed in all functions of a program. Only a few short

@@ -15,6 +15,9 @@ type Previous struct {
 	// Left is the CFA's distance from the stack pointer in struct g if the function has left
 	// the goroutine's stack by gosave_systemstack_switch; else 0.
 	Left int64
+	// Callback is not nil if the function runs Go on a goroutine's stack, and is called by C on another
+	// one. Row then leads to C.
+	Callback *Callback
 }
 
 // Saved has the offsets in a struct g at which a function has put the registers that it began
@@ -36,11 +39,11 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	cfa := trad.Rule{}
 	switch e := (trad.Expression)(nil); {
 	case sp.from(m.sp):
-		cfa = trad.Rule{Kind: trad.InReg, Reg: m.sp, Off: int32(m.pushed - sp.off)}
+		cfa = trad.Rule{Kind: trad.InReg, Reg: m.sp, Off: int32(m.pushed + s.shift - sp.off)}
 	default:
 		if e = byDistance(m, s, sp); e == nil {
 			if r, ok := m.holds(s); ok {
-				cfa = trad.Rule{Kind: trad.InReg, Reg: r, Off: int32(m.pushed - s.get(r).off)}
+				cfa = trad.Rule{Kind: trad.InReg, Reg: r, Off: int32(m.pushed + s.shift - s.get(r).off)}
 			} else if e = byWord(m, s, sp); e == nil {
 				return solveSaved(m, s)
 			}
@@ -68,6 +71,9 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	}
 	if s.saved.from(m.sp) && a.Row.Flags&trad.OtherStack != 0 {
 		a.Left = m.pushed - s.saved.off
+	}
+	if a.Row.Flags&trad.OtherStack != 0 {
+		a.Callback = s.callback(m)
 	}
 	a.Row.Others = s.others(m, exprs, fromC)
 	return a
@@ -111,7 +117,7 @@ func byDistance(m *Machine, s *state, sp value) trad.Expression {
 		g := *v.of.of
 		for _, x := range words {
 			if y := x.value; equal(y.plus(g.off-y.off), g) && g.off-y.off == StackHi {
-				return depthExpression{sp: m.sp, g: x.at.off - sp.off, depth: w.at.off - sp.off, cfa: m.pushed - v.less.off - v.off}
+				return depthExpression{sp: m.sp, g: x.at.off - sp.off, depth: w.at.off - sp.off, cfa: m.pushed + s.shift - v.less.off - v.off}
 			}
 		}
 	}
@@ -122,7 +128,7 @@ func byDistance(m *Machine, s *state, sp value) trad.Expression {
 func byWord(m *Machine, s *state, sp value) trad.Expression {
 	for _, w := range near(s, sp) {
 		if w.value.from(m.sp) {
-			return wordExpression{sp: m.sp, at: w.at.off - sp.off, cfa: m.pushed - w.value.off}
+			return wordExpression{sp: m.sp, at: w.at.off - sp.off, cfa: m.pushed + s.shift - w.value.off}
 		}
 	}
 	return nil
@@ -133,29 +139,36 @@ func byWord(m *Machine, s *state, sp value) trad.Expression {
 func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 	sp := s.get(m.sp)
 	below := trad.Rule{Kind: trad.Undefined}
+	is := func(v value) bool { return v.is(r) }
+	if r == m.ra && s.elsewhere.kind != unknown {
+		is = func(v value) bool { return equal(v, s.elsewhere) }
+		if is(s.read(*s.elsewhere.of)) { // where the caller's stack has it
+			return trad.Rule{Kind: trad.Saved, Off: int32(s.elsewhere.of.off - m.pushed - s.shift)}
+		}
+	}
 	for _, w := range s.words {
-		if !w.value.is(r) || !w.at.from(m.sp) {
+		if !is(w.value) || !w.at.from(m.sp) {
 			continue
 		}
-		rule := trad.Rule{Kind: trad.Saved, Off: int32(w.at.off - m.pushed)}
+		rule := trad.Rule{Kind: trad.Saved, Off: int32(w.at.off - m.pushed - s.shift)}
 		if !sp.from(m.sp) || w.at.off >= sp.off {
 			return rule
 		}
 		below = rule
 	}
-	if s.get(r).is(r) {
+	if is(s.get(r)) {
 		return trad.Rule{Kind: trad.Same}
 	}
 	if below.Kind == trad.Saved {
 		return below
 	}
 	for _, w := range near(s, sp) {
-		if w.value.is(r) {
+		if is(w.value) {
 			return trad.Rule{Kind: trad.SavedAt, Reg: m.sp, Off: int32(w.at.off - sp.off)}
 		}
 	}
 	for x := range trad.Reg(m.regs) {
-		if s.get(x).is(r) {
+		if is(s.get(x)) {
 			return trad.Rule{Kind: trad.InReg, Reg: x}
 		}
 	}

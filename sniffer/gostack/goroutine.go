@@ -10,32 +10,39 @@ import (
 // curg returns the address of the struct g of the goroutine that the thread runs, and the layout
 // of structs g. g is 0 if the thread runs no goroutine. ok is false if these cannot be read.
 func (p *program) curg(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
+	own, l, ok := p.ownG(q)
+	if !ok {
+		return 0, l, false
+	}
+	m, ok1 := p.word(q, own+uint64(l.M))
+	g, ok2 := p.word(q, m+uint64(l.Curg))
+	return g, l, ok1 && ok2
+}
+
+// ownG returns the address of the struct g that the thread has as its own: the struct g of the stack that
+// it is on. ok is false if that is not known.
+func (p *program) ownG(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	if l, ok = p.Layout(); !ok {
 		return 0, l, false
 	}
-	read := func(addr uint64) uint64 {
-		v, read := p.word(q, addr)
-		ok = ok && read
-		return v
-	}
-	own := frame.Value{}
 	if p.m.G != goruntime.None {
-		own = q.This.Register(p.m.G)
-		g = own.Bits
-	} else {
-		own = q.This.Register(p.m.ThreadPointer)
-		offset := uint64(l.G)
-		if l.GBase != 0 {
-			offset += read(l.GBase + p.Bias)
-		}
-		g = read(own.Bits + offset)
+		own := q.This.Register(p.m.G)
+		return own.Bits, l, own.Known()
 	}
+	own := q.This.Register(p.m.ThreadPointer)
 	if !own.Known() {
 		return 0, l, false
 	}
-	m := read(g + uint64(l.M))
-	curg := read(m + uint64(l.Curg))
-	return curg, l, ok
+	at := own.Bits + uint64(l.G)
+	if l.GBase != 0 {
+		offset, read := p.word(q, l.GBase+p.Bias)
+		if !read {
+			return 0, l, false
+		}
+		at += offset
+	}
+	g, ok = p.word(q, at)
+	return g, l, ok
 }
 
 // fromGoroutine returns the row of a function whose caller's registers are in the struct g

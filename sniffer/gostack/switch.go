@@ -71,6 +71,9 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			// thread's own stack meanwhile, and cgocallback loads what they have left there.
 			a.Row.FP = trad.Rule{Kind: trad.Undefined}
 		}
+		if *s == Cgocallback && a.Callback != nil {
+			return p.fromCallback(f, q, a), frame.Claimed
+		}
 		return a.Row, frame.Claimed
 	}
 	return p.fromGoroutine(q, f, a), frame.Claimed
