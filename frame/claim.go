@@ -57,6 +57,10 @@ func (f *Frame) ask() (cached bool) {
 	s.window.late = false // what was read will be once more
 	f.winner, f.cfa, f.claimReason, f.claimErr = -1, 0, Unavailable, errNobody
 	from, signal, mapped := 0, false, true
+	if f.caller && !hit && s.modules.KernelName(f.pc) != "" && s.modules.KernelName(f.pc-1) == "" {
+		f.caller = false // no call can have been there: the kernel has replaced the return address
+		slot = nil
+	}
 	switch {
 	case hit:
 		// apply may make inner frames, and these may take the slot for another PC.
@@ -253,7 +257,7 @@ func (f *Frame) clobbered(row *trad.Row) bool {
 // code, the row may be wrong: assemblers for SFrame V1 write wrong rows for
 // functions that keep the CFA or the return address in an odd register. Then the first later
 // sniffer whose row leads to code wins. A guess wins only over a guess; and a guess that
-// leads to no code is no claim at all.
+// leads to no code is no claim at all. One that leads to code competes with other guesses.
 func (f *Frame) checkReturnAddress() {
 	if f.stack.window.takeLate() {
 		f.moved = true // the row or the CFA is of another moment
@@ -263,6 +267,9 @@ func (f *Frame) checkReturnAddress() {
 	}
 	s := f.stack
 	if f.readReturnAddress(); f.typ != Normal || f.returnsToCode() {
+		if f.typ == Normal && f.row.Flags&trad.Guess != 0 {
+			f.contest()
+		}
 		return
 	}
 	first := *f
@@ -279,6 +286,8 @@ func (f *Frame) checkReturnAddress() {
 	switch *f = first; {
 	case f.planted():
 		f.makeOutermost()
+	case f.startsProgram():
+		f.row.Flags |= trad.Outermost
 	case guess != 0 && f.ra.Known() && s.arch.CodeAddress(f.ra.Bits) != 0:
 		f.winner, f.typ, f.byUnwinder, f.row, f.cfa = -1, Normal, false, trad.Row{}, 0
 		f.claimReason, f.claimErr = Unavailable, fmt.Errorf("%s: %w", s.table.sniffers[first.winner].Name(), errGuess)

@@ -35,6 +35,9 @@ func (c *claims) next() bool {
 		}
 		switch {
 		case answer == Claimed:
+			if m := s.query.Module; m != nil && m.Doubted() && c.row.Flags&trad.Outermost == 0 {
+				c.row.Flags |= trad.Guess // the tables may be of other code
+			}
 			if !c.signal || s.table.ofSignal(c.by, &c.row) {
 				return true
 			}

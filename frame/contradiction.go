@@ -20,12 +20,73 @@ const (
 // the row calls unchanged; or the row covers several instructions on the way to the return,
 // between which the stack pointer moves.
 func (q *Query) Contradicted(row *trad.Row) bool {
-	return q.Innermost() && q.Arch.ReadEpilogue != nil && q.contradicted(row)
+	return q.Innermost() && q.Arch.ReadEpilogue != nil && (q.contradicted(row) || q.returnsElsewhere(row))
 }
+
+// InThunk returns THIS frame's row if PC is in a thunk: code that a call pushes a return address for, which that code drops or
+// replaces. Some compilers put thunks into functions, for jumps, calls and returns, and their tables mix up the thunk's
+// stack with the function's. row is the function's.
+func (q *Query) InThunk(row trad.Row) (trad.Row, bool) {
+	a := q.Arch
+	if a.Thunk == nil || !q.Innermost() || row.Flags&notTornDown != 0 {
+		return row, false
+	}
+	code, at := q.Code()
+	pushed, called, ok := a.Thunk(code, at)
+	if !ok {
+		return row, false
+	}
+	pushed *= int32(a.PtrSize)
+	row.Lo, row.Len = q.PC, 1
+	switch entry := -a.RAOffset - int32(a.SPFromCFA); {
+	case called || bySP(a.SP, &row) && row.CFA.Off == entry:
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: entry + pushed}
+		row.RA = trad.Rule{Kind: trad.Saved, Off: a.RAOffset}
+		row.FP, row.Others = trad.Rule{Kind: trad.Same}, unchanged
+	case bySP(a.SP, &row):
+		row.CFA.Off += pushed
+	}
+	return row, true
+}
+
+// unchanged is of rows in which all registers keep their values.
+var unchanged = &trad.OtherRules{Default: trad.Same}
+
+// returnsElsewhere reports whether the code does not return to the word at SP, although a row says so. The code between row's
+// beginning and PC may have popped the return address, by which it returns: compilers that guard returns against
+// speculation leave that out of their tables. Or it pushes another one: it has changed to another stack.
+func (q *Query) returnsElsewhere(row *trad.Row) bool {
+	a := q.Arch
+	if a.ReturnPopped == nil || row.Flags&notTornDown != 0 || !atEntry(a, row) {
+		return false
+	}
+	code, at := q.Code()
+	if pushes, returns := a.ReturnPushed(code[at:]); returns || pushes && q.returnsPushed() {
+		return true
+	}
+	if q.PC == row.Lo || q.PC-row.Lo > maxBefore {
+		return false
+	}
+	_, is := a.ReturnPopped(code[at:], func() []byte {
+		before := make([]byte, q.PC-row.Lo)
+		n, _ := q.Memory.ReadMemory(row.Lo, before)
+		return before[:n]
+	})
+	return is
+}
+
+// returnsPushed reports whether straight code from PC returns to an address that it pushes.
+func (q *Query) returnsPushed() bool {
+	_, returns := q.Arch.ReturnPushed(q.Read(q.PC, 2*maxTeardown))
+	return returns
+}
+
+// notTornDown are the flags of rows with which the code at PC is not compared.
+const notTornDown = trad.Outermost | trad.Signal | trad.Once
 
 func (q *Query) contradicted(row *trad.Row) bool {
 	a := q.Arch
-	if row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 || atEntry(a, row) {
+	if row.Flags&notTornDown != 0 || atEntry(a, row) {
 		return false
 	}
 	code, out := a.ReadEpilogue(q.Read(q.PC, maxTeardown), q.PC)

@@ -12,8 +12,8 @@ import (
 )
 
 // Walk the stacks of a recorded process. Targets of live processes and of core files are walked
-// in the same way. The program has no C library, so that nothing marks its outermost frame: GDB
-// also goes on to 0x1, which is argc.
+// in the same way. The program has no C library, so that no table marks its outermost frame: it begins at the
+// program's entry, and has argc in the place of a return address.
 func ExampleStack() {
 	t, err := snapshot.Open("../target/snapshot/testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})
 	if err != nil {
@@ -45,8 +45,6 @@ func ExampleStack() {
 	// #0 0x40100a "dwarf"
 	// #1 0x401011 "dwarf"
 	// #2 0x401016 "dwarf"
-	// #3 0x1 ""
-	// stop: frame 3 at 0x1: PC outside code: nothing executable is mapped there: corrupt stack?
 }
 
 // Take the PCs of a stack as a profiler does. It uses one Walker and one buffer for all stacks.
@@ -74,5 +72,5 @@ func ExampleWalker() {
 		fmt.Printf("%#x %v\n", pcs[:n], stop)
 	}
 	// Output:
-	// [0x40100a 0x401011 0x401016 0x1] PC outside code
+	// [0x40100a 0x401011 0x401016] outermost
 }

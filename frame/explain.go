@@ -14,8 +14,10 @@ type Decline struct{ Sniffer, Reason string }
 
 // Reasons why a sniffer's claim does not count.
 const (
-	lost      Answer = "its row leads to no code, and another's does"
-	notSignal Answer = "its row is not one of a signal frame"
+	lost         Answer = "its row leads to no code, and another's does"
+	lostUncalled Answer = "its return address follows no call, and another guess's does"
+	lostFP       Answer = "it does not take the caller's frame pointer from the frame record, and another guess does"
+	notSignal    Answer = "its row is not one of a signal frame"
 )
 
 // Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
@@ -67,6 +69,10 @@ func (f *Frame) explain(c *claims) {
 	case f.winner < 0:
 		c.decline(Answer(errGuess.Error()))
 	default:
-		c.decline(lost) // see checkReturnAddress
+		why, contested := f.lostContest(&c.row)
+		if !contested {
+			why = lost // see checkReturnAddress
+		}
+		c.decline(why)
 	}
 }

@@ -101,6 +101,9 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 			return true // no stack is left that a caller could be on
 		}
 	}
+	if f.startsProgram() {
+		return true
+	}
 	m := f.Module()
 	if m == nil {
 		return false
@@ -115,7 +118,47 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	if im, bias, err := m.Image(); err == nil && !f.caller && im.Entry != 0 && f.pc-bias == s.arch.CodeAddress(im.Entry) {
 		return true // the kernel starts programs there
 	}
-	return ok && f.exits(lo, hi, lo) == 0
+	if !ok {
+		return false
+	}
+	// A function that only jumps to another one may end a coroutine so, as D's does, at the end of its memory. The frame
+	// pointer is zero there, or points to that end.
+	by := f.exits(lo, hi, lo)
+	return by == 0 || by == arch.Jumps && f.ra.Lval == InMemory && f.cfa%page == 0 && fp.Known() && (fp.Bits == 0 || fp.Bits == f.cfa)
+}
+
+// maxArguments is how many arguments of a program are counted.
+const maxArguments = 1 << 12
+
+// startsProgram reports whether THIS is the function at which a file starts, as the kernel or the dynamic linker
+// enters it: by no call, and with the program's arguments on the stack: their number, and as many addresses and a
+// zero. A compiler that does not know that gives the function a table as any other.
+func (f *Frame) startsProgram() bool {
+	s := f.stack
+	m := f.Module()
+	if m == nil || f.typ != Normal {
+		return false
+	}
+	im, bias, err := m.Image()
+	if err != nil || im.Entry == 0 {
+		return false
+	}
+	entry := s.arch.CodeAddress(im.Entry) + bias
+	if lo, _, ok := f.bounds(f.AddressInBlock()); !ok || lo != entry {
+		return false
+	}
+	sp, size := f.cfa+uint64(s.arch.SPFromCFA)+uint64(s.arch.RAOffset), uint64(s.arch.PtrSize)
+	n, err := s.readWord(sp)
+	if err != nil || n > maxArguments {
+		return false
+	}
+	for i := range n {
+		if at, err := s.readWord(sp + (1+i)*size); err != nil || at <= sp {
+			return false // arguments lie outward of the list
+		}
+	}
+	end, err := s.readWord(sp + (1+n)*size)
+	return err == nil && end == 0
 }
 
 // exits says how control can leave the function at [lo, hi) from an address in it on. If the

@@ -182,13 +182,14 @@ func (c *rowCache) takeShared(slot *rowSlot, t *Table, this *Frame) bool {
 
 // simpleBits returns whether and how [Walker.unwindCached] can apply a row. It can if the CFA
 // is found from SP or FP, the return address and perhaps FP are saved at distances from the
-// CFA, PREVIOUS's SP is what the ABI says, and the frame is a normal one, or the outermost.
+// CFA, PREVIOUS's SP is what the ABI says, and the frame is a normal one, or the outermost. A guess
+// competes with others at each frame (see contest).
 func (t *Table) simpleBits(row *trad.Row, winner int) slotBits {
 	a := t.Arch
 	if t.unwinders[winner] != nil {
 		return 0
 	}
-	if row.Flags&(typed|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
+	if row.Flags&(typed|trad.Injected|trad.Once|trad.Guess) != 0 || row.CFA.Kind != trad.InReg {
 		return 0
 	}
 	bits := slotSimple

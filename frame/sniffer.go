@@ -63,7 +63,7 @@ const maxRead = 256
 
 // Number of bytes that [Query.Code] reads.
 const (
-	CodeBefore = 16 // before PC
+	CodeBefore = 24 // before PC: the longest thunk up to its return
 	CodeBehind = 48 // from PC on
 )
 

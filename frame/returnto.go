@@ -1,0 +1,93 @@
+package frame
+
+import (
+	"bytes"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// maxTrampoline is how many bytes of code are compared with those of signal trampolines.
+const maxTrampoline = 16
+
+// MayReturnTo reports whether a function may return to pc. It may if a call stands before pc, or if
+// what stands there cannot be read, or if a signal trampoline begins at pc. It also may if a
+// function begins at pc: run-time systems plant such an address as the outermost return address.
+func (q *Query) MayReturnTo(pc uint64) bool {
+	if !q.Modules.IsCode(pc-1) && !q.Modules.IsCode(pc) {
+		return false
+	}
+	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
+	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code) {
+		return true
+	}
+	if q.FunctionBegins(pc) {
+		return true
+	}
+	code = q.Read(pc, maxTrampoline)
+	for i := range q.Arch.Trampolines {
+		if bytes.HasPrefix(code, q.Arch.Trampolines[i].Code) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxStraight is how many bytes of a called function are read for straight code that leads to a
+// jump.
+const maxStraight = 64
+
+// MayHaveLedHere reports whether the call before a return address may have led to THIS: it does not
+// tell where it goes, it goes to the function that THIS is in, or to straight code that ends in a
+// jump, as a run-time system's way into the code that it has made, or a linkage stub.
+func (q *Query) MayHaveLedHere(ra uint64) bool {
+	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
+	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
+		return true
+	}
+	to, ok := q.Arch.CallTarget(code, ra)
+	if !ok {
+		return true
+	}
+	if lo, hi, known := q.FunctionAt(to); known && lo == to && to <= q.AddressInBlock && q.AddressInBlock < hi {
+		return true
+	}
+	return q.Passes(to)
+}
+
+// Passes reports whether straight code leads from an address to a jump, with the stack as it was.
+func (q *Query) Passes(from uint64) bool {
+	if q.Arch.ReadEpilogue == nil {
+		return false
+	}
+	_, out := q.Arch.ReadEpilogue(q.Read(from, maxStraight), from)
+	return out&arch.ByJump != 0 && out&arch.TearsDown == 0
+}
+
+// maxJumpsOn is how many bytes of a function are read for a computed jump.
+const maxJumpsOn = 1 << 10
+
+// JumpsOn reports whether the function at an address may leave by a jump to where a register or memory says, as
+// one does that finds the code of a run-time system, and goes there.
+func (q *Query) JumpsOn(function uint64) bool {
+	lo, hi, ok := q.FunctionAt(function)
+	if !ok || lo != function || hi-lo > maxJumpsOn || q.Arch.Exits == nil {
+		return false
+	}
+	code := make([]byte, hi-lo)
+	if n, _ := q.Memory.ReadMemory(lo, code); n < len(code) {
+		return false
+	}
+	return q.Arch.Exits(code, 0)&arch.Computed != 0
+}
+
+// OnStack reports whether an address is in the executable memory that the stack of THIS is in, too.
+// Some run-time systems let their stacks be executable (SBCL): there, an address on the stack looks
+// like one of code. A guess does not count on it.
+func (q *Query) OnStack(addr uint64) bool {
+	sp := q.This.Register(q.Arch.SP)
+	if !sp.Known() || !q.Modules.IsCode(sp.Bits) {
+		return false
+	}
+	end := q.Modules.CodeEnd(sp.Bits)
+	return end != ^uint64(0) && addr-sp.Bits < end-sp.Bits
+}
