@@ -64,6 +64,8 @@ func TestBottoms(t *testing.T) {
 			{"zero", []string{"ends"}, true},
 			{"born", []string{"unborn"}, true},
 			{"edge", []string{"entry"}, true},
+			{"jumps", []string{"waits_there", "jumps"}, true},
+			{"top", []string{"waits_there", "jumps"}, true},
 			{"smashed", []string{"entry"}, false},
 			{"hook", []string{"entry", "*"}, false},
 		} {

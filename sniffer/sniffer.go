@@ -44,7 +44,8 @@ func Default() []frame.Sniffer { return Options{}.Default() }
 
 // Default is like the function [Default], with these options.
 func (o Options) Default() []frame.Sniffer {
-	code := &prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records}
+	code := &prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows,
+		Tables: []frame.Sniffer{&sframe.Sniffer{Separate: o.Separate}, &dwarf.Sniffer{}}, Records: fp.Records}
 	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{Separate: o.Separate}}
 	list = append(list, gostack.Sniffers()...)
 	list = append(list,

@@ -68,6 +68,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 		if err == nil {
 			row.Lo += s.bias
+			if thunk, is := q.InThunk(row); is {
+				return thunk, frame.Claimed
+			}
 			if !q.Contradicted(&row) {
 				return row, frame.Claimed
 			}
@@ -145,7 +148,11 @@ func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
 	return q.Module.Memo(separateKey{}, func() any {
 		if im := q.Modules.DebugFile(q.Module); im != nil {
 			if data, addr, err := im.Section(".debug_frame"); err == nil {
-				if section, err := cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: s.abi, Room: im.Reserve}); err == nil {
+				opts := cfi.Options{ABI: s.abi, Room: im.Reserve}
+				if code, _, err := q.Module.Image(); err == nil { // a debug file has no code
+					opts.Thunk = thunksOf(code, q.Arch)
+				}
+				if section, err := cfi.Open(cfi.Debug, data, addr, opts); err == nil {
 					return section
 				}
 			}
@@ -200,7 +207,7 @@ func open(m *target.Module, a *arch.Arch) *sections {
 		abi.PC, abi.PAuth = a.PC, true
 	}
 	// All modules of the file share what is in it.
-	s := *im.Memo(imageKey{abi}, func() any { return openImage(im, abi) }).(*sections)
+	s := *im.Memo(imageKey{abi}, func() any { return openImage(im, a, abi) }).(*sections)
 	s.bias = bias
 	return &s
 }
@@ -209,11 +216,12 @@ func open(m *target.Module, a *arch.Arch) *sections {
 type imageKey struct{ abi cfi.ABI }
 
 // openImage opens the sections of a file. They have the bias 0.
-func openImage(im *elfimage.Image, abi cfi.ABI) *sections {
+func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 	s := &sections{why: noSection, abi: abi, zero: hasCodeAtZero(im)}
-	s.add(openEH(im, abi))
+	thunk := thunksOf(im, a)
+	s.add(openEH(im, abi, thunk))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
-		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve}))
+		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve, Thunk: thunk}))
 	}
 	// If the two contradict each other, debuggers follow .debug_frame, which is made for them. A Go
 	// program's .debug_frame is large and compressed, and describes only Go's functions. Its .eh_frame
@@ -222,6 +230,20 @@ func openImage(im *elfimage.Image, abi cfi.ABI) *sections {
 		slices.Reverse(s.list)
 	}
 	return s
+}
+
+// thunksOf returns what tells of an image's addresses whether a thunk begins there (cfi.Options.Thunk); nil if the
+// processor has none.
+func thunksOf(im *elfimage.Image, a *arch.Arch) func(addr uint64) bool {
+	if a.ThunkBegins == nil {
+		return nil
+	}
+	return func(addr uint64) bool {
+		const half = 16 // bytes before the thunk, and of it
+		var code [2 * half]byte
+		n := im.ReadLoaded(addr-half, code[:])
+		return n > half && a.ThunkBegins(code[:half], code[half:n])
+	}
 }
 
 func hasCodeAtZero(im *elfimage.Image) bool {
@@ -247,8 +269,8 @@ const maxEHFrame = 1 << 28
 
 // openEH finds .eh_frame by name, or, in a file without section headers, by
 // PT_GNU_EH_FRAME. Then it may reach to the end of its segment.
-func openEH(im *elfimage.Image, abi cfi.ABI) (*cfi.Section, error) {
-	opts := cfi.Options{ABI: abi, Room: im.Reserve}
+func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi.Section, error) {
+	opts := cfi.Options{ABI: abi, Room: im.Reserve, Thunk: thunk}
 	if text := im.ELF().Section(".text"); text != nil {
 		opts.TextBase = text.Addr
 	}

@@ -9,4 +9,8 @@
 // memory that can be read, and the return address there is in executable memory. For Guess the return
 // address must also follow a call, unless it is in memory that belongs to no file and the record leads to
 // another good one.
+//
+// If frame 0 has no record yet, or never has one, its caller's chain would leave the caller out. So a link
+// register that leads out of the function comes first for Guess. Without a chain, Guess takes the return
+// address at the top of the stack.
 package fp

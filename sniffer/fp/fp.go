@@ -88,7 +88,28 @@ type Guess struct {
 
 func (*Guess) Name() string { return "fp-guess" }
 
+// Sniff follows the frame record, or the back chain. If frame 0 is a function without a record, the return address in the link
+// register, or at the top of the stack, comes first.
 func (s *Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	row, answer := s.record(q)
+	saved := uint64(0)
+	if answer == frame.Claimed {
+		if c, ok := q.Apply(&row); ok {
+			saved = c.PC.Bits
+		}
+	}
+	if leaf, ok := byLink(q, saved); ok {
+		return leaf, frame.Claimed
+	}
+	if answer != frame.Claimed {
+		if top, ok := byTop(q); ok {
+			return top, frame.Claimed
+		}
+	}
+	return row, answer
+}
+
+func (s *Guess) record(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Arch.BackChainRA != 0 {
 		return backChain(q)
 	}
@@ -150,7 +171,14 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
+// afterCall reports whether a call stands before ra, or what stands there cannot be read.
 func afterCall(q *frame.Query, ra uint64) bool {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
+}
+
+// called reports whether a call stands before ra.
+func called(q *frame.Query, ra uint64) bool {
+	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
+	return len(code) == arch.MaxCall && q.Arch.AfterCall != nil && q.Arch.AfterCall(code)
 }

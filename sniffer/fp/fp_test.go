@@ -48,7 +48,7 @@ func (f *fake) Close() error                      { return nil }
 func (f *fake) ID() int                           { return 1 }
 func (f *fake) Name() string                      { return "fake" }
 func (f *fake) Modules() *target.Modules {
-	return target.NewModules(nil, []target.Mapping{{Lo: codeLo, Hi: codeHi, Exec: true}})
+	return target.NewModules(nil, []target.Mapping{{Lo: codeLo, Hi: codeHi, Exec: true}, {Lo: 0x40000, Hi: 0x41000, Exec: true}})
 }
 
 func (f *fake) Registers(r *arch.Registers) error {
@@ -205,6 +205,41 @@ func TestFrameRecords(t *testing.T) {
 		}
 		if stack, last := unwindBy(t, f, &fp.Guess{Scanned: true}); stack != tt.want {
 			t.Errorf("%s, scanned: %s, %v; want %s", tt.name, stack, last.StopReason(), tt.want)
+		}
+	}
+}
+
+// A leaf function leaves its return address in the link register, and its caller's record at the frame pointer, or the back chain at SP
+// (AAPCS64, 6.4.6; s390x ELF ABI, 1.2.2). The register counts only if it leads out of the function, and the record does not have it.
+func TestLeaf(t *testing.T) {
+	const near, far, none = 0x1100, 0x40100, 0
+	record := map[uint64]uint64{stackBase + 32: stackBase + 112, stackBase + 40: 0x1200, stackBase + 112: 0, stackBase + 120: 0}
+	chain := map[uint64]uint64{stackBase: stackBase + 160, stackBase + 160 + 112: 0x1200, stackBase + 160: 0}
+	for _, tt := range []struct {
+		name string
+		arch *arch.Arch
+		link uint64
+		want string
+	}{
+		{"record: far", loose, far, "0x1010@0x7000 0x40100@0x7030 0x1200@0x7080 "},
+		{"record: of a call that THIS has made", loose, near, "0x1010@0x7030 0x1200@0x7080 "},
+		{"record: in the record, too", loose, 0x1200, "0x1010@0x7030 0x1200@0x7080 "},
+		{"record: no code", loose, 0x99990, "0x1010@0x7030 0x1200@0x7080 "},
+		{"record: none", loose, none, "0x1010@0x7030 0x1200@0x7080 "},
+		{"back chain: far", chained, far, "0x1010@0x70a0 0x40100@0x7140 0x1200@0x0 "},
+		{"back chain: of a call that THIS has made", chained, near, "0x1010@0x7140 0x1200@0x0 "},
+		{"back chain: none", chained, none, "0x1010@0x7140 0x1200@0x0 "},
+	} {
+		f := &fake{arch: tt.arch, words: record, regs: map[trad.Reg]uint64{tt.arch.PC: 0x1010, tt.arch.SP: stackBase, tt.arch.FP: stackBase + 32}}
+		if tt.arch == chained {
+			f.words = chain
+		}
+		if tt.link != 0 {
+			f.regs[tt.arch.RA] = tt.link
+		}
+		stack, last := unwind(t, f)
+		if stack != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, stack, last.StopReason(), tt.want)
 		}
 	}
 }

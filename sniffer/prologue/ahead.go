@@ -25,11 +25,12 @@ const (
 // take a way only if the return address that the way finds on the stack follows a call. The row is certain
 // if no call on the way must return first. It is also certain if the function that was called before the
 // return address, read from its beginning, gives the same CFA and return address. Any other row is marked
-// as a guess. last is the row of a THIS that ends the thread, and that no call has led to.
-func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
+// as a guess. last is the row of a THIS that ends the thread, and that no call has led to. other is a guess
+// that leads to another stack (see fromMemory).
+func (s *Sniffer) ahead(q *frame.Query) (row, last, other trad.Row) {
 	a := q.Arch
 	if a.ReadAhead == nil {
-		return row, last
+		return row, last, other
 	}
 	buffer := buffers.Get().(*[before + behind]byte)
 	defer buffers.Put(buffer)
@@ -46,7 +47,15 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 		}
 		cfa, ra, ok := s.fits(q, &way)
 		if !ok {
+			if calls == 0 && other.Len == 0 {
+				if row, ok := fromMemory(q, &way); ok {
+					other = row
+				}
+			}
 			return true
+		}
+		if a.RAOffset != 0 && way.RA.Kind != trad.Saved && !followsCall(q, ra) && (!q.FunctionBegins(ra) || calledAtTop(q)) {
+			return true // a jump to a function, and no return to one that is to begin on a new stack
 		}
 		if entry, is := entered(q, ra); is {
 			if sure, is := from(q, entry); is {
@@ -60,14 +69,21 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 			return true // the first row is the best guess, unless another one is certain
 		}
 		row = way
-		if calls == 0 && q.Innermost() && row.Flags&trad.Guess == 0 && returnsTo(q, ra) {
+		if calls == 0 && q.Innermost() && row.Flags&trad.Guess == 0 && q.MayReturnTo(ra) {
 			return false
 		}
 		row.Flags |= trad.Guess
 		return !aligned(q, cfa)
 	})
 	q.CountSearched(steps)
-	return row, last
+	return row, last, other
+}
+
+// calledAtTop reports whether the word at SP is the return address of a call.
+func calledAtTop(q *frame.Query) bool {
+	sp := q.This.Register(q.Arch.SP)
+	word := q.Read(sp.Bits, q.Arch.PtrSize)
+	return sp.Known() && len(word) == q.Arch.PtrSize && followsCall(q, q.Arch.CodeAddress(q.Arch.Word(word)))
 }
 
 // apart reads the code at addr, the target of a jump. Such code is short, and many functions share it as

@@ -1,8 +1,6 @@
 package prologue
 
 import (
-	"bytes"
-
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
@@ -26,33 +24,21 @@ func leads(q *frame.Query, row *trad.Row) lead {
 	switch {
 	case ok && c.PC.Bits == 0:
 		return untold
-	case !ok || returnsTo(q, c.PC.Bits):
+	case !ok && row.RA.Kind == trad.InReg && !q.Innermost() && !q.Arch.CalleeSaved.Has(row.RA.Reg):
+		return nowhere // the call has changed the register
+	case !ok || q.MayReturnTo(c.PC.Bits):
 		return caller
 	}
 	return nowhere
 }
 
-// returnsTo reports whether a function may return to pc. It may if a call stands before pc, or if a signal
-// trampoline begins at pc. It also may if a function begins at pc: run-time systems plant such an address
-// as the outermost return address.
-func returnsTo(q *frame.Query, pc uint64) bool {
-	if !q.Modules.IsCode(pc-1) && !q.Modules.IsCode(pc) {
+// followsCall reports whether a call stands before pc, which is code, or that cannot be told.
+func followsCall(q *frame.Query, pc uint64) bool {
+	if !q.Modules.IsCode(pc - 1) {
 		return false
 	}
 	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
-	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code) {
-		return true
-	}
-	if q.FunctionBegins(pc) {
-		return true
-	}
-	code = q.Read(pc, maxInstruction)
-	for i := range q.Arch.Trampolines {
-		if bytes.HasPrefix(code, q.Arch.Trampolines[i].Code) {
-			return true
-		}
-	}
-	return false
+	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
 }
 
 // entered returns the beginning of the function that the call before the return address ra calls, or 0 if
@@ -72,7 +58,7 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 const maxFrame = 1 << 24
 
 // fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row leads
-// outward on the stack, and to a good return address. A function may return there (see returnsTo), or it is
+// outward on the stack, and to a good return address. A function may return there (see frame.Query.MayReturnTo), or it is
 // in code that belongs to no file, and the caller's frame record leads on (see Sniffer.Records).
 func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
@@ -85,11 +71,14 @@ func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) 
 		return 0, 0, false
 	}
 	prev := c.CFA + uint64(a.SPFromCFA)
-	if a.InnerThan(prev, sp.Bits) || a.RAOffset != 0 && prev == sp.Bits || prev-sp.Bits > maxFrame {
+	pushed := a.RAOffset != 0 && row.RA.Kind == trad.Saved
+	if a.InnerThan(prev, sp.Bits) || pushed && prev == sp.Bits || prev-sp.Bits > maxFrame {
 		return 0, 0, false
 	}
-	ra = c.PC.Bits
-	ok = returnsTo(q, ra) || s.Records != nil && q.Modules.IsCode(ra-1) && q.Modules.Find(ra-1) == nil &&
+	if ra = c.PC.Bits; q.OnStack(ra) {
+		return c.CFA, ra, false
+	}
+	ok = q.MayReturnTo(ra) || s.Records != nil && q.Modules.IsCode(ra-1) && q.Modules.Find(ra-1) == nil &&
 		c.FP.Known() && s.Records(q, c.FP.Bits, prev)
 	return c.CFA, ra, ok
 }

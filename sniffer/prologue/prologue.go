@@ -15,6 +15,8 @@ type Sniffer struct {
 	Before []func(q *frame.Query) (end uint64, ok bool)
 	// Rows yields the rows that tables have for the function that begins at pc; it may be nil.
 	Rows func(q *frame.Query, pc uint64) iter.Seq[trad.Row]
+	// Tables are sniffers that know the rows of code that a probe's function may have been called from; it may be nil.
+	Tables []frame.Sniffer
 	// Records reports whether the frame record at fp, which must lie outward of sp, leads on; it may be nil.
 	Records func(q *frame.Query, fp, sp uint64) bool
 }
@@ -40,8 +42,6 @@ const (
 	maxFunction = 64 << 10
 	// maxEpilogue is how many bytes are read for the instructions that tear a frame down.
 	maxEpilogue = 64
-	// maxEntry bounds the code at an entry point, in bytes. Such code calls functions like other code.
-	maxEntry = 256
 	// maxInstruction is the length of the longest instruction in bytes.
 	maxInstruction = 16
 	// readOver is how many bytes of a function count as one instruction. They count in addition to the
@@ -51,6 +51,9 @@ const (
 
 func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
+	if row, answer, is := s.kernelPage(q); is {
+		return row, answer
+	}
 	if !q.Modules.IsCode(q.AddressInBlock) {
 		return badCall(q)
 	}
@@ -77,8 +80,15 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if row, ok := stub(q); ok {
 			return row, frame.Claimed
 		}
+		if row, ok := popped(q); ok {
+			return row, frame.Claimed
+		}
+		thunk, is, ok := replaced(q)
+		if ok {
+			return thunk, frame.Claimed
+		}
 		row, out := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC)
-		if out != 0 && out&(arch.ByJump|arch.TearsDown) != arch.ByJump && leads(q, &row) == caller {
+		if out != 0 && !is && out&(arch.ByJump|arch.TearsDown) != arch.ByJump && leads(q, &row) == caller {
 			return row, frame.Claimed
 		}
 		if row, ok := unnamedStub(q); ok && answer == noFunction {
@@ -92,7 +102,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		row.Flags |= trad.Guess
 		return row, answer
 	}
-	way, last := s.ahead(q)
+	way, last, other := s.ahead(q)
 	if way.Len != 0 && way.Flags&trad.Guess == 0 {
 		return way, frame.Claimed
 	}
@@ -105,21 +115,34 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if ok && called.Flags&trad.Guess == 0 {
 		return called, frame.Claimed
 	}
+	if other.Len != 0 {
+		return other, frame.Claimed
+	}
 	if begun, ok := s.byTables(q); ok {
 		return begun, frame.Claimed
 	}
+	guesses := make([]trad.Row, 0, 3) // the best first
 	if answer == frame.Claimed && lead == caller {
-		return row, answer
+		guesses = append(guesses, row)
 	}
 	if ok {
-		return called, frame.Claimed
+		guesses = append(guesses, called)
 	}
 	if way.Len != 0 {
-		return way, frame.Claimed
+		guesses = append(guesses, way)
+	}
+	if framed, ok := s.byFrame(q); ok {
+		return refined(q, framed, guesses), frame.Claimed
+	}
+	if len(guesses) > 0 {
+		return guesses[0], frame.Claimed
 	}
 	if q.Innermost() {
 		if tail, ok := s.tail(q); ok && (answer == noFunction || answer == noModule || answer == tooFar) {
 			return tail, frame.Claimed
+		}
+		if shared, ok := s.byNeighbours(q); ok {
+			return shared, frame.Claimed
 		}
 		q.NoteSearchedInVain()
 		row.Flags |= trad.Guess // its return address is 0
@@ -131,6 +154,12 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	if guess, ok := s.byAlignment(q); ok {
 		return guess, frame.Claimed
+	}
+	if rounded, ok := s.byRounding(q); ok {
+		return rounded, frame.Claimed
+	}
+	if shared, ok := s.byNeighbours(q); ok {
+		return shared, frame.Claimed
 	}
 	if begun, ok := atEntry(q); ok {
 		return begun, frame.Claimed
@@ -151,7 +180,7 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	symbol, ok := im.Symbols().Find(q.AddressInBlock - bias)
 	if !ok && im.Entry != 0 && q.AddressInBlock-bias == im.Entry {
-		return outermost(q, q.AddressInBlock, 1), frame.Claimed // stripped: only its first instruction is known
+		return begun(q, im, bias, q.AddressInBlock, q.AddressInBlock+1) // stripped: only its first instruction is known
 	}
 	if !ok {
 		return trad.Row{}, noFunction
@@ -161,9 +190,8 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 		return cold(q, im, bias, symbol, of)
 	}
 	lo, hi := symbol.Addr+bias, symbol.Addr+symbol.Size+bias
-	if symbol.Addr == im.Entry {
-		// No call leads to the program's entry point.
-		return outermost(q, lo, uint32(hi-lo)), frame.Claimed
+	if im.Entry != 0 && symbol.Addr == im.Entry {
+		return begun(q, im, bias, lo, hi)
 	}
 	if q.AddressInBlock-lo > maxFunction {
 		return trad.Row{}, tooFar
@@ -183,24 +211,6 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 	row, steps, why := read(code[:got], lo, q.AddressInBlock)
 	q.CountSearched(steps + got/readOver)
 	return row, frame.Answer(why)
-}
-
-// atEntry answers for a caller that is the code at an entry point, such as the dynamic linker's. That code
-// has no table, and no symbol if the file is stripped. Its calls may also stand behind another symbol.
-func atEntry(q *frame.Query) (trad.Row, bool) {
-	if q.Innermost() || q.Module == nil || q.Arch.ReadReached == nil {
-		return trad.Row{}, false
-	}
-	im, bias, err := q.Module.Image()
-	if err != nil || im.Entry == 0 || q.AddressInBlock-bias-im.Entry >= maxEntry {
-		return trad.Row{}, false
-	}
-	row, answer := readFrom(q, im.Entry+bias, q.AddressInBlock, q.Arch.ReadReached)
-	return outermost(q, row.Lo, row.Len), answer == frame.Claimed
-}
-
-func outermost(q *frame.Query, lo uint64, n uint32) trad.Row {
-	return trad.Row{Lo: lo, Len: n, Flags: trad.Outermost, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}}
 }
 
 // badCall answers for a PC outside code. Only a call or a jump leads there. So the frame is as a call

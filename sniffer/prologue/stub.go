@@ -17,11 +17,34 @@ func stub(q *frame.Query) (row trad.Row, ok bool) {
 	if q.Module == nil {
 		return row, false
 	}
-	lo, hi, ok := q.Module.Stub(q.PC)
-	if !ok || hi-lo > maxStub {
+	if lo, hi, ok := q.Module.Stub(q.PC); ok && hi-lo <= maxStub {
+		if row, ok = stubAt(q, lo, hi); ok {
+			return row, true
+		}
+	}
+	return stubPath(q)
+}
+
+// stubPath answers for a linkage stub of another form, by its way to the function. Such stubs share code with
+// the first one, which has two words more on the stack. There the return address tells which stub it is.
+func stubPath(q *frame.Query) (row trad.Row, ok bool) {
+	a := q.Arch
+	lo, hi, ok := q.Module.StubSection(q.PC)
+	if !ok || a.StubPath == nil {
 		return row, false
 	}
-	return stubAt(q, lo, hi)
+	fromSP, ok := a.StubPath(lo, hi, q.PC, func(addr uint64) []byte { return q.Read(addr, maxInstruction) })
+	if !ok {
+		return row, false
+	}
+	if row = spRow(q, fromSP); q.PC-lo >= maxStub {
+		return row, true
+	}
+	if row.Flags |= trad.Once; leads(q, &row) == caller {
+		return row, true
+	}
+	row.CFA.Off += 2 * int32(a.PtrSize)
+	return row, leads(q, &row) == caller
 }
 
 // unnamedStub answers for code that looks like a linkage stub, if no section header says so.
@@ -39,7 +62,13 @@ func stubAt(q *frame.Query, lo, hi uint64) (row trad.Row, ok bool) {
 	if !ok {
 		return row, false
 	}
-	row = trad.Row{
+	return spRow(q, fromSP), true
+}
+
+// spRow returns the row of code that has changed no register, and in which the CFA has a distance from SP.
+func spRow(q *frame.Query, fromSP int32) trad.Row {
+	a := q.Arch
+	row := trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.InPrologue,
 		CFA:    trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: fromSP},
 		RA:     trad.Rule{Kind: trad.Same},
@@ -49,5 +78,5 @@ func stubAt(q *frame.Query, lo, hi uint64) (row trad.Row, ok bool) {
 	if a.RAOffset != 0 {
 		row.RA = trad.Rule{Kind: trad.Saved, Off: a.RAOffset}
 	}
-	return row, true
+	return row
 }

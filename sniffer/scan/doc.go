@@ -8,7 +8,8 @@
 // cover it, if its module has symbols. Of several such words the best counts, then the nearest:
 //
 //  1. its call goes to the function that THIS is in,
-//  2. it does not tell where its call goes, or no symbols tell which function that is,
+//  2. it does not tell where its call goes, or no symbols tell which function that is, or straight code there
+//     ends in a jump,
 //  3. its call goes to another function, which may have left by a tail call; or its code cannot be read, and it may as well be the address
 //     of a function.
 package scan

@@ -194,6 +194,8 @@ func (x *scanner) rank(ra uint64) rank {
 		return confirm
 	case x.known && lo == x.lo:
 		return untold // the symbol may be of another function before
+	case q.Passes(to):
+		return untold // nor does the code that the call goes to tell where it goes
 	}
 	return other
 }

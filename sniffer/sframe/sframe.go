@@ -2,6 +2,7 @@ package sframe
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -26,6 +27,7 @@ const (
 	noImage     = frame.Answer("the module's file cannot be read")
 	noSection   = frame.Answer("the module has no SFrame section")
 	broken      = frame.Answer("the module's SFrame section is malformed or of an unknown version")
+	onlyJoined  = frame.Answer("the linker has only put the parts of the module's SFrame section one behind the other, which leaves wrong addresses in this version")
 	wrongABI    = frame.Answer("the module's SFrame section is for another architecture")
 	noFDE       = frame.Answer("no SFrame FDE covers PC")
 	noRow       = frame.Answer("the SFrame FDE has no row for PC")
@@ -34,6 +36,8 @@ const (
 	impossible  = frame.Answer("the SFrame row puts the return address below SP")
 	stubDiffers = frame.Answer("the SFrame row disagrees with the code of the linkage stub")
 	leftStack   = frame.Answer("the SFrame row leaves out where THIS keeps the stack pointer, which the code at PC loads")
+	inThunk     = frame.Answer("PC is in a thunk, of which the SFrame row may be wrong")
+	miscounts   = frame.Answer("the SFrame row may count the call of a thunk before PC, which never returns")
 	tornDown    = frame.Answer("the SFrame row leaves out that the code at PC takes the frame down")
 )
 
@@ -42,7 +46,9 @@ const (
 type Section struct {
 	*sframe.Section
 	Bias uint64 // to add to the section's addresses
-	why  frame.Answer
+
+	parts []part // all of a section that has several; Section is the first of the file then
+	why   frame.Answer
 }
 
 type sectionKey struct{}
@@ -71,14 +77,22 @@ func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 	if err != nil {
 		return &Section{why: noSection}
 	}
-	s, err := sframe.Open(data, addr)
-	if err != nil {
+	list, _ := sframe.OpenParts(data, addr)
+	if len(list) == 0 {
 		return &Section{why: broken}
 	}
+	if len(list) > 1 {
+		list = slices.DeleteFunc(list, func(p *sframe.Section) bool { return p.Flags&sframe.FDEFuncStartPCRel == 0 })
+	}
+	if len(list) == 0 {
+		return &Section{why: onlyJoined}
+	}
+	s := list[0]
 	if of := arch.BySFrameABI(uint8(s.ABI)); of == nil || of.Name != a.Name {
 		return &Section{why: wrongABI}
 	}
-	return &Section{Section: s, Bias: bias}
+	list = slices.DeleteFunc(list, func(p *sframe.Section) bool { return p.ABI != s.ABI })
+	return &Section{Section: s, Bias: bias, parts: newParts(list)}
 }
 
 // section returns the module's own section, or else a separate one.
@@ -131,6 +145,12 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if code, at := q.Code(); a.LoadsSP(code[at:min(len(code), at+arch.MaxLoadSP)]) {
 			return trad.Row{}, leftStack
 		}
+	}
+	if _, is := q.InThunk(row); is {
+		return trad.Row{}, inThunk
+	}
+	if q.Arch.ThunkBegins != nil && row.CFA.Kind == trad.InReg && row.CFA.Off == 2*int32(q.Arch.PtrSize) && s.behindThunk(q, &row) {
+		return trad.Row{}, miscounts
 	}
 	if q.Contradicted(&row) {
 		return trad.Row{}, tornDown
@@ -234,7 +254,7 @@ func PromisesFramePointer(q *frame.Query) bool {
 		return false
 	}
 	s := SectionOf(q.Module, q.Arch)
-	if s.Section == nil || s.Version >= sframe.V3 || s.Flags&sframe.FramePointer == 0 {
+	if s.Section == nil || s.Version >= sframe.V3 || !s.promises(sframe.FramePointer) {
 		return false
 	}
 	_, err := s.FindFDE(q.AddressInBlock - s.Bias)

@@ -6,6 +6,8 @@
  *   ucontext, link  what libc's makecontext plants, without and with a context to go on to
  *   finish          code in the middle of a function (as boost's make_fcontext), which exits
  *   zero            zero, under a function that never returns (as ruby's fibers)
+ *   jumps           zero, under one that ends in a jump, where other memory follows the stack (as D's fibers)
+ *   top             the same, with a frame pointer that points to the end of the stack
  *   edge            zero, under one that would return, at the end of the stack's memory
  *   smashed         zero, under one that would return: a return address that is lost
  *   born            zero, under a function that never returns and has not begun: what goes there waits
@@ -20,8 +22,8 @@
 
 #define SIZE 65536
 
-extern char finish[], hook[], unborn[];
-extern _Noreturn void begin(void *sp), bear(void *sp);
+extern char finish[], hook[], unborn[], jumps[];
+extern _Noreturn void begin(void *sp), begin_at(void *sp), bear(void *sp);
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -31,6 +33,14 @@ __asm__(".text\n"
         "\txor %ebp, %ebp\n"
         "\tret\n"
         ".size begin, . - begin\n"
+
+        ".p2align 4\n"
+        ".type begin_at, @function\n"
+        "begin_at:\n"
+        "\tmov %rdi, %rsp\n"
+        "\tlea 16(%rdi), %rbp\n"
+        "\tret\n"
+        ".size begin_at, . - begin_at\n"
 
         ".p2align 4\n"
         ".type bear, @function\n"
@@ -61,6 +71,19 @@ __asm__(".text\n"
         ".size unborn, . - unborn\n"
 
         ".p2align 4\n"
+        ".type jumps, @function\n"
+        "jumps:\n"
+        "\t.cfi_startproc\n"
+        "\tpush %rbx\n"
+        "\t.cfi_def_cfa_offset 16\n"
+        "\tcall waits_there\n"
+        "\tpop %rbx\n"
+        "\t.cfi_def_cfa_offset 8\n"
+        "\tjmp abort@PLT\n"
+        "\t.cfi_endproc\n"
+        ".size jumps, . - jumps\n"
+
+        ".p2align 4\n"
         ".type plants, @function\n"
         "plants:\n"
         "\tlea finish(%rip), %rax\n"
@@ -87,6 +110,11 @@ __asm__(".text\n"
 static NOINLINE void waits(void) {
     ready();
     block();
+}
+
+__attribute__((used)) NOINLINE void waits_there(void) {
+    waits();
+    __asm__ volatile("");
 }
 
 static NOINLINE void entry(void) {
@@ -121,7 +149,7 @@ int main(int argc, char **argv) {
         swapcontext(&here, &there);
         return 0;
     }
-    top[-2] = is(how, "zero") ? (void *)ends : is(how, "born") ? unborn : (void *)entry;
+    top[-2] = is(how, "zero") ? (void *)ends : is(how, "born") ? unborn : is(how, "jumps") || is(how, "top") ? jumps : (void *)entry;
     top[-1] = is(how, "finish") ? finish : is(how, "hook") ? hook : 0;
     if (is(how, "edge"))
         munmap(top, SIZE);
@@ -129,5 +157,7 @@ int main(int argc, char **argv) {
         ready();
         bear(top - 2);
     }
+    if (is(how, "top"))
+        begin_at(top - 2);
     begin(top - 2);
 }

@@ -93,6 +93,7 @@ int main(int argc, char **argv) {
 	}
 	printf("ready\n");
 	fflush(stdout);
+	errno = 0; // malloc asks for random numbers, which a machine may lack that has just begun
 	char c;
 	long r = 0;
 	static int word = 1;

@@ -1,0 +1,92 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/sniffer"
+)
+
+// A contextStep is a stop in a function that changes stacks, with what the walk has found for its caller.
+type contextStep struct {
+	pc, sp, frame1, sp1 uint64
+}
+
+// TestContexts steps through libc's functions that change stacks. The processor says who is the caller: before the
+// change who has called the function, and behind it whom it returns to.
+func TestContexts(t *testing.T) {
+	for _, flags := range [][]string{{"-O2"}, {"-O2", "-static"}} {
+		program := gdbtest.Build(t, "contexts.c", flags...)
+		th := trace(t, program, "")
+		table := sniffer.Table(amd64.Arch)
+		check := walktest.New(th.modules, table)
+		var steps []contextStep // in the function now
+		var lo, hi uint64
+		changes, compared := 0, 0
+		for range 10_000 {
+			if _, _, alive := th.step(t, 0); !alive {
+				break
+			}
+			pc, sp := th.regs.Rip, th.regs.Rsp
+			if pc >= lo && pc < hi {
+				table.Reset()
+				stack, err := frame.New(th, th, table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				now := contextStep{pc: pc, sp: sp}
+				if f, _ := stack.Frame(1); f != nil {
+					at := f.Register(amd64.RSP)
+					now.frame1, now.sp1 = f.PC(), at.Bits
+				}
+				if steps = append(steps, now); sp-steps[0].sp+64 > 128 { // on the other stack
+					if err := check.Check(th, th); err != nil {
+						t.Errorf("%#x: %v", pc, err)
+					}
+				}
+				continue
+			}
+			if len(steps) > 1 {
+				first := steps[0]
+				for i, s := range steps {
+					if compared++; s.sp >= first.sp-64 && s.sp <= first.sp+64 {
+						if last := i+1 < len(steps) && steps[i+1].sp != s.sp; last && s.frame1 == pc && s.sp1 == sp {
+							continue // setcontext's table has it so for the instruction that loads SP
+						}
+						if s.frame1 != first.frame1 || s.sp1 != first.sp+8 {
+							t.Errorf("%q %#x: called from %#x, SP %#x; want %#x, SP %#x", flags, s.pc, s.frame1, s.sp1, first.frame1, first.sp+8)
+						}
+					} else if changes++; s.frame1 != pc || s.sp1 != sp {
+						t.Errorf("%q %#x: called from %#x, SP %#x; want %#x, SP %#x", flags, s.pc, s.frame1, s.sp1, pc, sp)
+					}
+				}
+			}
+			steps = steps[:0]
+			if m := th.modules.Find(pc); m != nil {
+				if im, bias, err := m.Image(); err == nil {
+					for _, name := range []string{"swapcontext", "setcontext", "__setcontext"} {
+						for _, x := range im.Lookup(name, 4) {
+							if pc == x.Addr+bias {
+								lo, hi = pc, pc+x.Size
+							}
+						}
+					}
+				}
+			}
+			if pc == lo && lo != 0 { // the first instruction, too: who has called it is at SP
+				var b [8]byte
+				th.ReadMemory(sp, b[:])
+				steps = append(steps, contextStep{pc, sp, amd64.Arch.Word(b[:]), sp + 8})
+			}
+		}
+		t.Logf("%q: %d instructions, %d of them on the other stack", flags, compared, changes)
+		if changes < 60 {
+			t.Errorf("%q: %d instructions behind a change of stacks", flags, changes)
+		}
+	}
+}
