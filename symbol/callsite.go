@@ -207,11 +207,17 @@ func (d *debugInfo) eachUnit(addr uint64, yield func(*unit) bool) {
 			return
 		}
 	}
-	if len(list) == 0 {
-		d.whole().Find(addr, func(r span) bool {
-			u := d.units[r.Value]
-			d.load(u)
-			return yield(u)
-		})
+	if len(list) > 0 {
+		return
+	}
+	covered := false
+	d.whole().Find(addr, func(r span) bool {
+		u := d.units[r.Value]
+		d.load(u)
+		covered = true
+		return yield(u)
+	})
+	if !covered {
+		d.uncovered(addr, yield)
 	}
 }

@@ -66,6 +66,9 @@ type debugInfo struct {
 	wholeRead sync.Once
 	ranges    interval.Nested[int32] // the code of all units, with their index
 
+	unrangedRead sync.Once
+	unrangedCode interval.Nested[int32] // the functions of units that have no ranges, with the unit's index
+
 	// The work that may still be done. In a hostile file, everything may refer to the same
 	// large thing. These bounds keep its cost at that of an honest file of the same size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64

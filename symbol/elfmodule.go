@@ -179,7 +179,7 @@ func (mod *elfModule) readNames() {
 		mod.tables = append(mod.tables, mod.debug.Symbols())
 	}
 	if !hasSection(mod.image, elf.SHT_SYMTAB, "") && mod.debug == nil {
-		if mini, err := miniDebugImage(mod.image); err != nil {
+		if mini, err := MiniDebugImage(mod.image); err != nil {
 			mod.warn("%s: %w", mod.m.Path, err)
 		} else if mini != nil {
 			mod.tables = append(mod.tables, mini.Symbols())

@@ -156,6 +156,9 @@ func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield 
 // childEntries calls enter with the entries directly within e. If enter returns true, it calls enter with
 // the entries within that one, too, and at the end of these with an entry without a tag.
 func (d *debugInfo) childEntries(u *unit, e *Entry, enter func(*Entry) bool) error {
+	if !e.children { // what follows it is not within it
+		return nil
+	}
 	entered := []bool{true} // by level: whether enter is called with the entries there
 	return d.rawEntries(e.s, u, e.Ref, e.end, func(x *Entry) bool {
 		at := entered[len(entered)-1]

@@ -26,9 +26,18 @@ func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
 	for i := len(list) - 1; i >= 0 && chain == nil; i-- {
 		chain = d.findIn(units[list[i].Value], addr, at)
 	}
-	if chain == nil && at.file == "" {
-		d.whole().Find(addr, func(r span) bool {
-			chain = d.findIn(d.units[r.Value], addr, at)
+	if chain != nil || at.file != "" {
+		return chain
+	}
+	covered := false
+	d.whole().Find(addr, func(r span) bool {
+		covered = true
+		chain = d.findIn(d.units[r.Value], addr, at)
+		return chain == nil
+	})
+	if !covered {
+		d.uncovered(addr, func(u *unit) bool {
+			chain = d.findIn(u, addr, at)
 			return chain == nil
 		})
 	}
@@ -86,10 +95,19 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 		})
 		where = place{}
 		if f.line != 0 {
-			where = place{u.lines.fileName(int(f.callFile)), f.line, u.lines.folder()}
+			where = d.calledAt(u, f)
 		}
 	}
 	return chain
+}
+
+// calledAt returns the place of a call that is inlined. If the line table has no such file (it may be file 0 of DWARF before
+// version 5, or there may be no table), the call is in the file that the unit is named by, as GDB has it.
+func (d *debugInfo) calledAt(u *unit, f *function) place {
+	if file := u.lines.fileName(int(f.callFile)); file != "" {
+		return place{file, f.line, u.lines.folder()}
+	}
+	return place{d.unitFile(u), f.line, d.text(u, u.head.dir)}
 }
 
 // maxOrigins bounds the entries that describe one function, each referring to the

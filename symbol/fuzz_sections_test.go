@@ -185,7 +185,7 @@ func FuzzMiniDebug(f *testing.F) {
 		dictionary %= 41 // codes up to 40, for 4 GiB; no more is allocated than the file can need
 		im := openImage(t, program(false, elftest.Section{Name: ".gnu_debugdata", Data: stored(mini, dictionary)}).Bytes())
 		bounds.Hold(t, 1<<20+20*len(mini), func() {
-			image, err := miniDebugImage(im)
+			image, err := MiniDebugImage(im)
 			if err != nil {
 				t.Fatalf("dictionary of code %d: %v", dictionary, err)
 			}

@@ -77,6 +77,14 @@ func (t *lineTable) fileName(i int) string {
 	return t.files[i]
 }
 
+// unitFile returns the file that a unit is named by.
+func (d *debugInfo) unitFile(u *unit) string {
+	if u.split != nil {
+		return u.split.info.text(u.split.unit, u.split.unit.head.name)
+	}
+	return d.text(u, u.head.name)
+}
+
 // readLines reads the line table of a unit. The caller holds d.mu.
 func (d *debugInfo) readLines(u *unit) error {
 	at := u.head.lines
@@ -92,11 +100,7 @@ func (d *debugInfo) readLines(u *unit) error {
 		return err
 	}
 	dir := d.text(u, u.head.dir)
-	name := d.text(u, u.head.name)
-	if u.split != nil {
-		name = u.split.info.text(u.split.unit, u.split.unit.head.name)
-	}
-	files, inStr, err := d.readFiles(program, at.n, dir, name)
+	files, inStr, err := d.readFiles(program, at.n, dir, d.unitFile(u))
 	if err != nil {
 		return err
 	}

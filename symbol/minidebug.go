@@ -14,9 +14,9 @@ import (
 // packed size. The largest in distributions unpack to some megabytes, and to five times their size.
 const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
-// miniDebugImage opens the ELF file in .gnu_debugdata. It is compressed by xz, and
-// has symbols only. miniDebugImage returns nil if there is none.
-func miniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
+// MiniDebugImage opens the ELF file in .gnu_debugdata. It is compressed by xz, and
+// has symbols, and perhaps .debug_frame. MiniDebugImage returns nil if there is none.
+func MiniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
 	packed, _, err := im.Section(".gnu_debugdata")
 	if err != nil {
 		if errors.Is(err, elfimage.ErrNoSection) {

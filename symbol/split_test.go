@@ -79,6 +79,8 @@ func TestSplit(t *testing.T) {
 			run(t, dir, "dwp", "-e", "program")
 			run(t, dir, "sh", "-c", "rm *.dwo")
 			readsSplit(t, "package", program, answers)
+			gdbtest.PackageWithin(t, program)
+			readsSplit(t, "package within the program", program, answers)
 		})
 	}
 }

@@ -38,10 +38,20 @@ const (
 	packageRangeLists = 8
 )
 
-// openPackages opens the packages that belong to the module: beside the program or its debug
-// file, and in the directories of debug files.
+// openPackages opens the packages that belong to the module: in the program or its debug file, beside them, and in the directories of
+// debug files.
 func (s *splitFiles) openPackages() {
 	mod := s.mod
+	for _, im := range []*elfimage.Image{mod.image, mod.debug} {
+		if im == nil || im.ELF().Section(".debug_cu_index") == nil {
+			continue
+		}
+		if p, err := openPackage(im.Path, im, s.kept); err == nil {
+			s.packages = append(s.packages, p)
+		} else {
+			mod.warn("%s: package of debug information within %s: %w: it is left out", mod.m.Path, im.Path, err)
+		}
+	}
 	name := mod.path()
 	var paths []regular.At
 	for _, root := range mod.roots() {

@@ -126,7 +126,7 @@ func (l *supLink) matches(im *elfimage.Image) error {
 }
 
 // supplementNames returns where the supplementary file of from may be: at its name, which is relative
-// to the folder of from; by its build ID; in the folder .dwz.
+// to the folder of from; by its build ID; in the folder .dwz; in the folders of debug files themselves.
 func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {
@@ -140,7 +140,7 @@ func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list 
 			add(filepath.Join(path.Dir(mod.path()), link.name))
 		}
 		for _, d := range mod.s.opts.DebugDirs {
-			add(filepath.Join(d, ".build-id", link.id[:2], link.id[2:]+".debug"), filepath.Join(d, ".dwz", path.Base(link.name)))
+			add(filepath.Join(d, ".build-id", link.id[:2], link.id[2:]+".debug"), filepath.Join(d, ".dwz", path.Base(link.name)), filepath.Join(d, path.Base(link.name)))
 		}
 	}
 	if at := placeOf(from); at.Path != "" && !path.IsAbs(link.name) {

@@ -87,6 +87,9 @@ func TestDwzPlaces(t *testing.T) {
 	run(t, dir, "objcopy", "--strip-all", "program")
 	move(t, common, filepath.Join(filepath.Dir(file), "common"))
 	check("beside the debug file", Options{DebugDirs: []string{global}})
+	move(t, filepath.Join(filepath.Dir(file), "common"), filepath.Join(global, "common"))
+	check("in the folder of debug files", Options{DebugDirs: []string{global}})
+	move(t, filepath.Join(global, "common"), filepath.Join(filepath.Dir(file), "common"))
 
 	shared, f, err := elfimage.OpenFile(filepath.Join(filepath.Dir(file), "common"))
 	if err != nil {

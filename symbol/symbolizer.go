@@ -107,11 +107,11 @@ func (s *Symbolizer) Close() error { return s.elf.close() }
 // Locate returns what is at pc, the address in block of a frame: the inlined
 // calls, innermost first, then the function that contains the code. It always
 // returns at least one Location. If nothing else is known about the address, that
-// has only the module. Names that are too long are cut ([Truncate]).
+// has only the module. Code that the kernel has mapped has its name for a function: "[uprobes]". Names that are too long are cut ([Truncate]).
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {
-		return []Location{{}}
+		return []Location{{Function: modules.KernelName(pc)}}
 	}
 	chain := s.tables(m).locate(pc)
 	if len(chain) == 0 {

@@ -20,7 +20,7 @@ func (d *Dump) writeCFI(w *bufio.Writer) error {
 				d.warn(nil, err)
 				continue
 			}
-			if any = true; !d.holds(fde.Start) {
+			if any = true; !d.covers(fde.Start) {
 				continue
 			}
 			covered = append(covered, breakpad.Range{Address: fde.Start, Size: fde.Len})

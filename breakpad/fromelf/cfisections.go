@@ -23,10 +23,7 @@ func cfiABI(im *elfimage.Image) cfi.ABI {
 // cfiSections yields the call frame information of d's files, in the order of dump_syms: .debug_frame of each file before .eh_frame.
 func (d *Dump) cfiSections() iter.Seq[*cfi.Section] {
 	return func(yield func(*cfi.Section) bool) {
-		for _, im := range []*elfimage.Image{d.image, d.debug} {
-			if im == nil {
-				continue
-			}
+		for _, im := range d.sources() {
 			for _, kind := range []cfi.Kind{cfi.Debug, cfi.EH} {
 				name := kind.String()
 				data, addr, err := im.Section(name, ".z"+strings.TrimPrefix(name, "."))

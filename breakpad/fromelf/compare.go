@@ -59,7 +59,7 @@ func (d *Dump) Compare(f *breakpad.File) (*Comparison, error) {
 				c.trouble(err)
 				continue
 			}
-			if any = true; !d.holds(fde.Start) || fde.Len == 0 {
+			if any = true; !d.covers(fde.Start) || fde.Len == 0 {
 				continue
 			}
 			for row, err := range section.Rows(fde) {

@@ -130,7 +130,7 @@ func (d *Dump) supplement(im *elfimage.Image) *sections {
 		if len(want) > 2 {
 			paths = append(paths, filepath.Join(dir, ".build-id", want[:2], want[2:]+".debug"))
 		}
-		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)))
+		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)), filepath.Join(dir, filepath.Base(name)))
 	}
 	for _, path := range paths {
 		sup := d.openOther(path)

@@ -1,12 +1,14 @@
 package fromelf
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,10 +45,12 @@ type Dump struct {
 	opts    Options
 	image   *elfimage.Image
 	debug   *elfimage.Image // separate debug file; nil if there is none, or none is needed
+	mini    *elfimage.Image // the file in .gnu_debugdata, which has symbols; nil if there is none, or none is needed
 	closers []io.Closer
 
 	load     uint64           // addresses count from here
 	segments []breakpad.Range // where the file is loaded
+	code     []breakpad.Range // its code: executable sections, or else executable segments
 
 	names, files *table
 	demangler    *symbol.Demangler
@@ -146,10 +150,16 @@ func (d *Dump) open(path string) error {
 			d.segments = append(d.segments, breakpad.Range{Address: p.Vaddr, Size: p.Memsz})
 		}
 	}
+	d.code = codeOf(im)
 	size := im.SizeOnDisk()
 	if !hasDWARF(im) {
 		if d.debug = d.findDebugFile(); d.debug != nil {
 			size += d.debug.SizeOnDisk()
+		}
+	}
+	if !d.opts.LikeDumpSyms && !hasSymbols(im) && !hasSymbols(d.debug) {
+		if d.mini, err = symbol.MiniDebugImage(im); err != nil {
+			d.warn(nil, err)
 		}
 	}
 	d.demangler = symbol.NewDemangler(1<<20 + 16*size)
@@ -180,6 +190,71 @@ func (d *Dump) holds(addr uint64) bool {
 		}
 	}
 	return len(d.segments) == 0
+}
+
+// sources are the files that have symbols and call frame information.
+func (d *Dump) sources() (list []*elfimage.Image) {
+	for _, im := range []*elfimage.Image{d.image, d.debug, d.mini} {
+		if im != nil {
+			list = append(list, im)
+		}
+	}
+	return list
+}
+
+// covers reports whether an entry of call frame information is for code of the file. A linker that drops a function leaves its entry, which is
+// for no code then: mostly for address 0. dump_syms writes such entries if the file is loaded there.
+func (d *Dump) covers(addr uint64) bool {
+	if !d.holds(addr) {
+		return false
+	}
+	if d.opts.LikeDumpSyms || len(d.code) == 0 {
+		return true
+	}
+	i, begins := slices.BinarySearchFunc(d.code, addr, func(x breakpad.Range, addr uint64) int { return cmp.Compare(x.Address, addr) })
+	return begins || i > 0 && d.code[i-1].Contains(addr)
+}
+
+// codeOf returns where the file has code.
+func codeOf(im *elfimage.Image) (list []breakpad.Range) {
+	for _, s := range im.ELF().Sections {
+		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+		if s.Flags&flags == flags && s.Size > 0 {
+			list = append(list, breakpad.Range{Address: s.Addr, Size: s.Size})
+		}
+	}
+	if len(list) > 0 {
+		return joined(list)
+	}
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			list = append(list, breakpad.Range{Address: p.Vaddr, Size: p.Memsz})
+		}
+	}
+	return joined(list)
+}
+
+// joined joins ranges that follow one another: a file may have a section for each function.
+func joined(list []breakpad.Range) []breakpad.Range {
+	slices.SortFunc(list, func(a, b breakpad.Range) int { return cmp.Compare(a.Address, b.Address) })
+	kept := list[:0]
+	for _, x := range list {
+		const gap = 64 // bytes of alignment
+		if n := len(kept); n > 0 && x.Address-kept[n-1].Address <= kept[n-1].Size+gap {
+			kept[n-1].Size = max(kept[n-1].Size, x.Address-kept[n-1].Address+x.Size)
+			continue
+		}
+		kept = append(kept, x)
+	}
+	return kept
+}
+
+func hasSymbols(im *elfimage.Image) bool {
+	if im == nil {
+		return false
+	}
+	table, _ := symbolTable(im, ".symtab", elf.SHT_SYMTAB)
+	return table != nil
 }
 
 // architecture returns the word that symbol files have for the processor.

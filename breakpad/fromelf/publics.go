@@ -21,13 +21,10 @@ type public struct {
 }
 
 // publics returns the functions of the symbol tables, by address: of an address, the first. Like dump_syms, it reads .symtab
-// of each file, and .dynsym of one that has none.
+// of each file, and .dynsym of one that has none; then .gnu_debugdata's, which dump_syms does not know.
 func (d *Dump) publics() []public {
 	var list []public
-	for _, im := range []*elfimage.Image{d.image, d.debug} {
-		if im == nil {
-			continue
-		}
+	for _, im := range d.sources() {
 		var err error
 		if list, err = d.appendPublics(list, im); err != nil {
 			d.warn(nil, err)

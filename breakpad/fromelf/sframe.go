@@ -12,31 +12,40 @@ import (
 // writeSFrame writes the STACK CFI records of a file that has SFrame alone.
 func (d *Dump) writeSFrame(w *bufio.Writer) error {
 	data, addr, err := d.image.SFrame()
-	var s *sframe.Section
+	var parts []*sframe.Section
 	if err == nil {
-		s, err = sframe.Open(data, addr)
+		parts, err = sframe.OpenParts(data, addr)
 	}
 	if errors.Is(err, elfimage.ErrNoSection) {
 		return nil
 	}
 	if err != nil {
 		d.warn(nil, err)
-		return nil
 	}
-	t := frameTranslator{pieces: pieces{d: d}, names: registerNames(d.image), abi: s.ABI}
 	rows := 1<<16 + 4*len(data) // blocks of a repeated pattern have rows of their own
+	for _, s := range parts {
+		if err := d.writeSFramePart(w, s, &rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSFramePart writes the records of one part of the section. rows are those that may still be read.
+func (d *Dump) writeSFramePart(w *bufio.Writer, s *sframe.Section, rows *int) error {
+	t := frameTranslator{pieces: pieces{d: d}, names: registerNames(d.image), abi: s.ABI}
 	for f, err := range s.FDEs() {
 		if err != nil {
 			d.warn(nil, err)
 			continue
 		}
-		if !d.holds(f.Start) {
+		if !d.covers(f.Start) {
 			continue
 		}
 		t.out = t.out[:0]
 		for pc, end := f.Start, f.Start+uint64(f.Size); pc < end; {
 			row, err := s.Find(pc)
-			if rows--; rows < 0 {
+			if *rows--; *rows < 0 {
 				err = errTooMany
 			}
 			if err != nil {
@@ -52,7 +61,7 @@ func (d *Dump) writeSFrame(w *bufio.Writer) error {
 		if _, err := w.Write(t.out); err != nil {
 			return err
 		}
-		if rows < 0 {
+		if *rows < 0 {
 			return nil
 		}
 	}

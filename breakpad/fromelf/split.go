@@ -113,6 +113,12 @@ func (p *splits) unit(s, rest *sections, skeleton *unit) *unit {
 
 // openPackage opens the package of the file, if there is one.
 func (p *splits) openPackage() {
+	if pack, err := openDWP(p.image); err == nil {
+		p.pack = pack // its sections are in the file itself
+		return
+	} else if !errors.Is(err, elfimage.ErrNoSection) {
+		p.dump.warn(nil, err)
+	}
 	path := p.image.Path
 	if path == "" {
 		return

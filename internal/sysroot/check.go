@@ -24,6 +24,13 @@ func (f *Files) check(im *elfimage.Image, mappings []target.Mapping) (told bool,
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", err, ErrMismatch)
 	}
+	if codeAlone(im, mappings, bias) {
+		same, known := f.sameCode(im, mappings, bias)
+		if known && !same {
+			err = fmt.Errorf("its code differs from what is mapped at %#x: %w", mappings[0].Lo, ErrMismatch)
+		}
+		return same, err
+	}
 	if id, ok := f.mappedID(im, mappings, bias); ok {
 		if id != im.BuildID {
 			return false, fmt.Errorf("build ID %s, mapped %s: %w", known(im.BuildID), known(id), ErrMismatch)
@@ -41,6 +48,40 @@ func known(id string) string {
 		return "unknown"
 	}
 	return id
+}
+
+// codeAlone reports whether the mappings have none of the parts of a file that tell it from others: its headers, notes
+// and dynamic section. Programs map some of their code once more, elsewhere. Other memory is where these parts would be.
+func codeAlone(im *elfimage.Image, mappings []target.Mapping, bias uint64) bool {
+	parts := loadedNotes(im)
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_DYNAMIC {
+			parts = append(parts, p)
+		}
+	}
+	for _, m := range mappings {
+		if m.Offset == 0 {
+			return false
+		}
+		for _, p := range parts {
+			if at := p.Vaddr + bias; at >= m.Lo && at < m.Hi {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sameCode compares the code that the mappings have with the file's. known is false if memory has none of it.
+func (f *Files) sameCode(im *elfimage.Image, mappings []target.Mapping, bias uint64) (same, known bool) {
+	for _, m := range mappings {
+		if m.Exec {
+			if same, known = target.SameCode(im, bias, f.mem, m.Lo, m.Hi); known {
+				return same, known
+			}
+		}
+	}
+	return false, false
 }
 
 // mappedID reads the build ID from memory: by the headers there, or else where
