@@ -42,7 +42,10 @@ type Server struct {
 	pause   time.Duration // before another attempt
 	idle    time.Duration
 	failed  atomic.Int32 // requests in a row
-	room    sync.Once    // is made before the first request
+	// answers says that the server has answered something else than that it forbids a file; forbidden counts those.
+	answers   atomic.Bool
+	forbidden atomic.Int32
+	room      sync.Once // is made before the first request
 
 	mu    sync.Mutex
 	asked map[string]*sync.Once // by the path in the store
@@ -138,7 +141,28 @@ func (s *Server) note(err error) {
 func (s *Server) Errors() []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]error(nil), s.errs...)
+	errs := append([]error(nil), s.errs...)
+	if n := s.forbidden.Load(); n > 0 && !s.answers.Load() {
+		errs = append(errs, fmt.Errorf("symbols from %s: %w of each of %d files: it has none of them, or wants a key", s.base.Redacted(), statusError(http.StatusForbidden), n))
+	}
+	return errs
+}
+
+// address returns the address of a path below base. Each byte of the path that means something in an address, or that servers read in
+// several ways, is escaped: stores of objects take a plain + for a blank, and names come from dumps that are not trusted.
+func address(base *url.URL, path string) *url.URL {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/" // RFC 3986, section 2.3, and the path's own slashes
+	escaped := strings.TrimSuffix(base.EscapedPath(), "/") + "/"
+	for i := range len(path) {
+		if c := path[i]; strings.IndexByte(plain, c) >= 0 {
+			escaped += string(c)
+		} else {
+			escaped += fmt.Sprintf("%%%02X", c)
+		}
+	}
+	where := *base
+	where.Path, where.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+path, escaped
+	return &where
 }
 
 // fetch fetches one file, if it is not there and the server is not known to lack it.
@@ -161,7 +185,7 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 		return err
 	}
 	defer p.leave()
-	where := s.base.JoinPath(strings.Split(path, "/")...)
+	where := address(s.base, path)
 	for n := 1; ; n++ {
 		if s.failed.Load() >= maxFailures {
 			return nil // the errors of others say why
@@ -171,9 +195,15 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 		switch {
 		case err == nil:
 			s.failed.Store(0)
+			s.answers.Store(true)
 			return p.finish(m, s.maxSize)
 		case errors.As(err, &status) && status.none():
 			s.failed.Store(0)
+			if status != http.StatusForbidden {
+				s.answers.Store(true)
+			} else if s.forbidden.Add(1); !s.answers.Load() {
+				return nil // it may want a key, and is asked again
+			}
 			return os.WriteFile(none, nil, 0o600)
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -195,7 +225,7 @@ func (e statusError) Error() string {
 	return fmt.Sprintf("the server says %d %s", int(e), http.StatusText(int(e)))
 }
 
-// none reports whether the server has no such file. Stores of objects say 403 of what they lack.
+// none reports whether the server has no such file. Stores of objects say 403 of what they lack, and others of what is not for everybody.
 func (e statusError) none() bool {
 	return e == http.StatusNotFound || e == http.StatusForbidden || e == http.StatusGone
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,10 +99,19 @@ func TestFetch(t *testing.T) {
 func TestNone(t *testing.T) {
 	for _, status := range []int{404, 403, 410} {
 		asked := 0
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; w.WriteHeader(status) }))
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/there/") {
+				fmt.Fprintf(w, "MODULE Linux x86_64 %s there\n", id)
+				return
+			}
+			asked++
+			w.WriteHeader(status)
+		}))
 		cache := t.TempDir()
 		for range 2 {
-			if text, errs := fetch(t, server(t, web.URL, cache)); text != nil || errs != "" {
+			s := server(t, web.URL, cache)
+			s.Fetch(t.Context(), []breakpad.Module{{Name: "there", ID: id}}, &quiet{})
+			if text, errs := fetch(t, s); text != nil || errs != "" {
 				t.Errorf("%d: %s", status, errs)
 			}
 		}
@@ -115,6 +125,52 @@ func TestNone(t *testing.T) {
 		}
 		if fetch(t, server(t, web.URL, cache)); asked != 2 {
 			t.Errorf("%d: asked %d times, later", status, asked)
+		}
+		web.Close()
+	}
+}
+
+// TestForbidden: a server that forbids each file may want a key: the user is told, and it is asked again.
+func TestForbidden(t *testing.T) {
+	asked := 0
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; w.WriteHeader(403) }))
+	defer web.Close()
+	cache := t.TempDir()
+	for range 2 {
+		if text, errs := fetch(t, server(t, web.URL, cache)); text != nil || !strings.Contains(errs, "403 Forbidden of each of 1 files") {
+			t.Errorf("%q, %q", text, errs)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+// TestNames: a server gets the bytes of each name, whether it takes + for a blank or not, and nothing of a name is taken for another part of the
+// address.
+func TestNames(t *testing.T) {
+	names := []string{
+		"libstdc++.so.6", "a b", "100%", "%41", "%2e%2e", "%2F..%2F..%2Fetc", "what?", "a?b=c", "a#b", "a&b;c", "..x", "...", "~x", "tab\tnewline\nreturn\r", "\x01\x7f",
+		"ünï", "\xff\xfe", "[vdso]", `"quoted'`, "a:b@c", "http:x",
+	}
+	for _, decode := range []func(string) (string, error){url.PathUnescape, url.QueryUnescape} {
+		var got []string
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			path, err := decode(r.URL.EscapedPath())
+			if err != nil || r.URL.RawQuery != "key=k" {
+				t.Errorf("%s: %v", r.RequestURI, err)
+			}
+			got = append(got, path)
+			w.WriteHeader(404)
+		}))
+		cache := t.TempDir()
+		for _, name := range names {
+			got = nil
+			s := server(t, web.URL+"/a%20b/?key=k", cache)
+			s.Fetch(t.Context(), []breakpad.Module{{Name: name, ID: id}}, &quiet{})
+			if want := "/a b/" + name + "/" + id + "/" + name + ".sym"; len(got) != 1 || got[0] != want {
+				t.Errorf("%q, want %q: %v", got, want, s.Errors())
+			}
 		}
 		web.Close()
 	}
