@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
 // promoted returns the type in which C computes with two integers, as GDB has it.
@@ -90,8 +91,8 @@ func (e *evaluation) floats(n *syntax.Node, a, b *Value) (Value, error) {
 	if err != nil {
 		return *b, err
 	}
-	p, q := x.big(), y.big()
-	yes, ok := syntax.Compare(n.Text, x.near(), y.near())
+	p, q := x.Big(), y.Big()
+	yes, ok := syntax.Compare(n.Text, x.Near(), y.Near())
 	if ok && p != nil && q != nil {
 		yes, ok = syntax.Compare(n.Text, p.Cmp(q), 0)
 	}
@@ -103,30 +104,30 @@ func (e *evaluation) floats(n *syntax.Node, a, b *Value) (Value, error) {
 	if a.isInteger() || !b.isInteger() && b.Type.Strip().Size > t.Strip().Size {
 		t = b.Type
 	}
-	var r floating
+	var r floats.Number
 	wide := t.Strip().Size > 8 && p != nil && q != nil
 	if f, ok := t.Strip().formatOf(t.Strip().Size); wide && ok {
-		r.wide = new(big.Float).SetPrec(uint(f.fraction + 1))
+		r.Wide = new(big.Float).SetPrec(f.Precision())
 	}
 	switch n.Text {
 	case "+":
-		if r.f = x.near() + y.near(); wide {
-			r.wide.Add(p, q)
+		if r.F = x.Near() + y.Near(); wide {
+			r.Wide.Add(p, q)
 		}
 	case "-":
-		if r.f = x.near() - y.near(); wide {
-			r.wide.Sub(p, q)
+		if r.F = x.Near() - y.Near(); wide {
+			r.Wide.Sub(p, q)
 		}
 	case "*":
-		if r.f = x.near() * y.near(); wide {
-			r.wide.Mul(p, q)
+		if r.F = x.Near() * y.Near(); wide {
+			r.Wide.Mul(p, q)
 		}
 	case "/":
-		r.f = x.near() / y.near()
+		r.F = x.Near() / y.Near()
 		if wide && q.Sign() != 0 {
-			r.wide.Quo(p, q)
+			r.Wide.Quo(p, q)
 		} else {
-			r.wide = nil
+			r.Wide = nil
 		}
 	default:
 		return *a, e.fail(n.At, "Integer-only operation on floating point number.")
@@ -135,7 +136,7 @@ func (e *evaluation) floats(n *syntax.Node, a, b *Value) (Value, error) {
 }
 
 // number returns an integer or a floating-point number.
-func (e *evaluation) number(v *Value, at int) (x floating, err error) {
+func (e *evaluation) number(v *Value, at int) (x floats.Number, err error) {
 	if x, ok, err := v.floating(); err != nil {
 		return x, e.because(at, err)
 	} else if ok {
@@ -149,7 +150,7 @@ func (e *evaluation) number(v *Value, at int) (x floating, err error) {
 		return x, e.because(at, err)
 	}
 	i := bigNumber(b, v.Type.order() == bigEndian, v.Type.Strip().isSigned())
-	x.wide = new(big.Float).SetPrec(128).SetInt(i)
-	x.f, _ = x.wide.Float64()
+	x.Wide = new(big.Float).SetPrec(128).SetInt(i)
+	x.F, _ = x.Wide.Float64()
 	return x, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
 // castNode evaluates (type) operand.
@@ -68,7 +69,7 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 		if v.isInteger() && to.Size == 4 { // round once
 			i, err := v.Int()
 			if err == nil && (v.Type.Strip().isSigned() || i >= 0) {
-				x = floating{f: float64(float32(i))}
+				x = floats.Number{F: float64(float32(i))}
 			}
 		}
 		return e.fromFloat(t, x), nil
@@ -152,8 +153,8 @@ func (t *Type) constantBig(i *big.Int) Value {
 }
 
 // truncated returns the whole part of a floating-point number, of its lowest 64 bits.
-func truncated(x floating) uint64 {
-	v := x.big()
+func truncated(x floats.Number) uint64 {
+	v := x.Big()
 	if v == nil {
 		return 1 << 63 // as amd64 has it
 	}

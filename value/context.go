@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	"github.com/sfwalk/sfwalk/internal/floats"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -189,7 +190,28 @@ func (r *Reader) stackType(ref symbol.Ref) (dwarfexpr.Type, error) {
 	if t.Tag() != dwarf.TagBaseType || t.Size == 0 || t.Size > 16 {
 		return dwarfexpr.Type{}, fmt.Errorf("offset %#x: no base type: %w", ref.Offset(), symbol.ErrNoEntry)
 	}
-	return dwarfexpr.Type{Size: int(t.Size), Encoding: dwarfexpr.Encoding(t.Encoding)}, nil
+	f, ok := t.formatOf(t.Size)
+	x87 := ok && f == floats.X87 && dwarfexpr.Encoding(t.Encoding) == dwarfexpr.Float
+	return dwarfexpr.Type{Size: int(t.Size), Encoding: dwarfexpr.Encoding(t.Encoding), X87: x87}, nil
+}
+
+// typedRegister returns the bytes of a number of a base type that a register holds, as they would lie in memory
+// (DW_OP_regval_type).
+func (c *context) typedRegister(reg trad.Reg, t dwarfexpr.Type) ([]byte, error) {
+	b, err := c.registerBytes(reg, t.Size)
+	if err != nil {
+		return nil, err
+	}
+	if t.Encoding == dwarfexpr.Float && c.r.Arch.IsX87(reg) {
+		b = fromX87(b, t.Size)
+	}
+	switch {
+	case len(b) < t.Size:
+		return nil, ErrUnavailable
+	case c.r.order() == bigEndian && !c.leftAligned(reg):
+		return b[len(b)-t.Size:], nil
+	}
+	return b[:t.Size], nil
 }
 
 // valueOf returns the number that a variable holds (DW_OP_GNU_variable_value).

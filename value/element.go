@@ -205,9 +205,9 @@ func same(key, v *Value) bool {
 		y, ok, err := v.floating()
 		if !ok {
 			i, err2 := v.Int()
-			return err2 == nil && x.f == float64(i)
+			return err2 == nil && x.F == float64(i)
 		}
-		return err == nil && x.f == y.f
+		return err == nil && x.F == y.F
 	}
 	if !key.isInteger() && key.Type.Strip().Kind != Pointer {
 		p, err := key.Bytes()

@@ -40,7 +40,7 @@ func (env *environment) leave(before evaluating) { env.set(before) }
 func (env *environment) set(now evaluating) {
 	env.now, env.Address, env.Bias, env.Failure = now, now.address, 0, now.failure
 	if now.c != nil {
-		env.Bias = now.c.scopes.bias
+		env.Bias, env.Word = now.c.scopes.bias, now.c.r.Arch.PtrSize
 	}
 }
 
@@ -49,6 +49,7 @@ func (env *environment) open() {
 	now := &env.now
 	env.Context = dwarfexpr.Context{
 		Register: func(reg trad.Reg) (uint64, error) { return now.c.register(reg) },
+		Typed:    func(reg trad.Reg, t dwarfexpr.Type) ([]byte, error) { return now.c.typedRegister(reg, t) },
 		RegName:  func(reg trad.Reg) string { return now.c.r.Arch.RegName(reg) },
 		Memory: func(addr uint64, b []byte) error {
 			return readMemory(now.c.mem, now.c.r.Arch.Wrap(addr), b)

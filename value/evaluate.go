@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/floats"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -61,6 +62,8 @@ type evaluation struct {
 	f    *Frame
 	c    *context
 	text string
+	// outside evaluates what this package does not: see [Frame.EvaluateNode]. It may be nil.
+	outside Outside
 
 	imports     []lent // to the frame's function and unit
 	importsRead bool
@@ -86,6 +89,11 @@ func (e *evaluation) because(at int, err error) error {
 
 // value evaluates a node.
 func (e *evaluation) value(n *syntax.Node) (Value, error) {
+	if e.outside != nil {
+		if v, ok, err := e.outside(n); ok || err != nil {
+			return v, err
+		}
+	}
 	if e.f.Language == "rust" {
 		if v, ok := e.rustLiteral(n); ok {
 			return v, nil
@@ -99,7 +107,7 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 		if name == "" {
 			name = "double"
 		}
-		return e.fromFloat(e.r.basic(name), floating{f: n.Float}), nil
+		return e.fromFloat(e.r.basic(name), floats.Number{F: n.Float}), nil
 	case syntax.Char:
 		return e.r.characterType(n.Suffix).constant(int64(n.Int)), nil
 	case syntax.String:
@@ -428,7 +436,7 @@ func (e *evaluation) register(n *syntax.Node) (Value, error) {
 		v := e.pointer(t, e.c.frame.PC)
 		v.Place, v.Reg = InRegister, reg
 		return v, nil
-	case reg == a.SP, reg == a.FP && (name == "fp" || a.Name == "amd64" || a.Name == "386"):
+	case reg == a.SP, reg == a.FP && (name == "fp" || a.FPIsAddress):
 		t = e.r.pointerTo(e.r.void())
 	default:
 		bits := a.PtrSize * 8
@@ -438,7 +446,7 @@ func (e *evaluation) register(n *syntax.Node) (Value, error) {
 			}
 		}
 		word := map[bool]string{true: "int", false: "long"}[bits <= 32]
-		if a.Name == "arm" || a.Name == "s390x" {
+		if a.UnsignedRegisters {
 			word = "unsigned " + word
 		}
 		t = e.r.basic(word)

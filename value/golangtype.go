@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // goTypes has the types of a unit by the offset of their description in the program. Go's linker writes all types of a program into
@@ -15,10 +16,17 @@ type goTypes map[uint64]symbol.Ref
 
 // goKept are the types and constants of Go that were read.
 type goKept struct {
-	types     map[symbol.Ref]goTypes     // by the units' first entries
-	constants map[symbol.Ref]goConstants // the same
-	packages  map[string]symbol.Ref      // the units of packages
-	bases     []uint64                   // where the descriptions of types begin
+	types     map[symbol.Ref]goTypes      // by the units' first entries
+	constants map[symbol.Ref]goConstants  // the same
+	packages  map[goPackage]symbol.Ref    // the units of packages
+	bases     map[*target.Module][]uint64 // where the descriptions of types begin in a module
+}
+
+// goPackage is a package in the debug information of one file. Several libraries of a process may have
+// packages of one name.
+type goPackage struct {
+	file   symbol.Ref
+	prefix string // the package's path, with a point
 }
 
 // goDynamic returns the type whose description (runtime._type) is at an address, nil if it is not known; direct says that an
@@ -32,10 +40,7 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 	const flag = 0x20 // of Kind_ and, since Go 1.26, of TFlag
 	direct = (b[2*r.Arch.PtrSize+4]|b[2*r.Arch.PtrSize+7])&flag != 0
 	base := uint64(0)
-	if r.golang.bases == nil {
-		r.golang.bases = append([]uint64{}, r.Symbols.Named(r.Modules, nil, "runtime.types")...)
-	}
-	for _, x := range r.golang.bases {
+	for _, x := range r.goBases(addr) {
 		if x <= addr && x > base {
 			base = x
 		}
@@ -50,6 +55,23 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 		return nil, false
 	}
 	return r.typeAt(ref), direct
+}
+
+// goBases returns where the descriptions of types begin in the module that has the one at an address.
+func (r *Reader) goBases(addr uint64) []uint64 {
+	m := r.Modules.Find(addr)
+	if m == nil {
+		return nil
+	}
+	list, known := r.golang.bases[m]
+	if !known {
+		if r.golang.bases == nil || len(r.golang.bases) > maxGoUnits {
+			r.golang.bases = make(map[*target.Module][]uint64)
+		}
+		list = r.Symbols.Named(r.Modules, m, "runtime.types")
+		r.golang.bases[m] = list
+	}
+	return list
 }
 
 // goTypesOf returns the types of the unit that an entry is in.
@@ -164,7 +186,8 @@ func (v *Value) goConstant(n int64) string {
 // goUnit returns the first entry of a package's unit. prefix is the package's path, with a point.
 func (v *Value) goUnit(prefix string) symbol.Ref {
 	r := v.Type.r
-	if ref, ok := r.golang.packages[prefix]; ok {
+	key := goPackage{v.Type.entry.Ref.File(), prefix}
+	if ref, ok := r.golang.packages[key]; ok {
 		return ref
 	}
 	var ref symbol.Ref
@@ -174,15 +197,19 @@ func (v *Value) goUnit(prefix string) symbol.Ref {
 		}
 	}
 	if ref.IsZero() {
-		for _, addr := range r.Symbols.Named(r.Modules, nil, prefix+"init") {
+		var own *target.Module
+		if v.frame != nil {
+			own = r.Modules.Find(v.frame.pc + v.frame.scopes.bias)
+		}
+		for _, addr := range r.Symbols.Named(r.Modules, own, prefix+"init") {
 			if s := r.at(addr); len(s.list) > 0 {
 				ref = s.list[0].Root()
 			}
 		}
 	}
 	if r.golang.packages == nil || len(r.golang.packages) > maxTypes {
-		r.golang.packages = make(map[string]symbol.Ref)
+		r.golang.packages = make(map[goPackage]symbol.Ref)
 	}
-	r.golang.packages[prefix] = ref
+	r.golang.packages[key] = ref
 	return ref
 }

@@ -150,15 +150,9 @@ func (t *Type) alignmentAt(preferred bool, depth int) uint64 {
 }
 
 func (t *Type) scalarAlignment(size uint64, preferred bool) uint64 {
-	most := uint64(16)
-	switch t.r.Arch.Name {
-	case "i386":
-		most = 4
-		if preferred && size == 8 {
-			most = 8
-		}
-	case "arm", "s390x":
-		most = 8
+	most := t.r.Arch.MaxAlign
+	if preferred && size == 8 && t.r.Arch.WideVariables {
+		most = size
 	}
 	n := uint64(1)
 	for n < size && n < most {

@@ -174,7 +174,9 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 			missing(err)
 			return
 		}
-		source = b
+		if source = b; whole && v.Type.Strip().Kind == Float && c.r.Arch.IsX87(l.Reg) {
+			source = fromX87(b, len(v.bytes))
+		}
 		if big && !c.leftAligned(l.Reg) {
 			skip = lowest(source, skip, n)
 		}
@@ -244,8 +246,27 @@ func copyBits(to []byte, at uint64, from []byte, skip, n uint64, big bool) {
 	}
 }
 
-// registerBytes returns the bytes of a register as they would lie in memory: at least n of them.
+// registerBytes returns the bytes of a register as they would lie in memory. If n is more than it has, those of the
+// registers follow in which, for GDB, a value goes on.
 func (c *context) registerBytes(reg trad.Reg, n int) ([]byte, error) {
+	b, err := c.oneRegister(reg, n)
+	for range maxRegisters {
+		next, ok := c.r.Arch.Following(reg)
+		if err != nil || len(b) >= n || !ok {
+			break
+		}
+		var more []byte
+		more, err = c.oneRegister(next, n-len(b))
+		b, reg = append(b[:len(b):len(b)], more...), next
+	}
+	return b, err
+}
+
+// maxRegisters bounds the registers that one value is in.
+const maxRegisters = 8
+
+// oneRegister returns the bytes of one register as they would lie in memory: at least n of them, if it has as many.
+func (c *context) oneRegister(reg trad.Reg, n int) ([]byte, error) {
 	a := c.r.Arch
 	if a.Wide(reg) != nil {
 		b, err := c.frame.Physical.WideRegister(reg)
@@ -263,11 +284,7 @@ func (c *context) registerBytes(reg trad.Reg, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := a.RegisterBytes(reg, bits)
-	if len(b) < n && a.TwoWords(reg) {
-		return b, nil
-	}
-	return b, nil
+	return a.RegisterBytes(reg, bits), nil
 }
 
 // leftAligned reports whether a value that is shorter than its register is in the register's first bytes.

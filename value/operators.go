@@ -1,8 +1,6 @@
 package value
 
-import (
-	syntax "github.com/sfwalk/sfwalk/internal/expression"
-)
+import syntax "github.com/sfwalk/sfwalk/internal/expression"
 
 // isInteger reports whether C computes with a value as with an integer.
 func (v *Value) isInteger() bool {
@@ -45,7 +43,7 @@ func (e *evaluation) isTrue(v *Value, at int) (bool, error) {
 	if x, ok, err := v.floating(); err != nil {
 		return false, e.because(at, err)
 	} else if ok {
-		return x.wide != nil && x.wide.Sign() != 0 || x.wide == nil && x.f != 0, nil
+		return x.Wide != nil && x.Wide.Sign() != 0 || x.Wide == nil && x.F != 0, nil
 	}
 	if !v.isInteger() && v.Type.Strip().Kind != Pointer && v.Type.Strip().Kind != MemberPointer {
 		return false, e.fail(at, notNumber)
@@ -76,10 +74,10 @@ func (e *evaluation) unary(n *syntax.Node) (Value, error) {
 		if n.Kind == syntax.Positive {
 			return v, nil
 		}
-		if x.wide != nil {
-			x.wide.Neg(x.wide)
+		if x.Wide != nil {
+			x.Wide.Neg(x.Wide)
 		}
-		x.f = -x.f
+		x.F = -x.F
 		return e.fromFloat(v.Type, x), nil
 	}
 	if !v.isInteger() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // typeOf returns the type that an expression names.
@@ -141,4 +142,38 @@ func (e *Evaluator) place(v Value) (uint64, error) {
 		b = append(b, v.elements[i].Bytes...)
 	}
 	return e.Caller.Place(b)
+}
+
+// referTo returns the address that is passed for a reference to an object of type t: that of v; or of a copy, if v is in no memory, or
+// another number.
+func (e *Evaluator) referTo(v *Value, t *abi.Type, at int) (Value, error) {
+	order := e.Process.Arch().Order
+	same := v.Type.Kind == t.Kind && v.Type.Size == t.Size
+	switch {
+	case v.array != nil: // as C++ has it, a reference to an array is its address
+		return *v, nil
+	case v.hasAddress && same:
+		return integerValue(e.model().pointer, v.TypeName, v.at, order), nil
+	case t.Kind == abi.Struct || t.Kind == abi.Union:
+		if !same {
+			return *v, e.fail(at, fmt.Sprintf("a value of kind %s (%d bytes) is no object of the class that the function's reference refers to", v.Type.Kind, v.Type.Size))
+		}
+	}
+	made, err := e.convert(*v, t, at)
+	if err != nil {
+		return made, err
+	}
+	addr, err := e.Caller.Place(made.Bytes)
+	return integerValue(e.model().pointer, v.TypeName, addr, order), err
+}
+
+// shownIn returns a frame in which values of debug information are shown; nil if there is none.
+func (e *Evaluator) shownIn() *value.Frame {
+	if e.Frames == nil {
+		return nil
+	}
+	if list := e.Frames(); len(list) > 0 {
+		return list[0]
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package calling
 
 import (
 	"context"
+	"debug/dwarf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // Evaluator evaluates expressions in a process.
@@ -24,7 +26,10 @@ type Evaluator struct {
 	Caller  *inferior.Caller
 	Exe     string             // the path of the program's module
 	Symbols *symbol.Symbolizer // nil: nothing is known of types
-	Auxv    []byte             // the process's auxiliary vector, which leads to its libraries (getauxval(3))
+	// Frames returns the frames of the thread, the innermost first: what names of variables mean. It is nil if no debug information
+	// is used.
+	Frames func() []*value.Frame
+	Auxv   []byte // the process's auxiliary vector, which leads to its libraries (getauxval(3))
 	// Notes says what was taken for granted, one sentence each.
 	Notes []string
 
@@ -43,6 +48,13 @@ func (e *Evaluator) Evaluate(ctx context.Context, text string) (Value, error) {
 	n, err := expression.Parse(text)
 	if err != nil {
 		return Value{}, err
+	}
+	if strings.Contains(text, ")(") { // maybe the types of a function's parameters, f(int)(1), which names of types tell
+		if f := e.shownIn(); f != nil {
+			if again, err := f.Parse(text); err == nil {
+				n = again
+			}
+		}
 	}
 	e.text, e.Notes = text, nil
 	if e.files == nil {
@@ -70,6 +82,9 @@ func (e *Evaluator) Prepare(text string) error {
 func (e *Evaluator) prepare(n *expression.Node) error {
 	if n.Kind == expression.Name && !strings.HasPrefix(n.Text, "$") {
 		f, err := e.symbol(n)
+		if err != nil && e.Symbols != nil {
+			return nil // it may be a variable of a frame
+		}
 		if err != nil {
 			return err
 		}
@@ -98,7 +113,7 @@ func (e *Evaluator) symbol(n *expression.Node) (found, error) {
 		f, several, ok = e.find(n.Text)
 	}
 	if several {
-		return f, e.fail(n.At, fmt.Sprintf("several functions are called %s: use the linker's name of one of them, as nm shows it", n.Text))
+		return f, e.fail(n.At, fmt.Sprintf("several functions are called %s: write the types of the parameters behind the name, as in '%s(int)(1)', or use the linker's name of one of them, as nm shows it", n.Text, n.Text))
 	}
 	if !ok {
 		return f, e.fail(n.At, fmt.Sprintf("no symbol %s is in the process", n.Text))
@@ -109,6 +124,13 @@ func (e *Evaluator) symbol(n *expression.Node) (found, error) {
 // value evaluates a node. cast is the type that the expression gives it, if it does.
 func (e *Evaluator) value(ctx context.Context, n *expression.Node, cast *abi.Type) (v Value, err error) {
 	order := e.Process.Arch().Order
+	if n.Kind != expression.Call && e.sees(n) {
+		known, err := e.look(ctx, n)
+		if err != nil {
+			return v, err
+		}
+		return e.passed(known, n.At)
+	}
 	switch n.Kind {
 	case expression.Integer:
 		of, name := e.model().integerType(n)
@@ -251,7 +273,8 @@ func (e *Evaluator) cast(ctx context.Context, n *expression.Node) (Value, error)
 func (e *Evaluator) call(ctx context.Context, n *expression.Node, cast *abi.Type) (v Value, err error) {
 	callee := n.Args[0]
 	var f found
-	if callee.Kind == expression.Name {
+	var to called
+	if callee.Kind == expression.Name && !strings.HasPrefix(callee.Text, "$") && !e.sees(callee) {
 		if f, err = e.symbol(callee); err != nil {
 			return v, err
 		}
@@ -264,27 +287,35 @@ func (e *Evaluator) call(ctx context.Context, n *expression.Node, cast *abi.Type
 			}
 		}
 	} else {
-		to, err := e.value(ctx, callee, nil)
-		if err != nil {
+		if to, err = e.callee(ctx, callee); err != nil {
+			if told, ok := e.told(n); ok {
+				return e.passed(told, n.At)
+			}
 			return v, err
 		}
-		addr, ok := to.integer(e.Process.Arch().Order)
-		if !ok || !e.Process.Modules().IsCode(addr) {
-			return v, e.fail(callee.At, "what is called is not the address of code")
-		}
-		f.addr = addr
+		f.addr = to.addr
 	}
-	known := e.describe(f.addr)
+	known := to.as
+	if known == nil {
+		known = e.describe(f.addr)
+	}
 	of := &abi.Func{Unprototyped: true, Result: cast}
 	if known != nil {
 		of = known.abi
+		if why := known.vectors(e.Process.Arch()); why != "" {
+			return v, e.fail(callee.At, why)
+		}
+	} else if to.of != nil {
+		if of, err = e.funcOf(to.of); err != nil {
+			return v, e.fail(callee.At, err.Error())
+		}
 	} else if cast == nil {
 		of.Result = intType
 		if callee.Kind == expression.Name {
 			e.Notes = append(e.Notes, fmt.Sprintf("what %s returns is not known: taken for an int; cast it, as in '(long) %s(…)'", callee.Text, callee.Text))
 		}
 	}
-	args, err := e.arguments(ctx, n, of)
+	args, err := e.arguments(ctx, n, of, known, to.first())
 	if err != nil {
 		return v, err
 	}
@@ -298,26 +329,37 @@ func (e *Evaluator) call(ctx context.Context, n *expression.Node, cast *abi.Type
 	}
 	if known != nil && known.result != nil {
 		v.dwarf, v.TypeName = known.result, known.result.String()
-	} else if cast == nil {
+	}
+	v.of = resultType(to.of)
+	switch {
+	case v.of != nil:
+		v.TypeName = v.of.String()
+	case to.of != nil:
+	case v.dwarf == nil && cast == nil:
 		v.TypeName = "int"
 	}
 	if v.Type.Kind == abi.Void {
 		v.TypeName = "void"
 	}
+	_, isEnum := under(v.dwarf).(*dwarf.EnumType)
+	if err == nil && v.of == nil && (v.Type.Kind == abi.Struct || v.Type.Kind == abi.Union || isEnum) {
+		v.of = e.resultOf(callee)
+	}
 	return v, err
 }
 
 // arguments evaluates the arguments of a call.
-func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.Func) (args []abi.Value, err error) {
-	given := n.Args[1:]
-	if more := of.Variadic || of.Unprototyped; len(given) < len(of.Params) || len(given) > len(of.Params) && !more {
-		what := fmt.Sprintf("the function takes %d arguments, not %d", len(of.Params), len(given))
-		if len(of.Params) == 1 {
+func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.Func, known *function, args []abi.Value) (_ []abi.Value, err error) {
+	given, before := n.Args[1:], len(args)
+	if more := of.Variadic || of.Unprototyped; before+len(given) < len(of.Params) || before+len(given) > len(of.Params) && !more {
+		what := fmt.Sprintf("the function takes %d arguments, not %d", len(of.Params)-before, len(given))
+		if len(of.Params)-before == 1 {
 			what = fmt.Sprintf("the function takes 1 argument, not %d", len(given))
 		}
 		return nil, e.fail(n.At, what)
 	}
 	for i, arg := range given {
+		i += before
 		v, err := e.value(ctx, arg, nil)
 		if err != nil {
 			return nil, err
@@ -326,6 +368,10 @@ func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.F
 			return nil, e.fail(arg.At, "an argument without a value")
 		}
 		switch {
+		case i < len(of.Params) && of.Params[i].ByReference:
+			return nil, e.fail(arg.At, "an object of a class whose constructor copies it: only code of the program makes such a copy")
+		case i < len(of.Params) && known != nil && known.refers(i) != nil:
+			v, err = e.referTo(&v, known.refers(i), arg.At)
 		case i < len(of.Params):
 			v, err = e.convert(v, of.Params[i], arg.At)
 		case v.isText || v.elements != nil:
@@ -375,7 +421,16 @@ func (e *Evaluator) Show(v *Value) string {
 	if v.isText {
 		return quoteText([]byte(v.text), true)
 	}
-	s := &shower{order: e.Process.Arch().Order, memory: e.Process.Memory()}
+	if v.array != nil {
+		return (&value.Printer{UTF8: true}).Print(v.array)
+	}
+	if v.of != nil {
+		if f := e.shownIn(); f != nil {
+			made := f.Made(v.of, v.Bytes)
+			return (&value.Printer{UTF8: true}).Print(&made)
+		}
+	}
+	s := &shower{order: e.Process.Arch().Order, memory: e.Process.Memory(), longDouble: e.Process.Arch().LongDouble}
 	return s.show(v.dwarf, v.Type, v.Bytes)
 }
 

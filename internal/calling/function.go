@@ -160,6 +160,21 @@ func (e *Evaluator) debugFile(m *target.Module) *elfimage.Image {
 type function struct {
 	abi    *abi.Func
 	result dwarf.Type // nil if there is none, or if it is not known
+	// method says that the first parameter is the object. A virtual one is in a slot of its class's table; -1 if it is not known
+	// in which.
+	method, virtual bool
+	slot            int
+	refs            []*abi.Type // by parameter: what a reference refers to; nil for others
+	// producer is what the compiler has recorded of itself.
+	producer string
+}
+
+// refers returns what the i-th parameter refers to, if it is a reference of C++; else nil.
+func (f *function) refers(i int) *abi.Type {
+	if i >= len(f.refs) {
+		return nil
+	}
+	return f.refs[i]
 }
 
 // describe returns the type of the function at an address; nil if no DWARF tells.
@@ -243,7 +258,9 @@ func (t *types) function(off, unit dwarf.Offset) (f *function) {
 	if err != nil {
 		return nil
 	}
-	f = &function{abi: of}
+	f = &function{abi: of, refs: t.references(off), slot: -1}
+	t.asMethod(f, off)
+	f.producer, _ = unitEntry.Val(dwarf.AttrProducer).(string)
 	for range 16 {
 		r.Seek(off)
 		entry, err := r.Next()
@@ -263,4 +280,99 @@ func (t *types) function(off, unit dwarf.Offset) (f *function) {
 		off = next
 	}
 	return f
+}
+
+// references returns what the parameters of the function at an offset refer to: nil for each that is no reference.
+func (t *types) references(off dwarf.Offset) (list []*abi.Type) {
+	r := t.data.Reader()
+	for range 16 {
+		r.Seek(off)
+		e, err := r.Next()
+		if err != nil || e == nil {
+			return nil
+		}
+		found := false
+		for e.Children {
+			p, err := r.Next()
+			if err != nil || p == nil || p.Tag == 0 {
+				break
+			}
+			if p.Children {
+				r.SkipChildren()
+			}
+			if p.Tag == dwarf.TagFormalParameter {
+				found = true
+				list = append(list, t.referent(p.Offset))
+			}
+		}
+		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+		}
+		if found || !ok {
+			return list
+		}
+		off = next
+	}
+	return list
+}
+
+// referent returns what the reference refers to that the entry at an offset is or has for its type; nil if it is none.
+func (t *types) referent(off dwarf.Offset) *abi.Type {
+	r := t.data.Reader()
+	for range 16 {
+		r.Seek(off)
+		e, err := r.Next()
+		if err != nil || e == nil {
+			return nil
+		}
+		to, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
+		if !ok {
+			if to, ok = e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); !ok {
+				return nil
+			}
+		}
+		switch e.Tag {
+		case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+			of, err := t.reader.Type(to)
+			if err != nil {
+				return &abi.Type{Kind: abi.Struct} // of a size that no argument has
+			}
+			return of
+		case dwarf.TagFormalParameter, dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType:
+		default:
+			return nil
+		}
+		off = to
+	}
+	return nil
+}
+
+// asMethod fills in what makes a function a method.
+func (t *types) asMethod(f *function, off dwarf.Offset) {
+	const constu = 0x10
+	r := t.data.Reader()
+	for range 16 {
+		r.Seek(off)
+		e, err := r.Next()
+		if err != nil || e == nil {
+			return
+		}
+		if n, ok := e.Val(dwarf.AttrVirtuality).(int64); ok && n != 0 {
+			f.virtual = true
+		}
+		if code, ok := e.Val(dwarf.AttrVtableElemLoc).([]byte); ok && len(code) == 2 && code[0] == constu && code[1] < 0x80 {
+			f.slot = int(code[1])
+		}
+		if e.Val(dwarf.AttrObjectPointer) != nil {
+			f.method = true
+		}
+		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			if next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
+				return
+			}
+		}
+		off = next
+	}
 }

@@ -5,11 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/internal/floats"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // Value is the result of an expression.
@@ -20,6 +23,11 @@ type Value struct {
 	text     string     // of a string that is not in the process yet
 	isText   bool
 	elements []Value // of an array that is not in the process yet
+
+	of         *value.Type  // as debug information has it; nil if it comes from elsewhere
+	array      *value.Value // the array whose address this is; nil for other values
+	at         uint64       // its address in the process, if hasAddress is set
+	hasAddress bool
 }
 
 // Those of C's own types that are the same on all processors.
@@ -121,9 +129,10 @@ const maxShown = 200
 
 // shower writes values as GDB does.
 type shower struct {
-	order  binary.ByteOrder
-	memory target.Memory
-	depth  int
+	order      binary.ByteOrder
+	memory     target.Memory
+	longDouble abi.Kind // of C's long double
+	depth      int
 }
 
 // show writes a value. Its type is t, or, if that is nil, what kind tells.
@@ -173,8 +182,11 @@ func (s *shower) show(t dwarf.Type, kind *abi.Type, b []byte) string {
 	case *dwarf.UintType:
 		kind = &abi.Type{Kind: abi.Integer, Size: uint64(len(b))}
 	case *dwarf.FloatType:
-		if kind == nil || kind.Kind != abi.X87 {
-			kind = &abi.Type{Kind: abi.Float, Size: uint64(len(b))}
+		kind = &abi.Type{Kind: s.floatKind(of.Name, len(b)), Size: uint64(len(b))}
+	case *dwarf.ComplexType:
+		if n := len(b) / 2; n > 0 {
+			part := &abi.Type{Kind: s.floatKind(of.Name, n), Size: uint64(n)}
+			return s.show(nil, part, b[:n]) + " + " + s.show(nil, part, b[n:]) + "i"
 		}
 	}
 	if kind == nil {
@@ -191,10 +203,14 @@ func (s *shower) show(t dwarf.Type, kind *abi.Type, b []byte) string {
 	case kind.Kind == abi.Float && kind.Size == 8:
 		f, _ := v.float(s.order)
 		return showFloat(f, 17)
-	case kind.Kind == abi.X87 && len(b) >= 10:
-		return showFloat(fromX87(b), 17)
+	case kind.Kind == abi.X87 && len(b) >= x87Bytes:
+		return floats.X87.Text(b[:x87Bytes])
 	case kind.Kind == abi.Float && kind.Size == 16:
-		return showFloat(fromQuad(b, s.order), 17)
+		b = slices.Clone(b)
+		if s.order == binary.ByteOrder(binary.BigEndian) {
+			slices.Reverse(b)
+		}
+		return floats.Quad.Text(b)
 	case kind.Kind == abi.Integer && kind.Size <= 8:
 		n, _ := v.integer(s.order)
 		if kind.Signed {
@@ -203,6 +219,17 @@ func (s *shower) show(t dwarf.Type, kind *abi.Type, b []byte) string {
 		return strconv.FormatUint(n, 10)
 	}
 	return fmt.Sprintf("%#x", b)
+}
+
+// x87Bytes is how many bytes of a long double of x86 count.
+const x87Bytes = 10
+
+// floatKind returns the kind of a floating-point number of n bytes.
+func (s *shower) floatKind(name string, n int) abi.Kind {
+	if n > 8 && !strings.Contains(name, "128") {
+		return s.longDouble
+	}
+	return abi.Float
 }
 
 // showFloat writes a number as C's %g with some digits, as GDB does.

@@ -21,7 +21,7 @@ func (e *evaluation) arithmetic(op byte) bool {
 			e.wideIntegers(opPlus, v, operand{bits: n})
 			break
 		}
-		e.pushOperand(operand{bits: (v.bits + n) & mask(v.t.width(e.x.AddrSize)), t: v.t})
+		e.pushOperand(operand{bits: (v.bits + n) & mask(v.t.width(e.word)), t: v.t})
 	case opAnd, opDiv, opMinus, opMod, opMul, opOr, opPlus, opShl, opShr, opShra, opXor,
 		opEq, opGe, opGt, opLe, opLt, opNe:
 		b := e.popOperand()
@@ -31,8 +31,10 @@ func (e *evaluation) arithmetic(op byte) bool {
 		case e.err != nil:
 		case a.t.opaque() || b.t.opaque():
 			e.fail(notComputed())
-		case !a.t.like(b.t, e.x.AddrSize) && !shift:
+		case !a.t.like(b.t, e.word) && !shift:
 			e.fail(malformed("the two values have different types"))
+		case a.t.wideFloat():
+			e.wideFloats(op, a, b)
 		case a.t.float() || b.t.float():
 			e.floats(op, a, b)
 		case a.t.wide():
@@ -51,9 +53,13 @@ func (e *evaluation) arithmetic(op byte) bool {
 
 func (e *evaluation) unary(op byte) {
 	v := e.popOperand()
-	size := v.t.width(e.x.AddrSize)
+	size := v.t.width(e.word)
 	if v.t.opaque() {
 		e.fail(notComputed())
+		return
+	}
+	if v.t.wideFloat() {
+		e.wideFloatUnary(op, v)
 		return
 	}
 	if v.t.float() {
@@ -106,12 +112,12 @@ func (e *evaluation) floats(op byte, a, b operand) {
 // integers computes a op b. Of the generic type, division, comparisons and shra take numbers with a
 // sign; mod and shr do not.
 func (e *evaluation) integers(op byte, a, b operand) {
-	size := a.t.width(e.x.AddrSize)
+	size := a.t.width(e.word)
 	unsigned := !a.t.generic() && !a.t.signed()
 	if b.t.wide() { // bits to shift by
 		b.bits |= min(1, b.high) << 63
 	}
-	x, y := extend(a.bits, size), extend(b.bits, min(8, b.t.width(e.x.AddrSize)))
+	x, y := extend(a.bits, size), extend(b.bits, min(8, b.t.width(e.word)))
 	var is, ok bool
 	if unsigned {
 		is, ok = compare(op, a.bits, b.bits)

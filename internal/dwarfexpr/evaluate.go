@@ -19,6 +19,7 @@ const (
 // evaluation is the state of one run.
 type evaluation struct {
 	x      Expression
+	word   int // bytes of a value of the generic type
 	env    *Context
 	r      dwarfdata.Reader
 	stack  []operand
@@ -87,7 +88,7 @@ func (e *evaluation) run(x Expression, env *Context) error {
 	if x.AddrSize != 4 && x.AddrSize != 8 || x.Order == nil {
 		return malformed("addresses of %d bytes", x.AddrSize)
 	}
-	e.x, e.env = x, env
+	e.x, e.env, e.word = x, env, max(x.AddrSize, env.Word)
 	e.code(x.Code)
 	return e.err
 }
@@ -180,7 +181,7 @@ func (e *evaluation) fail(err error) {
 	}
 }
 
-func (e *evaluation) push(v uint64) { e.pushOperand(operand{bits: v & mask(e.x.AddrSize)}) }
+func (e *evaluation) push(v uint64) { e.pushOperand(operand{bits: v & mask(e.word)}) }
 
 func (e *evaluation) pushOperand(v operand) {
 	if len(e.stack) == maxStack {
@@ -275,13 +276,13 @@ func (e *evaluation) load(addr uint64, size int) uint64 {
 // loadTyped returns a value of a type in memory.
 func (e *evaluation) loadTyped(addr uint64, t Type) operand {
 	if !t.wide() {
-		return operand{bits: e.load(addr, t.width(e.x.AddrSize)), t: t}
+		return operand{bits: e.load(addr, t.width(e.word)), t: t}
 	}
-	low, high := addr, addr+8
+	rest := t.Size - 8
 	if dwarfdata.New(nil, e.x.Order).Big {
-		low, high = high, low
+		return operand{e.load(addr+uint64(rest), 8), e.load(addr, rest), t}
 	}
-	return operand{e.load(low, 8), e.load(high, 8), t}
+	return operand{e.load(addr, 8), e.load(addr+8, rest), t}
 }
 
 // typedNumber returns the value of a type that bytes hold, which are as many as it has.
@@ -289,11 +290,10 @@ func (e *evaluation) typedNumber(b []byte, t Type) operand {
 	if !t.wide() {
 		return operand{bits: e.number(b), t: t}
 	}
-	low, high := b[:8], b[8:]
-	if dwarfdata.New(nil, e.x.Order).Big {
-		low, high = high, low
+	if rest := t.Size - 8; dwarfdata.New(nil, e.x.Order).Big {
+		return operand{e.number(b[rest:]), e.number(b[:rest]), t}
 	}
-	return operand{e.number(low), e.number(high), t}
+	return operand{e.number(b[:8]), e.number(b[8:]), t}
 }
 
 // number returns up to 8 bytes as a number in the target's byte order.

@@ -67,8 +67,8 @@ func expression(code ...byte) Expression {
 func TestLocate(t *testing.T) {
 	at := func(addr uint64) Location { return Location{Kind: Memory, Addr: addr} }
 	value := func(bits uint64, typ Type) Location { return Location{Kind: Value, Bits: bits, Type: typ} }
-	int4, double, uint4 := Type{4, Signed}, Type{8, Float}, Type{4, Unsigned}
-	half, long := Type{2, Float}, Type{8, Signed}
+	int4, double, uint4 := Type{Size: 4, Encoding: Signed}, Type{Size: 8, Encoding: Float}, Type{Size: 4, Encoding: Unsigned}
+	half, long := Type{Size: 2, Encoding: Float}, Type{Size: 8, Encoding: Signed}
 	minus := uint64(math.MaxUint64)
 	for _, test := range []struct {
 		name string

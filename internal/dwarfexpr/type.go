@@ -3,13 +3,16 @@ package dwarfexpr
 import (
 	"math"
 	"math/big"
+
+	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
 // Type is the base type of a value on the stack. The zero Type is the generic type: an integer of the
 // size of an address, without a sign (DWARF 5, section 2.5.1).
 type Type struct {
-	Size     int // in bytes: 1 to 8 or 16, of a float 2, 4, 8 or 16, of a decimal one 4, 8 or 16; 0 for the generic type
+	Size     int // in bytes: 1 to 8 or 16, of a float 2, 4, 8, 12 or 16, of a decimal one 4, 8 or 16; 0 for the generic type
 	Encoding Encoding
+	X87      bool // a float of 12 or 16 bytes is the x87's number of 80 bits, and not one of IEEE 754
 }
 
 // Encoding is DW_AT_encoding of a base type, DWARF 5 table 7.11.
@@ -27,8 +30,27 @@ const (
 )
 
 func (t Type) generic() bool { return t.Size == 0 }
+
+// float reports whether values of the type are floating-point numbers that are computed with.
 func (t Type) float() bool {
-	return t.Encoding == Float && (t.Size == 2 || t.Size == 4 || t.Size == 8)
+	switch t.Size {
+	case 2, 4, 8, 16:
+		return t.Encoding == Float
+	case 12:
+		return t.Encoding == Float && t.X87
+	}
+	return false
+}
+
+// wideFloat reports whether values of the type are numbers of more precision than a float64.
+func (t Type) wideFloat() bool { return t.float() && t.wide() }
+
+// format returns the format of a float of 12 or 16 bytes.
+func (t Type) format() floats.Format {
+	if t.X87 {
+		return floats.X87
+	}
+	return floats.Quad
 }
 func (t Type) signed() bool {
 	return t.Encoding == Signed || t.Encoding == SignedChar
@@ -46,15 +68,9 @@ func (t Type) like(other Type, addrSize int) bool {
 	return t.generic() || other.generic() || t.signed() && other.signed()
 }
 
-// opaque reports whether values of the type are bytes that are not computed with: floats of 16 bytes, and decimal ones.
+// opaque reports whether values of the type are bytes that are not computed with: decimal floats.
 func (t Type) opaque() bool {
-	switch t.Encoding {
-	case Float:
-		return t.wide()
-	case DecimalFloat:
-		return t.Size == 4 || t.Size == 8 || t.wide()
-	}
-	return false
+	return t.Encoding == DecimalFloat && (t.Size == 4 || t.Size == 8 || t.Size == 16)
 }
 
 // notComputed says why an operation on an opaque value fails.
@@ -66,7 +82,7 @@ func (t Type) valid() bool {
 	case Float, DecimalFloat:
 		return t.float() || t.opaque()
 	case Address, Boolean, Signed, SignedChar, Unsigned, UnsignedChar:
-		return t.Size >= 1 && t.Size <= 8 || t.wide()
+		return t.Size >= 1 && t.Size <= 8 || t.Size == 16
 	}
 	return false
 }
@@ -155,23 +171,25 @@ func toHalf(x float64) uint16 {
 
 // convert returns v as a value of another type, as C's cast does.
 func (e *evaluation) convert(v operand, to Type) operand {
-	from := v.t.width(e.x.AddrSize)
-	size := to.width(e.x.AddrSize)
+	from := v.t.width(e.word)
+	size := to.width(e.word)
 	switch {
 	case v.t.opaque() || to.opaque():
 		if v.t != to {
 			e.fail(notComputed())
 		}
 		return v
+	case v.t.wideFloat() || to.wideFloat():
+		return e.convertWide(v, to)
 	case v.t.float() && to.float():
 		return real(v.number(), to)
 	case v.t.float() && to.wide():
 		return fromFloat(v.number(), to)
 	case to.float() && v.t.wide():
-		x, _ := new(big.Float).SetInt(v.integer(e.x.AddrSize)).Float64()
+		x, _ := new(big.Float).SetInt(v.integer(e.word)).Float64()
 		return real(x, to)
 	case to.wide():
-		return fromInteger(v.integer(e.x.AddrSize), to)
+		return fromInteger(v.integer(e.word), to)
 	case v.t.wide():
 		return operand{bits: v.bits & mask(size), t: to}
 	case v.t.float():

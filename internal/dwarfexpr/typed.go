@@ -1,6 +1,10 @@
 package dwarfexpr
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // typed runs an operation that reads memory, or has a base type (DWARF 5, sections 2.5.1.2, 2.5.1.3 and
 // 2.5.1.6). It reports whether op is one of these.
@@ -23,7 +27,7 @@ func (e *evaluation) typed(op byte) bool {
 		if e.err != nil || r.Bad {
 			break
 		}
-		if len(b) != t.width(e.x.AddrSize) {
+		if len(b) != t.width(e.word) {
 			e.fail(malformed("constant of %d bytes for a type of %d", len(b), t.Size))
 			break
 		}
@@ -31,18 +35,12 @@ func (e *evaluation) typed(op byte) bool {
 	case opRegvalType:
 		n := r.ULEB128()
 		t := e.typeAt(r.ULEB128())
-		switch {
-		case e.err != nil || r.Bad:
-		case t.wide():
-			e.fail(unavailable("a register of 16 bytes"))
-		default:
-			e.pushOperand(operand{bits: e.register(n) & mask(t.width(e.x.AddrSize)), t: t})
-		}
+		e.pushOperand(e.typedRegister(n, t))
 	case opDerefType:
 		size := int(r.U8())
 		t := e.typeAt(r.ULEB128())
 		addr := e.pop()
-		if e.err == nil && size != t.width(e.x.AddrSize) {
+		if e.err == nil && size != t.width(e.word) {
 			e.fail(malformed("reads %d bytes for a type of %d", size, t.Size))
 		}
 		e.pushOperand(e.loadTyped(addr, t))
@@ -56,7 +54,7 @@ func (e *evaluation) typed(op byte) bool {
 			e.pushOperand(e.convert(v, t))
 			break
 		}
-		if v.t.width(e.x.AddrSize) != t.width(e.x.AddrSize) {
+		if v.t.width(e.word) != t.width(e.word) {
 			e.fail(malformed("a value of one size is taken for one of another"))
 		}
 		e.pushOperand(operand{v.bits, v.high, t})
@@ -64,6 +62,31 @@ func (e *evaluation) typed(op byte) bool {
 		return false
 	}
 	return true
+}
+
+// typedRegister returns the value of a type in a register. Vectors and the x87's numbers have more bits than
+// [Context.Register] tells.
+func (e *evaluation) typedRegister(n uint64, t Type) operand {
+	switch {
+	case e.r.Bad || e.err != nil:
+	case n > uint64(^trad.Reg(0)):
+		e.fail(malformed("there is no register %d", n))
+	case t.generic() || e.env.Typed == nil && !t.wide():
+		return operand{bits: e.register(n) & mask(t.width(e.word)), t: t}
+	case e.env.Typed == nil:
+		e.fail(unavailable("a register of 16 bytes"))
+	default:
+		b, err := e.env.Typed(trad.Reg(n), t)
+		if err == nil && len(b) != t.Size {
+			err = unavailable("a value of this size")
+		}
+		if err != nil {
+			e.fail(failure{e.registerName(n), err})
+			return operand{}
+		}
+		return e.typedNumber(b, t)
+	}
+	return operand{}
 }
 
 // typeAt returns the base type at an offset in the unit; 0 is the generic type.

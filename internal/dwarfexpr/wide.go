@@ -5,9 +5,8 @@ import (
 	"math/big"
 )
 
-// wide reports whether values of the type have 16 bytes, which a number of 64 bits does not hold: integers, and floats, which are
-// opaque.
-func (t Type) wide() bool { return t.Size == 16 }
+// wide reports whether values of the type have more bytes than a number of 64 bits holds.
+func (t Type) wide() bool { return t.Size > 8 }
 
 // modulus is one more than the largest integer of 16 bytes.
 var modulus = new(big.Int).Lsh(big.NewInt(1), 128)
@@ -46,7 +45,7 @@ func fromFloat(x float64, t Type) operand {
 
 // wideUnary computes abs, neg or not of an integer of 16 bytes.
 func (e *evaluation) wideUnary(op byte, v operand) {
-	x := v.integer(e.x.AddrSize)
+	x := v.integer(e.word)
 	switch op {
 	case opNot:
 		x.Not(x)
@@ -60,7 +59,7 @@ func (e *evaluation) wideUnary(op byte, v operand) {
 
 // wideIntegers computes a op b, of which a has 16 bytes; b has, too, unless it is a number of bits to shift by.
 func (e *evaluation) wideIntegers(op byte, a, b operand) {
-	x, y := a.integer(e.x.AddrSize), b.integer(e.x.AddrSize)
+	x, y := a.integer(e.word), b.integer(e.word)
 	if is, ok := compare(op, x.Cmp(y), 0); ok {
 		e.truth(is)
 		return
