@@ -3,6 +3,7 @@ package stub_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -24,7 +25,7 @@ func number(p *stub.Process, typ *abi.Type, bits uint64) abi.Value {
 
 // A thread calls functions, and then is what it was: all its registers, and the program runs to its end.
 func TestCalls(t *testing.T) {
-	for _, processor := range processors {
+	for _, processor := range slices.Concat(processors, models) {
 		t.Run(processor, func(t *testing.T) {
 			t.Parallel()
 			p := build(t, processor)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"debug/elf"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"testing"
@@ -23,6 +24,15 @@ var processors = []string{"amd64", "arm64", "s390x"}
 
 var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "s390x": guesttest.S390X}
 
+// models are processors of amd64 that qemu emulates, with its stub in place of gdbserver's: the first has no AVX.
+var models = []string{"Opteron_G1", "Haswell", "EPYC", "max"}
+
+func init() {
+	for _, m := range models {
+		guests[m] = guesttest.AMD64
+	}
+}
+
 // program is a program of testdata/progs for a processor.
 type program struct {
 	processor string
@@ -40,7 +50,7 @@ func buildProgram(t *testing.T, processor, source string) *program {
 	t.Helper()
 	p := &program{processor: processor, symbols: map[string]uint64{}}
 	flags := []string{"-O1", "-g", "-pthread", "-static", "-no-pie", "-fno-pie"}
-	if g := guests[processor]; g != nil {
+	if g := guests[processor]; g != nil && g != guesttest.AMD64 {
 		gdbtest.File(t, "/usr/"+g.Triple+"/lib/libc.a")
 		cc := gdbtest.Tool(t, g.Triple+"-gcc")
 		p.path = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), append([]string{cc}, flags...)...)
@@ -67,7 +77,14 @@ func buildProgram(t *testing.T, processor, source string) *program {
 func (p *program) serve(t *testing.T) (addr string) {
 	t.Helper()
 	if g := guests[p.processor]; g != nil {
-		return "unix:" + (&guesttest.Guest{Processor: g, Path: p.path}).Serve(t)
+		guest := &guesttest.Guest{Processor: g, Path: p.path}
+		if g == guesttest.AMD64 {
+			guest.CPU = p.processor
+		}
+		return "unix:" + guest.Serve(t)
+	}
+	if why := gdbtest.CannotWrite(t, "gdbserver"); why != "" {
+		gdbtest.Cannot(t, why)
 	}
 	return gdbserver(t, "--once", "localhost:0", p.path)
 }
@@ -75,7 +92,14 @@ func (p *program) serve(t *testing.T) (addr string) {
 // gdbserver starts a gdbserver, and returns where it listens.
 func gdbserver(t *testing.T, args ...string) (addr string) {
 	t.Helper()
+	return gdbserverIn(t, gdbtest.Writing(t, "gdbserver"), args...)
+}
+
+// gdbserverIn starts one with more settings in its environment.
+func gdbserverIn(t *testing.T, settings []string, args ...string) (addr string) {
+	t.Helper()
 	cmd := exec.Command(gdbtest.Tool(t, "gdbserver"), args...)
+	cmd.Env = append(os.Environ(), settings...)
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -35,6 +35,14 @@ func (p *Process) Resume(r inferior.Resume) error {
 	p.named, p.step = t, r.Step
 	runners := p.runners(t, r.Alone)
 	for _, th := range runners {
+		if err := p.arrive(th); err != nil {
+			return err
+		}
+	}
+	if len(p.events) > 0 || p.gone {
+		return nil // a signal came first
+	}
+	for _, th := range runners {
 		if done, err := p.pass(th); err != nil || done {
 			return err
 		}
@@ -136,7 +144,7 @@ func (p *Process) run(actions []remote.Action) error {
 func (p *Process) ran(t *Thread) {
 	p.runs++
 	p.stale = true
-	t.ran, t.mayPass = p.runs, false
+	t.ran, t.mayPass, t.before = p.runs, false, nil
 }
 
 // ranAll notes that all threads run.
@@ -144,6 +152,6 @@ func (p *Process) ranAll() {
 	p.runs++
 	p.stale, p.running = true, true
 	for _, t := range p.threads {
-		t.ran, t.mayPass = p.runs, false
+		t.ran, t.mayPass, t.before = p.runs, false, nil
 	}
 }

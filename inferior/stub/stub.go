@@ -33,6 +33,7 @@ type Process struct {
 	events []inferior.Event // that have happened, and of which nobody was told
 	owed   bool             // an interrupt was sent that has stopped nothing yet
 	gone   bool             // there is no process any more
+	proven bool             // the stub writes registers: see arrive
 	closed bool
 }
 
@@ -198,6 +199,8 @@ func (p *Process) putBack() error {
 		if len(t.saved) > 0 && !p.gone {
 			t.saved = t.saved[:1]
 			note(t.Restore())
+		} else if !p.gone {
+			note(p.arrive(t))
 		}
 	}
 	for addr, b := range p.breakpoints {

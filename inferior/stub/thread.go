@@ -24,6 +24,7 @@ type Thread struct {
 	// passing is where the thread is when a handler returns that was called in place of the instruction
 	// at a breakpoint.
 	passing *passing
+	before  *remote.State // what its registers were before they were written; nil if none was since it ran
 }
 
 var _ inferior.Thread = (*Thread)(nil)
@@ -61,6 +62,9 @@ func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	if r == t.process.Arch().PC {
 		t.mayPass = true
 	}
+	if err := t.touch(); err != nil {
+		return err
+	}
 	return t.Thread.WriteRegister(r, offset, b)
 }
 
@@ -93,7 +97,7 @@ func (t *Thread) Restore() error {
 		return err
 	}
 	t.saved, t.pending = t.saved[:len(t.saved)-1], last.pending
-	t.ran, t.mayPass, t.passing = last.ran, last.mayPass, nil
+	t.ran, t.mayPass, t.passing, t.before = last.ran, last.mayPass, nil, nil
 	return nil
 }
 
@@ -108,10 +112,10 @@ func (t *Thread) Drop() error {
 
 // Jump implements [inferior.Thread].
 func (t *Thread) Jump(pc uint64) error {
-	if err := t.setRegister(t.process.Arch().PC, pc); err != nil {
-		return err
+	if err := t.ForgetSystemCall(); err != nil {
+		return err // before anything is written
 	}
-	return t.ForgetSystemCall()
+	return t.setRegister(t.process.Arch().PC, pc)
 }
 
 func (t *Thread) setRegister(r trad.Reg, v uint64) error {

@@ -80,12 +80,17 @@ func (p *Process) await(limit time.Duration) (stepped bool, err error) {
 	case e.Kind == inferior.Stepped:
 		return true, nil
 	case e.Kind != inferior.Interrupted:
-		p.events = append(p.events, e)
-		if t, ok := e.Thread.(*Thread); ok && e.Kind == inferior.Signalled {
-			t.pending = e.Signal.Number
-		}
+		p.queue(e)
 	}
 	return false, nil
+}
+
+// queue keeps an event of which nobody was told yet.
+func (p *Process) queue(e inferior.Event) {
+	p.events = append(p.events, e)
+	if t, ok := e.Thread.(*Thread); ok && e.Kind == inferior.Signalled {
+		t.pending = e.Signal.Number
+	}
 }
 
 // stopNow stops the process.
@@ -102,6 +107,11 @@ func (p *Process) next(ctx context.Context) (e inferior.Event, happened bool, er
 	if err != nil {
 		return e, false, err
 	}
+	return p.happened(stop)
+}
+
+// happened says what an answer of the stub means.
+func (p *Process) happened(stop remote.Stop) (e inferior.Event, happened bool, err error) {
 	p.running = false
 	var t *Thread
 	if stop.Thread != nil {

@@ -17,8 +17,8 @@ func (t *Target) describe(o Options) ([]register, error) {
 	})
 	switch {
 	case err == nil && t.arch == nil && d.arch != "":
-		if t.arch = arch.ByGDBName(d.arch); t.arch == nil {
-			return nil, fmt.Errorf("the target is a %q: known are %s", d.arch, strings.Join(arch.Names(), ", "))
+		if t.arch = arch.ByGDBName(d.arch); t.arch == nil && o.Exe == "" {
+			return nil, fmt.Errorf("the target is a %q: known are %s; if it is one of them by another name, give the program by --exe", d.arch, strings.Join(arch.Names(), ", "))
 		}
 	case err != nil && !errors.Is(err, errUnsupported):
 		return nil, err

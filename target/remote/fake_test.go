@@ -151,7 +151,7 @@ func (s *fakeStub) dialContext(t *testing.T, ctx context.Context, o Options) (*T
 	if o.Timeout == 0 {
 		o.Timeout = 20 * time.Second
 	}
-	return connect(ctx, client{w}, o)
+	return connect(ctx, client{w}, "", o)
 }
 
 // packets returns the packets that have arrived so far.

@@ -47,7 +47,7 @@ func (c *inTurn) Write(p []byte) (int, error) {
 
 // ask asks everything that a walk of the stacks asks.
 func ask(t *testing.T, conn *inTurn) error {
-	tg, err := connect(context.Background(), conn, Options{Timeout: time.Minute, Sysroot: "/nonexistent", Control: true})
+	tg, err := connect(context.Background(), conn, "", Options{Timeout: time.Minute, Sysroot: "/nonexistent", Control: true})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func FuzzDial(f *testing.F) {
 	f.Add([]byte("+$#00+$T0*\"#00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 4<<20+1024*len(data), func() {
-			tg, err := connect(context.Background(), canned{bytes.NewReader(data)}, Options{Timeout: time.Minute})
+			tg, err := connect(context.Background(), canned{bytes.NewReader(data)}, "", Options{Timeout: time.Minute})
 			if err != nil {
 				return
 			}

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -78,6 +79,7 @@ func (t *Target) look() (modules *target.Modules, err error) {
 		}
 		t.maps = named
 		modules = t.mapped(maps)
+		modules.Present = t.memory
 		jit.Register(modules, t.memory, t.arch, t.files.Warn)
 		return modules, nil
 	}
@@ -111,6 +113,9 @@ func (t *Target) annex() string {
 	return strconv.FormatInt(int64(t.PID), 16)
 }
 
+// maxEnded is how many threads are asked for the list of mappings, if the first one has none.
+const maxEnded = 16
+
 // readMaps reads the kernel's list of mappings through the stub. For qemu, /proc/self/maps is the
 // guest's list.
 func (t *Target) readMaps() ([]procmaps.Mapping, error) {
@@ -119,9 +124,16 @@ func (t *Target) readMaps() ([]procmaps.Mapping, error) {
 		paths = []string{"/proc/self/maps"}
 	}
 	var first error
-	for _, path := range paths {
-		text, err := t.s.readWhole(path, maxList)
-		if err == nil {
+	for i := 0; i < len(paths); i++ {
+		text, err := t.s.readWhole(paths[i], maxList)
+		if err == nil && len(text) == 0 && i == 0 && len(paths) == 1 {
+			// The first thread has ended. Others have the memory.
+			for _, th := range t.threads[:min(len(t.threads), maxEnded)] {
+				paths = append(paths, fmt.Sprintf("/proc/%d/task/%d/maps", t.PID, th.id.tid))
+			}
+			continue
+		}
+		if err == nil && len(text) > 0 {
 			return procmaps.Parse(text)
 		}
 		if first == nil {
@@ -131,10 +143,10 @@ func (t *Target) readMaps() ([]procmaps.Mapping, error) {
 	return nil, first
 }
 
-// isQemu reports whether the stub is qemu's. Other stubs do not know the packet.
+// isQemu reports whether the stub is qemu's. Other stubs do not know the packet; the answer is "ENABLE=1,NOIRQ=2,NOTIMER=4".
 func (s *session) isQemu() bool {
 	reply, err := s.exchange("qqemu.sstepbits")
-	return err == nil && len(reply) > 0 && reply[0] != 'E'
+	return err == nil && bytes.HasPrefix(reply, []byte("ENABLE="))
 }
 
 // mapped makes modules of the files that have code mapped, and of the vDSO.

@@ -35,7 +35,7 @@ type slot struct {
 // undescribed returns the registers of a stub that sends no target description.
 func undescribed(a *arch.Arch) (list []register) {
 	for i, r := range a.GDB().Registers {
-		list = append(list, register{name: r.Name, num: i, bits: r.Bits})
+		list = append(list, register{name: r.Name, num: i, bits: r.Bits, off: -1})
 	}
 	return list
 }
@@ -55,7 +55,12 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 			return nil, fmt.Errorf("target description: registers %q and %q have one number, %d", regs[i-1].name, r.name, r.num)
 		}
 		size := (r.bits + 7) / 8
-		l.all = append(l.all, described{slot{num: r.num, off: off, bytes: size}, r.name, r.system})
+		if r.off >= 0 {
+			off = r.off
+		}
+		if !r.part {
+			l.all = append(l.all, described{slot{num: r.num, off: off, bytes: size}, r.name, r.system})
+		}
 		num, ok := byName[r.name]
 		if !ok {
 			num, ok = byName[a.GDB().Aliases[r.name]]
@@ -111,12 +116,5 @@ func value(a *arch.Arch, text []byte) (v uint64, ok bool) {
 		}
 		return binary.BigEndian.Uint64(b), true
 	}
-	for i := range b {
-		if a.Order == binary.ByteOrder(binary.BigEndian) {
-			v = v<<8 | uint64(b[i])
-		} else {
-			v |= uint64(b[i]) << (8 * i)
-		}
-	}
-	return v, true
+	return number(a, b), true
 }

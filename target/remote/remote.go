@@ -98,7 +98,7 @@ func Dial(ctx context.Context, addr string, o Options) (*Target, error) {
 		}
 		return fail(fmt.Errorf("cannot connect: %w", err))
 	}
-	t, err := connect(ctx, conn, o)
+	t, err := connect(ctx, conn, addr, o)
 	if err != nil {
 		return fail(err)
 	}
@@ -106,8 +106,8 @@ func Dial(ctx context.Context, addr string, o Options) (*Target, error) {
 }
 
 // connect describes the target at the other end of a connection.
-func connect(ctx context.Context, conn net.Conn, o Options) (*Target, error) {
-	t := &Target{s: &session{link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}, threadLimit: o.ThreadLimit}
+func connect(ctx context.Context, conn net.Conn, addr string, o Options) (*Target, error) {
+	t := &Target{s: &session{addr: addr, link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}, threadLimit: o.ThreadLimit}
 	if t.s.link.limit = o.Limit; o.Limit > 0 {
 		t.s.link.end = t.s.link.now().Add(o.Limit)
 	}
@@ -137,12 +137,15 @@ func (t *Target) start(o Options) error {
 		// An emulated machine stands still because we have connected.
 		t.Running = true
 	}
-	t.StopSignal, t.StopName = linuxSignal(stopped.signal)
+	t.StopSignal, t.StopName = t.s.linuxSignal(stopped.signal)
 	if t.threads, err = t.s.listThreads(stopped); err != nil {
 		return err
 	}
 	if t.PID == 0 {
 		t.PID = t.threads[0].id.pid
+	}
+	if err := t.askLLDB(); err != nil {
+		return err
 	}
 	for _, th := range t.threads {
 		th.t = t

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -116,6 +117,7 @@ func TestBadStubs(t *testing.T) {
 		{"repeats nothing", "?", raw("$*~#a8"), "repeats nothing"},
 		{"no end of threads", "qXfer:threads", "m<thread/>", "it does not end, after 16384 pieces"},
 		{"a vax", "qXfer:features:read:target.xml", "l<target><architecture>vax</architecture></target>", `the target is a "vax": known are amd64, arm64, s390x`},
+		{"an offset", "qXfer:features:read:target.xml", `l<target><architecture>x86_64</architecture><feature><reg name="rip" bitsize="64" offset="-8"/></feature></target>`, `register "rip" is at offset "-8"`},
 		{"no architecture", "qXfer:features:read:target.xml", "l<target/>", "give the program by --exe"},
 		{"includes itself", "qXfer:features:read:target.xml", `l<target><xi:include href="target.xml"/></target>`, "one within another"},
 		{"broken XML", "qXfer:features:read:target.xml", "l<target><architecture", "target description: target.xml"},
@@ -144,6 +146,20 @@ func TestBadStubs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestForeignName: the program tells the architecture where the stub has a name for it that nobody knows.
+func TestForeignName(t *testing.T) {
+	s := sleepy()
+	s.answers["qXfer:features:read:target.xml:*"] = "l<target><architecture>x86-64-of-tomorrow</architecture></target>"
+	tg, err := s.dial(t, Options{Exe: gdbtest.Testdata(t, "bin", "mix-v3")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tg.Arch().Name != "amd64" {
+		t.Errorf("%s", tg.Arch().Name)
+	}
+	tg.Close()
 }
 
 // The same thread repeated is no list of threads.

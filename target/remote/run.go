@@ -59,7 +59,7 @@ type Action struct {
 }
 
 // text returns the action in the words of vCont.
-func (a *Action) text() (string, error) {
+func (a *Action) text(s *session) (string, error) {
 	verb := "c"
 	if a.Step {
 		verb = "s"
@@ -68,6 +68,9 @@ func (a *Action) text() (string, error) {
 		n, ok := gdbSignal(a.Signal)
 		if !ok {
 			return "", fmt.Errorf("gdb has no number for signal %d", a.Signal)
+		}
+		if s.features[nativeSignals] {
+			n = byte(a.Signal)
 		}
 		verb = strings.ToUpper(verb) + string(hexByte(n))
 	}
@@ -96,7 +99,7 @@ func (t *Target) run(actions []Action) error {
 	packet := "vCont"
 	for i := range actions {
 		a := &actions[i]
-		text, err := a.text()
+		text, err := a.text(t.s)
 		if err != nil {
 			return err
 		}
@@ -158,8 +161,8 @@ func (t *Target) Await(ctx context.Context) (Stop, error) {
 		return Stop{}, err
 	}
 	stop := Stop{Kind: parsed.kind, Status: parsed.status, Breakpoint: parsed.breakpoint, Interrupts: interrupts, child: parsed.child}
-	stop.Signal, _ = linuxSignal(parsed.signal)
-	t.StopSignal, t.StopName = linuxSignal(parsed.signal)
+	stop.Signal, _ = t.s.linuxSignal(parsed.signal)
+	t.StopSignal, t.StopName = t.s.linuxSignal(parsed.signal)
 	if stop.Kind == Exited || stop.Kind == Killed {
 		t.threads = nil
 		return stop, nil

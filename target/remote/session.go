@@ -12,6 +12,7 @@ import (
 
 // session is a dialogue with a stub. It is safe for concurrent use.
 type session struct {
+	addr       string // of the stub, as the user gives it
 	mu         sync.Mutex
 	link       *link
 	features   map[string]bool // those that qSupported offers with +

@@ -3,11 +3,11 @@ package remote
 import (
 	"bytes"
 	"fmt"
-	"slices"
 )
 
 // State is what a thread's registers were at a moment.
 type State struct {
+	target  *Target
 	general []byte
 	behind  []kept // those that g does not read
 }
@@ -26,7 +26,7 @@ func (t *Thread) State() (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("registers of thread %d: %w", t.ID(), err)
 	}
-	s := &State{general: bytes.Clone(general)}
+	s := &State{target: t.t, general: bytes.Clone(general)}
 	err = t.behind(general, func(d *described, value []byte) error {
 		s.behind = append(s.behind, kept{*d, value})
 		return nil
@@ -60,7 +60,8 @@ func (t *Thread) behind(general []byte, do func(d *described, value []byte) erro
 	return nil
 }
 
-// SetState puts the thread's registers back. It writes only those that have changed.
+// SetState puts the thread's registers back, and reads them back: the error may be a [*NotWrittenError]. It writes only
+// those that have changed.
 func (t *Thread) SetState(s *State) error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -76,7 +77,15 @@ func (t *Thread) setState(s *State) error {
 		return err
 	}
 	if !bytes.Equal(general, s.general) {
+		before := &State{general: bytes.Clone(general)}
 		if err := t.t.writeAll(t, general, s.general); err != nil {
+			return err
+		}
+		now, err := t.t.general(t)
+		if err != nil {
+			return err
+		}
+		if err := t.t.verifyState(before, s, &State{general: now}, false); err != nil {
 			return err
 		}
 	}
@@ -125,12 +134,16 @@ func (t *Target) writeAll(th *Thread, now, want []byte) error {
 }
 
 // ForgetSystemCall has the thread, which was stopped in a system call, not begin that again when it runs.
-// It does nothing if the stub does not tell of system calls.
+// It does nothing if the stub does not tell of system calls, and fails if that stub is lldb-server: there, a real kernel moves the PC of a
+// thread that runs elsewhere back by an instruction.
 func (t *Thread) ForgetSystemCall() error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
 	s := t.t.layout.named(t.t.arch.GDB().SystemCall)
 	if s == nil || s.bytes < len(t.t.arch.Control.NoSystemCall) {
+		if t.t.s.features[suffixes] {
+			return fmt.Errorf("thread %d: lldb-server has no register that says whether the thread is in a system call, which the kernel might begin again: use gdbserver", t.ID())
+		}
 		return nil
 	}
 	b := make([]byte, s.bytes)
@@ -141,9 +154,22 @@ func (t *Thread) ForgetSystemCall() error {
 	return nil
 }
 
-// Equal reports whether two states of one thread are the same.
+// Equal reports whether two states of one thread are the same, but for what a debugger cannot set: see
+// [arch.GDB.Settable].
 func (s *State) Equal(o *State) bool {
-	return bytes.Equal(s.general, o.general) && slices.EqualFunc(s.behind, o.behind, func(a, b kept) bool {
-		return a.num == b.num && bytes.Equal(a.value, b.value)
-	})
+	if len(s.general) != len(o.general) || len(s.behind) != len(o.behind) {
+		return false
+	}
+	for i := range s.target.layout.all {
+		d := &s.target.layout.all[i]
+		a, ok := s.value(d)
+		b, same := o.value(d)
+		if mask, some := s.target.arch.GDB().Settable[d.name]; some && mask == 0 {
+			continue
+		}
+		if ok != same || !bytes.Equal(a, b) {
+			return false
+		}
+	}
+	return true
 }

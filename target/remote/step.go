@@ -98,7 +98,7 @@ func (t *Target) resume(ctx context.Context, packet string) error {
 		return err
 	}
 	t.s.thread = "" // stubs make the stopped thread the current one
-	t.StopSignal, t.StopName = linuxSignal(stopped.signal)
+	t.StopSignal, t.StopName = t.s.linuxSignal(stopped.signal)
 	for _, th := range t.threads {
 		th.Current = stopped.known && th.id.tid == stopped.thread.tid
 	}

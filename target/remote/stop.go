@@ -169,6 +169,20 @@ func linuxSignal(n byte) (number int, name string) {
 	return int(n), "GDB signal " + strconv.Itoa(int(n))
 }
 
+// linuxSignal is [linuxSignal] for a stub that may send the system's own numbers, as lldb-server does.
+func (s *session) linuxSignal(n byte) (number int, name string) {
+	if !s.features[nativeSignals] || n == 0 {
+		return linuxSignal(n)
+	}
+	if wire, ok := gdbSignal(int(n)); ok {
+		return linuxSignal(wire)
+	}
+	return int(n), "SIG" + strconv.Itoa(int(n))
+}
+
+// nativeSignals is the feature of lldb-server that numbers of signals are the system's.
+const nativeSignals = "native-signals"
+
 // gdbSignal translates Linux's number of a signal to gdb's.
 func gdbSignal(number int) (n byte, ok bool) {
 	for i := range 256 {

@@ -62,7 +62,8 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	})
 }
 
-// WriteRegister implements [target.WritableThread].
+// WriteRegister implements [target.WritableThread]. What was written is read back: the error may be a
+// [*NotWrittenError].
 func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	return t.each(r, offset, len(b), func(p *part, now []byte, lo, at int) error {
 		now = slices.Clone(now)
@@ -123,9 +124,16 @@ func (t *Target) readSlot(th *Thread, p slot) ([]byte, error) {
 	return b, nil
 }
 
-// writeSlot writes one of the stub's registers: by P, or, if the stub does not know that, with all others
-// by G. t.mu is held.
+// writeSlot writes one of the stub's registers, and reads it back. t.mu is held.
 func (t *Target) writeSlot(th *Thread, p slot, b []byte) error {
+	if err := t.sendSlot(th, p, b); err != nil {
+		return err
+	}
+	return t.verifySlot(th, p, b)
+}
+
+// sendSlot has the stub write a register: by P, or, if it does not know that, with all others by G.
+func (t *Target) sendSlot(th *Thread, p slot, b []byte) error {
 	general, err := t.general(th)
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func TestSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(context.Background(), conn, Options{Timeout: 50 * time.Millisecond}); !errors.Is(err, errNoAnswer) {
+	if _, err := connect(context.Background(), conn, "", Options{Timeout: 50 * time.Millisecond}); !errors.Is(err, errNoAnswer) {
 		t.Errorf("error %v", err)
 	}
 	if conn, err = net.Dial("tcp", l.Addr().String()); err != nil {
@@ -130,7 +130,7 @@ func TestSilent(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := connect(ctx, conn, Options{Timeout: time.Hour}); !errors.Is(err, context.Canceled) {
+	if _, err := connect(ctx, conn, "", Options{Timeout: time.Hour}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

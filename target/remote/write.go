@@ -10,7 +10,7 @@ import (
 var _ target.WritableMemory = (*memory)(nil)
 
 // WriteMemory implements [target.WritableMemory]. No packet crosses a page boundary, so that n is right if a
-// page cannot be written.
+// page cannot be written. What was written is read back: the error may be a [*NotWrittenError].
 func (m *memory) WriteMemory(addr uint64, p []byte) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -21,7 +21,11 @@ func (m *memory) WriteMemory(addr uint64, p []byte) (n int, err error) {
 			return n, fmt.Errorf("write memory at %#x: %w", addr, target.ErrUnmapped)
 		}
 		size := min(len(p)-n, int(page-at%page), m.s.room())
-		if err := m.s.writeMemory(at, p[n:n+size]); err != nil {
+		err := m.s.writeMemory(at, p[n:n+size])
+		if err == nil {
+			err = m.verify(at, p[n:n+size])
+		}
+		if err != nil {
 			return n, fmt.Errorf("write memory at %#x: %w", at, err)
 		}
 		n += size

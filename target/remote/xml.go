@@ -23,6 +23,9 @@ type register struct {
 	name string
 	num  int // the number by which p asks for it
 	bits int
+	// part says that the register is a part of others: eax of rax. A write of it would clear what it is no part of.
+	part bool
+	off  int // where g's answer has the register, bytes; -1 if the stub does not tell: behind the one before it
 	// system says that the register is not a thread's, or that a debugger shall not put it back.
 	system bool
 }
@@ -83,7 +86,8 @@ func (r *describer) read(annex string, depth int) error {
 			case "architecture":
 				inArch = true
 			case "feature":
-				r.system = !strings.HasPrefix(attr(t, "name"), "org.gnu.gdb.")
+				name := attr(t, "name") // lldb-server has one, without a name
+				r.system = name != "" && !strings.HasPrefix(name, "org.gnu.gdb.")
 			case "include":
 				err = r.read(attr(t, "href"), depth+1)
 			case "reg":
@@ -103,7 +107,7 @@ func (r *describer) read(annex string, depth int) error {
 }
 
 func (r *describer) register(t xml.StartElement) error {
-	reg := register{name: attr(t, "name"), num: r.next, system: r.system || attr(t, "save-restore") == "no"}
+	reg := register{name: attr(t, "name"), num: r.next, off: -1, part: attr(t, "value_regnums") != "", system: r.system || attr(t, "save-restore") == "no"}
 	var err error
 	if text := attr(t, "regnum"); text != "" {
 		if reg.num, err = strconv.Atoi(text); err != nil || reg.num < 0 || reg.num > 1<<20 {
@@ -112,6 +116,11 @@ func (r *describer) register(t xml.StartElement) error {
 	}
 	if reg.bits, err = strconv.Atoi(attr(t, "bitsize")); err != nil || reg.bits <= 0 || reg.bits > maxRegBits {
 		return fmt.Errorf("target description: register %q has %q bits", reg.name, attr(t, "bitsize"))
+	}
+	if text := attr(t, "offset"); text != "" {
+		if reg.off, err = strconv.Atoi(text); err != nil || reg.off < 0 || reg.off > 1<<20 {
+			return fmt.Errorf("target description: register %q is at offset %q", reg.name, text)
+		}
 	}
 	if len(r.d.regs) == maxRegisters {
 		return fmt.Errorf("target description: more than %d registers", maxRegisters)
