@@ -17,6 +17,7 @@ type Event struct {
 	Period          uint64 // events from one sample to the next; 0 if there are Frequency samples a second
 	Format          perfevent.Format
 	StackSize       uint32 // bytes of each stack that the kernel has copied at most
+	MaxChain        uint16 // addresses of each call chain at most; 0 if the kernel's own bound counts
 	// Monotonic says that times are of CLOCK_MONOTONIC (perf record -k mono), as those of jitdumps are.
 	Monotonic bool
 
@@ -43,6 +44,8 @@ const (
 	attrRegsUser   = 80
 	attrStackUser  = 88
 	attrClock      = 92
+	attrMaxChain   = 108
+	attrKnown      = 110  // bytes, up to the last field that is read
 	leastAttr      = 64   // PERF_ATTR_SIZE_VER0
 	mostAttr       = 4096 // a page: what the kernel takes at most
 )
@@ -59,7 +62,7 @@ func readAttr(b []byte, order binary.ByteOrder) (*Event, error) {
 	if len(b) < leastAttr {
 		return nil, fmt.Errorf("an event's description has %d bytes, want %d", len(b), leastAttr)
 	}
-	b = append(slices.Clone(b[:min(len(b), mostAttr)]), make([]byte, attrStackUser+8)...) // fields that an older perf has not known are 0
+	b = append(slices.Clone(b[:min(len(b), mostAttr)]), make([]byte, attrKnown)...) // fields that an older perf has not known are 0
 	u64 := func(at int) uint64 { return order.Uint64(b[at:]) }
 	e := &Event{Event: perfevent.Event{Type: order.Uint32(b[attrType:]), Config: u64(attrConfig), Unit: "count"}}
 	flags := u64(attrFlags)
@@ -71,6 +74,7 @@ func readAttr(b []byte, order binary.ByteOrder) (*Event, error) {
 		IDAll: flags&flagIDAll != 0, Order: order,
 	}
 	e.StackSize = order.Uint32(b[attrStackUser:])
+	e.MaxChain = order.Uint16(b[attrMaxChain:])
 	const monotonic = 1 // CLOCK_MONOTONIC
 	e.Monotonic = flags&flagClock != 0 && order.Uint32(b[attrClock:]) == monotonic
 	if e.Period = u64(attrPeriod); flags&flagFreq != 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -70,11 +71,14 @@ func (r *Reader) readFeatures(f io.ReaderAt, size int64, table section, set [fea
 			continue
 		}
 		data, err := readSection(f, size, at, fmt.Sprint("feature ", feature))
+		if errors.Is(err, errBeyond) {
+			return err
+		}
 		if err == nil {
 			err = r.feature(feature, data)
 		}
 		if err != nil {
-			return err
+			r.leaveOut(fmt.Errorf("in the header: %w", err))
 		}
 	}
 	return nil

@@ -41,6 +41,8 @@ func FuzzRead(f *testing.F) {
 				switch x.Type {
 				case perfevent.RecordSample:
 					x.Event.Format.Sample(x.Record, &s)
+				case perfevent.RecordCallchainDeferred:
+					x.Event.Format.Deferred(x.Record)
 				case perfevent.RecordKsymbol:
 					x.Event.Format.Ksymbol(x.Record)
 				default:

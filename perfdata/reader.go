@@ -34,6 +34,10 @@ type Reader struct {
 	Directory bool
 	Unknown   uint64 // samples that are of none of the events
 	Late      uint64 // records that come too late for their time: the window was too small for the file
+	// Unread counts the records, and the features of the header, that were left out because they could not be read. Where the rest of the file is left
+	// out with one, it counts as one.
+	Unread      uint64
+	FirstUnread error // why the first of them was left out, and where it is
 
 	in       io.Reader
 	at       uint64 // where in the file buffer ends
@@ -62,7 +66,7 @@ func newReader(order binary.ByteOrder) *Reader {
 }
 
 // Read calls visit with all records of the kernel's, in the order of their times. A record is valid until visit returns. The
-// error is visit's, or says where the file is broken.
+// error is visit's, or says that the file cannot be read. A record that is broken is no error: it is left out, and counts as [Reader.Unread].
 func (r *Reader) Read(visit func(Record) error) error {
 	r.visit = visit
 	defer func() {
@@ -81,32 +85,39 @@ func (r *Reader) Read(visit func(Record) error) error {
 		at := r.at - uint64(r.plain.left()) - uint64(len(raw))
 		if err := r.record(raw, &r.plain); err != nil {
 			var broken *brokenError
-			if errors.As(err, &broken) {
-				return fmt.Errorf("at %#x: %w", at, err)
+			if !errors.As(err, &broken) {
+				return err
 			}
-			return err
+			r.leaveOut(fmt.Errorf("at %#x: %w", at, err))
 		}
 	}
 	r.window.sort()
 	return r.give(len(r.window.list))
 }
 
-// brokenError says that the file is broken; an error of visit is none.
+// leaveOut notes that something of the file is left out.
+func (r *Reader) leaveOut(why error) {
+	if r.Unread++; r.FirstUnread == nil {
+		r.FirstUnread = why
+	}
+}
+
+// brokenError says that a part of the file is broken; an error of visit is none.
 type brokenError struct{ error }
 
 func broken(format string, args ...any) error { return &brokenError{fmt.Errorf(format, args...)} }
 
 func (b *brokenError) Unwrap() error { return b.error }
 
-// next returns the next record of the file; nil at its end.
+// next returns the next record of the file; nil at its end, or where the records end that can be told apart.
 func (r *Reader) next() ([]byte, error) {
 	for {
 		raw, err := r.plain.next(r.Order)
 		if err != nil {
-			if r.Unfinished {
-				return nil, nil // zeroes, where the system has stopped while the file was written
+			if !r.Unfinished { // else there are zeroes, where the system has stopped while the file was written
+				r.leaveOut(fmt.Errorf("at %#x: %w; all that follows is left out", r.at-uint64(r.plain.left()), err))
 			}
-			return nil, fmt.Errorf("at %#x: %w", r.at-uint64(r.plain.left()), err)
+			return nil, nil
 		}
 		if raw != nil {
 			return raw, nil
@@ -200,7 +211,7 @@ func (r *Reader) behind(in *buffer, n uint64) error {
 	return r.skip(n)
 }
 
-// unpack takes the records that are compressed in a record.
+// unpack takes the records that are compressed in a record. All compressed records are one stream: none can be read after a broken one.
 func (r *Reader) unpack(payload []byte, in *buffer) error {
 	if in != &r.plain {
 		return broken("compressed records in compressed records")
@@ -221,7 +232,11 @@ func (r *Reader) unpack(payload []byte, in *buffer) error {
 			if raw == nil {
 				return nil
 			}
-			if err := r.record(raw, b); err != nil {
+			err = r.record(raw, b)
+			var broken *brokenError
+			if errors.As(err, &broken) {
+				r.leaveOut(err)
+			} else if err != nil {
 				visitors = err
 				return err
 			}

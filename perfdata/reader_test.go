@@ -123,35 +123,19 @@ func TestBroken(t *testing.T) {
 		binary.LittleEndian.PutUint64(b[at:], v)
 		return b
 	}
-	records := func(parts ...[]byte) []byte {
-		with := *m
-		with.records = slices.Concat(parts...)
-		return with.file()
-	}
-	tooLong := m.record(81, []byte{1, 2, 3, 4, 5, 6, 7, 8})
-	short := m.sample(7, 1)
-	short[6] = 4
 	for name, tt := range map[string]struct {
 		file []byte
 		want string
 	}{
-		"empty":               {nil, "no file of perf record"},
-		"ELF":                 {append([]byte("\x7fELF"), make([]byte, 200)...), "no file of perf record"},
-		"header":              {put(8, 50), "the header has 50 bytes"},
-		"attributes beyond":   {put(24, 1<<40), "events: 144 bytes at 0x10000000000 are beyond the end"},
-		"attributes of 8":     {put(16, 8), "each description has 8 bytes"},
-		"no attributes":       {put(32, 0), "events: there are 0"},
-		"IDs beyond":          {put(104+128, 1<<63), "events' IDs"},
-		"data beyond":         {put(40, 1<<40), "the records begin at 0x10000000000"},
-		"huge feature":        {put(len(m.file())-len(m.features[6])-8, 1<<60), "are more than"},
-		"feature cut":         {put(len(m.file())-len(m.features[6])-8, 6), "are too few"},
-		"record of 4 bytes":   {records(m.sample(7, 1), short), "a record has 4 bytes"},
-		"no zstd":             {records(tooLong), "compressed records: "},
-		"packed in packed":    {records(m.packed(tooLong)), "compressed records in compressed records"},
-		"no events":           {m.stream()[:0:0], "no file of perf record"},
-		"record before event": {append(m.u64(0x32454c4946524550, 16), m.sample(7, 1)...), "comes before the description of any event"},
-		"event of 10 bytes":   {append(m.u64(0x32454c4946524550, 16), m.record(64, make([]byte, 10))...), "an event's description has 10 bytes"},
-		"build ID":            {append(m.stream(), m.record(67, make([]byte, 12))...), "an entry of 20 bytes is too short"},
+		"empty":             {nil, "no file of perf record"},
+		"ELF":               {append([]byte("\x7fELF"), make([]byte, 200)...), "no file of perf record"},
+		"header":            {put(8, 50), "the header has 50 bytes"},
+		"attributes beyond": {put(24, 1<<40), "events: 144 bytes at 0x10000000000 are beyond the end"},
+		"attributes of 8":   {put(16, 8), "each description has 8 bytes"},
+		"no attributes":     {put(32, 0), "events: there are 0"},
+		"IDs beyond":        {put(104+128, 1<<63), "events' IDs"},
+		"data beyond":       {put(40, 1<<40), "the records begin at 0x10000000000"},
+		"no events":         {m.stream()[:0:0], "no file of perf record"},
 	} {
 		if _, _, err := read(tt.file); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
@@ -170,12 +154,65 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// Records that expand to far more than stacks do are an error, before they take long.
+// What is broken costs itself alone, or what can no more be told apart from it: all other samples are read. How many things were left out, and why the first
+// was, is known.
+func TestLeftOut(t *testing.T) {
+	m := newMade(binary.LittleEndian)
+	m.features[6] = m.text("x86_64")
+	m.records = m.sample(7, 1000)
+	put := func(at int, v uint64) []byte {
+		b := m.file()
+		binary.LittleEndian.PutUint64(b[at:], v)
+		return b
+	}
+	records := func(parts ...[]byte) []byte {
+		with := *m
+		with.records = slices.Concat(parts...)
+		return with.file()
+	}
+	before, after := m.sample(7, 1), m.sample(7, 2)
+	noZstd := m.record(81, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	packed := func(parts ...[]byte) []byte { // in one compressed record
+		return m.packed(slices.Concat(parts...))
+	}
+	short := m.sample(7, 3)
+	short[6] = 4
+	size := len(m.features[6])
+	for name, tt := range map[string]struct {
+		file    []byte
+		samples int
+		unread  uint64
+		want    string
+	}{
+		"huge feature":            {put(len(m.file())-size-8, 1<<60), 1, 1, "in the header: feature 6: 1152921504606846976 bytes are more than"},
+		"feature cut":             {put(len(m.file())-size-8, 6), 1, 1, "in the header: feature 6: its 6 bytes are too few"},
+		"feature in a stream":     {slices.Concat(m.stream(), m.record(80, m.u64(6)), after), 2, 1, "feature 6: its 0 bytes are too few"},
+		"record of 4 bytes":       {records(before, short, after), 1, 1, "a record has 4 bytes; all that follows is left out"},
+		"no zstd":                 {records(before, noZstd, after), 2, 1, "compressed records: "},
+		"after no zstd":           {records(before, noZstd, packed(before), after), 2, 2, "compressed records: "},
+		"packed in packed":        {records(before, packed(before, noZstd, after), after), 4, 1, "compressed records in compressed records"},
+		"packed record of 4":      {records(before, packed(before, short, after), after), 3, 1, "compressed records: a record has 4 bytes"},
+		"packed size":             {records(before, m.record(83, m.u64(100, 0)), after), 2, 1, "compressed records: 100 bytes, of which 8 are there"},
+		"record before event":     {slices.Concat(m.u64(0x32454c4946524550, 16), before, m.stream()[16:]), 1, 1, "at 0x10: a record of type 9 comes before the description of any event"},
+		"event of 10 bytes":       {slices.Concat(m.stream(), m.record(64, make([]byte, 10)), after), 2, 1, "an event's description has 10 bytes"},
+		"event of too many bytes": {slices.Concat(m.stream(), m.record(64, append(m.u64(0x100000000000), make([]byte, 56)...)), after), 2, 1, "an event's description has 4096 bytes, of which 64 are there"},
+		"build ID":                {slices.Concat(m.stream(), m.record(67, make([]byte, 12)), after), 2, 1, "an entry of 20 bytes is too short"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, list, err := read(tt.file)
+			if err != nil || len(list) != tt.samples || r.Unread != tt.unread || r.FirstUnread == nil || !strings.Contains(r.FirstUnread.Error(), tt.want) {
+				t.Errorf("%d samples, want %d; %v; %+v", len(list), tt.samples, err, r)
+			}
+		})
+	}
+}
+
+// Records that expand to far more than stacks do are left out, before they take long.
 func TestBomb(t *testing.T) {
 	perfdata.Tighten(t, 1<<20, 8<<20)
 	m := newMade(binary.LittleEndian)
 	m.records = m.packed(bytes.Repeat(m.record(perfevent.RecordThrottle, make([]byte, 24+40)), 1<<16))
-	if _, list, err := read(m.file()); err == nil || !strings.Contains(err.Error(), "expand to more than") {
-		t.Errorf("%d records, %v", len(list), err)
+	if r, list, err := read(m.file()); err != nil || r.Unread != 1 || !strings.Contains(r.FirstUnread.Error(), "expand to more than") {
+		t.Errorf("%d records, %v; %+v", len(list), err, r)
 	}
 }

@@ -22,7 +22,7 @@ type unpacker struct {
 	in, out     uint64 // bytes so far
 	more        func() ([]byte, bool)
 	stop        func()
-	ended       error
+	ended       error // why there is nothing more to be read
 	askForInput func([]byte) bool
 }
 
@@ -68,7 +68,15 @@ func (u unpackerOutput) Write(p []byte) (int, error) {
 }
 
 // unpack decompresses the payload of one record. It calls take with each piece, which is valid until take returns.
-func (u *unpacker) unpack(payload []byte, take func([]byte) error) error {
+func (u *unpacker) unpack(payload []byte, take func([]byte) error) (err error) {
+	if u.ended != nil {
+		return fmt.Errorf("compressed records: they follow broken ones: %w", u.ended)
+	}
+	defer func() {
+		if u.ended == nil {
+			u.ended = err
+		}
+	}()
 	u.payload = payload
 	u.in += uint64(len(payload))
 	for {

@@ -19,6 +19,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(record(binary.LittleEndian, perfevent.RecordComm, perfevent.MiscExec, append(make([]byte, 8), "name\x00\x00\x00\x00"...)), all, uint64(0), uint64(0), false)
 	f.Add(record(binary.LittleEndian, perfevent.RecordFork, 0, make([]byte, 24+40)), all, uint64(0), uint64(0), false)
 	f.Add(record(binary.LittleEndian, perfevent.RecordSwitchCPUWide, perfevent.MiscSwitchOut, make([]byte, 8+40)), all, uint64(0), uint64(0), false)
+	f.Add(record(binary.LittleEndian, perfevent.RecordCallchainDeferred, perfevent.MiscUser, append([]byte{9, 0, 0, 0, 0, 0, 0, 0, 1}, make([]byte, 15+40)...)), all, uint64(0), uint64(0), false)
 	f.Fuzz(func(t *testing.T, data []byte, fields, read, regs uint64, big bool) {
 		bounds.Hold(t, 64<<10+32*len(data), func() {
 			format := perfevent.Format{SampleType: fields, ReadFormat: read, UserRegs: regs, BranchType: read, IDAll: true, Order: binary.LittleEndian}
@@ -41,6 +42,10 @@ func FuzzRecords(f *testing.F) {
 					format.Comm(r)
 				case perfevent.RecordFork, perfevent.RecordExit:
 					format.Fork(r)
+				case perfevent.RecordCallchainDeferred:
+					if d, err := format.Deferred(r); err == nil && 8*len(d.Chain) > len(r.Body) {
+						t.Errorf("a record of %d bytes has a chain of %d", len(r.Body), len(d.Chain))
+					}
 				case perfevent.RecordLost:
 					format.Lost(r)
 				case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:

@@ -199,7 +199,7 @@ func (g *Group) Wait(timeout time.Duration) (full bool, err error) {
 }
 
 // Read calls visit with the records of all rings that were written before now, the oldest first. A record is valid
-// until visit returns. The error is visit's, or says that a ring has what is no record.
+// until visit returns. The error is visit's.
 func (g *Group) Read(now time.Duration, visit func(Record) error) error {
 	for _, r := range g.rings {
 		r.look()
@@ -207,9 +207,7 @@ func (g *Group) Read(now time.Duration, visit func(Record) error) error {
 	for {
 		var oldest *ring
 		for _, r := range g.rings {
-			if err := r.peek(&g.Format); err != nil {
-				return err
-			}
+			r.peek(&g.Format)
 			if r.has && r.time <= uint64(now) && (oldest == nil || r.time < oldest.time) {
 				oldest = r
 			}
@@ -246,10 +244,13 @@ var clockZero = sync.OnceValue(func() (zero struct {
 })
 
 // Lost returns how many records did not fit into the rings so far. A ring has a record that says so only when another one has come after the
-// loss, and so a ring that is written to no more has none; the kernel itself knows, from Linux 6.0 on. Before, Lost returns 0.
+// loss, and so a ring that is written to no more has none; the kernel itself knows, from Linux 6.0 on. What a ring had that was no record counts as one, too.
 func (g *Group) Lost() (n uint64) {
+	for _, r := range g.rings {
+		n += r.broken
+	}
 	if g.attr.Read_format == 0 {
-		return 0
+		return n
 	}
 	fds := g.fds
 	for _, r := range g.rings {

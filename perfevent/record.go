@@ -22,6 +22,8 @@ const (
 	RecordSwitch        = 14
 	RecordSwitchCPUWide = 15
 	RecordKsymbol       = 17
+
+	RecordCallchainDeferred = 22
 )
 
 // These are bits of a record's Misc.
@@ -69,10 +71,10 @@ type Mmap struct {
 	Addr, Size, Offset  uint64 // run-time address, bytes, bytes in the file
 	Major, Minor        uint32
 	Inode, Generation   uint64
-	Protection, Flags   uint32 // of mmap(2); 0 of a RecordMmap
+	Protection, Flags   uint32 // of mmap(2); 0 if the record has none
 	BuildID             []byte // nil if the record has none
 	Path                string // "//anon" for memory of no file, "[vdso]" and the like for the kernel's
-	NotExecutable, Full bool   // Full says that the record is a RecordMmap2: it has Protection and Flags
+	NotExecutable, Full bool   // Full says that the record has Protection and Flags
 	ID                  ID
 }
 
@@ -125,11 +127,21 @@ func (f *Format) Mmap(r Record) (m Mmap, err error) {
 		} else {
 			m.Major, m.Minor, m.Inode, m.Generation = in.u32(), in.u32(), in.u64(), in.u64()
 		}
-		m.Protection, m.Flags = in.u32(), in.u32()
+		if in.protected() {
+			m.Protection, m.Flags = in.u32(), in.u32()
+		} else {
+			m.Full = false
+		}
 	}
 	m.Path = in.text(maxPathInRecord)
 	m.ID = in.id()
 	return m, in.error("mmap")
+}
+
+// protected reports whether a RecordMmap2 goes on with protection and flags. Kernels before Linux 3.16, and those that have its RecordMmap2 of then, as
+// Red Hat's, have none: the path follows at once. A protection may be anything but a path's beginning: perf inject --jit writes a file's mode there.
+func (in *fields) protected() bool {
+	return len(in.b) < 2 || in.b[0] != '/' && in.b[0] != '[' || in.b[1] <= ' ' || in.b[1] > '~'
 }
 
 // Comm reads a RecordComm.
@@ -168,6 +180,29 @@ func (f *Format) Ksymbol(r Record) (k Ksymbol, err error) {
 	}
 	k.Name = in.text(512) // KSYM_NAME_LEN
 	return k, in.error("ksymbol")
+}
+
+// Deferred is the part of call chains that is of the program: of all samples of the thread of ID whose chains end with [ContextUserDeferred] and the
+// Cookie (RecordCallchainDeferred).
+type Deferred struct {
+	Cookie uint64
+	Chain  []uint64 // PCs
+	ID     ID
+}
+
+// Deferred reads a RecordCallchainDeferred.
+func (f *Format) Deferred(r Record) (d Deferred, err error) {
+	in := fields{f: f, b: r.Body}
+	d.Cookie = in.u64()
+	n := in.u64()
+	if n > uint64(len(in.b))/8 {
+		return d, fmt.Errorf("deferred call chain of %d addresses: %w", n, ErrShort)
+	}
+	for range n {
+		d.Chain = append(d.Chain, in.u64())
+	}
+	d.ID = in.id()
+	return d, in.error("deferred call chain")
 }
 
 // Lost reads a RecordLost, how many records did not fit into the ring buffer; or a RecordLostSamples, how many samples were not taken.

@@ -23,6 +23,7 @@ type ring struct {
 	has     bool
 	length  uint64 // of next, with its header
 	time    uint64 // of next
+	broken  uint64 // how often something was passed over that is no record
 	wrapped []byte // a record that lies at both ends of data
 }
 
@@ -57,27 +58,28 @@ func (r *ring) halfFull() bool {
 	return r.head-r.tail >= uint64(len(r.data)/2) && r.page != nil
 }
 
-// peek finds out whether there is a record at tail, and its time. The error says that there is something else.
-func (r *ring) peek(f *Format) error {
+// peek finds out whether there is a record at tail, and its time. If there is something else, all that the kernel has written so far is passed over, for no
+// record can be told from the next.
+func (r *ring) peek(f *Format) {
 	if r.has || r.page == nil || r.head-r.tail < headerSize {
-		return nil
+		return
 	}
 	mask := uint64(len(r.data) - 1)
 	at := r.tail & mask
 	r.length = uint64(f.order().Uint16(r.data[at+6:])) // records begin at multiples of eight bytes
 	if r.length < headerSize || r.length > r.head-r.tail {
-		return fmt.Errorf("the kernel has written a record of %d bytes", r.length)
+		r.length = r.head - r.tail
+		r.pass()
+		r.broken++
+		return
 	}
 	b := r.data[at:min(at+r.length, uint64(len(r.data)))]
 	if uint64(len(b)) < r.length {
 		r.wrapped = append(append(r.wrapped[:0], b...), r.data[:r.length-uint64(len(b))]...)
 		b = r.wrapped
 	}
-	var err error
-	if r.next, _, err = f.Next(b); err == nil {
-		r.time, r.has = f.Time(r.next), true
-	}
-	return err
+	r.next, _, _ = f.Next(b) // the size is right
+	r.time, r.has = f.Time(r.next), true
 }
 
 // pass gives the room of the record at tail back to the kernel.

@@ -39,6 +39,8 @@ const (
 	ContextMarks  = ^uint64(4095 - 1) // -4095: all marks are at least this
 	ContextKernel = ^uint64(128 - 1)
 	ContextUser   = ^uint64(512 - 1)
+	// ContextUserDeferred is before a cookie, by which a [Deferred] has the addresses of the program.
+	ContextUserDeferred = ^uint64(640 - 1)
 )
 
 // These say how wide the registers of a sample are (enum perf_sample_regs_abi).
