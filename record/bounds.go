@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 )
@@ -65,4 +66,28 @@ func (e *engine) canonical(m *target.Module, addr uint64, pid int) (*target.Modu
 	}
 	_, there, _ := first.Image()
 	return first, addr - bias + there
+}
+
+// doubt tells doubted modules apart.
+type doubt struct {
+	im   *elfimage.Image
+	bias uint64
+}
+
+// doubtful returns the first module that was as m is, whose code is not known to be its file's. What is mapped is looked at again and again.
+func (e *engine) doubtful(m *target.Module, pid int) *target.Module {
+	im, bias, err := m.Image()
+	if err != nil {
+		return m
+	}
+	first := e.doubts[doubt{im, bias}]
+	if first == nil {
+		if e.doubts == nil {
+			e.doubts = map[doubt]*target.Module{}
+		}
+		e.doubts[doubt{im, bias}], e.owners[m] = m, pid
+		e.opts.Warn("%s: other memory than the file is in the place of some of its code, and is not known to be the same: the names there are guesses", m.Path)
+		return m
+	}
+	return first
 }

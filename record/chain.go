@@ -1,28 +1,106 @@
 package record
 
-import "github.com/sfwalk/sfwalk/perfevent"
+import (
+	"bytes"
+	"fmt"
+	"slices"
 
-// chained appends the frames of the program, of a sample without a copy of the stack, by the kernel's own walk along frame pointers. Without
-// that, there is the instruction alone.
+	"github.com/sfwalk/sfwalk/perfevent"
+)
+
+// usualChain is how many addresses a call chain has at most, of the kernel and of the program
+// together, where the event does not say (sysctl kernel.perf_event_max_stack). mostDeferred is how
+// many of the program come in a record of their own at most (UNWIND_MAX_ENTRIES in the kernel).
+const (
+	usualChain   = 127
+	mostDeferred = 510
+)
+
+// chained appends the frames of the program, of a sample without a copy of the stack, by the
+// kernel's own walk along frame pointers. Without that, there is the instruction alone.
 func (e *engine) chained(s *perfevent.Sample) {
-	chain := userChain(s.Chain)
-	if len(chain) > 0 {
-		e.stats.Unwalked++
-	} else if s.Misc&perfevent.MiscMode == perfevent.MiscUser && e.format.SampleType&perfevent.SampleIP != 0 {
+	walked := userChain(s.Chain)
+	chain := walked
+	if len(chain) == 0 && s.Misc&perfevent.MiscMode == perfevent.MiscUser && e.format.SampleType&perfevent.SampleIP != 0 {
 		chain = []uint64{s.IP}
+	}
+	switch {
+	case e.came == cameNever:
+		e.stats.Unfollowed++
+		defer e.mark("the frames of the program were to follow in another record, which has not come")
+	case len(walked) > 0:
+		e.stats.Unwalked++
+	case len(chain) > 0:
 		e.stats.Bare++
-	} else {
+	}
+	if len(chain) == 0 {
 		return
 	}
-	p := e.space(s)
+	p := e.process(s)
 	if p == nil {
 		return
 	}
-	p.refresh()
 	for i, pc := range chain {
-		if i > 0 {
-			pc-- // a return address
+		if i == 0 {
+			e.stack = append(e.stack, p.placeOf(pc))
+		} else {
+			e.stack = append(e.stack, p.callerAt(pc))
 		}
-		e.stack = append(e.stack, e.tree.place(p.place(pc)))
 	}
+	if most := e.mostAddresses(s, len(chain)); most > 0 {
+		e.stats.Bounded++
+		e.mark(fmt.Sprintf("the kernel looks for no more than %d frames: the outer ones may be lacking", most))
+	}
+}
+
+// mostAddresses returns how many addresses a call chain has at most, if the chain of a sample, with so
+// many of the program, has as many; else 0.
+func (e *engine) mostAddresses(s *perfevent.Sample, program int) (most int) {
+	n := 0
+	switch {
+	case e.came == cameLater:
+		n, most = program, mostDeferred
+	case e.maxChain > 0:
+		most = e.maxChain
+	default:
+		most = usualChain
+	}
+	if n == 0 {
+		for _, pc := range s.Chain {
+			if pc < perfevent.ContextMarks {
+				n++
+			}
+		}
+	}
+	if n < most {
+		return 0
+	}
+	return most
+}
+
+// callerAt returns the index of the place of a caller, by its return address. A signal handler
+// returns to the first instruction of the trampoline, which no call is before.
+func (s *space) callerAt(pc uint64) uint32 {
+	if slot := s.slot(pc - 1); slot.used && slot.addr == pc-1 {
+		return slot.index
+	}
+	if s.trampolineAt(pc) {
+		return s.placeOf(pc)
+	}
+	return s.placeOf(pc - 1)
+}
+
+// trampolineAt reports whether a signal trampoline begins at an address.
+func (s *space) trampolineAt(pc uint64) bool {
+	var room [32]byte
+	for i := range s.arch.Trampolines {
+		t := &s.arch.Trampolines[i]
+		if !slices.Contains(t.PCs, 0) || len(t.Code) > len(room) {
+			continue
+		}
+		if n, _ := s.memory.ReadMemory(pc, room[:len(t.Code)]); n == len(t.Code) && bytes.Equal(room[:n], t.Code) {
+			return true
+		}
+	}
+	return false
 }

@@ -19,6 +19,7 @@ type engine struct {
 	opts   Options
 	owners map[*target.Module]int // the processes of modules that places are in
 	files  map[*elfimage.Image]*target.Module
+	doubts map[doubt]*target.Module // modules that are doubted
 	format *perfevent.Format
 
 	spaces  map[int32]*space
@@ -37,13 +38,16 @@ type engine struct {
 	// otherClock says that the times of samples are not of CLOCK_MONOTONIC.
 	otherClock bool
 	period     uint64 // what a sample stands for that does not say so itself
+	maxChain   int    // how many addresses a call chain has at most; 0 for the kernel's usual bound
 	tree       *tree
 	labelled   bool // goroutines that run have labels
 	soon       bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
 	stats      Stats
 	away       map[int32]*away // threads that have left their processors, with Event.Switches
 	unsure     []unsure        // samples, the oldest first
-	room       []uint32        // for a stack that is looked at again
+	deferred   deferred
+	came       came
+	room       []uint32 // for a stack that is looked at again
 
 	awayFrames int // of all stacks in away
 
@@ -53,6 +57,7 @@ type engine struct {
 	pcs    []uint64
 	stack  []uint32
 	tag    uint32 // of the sample
+	walked *space // that frames of the sample are in; nil if they are the kernel's alone
 	// check is called with each walk; tests compare it with that of a frame.Stack.
 	check func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
 }
@@ -66,16 +71,19 @@ type Thread struct {
 
 // Stats say how a recording went.
 type Stats struct {
-	Samples   uint64 // that were taken
-	Lost      uint64 // records that were lost because the rings were full
-	Throttled uint64 // times that the kernel has stopped the events for a moment, because they took too long
-	Whole     uint64 // samples whose stacks go to the outermost frame
-	Chained   uint64 // of those that are longer than the copy: how many go on along frame pointers
-	Cut       uint64 // that are longer than the copy, and do not
-	Stopped   uint64 // that end for another reason
-	Empty     uint64 // samples without a frame
-	Unwalked  uint64 // samples without a copy of the stack: how many have what the kernel has walked along frame pointers
-	Bare      uint64 // samples without any stack: how many have one frame of the program alone
+	Samples    uint64 // that were taken
+	Lost       uint64 // records that were lost because the rings were full
+	Unread     uint64 // records that do not parse, and are left out
+	Throttled  uint64 // times that the kernel has stopped the events for a moment, because they took too long
+	Whole      uint64 // samples whose stacks go to the outermost frame
+	Chained    uint64 // of those that are longer than the copy: how many go on along frame pointers
+	Cut        uint64 // that are longer than the copy, and do not
+	Stopped    uint64 // that end for another reason
+	Empty      uint64 // samples without a frame
+	Unwalked   uint64 // samples without a copy of the stack: how many have what the kernel has walked along frame pointers
+	Bounded    uint64 // of those: how many have as many frames as the kernel looks for, so that outer ones may be lacking
+	Unfollowed uint64 // samples without those frames of the program that were to follow in another record
+	Bare       uint64 // samples without any stack: how many have one frame of the program alone
 	// Unsampled is how many threads have begun and ended without a sample, each within the time between two samples; 0 where
 	// processors are sampled, and not threads.
 	Unsampled uint64
@@ -95,15 +103,38 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }
 
-// record takes a record. An error says that it is broken.
+// record takes a record. One that does not parse is left out, and counted.
 func (e *engine) record(r perfevent.Record) error {
+	if err := e.read(r); err != nil {
+		e.unread(err)
+	}
+	return nil
+}
+
+// unread counts a record that is left out.
+func (e *engine) unread(why error) {
+	if e.stats.Unread++; e.stats.Unread == 1 {
+		e.opts.Warn("a record is left out, for it does not parse: %v", why)
+	}
+}
+
+// read takes a record. The error says that it is broken.
+func (e *engine) read(r perfevent.Record) error {
 	e.roomForNames()
 	switch r.Type {
 	case perfevent.RecordSample:
 		if err := e.format.Sample(r, &e.sample); err != nil {
 			return err
 		}
-		e.take(&e.sample)
+		if e.format.SampleType&perfevent.SampleStackUser != 0 || !e.deferred.wait(e, &e.sample) {
+			e.take(&e.sample)
+		}
+	case perfevent.RecordCallchainDeferred:
+		c, err := e.format.Deferred(r)
+		if err != nil {
+			return err
+		}
+		e.deferred.follow(e, &c)
 	case perfevent.RecordMmap, perfevent.RecordMmap2:
 		m, err := e.format.Mmap(r)
 		if err != nil {
@@ -127,6 +158,7 @@ func (e *engine) record(r perfevent.Record) error {
 		if err != nil {
 			return err
 		}
+		e.deferred.giveUp(e, k.TID)
 		delete(e.threads, k.TID)
 		delete(e.names, k.TID)
 		e.dropAway(k.TID)
@@ -213,7 +245,7 @@ func (e *engine) take(s *perfevent.Sample) {
 		return
 	}
 	e.stats.Samples++
-	e.stack, e.tag = e.stack[:0], 0
+	e.stack, e.tag, e.walked = e.stack[:0], 0, nil
 	e.kernel(s)
 	if s.ABI != perfevent.RegsNone && e.format.SampleType&perfevent.SampleStackUser != 0 {
 		e.user(s)
@@ -232,7 +264,7 @@ func (e *engine) take(s *perfevent.Sample) {
 		value = e.period
 	}
 	key := e.tree.add(sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, e.stack, value)
-	if p := e.spaces[s.PID]; p != nil && p.made.doubt {
+	if p := e.walked; p != nil && p.made.doubt {
 		e.keep(p, key, value)
 	}
 }
@@ -263,14 +295,10 @@ func (e *engine) kernel(s *perfevent.Sample) {
 
 // user appends the frames of the program.
 func (e *engine) user(s *perfevent.Sample) {
-	p := e.space(s)
+	p := e.process(s)
 	if p == nil {
-		e.mark("registers of an unknown processor")
-		e.stats.Stopped++
 		return
 	}
-	p.begin(e.time(s))
-	p.refresh()
 	e.regs = arch.Registers{}
 	p.arch.FromPerf(e.format.UserRegs, s.Regs, &e.regs)
 	sp, _ := e.regs.Get(p.arch.SP)
@@ -283,11 +311,26 @@ func (e *engine) user(s *perfevent.Sample) {
 	rest, how := e.goOn(s, e.pcs[:n], stop)
 	p.appendPlaces(n)
 	for _, pc := range rest {
-		e.stack = append(e.stack, p.placeOf(pc-1))
+		e.stack = append(e.stack, p.callerAt(pc))
 	}
 	if how != "" {
 		e.mark(how)
 	}
+}
+
+// process returns the address space of a sample, as it was at the sample's time, however the stack was walked. It is nil, and the stack says
+// so, if the sample is of an unknown processor.
+func (e *engine) process(s *perfevent.Sample) *space {
+	p := e.space(s)
+	if p == nil {
+		e.mark("registers of an unknown processor")
+		e.stats.Stopped++
+		return nil
+	}
+	p.begin(e.time(s))
+	p.refresh()
+	e.walked = p
+	return p
 }
 
 // goOn says how a stack ends. If it is longer than the copy, the kernel's own walk along frame pointers may have the rest.
@@ -365,10 +408,17 @@ func (e *engine) space(s *perfevent.Sample) *space {
 // place returns where an address is.
 func (s *space) place(addr uint64) place {
 	if m := s.modules.Find(addr); m != nil {
+		if m.Doubted() {
+			return place{module: s.doubtful(m, s.pid), addr: addr, pid: int32(s.pid)}
+		}
 		m, addr = s.canonical(m, addr, s.pid)
 		return place{module: m, addr: addr}
 	}
-	return place{addr: addr, pid: int32(s.pid)}
+	p := place{addr: addr, pid: int32(s.pid)}
+	if name := s.modules.KernelName(addr); name != "" {
+		p.name = s.tree.nameID(Name{Function: name})
+	}
+	return p
 }
 
 // thread returns the index of a thread.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // FileOptions say how a file that perf has recorded is read.
@@ -65,15 +67,32 @@ func newFile(data *perfdata.Reader, opts FileOptions) *File {
 	f.host = newRecorded(data, opts.Places, opts.Warn)
 	f.engine = newEngine(f.host, nil, Options{Table: opts.Table, Warn: opts.Warn})
 	f.engine.file = f.host
+	f.host.mapped = func(pid int) []procmaps.Mapping {
+		if s := f.engine.spaces[int32(pid)]; s != nil {
+			return s.maps
+		}
+		return nil
+	}
 	return f
 }
 
 func (f *File) read() error {
 	err := f.data.Read(f.take)
+	f.engine.deferred.giveUpAll(f.engine)
+	if why := f.data.FirstUnread; why != nil {
+		f.opts.Warn("a part of the file is left out, for it cannot be read: %v", why)
+		f.engine.stats.Unread += f.data.Unread
+	}
 	if err == nil && f.chosen == nil && len(f.data.Events) > 0 {
 		err = fmt.Errorf("%w of %s; there are: %s", ErrNoSamples, cmp.Or(f.opts.Event, f.data.Events[0].Name), f.samples())
 		if f.data.Unfinished {
 			err = fmt.Errorf("%w; the file has no end: perf record was killed, or the file is cut", err)
+		}
+		if n := f.engine.stats.Unread; n > 0 {
+			err = fmt.Errorf("%w; %d records were left out, which do not parse", err, n)
+			if why := f.data.FirstUnread; why != nil {
+				err = fmt.Errorf("%w: %w", err, why)
+			}
 		}
 	}
 	for _, e := range f.data.Events {
@@ -116,7 +135,8 @@ func (f *File) take(r perfdata.Record) error {
 	case perfevent.RecordMmap, perfevent.RecordMmap2:
 		m, err := e.format.Mmap(r.Record)
 		if err != nil {
-			return err
+			e.unread(err)
+			return nil
 		}
 		if m.PID == -1 || r.Misc&perfevent.MiscMode == perfevent.MiscKernel {
 			f.host.kernel.mapped(&m)
@@ -126,10 +146,12 @@ func (f *File) take(r perfdata.Record) error {
 		return nil
 	case perfevent.RecordKsymbol:
 		k, err := e.format.Ksymbol(r.Record)
-		if err == nil {
+		if err != nil {
+			e.unread(err)
+		} else {
 			f.host.kernel.compiled(&k)
 		}
-		return err
+		return nil
 	}
 	return e.record(r.Record)
 }
@@ -139,6 +161,10 @@ func (f *File) begin() error {
 	info := &f.data.Info
 	f.host.own = f.opts.Own == nil || f.opts.Own(*info)
 	f.engine.period, f.engine.otherClock = max(f.chosen.Period, 1), !f.chosen.Monotonic
+	if f.chosen.Unit == "nanoseconds" {
+		f.engine.period = max(between(f.chosen.Frequency, f.chosen.Period), 1)
+	}
+	f.engine.maxChain = int(f.chosen.MaxChain)
 	var err error
 	if f.engine.opts.Arch, f.engine.opts.Arch32, err = f.processor(); err != nil {
 		return err
@@ -148,25 +174,24 @@ func (f *File) begin() error {
 
 // processor returns the processor of the machine, and how it runs programs of 32 bits; nil where it does not.
 func (f *File) processor() (a, narrow *arch.Arch, err error) {
-	narrower := map[string]string{"amd64": "386", "386": "386", "arm64": "arm", "arm": "arm"}
 	if machine := f.data.Info.Arch; machine != "" {
 		if a = arch.ByName(goArch(machine)); a == nil || a.Order != f.data.Order {
 			return nil, nil, fmt.Errorf("the recording is of a machine whose processor is %q, which there is no descriptor of", machine)
 		}
-		return a, arch.ByName(narrower[a.Name]), nil
+		return a, a.Of32Bits(), nil
 	}
 	// A file whose end is lost does not say. The kernel's lists of registers differ.
 	mask := f.chosen.Format.UserRegs
 	for _, name := range []string{"arm64", "s390x", "amd64", "arm", "386"} { // the most registers first
 		if x := arch.ByName(name); x != nil && x.Order == f.data.Order && mask != 0 && mask&x.PerfMask() == x.PerfMask() {
 			f.opts.Warn("the file does not say which processor it is of: by its registers, it is %s", name)
-			return x, arch.ByName(narrower[x.Name]), nil
+			return x, x.Of32Bits(), nil
 		}
 	}
 	if mask == 0 && f.host.own {
 		if a = arch.ByName(runtime.GOARCH); a != nil && a.Order == f.data.Order {
 			f.opts.Warn("the file does not say which processor it is of: it is taken for one of this machine, %s", a.Name)
-			return a, arch.ByName(narrower[a.Name]), nil
+			return a, a.Of32Bits(), nil
 		}
 	}
 	return nil, nil, errors.New("the file does not say which processor it is of, and its registers are none that are known")
@@ -193,7 +218,7 @@ func (f *File) Profile() *Profile {
 	e.lookAtAll()
 	p := &Profile{Threads: e.list, Stats: e.stats, Kernel: true, Duration: time.Duration(f.last - f.first), stacks: e.tree.now(), owners: e.owners, file: f.host}
 	if c := f.chosen; c != nil {
-		p.Event, p.Frequency, p.Period = c.Event, int(c.Frequency), c.Period
+		p.Event, p.Frequency, p.Period = c.Event, int(min(c.Frequency, math.MaxInt32)), c.Period
 	}
 	info := &f.data.Info
 	if !info.Wall.IsZero() && f.first != 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/mappedfile"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -32,7 +32,8 @@ type machine struct {
 
 // proc are the open files of a process. They belong to it alone: another process with its number is another proc.
 type proc struct {
-	dir *os.File
+	pid int
+	dir *os.File // of one of its threads
 	mem *os.File // nil if its memory may not be read
 }
 
@@ -43,11 +44,11 @@ func (m *machine) proc(pid int) (*proc, error) {
 	if p := m.procs[pid]; p != nil {
 		return p, nil
 	}
-	dir, err := os.Open("/proc/" + strconv.Itoa(pid))
+	dir, err := os.Open(procdir.Of(pid))
 	if err != nil {
 		return nil, err
 	}
-	p := &proc{dir: dir}
+	p := &proc{pid: pid, dir: dir}
 	p.mem, _ = p.open("mem")
 	m.procs[pid] = p
 	return p, nil
@@ -68,6 +69,24 @@ func (m *machine) drop(pid int) {
 		}
 		delete(m.procs, pid)
 	}
+}
+
+// renew opens the folder of another thread, if the one whose folder is open has ended. It reports whether it has.
+func (p *proc) renew() bool {
+	var b [1]byte
+	if p.mem == nil {
+		return false
+	}
+	if n, err := unix.Pread(int(p.mem.Fd()), b[:], 0); n == 0 && err == nil {
+		return false // the memory is gone, too: another process may have the number by now
+	}
+	dir, err := os.Open(procdir.Of(p.pid))
+	if err != nil {
+		return false
+	}
+	p.dir.Close()
+	p.dir = dir
+	return true
 }
 
 func (p *proc) open(name string) (*os.File, error) { return p.openat(name, unix.O_RDONLY) }
@@ -92,6 +111,14 @@ func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
 }
 
 func (p *proc) maps() ([]procmaps.Mapping, error) {
+	maps, err := p.mapsNow()
+	if err != nil && p.renew() {
+		return p.mapsNow()
+	}
+	return maps, err
+}
+
+func (p *proc) mapsNow() ([]procmaps.Mapping, error) {
 	f, err := p.open("maps")
 	if err != nil {
 		return nil, err
@@ -213,8 +240,12 @@ func (m *machine) ways(p *proc) (ways *mappedfile.Process, done func()) {
 	if p.mem != nil {
 		ways.Memory = fileMemory{p.mem}
 	}
+	var err error
+	if ways.Exe, err = p.openat("exe", unix.O_RDONLY); err != nil && p.renew() {
+		ways.Exe, _ = p.openat("exe", unix.O_RDONLY)
+		ways.Dir = p.dir
+	}
 	ways.Root, _ = p.openat("root", unix.O_PATH|unix.O_DIRECTORY)
-	ways.Exe, _ = p.openat("exe", unix.O_RDONLY)
 	path := make([]byte, unix.PathMax)
 	if n, err := unix.Readlinkat(int(p.dir.Fd()), "exe", path); err == nil {
 		ways.ExePath = strings.TrimSuffix(string(path[:n]), " (deleted)")

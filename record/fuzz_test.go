@@ -45,7 +45,20 @@ func FuzzReadFile(f *testing.F) {
 			f.Errorf("%s: %+v", machine, stats)
 		}
 		f.Add(seed)
+		// The event, whose flags are C's bit fields, has neither a frequency nor a period.
+		never := bytes.Clone(seed)
+		clear(never[104+16 : 104+24])
+		never[104+40+1] &^= map[bool]byte{true: 1 << 2, false: 1 << 5}[machine == "arm64"]
+		if _, stats := profileOf(f, never, programs); stats.Whole != 2 {
+			f.Errorf("%s: %+v", machine, stats)
+		}
+		f.Add(never)
 	}
+	later, err := os.ReadFile(filepath.Join("testdata", "perf", "deferred", "perf.data"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(firstSamples(f, later, 8)) // frames of the program come later
 	record.Tighten(f, 1<<10)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 16<<20+256*len(data), func() { profileOf(t, data, programs) })

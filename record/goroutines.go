@@ -69,12 +69,34 @@ func (t *tree) tag(goroutine uint64, labels []goroutine.Label) uint32 {
 	}
 }
 
-// goes is what is known of Go's runtime in a process.
+// goes is what is known of Go's runtimes in a process: mostly there is one.
 type goes struct {
-	watcher *goroutine.Watcher
-	asked   []*target.Module // modules that were asked for a runtime
-	tried   int
-	next    time.Duration // when it is looked for again: a runtime that has just begun is not understood
+	watchers []watcher
+	asked    []*target.Module // modules that were asked for a runtime
+	tried    int
+	next     time.Duration // when it is looked for again: a runtime that has just begun is not understood
+}
+
+// watcher watches the goroutines of the runtime in a module.
+type watcher struct {
+	*goroutine.Watcher
+	module *target.Module
+}
+
+// of returns the watcher of the runtime whose code is on a stack; nil if there is none.
+func (g *goes) of(modules *target.Modules, pcs []uint64) *goroutine.Watcher {
+	if len(g.watchers) == 1 {
+		return g.watchers[0].Watcher
+	}
+	for _, pc := range slices.Backward(pcs) {
+		m := modules.Find(pc)
+		for _, w := range g.watchers {
+			if w.module == m {
+				return w.Watcher
+			}
+		}
+	}
+	return nil
 }
 
 // maxTries bounds how often a runtime that is not understood is looked for, tryAgain apart.
@@ -105,11 +127,11 @@ type noMemory struct{}
 // ReadMemory implements [target.Memory].
 func (noMemory) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUnmapped }
 
-// findGo looks for a runtime in the module of an address, if there is none yet.
+// findGo looks for a runtime in the module of an address, if it was not asked yet.
 func (s *space) findGo(addr uint64) {
 	g := &s.goes
 	m := s.modules.Find(addr)
-	if m == nil || g.tried >= maxTries || slices.Contains(g.asked, m) || s.host.memory(s.pid) == nil {
+	if m == nil || g.tried >= maxTries || len(g.watchers) == maxTries || slices.Contains(g.asked, m) || s.host.memory(s.pid) == nil {
 		return
 	}
 	now := clock()
@@ -119,7 +141,11 @@ func (s *space) findGo(addr uint64) {
 	r, err := goroutine.FindIn(process{s}, m)
 	switch {
 	case err == nil:
-		g.watcher = r.Watch(clock)
+		if w := r.Watch(clock); w != nil {
+			g.watchers = append(g.watchers, watcher{w, m})
+		}
+		g.asked = append(g.asked, m)
+		return
 	case errors.Is(err, goroutine.ErrNotGo):
 		g.asked = append(g.asked, m)
 		return
@@ -129,16 +155,17 @@ func (s *space) findGo(addr uint64) {
 
 // goroutine returns the number of the tag of a sample, whose stack has these addresses.
 func (s *space) goroutine(at uint64, pcs []uint64) uint32 {
-	if s.goes.watcher == nil {
-		if len(pcs) > 0 {
-			s.findGo(pcs[len(pcs)-1])
-		}
+	if len(pcs) > 0 {
+		s.findGo(pcs[len(pcs)-1])
+	}
+	w := s.goes.of(s.modules, pcs)
+	if w == nil {
 		return 0
 	}
 	if s.life.gone.Load() {
 		return 0
 	}
-	number, labels, _ := s.goes.watcher.Running(time.Duration(at), &s.regs)
+	number, labels, _ := w.Running(time.Duration(at), &s.regs)
 	if len(s.tree.keys) >= s.tree.bounds.keys/2 { // there shall be room for stacks
 		number = 0
 	}
@@ -149,7 +176,7 @@ func (s *space) goroutine(at uint64, pcs []uint64) uint32 {
 func (e *engine) lookAtGoroutines(since time.Duration) {
 	e.labelled = false
 	for _, s := range e.walking {
-		if w := s.goes.watcher; w != nil {
+		for _, w := range s.goes.watchers {
 			e.labelled, e.soon = w.Look(since) || e.labelled, true
 		}
 	}

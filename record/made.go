@@ -197,14 +197,14 @@ func (s *space) rename() {
 }
 
 // file implements host.
-func (h *recorded) file(_ int, f *procmaps.File) (*os.File, error) {
+func (h *recorded) file(pid int, f *procmaps.File) (*os.File, error) {
 	err := error(os.ErrNotExist)
-	for _, at := range h.atPath(f.Path) {
+	for _, at := range h.atPath(f.Path, h.root(pid)) {
 		if at.Root == "" && !h.own {
 			continue
 		}
 		var file *os.File
-		if file, err = openOwned(at, os.Geteuid()); err == nil {
+		if file, err = h.openOf(pid, at); err == nil {
 			h.files = append(h.files, file)
 			return file, nil
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -118,23 +117,23 @@ func TestRegisteredAnew(t *testing.T) {
 	}
 }
 
-// What perf has recorded of such a process has the same names, if its samples have the clock of jitdumps.
+// What perf has recorded of such a process has the same names, if its samples have the clock of jitdumps: with copies of stacks, and with what the kernel
+// has found along frame pointers.
 func TestReplacedInFile(t *testing.T) {
 	gdbtest.Perf(t)
 	if runtime.GOARCH != "amd64" {
 		gdbtest.Cannot(t, "the program makes code of amd64")
 	}
-	file := perfRecord(t, "-k", "mono", "-e", "cpu-clock", "-F", "499", "--call-graph", "dwarf,4096", "--",
-		gdbtest.Build(t, "replaced.c", "-O2", "-fomit-frame-pointer"), "dump", t.TempDir(), "20")
-	f, err := record.ReadFile(open(t, file), record.FileOptions{Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	names := symbol.New(symbol.Options{})
-	defer names.Close()
-	right, wrong := callers(f.Profile().Picture(names))
-	if right["alpha"] < 10 || right["beta"] < 10 || len(wrong) > 0 {
-		t.Errorf("right %v, wrong %v", right, wrong)
+	for _, v := range []struct{ name, stacks, flag string }{
+		{"copies", "dwarf,4096", "-fomit-frame-pointer"}, {"frame pointers", "fp", "-fno-omit-frame-pointer"},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			file := perfRecord(t, "-k", "mono", "-e", "cpu-clock:u", "-F", "499", "--call-graph", v.stacks, "--",
+				gdbtest.Build(t, "replaced.c", "-O2", v.flag), "dump", t.TempDir(), "20")
+			_, stacks := fileOf(t, file)
+			if right, wrong := callers(stacks); right["alpha"] < 10 || right["beta"] < 10 || len(wrong) > 0 {
+				t.Errorf("right %v, wrong %v", right, wrong)
+			}
+		})
 	}
 }

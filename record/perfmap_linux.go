@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/perfmap"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -14,9 +15,9 @@ import (
 // has ended, the file may be left. A file of another user than the process's, or root's, is refused: /tmp is everybody's.
 func openPerfMap(pid int) (*os.File, error) {
 	at, number, user := regular.At{}, pid, os.Geteuid()
-	if status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+	if status, err := os.Open(procdir.File(pid, "status")); err == nil {
 		if id, uid := perfmap.Owner(status); id > 0 {
-			at.Root, number, user = fmt.Sprintf("/proc/%d/root", pid), id, uid
+			at.Root, number, user = procdir.File(pid, "root"), id, uid
 		}
 		status.Close()
 	}

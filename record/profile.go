@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,23 @@ type Profile struct {
 	file   *recorded // that this is of; nil for a recording of this machine
 }
 
+// nanoseconds returns the time from one sample to the next; 0 where that is not known, or is not what was asked for.
+func (p *Profile) nanoseconds() int64 {
+	if p.Event.Unit != "nanoseconds" || p.Event.Switches {
+		return 0
+	}
+	return int64(min(between(uint64(max(p.Frequency, 0)), p.Period), math.MaxInt64))
+}
+
+// between returns the nanoseconds from one sample to the next; 0 if they are not known. Either frequency, samples a second, or period is 0: a file may
+// have 0 for both.
+func between(frequency, period uint64) uint64 {
+	if frequency == 0 {
+		return period
+	}
+	return uint64(time.Second) / frequency
+}
+
 // Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
 func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m] }
 
@@ -56,6 +74,7 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	s, before := &later.Stats, &earlier.Stats
 	s.Samples -= before.Samples
 	s.Lost -= before.Lost
+	s.Unread -= before.Unread
 	s.Throttled -= before.Throttled
 	s.Whole -= before.Whole
 	s.Chained -= before.Chained
@@ -63,6 +82,8 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	s.Stopped -= before.Stopped
 	s.Empty -= before.Empty
 	s.Unwalked -= before.Unwalked
+	s.Bounded -= before.Bounded
+	s.Unfollowed -= before.Unfollowed
 	s.Bare -= before.Bare
 	s.Unsampled -= before.Unsampled
 	return &later
@@ -102,20 +123,13 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	n.named = append(n.named, make([][]picture.Place, len(p.places)-min(len(p.places), len(n.named)))...)
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
 	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
-	switch {
-	case p.Event.Unit != "nanoseconds":
-		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
-	case p.Event.Name != perfevent.Events[0].Name:
-		s.Types = append(s.Types, picture.Type{Name: p.Event.Name, Unit: p.Event.Unit})
-		if !p.Event.Switches {
-			s.PeriodType, s.Period = s.Types[1], int64(time.Second)/int64(p.Frequency)
-		}
-	default:
-		s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})
-		s.PeriodType, s.Period = picture.Type{Name: "cpu", Unit: "nanoseconds"}, int64(p.Period)
-		if p.Frequency > 0 {
-			s.Period = int64(time.Second) / int64(p.Frequency)
-		}
+	counted := picture.Type{Name: p.Event.Name, Unit: p.Event.Unit}
+	if counted == (picture.Type{Name: perfevent.Events[0].Name, Unit: perfevent.Events[0].Unit}) {
+		counted.Name = "cpu"
+	}
+	s.Types = append(s.Types, counted)
+	if s.Period = p.nanoseconds(); s.Period > 0 {
+		s.PeriodType = counted
 	}
 	n.nameKernel()
 	processes := map[int]bool{}
@@ -271,7 +285,7 @@ func (n *Namer) Module(path string, addr uint64) *target.Module {
 func (n *Namer) Locate(m *target.Module, addr uint64) []symbol.Location {
 	alone := n.alone[m]
 	if alone == nil {
-		alone = target.NewModules([]*target.Module{m}, nil)
+		alone = target.Only(m)
 		n.alone[m] = alone
 	}
 	return n.symbols.Locate(alone, addr)
@@ -302,7 +316,7 @@ func (n *Namer) nameCode(p *place) []picture.Place {
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: n.kernel[p.addr], Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
-	case p.module == nil:
+	case p.module == nil || p.module.Doubted() && n.compiled(p.pid, p.addr) != "":
 		at := jitname.Split(jitname.Readable(n.compiled(p.pid, p.addr)))
 		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}

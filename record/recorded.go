@@ -31,7 +31,8 @@ type recorded struct {
 	data   *perfdata.Reader
 	places Places
 	warn   func(format string, args ...any)
-	own    bool // the recording is of this machine
+	own    bool                             // the recording is of this machine
+	mapped func(pid int) []procmaps.Mapping // what a process had mapped at last, as records tell
 
 	images   elfimage.Cache
 	files    []*os.File
@@ -44,10 +45,11 @@ type recorded struct {
 	kernel   kernelMaps
 }
 
-// wanted is a file that was mapped: its path, and its build ID, or else its inode.
+// wanted is a file that was mapped: its path, and its build ID, or else its inode and the root of its process.
 type wanted struct {
 	path, id string
 	inode    uint64
+	root     string // "" if the process has ended
 }
 
 // These are made-up device numbers of mappings: the inode is the number of a build ID, or of a path.
@@ -103,7 +105,7 @@ func (h *recorded) close() {
 }
 
 // open implements host. It opens a file of the build that was mapped, and no other.
-func (h *recorded) open(_ int, f *procmaps.File) (*elfimage.Image, error) {
+func (h *recorded) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 	for _, b := range h.data.Info.BuildIDs[h.tables:] {
 		if !b.Kernel {
 			h.byPath[b.Path] = b.ID
@@ -120,13 +122,17 @@ func (h *recorded) open(_ int, f *procmaps.File) (*elfimage.Image, error) {
 			w.inode = f.Inode
 		}
 	}
+	root := h.root(pid)
+	if w.id == "" {
+		w.root = root // another process may have another file there
+	}
 	if im, ok := h.found[w]; ok {
 		if im == nil {
 			return nil, errors.New("it was not found") // why was said before
 		}
 		return im, nil
 	}
-	im, err := h.find(w)
+	im, err := h.find(w, root)
 	h.found[w] = im
 	if err != nil {
 		h.warn("%s: %v", w.path, err)
@@ -134,15 +140,15 @@ func (h *recorded) open(_ int, f *procmaps.File) (*elfimage.Image, error) {
 	return im, err
 }
 
-// find looks for a file.
-func (h *recorded) find(w wanted) (*elfimage.Image, error) {
+// find looks for a file, also below the root of its process, if that still lives.
+func (h *recorded) find(w wanted, root string) (*elfimage.Image, error) {
 	if w.path == "[vdso]" && (w.id == "" && h.own || w.id != "") {
 		if im, err := ownVDSO(); err == nil && (w.id == "" || im.BuildID == w.id) {
 			return im, nil
 		}
 	}
 	if w.id == "" {
-		return h.unproven(w)
+		return h.unproven(w, root)
 	}
 	for _, at := range h.places.byBuildID(w.id, "elf", "vdso") {
 		if im, err := h.image(at); err == nil && im.BuildID == w.id {
@@ -150,7 +156,7 @@ func (h *recorded) find(w wanted) (*elfimage.Image, error) {
 		}
 	}
 	why := "it is neither in the build-id cache nor at its path"
-	for _, at := range h.atPath(w.path) {
+	for _, at := range h.atPath(w.path, root) {
 		switch im, err := h.image(at); {
 		case err == nil && im.BuildID == w.id:
 			return im, nil
@@ -169,12 +175,12 @@ func known(id string) string {
 }
 
 // unproven looks for a file whose build ID is not known.
-func (h *recorded) unproven(w wanted) (*elfimage.Image, error) {
+func (h *recorded) unproven(w wanted, root string) (*elfimage.Image, error) {
 	if !strings.HasPrefix(w.path, "/") {
 		return nil, errors.New("it was not found: the recording does not tell its build ID")
 	}
 	var err error
-	for _, at := range h.atPath(w.path) {
+	for _, at := range h.atPath(w.path, root) {
 		if at.Root == "" && !h.own {
 			err = errors.New("it is not used: the recording is of another machine, and does not tell the file's build ID (--sysroot names a folder with that machine's files)")
 			continue
@@ -183,7 +189,7 @@ func (h *recorded) unproven(w wanted) (*elfimage.Image, error) {
 		if st, err = at.Stat(); err != nil {
 			continue
 		}
-		if number, ok := inode(st); at.Root == "" && w.inode != 0 && ok && number != w.inode {
+		if number, ok := inode(st); (at.Root == "" || at.Root == root) && w.inode != 0 && ok && number != w.inode {
 			err = errors.New("another file is there now, and the recording does not tell the build ID")
 			continue
 		}
@@ -195,14 +201,17 @@ func (h *recorded) unproven(w wanted) (*elfimage.Image, error) {
 	return nil, err
 }
 
-// atPath returns where a file may be by its path.
-func (h *recorded) atPath(path string) (list []regular.At) {
+// atPath returns where a file may be by its path. root is that of a process which has it mapped, or "".
+func (h *recorded) atPath(path, root string) (list []regular.At) {
 	path = strings.TrimSuffix(path, " (deleted)")
 	if !filepath.IsAbs(path) {
 		return nil
 	}
 	if h.places.Sysroot != "" {
 		list = append(list, regular.At{Root: h.places.Sysroot, Path: path})
+	}
+	if root != "" {
+		list = append(list, regular.At{Root: root, Path: path})
 	}
 	return append(list, regular.At{Path: path})
 }
@@ -245,13 +254,4 @@ func (h *recorded) image(at regular.At) (*elfimage.Image, error) {
 		h.files = append(h.files, file)
 	}
 	return im, err
-}
-
-// perfMap opens the names that a compiler at run time has given its code.
-func (h *recorded) perfMap(pid int) (*os.File, error) {
-	at := regular.At{Root: h.places.Sysroot, Path: fmt.Sprintf("/tmp/perf-%d.map", pid)}
-	if at.Root == "" && !h.own {
-		return nil, os.ErrNotExist
-	}
-	return openOwned(at, os.Geteuid())
 }

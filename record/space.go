@@ -68,9 +68,12 @@ type placeSlot struct {
 	used  bool
 }
 
+// slot returns the slot that the place at an address has.
+func (s *space) slot(addr uint64) *placeSlot { return &s.places[(addr^addr>>9)%placeSlots] }
+
 // placeOf returns the index of the place at an address.
 func (s *space) placeOf(addr uint64) uint32 {
-	slot := &s.places[(addr^addr>>9)%placeSlots]
+	slot := s.slot(addr)
 	if slot.used && slot.addr == addr {
 		return slot.index
 	}

@@ -11,7 +11,7 @@ type place struct {
 	kind   placeKind
 	module *target.Module // of placeUser; nil for code of no file
 	addr   uint64         // that of the call, or of the interrupted instruction; for a placeEnd, which one
-	pid    int32          // of a placeUser that is in no module
+	pid    int32          // of a placeUser that is in no module, or in a doubted one
 	name   uint32         // the number of a sniffer's name; 0 for none
 }
 

@@ -194,7 +194,11 @@ func (e *engine) stopped(p *space, th *live.Thread) {
 	e.regs = arch.Registers{}
 	if err := th.Registers(&e.regs); err != nil {
 		e.mark(noStop(err))
-		e.stats.Stopped++
+		if errors.Is(err, live.ErrNoUserContext) {
+			e.stats.Whole++ // there is no more to know
+		} else {
+			e.stats.Stopped++
+		}
 		return
 	}
 	walk := func() {
