@@ -68,9 +68,17 @@ func StartScript(t testing.TB, gdb, script string, params map[string]any, args .
 		"-iex", "set backtrace limit unlimited",
 		"-x", file,
 	}
+	var settings []string
+	if filepath.Base(gdb) == "gdb" {
+		var why string
+		if settings, why = writing(t, "gdb"); why != "" {
+			argv = append(argv, "-iex", "set may-call-functions off") // half a call is left in the process else
+		}
+		argv = append(argv, "-iex", "unset environment LD_PRELOAD") // for the programs
+	}
 	s := &Script{cmd: exec.Command(Tool(t, gdb), append(argv, args...)...), talk: mine, r: bufio.NewReader(mine), exited: make(chan error, 1)}
-	s.cmd.Env = append(os.Environ(), "SHELL=/bin/sh") // gdb starts programs by it
-	s.cmd.ExtraFiles = []*os.File{its}                // frames.py: file descriptor 3
+	s.cmd.Env = append(append(os.Environ(), "SHELL=/bin/sh"), settings...) // gdb starts programs by SHELL
+	s.cmd.ExtraFiles = []*os.File{its}                                     // frames.py: file descriptor 3
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
 	s.cmd.WaitDelay = time.Second // what gdb has started may hold its output open
 	if err := s.cmd.Start(); err != nil {
@@ -92,22 +100,31 @@ func StartScript(t testing.TB, gdb, script string, params map[string]any, args .
 // fails where the script has failed.
 func (s *Script) Next(t testing.TB) json.RawMessage {
 	t.Helper()
+	record, err := s.next()
+	if err != nil {
+		s.fail(t, err)
+	}
+	return record
+}
+
+// next returns the script's next record, nil after the last one.
+func (s *Script) next() (json.RawMessage, error) {
 	line, err := s.r.ReadBytes('\n')
 	if err != nil {
-		s.fail(t, fmt.Errorf("the script did not come to its end: %w", err))
+		return nil, fmt.Errorf("the script did not come to its end: %w", err)
 	}
 	var last struct{ End bool }
 	if err := json.Unmarshal(line, &last); err != nil {
-		s.fail(t, err)
+		return nil, err
 	}
 	if !last.End {
-		return line
+		return line, nil
 	}
 	s.ended = true
 	if err := <-s.exited; err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		t.Fatalf("%s: %v\n%s", strings.Join(s.cmd.Args, " "), err, &s.output)
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(s.cmd.Args, " "), err, &s.output)
 	}
-	return nil
+	return nil, nil
 }
 
 // Answer lets a script go on that waits for an answer, a line of text.

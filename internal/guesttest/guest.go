@@ -43,6 +43,10 @@ var (
 			26: "x26", 27: "x27", 28: "x28", 29: "x29", 31: "sp", 32: "pc",
 		},
 	}
+	AMD64 = &Processor{
+		GOARCH: "amd64", Triple: "x86_64-linux-gnu", QEMU: "qemu-x86_64", OracleCPU: "max",
+		Registers: map[int]string{3: "rbx", 6: "rbp", 7: "rsp", 12: "r12", 13: "r13", 14: "r14", 15: "r15", 16: "rip"},
+	}
 	ARM = &Processor{
 		GOARCH: "arm", Triple: "arm-linux-gnueabihf", QEMU: "qemu-arm", OracleCPU: "cortex-a15",
 		Registers: map[int]string{
