@@ -12,8 +12,8 @@
 # make notice   NOTICE, after modules have changed
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
-# make system   boot Debian's kernels of arm64 and s390x under qemu-system, which it installs, and test
-#               attaching there (twenty minutes)
+# make system   boot Debian's kernels of arm64, s390x and models of amd64 under qemu-system, which it installs,
+#               and test attaching and calls there (forty minutes)
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
 #               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
 #               choose some
@@ -46,8 +46,8 @@ DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ /usr/include/c++/v1
-PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang libc++-dev libc++abi-dev
+TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
+PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
 TOOLS    += perf
 PACKAGES += linux-perf
@@ -112,7 +112,7 @@ rest: deps
 	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
 
 # Tests that take longest, each in packages that have others of the same code.
-LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestUnknownCode
+LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestUnknownCode
 
 long-tests: deps
 	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -run '^($(LONG))$$' \
@@ -176,9 +176,9 @@ hosts: deps
 # Real kernels, two emulated processors each, one machine after the other. Newer releases have
 # the s390x machine in a package of its own.
 system: deps
-	@command -v qemu-system-aarch64 >/dev/null && command -v qemu-system-s390x >/dev/null || { \
+	@command -v qemu-system-aarch64 >/dev/null && command -v qemu-system-s390x >/dev/null && command -v qemu-system-x86_64 >/dev/null || { \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q"; \
-		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc; \
+		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc qemu-system-x86; \
 		command -v qemu-system-s390x >/dev/null || $$apt install -y --no-install-recommends qemu-system-s390x; }
 	CGO_ENABLED=0 $(GO) test -tags system -v -count=1 -timeout 3h ./internal/systemtest
 

@@ -1,4 +1,4 @@
-// Package systemtest boots real kernels of arm64 and s390x, and tests there what no emulated
+// Package systemtest boots real kernels of arm64, s390x and models of amd64, and tests there what no emulated
 // process can show: attaching by ptrace, the kernel's signal frames, its vDSO, its core files.
 //
 // In go Debian's packages of a kernel, gdb and busybox, which are kept in .cache/system, and

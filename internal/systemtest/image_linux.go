@@ -54,6 +54,7 @@ func (g *Guest) writeImage(path, moduleFolder string) error {
 	a.add("init", typeFile|0o755, []byte(initScript))
 	a.add("bin/sh", typeLink|0o777, []byte("busybox"))
 	a.add("etc/passwd", typeFile|0o644, []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"))
+	a.add("etc/hosts", typeFile|0o644, []byte("127.0.0.1 localhost\n"))
 	a.file("sbin/agent", agent)
 	for _, name := range tools {
 		a.add("sbin/"+name, typeLink|0o777, []byte("agent"))

@@ -39,6 +39,15 @@ var (
 	}
 )
 
+// AMD64 returns a machine whose processor is one of qemu's models. Its emulation knows AVX2, and neither AVX-512 nor AMX.
+func AMD64(model string) *Processor {
+	return &Processor{
+		GOARCH: "amd64", Triple: "x86_64-linux-gnu", kernel: "linux-image-cloud-amd64",
+		qemu: []string{"qemu-system-x86_64", "-M", "q35", "-cpu", model},
+		tty:  "ttyS0", net: "virtio-net-pci",
+	}
+}
+
 // module returns the folder of this module's source.
 func module() (string, error) {
 	dir, err := os.Getwd()
@@ -82,11 +91,11 @@ func (p *Processor) fetch(t testing.TB) (f files) {
 	}
 	gdbtest.Tool(t, p.qemu[0])
 	cache := filepath.Join(source, ".cache", "system", p.GOARCH)
-	f.root = filepath.Join(cache, "root-perf") // a folder of other packages has another name
+	f.root = filepath.Join(cache, "root-perf-gdbserver") // a folder of other packages has another name
 	kernel := filepath.Join(cache, "kernel")
 	if err := errors.Join(
 		p.unpack(source, kernel, "linux-image-", p.kernel),
-		p.unpack(source, f.root, "", "gdb", "libc6-dbg", "busybox-static", "linux-perf"),
+		p.unpack(source, f.root, "", "gdb", "gdbserver", "libc6-dbg", "busybox-static", "linux-perf"),
 	); err != nil {
 		t.Fatal(err)
 	}
