@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/calling"
 	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
 // Result is what a C function has returned.
@@ -113,8 +114,8 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 // evaluator returns what evaluates expressions in the process.
 func (p *heldProcess) evaluator() *calling.Evaluator {
 	e := &calling.Evaluator{Process: p, Symbols: p.symbols}
-	e.Exe, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", p.Proc.Pid()))
-	e.Auxv, _ = os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.Proc.Pid()))
+	e.Exe, _ = os.Readlink(procdir.File(p.Proc.Pid(), "exe"))
+	e.Auxv, _ = os.ReadFile(procdir.File(p.Proc.Pid(), "auxv"))
 	return e
 }
 

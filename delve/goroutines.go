@@ -18,6 +18,7 @@ import (
 // goroutines are the goroutines of a program in which Delve finds none, at one stop.
 type goroutines struct {
 	runtime *goroutine.Runtime
+	others  error                 // what other runtimes there are; nil if there are none
 	list    []goroutine.Goroutine // in ascending order of Number
 	err     error
 	partly  error // why some are not in the list
@@ -26,8 +27,8 @@ type goroutines struct {
 
 // Goroutines returns the goroutines of a program without DWARF, in which Delve finds none. If
 // Delve finds goroutines, the list is empty. After [Target.Refresh] they are read anew. The error
-// wraps [proc.ErrNoRuntimeAllG] if the program is not Go's. If some goroutines cannot be read,
-// [Target.Warnings] says so.
+// wraps [proc.ErrNoRuntimeAllG] if the program is not Go's. If some goroutines cannot be read, or other
+// modules have runtimes of their own, [Target.Warnings] says so.
 func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	gs := &t.goroutines
 	if gs.read {
@@ -42,17 +43,23 @@ func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 		if !errors.Is(err, proc.ErrNoRuntimeAllG) {
 			return nil, nil
 		}
-		if gs.runtime, gs.err = goroutine.Find(t); gs.err != nil {
-			if errors.Is(gs.err, goroutine.ErrNotGo) {
+		list, err := goroutine.FindAll(t)
+		if len(list) == 0 {
+			if gs.err = err; errors.Is(err, goroutine.ErrNotGo) {
 				gs.err = proc.ErrNoRuntimeAllG
 			}
 			return nil, gs.err
+		}
+		gs.runtime, gs.others = list[0], err
+		for _, r := range list[1:] {
+			gs.others = errors.Join(gs.others, fmt.Errorf("%s has a runtime of Go of its own, whose goroutines are not listed: Delve knows one by its number alone, and those of %s have the same numbers",
+				r.Module().Path, gs.runtime.Module().Path))
 		}
 	}
 	t.memory.forget()
 	gs.list, gs.err = gs.runtime.All()
 	if len(gs.list) > 0 {
-		gs.partly, gs.err = gs.err, nil
+		gs.partly, gs.err = errors.Join(gs.others, gs.err), nil
 	}
 	return gs.list, gs.err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -19,7 +20,7 @@ import (
 // names of files on overlay file systems, such as those in containers.
 func (t *Target) refreshLive() error {
 	pid := t.Proc.Pid()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	text, err := os.ReadFile(procdir.File(pid, "maps"))
 	if err != nil {
 		return fmt.Errorf("what process %d has mapped: %w", pid, err)
 	}
@@ -46,7 +47,7 @@ func (t *Target) refreshLive() error {
 		known[key] = m
 		return m
 	})
-	t.modules.DebugFile = t.symbols.DebugFile
+	t.modules.DebugFile, t.modules.Present = t.symbols.DebugFile, t.memory
 	t.maps, t.known = maps, known
 	return nil
 }
@@ -66,12 +67,12 @@ func joined(list []target.Mapping) (out []target.Mapping) {
 
 // liveFiles returns the options to find a process's files below its own root.
 func (t *Target) liveFiles(pid int) sysroot.Options {
-	t.root = fmt.Sprintf("/proc/%d/root", pid)
+	t.root = procdir.File(pid, "root")
 	if _, err := os.Stat(t.root + "/."); err != nil {
 		t.root = "" // this user may not enter it
 	}
 	o := sysroot.Options{Arch: t.arch, Root: t.root}
-	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	exe := procdir.File(pid, "exe")
 	if path, err := os.Readlink(exe); err == nil {
 		o.Exe, o.ExePath = exe, path
 	}
