@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/minidump"
@@ -281,9 +282,9 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 		retake:     retake,
 		oneMoment:  func() bool { return t.Consistent },
 		ownThreads: func() map[int]int { return ownThreads(pid) },
-		process:    Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)},
+		process:    Process{PID: pid, Live: true, Root: procdir.File(pid, "root")},
 		// A container's debug files are looked for in its own root, then in the host's.
-		root: fmt.Sprintf("/proc/%d/root", pid),
+		root: procdir.File(pid, "root"),
 		about: func(doc *document) {
 			pause := t.Pause
 			threads, _ := t.Threads()
@@ -297,7 +298,7 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 			x := of.(*live.Thread)
 			held := x.Held.Microseconds()
 			th.HeldUS = &held
-			if err := x.Err; err != nil {
+			if err := x.Err; err != nil && th.Kernel == "" {
 				// The thread did not stop. Its frames come from the PC and SP that the kernel shows
 				// of a sleeping thread.
 				th.Error, th.whole, th.detail = err.Error(), false, err.Error()

@@ -33,7 +33,8 @@ system call. The other threads run meanwhile; --alone holds them.
 
 The expression is C: numbers, 'c', "texts" and {1, 2, 3} (put on the thread's stack for the
 time of the call), names, &name, other calls as arguments, and casts. Debug
-information tells the types. Without it, numbers are passed as they are written, and a
+information tells the types, and has variables, members and methods: 'p->ops->read(5)',
+'area(shape)', 'make(1, 2).x'. Without it, numbers are passed as they are written, and a
 cast says what the function returns: '(double) pow(2.0, 10.0)'; else it is an int.
 
 Several expressions are evaluated one after the other, while the thread is held; $1 is the

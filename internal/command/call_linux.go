@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
 // call has a process of this machine evaluate expressions.
@@ -23,9 +24,9 @@ func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 	}
 	defer p.Close()
 	c := &callee{Process: p, source: processSource(p), name: fmt.Sprintf("call %d", pid), exe: p.Exe}
-	c.auxv, _ = os.ReadFile(fmt.Sprintf("/proc/%d/auxv", pid))
+	c.auxv, _ = os.ReadFile(procdir.File(pid, "auxv"))
 	if flags.tid == 0 {
-		flags.tid = pid
+		flags.tid = procdir.Thread(pid)
 	}
 	return c.evaluate(cmd, texts, flags, func() (inferior.Thread, error) {
 		<-deferred
@@ -49,7 +50,7 @@ func processSource(p *native.Process) *source {
 	return &source{
 		Target:   p,
 		process:  Process{PID: p.PID},
-		root:     fmt.Sprintf("/proc/%d/root", p.PID),
+		root:     procdir.File(p.PID, "root"),
 		about:    func(doc *document) { doc.PID, doc.Exe = p.PID, p.Exe },
 		warnings: p.Warnings,
 	}

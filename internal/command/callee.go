@@ -5,13 +5,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
-
-	"github.com/spf13/cobra"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/value"
+	"github.com/spf13/cobra"
 )
 
 // callee is a process that evaluates expressions.
@@ -48,6 +52,9 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	}
 	if e.Caller, err = inferior.NewCaller(c.Process, th); err != nil {
 		return c.fail(err)
+	}
+	if symbols != nil && !flags.noLines {
+		e.Frames = sync.OnceValue(func() []*value.Frame { return c.frames(th, symbols, &flags.walkFlags) })
 	}
 	dummies := &dummy.Frames{}
 	e.Caller.Alone, e.Caller.Dummies = flags.alone, dummies
@@ -105,4 +112,37 @@ func (c *callee) mayCall(th inferior.Thread) error {
 		return fmt.Errorf("thread %d runs Go code, whose stack is small and moves: choose a thread that runs C, by --tid", th.ID())
 	}
 	return nil
+}
+
+// maxCallFrames bounds the frames whose variables an expression may name.
+const maxCallFrames = 64
+
+// frames returns the frames of a thread, the innermost first; those of libraries after the program's, for most
+// names that somebody writes are the program's, and so is the language.
+func (c *callee) frames(th inferior.Thread, symbols *symbol.Symbolizer, flags *walkFlags) (list []*value.Frame) {
+	table := flags.table(c.Arch(), c.windows, flags.plugins.of(c.source))
+	stack, err := frame.New(c.source, th, table)
+	if err != nil {
+		return nil
+	}
+	view, reader := logical.New(c.source, symbols), value.NewReader(c.source, symbols)
+	var room []logical.Frame
+	var libraries []*value.Frame
+	for f, err := range stack.All() {
+		if err != nil || len(list)+len(libraries) >= maxCallFrames {
+			break
+		}
+		room = view.Append(nil, 0, f)
+		for i := range room {
+			of, err := reader.Frame(&room[i], c.Process.Memory())
+			switch m := c.Process.Modules().Find(room[i].AddressInBlock); {
+			case err != nil:
+			case m != nil && m.Path == c.exe:
+				list = append(list, &of)
+			default:
+				libraries = append(libraries, &of)
+			}
+		}
+	}
+	return append(list, libraries...)
 }

@@ -80,6 +80,13 @@ func TestCallBlocksSignals(t *testing.T) {
 	if stdout, _, err := execute(newCall(nil), pid, "blocks(3)"); err != nil || stdout != "3\n" {
 		t.Errorf("%s, %v", stdout, err)
 	}
+	if why := gdbtest.CannotWrite(t, "gdb"); why != "" {
+		gdbtest.NoOracle(t, 1, 1, why, "the mask that the program sets")
+		if ours := blockedSignals(t, p.PID); ours != both {
+			t.Errorf("behind a function that has returned, signals %s are blocked, want %s", ours, both)
+		}
+		return
+	}
 	other := gdbtest.Start(t, program)
 	script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), evaluatePy, map[string]any{"expressions": []string{"blocks(3)"}, "names": map[string]string{}}, "-p", strconv.Itoa(other.PID))
 	script.Next(t)

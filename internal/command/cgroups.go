@@ -6,11 +6,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
 // cgroupsOf returns the control groups of a process (cgroups(7), /proc/PID/cgroup): one, or one for each hierarchy of version 1.
 func cgroupsOf(pid int) []string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	text, err := os.ReadFile(procdir.File(pid, "cgroup"))
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
 // waitFor are the flags by which 'dlv attach' waits for a process.
@@ -82,7 +84,7 @@ func (w *waitFor) look() int {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		line, err := os.ReadFile("/proc/" + folder.Name() + "/cmdline")
+		line, err := os.ReadFile(procdir.File(pid, "cmdline"))
 		if err != nil {
 			continue
 		}

@@ -50,6 +50,7 @@ type thread struct {
 	Name     string       `json:"name"`
 	Died     bool         `json:"died,omitempty"`      // a core's: the signal came to this thread
 	Stopped  bool         `json:"stopped,omitempty"`   // a stub's: this thread made the process stop
+	Kernel   string       `json:"kernel,omitempty"`    // what the kernel runs the thread for; then it has no stack
 	WaitsFor *waitEntry   `json:"waits_for,omitempty"` // where all threads are of one moment
 	Frames   []frameEntry `json:"frames"`
 	Stop     string       `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack

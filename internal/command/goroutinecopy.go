@@ -39,15 +39,15 @@ type goroutineList struct {
 }
 
 // hold lists the goroutines of a process while all its threads are held, and copies their stacks. What will be
-// there to copy was found out while the process ran: noted has what [goroutine.Find] has read. If saved is set, the target's snapshot gets
+// there to copy was found out while the process ran: noted has what [goroutine.FindAll] has read. If saved is set, the target's snapshot gets
 // all that listing them takes.
-func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (*goroutineList, error) {
+func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*goroutineList, error) {
 	most := uint64(parkedCopy)
 	if saved {
 		most = parkedSaved
 	}
-	before, _ := r.AllIn(noted)
-	r.Waits(noted, before)
+	before, _ := rs.appendAll(nil, noted)
+	rs.waits(noted, before)
 	expected := usedParts(before, most, nil)
 	list := make([]goroutine.Goroutine, len(before)+len(before)/8+64)
 	clear(list) // the kernel provides its memory now, not while the process is held
@@ -77,7 +77,7 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 		runtime = held.Copy(noted.ranges)
 		rest := &notedReads{Memory: held}
 		held.AwaitThreads()
-		found.list, err = r.AppendAll(list[:0], newCopied(rest, runtime))
+		found.list, err = rs.appendAll(list[:0], newCopied(rest, runtime))
 		found.now = monotonic()
 		if saved {
 			more = held.Copy(rest.ranges)
@@ -92,7 +92,7 @@ func hold(t *live.Target, r *goroutine.Runtime, noted *notedReads, saved bool) (
 		return found, retaken
 	}
 	// What has come about since before is not known: it would be of another moment.
-	found.waits, found.objects = r.Waits(newCopied(target.NoMemory, runtime), found.list)
+	found.waits, found.objects = rs.waits(newCopied(target.NoMemory, runtime), found.list)
 	stacks = append(stacks, more...)
 	slices.SortFunc(stacks, func(a, b live.Copy) int { return cmp.Compare(a.Lo, b.Lo) })
 	found.memory = func(g *goroutine.Goroutine) target.Memory {
@@ -130,7 +130,7 @@ const structCopied = 512
 // usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those that are parked, of at most most bytes each. Of
 // a goroutine that a thread runs it is the outer part, for where that ends only the thread knows, and if that is on the runtime's own
 // stack, only frames there; and the structs that lead from one stack to the other. It leaves out goroutines that are where they were in
-// before. Both lists ascend by number.
+// before. Of each runtime, both lists ascend by number.
 func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Goroutine) []live.Range {
 	var parts []live.Range
 	if before == nil {
@@ -138,6 +138,7 @@ func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Gorou
 	}
 	left := uint64(parkedTotal)
 	same := false
+	all, of := before, (*target.Module)(nil)
 	add := func(lo, hi uint64) {
 		if hi-lo > left {
 			left = 0
@@ -149,6 +150,9 @@ func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Gorou
 		}
 	}
 	for i := range list {
+		if i == 0 || list[i].Module != of {
+			before, of = earlier(all, &list[i]), list[i].Module
+		}
 		for len(before) > 0 && before[0].Number < list[i].Number {
 			before = before[1:]
 		}

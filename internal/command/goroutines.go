@@ -19,6 +19,7 @@ import (
 // goroutineEntry is what is known of a goroutine beside its stack.
 type goroutineEntry struct {
 	Number   uint64         `json:"number"`
+	Runtime  string         `json:"runtime,omitempty"` // which has it, of several in one process
 	Status   string         `json:"status"`
 	Reason   string         `json:"reason,omitempty"`    // why it waits
 	WaitNS   int64          `json:"wait_ns,omitempty"`   // how long it has waited, as the garbage collector has noticed
@@ -26,6 +27,8 @@ type goroutineEntry struct {
 	Labels   labelSet       `json:"labels,omitempty"`    // of runtime/pprof
 	WaitsFor []*objectEntry `json:"waits_for,omitempty"` // all cases of a select
 	Created  *creation      `json:"created,omitempty"`   // nil for those that the runtime has made at first
+
+	runtime string // a short form of Runtime
 
 	// As of a thread:
 	Stop    string `json:"stop"`
@@ -116,10 +119,12 @@ func (s *source) withGoroutines() (*source, error) {
 		return s.goroutines, nil
 	}
 	noted := &notedReads{Memory: s.Memory()}
-	r, err := goroutine.Find(noting{s.Target, noted})
-	if err != nil {
-		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
+	runtimes, missing := goroutine.FindAll(noting{s.Target, noted})
+	if len(runtimes) == 0 {
+		return nil, fmt.Errorf("--goroutines: %w%s", missing, s.unsaved())
 	}
+	r := goRuntimes(runtimes)
+	var err error
 	found := &goroutineList{memory: func(*goroutine.Goroutine) target.Memory { return s.Memory() }}
 	switch t := s.Target.(type) {
 	case *live.Target:
@@ -128,23 +133,24 @@ func (s *source) withGoroutines() (*source, error) {
 		}
 		found, err = hold(t, r, noted, s.saved)
 	case *snapshot.Target:
-		found.list, err = r.All()
+		found.list, err = r.appendAll(nil, s.Memory())
 		found.now = int64(t.Monotonic)
-		found.waits, found.objects = r.Waits(s.Memory(), found.list)
+		found.waits, found.objects = r.waits(s.Memory(), found.list)
 	default:
-		found.list, err = r.All()
-		found.waits, found.objects = r.Waits(s.Memory(), found.list)
+		found.list, err = r.appendAll(nil, s.Memory())
+		found.waits, found.objects = r.waits(s.Memory(), found.list)
 	}
 	if len(found.list) == 0 && err != nil {
 		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
 	}
+	err = errors.Join(missing, err)
 	list, now := found.list, found.now
 	threads, why := s.Threads()
 	if why != nil {
 		return nil, why
 	}
 	with := *s
-	if err == nil && s.oneMoment != nil && s.oneMoment() {
+	if err == nil && len(r) == 1 && s.oneMoment != nil && s.oneMoment() {
 		with.asleep = allAsleep(s, list, threads)
 	}
 	with.retake = nil // the threads, too, were read when the goroutines were
@@ -166,9 +172,10 @@ func (s *source) withGoroutines() (*source, error) {
 		}
 		with.items = append(with.items, x)
 	}
+	names := r.names()
 	with.mark, with.letGo = func(of target.Thread, th *thread) {
 		x := of.(*goroutineThread)
-		th.goroutine = &goroutineEntry{Number: x.g.Number, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits}
+		th.goroutine = &goroutineEntry{Number: x.g.Number, Runtime: names[x.g.Module].whole, runtime: names[x.g.Module].short, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits}
 		th.created, th.creator = x.g.Created, x.g.Creator
 		if th.Error == errNoRegisters.Error() {
 			th.whole, th.detail = true, ""
@@ -226,6 +233,7 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 	}
 	if len(g.threads) == 1 {
 		p.styled(bold, fmt.Sprintf("Goroutine %d [%s]", first.Number, state))
+		p.text(first.of())
 		if first.TID != 0 {
 			p.text(fmt.Sprintf(" on thread %d", first.TID))
 		}
@@ -239,7 +247,7 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 		p.styled(bold, fmt.Sprintf("%d samples of ", len(g.threads)))
 	}
 	p.styled(bold, fmt.Sprintf("%d goroutines [%s]", len(list), state))
-	p.text(": ")
+	p.text(first.of() + ": ")
 	for i, at := range list[:min(namedThreads, len(list))] {
 		if i > 0 {
 			p.text(", ")

@@ -56,6 +56,7 @@ func (m *merged) add(x *walked, i int) {
 	}
 	if g := x.thread.goroutine; g != nil {
 		key = append(append(key, 0xfe), g.state(false)...)
+		key = append(key, g.Runtime...)
 		if g.Created != nil {
 			key = fmt.Appendf(key, "%q %q %d", g.Created.Function, g.Created.File, g.Created.Line)
 		}
@@ -63,6 +64,7 @@ func (m *merged) add(x *walked, i int) {
 			key = fmt.Appendf(key, "%q %q", l.Key, l.Value)
 		}
 	}
+	key = append(key, x.thread.Kernel...)
 	if !x.thread.whole {
 		key = append(append(key, 0xff), x.thread.Stop...)
 	}
@@ -119,6 +121,9 @@ func (p *textPrinter) group(d *document, g *group) {
 			}
 			named = append(named, text)
 		}
+		if kernel := d.Threads[g.threads[0]].Kernel; kernel != "" {
+			p.text(" of the kernel's, " + kernel + ", without a user stack")
+		}
 		p.text(": " + strings.Join(named, ", "))
 		if more := len(list) - len(named); more > 0 {
 			p.text(fmt.Sprintf(" and %d more", more))
@@ -152,11 +157,15 @@ func (d *document) once(list []int) []int {
 	if d.Rounds <= 1 {
 		return list
 	}
-	known := map[uint64]bool{}
+	type key struct {
+		id      uint64
+		runtime string
+	}
+	known := map[key]bool{}
 	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
-		id := uint64(d.Threads[i].TID)
+		id := key{id: uint64(d.Threads[i].TID)}
 		if g := d.Threads[i].goroutine; g != nil {
-			id = g.Number
+			id = key{g.Number, g.Runtime}
 		}
 		was := known[id]
 		known[id] = true
@@ -182,6 +191,7 @@ type stackEntry struct {
 	Count      int           `json:"count"`
 	Threads    []threadEntry `json:"threads,omitempty"`
 	Goroutines []uint64      `json:"goroutines,omitempty"` // their numbers
+	Runtime    string        `json:"runtime,omitempty"`    // which has the goroutines, of several in one process
 	Frames     []frameEntry  `json:"frames"`
 	Stop       string        `json:"stop"`
 	Error      string        `json:"error"`
@@ -200,7 +210,7 @@ func (g *group) entry(d *document) stackEntry {
 	for _, i := range g.threads {
 		t := &d.Threads[i]
 		if t.goroutine != nil {
-			x.Goroutines = append(x.Goroutines, t.goroutine.Number)
+			x.Goroutines, x.Runtime = append(x.Goroutines, t.goroutine.Number), t.goroutine.Runtime
 			continue
 		}
 		x.Threads = append(x.Threads, threadEntry{t.TID, t.Name, t.Died})

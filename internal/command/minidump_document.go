@@ -13,7 +13,8 @@ type report struct {
 	Minidump    string          `json:"minidump"` // the file
 	Written     string          `json:"written,omitempty"`
 	System      *systemEntry    `json:"system,omitempty"`
-	Crash       *crashEntry     `json:"crash,omitempty"` // not present if the process did not crash
+	Crash       *crashEntry     `json:"crash,omitempty"`   // not present if the process did not crash
+	Stopped     *crashEntry     `json:"stopped,omitempty"` // why there is a dump of a process that did not crash
 	Assertion   *assertionEntry `json:"assertion,omitempty"`
 	Annotations []annotation    `json:"annotations,omitempty"`
 	Unloaded    []moduleEntry   `json:"unloaded_modules,omitempty"`
@@ -69,7 +70,12 @@ func newReport(path string, f *format.File) *report {
 		r.System = &systemEntry{s.OS.String(), s.Release(), s.Processor.String(), s.Describe(), s.Processors}
 	}
 	if x := f.Exception; x != nil {
-		r.Crash = &crashEntry{f.Reason(), hex{f.CrashAddress(), true}, x.Thread}
+		met := &crashEntry{f.Reason(), hex{f.CrashAddress(), true}, x.Thread}
+		if f.Died() {
+			r.Crash = met
+		} else {
+			r.Stopped = met
+		}
 	}
 	if a := f.Assertion; a != nil {
 		r.Assertion = &assertionEntry{a.Expression, a.Function, a.File, a.Line}
@@ -111,6 +117,9 @@ func (p *textPrinter) reportHeading(d *document) {
 		text += fmt.Sprintf(" died of %s at address %#x", r.Crash.Reason, r.Crash.Address.v)
 	} else {
 		text += ": no crash"
+		if r.Stopped != nil {
+			text += " (" + r.Stopped.Reason + ")"
+		}
 	}
 	p.styled(bold, text)
 	p.byte('\n')
@@ -120,7 +129,7 @@ func (p *textPrinter) reportHeading(d *document) {
 	}
 	if s := r.System; s != nil {
 		// Linux's uname(2) begins with its name.
-		text := fmt.Sprintf("%s %s on %s", s.OS, strings.TrimPrefix(s.Release, s.OS+" "), s.Processor)
+		text := fmt.Sprintf("%s on %s", strings.TrimSpace(s.OS+" "+strings.TrimPrefix(s.Release, s.OS+" ")), s.Processor)
 		if s.Details != "" {
 			text += " (" + s.Details + ")"
 		}

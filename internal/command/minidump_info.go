@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -53,7 +54,7 @@ func (p *infoPrinter) streams() {
 
 func (p *infoPrinter) process() {
 	if s := &p.dump.System; s.Known {
-		p.line("\nSystem: %v %s", s.OS, s.Release())
+		p.line("\n%s", strings.TrimSpace(fmt.Sprintf("System: %v %s", s.OS, s.Release())))
 		text := fmt.Sprint("  processor ", s.Processor)
 		if d := s.Describe(); d != "" {
 			text += ", " + d
@@ -69,8 +70,13 @@ func (p *infoPrinter) process() {
 }
 
 func (p *infoPrinter) exception() {
-	if x := p.dump.Exception; x != nil {
-		p.line("\nException in thread %d: %s at %#x", x.Thread, p.dump.Reason(), p.dump.CrashAddress())
+	list := p.dump.Exceptions
+	if x := p.dump.Exception; x != nil && len(list) == 0 {
+		list = []format.Exception{*x} // a microdump's
+	}
+	for i := range list {
+		x := &list[i]
+		p.line("\nException in thread %d: %s at %#x", x.Thread, p.dump.ReasonOf(x), p.dump.AddressOf(x))
 		p.line("  code %#x, flags %#x, record %#x, address %#x, parameters %#x", x.Code, x.Flags, x.Record, x.Address, x.Params)
 		if x.Context.Size > 0 {
 			p.registers(x.Context)

@@ -1,12 +1,14 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,13 +58,63 @@ func collectDump(t *testing.T, path string, opts minidump.Options, flags *walkFl
 	return doc
 }
 
-// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process.
+// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process, all threads' also where their stacks lie in one
+// mapping. The process lives, so it has not died of the SIGSTOP by which LLDB has stopped it.
 func TestMinidumpIsLive(t *testing.T) {
-	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "normal", "middle"}, {"chain.c"}} {
+	for _, tt := range [][]string{{"threads.c", "5"}, {"stacksinone.c"}, {"sighandler.c", "normal", "middle"}, {"chain.c"}} {
 		p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
 		path := lldbDump(t, p.PID)
 		want := gdbtest.Backtrace(t, p.PID)
-		compare(t, collectDump(t, path, minidump.Options{}, &walkFlags{}), want)
+		doc := collectDump(t, path, minidump.Options{}, &walkFlags{})
+		compare(t, doc, want)
+		if doc.report.Crash != nil || doc.Threads[0].Died {
+			t.Errorf("%s died of %+v", tt[0], doc.report.Crash)
+		}
+	}
+}
+
+// TestMacMinidump: contexts of Breakpad's client on Macs with Intel's processors, whose flags name the processor alone, have the frames that
+// minidump_stackwalk has.
+func TestMacMinidump(t *testing.T) {
+	const base, stack = 0x10000, 0x60000
+	for _, tt := range []struct {
+		processor uint16
+		word      int // bytes
+		size      int // of a context, bytes
+		flagsAt   int
+		flags     uint32
+		pc, sp,
+		fp int // where a context has them
+	}{
+		{9, 8, 1232, 48, 0x100000, 248, 152, 160},
+		{0, 4, 716, 0, 0x10000, 184, 196, 180},
+	} {
+		d := dumptest.New()
+		d.System(tt.processor, 0x8101, "19H114")
+		context, words := make([]byte, tt.size), make([]byte, 0x200)
+		for at, v := range map[int]uint32{tt.flagsAt: tt.flags, tt.pc: base + 0x1010, tt.sp: stack + 0x20, tt.fp: stack + 0x40} {
+			copy(context[at:], d.U32(v))
+		}
+		for at, v := range map[int]uint32{0x40: stack + 0x60, 0x40 + tt.word: base + 0x1234, 0x60: stack + 0x80, 0x60 + tt.word: base + 0x2345} {
+			copy(words[at:], d.U32(v))
+		}
+		codeView := append(append([]byte("RSDS"), bytes.Repeat([]byte{1}, 16)...), "\x00\x00\x00\x00prog\x00"...)
+		d.Stream(3, d.U32(2), d.Thread(77, stack, words, context), d.Thread(78, stack, words, context))
+		d.Stream(4, d.U32(1), d.Module("/Applications/prog", base, 0x10000, codeView))
+		d.Stream(6, d.U32(77, 0, 1, 1), d.U64(0, 0x10), d.U32(0, 0), make([]byte, 15*8), d.At(context))
+		path := filepath.Join(t.TempDir(), "mac.dmp")
+		if err := os.WriteFile(path, d.Bytes(1700000000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for thread, want := range stackwalk(t, path, t.TempDir()) {
+			var peer []string
+			for _, f := range want {
+				peer = append(peer, f.record)
+			}
+			if own := ownRecords(t, path, t.TempDir())[thread]; !slices.Equal(own, peer) || len(own) < 3 {
+				t.Errorf("processor %d, thread %s: %q, minidump_stackwalk has %q", tt.processor, thread, own, peer)
+			}
+		}
 	}
 }
 
@@ -109,7 +161,7 @@ func TestMinidumpText(t *testing.T) {
 	}
 	inPage(t, "sfwalk minidump", out)
 	out, _, err = command("minidump", path, "--info")
-	for _, want := range []string{"  ThreadListStream ", "\nSystem: Linux ", fmt.Sprintf("\nThread %d ", p.PID), " rip 00", "\nModules:\n", "\nMemory in the dump:\n", "\n/proc/PID/maps:\n"} {
+	for _, want := range []string{"  ThreadListStream ", "\nSystem: Linux\n", fmt.Sprintf("\nThread %d ", p.PID), " rip 00", "\nModules:\n", "\nMemory in the dump:\n", "\n/proc/PID/maps:\n"} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("--info: %v, no %q in\n%s", err, want, out)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -124,6 +125,54 @@ func TestStackwalk(t *testing.T) {
 			t.Errorf("%s: %d frames are in both, minidump_stackwalk has %d, ours %d", name, common, frames, ours)
 		}
 	}
+}
+
+// foreignDumps names a folder of dumps (*.dmp) of other projects' tests, with their symbols in a store, symbols/.
+const foreignDumps = "SFWALK_DUMPS"
+
+// TestForeignDumps holds other projects' dumps against minidump_stackwalk: each frame in a module that it finds otherwise than by scanning the
+// stack is ours, too, in the same order. rust-minidump's and symbolic's, of which symbolic's three of Macs showed that contexts may have no flags
+// but the processor's, are in their repositories alone.
+func TestForeignDumps(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	dir := os.Getenv(foreignDumps)
+	dumps, _ := filepath.Glob(filepath.Join(dir, "*.dmp"))
+	if dir == "" || len(dumps) == 0 {
+		gdbtest.Cannot(t, foreignDumps+" names no folder with dumps")
+	}
+	tool := gdbtest.Breakpad(t, "minidump_stackwalk")
+	symbols := filepath.Join(dir, "symbols")
+	all, common := 0, 0
+	for _, dump := range dumps {
+		if err := exec.Command(tool, "-m", dump, symbols).Run(); err != nil {
+			t.Logf("NOT TESTED: %s: minidump_stackwalk: %v", filepath.Base(dump), err)
+			continue
+		}
+		own := ownRecords(t, dump, symbols)
+		for thread, list := range stackwalk(t, dump, symbols) {
+			left := own[thread]
+			for _, f := range list {
+				if inModule := !strings.HasPrefix(f.record, "|"); f.scanned || !inModule {
+					continue
+				}
+				all++
+				if i := slices.IndexFunc(left, func(own string) bool { return own == f.record || own == afterCall(f.record) }); i >= 0 {
+					left = left[i+1:]
+					common++
+				} else {
+					t.Errorf("%s: thread %s: no frame %s in %q", filepath.Base(dump), thread, f.record, left)
+				}
+			}
+		}
+	}
+	t.Logf("%d dumps: minidump_stackwalk has %d frames that are not scanned, of which %d are ours", len(dumps), all, common)
+}
+
+// afterCall returns a record of arm64 with the return address: minidump_stackwalk prints the address of the call.
+func afterCall(record string) string {
+	at := strings.LastIndexByte(record, '|') + 1
+	offset, _ := strconv.ParseUint(record[at:], 0, 64)
+	return record[:at] + fmt.Sprintf("%#x", offset+4)
 }
 
 // Addresses of the dumps that [winDump] makes.

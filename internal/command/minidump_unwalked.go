@@ -76,12 +76,9 @@ func unwalked(dump *format.File, why error, registers bool) []thread {
 			continue
 		}
 		t := thread{index: len(list), TID: int(x.ID), Name: x.Name, Frames: []frameEntry{}, Stop: "unavailable", Error: why.Error(), detail: why.Error()}
-		context := x.Context
 		about := known && x.ID == requesting
-		if t.Died = about && dump.Exception != nil; t.Died && dump.Exception.Context.Size > 0 {
-			context = dump.Exception.Context
-		}
-		regs, err := dump.Registers(context)
+		t.Died = about && dump.Died()
+		regs, err := dump.Registers(dump.ContextOf(x))
 		if err != nil {
 			t.Stop, t.Error = "", err.Error()
 		} else if f, ok := innermost(dump, regs); ok {

@@ -63,7 +63,7 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 		},
 		mark: func(of target.Thread, th *thread) {
 			x := of.(*snapshot.Thread)
-			if x.Err != nil {
+			if x.Err != nil && th.Kernel == "" {
 				th.Error, th.whole, th.detail = x.Err.Error(), false, x.Err.Error()
 			}
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -110,7 +111,7 @@ func newSubject(pids []int, command []string) subject {
 	case 0:
 		return subject{title: "all processes"}
 	case 1:
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pids[0])) // it may have ended
+		exe, _ := os.Readlink(procdir.File(pids[0], "exe")) // it may have ended
 		exe = strings.TrimSuffix(exe, " (deleted)")
 		return subject{cmp.Or(strings.Join(command, " "), exe), exe}
 	}
@@ -122,7 +123,7 @@ func newShown(recorder *record.Recorder, of subject, flags *walkFlags) *shown {
 	s := &shown{recorder: recorder, of: of}
 	s.symbols = newSymbolizer(func(m *target.Module) string {
 		if pid := s.profile.Process(m); pid != 0 {
-			return fmt.Sprintf("/proc/%d/root", pid)
+			return procdir.File(pid, "root")
 		}
 		return ""
 	}, flags, false)

@@ -40,10 +40,10 @@ func newPerf(host PluginHost, web PageServer) *cobra.Command {
 		Long: `perf reads a file that Linux's perf record has written, and writes how often each stack was
 found, as record does. It walks the copies of stacks that perf record --call-graph dwarf has taken, with the same
 sniffers as attach, in a fraction of the time that perf takes for that. With --call-graph fp, there are
-the stacks that the kernel has found along frame pointers; without --call-graph, single instructions.
+the stacks that the kernel has found along frame pointers, also with fp,defer; without --call-graph, single instructions.
 
 Files of amd64, arm64, s390x, 32-bit x86 and 32-bit arm are read on any machine, also those of perf record -z, and those
-whose writer was killed. The name - stands for what perf record -o - writes to a pipe.
+whose writer was killed, as far as they go. A record that does not parse is left out, and counted. The name - stands for what perf record -o - writes to a pipe.
 
 The programs and libraries are looked for in perf's build-id cache (--buildid-dir, by default ~/.debug; perf archive packs
 what another machine needs of it), in --debug-dir by build ID, below --sysroot, and at their paths. A file
@@ -180,7 +180,10 @@ func openPerf(name string, stdin io.Reader) (in io.ReadCloser, size int64, err e
 		if info, err := os.Stat(name); err != nil {
 			return nil, 0, fmt.Errorf("perf: %w", err)
 		} else if info.IsDir() {
-			return nil, 0, fmt.Errorf("perf: %s: a folder: if perf record --threads has written it, record without --threads", name)
+			name = filepath.Join(name, "data") // as perf record --kcore has it
+			if _, err := os.Stat(name); err != nil {
+				return nil, 0, fmt.Errorf("perf: a folder without the file that perf record writes there: %w", err)
+			}
 		} else if info.Mode()&fs.ModeNamedPipe != 0 {
 			pipe, err := os.Open(name)
 			if err != nil {
@@ -222,6 +225,12 @@ func (r *perfFlags) report(out io.Writer, data *perfdata.Reader, f *record.File,
 	printable.Fprintf(out, "%s", counted(p, " of "+p.Event.Name))
 	if n := p.Stats.Unwalked; n > 0 {
 		printable.Fprintf(out, "; %d have the stacks that the kernel has found along frame pointers", n)
+	}
+	if n := p.Stats.Bounded; n > 0 {
+		printable.Fprintf(out, "; %d of them have as many frames as the kernel looks for at most: outer ones may be lacking", n)
+	}
+	if n := p.Stats.Unfollowed; n > 0 {
+		printable.Fprintf(out, "; %d lack frames of the program that were to follow in other records (some releases of perf inject lose these)", n)
 	}
 	if n := p.Stats.Bare; n > 0 {
 		printable.Fprintf(out, "; %d have no stacks: perf record --call-graph dwarf takes them", n)

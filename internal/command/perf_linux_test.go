@@ -141,7 +141,7 @@ func TestPerfErrors(t *testing.T) {
 		{"", "perf: FILE is missing"},
 		{text, "perf: " + text + ": no file of perf record"},
 		{"/no/such/file", "perf: stat /no/such/file: no such file"},
-		{t.TempDir(), "record without --threads"},
+		{t.TempDir(), "perf: a folder without the file that perf record writes there: "},
 		{"/dev/null", "perf: "},
 		{text + " -o profile", "--output profile: the name tells no format"},
 		{text + " --format picture", "--format picture: want pprof, folded"},
@@ -165,6 +165,11 @@ func TestPerfErrors(t *testing.T) {
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	folder := t.TempDir() // perf record --kcore makes one
+	copyFile(t, file, filepath.Join(folder, "data"))
+	if out, _, err := command("perf", folder, "-o", "-", "--format", "folded"); err != nil || !strings.Contains(out, "half") {
+		t.Errorf("%v\n%s", err, out)
 	}
 	if err := os.Truncate(file, int64(binary.LittleEndian.Uint64(whole[40:]))); err != nil { // where the records begin
 		t.Fatal(err)

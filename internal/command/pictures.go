@@ -49,6 +49,9 @@ func (d *drawing) add(s *source, x *walked) {
 	if g := t.goroutine; g != nil {
 		sample.Numbers = []picture.Number{{Key: "goroutine", Value: int64(g.Number)}}
 		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.state(false)})
+		if g.Runtime != "" {
+			sample.Texts = append(sample.Texts, picture.Text{Key: "runtime", Value: g.Runtime})
+		}
 		for _, l := range g.Labels {
 			sample.Texts = append(sample.Texts, picture.Text(l))
 		}

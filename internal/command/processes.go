@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -96,6 +97,9 @@ func processes() (list []listedProcess, err error) {
 			continue
 		}
 		p := listedProcess{pid: pid, name: string(stat[lo+1 : hi]), gone: fields[20] == "0"} // vsize
+		if fields[0] == "Z" {                                                                // its first thread has ended: others may live on
+			p.gone = procdir.Thread(pid) == pid
+		}
 		p.parent, _ = strconv.Atoi(fields[1])
 		list = append(list, p)
 	}

@@ -48,6 +48,8 @@ var programs = []program{
 	{name: "musl, static", apt: "musl-tools", build: "musl-gcc -O2 -static -o musl $SRC/musl.c", run: "./musl", running: 100, stopped: 50},
 	{name: "fibers of boost", apt: "libboost-fiber-dev", build: "g++ -O2 -o fibers $SRC/fibers.cc -lboost_fiber -lboost_context", run: "./fibers", running: 100, stopped: 50},
 	{name: "fibers of ruby", apt: "ruby", run: "ruby $SRC/fibers.rb", running: 100, stopped: 50},
+	{name: "guile", apt: "guile-3.0", running: 100, stopped: 50,
+		run: `guile -c '(let f () (let loop ((n 0) (l (list))) (if (< n 1000) (loop (+ n 1) (cons n l)))) (f))'`},
 	{name: "ghc", apt: "ghc", build: "ghc -O -o spin -outputdir . $SRC/spin.hs", run: "./spin", running: 100, stopped: 50},
 	{name: "mono", apt: "mono-mcs", build: "mcs -out:spin.exe $SRC/Spin.cs", run: "mono spin.exe", running: 100, stopped: 50},
 	{name: "postgres", apt: "postgresql", build: "sh -e $SRC/postgres.sh",

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -197,13 +198,13 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 
 // options returns what the flags say of how samples are taken.
 func (r *recordFlags) options(pids []int, said *warningList) (record.Options, error) {
-	narrow := map[string]string{"amd64": "386", "arm64": "arm"}
+	own := arch.ByName(runtime.GOARCH)
 	options := record.Options{
 		PIDs: pids, Wall: r.wall, Frequency: r.frequency, StackSize: int(r.stack),
 		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
-		Arch:  arch.ByName(runtime.GOARCH), Arch32: arch.ByName(narrow[runtime.GOARCH]),
+		Arch:  own, Arch32: own.Of32Bits(),
 		Table: func(pid int, a *arch.Arch) *frame.Table {
-			return r.table(a, false, r.plugins.about(Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)}))
+			return r.table(a, false, r.plugins.about(Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}))
 		},
 		Warn: said.add,
 	}

@@ -19,13 +19,14 @@ func newRemote(host PluginHost) *cobra.Command {
 		Use:   "remote HOST:PORT | unix:PATH",
 		Short: "Print the stacks of a GDB remote stub's target",
 		Long: `remote speaks the GDB remote serial protocol with a stub (gdbserver, qemu -g,
-OpenOCD, rr) and prints the stacks of all threads of its target. It stops a target that
+lldb-server, OpenOCD, rr) and prints the stacks of all threads of its target. It stops a target that
 runs, and lets it go on afterwards. A target that was stopped before stays stopped,
 unless --resume is given.
 
 remote looks for the target's files by their paths, below --sysroot if they are
 another machine's, and reads them through the stub if it can read files. --exe gives
-the program's file if the stub does not name it. Plug-ins are started before the
+the program's file if the stub does not name it, and the architecture if the stub has a
+word of its own for it. Plug-ins are started before the
 target is stopped, and asked while it stands still.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all

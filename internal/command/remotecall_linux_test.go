@@ -85,6 +85,21 @@ func toMain(t *testing.T, p *stubbed.Process) {
 
 // A gdbserver's process calls functions, as a process of this machine does.
 func TestRemoteCall(t *testing.T) {
+	why := gdbtest.CannotWrite(t, "gdbserver")
+	n, all := remoteCalls(t, why != "", gdbtest.Writing(t, "gdbserver")...)
+	if why != "" {
+		gdbtest.NoOracle(t, n, all, why, "the error that such a gdbserver must give")
+	}
+}
+
+// A gdbserver that cannot write vector registers, and says OK, makes no calls.
+func TestRemoteCallRefused(t *testing.T) {
+	remoteCalls(t, true, gdbtest.RefuseVectors(t)...)
+}
+
+// remoteCalls makes calls with a gdbserver, which has settings in its environment. refused says that it can make none. It
+// returns how many cases are of that.
+func remoteCalls(t *testing.T, refused bool, settings ...string) (n, all int) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "held.c", "-O1", "-g", "-pthread"), "read", "3")
 	for _, test := range []struct {
 		args   []string
@@ -101,8 +116,13 @@ func TestRemoteCall(t *testing.T) {
 		{[]string{"--call", "getpid()", "--tid", "1"}, "", "--tid 1: the target has no such thread"},
 		{[]string{"--alone"}, "", "are for --call"},
 	} {
+		all++
+		if refused && (test.err == "" || strings.Contains(test.err, "SIGSEGV")) {
+			n++
+			test.stdout, test.err = "", "answers OK to a write that it has not made when the thread runs: register xmm0: "
+		}
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			stdout, stderr, err := execute(newRemote(nil), append(test.args, "--resume", "localhost:"+gdbserver(t, p.PID))...)
+			stdout, stderr, err := execute(newRemote(nil), append(test.args, "--resume", "localhost:"+gdbserver(t, p.PID, settings...))...)
 			switch {
 			case test.err == "" && (err != nil || stdout != test.stdout && (test.stdout[0] != '\n' || !strings.HasSuffix(stdout, test.stdout))):
 				t.Errorf("%s%s%v, want %s", stdout, stderr, err, test.stdout)
@@ -112,6 +132,7 @@ func TestRemoteCall(t *testing.T) {
 		})
 	}
 	p.Rest(t)
+	return n, all
 }
 
 // other returns a thread of a process that is not the main one.

@@ -161,6 +161,9 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 	default:
 		printable.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", count(r.Compared, "byte"))
 	}
+	if n := len(r.Versions); n > 1 {
+		printable.Fprintf(w, "SFrame is in %d parts, each with a header of its own: tools that expect one read the first alone\n", n)
+	}
 	if r.Unsaid > 0 {
 		printable.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", count(r.Unsaid, "byte"))
 	}

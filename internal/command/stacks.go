@@ -88,6 +88,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 			if len(walkers) == 1 {
 				p.buffer().out = out // one walker: no stack waits for another
 			}
+			doc.Threads[i].Kernel = kernelThread(s.Arch(), threads[i])
 			p.thread(doc, i)
 			level := 0
 			kept := outermost{most: flags.view.outer}

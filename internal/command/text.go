@@ -117,6 +117,9 @@ func (p *textPrinter) thread(d *document, i int) {
 	case t.Stopped && s != nil:
 		p.styled(bold, " stopped by "+s.Name)
 	}
+	if t.Kernel != "" {
+		p.text(" is the kernel's, " + t.Kernel + ": it has no user stack")
+	}
 	p.byte('\n')
 	p.waiting(t.WaitsFor)
 }

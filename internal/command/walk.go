@@ -167,6 +167,10 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 	if w.target.mark != nil {
 		defer w.target.mark(th, &out)
 	}
+	if out.Kernel = kernelThread(w.target.Arch(), th); out.Kernel != "" {
+		out.whole = true
+		return out
+	}
 	if err := w.start(th); err != nil {
 		out.Error = err.Error()
 		return out

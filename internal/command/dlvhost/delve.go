@@ -23,6 +23,7 @@ import (
 	"github.com/sfwalk/sfwalk/delve/server"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -121,7 +122,7 @@ func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 		of.Live = traced(of.PID) // else it is a core file's
 	}
 	if of.Live {
-		of.Root = fmt.Sprintf("/proc/%d/root", of.PID)
+		of.Root = procdir.File(of.PID, "root")
 	}
 	u := o.Unwinding(t.Arch(), of)
 	t.Table = u.Table
@@ -233,6 +234,9 @@ func explain(ctx context.Context, o command.DelveOptions, err error) error {
 			return refused
 		}
 		t.Close()
+		if procdir.Thread(o.PID) != o.PID {
+			return fmt.Errorf("attach %d: Delve attaches to a process's first thread, which has ended, while others live on: 'sfwalk attach' shows these, and 'sfwalk call' has them call functions: %w", o.PID, err)
+		}
 	case o.Core != "":
 		return fmt.Errorf("%s, of the program %s: %w", o.Core, o.Args[0], err)
 	default:

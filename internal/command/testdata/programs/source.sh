@@ -5,4 +5,4 @@ mkdir -p lists/partial "$1"
 echo "deb-src http://deb.debian.org/debian ${VERSION_CODENAME:-testing} main" > sources.list
 apt-get -q $options update
 apt-get -q $options source --download-only "$1"
-tar -C "$1" --strip-components=1 -xf "$1"_*.orig.tar.*
+tar -C "$1" --strip-components=1 -xf "$(ls "$1"_*.orig.tar.* | grep -v '\.asc$')" # a signature may lie beside it

@@ -1,0 +1,157 @@
+package command
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/inferior"
+	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/guesttest"
+	"github.com/sfwalk/sfwalk/target/remote"
+)
+
+// callValues are calls in progs/callvalues.c, with what C makes of them.
+var callValues = [][2]string{
+	{"sumPair(pair)", "34"}, {"sumMixed(mixed)", "17.5"}, {"sumBig(big)", "10451"}, {"getEither(either)", "2.5"}, {"product(wide)", "43.75"},
+	{"more(wide)", "{l = 6.25, k = 8}"}, {"exchange(wides)", "{a = 50, b = 97}"}, {"getLetter(letter)", "120 'x'"}, {"sumFloats(floats)", "321"},
+	{"addFloats(floats, floats)", "{a = 2, b = 4, c = 6}"}, {"changed(big)", `{v = {1, 77, 3, 4, 5}, n = "hello\000\000"}`},
+	{"conjugate(z)", "1 + -2i"}, {"addComplex(zf, zf)", "6 + 8i"}, {"sameComplex(zl)", "5 + 6i"},
+	{"many(1, mixed, pair, 2.5, big, 3.5, wide)", "22"}, {"addLong(longDouble, 2)", "3.5"}, {"addLong(0.25, longDouble)", "1.75"},
+	{"sumNumbers(numbers, 4)", "10"}, {"sumNumbers(&numbers[1], 2)", "5"}, {"length(text)", "9"},
+	{"object.function(5)", "10"}, {"pointer->function(6)", "12"}, {"pointer->operations->twice(7)", "14"},
+	{"pointer->operations->make(8, 9)", "{a = 8, b = 9}"}, {"object.operations->make(1, 2).b", "2"}, {"(*pointer->function)(3)", "6"},
+	{"variable(11)", "22"}, {"(*variable)(12)", "24"}, {"table[0](13)", "26"},
+	{"twice(object.base)", "20"}, {"twice(object.in[2].q)", "6"}, {"twice(object.bits)", "14"}, {"twice(pointer->pair.a + 1)", "18"},
+	{"multiply(&pair)", "12"}, {"multiply(&pointer->pair)", "72"}, {"sumPair(pointer->pair)", "89"}, {"sumPair(make(5, 6))", "56"},
+	{"make(5, 6)", "{a = 5, b = 6}"}, {"make(5, 6).a + 1", "6"}, {"more(wide).l", "6.25"}, {"object.base", "10"}, {"pair", "{a = 3, b = 4}"},
+	{"longDouble", "1.5"},
+}
+
+// expressionsOf returns the calls whose values are known.
+func expressionsOf(list [][2]string) (expressions []string) {
+	for _, x := range list {
+		if x[1] != "" {
+			expressions = append(expressions, x[0])
+		}
+	}
+	return expressions
+}
+
+// checkCallValues compares values with those of C.
+func checkCallValues(t *testing.T, list [][2]string, ours []string) {
+	t.Helper()
+	i := 0
+	for _, x := range list {
+		if x[1] == "" {
+			continue
+		}
+		if ours[i] != x[1] {
+			t.Errorf("%s: %s, C has %s", x[0], ours[i], x[1])
+		}
+		i++
+	}
+}
+
+// TestCallValues passes and returns structs, long doubles and complex numbers, and calls through pointers.
+func TestCallValues(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	source := gdbtest.Testdata(t, "progs", "callvalues.c")
+	locals := [][2]string{{"sumPair(local)", "232"}, {"own(4)", "8"}, {"multiply(&local)", "462"}}
+	for _, tt := range []struct {
+		name  string
+		build func(t *testing.T) string
+		list  [][2]string
+	}{
+		{"O0", func(t *testing.T) string { return gdbtest.Compile(t, source, gdbtest.Tool(t, "gcc"), "-g") }, append(locals, callValues...)},
+		{"O2", func(t *testing.T) string { return gdbtest.Compile(t, source, gdbtest.Tool(t, "gcc"), "-g", "-O2") }, callValues},
+		{"386", func(t *testing.T) string {
+			return gdbtest.Compile(t, source, gdbtest.Compiler386(t), "-static", "-g")
+		}, append(locals, callValues...)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := gdbtest.Start(t, tt.build(t))
+			expressions := expressionsOf(tt.list)
+			stdout, stderr, err := execute(newCall(nil), append([]string{"--", strconv.Itoa(p.PID)}, expressions...)...)
+			ours := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+			if err != nil || stderr != "" || len(ours) != len(expressions) {
+				t.Fatalf("%d values of %d: %v %s %q", len(ours), len(expressions), err, stderr, ours)
+			}
+			checkCallValues(t, tt.list, ours)
+		})
+	}
+}
+
+// TestRemoteCallValues does the same on other processors, at a stub.
+func TestRemoteCallValues(t *testing.T) {
+	for _, processor := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
+		t.Run(processor.GOARCH, func(t *testing.T) {
+			gdbtest.File(t, "/usr/"+processor.Triple+"/lib/libc.a")
+			path := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callvalues.c"), gdbtest.Tool(t, processor.Triple+"-gcc"), "-g", "-static")
+			addr := "unix:" + (&guesttest.Guest{Processor: processor, Path: path}).Serve(t)
+			p, err := stubbed.Dial(t.Context(), addr, remote.Options{Exe: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			toMain(t, p)
+			cmd := &cobra.Command{}
+			cmd.SetContext(t.Context())
+			var stdout, stderr bytes.Buffer
+			cmd.SetOut(&stdout)
+			cmd.SetErr(&stderr)
+			expressions := expressionsOf(callValues)
+			err = remoteCallee(p, addr, "").evaluate(cmd, expressions, &callFlags{}, func() (inferior.Thread, error) { return p.Inferiors()[0], nil })
+			ours := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
+			if err != nil || stderr.Len() > 0 || len(ours) != len(expressions) {
+				t.Fatalf("%d values of %d: %v %s %q", len(ours), len(expressions), err, &stderr, ours)
+			}
+			checkCallValues(t, callValues, ours)
+		})
+	}
+}
+
+// callMethods are calls in progs/callmethods.cc, with what C++ makes of them.
+var callMethods = [][2]string{
+	{"other.times(2)", "8"}, {"other.named()", "1"}, {"pointer->times(3)", "12"}, {"pointer->named()", "104"}, {"base->scaled(2)", "14"},
+	{"derived.scaled(2)", "14"}, {"derived.named()", "104"}, {"derived.times(2)", "8"}, {"derived.kept()", "4"}, {"derived.own()", "9"},
+	{"(&derived)->own()", "9"}, {"Other::next(5)", "6"}, {"list.size()", "3"}, {"list[1]", "2"},
+	{"increment(counter)", "6"}, {"counter", "6"}, {"twice(counter)", "12"}, {"twice(7)", "14"}, {"twice(narrow)", "6"}, {"sum(pair)", "12"},
+	{"length(text)", "5"}, {"make(3)", "{a = 3, b = 4}"}, {"make(3).b", "4"}, {"refer().a", "1"}, {"negated(1)", "false"}, {"turned(way)", "Way::out"},
+	{"space::triple(4)", "12"}, {"space::triple(space::g)", "21"}, {"space::overloaded(int)(1)", "1"}, {"space::overloaded(double)(1)", "2"},
+}
+
+// TestCallMethods calls methods of objects, and passes references.
+func TestCallMethods(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	source := gdbtest.Testdata(t, "progs", "callmethods.cc")
+	standalone := map[string][]string{"clang++": {"-fstandalone-debug"}}
+	for _, compiler := range []string{"g++", "clang++"} {
+		t.Run(compiler, func(t *testing.T) {
+			p := gdbtest.Start(t, gdbtest.Compile(t, source, append([]string{gdbtest.Tool(t, compiler), "-g", "-w"}, standalone[compiler]...)...))
+			expressions := expressionsOf(callMethods)
+			stdout, stderr, err := execute(newCall(nil), append([]string{"--", strconv.Itoa(p.PID)}, expressions...)...)
+			ours := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+			if err != nil || stderr != "" || len(ours) != len(expressions) {
+				t.Fatalf("%d values of %d: %v %s %q", len(ours), len(expressions), err, stderr, ours)
+			}
+			checkCallValues(t, callMethods, ours)
+			for text, want := range map[string]string{
+				"byValue(copied)":      "only code of the program makes such a copy",
+				"space::overloaded(1)": "write the types of the parameters behind the name",
+				"other.nothing(1)":     "There is no member named nothing. at column 7",
+				"other.v(1)":           "what is called is of type int: neither a function nor a pointer to one at column 7",
+				"sum(counter)":         "is no object of the class that the function's reference refers to",
+				"other.times()":        "the function takes 1 argument, not 0",
+			} {
+				if _, _, err := execute(newCall(nil), strconv.Itoa(p.PID), text); err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %s", text, err, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,253 @@
+package command
+
+import (
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+// gdbSuites are the parts of gdb's own test suite whose programs are taken.
+var gdbSuites = []string{"gdb.base", "gdb.dwarf2", "gdb.arch", "gdb.cp"}
+
+const (
+	suiteMoments = 7                // of each program
+	suiteLimit   = 40 * time.Second // for gdb and a program
+)
+
+// TestGDBSuite has gdb's own tests build their programs, with the debug information that these tests write by hand, stops each
+// program at random functions and some instructions on, and compares the stacks that gdb has there with what `sfwalk core` says
+// of a core file of that moment. It takes an hour, and installs what it needs: make soak. SFWALK_GDB_SUITE names a folder
+// where the suite has run before.
+func TestGDBSuite(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	gdbtest.NeedAMD64(t)
+	gdbtest.NeedRoot(t)
+	dir := os.Getenv("SFWALK_GDB_SUITE")
+	if dir == "" {
+		dir = t.TempDir()
+		buildSuite(t, dir)
+	}
+	counts := suiteCounts{why: make(map[string]int)}
+	for _, program := range suitePrograms(t, dir) {
+		name, err := filepath.Rel(dir, program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { counts.program(t, program) })
+	}
+	counts.log(t)
+	if os.Getenv("SFWALK_GDB_SUITE") == "" && (counts.programs < 400 || counts.cores < 2000) {
+		t.Errorf("%d programs, %d cores: want at least 400 and 2000", counts.programs, counts.cores)
+	}
+}
+
+// buildSuite runs the suite with this machine's gdb. What its tests find is of no interest here.
+func buildSuite(t *testing.T, dir string) {
+	t.Helper()
+	src, err := filepath.Abs("testdata/programs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	(&program{apt: "dpkg-dev dejagnu gcc g++"}).install(t)
+	script := fmt.Sprintf(`sh -e %s/source.sh gdb
+mkdir build && cd build
+../gdb/gdb/testsuite/configure >configure.log
+runtest --tool gdb --srcdir "$PWD/../gdb/gdb/testsuite" GDB="$(command -v gdb)" \
+	$(cd ../gdb/gdb/testsuite && ls %s) >run.log 2>&1 || true`, src, strings.Join(gdbSuites, "/*.exp ")+"/*.exp")
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("gdb's test suite: %v\n%s", err, out)
+	}
+}
+
+// suitePrograms returns the paths of the programs below dir, each once.
+func suitePrograms(t *testing.T, dir string) []string {
+	t.Helper()
+	var programs []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !strings.Contains(path, "/outputs/gdb.") {
+			return err
+		}
+		if info, err := d.Info(); err == nil && info.Mode()&0o111 != 0 && runsHere(path) {
+			programs = append(programs, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return programs
+}
+
+// runsHere reports whether the file is a program for this processor: not a library, nor a core file.
+func runsHere(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	interpreter := slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
+	return f.Machine == elf.EM_X86_64 && f.Class == elf.ELFCLASS64 && (f.Type == elf.ET_EXEC || f.Type == elf.ET_DYN && interpreter)
+}
+
+// suiteCounts is what was compared.
+type suiteCounts struct {
+	programs, cores, threads, frames, equal int
+	none                                    int // programs that gdb has stopped nowhere
+	why                                     map[string]int
+}
+
+func (c *suiteCounts) program(t *testing.T, path string) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(39, uint64(len(path))))
+	own := ownFunctions(path)
+	var moments []gdbtest.Moment
+	for range suiteMoments {
+		if len(own) > 0 {
+			moments = append(moments, gdbtest.Moment{Function: own[r.IntN(len(own))], Steps: r.IntN(60)})
+		} else {
+			moments = append(moments, gdbtest.Moment{Function: entryPoint(t, path), Steps: r.IntN(3000)})
+		}
+	}
+	t.Chdir(dir) // some of these programs write files
+	stops, failure := gdbtest.Moments(t, path, dir, moments, suiteLimit)
+	came := 0
+	for _, stop := range stops {
+		if stop.Error == "" {
+			came++
+			c.core(t, &stop)
+		}
+		os.Remove(stop.Core)
+	}
+	if came == 0 {
+		c.none++
+		t.Logf("gdb stopped it nowhere: %v %v", failure, stops)
+		return
+	}
+	c.programs++
+}
+
+// ownFunctions returns the names of the functions of the program that its own sources have.
+func ownFunctions(path string) []string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && !startFiles[s.Name] && typedName.MatchString(s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// entryPoint returns where a program begins, as a number, if gdb runs it without randomized addresses.
+func entryPoint(t *testing.T, path string) string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Type == elf.ET_DYN {
+		return fmt.Sprintf("%#x", 0x555555554000+f.Entry)
+	}
+	return fmt.Sprintf("%#x", f.Entry)
+}
+
+// startFiles are functions of crt1.o and crtbegin.o.
+var startFiles = map[string]bool{"_init": true, "_fini": true, "_dl_relocate_static_pie": true, "deregister_tm_clones": true,
+	"register_tm_clones": true, "__do_global_dtors_aux": true, "frame_dummy": true, "__libc_csu_init": true, "__libc_csu_fini": true}
+
+var typedName = regexp.MustCompile(`^\w+$`)
+
+// core compares the stacks of one core file.
+func (c *suiteCounts) core(t *testing.T, stop *gdbtest.Stop) {
+	s, err := coreFile(stop.Core, core.Options{})
+	if err != nil {
+		t.Errorf("moment %d: %v", stop.Moment, err)
+		return
+	}
+	defer s.Close()
+	got, warnings, err := collect(s, &walkFlags{explain: true})
+	if err != nil || len(warnings) > 0 {
+		t.Errorf("moment %d: %v, warnings %q", stop.Moment, err, warnings)
+	}
+	c.cores++
+	for _, w := range stop.Threads {
+		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.TID == w.TID })
+		if i < 0 {
+			t.Errorf("moment %d: thread %d is missing", stop.Moment, w.TID)
+			continue
+		}
+		c.threads++
+		c.frames += len(w.Frames)
+		th := &got.Threads[i]
+		for j := range w.Frames {
+			if w.Frames[j].Type == "inline" {
+				w.Frames[j].Code = 0 // releases of gdb differ in where an inlined call begins
+			}
+		}
+		why := compareThread(th, w)
+		switch reason := suiteReason(th, w); {
+		case why == "":
+			c.equal++
+		case reason != "":
+			c.why[reason]++
+		default:
+			t.Errorf("moment %d, thread %d: %s (gdb: %s)\n%s", stop.Moment, w.TID, why, w.Stop, sideBySide(th, w))
+		}
+	}
+}
+
+// suiteReason says why a stack that gdb has in another way is no defect, or returns "".
+func suiteReason(th *thread, w gdbtest.Thread) string {
+	n := 0
+	for n < len(th.Frames) && n < len(w.Frames) && th.Frames[n].PC.v == w.Frames[n].PC {
+		n++
+	}
+	switch {
+	case n == 1 && len(th.Frames) == 1 && th.Stop == frame.NotCode.String():
+		return "the PC is no code's, and gdb takes what is on the stack for return addresses"
+	case n == len(th.Frames) && th.whole && n < len(w.Frames) && w.Frames[n].Function == "" && w.Frames[n].Module == "":
+		return "nothing has called the outermost function, and gdb takes what is on the stack for return addresses"
+	case n == len(w.Frames) && th.whole && w.Stop == "memory error while unwinding":
+		return "gdb ends where a saved register leads to no memory, and the code tells where the frame is"
+	}
+	return ""
+}
+
+func (c *suiteCounts) log(t *testing.T) {
+	t.Logf("%d programs (%d more stopped nowhere), %d cores, %d stacks with %d frames of gdb's: %d stacks equal",
+		c.programs, c.none, c.cores, c.threads, c.frames, c.equal)
+	reasons := make([]string, 0, len(c.why))
+	for reason := range c.why {
+		reasons = append(reasons, reason)
+	}
+	slices.SortFunc(reasons, func(a, b string) int { return cmp.Compare(c.why[b], c.why[a]) })
+	for _, reason := range reasons {
+		t.Logf("%5d: %s", c.why[reason], reason)
+	}
+}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/live"
+	"golang.org/x/sys/unix"
+)
+
+// TestIdlePrograms takes stacks of programs that others wrote, and that wait. No stack may end early. The test
+// installs the packages that it needs: make soak.
+func TestIdlePrograms(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	gdbtest.NeedAMD64(t)
+	for _, p := range []program{
+		{name: "Erlang", apt: "erlang-base", run: `erl -noinput -eval 'io:format("ready~n"), receive after infinity -> ok end.'`},
+		{name: "Guile", apt: "guile-3.0", run: `guile -c '(begin (display "ready\n") (force-output) (sleep 100000))'`},
+	} {
+		t.Run(p.name, func(t *testing.T) {
+			p.install(t)
+			sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "setsid"), "sh", "-c", "exec "+p.run)
+			t.Cleanup(func() { unix.Kill(-sh.PID, unix.SIGKILL) })
+			gdbtest.Await(t, "all stacks are whole", func() bool {
+				s, err := process(context.Background(), sh.PID, live.Options{Timeout: 5 * time.Second})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				doc, _, err := collect(s, &walkFlags{}) // Erlang registers objects of a form of its own, which is a warning
+				if err != nil {
+					t.Fatal(err)
+				}
+				return !slices.ContainsFunc(doc.Threads, func(th thread) bool { return !th.whole })
+			})
+		})
+	}
+}

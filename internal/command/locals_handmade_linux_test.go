@@ -1,0 +1,50 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestHandmadeLocals reads debug information as few compilers write it. The program's source tells the values; where gdb has one
+// it must be the same.
+func TestHandmadeLocals(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "handmade.c"), gdbtest.Tool(t, "gcc"), "-g0", "-no-pie")
+	p := gdbtest.StartRunning(t, program)
+	p.Runs(t, 20*time.Millisecond)
+	wants := map[string]map[string]string{
+		"leaf":   {},
+		"narrow": {"stacked": "1234", "global": "77"},
+		"wide":   {"pair": "{first = 11, second = 22}", "one": "11"},
+	}
+	out, _ := locals(t, nil, "attach", strconv.Itoa(p.PID))
+	for who, text := range map[string]string{"sfwalk": out, "gdb": gdbtest.Full(t, p.PID, "")} {
+		n := 0
+		for _, f := range parseFull(t, text)[0].Frames {
+			want, ok := wants[f.Function]
+			if !ok {
+				continue
+			}
+			n++
+			if len(f.Locals) != len(want) {
+				t.Errorf("%s: %s has the variables %v, want %v", who, f.Function, f.Locals, want)
+			}
+			for _, l := range f.Locals {
+				// gdb computes with addresses of 4 bytes in a unit that has such.
+				if l.Text != want[l.Name] && !(who == "gdb" && strings.Contains(l.Text, "Cannot access memory")) {
+					t.Errorf("%s: %s: %s = %s, want %s", who, f.Function, l.Name, l.Text, want[l.Name])
+				}
+			}
+		}
+		if n != len(wants) {
+			t.Errorf("%s: %d functions are known, want %d: %s", who, n, len(wants), text)
+		}
+	}
+	if got, _, err := command("attach", strconv.Itoa(p.PID), "--frame", "leaf", "--print", "counter"); err != nil || !strings.Contains(got, "counter = 77") {
+		t.Errorf("counter: %v %s", err, got)
+	}
+}
