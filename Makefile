@@ -33,6 +33,9 @@ SOAK     ?= 20000
 PATIENCE := 1h
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
+# A new machine installs its updates by itself, and has apt locked meanwhile.
+APT_WAIT := -o DPkg::Lock::Timeout=600
+
 # Programs that the tests run, and the Debian packages that have them.
 TOOLS    := gcc g++ curl gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
             aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc aarch64-linux-gnu-g++ s390x-linux-gnu-g++ \
@@ -177,7 +180,7 @@ hosts: deps
 # the s390x machine in a package of its own.
 system: deps
 	@command -v qemu-system-aarch64 >/dev/null && command -v qemu-system-s390x >/dev/null && command -v qemu-system-x86_64 >/dev/null || { \
-		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q"; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) -q"; \
 		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc qemu-system-x86; \
 		command -v qemu-system-s390x >/dev/null || $$apt install -y --no-install-recommends qemu-system-s390x; }
 	CGO_ENABLED=0 $(GO) test -tags system -v -count=1 -timeout 3h ./internal/systemtest
@@ -189,7 +192,7 @@ deps:
 	if [ -n "$$missing" ]; then \
 		echo "installing what the tests need:$$missing"; \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
-		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)') || \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) install -qy --no-install-recommends $(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)') || \
 		echo "make test: cannot install$$missing: tests that need them are skipped"; \
 	fi
 	@sh internal/bench/sframe/libsframe.sh .cache/libsframe || echo "make test: NOT TESTED against libsframe"
