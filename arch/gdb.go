@@ -20,6 +20,9 @@ type GDB struct {
 	Parts map[string][]string
 	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
 	SystemCall string
+	// X87Status is the register of stubs whose bits 11 to 13 have the number of the x87's register that is the top of its stack;
+	// "" if there is none.
+	X87Status string
 	// Settable are the bits of registers, by the names of stubs, that a debugger's write sets: the kernel or the processor
 	// keeps other bits of flags. A register of which no bit is settable only tells of what has happened.
 	Settable map[string]uint64

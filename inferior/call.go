@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -165,6 +166,12 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 	}
 	if err := c.write(call.SP, call.Stack); err != nil {
 		return nil, err
+	}
+	m, marks := t.(X87Marker)
+	if marks && slices.ContainsFunc(where.Pieces, func(p abi.Piece) bool { return a.IsX87(p.Reg) }) {
+		if err := m.MarkX87(); err != nil {
+			return nil, err
+		}
 	}
 	if err := begin(t, call.Registers, fn); err != nil {
 		return nil, err

@@ -75,6 +75,14 @@ type Beginner interface {
 	Begin(registers []abi.Register, pc uint64) error
 }
 
+// X87Marker is a Thread that finds out how its registers of the x87 are numbered.
+type X87Marker interface {
+	Thread
+	// MarkX87 is called before a function runs that returns a number in such a register: ReadRegister finds it behind. The
+	// thread's state was saved.
+	MarkX87() error
+}
+
 // Resume says which threads run, and how.
 type Resume struct {
 	Thread Thread // that is resumed in any case; it is nil if all are resumed alike

@@ -19,6 +19,7 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 		Aliases:    map[string]string{"rflags": "eflags"}, // lldb-server's
 		Parts:      parts(),
 		SystemCall: "orig_rax",
+		X87Status:  "fstat",
 		Settable:   x86.Settable(),
 	}
 })

@@ -21,6 +21,7 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			arch.GDBRegisters(32, "mxcsr")),
 		Parts:      parts(),
 		SystemCall: "orig_eax",
+		X87Status:  "fstat",
 		Settable:   x86.Settable(),
 	}
 })

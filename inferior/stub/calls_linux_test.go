@@ -93,6 +93,35 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// A process of 32-bit x86 calls functions, too, and says what has ended one. It returns floating-point numbers in the x87's registers.
+func TestCalls386(t *testing.T) {
+	p := build(t, "386")
+	held := dial(t, p.serve(t), remote.Options{})
+	th := p.to(t, held, "main")
+	c, err := inferior.NewCaller(held, th)
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := &abi.Type{Kind: abi.Integer, Size: 4, Signed: true}
+	args := []abi.Value{{Type: word, Bytes: []byte{40, 0, 0, 0}}, {Type: word, Bytes: []byte{0xfe, 0xff, 0xff, 0xff}}}
+	b, err := c.Call(t.Context(), p.symbols["add"], &abi.Func{Result: word, Params: []*abi.Type{word, word}}, args)
+	if err != nil || !slices.Equal(b, []byte{38, 0, 0, 0}) {
+		t.Errorf("add(40, -2): %x, %v", b, err)
+	}
+	b, err = c.Call(t.Context(), p.symbols["half"], &abi.Func{Result: double, Params: []*abi.Type{double}}, []abi.Value{number(held, double, math.Float64bits(3))})
+	if err != nil || math.Float64frombits(held.Arch().Order.Uint64(b)) != 1.5 {
+		t.Errorf("half(3): %x, %v", b, err)
+	}
+	var undone *inferior.CallError
+	_, err = c.Call(t.Context(), p.symbols["crash"], &abi.Func{Result: word}, nil)
+	if !errors.As(err, &undone) || undone.Event.TID != th.ID() {
+		t.Fatalf("crash(): %v", err)
+	}
+	if s := undone.Event.Signal; s.Number != 11 || s.Own || !s.HasAddress || s.Address != 8 {
+		t.Errorf("crash(), which reads at 8: %+v", s)
+	}
+}
+
 func variable(t *testing.T, p *stub.Process, addr uint64) uint64 {
 	t.Helper()
 	b := make([]byte, 8)

@@ -12,6 +12,7 @@ import (
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/i386"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/stub"
@@ -54,6 +55,8 @@ func buildProgram(t *testing.T, processor, source string) *program {
 		gdbtest.File(t, "/usr/"+g.Triple+"/lib/libc.a")
 		cc := gdbtest.Tool(t, g.Triple+"-gcc")
 		p.path = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), append([]string{cc}, flags...)...)
+	} else if processor == "386" {
+		p.path = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), append([]string{gdbtest.Compiler386(t)}, flags...)...)
 	} else {
 		gdbtest.NeedAMD64(t)
 		p.path = gdbtest.Build(t, source, flags...)
@@ -154,7 +157,7 @@ func pc(t *testing.T, p *stub.Process, th inferior.Thread) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Arch().Order.Uint64(b)
+	return p.Arch().Word(b)
 }
 
 // to runs to a function, by a breakpoint that is gone then.

@@ -1,8 +1,7 @@
 package stub
 
 import (
-	"encoding/binary"
-
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
 )
 
@@ -14,10 +13,13 @@ const (
 	siKernel = 0x80
 )
 
-// signal reads a siginfo_t of 64-bit Linux: si_signo, si_errno, si_code, padding, then si_addr of a fault, or
-// si_pid of a sender. If there is none, the process is taken to have brought the signal upon itself.
-func signal(number int, info []byte, order binary.ByteOrder, pid int) inferior.Signal {
-	s := inferior.Signal{Number: number, Own: true}
+// signal reads a siginfo_t of Linux: si_signo, si_errno, si_code, padding up to a multiple of a word, then si_addr of a fault,
+// or si_pid of a sender. If there is none, the process is taken to have brought the signal upon itself.
+func signal(number int, info []byte, a *arch.Arch, pid int) inferior.Signal {
+	s, order, at := inferior.Signal{Number: number, Own: true}, a.Order, 12
+	if a.PtrSize == 8 {
+		at = 16
+	}
 	if len(info) < 24 || int(order.Uint32(info)) != number {
 		return s
 	}
@@ -25,10 +27,10 @@ func signal(number int, info []byte, order binary.ByteOrder, pid int) inferior.S
 	const sigill, sigbus, sigfpe, sigsegv = 4, 7, 8, 11
 	switch {
 	case s.Code == siUser || s.Code == siQueue || s.Code == siTkill:
-		s.Sender = int(int32(order.Uint32(info[16:])))
+		s.Sender = int(int32(order.Uint32(info[at:])))
 		s.Own = s.Sender == pid
 	case s.Code > 0 && s.Code != siKernel && (number == sigill || number == sigbus || number == sigfpe || number == sigsegv):
-		s.Address, s.HasAddress = order.Uint64(info[16:]), true
+		s.Address, s.HasAddress = a.Word(info[at:]), true
 	}
 	return s
 }

@@ -25,9 +25,13 @@ type Thread struct {
 	// at a breakpoint.
 	passing *passing
 	before  *remote.State // what its registers were before they were written; nil if none was since it ran
+	marked  bool          // see MarkX87
 }
 
-var _ inferior.Thread = (*Thread)(nil)
+var (
+	_ inferior.Thread    = (*Thread)(nil)
+	_ inferior.X87Marker = (*Thread)(nil)
+)
 
 type passing struct{ pc, sp uint64 }
 
@@ -36,6 +40,7 @@ type saved struct {
 	pending int
 	ran     int
 	mayPass bool
+	marked  bool
 }
 
 // Registers implements [inferior.Thread].
@@ -50,6 +55,12 @@ func (t *Thread) Registers(r *arch.Registers) error {
 func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	if err := t.process.ready(); err != nil {
 		return err
+	}
+	if t.marked && t.process.Arch().IsX87(r) {
+		var err error
+		if r, err = t.x87(r); err != nil {
+			return err
+		}
 	}
 	return t.Thread.ReadRegister(r, offset, b)
 }
@@ -80,7 +91,8 @@ func (t *Thread) Save() error {
 	if err != nil {
 		return err
 	}
-	t.saved = append(t.saved, saved{s, t.pending, t.ran, t.mayPass})
+	t.saved = append(t.saved, saved{s, t.pending, t.ran, t.mayPass, t.marked})
+	t.marked = false
 	return nil
 }
 
@@ -97,7 +109,7 @@ func (t *Thread) Restore() error {
 		return err
 	}
 	t.saved, t.pending = t.saved[:len(t.saved)-1], last.pending
-	t.ran, t.mayPass, t.passing, t.before = last.ran, last.mayPass, nil, nil
+	t.ran, t.mayPass, t.marked, t.passing, t.before = last.ran, last.mayPass, last.marked, nil, nil
 	return nil
 }
 
@@ -122,21 +134,17 @@ func (t *Thread) setRegister(r trad.Reg, v uint64) error {
 	return t.WriteRegister(r, 0, t.process.word(v))
 }
 
-// register returns a register of 64 bits.
+// register returns a register that has an address or an integer.
 func (t *Thread) register(r trad.Reg) (uint64, error) {
 	a := t.process.Arch()
 	b, err := inferior.RegisterBytes(t, r, a.PtrSize)
 	if err != nil {
 		return 0, err
 	}
-	return a.Order.Uint64(b), nil
+	return a.Word(b), nil
 }
 
-func (p *Process) word(v uint64) []byte {
-	b := make([]byte, 8)
-	p.Arch().Order.PutUint64(b, v)
-	return b
-}
+func (p *Process) word(v uint64) []byte { return p.Arch().AppendWord(nil, v) }
 
 // CanCall implements [inferior.Thread]. A shadow stack is found if the stub reads files.
 func (t *Thread) CanCall() error {

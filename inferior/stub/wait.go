@@ -273,7 +273,7 @@ func (p *Process) signalled(t *Thread, number int) inferior.Event {
 	if err != nil {
 		info = nil
 	}
-	e.Signal = signal(number, info, p.Arch().Order, p.target.PID)
+	e.Signal = signal(number, info, p.Arch(), p.target.PID)
 	return e
 }
 

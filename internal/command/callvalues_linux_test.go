@@ -86,13 +86,24 @@ func TestCallValues(t *testing.T) {
 	}
 }
 
-// TestRemoteCallValues does the same on other processors, at a stub.
+// TestRemoteCallValues does the same on other processors, at a stub. The first model of amd64 has no AVX.
 func TestRemoteCallValues(t *testing.T) {
-	for _, processor := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
-		t.Run(processor.GOARCH, func(t *testing.T) {
-			gdbtest.File(t, "/usr/"+processor.Triple+"/lib/libc.a")
-			path := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callvalues.c"), gdbtest.Tool(t, processor.Triple+"-gcc"), "-g", "-static")
-			addr := "unix:" + (&guesttest.Guest{Processor: processor, Path: path}).Serve(t)
+	guests := []guesttest.Guest{{Processor: guesttest.ARM64}, {Processor: guesttest.S390X}, {Processor: guesttest.I386}}
+	for _, model := range []string{"Opteron_G1", "Haswell", "EPYC", "max"} {
+		guests = append(guests, guesttest.Guest{Processor: guesttest.AMD64, CPU: model})
+	}
+	for _, guest := range guests {
+		t.Run(guest.GOARCH+guest.CPU, func(t *testing.T) {
+			cc := guest.Triple + "-gcc"
+			if guest.Processor == guesttest.AMD64 {
+				gdbtest.NeedAMD64(t)
+				cc = "gcc"
+			} else {
+				gdbtest.File(t, "/usr/"+guest.Triple+"/lib/libc.a")
+			}
+			path := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callvalues.c"), gdbtest.Tool(t, cc), "-g", "-static")
+			guest.Path = path
+			addr := "unix:" + guest.Serve(t)
 			p, err := stubbed.Dial(t.Context(), addr, remote.Options{Exe: path})
 			if err != nil {
 				t.Fatal(err)
