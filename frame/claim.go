@@ -168,7 +168,7 @@ func (f *Frame) cacheSimple(slot *rowSlot, c *claims, before int64) bool {
 	if c.by > maxWinner || bits&slotSimple == 0 || c.row.Flags&trad.Guess != 0 {
 		return false
 	}
-	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !f.stack.query.mayBeCalled() {
+	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !f.stack.query.MayFollowCall(f.pc) {
 		return false // unwindCached knows nothing of functions that no call has led to
 	}
 	f.keep(slot, c, bits, before)

@@ -8,8 +8,8 @@ import "github.com/sfwalk/sfwalk/trad"
 // contest has THIS frame's guess compete with those of later sniffers. Another guess is better
 //
 //   - if its return address follows a call, and the first one's does not;
-//   - if both find the CFA and the return address in one place, where the frame pointer points to a frame record, and the first
-//     one does not take PREVIOUS's frame pointer from that.
+//   - if both find one frame record, to which the frame pointer points, and only the other one takes PREVIOUS's frame
+//     pointer from there.
 func (f *Frame) contest() {
 	a := f.stack.arch
 	called := f.mayReturn()

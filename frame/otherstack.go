@@ -3,7 +3,6 @@ package frame
 import (
 	"math"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -48,11 +47,7 @@ func (f *Frame) findsChange() bool {
 func (f *Frame) afterCall() bool {
 	s := f.stack
 	pc := s.arch.CodeAddress(f.ra.Bits)
-	if s.arch.AfterCall == nil || pc < arch.MaxCall || !s.modules.IsCode(pc-1) {
-		return false
-	}
-	code := s.query.Read(pc-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || s.arch.AfterCall(code)
+	return s.arch.AfterCall != nil && s.modules.IsCode(pc-1) && s.query.MayFollowCall(pc)
 }
 
 // visited is where the frames of a Stack are, for a walk that has come to a change of stacks.

@@ -24,7 +24,7 @@ const (
 // to intercept the return, does return.
 func (f *Frame) planted() bool {
 	s := f.stack
-	if !f.caller || f.nextSummary().typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
+	if !f.caller || f.nextSummary().typ != Normal || s.modules.Find(f.pc) == nil || f.query().MayFollowCall(f.pc) {
 		return false
 	}
 	lo, by := f.exitsOnward(f.pc)
@@ -36,17 +36,7 @@ func (f *Frame) planted() bool {
 // there. Run-time systems begin a coroutine by a return to its first function.
 func (f *Frame) begins() bool {
 	q := f.query()
-	return f.nextSummary().typ == Normal && !q.mayBeCalled() && q.FunctionBegins(f.pc)
-}
-
-// mayBeCalled reports whether q.PC may be the return address of a call: a call stands before it,
-// or that cannot be told.
-func (q *Query) mayBeCalled() bool {
-	if q.PC < arch.MaxCall || q.Arch.AfterCall == nil {
-		return true
-	}
-	before := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
-	return len(before) < arch.MaxCall || q.Arch.AfterCall(before)
+	return f.nextSummary().typ == Normal && !q.MayFollowCall(f.pc) && q.FunctionBegins(f.pc)
 }
 
 // exitsOnward says how control can leave the function that block is in from PC on. lo is where the
@@ -121,18 +111,19 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	if !ok {
 		return false
 	}
+	by := f.exits(lo, hi, lo)
+	if by != arch.Jumps {
+		return by == 0
+	}
 	// A function that only jumps to another one may end a coroutine so, as D's does, at the end of its memory. The frame
 	// pointer is zero there, or points to that end.
-	by := f.exits(lo, hi, lo)
-	return by == 0 || by == arch.Jumps && f.ra.Lval == InMemory && f.cfa%page == 0 && fp.Known() && (fp.Bits == 0 || fp.Bits == f.cfa)
+	atEnd := f.ra.Lval == InMemory && f.cfa%page == 0
+	return atEnd && fp.Known() && (fp.Bits == 0 || fp.Bits == f.cfa)
 }
 
-// maxArguments is how many arguments of a program are counted.
-const maxArguments = 1 << 12
-
 // startsProgram reports whether THIS is the function at which a file starts, as the kernel or the dynamic linker
-// enters it: by no call, and with the program's arguments on the stack: their number, and as many addresses and a
-// zero. A compiler that does not know that gives the function a table as any other.
+// enters it: by no call, and with the program's arguments on the stack. A compiler that does not know that gives the
+// function a table as any other.
 func (f *Frame) startsProgram() bool {
 	s := f.stack
 	m := f.Module()
@@ -147,18 +138,9 @@ func (f *Frame) startsProgram() bool {
 	if lo, _, ok := f.bounds(f.AddressInBlock()); !ok || lo != entry {
 		return false
 	}
-	sp, size := f.cfa+uint64(s.arch.SPFromCFA)+uint64(s.arch.RAOffset), uint64(s.arch.PtrSize)
-	n, err := s.readWord(sp)
-	if err != nil || n > maxArguments {
-		return false
-	}
-	for i := range n {
-		if at, err := s.readWord(sp + (1+i)*size); err != nil || at <= sp {
-			return false // arguments lie outward of the list
-		}
-	}
-	end, err := s.readWord(sp + (1+n)*size)
-	return err == nil && end == 0
+	list := s.arch.Wrap(f.cfa + uint64(s.arch.SPFromCFA) + uint64(s.arch.RAOffset))
+	_, ok := s.query.Arguments(list, func(uint64) bool { return true })
+	return ok
 }
 
 // exits says how control can leave the function at [lo, hi) from an address in it on. If the

@@ -4,7 +4,49 @@ import (
 	"bytes"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
 )
+
+// FollowsCall reports whether a call stands before ra. known is false if the code there cannot be read.
+func (q *Query) FollowsCall(ra uint64) (follows, known bool) {
+	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
+	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil {
+		return false, false
+	}
+	return q.Arch.AfterCall(code), true
+}
+
+// MayFollowCall reports whether a call stands before ra, or what stands there cannot be read.
+func (q *Query) MayFollowCall(ra uint64) bool {
+	follows, known := q.FollowsCall(ra)
+	return follows || !known
+}
+
+// CallTarget returns where the call before the return address ra goes. ok is false if the call does not
+// tell, or cannot be read.
+func (q *Query) CallTarget(ra uint64) (to uint64, ok bool) {
+	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
+	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
+		return 0, false
+	}
+	return q.Arch.CallTarget(code, ra)
+}
+
+// LinkRow returns the row of a THIS whose return address is still in the link register, as a guess. Nothing
+// tells how large its frame is: if it may have one inward of the frame record, PREVIOUS's SP is not tracked.
+func (q *Query) LinkRow() trad.Row {
+	a := q.Arch
+	row := trad.Row{
+		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -int32(a.SPFromCFA)},
+		RA:  trad.Rule{Kind: trad.Same},
+		FP:  trad.Rule{Kind: trad.Same},
+	}
+	if a.FrameRecordAnywhere {
+		row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}}
+	}
+	return row
+}
 
 // maxTrampoline is how many bytes of code are compared with those of signal trampolines.
 const maxTrampoline = 16
@@ -16,14 +58,10 @@ func (q *Query) MayReturnTo(pc uint64) bool {
 	if !q.Modules.IsCode(pc-1) && !q.Modules.IsCode(pc) {
 		return false
 	}
-	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
-	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code) {
+	if q.MayFollowCall(pc) || q.FunctionBegins(pc) {
 		return true
 	}
-	if q.FunctionBegins(pc) {
-		return true
-	}
-	code = q.Read(pc, maxTrampoline)
+	code := q.Read(pc, maxTrampoline)
 	for i := range q.Arch.Trampolines {
 		if bytes.HasPrefix(code, q.Arch.Trampolines[i].Code) {
 			return true
@@ -40,11 +78,7 @@ const maxStraight = 64
 // tell where it goes, it goes to the function that THIS is in, or to straight code that ends in a
 // jump, as a run-time system's way into the code that it has made, or a linkage stub.
 func (q *Query) MayHaveLedHere(ra uint64) bool {
-	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
-	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
-		return true
-	}
-	to, ok := q.Arch.CallTarget(code, ra)
+	to, ok := q.CallTarget(ra)
 	if !ok {
 		return true
 	}

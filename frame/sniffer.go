@@ -75,6 +75,15 @@ func (q *Query) Read(addr uint64, n int) []byte {
 	return q.buffer.read[:n]
 }
 
+// Word reads one word of the target's pointer size. ok is false if it cannot be read.
+func (q *Query) Word(addr uint64) (v uint64, ok bool) {
+	p := q.Read(addr, q.Arch.PtrSize)
+	if len(p) < q.Arch.PtrSize {
+		return 0, false
+	}
+	return q.Arch.Word(p), true
+}
+
 // Code returns the code around PC, from PC-CodeBefore to PC+CodeBehind, as much of it as can be read.
 // code[at:] is the code from PC on. It is read once for all sniffers. The caller must not change it;
 // it is valid until a register of This is asked for.

@@ -235,11 +235,11 @@ func (f *winFrame) savedFP(sp uint64) uint64 {
 
 // pointsOutward reports whether the word at an address is the address of one on the stack, outward of sp.
 func (f *winFrame) pointsOutward(at, sp uint64) bool {
-	v, ok := f.word(at)
+	v, ok := f.q.Word(at)
 	if !ok || v < sp {
 		return false
 	}
-	_, ok = f.word(v)
+	_, ok = f.q.Word(v)
 	return ok
 }
 
@@ -273,14 +273,14 @@ func (f *winFrame) search() frame.Answer {
 		return noReturn
 	}
 	first := f.start
-	if v, ok := f.word(first); ok && !w.HasProgram && q.Innermost() && v == q.PC {
+	if v, ok := f.q.Word(first); ok && !w.HasProgram && q.Innermost() && v == q.PC {
 		first += size // a system call has returned, but has left its own return address
 	}
 	if f.at, ok = f.firstReturn(first, wordsAligned); ok {
 		f.guess = f.at != first
 		return frame.Claimed
 	}
-	if v, ok := f.word(f.start); ok && v == 0 {
+	if v, ok := f.q.Word(f.start); ok && v == 0 {
 		f.at = f.start // the stack may end here
 		return frame.Claimed
 	}
@@ -302,7 +302,7 @@ func (f *winFrame) mask() uint64 { return math.MaxUint64 >> (64 - 8*f.q.Arch.Ptr
 func (f *winFrame) firstReturn(from uint64, words int) (at uint64, ok bool) {
 	size := uint64(f.q.Arch.PtrSize)
 	for at = from; words > 0; words-- {
-		v, ok := f.word(at)
+		v, ok := f.q.Word(at)
 		if !ok {
 			return 0, false
 		}
@@ -320,8 +320,8 @@ func (f *winFrame) mayReturnTo(ra uint64) bool {
 	if ra == 0 || !q.Modules.IsCode(ra-1) {
 		return false
 	}
-	if code := q.Read(ra-arch.MaxCall, arch.MaxCall); len(code) == arch.MaxCall && q.Arch.AfterCall != nil {
-		return q.Arch.AfterCall(code)
+	if follows, known := q.FollowsCall(ra); known {
+		return follows
 	}
 	m := q.Modules.Find(ra - 1)
 	if m == nil {
@@ -350,16 +350,4 @@ func (f *winFrame) calleeParams() uint64 {
 	}
 	size, _ := symbols.ParamSize(next.AddressInBlock() - symbols.Base)
 	return size
-}
-
-func (f *winFrame) word(addr uint64) (uint64, bool) {
-	a := f.q.Arch
-	p := f.q.Read(addr, a.PtrSize)
-	if len(p) < a.PtrSize {
-		return 0, false
-	}
-	if a.PtrSize == 4 {
-		return uint64(a.Order.Uint32(p)), true
-	}
-	return a.Order.Uint64(p), true
 }

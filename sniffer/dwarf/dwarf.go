@@ -105,8 +105,8 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f.Start) {
 		return false
 	}
-	code := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
+	follows, _ := q.FollowsCall(q.PC)
+	return !follows
 }
 
 // FunctionStart returns where the FDE that covers q.AddressInBlock begins.

@@ -37,7 +37,7 @@ func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	switch ra := a.CodeAddress(a.Word(p)); {
 	case ra == 0 || !q.Modules.IsCode(ra-1):
 		return trad.Row{}, chainCode
-	case !afterCall(q, ra):
+	case !q.MayFollowCall(ra):
 		return trad.Row{}, chainACall
 	}
 	return trad.Row{

@@ -66,7 +66,7 @@ func follow(q *frame.Query, form arch.FrameRecord, fp, inner uint64) (saved uint
 	case ra == 0 && saved == 0: // the end of the chain
 	case ra == 0 || !q.Modules.IsCode(ra-1):
 		return 0, notCode
-	case !afterCall(q, ra):
+	case !q.MayFollowCall(ra):
 		return 0, notACall
 	case saved != 0 && !a.InnerThan(fp, saved):
 		return 0, chainInward

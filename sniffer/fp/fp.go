@@ -1,7 +1,6 @@
 package fp
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -88,8 +87,8 @@ type Guess struct {
 
 func (*Guess) Name() string { return "fp-guess" }
 
-// Sniff follows the frame record, or the back chain. If frame 0 is a function without a record, the return address in the link
-// register, or at the top of the stack, comes first.
+// Sniff follows the frame record, or the back chain. If frame 0 is a function without a record, the return address
+// in the link register, or at the top of the stack, comes first.
 func (s *Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	row, answer := s.record(q)
 	saved := uint64(0)
@@ -149,11 +148,11 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	case ra == 0 || !q.Modules.IsCode(ra-1):
 		return trad.Row{}, notCode
 	case saved != 0 && saved%size == 0 && !a.InnerThan(fp.Bits, saved) && flags&trad.Guess != 0 &&
-		(q.Module != nil || q.Modules.Find(ra-1) == nil || !afterCall(q, ra)):
+		(q.Module != nil || q.Modules.Find(ra-1) == nil || !q.MayFollowCall(ra)):
 		// Only code made at run time may save such an FP: its caller may keep something else in the
 		// register.
 		return trad.Row{}, chainInward
-	case flags&trad.Guess != 0 && !afterCall(q, ra) &&
+	case flags&trad.Guess != 0 && !q.MayFollowCall(ra) &&
 		(q.Modules.Find(ra-1) != nil || !Records(q, saved, fp.Bits+uint64(a.FrameRecord))):
 		return trad.Row{}, notACall
 	}
@@ -169,16 +168,4 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}}
 	}
 	return row, frame.Claimed
-}
-
-// afterCall reports whether a call stands before ra, or what stands there cannot be read.
-func afterCall(q *frame.Query, ra uint64) bool {
-	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
-}
-
-// called reports whether a call stands before ra.
-func called(q *frame.Query, ra uint64) bool {
-	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
-	return len(code) == arch.MaxCall && q.Arch.AfterCall != nil && q.Arch.AfterCall(code)
 }

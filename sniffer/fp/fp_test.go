@@ -209,8 +209,9 @@ func TestFrameRecords(t *testing.T) {
 	}
 }
 
-// A leaf function leaves its return address in the link register, and its caller's record at the frame pointer, or the back chain at SP
-// (AAPCS64, 6.4.6; s390x ELF ABI, 1.2.2). The register counts only if it leads out of the function, and the record does not have it.
+// A leaf function leaves its return address in the link register, and its caller's record at the frame pointer, or
+// the back chain at SP (AAPCS64, 6.4.6; s390x ELF ABI, 1.2.2). The register counts only if it leads out of the
+// function, and the record does not have it.
 func TestLeaf(t *testing.T) {
 	const near, far, none = 0x1100, 0x40100, 0
 	record := map[uint64]uint64{stackBase + 32: stackBase + 112, stackBase + 40: 0x1200, stackBase + 112: 0, stackBase + 120: 0}

@@ -29,7 +29,7 @@ func Records(q *frame.Query, fp, sp uint64) bool {
 			return saved == 0
 		case !q.Modules.IsCode(ra - 1):
 			return false
-		case afterCall(q, ra):
+		case q.MayFollowCall(ra):
 			return true
 		case q.Modules.Find(ra-1) != nil:
 			return false

@@ -22,19 +22,10 @@ func byLink(q *frame.Query, saved uint64) (row trad.Row, ok bool) {
 	}
 	link := q.This.Register(a.RA)
 	ra := a.CodeAddress(link.Bits)
-	if !link.Known() || ra == 0 || ra == saved || !q.Modules.IsCode(ra-1) || !afterCall(q, ra) || !leadsOut(q, ra) {
+	if !link.Known() || ra == 0 || ra == saved || !q.Modules.IsCode(ra-1) || !q.MayFollowCall(ra) || !leadsOut(q, ra) {
 		return row, false
 	}
-	row = trad.Row{
-		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -int32(a.SPFromCFA)},
-		RA:  trad.Rule{Kind: trad.Same},
-		FP:  trad.Rule{Kind: trad.Same},
-	}
-	if a.FrameRecordAnywhere {
-		row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}} // THIS may have a frame
-	}
-	return row, true
+	return q.LinkRow(), true
 }
 
 // leadsOut reports whether a return address is not in the function that THIS is in. If nothing
@@ -49,41 +40,42 @@ func leadsOut(q *frame.Query, ra uint64) bool {
 	return ra > q.PC+maxFunction || ra+maxFunction < q.PC
 }
 
-// byTop answers for code without a frame record that has pushed nothing, or one word to align the
-// stack: its return address is one of the two innermost words of the stack. It must follow a call that may have led here.
-// Of a caller that counts only if the code belongs to no file, for a compiler at run time may keep
-// frames of its own elsewhere, and use the stack for no more than to come back.
+// byTop answers for code without a frame record that has pushed nothing, or one word to align the stack: its return
+// address is one of the two innermost words of the stack. It must follow a call that may have led here. Of a caller
+// that counts only if the code belongs to no file, for a compiler at run time may keep frames of its own elsewhere,
+// and use the stack for no more than to come back.
 func byTop(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	sp := q.This.Register(a.SP)
 	if a.RAOffset == 0 || !sp.Known() || !q.Modules.IsCode(q.AddressInBlock) || q.Module != nil && !q.Innermost() {
 		return row, false
 	}
-	size, top := uint64(a.PtrSize), uint64(0)
-	for at := uint64(0); at < 2*size; at += size {
-		word := q.Read(sp.Bits+at, a.PtrSize)
-		if len(word) < a.PtrSize {
+	size := uint64(a.PtrSize)
+	top, _ := q.Word(sp.Bits)
+	for cfa := sp.Bits + size; cfa <= sp.Bits+2*size; cfa += size {
+		word, ok := q.Word(cfa - size)
+		if !ok {
 			break
 		}
-		value := a.Word(word)
-		if at == 0 {
-			top = value
+		ra := a.CodeAddress(word)
+		if ra == 0 || !q.Modules.IsCode(ra-1) || q.OnStack(ra) {
+			continue
 		}
-		if ra := a.CodeAddress(value); ra != 0 && q.Modules.IsCode(ra-1) && !q.OnStack(ra) && called(q, ra) && q.MayHaveLedHere(ra) {
-			row = trad.Row{
-				Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
-				CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: int32(at + size)},
-				RA:  trad.Rule{Kind: trad.Saved, Off: -int32(size)},
-			}
-			cfa := sp.Bits + at + size
-			switch fp := q.This.Register(a.FP); {
-			case fp.Known() && outward(q, cfa, fp.Bits): // as far as it can be seen, it is the caller's
-				row.FP = trad.Rule{Kind: trad.Same}
-			case at > 0 && outward(q, cfa, top):
-				row.FP = trad.Rule{Kind: trad.Saved, Off: -2 * int32(size)}
-			}
-			return row, true
+		if follows, _ := q.FollowsCall(ra); !follows || !q.MayHaveLedHere(ra) {
+			continue
 		}
+		row = trad.Row{
+			Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
+			CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: int32(cfa - sp.Bits)},
+			RA:  trad.Rule{Kind: trad.Saved, Off: -int32(size)},
+		}
+		switch fp := q.This.Register(a.FP); {
+		case fp.Known() && outward(q, cfa, fp.Bits): // as far as it can be seen, it is the caller's
+			row.FP = trad.Rule{Kind: trad.Same}
+		case cfa-sp.Bits > size && outward(q, cfa, top): // THIS has pushed it
+			row.FP = trad.Rule{Kind: trad.Saved, Off: -2 * int32(size)}
+		}
+		return row, true
 	}
 	return row, false
 }

@@ -55,7 +55,7 @@ func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Pre
 
 // returnsToCode reports whether a row whose CFA is cfa leads to code, or to what cannot be read.
 func (p *program) returnsToCode(q *frame.Query, cfa uint64, row *trad.Row) bool {
-	ra, ok := p.word(q, row.RA.At(cfa))
+	ra, ok := q.Word(row.RA.At(cfa))
 	return !ok || q.Modules.IsCode(q.Arch.CodeAddress(ra)-1)
 }
 
@@ -67,7 +67,7 @@ func (p *program) judge(q *frame.Query, c *goruntime.Callback, cfa uint64) verdi
 	inner := p.innerCallback(q)
 	if inner != nil {
 		at, _ := inner.CFA()
-		sp, ok := p.word(q, at+uint64(c.Saved))
+		sp, ok := q.Word(at + uint64(c.Saved))
 		switch {
 		case !ok:
 			return unknown
@@ -83,11 +83,11 @@ func (p *program) judge(q *frame.Query, c *goruntime.Callback, cfa uint64) verdi
 	if m == 0 {
 		return givenUp // any thread may run the goroutine: it has no part on a thread's stack
 	}
-	g0, ok := p.word(q, m+uint64(c.G0))
+	g0, ok := q.Word(m + uint64(c.G0))
 	if !ok {
 		return unknown
 	}
-	sp, ok := p.word(q, g0+uint64(l.SP))
+	sp, ok := q.Word(g0 + uint64(l.SP))
 	switch {
 	case !ok:
 		return unknown
@@ -133,22 +133,22 @@ func (p *program) threadOf(q *frame.Query) (m uint64, l goruntime.Layout, ok boo
 			return 0, l, false
 		}
 	}
-	if m, ok = p.word(q, g+uint64(l.M)); !ok || m != 0 {
+	if m, ok = q.Word(g + uint64(l.M)); !ok || m != 0 {
 		return m, l, ok
 	}
 	locked, known := p.Locked()
 	if !known {
 		return 0, l, false
 	}
-	m, ok = p.word(q, g+uint64(locked))
+	m, ok = q.Word(g + uint64(locked))
 	return m, l, ok
 }
 
 // onStackOf reports whether THIS is on the stack of a struct g.
 func (p *program) onStackOf(q *frame.Query, g uint64) bool {
 	sp := q.This.Register(p.m.Arch.SP)
-	lo, ok1 := p.word(q, g+goruntime.StackLo)
-	hi, ok2 := p.word(q, g+goruntime.StackHi)
+	lo, ok1 := q.Word(g + goruntime.StackLo)
+	hi, ok2 := q.Word(g + goruntime.StackHi)
 	return ok1 && ok2 && sp.Known() && sp.Bits >= lo && sp.Bits < hi
 }
 

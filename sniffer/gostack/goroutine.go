@@ -14,8 +14,8 @@ func (p *program) curg(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	if !ok {
 		return 0, l, false
 	}
-	m, ok1 := p.word(q, own+uint64(l.M))
-	g, ok2 := p.word(q, m+uint64(l.Curg))
+	m, ok1 := q.Word(own + uint64(l.M))
+	g, ok2 := q.Word(m + uint64(l.Curg))
 	return g, l, ok1 && ok2
 }
 
@@ -35,13 +35,13 @@ func (p *program) ownG(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	}
 	at := own.Bits + uint64(l.G)
 	if l.GBase != 0 {
-		offset, read := p.word(q, l.GBase+p.Bias)
+		offset, read := q.Word(l.GBase + p.Bias)
 		if !read {
 			return 0, l, false
 		}
 		at += offset
 	}
-	g, ok = p.word(q, at)
+	g, ok = q.Word(at)
 	return g, l, ok
 }
 
@@ -63,7 +63,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a goruntime.Pr
 		return end
 	}
 	word := func(at int64) uint64 {
-		v, read := p.word(q, g+uint64(at))
+		v, read := q.Word(g + uint64(at))
 		ok = ok && read
 		return v
 	}
@@ -109,10 +109,10 @@ func (p *program) fromSystemstack(q *frame.Query, a goruntime.Previous) (row tra
 	if !ok || g == 0 {
 		return row, false
 	}
-	lo, ok1 := p.word(q, g+goruntime.StackLo)
-	hi, ok2 := p.word(q, g+goruntime.StackHi)
-	sp, ok3 := p.word(q, g+uint64(l.SP))
-	pc, ok4 := p.word(q, g+uint64(l.PC))
+	lo, ok1 := q.Word(g + goruntime.StackLo)
+	hi, ok2 := q.Word(g + goruntime.StackHi)
+	sp, ok3 := q.Word(g + uint64(l.SP))
+	pc, ok4 := q.Word(g + uint64(l.PC))
 	if !ok1 || !ok2 || !ok3 || !ok4 || sp < lo || sp >= hi || goruntime.Base(p.Name(pc-p.Bias)) != "runtime.systemstack_switch" {
 		return row, false
 	}

@@ -1,7 +1,6 @@
 package gostack
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/trad"
@@ -33,9 +32,6 @@ func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answe
 
 // called reports whether pc follows a call in the program's Go code.
 func (p *program) called(q *frame.Query, pc uint64) bool {
-	if _, ok := p.Table.Find(pc - 1 - p.Bias); !ok {
-		return false
-	}
-	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
+	_, ok := p.Table.Find(pc - 1 - p.Bias)
+	return ok && q.MayFollowCall(pc)
 }

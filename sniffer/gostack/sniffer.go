@@ -147,7 +147,7 @@ func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame
 	case !base.Known():
 		return end, frame.Claimed
 	case row.RA.Kind == trad.Saved:
-		ra, _ = p.word(q, row.RA.At(row.CFA.At(base.Bits)))
+		ra, _ = q.Word(row.RA.At(row.CFA.At(base.Bits)))
 	case row.RA.Kind == trad.Same:
 		ra = q.This.Register(p.m.Arch.RA).Bits
 	}
@@ -157,15 +157,6 @@ func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame
 	}
 	row.Flags |= trad.Once
 	return row, frame.Claimed
-}
-
-// word reads a word of the target's memory.
-func (p *program) word(q *frame.Query, addr uint64) (v uint64, ok bool) {
-	b := q.Read(addr, q.Arch.PtrSize)
-	if len(b) < q.Arch.PtrSize {
-		return 0, false
-	}
-	return q.Arch.Word(b), true
 }
 
 // lost returns the row of a function that has left its caller's stack, if that stack cannot be found.

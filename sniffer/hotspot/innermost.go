@@ -1,7 +1,6 @@
 package hotspot
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -99,8 +98,8 @@ func leads(q *frame.Query, row *trad.Row) bool {
 	if !ok || !q.Modules.IsCode(c.PC.Bits-1) {
 		return false
 	}
-	code := q.Read(c.PC.Bits-arch.MaxCall, arch.MaxCall)
-	return len(code) == arch.MaxCall && q.Arch.AfterCall != nil && q.Arch.AfterCall(code)
+	follows, _ := q.FollowsCall(c.PC.Bits)
+	return follows
 }
 
 // callStub returns the row of the stub by which C++ has called Java. It takes the row from the stub's way

@@ -155,16 +155,7 @@ func (x *scanner) link(sp uint64, stack []byte) (trad.Row, bool) {
 			}
 		}
 	}
-	r := trad.Row{
-		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -int32(a.SPFromCFA)},
-		RA:  trad.Rule{Kind: trad.Same},
-		FP:  trad.Rule{Kind: trad.Same},
-	}
-	if a.FrameRecordAnywhere {
-		r.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}} // THIS may have a frame
-	}
-	return r, true
+	return q.LinkRow(), true
 }
 
 func (x *scanner) rank(ra uint64) rank {
@@ -172,17 +163,13 @@ func (x *scanner) rank(ra uint64) rank {
 	if ra == 0 || !q.Modules.IsCode(ra-1) {
 		return none
 	}
-	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
-	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil {
+	switch follows, known := q.FollowsCall(ra); {
+	case !known:
 		return x.unread(ra)
-	}
-	if !q.Arch.AfterCall(code) {
+	case !follows:
 		return none
 	}
-	if q.Arch.CallTarget == nil {
-		return untold
-	}
-	to, ok := q.Arch.CallTarget(code, ra)
+	to, ok := q.CallTarget(ra)
 	if !ok {
 		return untold
 	}

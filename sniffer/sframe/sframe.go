@@ -149,7 +149,7 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if _, is := q.InThunk(row); is {
 		return trad.Row{}, inThunk
 	}
-	if q.Arch.ThunkBegins != nil && row.CFA.Kind == trad.InReg && row.CFA.Off == 2*int32(q.Arch.PtrSize) && s.behindThunk(q, &row) {
+	if s.behindThunk(q, &row) {
 		return trad.Row{}, miscounts
 	}
 	if q.Contradicted(&row) {
@@ -166,8 +166,8 @@ func (s *Section) startsTrampoline(q *frame.Query) bool {
 	if err != nil || !f.Signal || f.Start != q.PC-s.Bias {
 		return false
 	}
-	code := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
+	follows, _ := q.FollowsCall(q.PC)
+	return !follows
 }
 
 // FunctionStart returns the beginning of the function whose FDE covers q.AddressInBlock.

@@ -6,11 +6,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// behindThunk reports whether a row's function has a thunk at row or before it, and the table says that the CFA's offset is two
-// words there. GCC says so of each thunk in a function, and goes on as if it had not said so; see
+// behindThunk reports whether a row's function has a thunk at row or before it, and the table says that the CFA's
+// offset is two words there. GCC says so of each thunk in a function, and goes on as if it had not said so; see
 // cfi.Options.Thunk. A row of this table does not tell what is right: that is in the call frame information.
 func (s *Section) behindThunk(q *frame.Query, row *trad.Row) bool {
 	const call, half = 5 + 2, 16 // bytes of a thunk's call with its loop; of code on both sides
+	if q.Arch.ThunkBegins == nil || row.CFA.Kind != trad.InReg || row.CFA.Off != 2*int32(q.Arch.PtrSize) {
+		return false
+	}
 	f, err := s.FindFDE(row.Lo - s.Bias)
 	if err != nil || f.PCType == sframe.PCMask {
 		return false
