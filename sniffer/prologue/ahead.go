@@ -82,8 +82,8 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last, other trad.Row) {
 // calledAtTop reports whether the word at SP is the return address of a call.
 func calledAtTop(q *frame.Query) bool {
 	sp := q.This.Register(q.Arch.SP)
-	word := q.Read(sp.Bits, q.Arch.PtrSize)
-	return sp.Known() && len(word) == q.Arch.PtrSize && followsCall(q, q.Arch.CodeAddress(q.Arch.Word(word)))
+	top, ok := q.Word(sp.Bits)
+	return sp.Known() && ok && followsCall(q, q.Arch.CodeAddress(top))
 }
 
 // apart reads the code at addr, the target of a jump. Such code is short, and many functions share it as

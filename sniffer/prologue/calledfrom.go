@@ -115,8 +115,7 @@ type fitting struct {
 
 // fits reports whether the code at a return address leads to a caller of its own.
 func (c *callers) fits(at uint64) (fit fitting, ok bool) {
-	there := *c.q
-	there.PC, there.AddressInBlock, there.Module = at, at-1, c.q.Modules.Find(at-1)
+	there := callerAt(c.q, at)
 	fit.start, _, _ = there.FunctionAt(at - 1)
 	for _, table := range c.s.Tables {
 		row, answer := table.Sniff(&there)
@@ -128,7 +127,10 @@ func (c *callers) fits(at uint64) (fit fitting, ok bool) {
 		}
 		to, ok := there.Apply(&row)
 		sp := there.This.Register(there.Arch.SP)
-		if !ok || !sp.Known() || there.Arch.InnerThan(to.CFA+uint64(there.Arch.SPFromCFA), sp.Bits) || to.CFA-sp.Bits > maxFrame {
+		if !ok || !sp.Known() || to.CFA-sp.Bits > maxFrame {
+			return fit, false
+		}
+		if there.Arch.InnerThan(to.CFA+uint64(there.Arch.SPFromCFA), sp.Bits) {
 			return fit, false
 		}
 		fit.cfa, fit.ra = to.CFA, to.PC.Bits
@@ -139,11 +141,18 @@ func (c *callers) fits(at uint64) (fit fitting, ok bool) {
 		if !followsCall(&there, fit.ra) {
 			return fit, false
 		}
-		target, direct := there.Arch.CallTarget(there.Read(fit.ra-arch.MaxCall, arch.MaxCall), fit.ra)
+		target, direct := there.CallTarget(fit.ra)
 		fit.sure = direct && target == fit.start
 		return fit, !direct || fit.sure || there.Modules.Find(target) != there.Module || isStub(&there, target)
 	}
 	return fit, false
+}
+
+// callerAt returns the query for a caller of THIS that goes on at ra, by tables alone: q.This stays THIS.
+func callerAt(q *frame.Query, ra uint64) frame.Query {
+	caller := *q
+	caller.PC, caller.AddressInBlock, caller.Module = ra, ra-1, q.Modules.Find(ra-1)
+	return caller
 }
 
 // isStub reports whether addr is in a linkage stub.

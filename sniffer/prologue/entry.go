@@ -103,58 +103,37 @@ func isProgram(m *target.Module, im *elfimage.Image) bool {
 	return false
 }
 
-// Bounds of what the kernel puts on the stack of a new process.
-const (
-	maxArguments = 1 << 12 // strings, the environment's too
-	maxStrings   = 8 << 20 // bytes, from the pointers to the last string
-)
+// maxStrings is how many bytes may lie between the pointers to a new process's strings and the last string.
+const maxStrings = 8 << 20
 
 // isArguments reports whether the number of the program's arguments is at addr, as the kernel leaves it: pointers to as
 // many strings follow, a zero, pointers to the strings of the environment, a zero, and the auxiliary vector. The
 // strings lie behind that, in the same order. The vector must name the module.
 func isArguments(q *frame.Query, im *elfimage.Image, bias, addr uint64) bool {
-	a, word := q.Arch, uint64(q.Arch.PtrSize)
-	read := func() (v uint64, ok bool) {
-		p := q.Read(addr, int(word))
-		addr += word
-		if uint64(len(p)) < word {
-			return 0, false
-		}
-		return a.Word(p), true
+	word := uint64(q.Arch.PtrSize)
+	last := addr + word
+	inOrder := func(str uint64) bool {
+		ok := str > last && str-last <= maxStrings
+		last = str
+		return ok
 	}
-	count, ok := read()
-	if !ok || count == 0 || count > maxArguments {
+	n, ok := q.Arguments(addr, inOrder)
+	if !ok || n == 0 {
 		return false
 	}
-	last, ends := addr, 0
-	for i := uint64(0); ends < 2; i++ {
-		v, ok := read()
+	addr += (n + 2) * word
+	for i := 0; ; i++ {
+		str, ok := q.Word(addr)
+		addr += word
 		switch {
-		case !ok && i > count:
+		case !ok:
 			return true // the copy of the stack ends here
-		case !ok || i > 2*maxArguments || ends == 0 && (v == 0) != (i == count):
+		case str == 0:
+			return isVector(q, im, bias, addr)
+		case i == 2*frame.MaxArguments || !inOrder(str):
 			return false
-		case v == 0:
-			ends++
-		case v <= last || v-last > maxStrings:
-			return false
-		default:
-			last = v
 		}
 	}
-	for range maxVector {
-		typ, ok := read()
-		v, also := read()
-		switch {
-		case !ok || !also:
-			return true
-		case typ == 0:
-			return false
-		case typ == vectorEntry && v == im.Entry+bias, typ == vectorBase && v == q.Module.Lo():
-			return true
-		}
-	}
-	return false
 }
 
 // The auxiliary vector (elf.h).
@@ -164,10 +143,29 @@ const (
 	maxVector   = 256 // many times the number of its entries
 )
 
+// isVector reports whether an auxiliary vector that names the module is at addr.
+func isVector(q *frame.Query, im *elfimage.Image, bias, addr uint64) bool {
+	word := uint64(q.Arch.PtrSize)
+	for range maxVector {
+		typ, ok := q.Word(addr)
+		v, also := q.Word(addr + word)
+		switch {
+		case !ok || !also:
+			return true // the copy of the stack ends here
+		case typ == 0:
+			return false
+		case typ == vectorEntry && v == im.Entry+bias, typ == vectorBase && v == q.Module.Lo():
+			return true
+		}
+		addr += 2 * word
+	}
+	return false
+}
+
 // atEntry answers for a caller that is the code at an entry point, such as the dynamic linker's. That code
 // has no table, and no symbol if the file is stripped. Its calls may also stand behind another symbol.
 func atEntry(q *frame.Query) (trad.Row, bool) {
-	if q.Innermost() || q.Module == nil || q.Arch.ReadReached == nil {
+	if q.Module == nil || q.Arch.ReadReached == nil {
 		return trad.Row{}, false
 	}
 	im, bias, err := q.Module.Image()

@@ -1,7 +1,6 @@
 package prologue
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -34,21 +33,13 @@ func leads(q *frame.Query, row *trad.Row) lead {
 
 // followsCall reports whether a call stands before pc, which is code, or that cannot be told.
 func followsCall(q *frame.Query, pc uint64) bool {
-	if !q.Modules.IsCode(pc - 1) {
-		return false
-	}
-	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
+	return q.Modules.IsCode(pc-1) && q.MayFollowCall(pc)
 }
 
 // entered returns the beginning of the function that the call before the return address ra calls, or 0 if
 // the call does not tell. ok is false then, and if PC is before that function, or too far away to be in it.
 func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
-	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
-	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
-		return 0, false
-	}
-	if start, ok = q.Arch.CallTarget(code, ra); !ok {
+	if start, ok = q.CallTarget(ra); !ok {
 		return 0, false
 	}
 	return start, q.AddressInBlock >= start && q.AddressInBlock-start <= maxFunction
@@ -57,9 +48,9 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 // maxFrame bounds the frame of a function that no table describes, in bytes.
 const maxFrame = 1 << 24
 
-// fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row leads
-// outward on the stack, and to a good return address. A function may return there (see frame.Query.MayReturnTo), or it is
-// in code that belongs to no file, and the caller's frame record leads on (see Sniffer.Records).
+// fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row leads outward on
+// the stack, and to a good return address. A function may return there (see frame.Query.MayReturnTo), or it is in
+// code that belongs to no file, and the caller's frame record leads on (see Sniffer.Records).
 func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
 	if !q.Innermost() && a.RA != a.PC && row.RA.Kind == trad.Same {

@@ -33,13 +33,20 @@ func (s *Sniffer) byFrame(q *frame.Query) (row trad.Row, ok bool) {
 	return row, finds
 }
 
-// refined returns the first of the other guesses that has the caller and the frame pointer of the frame record, or else
+// refined returns the first of the other guesses (those whose Len is not 0) that has the caller and the frame pointer of the frame record, or else
 // the record's own row. A function that has aligned its stack keeps a copy of its return address in the record: the CFA
 // lies further out, and its code knows where.
 func refined(q *frame.Query, framed trad.Row, guesses []trad.Row) trad.Row {
 	want, ok := q.Apply(&framed)
+	if !ok || !want.FP.Known() {
+		return framed
+	}
 	for i := range guesses {
-		if c, is := q.Apply(&guesses[i]); ok && is && c.PC.Bits == want.PC.Bits && c.FP.Known() && want.FP.Known() && c.FP.Bits == want.FP.Bits {
+		if guesses[i].Len == 0 {
+			continue
+		}
+		c, ok := q.Apply(&guesses[i])
+		if ok && c.PC.Bits == want.PC.Bits && c.FP.Known() && c.FP.Bits == want.FP.Bits {
 			return guesses[i]
 		}
 	}

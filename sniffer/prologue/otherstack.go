@@ -94,7 +94,9 @@ func innermost(q *frame.Query) (inner *frame.Frame, sp uint64) {
 // fromBase makes a row of a way out that finds the other stack by a register, whose value in THIS is base.
 // here is where the stack of THIS is. ok is true if the row leads elsewhere, to a return address that
 // follows a call, and if the frame pointer is 0 or leads outward from there.
-func fromBase(q *frame.Query, way *trad.Row, at values.SavedSP, base uint64, here extent) (row trad.Row, ra uint64, ok bool) {
+func fromBase(
+	q *frame.Query, way *trad.Row, at values.SavedSP, base uint64, here extent,
+) (row trad.Row, ra uint64, ok bool) {
 	a := q.Arch
 	var word [8]byte
 	if n, _ := q.Memory.ReadMemory(base+uint64(int64(at.Off)), word[:a.PtrSize]); n < a.PtrSize {

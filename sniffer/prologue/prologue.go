@@ -3,7 +3,6 @@ package prologue
 import (
 	"iter"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -49,6 +48,7 @@ const (
 	readOver = 32
 )
 
+// Sniff answers at once where no code can be read, or need be. Else it looks for evidence, see [kinds].
 func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if row, answer, is := s.kernelPage(q); is {
@@ -66,107 +66,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if !q.MaySearch() {
 		return trad.Row{}, searched
 	}
-	row, answer := function(q)
-	lead := nowhere
-	if answer == frame.Claimed {
-		if lead = leads(q, &row); lead == nowhere {
-			row, answer = trad.Row{}, notCalled
-		}
-	}
-	if answer == frame.Claimed && row.Flags&trad.Guess == 0 && lead == caller {
-		return row, answer
-	}
-	if q.Innermost() {
-		if row, ok := stub(q); ok {
-			return row, frame.Claimed
-		}
-		if row, ok := popped(q); ok {
-			return row, frame.Claimed
-		}
-		thunk, is, ok := replaced(q)
-		if ok {
-			return thunk, frame.Claimed
-		}
-		row, out := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC)
-		if out != 0 && !is && out&(arch.ByJump|arch.TearsDown) != arch.ByJump && leads(q, &row) == caller {
-			return row, frame.Claimed
-		}
-		if row, ok := unnamedStub(q); ok && answer == noFunction {
-			return row, frame.Claimed
-		}
-	}
-	if q.SearchedInVain() {
-		if begun, ok := atEntry(q); ok {
-			return begun, frame.Claimed
-		}
-		row.Flags |= trad.Guess
-		return row, answer
-	}
-	way, last, other := s.ahead(q)
-	if way.Len != 0 && way.Flags&trad.Guess == 0 {
-		return way, frame.Claimed
-	}
-	if last.Len != 0 && !q.Innermost() {
-		if fp := q.This.Register(a.FP); fp.Known() && fp.Bits == 0 {
-			return last, frame.Claimed // code that begins a thread puts a zero there
-		}
-	}
-	called, ok := s.byCall(q)
-	if ok && called.Flags&trad.Guess == 0 {
-		return called, frame.Claimed
-	}
-	if other.Len != 0 {
-		return other, frame.Claimed
-	}
-	if begun, ok := s.byTables(q); ok {
-		return begun, frame.Claimed
-	}
-	guesses := make([]trad.Row, 0, 3) // the best first
-	if answer == frame.Claimed && lead == caller {
-		guesses = append(guesses, row)
-	}
-	if ok {
-		guesses = append(guesses, called)
-	}
-	if way.Len != 0 {
-		guesses = append(guesses, way)
-	}
-	if framed, ok := s.byFrame(q); ok {
-		return refined(q, framed, guesses), frame.Claimed
-	}
-	if len(guesses) > 0 {
-		return guesses[0], frame.Claimed
-	}
-	if q.Innermost() {
-		if tail, ok := s.tail(q); ok && (answer == noFunction || answer == noModule || answer == tooFar) {
-			return tail, frame.Claimed
-		}
-		if shared, ok := s.byNeighbours(q); ok {
-			return shared, frame.Claimed
-		}
-		q.NoteSearchedInVain()
-		row.Flags |= trad.Guess // its return address is 0
-		return row, answer
-	}
-	if last.Len != 0 {
-		last.Flags |= trad.Guess
-		return last, frame.Claimed
-	}
-	if guess, ok := s.byAlignment(q); ok {
-		return guess, frame.Claimed
-	}
-	if rounded, ok := s.byRounding(q); ok {
-		return rounded, frame.Claimed
-	}
-	if shared, ok := s.byNeighbours(q); ok {
-		return shared, frame.Claimed
-	}
-	if begun, ok := atEntry(q); ok {
-		return begun, frame.Claimed
-	}
-	q.NoteSearchedInVain()
-	row.Flags |= trad.Guess
-	return row, answer
+	return (&search{s: s, q: q}).run()
 }
 
 // function reads the code from the function's symbol on.
@@ -234,20 +134,16 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 		if !sp.Known() {
 			return trad.Row{}, notAvailable
 		}
-		p := q.Read(sp.Bits, a.PtrSize)
-		if len(p) < a.PtrSize {
+		v, ok := q.Word(sp.Bits)
+		if !ok {
 			return trad.Row{}, noCaller
 		}
-		ra = frame.Value{Bits: a.Word(p), Lval: frame.InMemory}
+		ra = frame.Value{Bits: v, Lval: frame.InMemory}
 	}
 	if !ra.Known() {
 		return trad.Row{}, notAvailable
 	}
-	pc := a.CodeAddress(ra.Bits)
-	if !q.Modules.IsCode(pc - 1) {
-		return trad.Row{}, noCaller
-	}
-	if code := q.Read(pc-arch.MaxCall, arch.MaxCall); len(code) == arch.MaxCall && a.AfterCall != nil && !a.AfterCall(code) {
+	if !followsCall(q, a.CodeAddress(ra.Bits)) {
 		return trad.Row{}, noCaller
 	}
 	return row, frame.Claimed

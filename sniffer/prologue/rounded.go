@@ -1,7 +1,6 @@
 package prologue
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -21,7 +20,7 @@ const (
 // lead to a call of the caller. If several count, none does. The row is a guess.
 func (s *Sniffer) byRounding(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
-	if a.ReadRounded == nil || q.Innermost() {
+	if a.ReadRounded == nil {
 		return row, false
 	}
 	buffer := buffers.Get().(*[before + behind]byte)
@@ -68,12 +67,11 @@ func (s *Sniffer) calledOutward(q *frame.Query, row *trad.Row) bool {
 	if !ok || !aligned(q, cfa) || !followsCall(q, ra) {
 		return false
 	}
-	to, direct := a.CallTarget(q.Read(ra-arch.MaxCall, arch.MaxCall), ra)
+	to, direct := q.CallTarget(ra)
 	if direct && !q.MayHaveLedHere(ra) && !q.JumpsOn(to) {
 		return false
 	}
-	there := *q
-	there.PC, there.AddressInBlock, there.Module = ra, ra-1, q.Modules.Find(ra-1)
+	there := callerAt(q, ra)
 	for _, table := range s.Tables {
 		outer, answer := table.Sniff(&there)
 		switch {
@@ -85,15 +83,12 @@ func (s *Sniffer) calledOutward(q *frame.Query, row *trad.Row) bool {
 			return false // it takes registers that THIS may have changed
 		}
 		at := cfa + uint64(int64(a.SPFromCFA)+int64(outer.CFA.Off)+int64(outer.RA.Off))
-		word := q.Read(at, a.PtrSize)
-		if len(word) < a.PtrSize {
+		word, ok := q.Word(at)
+		back := a.CodeAddress(word)
+		if !ok || !followsCall(q, back) {
 			return false
 		}
-		back := a.CodeAddress(a.Word(word))
-		if !followsCall(q, back) {
-			return false
-		}
-		to, direct = a.CallTarget(q.Read(back-arch.MaxCall, arch.MaxCall), back)
+		to, direct = q.CallTarget(back)
 		lo, _, known := q.FunctionAt(ra - 1)
 		return !direct || !known || to == lo || q.Modules.Find(to) != there.Module || isStub(q, to) || q.Passes(to)
 	}
