@@ -3,8 +3,8 @@ package calling
 import (
 	"context"
 	"fmt"
+	"strings"
 
-	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/value"
 )
@@ -14,12 +14,17 @@ type called struct {
 	addr uint64
 	of   *value.Type // the function's type; nil if it is not known
 	this *Value      // of a method: the object's address, its first argument
-	as   *function   // of a method: how its class declares it; what a table of virtual methods has may adjust the object's address first
+	// known is what debug information tells of the function; nil if it tells nothing. Of a virtual method, it is as
+	// the class declares it: the code in the object's table may adjust the object's address first.
+	known *function
 }
 
-// callee evaluates what is called, if it is no function that symbol tables name.
+// callee evaluates what is called.
 func (e *Evaluator) callee(ctx context.Context, n *expression.Node) (to called, err error) {
 	if !e.sees(n) {
+		if n.Kind == expression.Name && !strings.HasPrefix(n.Text, "$") {
+			return e.named(ctx, n)
+		}
 		v, err := e.value(ctx, n, nil)
 		if err != nil {
 			return to, err
@@ -55,7 +60,23 @@ func (e *Evaluator) callee(ctx context.Context, n *expression.Node) (to called, 
 	return to, nil
 }
 
-// method completes the call of a method of an object: its address is the first argument, and tells where a virtual method is.
+// named returns the function that symbol tables name.
+func (e *Evaluator) named(ctx context.Context, n *expression.Node) (to called, err error) {
+	f, err := e.symbol(n)
+	if err != nil {
+		return to, err
+	}
+	if !f.function {
+		return to, e.fail(n.At, n.Text+" is no function")
+	}
+	if f.indirect {
+		f.addr, err = e.resolve(ctx, f.addr)
+	}
+	return called{addr: f.addr}, err
+}
+
+// method completes the call of a method of an object: its address is the first argument, and tells where a virtual
+// method is.
 func (e *Evaluator) method(ctx context.Context, n *expression.Node, to *called) error {
 	known := e.describe(to.addr)
 	if known == nil || !known.method {
@@ -83,13 +104,14 @@ func (e *Evaluator) method(ctx context.Context, n *expression.Node, to *called) 
 	if class.FullName() != t.FullName() { // the method is of a base class
 		offset, ok := baseOffset(t, class.FullName(), 0)
 		if !ok {
-			return e.fail(n.At, fmt.Sprintf("where %s has its base class %s is not known: call the method by the linker's name", t, class))
+			return e.fail(n.At, fmt.Sprintf(
+				"where %s has its base class %s is not known: call the method by the linker's name", t, class))
 		}
 		at += offset
 	}
 	a := e.Process.Arch()
 	this := integerValue(e.model().pointer, class.String()+" *", at, a.Order)
-	to.this, to.as = &this, known
+	to.this, to.known = &this, known
 	if !known.virtual {
 		return nil
 	}
@@ -111,7 +133,8 @@ func (e *Evaluator) method(ctx context.Context, n *expression.Node, to *called) 
 	return nil
 }
 
-// baseOffset returns where a class has one that it is derived from, in bytes; ok is false if it has several, or virtually.
+// baseOffset returns where a class has one that it is derived from, in bytes; ok is false if it has several, or
+// virtually.
 func baseOffset(t *value.Type, name string, depth int) (offset uint64, ok bool) {
 	if depth > maxTypeDepth {
 		return 0, false
@@ -128,12 +151,4 @@ func baseOffset(t *value.Type, name string, depth int) (offset uint64, ok bool) 
 		}
 	}
 	return offset, n == 1
-}
-
-// first returns the arguments of a call that come before those that are written: a method's object.
-func (to *called) first() (list []abi.Value) {
-	if to.this != nil {
-		list = append(list, to.this.Value)
-	}
-	return list
 }

@@ -2,9 +2,7 @@ package calling
 
 import (
 	"context"
-	"debug/dwarf"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
@@ -26,8 +23,8 @@ type Evaluator struct {
 	Caller  *inferior.Caller
 	Exe     string             // the path of the program's module
 	Symbols *symbol.Symbolizer // nil: nothing is known of types
-	// Frames returns the frames of the thread, the innermost first: what names of variables mean. It is nil if no debug information
-	// is used.
+	// Frames returns the frames of the thread, the innermost first: what names of variables mean. It is nil if no
+	// debug information is used.
 	Frames func() []*value.Frame
 	Auxv   []byte // the process's auxiliary vector, which leads to its libraries (getauxval(3))
 	// Notes says what was taken for granted, one sentence each.
@@ -269,169 +266,12 @@ func (e *Evaluator) cast(ctx context.Context, n *expression.Node) (Value, error)
 	return v, nil
 }
 
-// call calls a function.
-func (e *Evaluator) call(ctx context.Context, n *expression.Node, cast *abi.Type) (v Value, err error) {
-	callee := n.Args[0]
-	var f found
-	var to called
-	if callee.Kind == expression.Name && !strings.HasPrefix(callee.Text, "$") && !e.sees(callee) {
-		if f, err = e.symbol(callee); err != nil {
-			return v, err
-		}
-		if !f.function {
-			return v, e.fail(callee.At, callee.Text+" is no function")
-		}
-		if f.indirect {
-			if f.addr, err = e.resolve(ctx, f.addr); err != nil {
-				return v, err
-			}
-		}
-	} else {
-		if to, err = e.callee(ctx, callee); err != nil {
-			if told, ok := e.told(n); ok {
-				return e.passed(told, n.At)
-			}
-			return v, err
-		}
-		f.addr = to.addr
-	}
-	known := to.as
-	if known == nil {
-		known = e.describe(f.addr)
-	}
-	of := &abi.Func{Unprototyped: true, Result: cast}
-	if known != nil {
-		of = known.abi
-		if why := known.vectors(e.Process.Arch()); why != "" {
-			return v, e.fail(callee.At, why)
-		}
-	} else if to.of != nil {
-		if of, err = e.funcOf(to.of); err != nil {
-			return v, e.fail(callee.At, err.Error())
-		}
-	} else if cast == nil {
-		of.Result = intType
-		if callee.Kind == expression.Name {
-			e.Notes = append(e.Notes, fmt.Sprintf("what %s returns is not known: taken for an int; cast it, as in '(long) %s(…)'", callee.Text, callee.Text))
-		}
-	}
-	args, err := e.arguments(ctx, n, of, known, to.first())
-	if err != nil {
-		return v, err
-	}
-	v.Bytes, err = e.Caller.Call(ctx, f.addr, of, args)
-	if errors.Is(err, abi.ErrType) {
-		return v, e.fail(n.At, err.Error())
-	}
-	v.Type = voidType
-	if of.Result != nil {
-		v.Type = of.Result
-	}
-	if known != nil && known.result != nil {
-		v.dwarf, v.TypeName = known.result, known.result.String()
-	}
-	v.of = resultType(to.of)
-	switch {
-	case v.of != nil:
-		v.TypeName = v.of.String()
-	case to.of != nil:
-	case v.dwarf == nil && cast == nil:
-		v.TypeName = "int"
-	}
-	if v.Type.Kind == abi.Void {
-		v.TypeName = "void"
-	}
-	_, isEnum := under(v.dwarf).(*dwarf.EnumType)
-	if err == nil && v.of == nil && (v.Type.Kind == abi.Struct || v.Type.Kind == abi.Union || isEnum) {
-		v.of = e.resultOf(callee)
-	}
-	return v, err
-}
-
-// arguments evaluates the arguments of a call.
-func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.Func, known *function, args []abi.Value) (_ []abi.Value, err error) {
-	given, before := n.Args[1:], len(args)
-	if more := of.Variadic || of.Unprototyped; before+len(given) < len(of.Params) || before+len(given) > len(of.Params) && !more {
-		what := fmt.Sprintf("the function takes %d arguments, not %d", len(of.Params)-before, len(given))
-		if len(of.Params)-before == 1 {
-			what = fmt.Sprintf("the function takes 1 argument, not %d", len(given))
-		}
-		return nil, e.fail(n.At, what)
-	}
-	for i, arg := range given {
-		i += before
-		v, err := e.value(ctx, arg, nil)
-		if err != nil {
-			return nil, err
-		}
-		if v.Type.Kind == abi.Void {
-			return nil, e.fail(arg.At, "an argument without a value")
-		}
-		switch {
-		case i < len(of.Params) && of.Params[i].ByReference:
-			return nil, e.fail(arg.At, "an object of a class whose constructor copies it: only code of the program makes such a copy")
-		case i < len(of.Params) && known != nil && known.refers(i) != nil:
-			v, err = e.referTo(&v, known.refers(i), arg.At)
-		case i < len(of.Params):
-			v, err = e.convert(v, of.Params[i], arg.At)
-		case v.isText || v.elements != nil:
-			v, err = e.convert(v, e.model().pointer, arg.At)
-		}
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, v.Value)
-	}
-	return args, nil
-}
-
-// resolve asks the function at addr for the address of the one that this processor shall use.
-func (e *Evaluator) resolve(ctx context.Context, addr uint64) (uint64, error) {
-	b, err := e.Caller.Call(ctx, addr, &abi.Func{Result: e.model().pointer, Unprototyped: true}, e.resolverArguments())
-	if err != nil {
-		return 0, err
-	}
-	return e.Process.Arch().Word(b), nil
-}
-
-// resolverArguments are what the dynamic linker passes to such a function: the features of the processor, but
-// on amd64.
-func (e *Evaluator) resolverArguments() []abi.Value {
-	a := e.Process.Arch()
-	if !a.ResolverFeatures {
-		return nil
-	}
-	features := linkmap.ParseAuxv(e.Auxv, a)[linkmap.ATHWCap]
-	return []abi.Value{{Type: e.model().ulong, Bytes: putInteger(features, e.model().ulong.Size, a.Order)}}
-}
-
 // order returns the processor's order of bytes.
 func (e *Evaluator) order() byteOrder {
 	if order, ok := e.Process.Arch().Order.(byteOrder); ok {
 		return order
 	}
 	return binary.LittleEndian
-}
-
-// Show writes a value as GDB's call does; "" if there is none.
-func (e *Evaluator) Show(v *Value) string {
-	if v.Type == nil || v.Type.Kind == abi.Void {
-		return ""
-	}
-	if v.isText {
-		return quoteText([]byte(v.text), true)
-	}
-	if v.array != nil {
-		return (&value.Printer{UTF8: true}).Print(v.array)
-	}
-	if v.of != nil {
-		if f := e.shownIn(); f != nil {
-			made := f.Made(v.of, v.Bytes)
-			return (&value.Printer{UTF8: true}).Print(&made)
-		}
-	}
-	s := &shower{order: e.Process.Arch().Order, memory: e.Process.Memory(), longDouble: e.Process.Arch().LongDouble}
-	return s.show(v.dwarf, v.Type, v.Bytes)
 }
 
 // RunsGo reports whether a thread whose PC is pc runs Go code. Its stack is small then, and is moved when it
