@@ -16,11 +16,13 @@ type Header struct {
 	Order binary.ByteOrder
 	Is64  bool
 	PhOff uint64
-	PhNum int // also if e_phnum cannot count them: of processes with more mappings, core files have them in section header 0
+	// PhNum is how many program headers there are, also if e_phnum cannot count them. Then section header 0 does, as
+	// in core files of processes with as many mappings.
+	PhNum int
+	ShOff uint64
 
 	phentsize int
-	many      bool // section header 0 counts them
-	ShOff     uint64
+	many      bool // section header 0 counts the program headers
 	shentsize int
 	shnum     int
 	shstrndx  int
@@ -43,12 +45,15 @@ func ReadHeader(r io.ReaderAt) (h Header, err error) {
 	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
 		h.Order = binary.BigEndian
 	}
+	at := 42 // of e_phentsize; e_phnum, e_shentsize, e_shnum and e_shstrndx follow
 	if h.Is64 {
-		h.PhOff, h.phentsize, h.PhNum = h.Order.Uint64(b[32:]), int(h.Order.Uint16(b[54:])), int(h.Order.Uint16(b[56:]))
-		h.ShOff, h.shentsize, h.shnum, h.shstrndx = h.Order.Uint64(b[40:]), int(h.Order.Uint16(b[58:])), int(h.Order.Uint16(b[60:])), int(h.Order.Uint16(b[62:]))
+		at = 54
+		h.PhOff, h.ShOff = h.Order.Uint64(b[32:]), h.Order.Uint64(b[40:])
 	} else {
-		h.PhOff, h.phentsize, h.PhNum = uint64(h.Order.Uint32(b[28:])), int(h.Order.Uint16(b[42:])), int(h.Order.Uint16(b[44:]))
-		h.ShOff, h.shentsize, h.shnum, h.shstrndx = uint64(h.Order.Uint32(b[32:])), int(h.Order.Uint16(b[46:])), int(h.Order.Uint16(b[48:])), int(h.Order.Uint16(b[50:]))
+		h.PhOff, h.ShOff = uint64(h.Order.Uint32(b[28:])), uint64(h.Order.Uint32(b[32:]))
+	}
+	for i, field := range [...]*int{&h.phentsize, &h.PhNum, &h.shentsize, &h.shnum, &h.shstrndx} {
+		*field = int(h.Order.Uint16(b[at+2*i:]))
 	}
 	h.countMany(r)
 	return h, nil

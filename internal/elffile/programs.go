@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// pnXNum in e_phnum says that section header 0 has the number of program headers, in sh_info (PN_XNUM of elf.h). debug/elf takes it for
-// the number before Go 1.27.
+// pnXNum in e_phnum says that section header 0 has the number of program headers, in sh_info (PN_XNUM of elf.h).
+// debug/elf takes it for the number before Go 1.27.
 const pnXNum = 0xffff
 
-// maxPrograms bounds the program headers that are read. Linux allows a process 65,530 mappings unless it is told otherwise
-// (vm.max_map_count); some systems allow 1,048,576.
+// maxPrograms bounds the program headers that are read. Linux allows a process 65,530 mappings unless it is told
+// otherwise (vm.max_map_count); some systems allow 1,048,576.
 const maxPrograms = 1<<20 + 1<<10
 
 // countMany counts the program headers that e_phnum cannot count.
@@ -47,7 +47,8 @@ func (h *Header) WithoutMany(r io.ReaderAt) io.ReaderAt {
 	return &without{r, [][2]int64{{28, 32}, {44, 46}}}
 }
 
-// Programs returns the program headers of a file of size bytes: those of f, which debug/elf has read through [Header.WithoutMany].
+// Programs returns the program headers of a file of size bytes: those of f, which debug/elf has read through
+// [Header.WithoutMany].
 func (h *Header) Programs(f *elf.File, r io.ReaderAt, size int64) (list []elf.ProgHeader, err error) {
 	if !h.many {
 		for _, p := range f.Progs {
@@ -59,18 +60,22 @@ func (h *Header) Programs(f *elf.File, r io.ReaderAt, size int64) (list []elf.Pr
 	if h.Is64 {
 		least = 56
 	}
-	if h.phentsize < least || h.PhNum > maxPrograms || h.PhOff > uint64(size) || uint64(h.PhNum)*uint64(h.phentsize) > uint64(size)-h.PhOff {
-		return nil, fmt.Errorf("%d program headers of %d bytes each at offset %#x, in a file of %#x bytes", h.PhNum, h.phentsize, h.PhOff, size)
+	length := uint64(h.PhNum) * uint64(h.phentsize)
+	if h.phentsize < least || h.PhNum > maxPrograms || h.PhOff > uint64(size) || length > uint64(size)-h.PhOff {
+		return nil, fmt.Errorf("%d program headers of %d bytes each at offset %#x, in a file of %#x bytes",
+			h.PhNum, h.phentsize, h.PhOff, size)
 	}
-	table, err := ReadPart(r, int64(h.PhOff), uint64(h.PhNum)*uint64(h.phentsize))
+	table, err := ReadPart(r, int64(h.PhOff), length)
 	if err != nil {
 		return nil, fmt.Errorf("program headers: %w", err)
 	}
 	list = make([]elf.ProgHeader, h.PhNum)
 	for i := range list {
-		if list[i] = h.program(table[i*h.phentsize:]); int64(list[i].Off) < 0 || int64(list[i].Filesz) < 0 { // as debug/elf has it
-			return nil, fmt.Errorf("program header %d: %#x bytes at offset %#x", i, list[i].Filesz, list[i].Off)
+		p := h.program(table[i*h.phentsize:])
+		if int64(p.Off) < 0 || int64(p.Filesz) < 0 { // as debug/elf has it
+			return nil, fmt.Errorf("program header %d: %#x bytes at offset %#x", i, p.Filesz, p.Off)
 		}
+		list[i] = p
 	}
 	return list, nil
 }
@@ -79,12 +84,14 @@ func (h *Header) program(b []byte) elf.ProgHeader {
 	o := h.Order
 	if h.Is64 {
 		return elf.ProgHeader{
-			Type: elf.ProgType(o.Uint32(b)), Flags: elf.ProgFlag(o.Uint32(b[4:])), Off: o.Uint64(b[8:]), Vaddr: o.Uint64(b[16:]), Paddr: o.Uint64(b[24:]),
-			Filesz: o.Uint64(b[32:]), Memsz: o.Uint64(b[40:]), Align: o.Uint64(b[48:]),
+			Type: elf.ProgType(o.Uint32(b)), Flags: elf.ProgFlag(o.Uint32(b[4:])), Off: o.Uint64(b[8:]),
+			Vaddr: o.Uint64(b[16:]), Paddr: o.Uint64(b[24:]), Filesz: o.Uint64(b[32:]), Memsz: o.Uint64(b[40:]),
+			Align: o.Uint64(b[48:]),
 		}
 	}
 	word := func(at int) uint64 { return uint64(o.Uint32(b[at:])) }
 	return elf.ProgHeader{
-		Type: elf.ProgType(word(0)), Flags: elf.ProgFlag(word(24)), Off: word(4), Vaddr: word(8), Paddr: word(12), Filesz: word(16), Memsz: word(20), Align: word(28),
+		Type: elf.ProgType(word(0)), Off: word(4), Vaddr: word(8), Paddr: word(12), Filesz: word(16), Memsz: word(20),
+		Flags: elf.ProgFlag(word(24)), Align: word(28),
 	}
 }
