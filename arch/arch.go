@@ -19,8 +19,8 @@ type Arch struct {
 	Order     binary.ByteOrder
 	PtrSize   int     // bytes of an address
 	SFrameABI []uint8 // SFrame ABI/arch identifiers that this descriptor serves
-	// Programs32 is the name of the architecture of the 32-bit programs that kernels of this one may run, too; "" if there is
-	// none. Holds32 says that the threads of these programs can be held and read.
+	// Programs32 is the name of the architecture of the 32-bit programs that kernels of this one may run, too; "" if
+	// there is none. Holds32 says that the threads of these programs can be held and read.
 	Programs32 string
 	Holds32    bool
 	GDB        func() *GDB // the tables are made when they are first asked for
@@ -181,12 +181,13 @@ type Arch struct {
 	// whether a call stands behind the thunk that leads to it, as to a function. ok is false where no thunk is.
 	// It is nil where ThunkBegins is.
 	Thunk func(code []byte, at int) (pushed int32, called, ok bool)
-	// ReturnPushed reports whether straight code pushes a register, and whether it then returns to the address in that, as code
-	// does that changes to another stack. It is nil where calls leave the return address in a register.
+	// ReturnPushed reports whether straight code pushes a register, and whether it then returns to the address in
+	// that, as code does that changes to another stack. It is nil where calls leave the return address in a
+	// register.
 	ReturnPushed func(code []byte) (pushes, returns bool)
-	// ReturnPopped returns the register that holds the return address if code only jumps to where that says, and the code
-	// before it, which before returns, has popped the register from the stack; ok is false if it is otherwise. It is nil where
-	// calls leave the return address in a register.
+	// ReturnPopped returns the register that holds the return address if code only jumps to where that says, and the
+	// code before it, which before returns, has popped the register from the stack; ok is false if it is otherwise.
+	// It is nil where calls leave the return address in a register.
 	ReturnPopped func(code []byte, before func() []byte) (by trad.Reg, ok bool)
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.
@@ -433,8 +434,8 @@ func ByName(name string) *Arch {
 	return find(func(a *Arch) bool { return a.Name == name || slices.Contains(a.Aliases, name) })
 }
 
-// Of32Bits returns the descriptor of the 32-bit programs that a kernel of the architecture runs: its own where it has 32
-// bits; nil if it runs none, or if nothing is known of them.
+// Of32Bits returns the descriptor of the 32-bit programs that a kernel of the architecture runs: its own where it
+// has 32 bits; nil if it runs none, or if nothing is known of them.
 func (a *Arch) Of32Bits() *Arch {
 	switch {
 	case a == nil:

@@ -7,8 +7,8 @@ import (
 
 // GDB is what GDB, and stubs that speak its remote serial protocol, call things of a processor.
 type GDB struct {
-	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and those of LLVM's triples, which
-	// lldb-server writes, "x86_64".
+	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and those of LLVM's
+	// triples, which lldb-server writes, "x86_64".
 	Names []string
 	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
 	// them.

@@ -15,8 +15,8 @@ type WideReg struct {
 	// bytes as it lies in memory. A thread may lack the sets of the last parts: then its register is
 	// narrower.
 	Parts []WidePart
-	// Also says, part for part, where another set has the same bytes: some debuggers' core files have that one alone. Size is
-	// 0 if none has.
+	// Also says, part for part, where another set has the same bytes: some debuggers' core files have that set alone.
+	// Size is 0 if there is no such set.
 	Also []WidePart
 }
 

@@ -14,8 +14,8 @@ type Exception struct {
 	Address uint64 // Windows: of the instruction; Linux: si_addr; macOS: Mach's subcode; LLDB: PC
 	Params  []uint64
 	Context Location // the registers at the exception; those of the thread are the handler's
-	// Words say why LLDB had stopped the thread: "breakpoint 1.1", "signal SIGSEGV: address not mapped to object". They are ""
-	// of other writers, whose codes are the system's.
+	// Words say why LLDB had stopped the thread: "breakpoint 1.1", "signal SIGSEGV: address not mapped to object".
+	// They are "" of other writers, whose codes are the system's.
 	Words string
 }
 
@@ -70,8 +70,8 @@ func (f *File) exception(s Stream) (x Exception, err error) {
 	return x, nil
 }
 
-// addThreads adds the threads that only an exception tells of: LLDB 21 loses the record of a thread whose stack lies in one
-// mapping with another thread's.
+// addThreads adds the threads that only an exception tells of: LLDB 21 loses the record of a thread whose stack
+// lies in one mapping with another thread's.
 func (f *File) addThreads() {
 	listed := make(map[uint32]bool, len(f.Threads))
 	for i := range f.Threads {
@@ -91,8 +91,8 @@ func (f *File) addThreads() {
 // signalWords begin LLDB's words for a signal, whose number is the code then.
 const signalWords = "signal "
 
-// fatal reports whether the exception ends a process: a debugger's stop, a signal that no process dies of and a request for a dump
-// do not.
+// fatal reports whether the exception ends a process: a debugger's stop, a signal that no process dies of and a
+// request for a dump do not.
 func (x *Exception) fatal(s *System) bool {
 	if x.Words != "" && !strings.HasPrefix(x.Words, signalWords) && !strings.HasPrefix(x.Words, "EXC_") {
 		return false
@@ -112,8 +112,8 @@ func (x *Exception) fatal(s *System) bool {
 // Died reports whether the process died of its exception.
 func (f *File) Died() bool { return f.Exception != nil && f.Exception.fatal(&f.System) }
 
-// ContextOf returns where the registers of a thread are: those at its exception, which are the program's own, or else those of the list
-// of threads.
+// ContextOf returns where the registers of a thread are: those at its exception, which are the program's own, or
+// else those of the list of threads.
 func (f *File) ContextOf(t *Thread) Location {
 	if x := f.Exception; x != nil && x.Thread == t.ID && x.Context.Size > 0 {
 		return x.Context

@@ -92,8 +92,8 @@ var linuxSignals = []string{
 	"SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
 }
 
-// harmless reports whether no process dies of a signal of Linux, unless it wants to: a debugger that attaches stops its target by
-// SIGSTOP.
+// harmless reports whether no process dies of a signal of Linux, unless it wants to: a debugger that attaches stops
+// its target by SIGSTOP.
 func harmless(signal uint32) bool {
 	if signal >= uint32(len(linuxSignals)) {
 		return false

@@ -28,8 +28,8 @@ func (f *File) readThreads(s Stream) error {
 	return nil
 }
 
-// dropRepeated drops records of a thread that an earlier record has with the same registers: LLDB 21 writes a thread twice if the stacks
-// of two lie in one mapping.
+// dropRepeated drops records of a thread that an earlier record has with the same registers: LLDB 21 writes a
+// thread twice if the stacks of two lie in one mapping.
 func (f *File) dropRepeated() {
 	type record struct {
 		id      uint32

@@ -34,8 +34,8 @@ type Reader struct {
 	Directory bool
 	Unknown   uint64 // samples that are of none of the events
 	Late      uint64 // records that come too late for their time: the window was too small for the file
-	// Unread counts the records, and the features of the header, that were left out because they could not be read. Where the rest of the file is left
-	// out with one, it counts as one.
+	// Unread counts the records, and the features of the header, that were left out because they could not be read.
+	// Where the rest of the file is left out with one, it counts as one.
 	Unread      uint64
 	FirstUnread error // why the first of them was left out, and where it is
 
@@ -65,8 +65,9 @@ func newReader(order binary.ByteOrder) *Reader {
 	return r
 }
 
-// Read calls visit with all records of the kernel's, in the order of their times. A record is valid until visit returns. The
-// error is visit's, or says that the file cannot be read. A record that is broken is no error: it is left out, and counts as [Reader.Unread].
+// Read calls visit with all records of the kernel's, in the order of their times. A record is valid until visit
+// returns. The error is visit's, or says that the file cannot be read. A record that is broken is no error: it is
+// left out, and counts as [Reader.Unread].
 func (r *Reader) Read(visit func(Record) error) error {
 	r.visit = visit
 	defer func() {
@@ -211,7 +212,8 @@ func (r *Reader) behind(in *buffer, n uint64) error {
 	return r.skip(n)
 }
 
-// unpack takes the records that are compressed in a record. All compressed records are one stream: none can be read after a broken one.
+// unpack takes the records that are compressed in a record. All compressed records are one stream: none can be read
+// after a broken one.
 func (r *Reader) unpack(payload []byte, in *buffer) error {
 	if in != &r.plain {
 		return broken("compressed records in compressed records")

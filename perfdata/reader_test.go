@@ -154,8 +154,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// What is broken costs itself alone, or what can no more be told apart from it: all other samples are read. How many things were left out, and why the first
-// was, is known.
+// What is broken costs itself alone, or what can no more be told apart from it: all other samples are read. How
+// many things were left out, and why the first was, is known.
 func TestLeftOut(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	m.features[6] = m.text("x86_64")

@@ -243,8 +243,9 @@ var clockZero = sync.OnceValue(func() (zero struct {
 	return zero
 })
 
-// Lost returns how many records did not fit into the rings so far. A ring has a record that says so only when another one has come after the
-// loss, and so a ring that is written to no more has none; the kernel itself knows, from Linux 6.0 on. What a ring had that was no record counts as one, too.
+// Lost returns how many records did not fit into the rings so far. A ring has a record that says so only when
+// another one has come after the loss, and so a ring that is written to no more has none; the kernel itself knows,
+// from Linux 6.0 on. What a ring had that was no record counts as one, too.
 func (g *Group) Lost() (n uint64) {
 	for _, r := range g.rings {
 		n += r.broken

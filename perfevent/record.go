@@ -138,8 +138,9 @@ func (f *Format) Mmap(r Record) (m Mmap, err error) {
 	return m, in.error("mmap")
 }
 
-// protected reports whether a RecordMmap2 goes on with protection and flags. Kernels before Linux 3.16, and those that have its RecordMmap2 of then, as
-// Red Hat's, have none: the path follows at once. A protection may be anything but a path's beginning: perf inject --jit writes a file's mode there.
+// protected reports whether a RecordMmap2 goes on with protection and flags. Kernels before Linux 3.16, and those
+// that have its RecordMmap2 of then, as Red Hat's, have none: the path follows at once. A protection may be
+// anything but a path's beginning: perf inject --jit writes a file's mode there.
 func (in *fields) protected() bool {
 	return len(in.b) < 2 || in.b[0] != '/' && in.b[0] != '[' || in.b[1] <= ' ' || in.b[1] > '~'
 }
@@ -182,8 +183,8 @@ func (f *Format) Ksymbol(r Record) (k Ksymbol, err error) {
 	return k, in.error("ksymbol")
 }
 
-// Deferred is the part of call chains that is of the program: of all samples of the thread of ID whose chains end with [ContextUserDeferred] and the
-// Cookie (RecordCallchainDeferred).
+// Deferred is the part of call chains that is of the program: of all samples of the thread of ID whose chains end
+// with [ContextUserDeferred] and the Cookie (RecordCallchainDeferred).
 type Deferred struct {
 	Cookie uint64
 	Chain  []uint64 // PCs

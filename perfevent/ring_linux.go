@@ -58,8 +58,8 @@ func (r *ring) halfFull() bool {
 	return r.head-r.tail >= uint64(len(r.data)/2) && r.page != nil
 }
 
-// peek finds out whether there is a record at tail, and its time. If there is something else, all that the kernel has written so far is passed over, for no
-// record can be told from the next.
+// peek finds out whether there is a record at tail, and its time. If there is something else, all that the kernel
+// has written so far is passed over, for no record can be told from the next.
 func (r *ring) peek(f *Format) {
 	if r.has || r.page == nil || r.head-r.tail < headerSize {
 		return

@@ -74,7 +74,8 @@ type doubt struct {
 	bias uint64
 }
 
-// doubtful returns the first module that was as m is, whose code is not known to be its file's. What is mapped is looked at again and again.
+// doubtful returns the first module that was as m is, whose code is not known to be its file's. What is mapped is
+// looked at again and again.
 func (e *engine) doubtful(m *target.Module, pid int) *target.Module {
 	im, bias, err := m.Image()
 	if err != nil {

@@ -318,8 +318,8 @@ func (e *engine) user(s *perfevent.Sample) {
 	}
 }
 
-// process returns the address space of a sample, as it was at the sample's time, however the stack was walked. It is nil, and the stack says
-// so, if the sample is of an unknown processor.
+// process returns the address space of a sample, as it was at the sample's time, however the stack was walked. It
+// is nil, and the stack says so, if the sample is of an unknown processor.
 func (e *engine) process(s *perfevent.Sample) *space {
 	p := e.space(s)
 	if p == nil {

@@ -117,8 +117,8 @@ func TestRegisteredAnew(t *testing.T) {
 	}
 }
 
-// What perf has recorded of such a process has the same names, if its samples have the clock of jitdumps: with copies of stacks, and with what the kernel
-// has found along frame pointers.
+// What perf has recorded of such a process has the same names, if its samples have the clock of jitdumps: with
+// copies of stacks, and with what the kernel has found along frame pointers.
 func TestReplacedInFile(t *testing.T) {
 	gdbtest.Perf(t)
 	if runtime.GOARCH != "amd64" {

@@ -45,8 +45,8 @@ func (p *Profile) nanoseconds() int64 {
 	return int64(min(between(uint64(max(p.Frequency, 0)), p.Period), math.MaxInt64))
 }
 
-// between returns the nanoseconds from one sample to the next; 0 if they are not known. Either frequency, samples a second, or period is 0: a file may
-// have 0 for both.
+// between returns the nanoseconds from one sample to the next; 0 if they are not known. Either frequency, samples a
+// second, or period is 0: a file may have 0 for both.
 func between(frequency, period uint64) uint64 {
 	if frequency == 0 {
 		return period

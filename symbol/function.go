@@ -101,8 +101,9 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	return chain
 }
 
-// calledAt returns the place of a call that is inlined. If the line table has no such file (it may be file 0 of DWARF before
-// version 5, or there may be no table), the call is in the file that the unit is named by, as GDB has it.
+// calledAt returns the place of a call that is inlined. If the line table has no such file (it may be file 0 of
+// DWARF before version 5, or there may be no table), the call is in the file that the unit is named by, as GDB has
+// it.
 func (d *debugInfo) calledAt(u *unit, f *function) place {
 	if file := u.lines.fileName(int(f.callFile)); file != "" {
 		return place{file, f.line, u.lines.folder()}

@@ -38,8 +38,8 @@ const (
 	packageRangeLists = 8
 )
 
-// openPackages opens the packages that belong to the module: in the program or its debug file, beside them, and in the directories of
-// debug files.
+// openPackages opens the packages that belong to the module: in the program or its debug file, beside them, and in
+// the directories of debug files.
 func (s *splitFiles) openPackages() {
 	mod := s.mod
 	for _, im := range []*elfimage.Image{mod.image, mod.debug} {

@@ -104,10 +104,10 @@ func (s *Symbolizer) Lacks(m *target.Module) (buildIDs []string) {
 // The symbolizer must not be used any more.
 func (s *Symbolizer) Close() error { return s.elf.close() }
 
-// Locate returns what is at pc, the address in block of a frame: the inlined
-// calls, innermost first, then the function that contains the code. It always
-// returns at least one Location. If nothing else is known about the address, that
-// has only the module. Code that the kernel has mapped has its name for a function: "[uprobes]". Names that are too long are cut ([Truncate]).
+// Locate returns what is at pc, the address in block of a frame: the inlined calls, innermost first, then the
+// function that contains the code. It always returns at least one Location. If nothing else is known about the
+// address, that has only the module. Code that the kernel has mapped has its name for a function: "[uprobes]".
+// Names that are too long are cut ([Truncate]).
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {

@@ -90,7 +90,8 @@ func (c *copied) resolve(mem Memory) {
 				continue
 			}
 			lo, hi := p.Vaddr&^page+bias, (p.Vaddr+p.Filesz+page)&^page+bias
-			if lo, hi = max(lo, c.Lo), min(hi, c.Hi); lo >= hi || findSpan(c.spans, lo) != nil || findSpan(c.spans, hi-1) != nil {
+			lo, hi = max(lo, c.Lo), min(hi, c.Hi)
+			if lo >= hi || findSpan(c.spans, lo) != nil || findSpan(c.spans, hi-1) != nil {
 				continue
 			}
 			at, of := Mapping{Lo: lo, Hi: hi, Offset: lo - bias - p.Vaddr + p.Off, Exec: true}, m

@@ -201,7 +201,8 @@ func (ms *Modules) IsCode(addr uint64) bool {
 	return ms.ProbeCode != nil && ms.FindFile(addr) == nil && ms.ProbeCode(addr)
 }
 
-// KernelName returns the kernel's name for the code at addr, if that is the kernel's own and in no module: "[vsyscall]".
+// KernelName returns the kernel's name for the code at addr, if that is the kernel's own and in no module:
+// "[vsyscall]".
 func (ms *Modules) KernelName(addr uint64) string {
 	if ms != nil {
 		for i := range ms.kernel {

@@ -6,7 +6,8 @@ import (
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// Outside evaluates a part of an expression that takes more than reading: a call. ok is false if this package shall evaluate it.
+// Outside evaluates a part of an expression that takes more than reading: a call. ok is false if this package shall
+// evaluate it.
 type Outside func(n *syntax.Node) (v Value, ok bool, err error)
 
 // Parse parses an expression with the names of types and variables that the frame has.
@@ -24,7 +25,8 @@ func (f *Frame) EvaluateNode(text string, n *syntax.Node, outside Outside) (Valu
 	return e.value(n)
 }
 
-// Made returns a value of a type that is in no memory: b has its bytes. What it points to is where the frame's pointers point.
+// Made returns a value of a type that is in no memory: b has its bytes. What it points to is where the frame's
+// pointers point.
 func (f *Frame) Made(t *Type, b []byte) Value {
 	return Value{Type: t, bytes: b, read: true, mem: f.in.mem, frame: f.in}
 }

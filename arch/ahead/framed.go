@@ -7,7 +7,9 @@ const maxFramed, maxFramedPlaces = 1 << 9, 32
 
 // FindsFrame implements arch.Arch.FindsFrame. A function that only keeps its caller's frame pointer
 // does not touch the register but to save it, to restore it, and to give it a value of its own.
-func (m *Machine) FindsFrame(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64)) (finds bool, steps int) {
+func (m *Machine) FindsFrame(
+	code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64),
+) (finds bool, steps int) {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return false, 0
 	}

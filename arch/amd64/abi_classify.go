@@ -68,7 +68,8 @@ func classify(t *abi.Type, vectorBytes uint64) classes {
 		return classes{eightbytes: 4, class: [8]class{complexX87}}
 	}
 	for i := range t.Members { // a union of a long double and an integer is in memory, and what it is a member of
-		if m := &t.Members[i]; m.BitSize == 0 && m.Type.Composite() && hasX87(m.Type) && classify(m.Type, vectorBytes).inMemory() {
+		m := &t.Members[i]
+		if m.BitSize == 0 && m.Type.Composite() && hasX87(m.Type) && classify(m.Type, vectorBytes).inMemory() {
 			return inMemory
 		}
 	}

@@ -1,9 +1,13 @@
 package s390x
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// withoutVectors are gcc's names of processors before z13, but z9-109 and z9-ec.
+var withoutVectors = []string{"g5", "g6", "z900", "z990", "z10", "z196", "zEC12"}
 
 // vectorBytes implements arch.Arch.VectorBytes. gcc records its options: vectors go into registers for z13 and later
 // processors (arch11), unless -mno-vx says otherwise.
@@ -16,7 +20,7 @@ func vectorBytes(producer string) (n uint64, known bool) {
 			return 0, true
 		case !ok:
 			continue
-		case model == "z900", model == "z990", strings.HasPrefix(model, "z9-"), model == "zEC12", model == "z10", model == "z196", model == "g5", model == "g6":
+		case slices.Contains(withoutVectors, model), strings.HasPrefix(model, "z9-"):
 			known = true
 			continue
 		}

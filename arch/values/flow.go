@@ -207,7 +207,8 @@ func (a *Analysis) run(i int32) (ok bool) {
 	blames := call != noCall && !s.guess
 	pushed := blames && s.hasPushed()
 	again := s.execute(&in, ops, at)
-	if blames && (again || pushed && !s.hasPushed() && !a.returnsBy(s, next) || in.unloads && s.strays(ops, had[1])) && !a.blame(call) {
+	lost := func() bool { return pushed && !s.hasPushed() && !a.returnsBy(s, next) }
+	if blames && (again || lost() || in.unloads && s.strays(ops, had[1])) && !a.blame(call) {
 		return false
 	}
 	switch in.Flow {

@@ -297,7 +297,7 @@ func (d *Decoder) killed(in *x86asm.Inst) (kill values.Set) {
 		kill = ax | cx | dx
 	case x86asm.SYSCALL:
 		kill = ax | cx | d.number[number11].Bit()
-	case x86asm.SYSENTER: // the kernel takes ebp from the stack, where the vDSO has pushed it, and goes on behind an int $0x80
+	case x86asm.SYSENTER: // the kernel takes ebp from the stack, where the vDSO has pushed it
 		kill = ax | cx | dx | d.number[numberBP].Bit()
 	case x86asm.CMPXCHG, x86asm.CBW, x86asm.CWDE, x86asm.CDQE, x86asm.LAHF, x86asm.XLATB, x86asm.INT,
 		x86asm.DAA, x86asm.DAS, x86asm.AAA, x86asm.AAS, x86asm.AAM, x86asm.AAD:

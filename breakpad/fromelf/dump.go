@@ -202,8 +202,9 @@ func (d *Dump) sources() (list []*elfimage.Image) {
 	return list
 }
 
-// covers reports whether an entry of call frame information is for code of the file. A linker that drops a function leaves its entry, which is
-// for no code then: mostly for address 0. dump_syms writes such entries if the file is loaded there.
+// covers reports whether an entry of call frame information is for code of the file. A linker that drops a function
+// leaves its entry, which is for no code then: mostly for address 0. dump_syms writes such entries if the file is
+// loaded there.
 func (d *Dump) covers(addr uint64) bool {
 	if !d.holds(addr) {
 		return false

@@ -181,8 +181,8 @@ func dropsVectors(processor string) func(packet, general []byte) []byte {
 	}
 }
 
-// A stub that answers OK to a write, and does not make it: no function is called, no thread runs, and the error says what
-// is not written.
+// A stub that answers OK to a write, and does not make it: no function is called, no thread runs, and the error
+// says what is not written.
 func TestDropped(t *testing.T) {
 	for _, processor := range processors {
 		for _, test := range []struct {
@@ -256,9 +256,9 @@ func TestDroppedAfterwards(t *testing.T) {
 	}
 }
 
-// gdbserver keeps registers that it is told to write until the thread runs. If the kernel does not take the vector registers
-// then, gdbserver says so to nobody but its own standard error. A function of integers is not called either: vector
-// registers that it changes could not be put back.
+// gdbserver keeps registers that it is told to write until the thread runs. If the kernel does not take the vector
+// registers then, gdbserver says so to nobody but its own standard error. A function of integers is not called
+// either: vector registers that it changes could not be put back.
 func TestDroppedLate(t *testing.T) {
 	settings := gdbtest.RefuseVectors(t)
 	p := build(t, "amd64")

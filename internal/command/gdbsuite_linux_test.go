@@ -28,10 +28,10 @@ const (
 	suiteLimit   = 40 * time.Second // for gdb and a program
 )
 
-// TestGDBSuite has gdb's own tests build their programs, with the debug information that these tests write by hand, stops each
-// program at random functions and some instructions on, and compares the stacks that gdb has there with what `sfwalk core` says
-// of a core file of that moment. It takes an hour, and installs what it needs: make soak. SFWALK_GDB_SUITE names a folder
-// where the suite has run before.
+// TestGDBSuite has gdb's own tests build their programs, with the debug information that these tests write by hand,
+// stops each program at random functions and some instructions on, and compares the stacks that gdb has there with
+// what `sfwalk core` says of a core file of that moment. It takes an hour, and installs what it needs: make soak.
+// SFWALK_GDB_SUITE names a folder where the suite has run before.
 func TestGDBSuite(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)

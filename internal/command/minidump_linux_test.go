@@ -58,8 +58,9 @@ func collectDump(t *testing.T, path string, opts minidump.Options, flags *walkFl
 	return doc
 }
 
-// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process, all threads' also where their stacks lie in one
-// mapping. The process lives, so it has not died of the SIGSTOP by which LLDB has stopped it.
+// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process, all threads' also where
+// their stacks lie in one mapping. The process lives, so it has not died of the SIGSTOP by which LLDB has stopped
+// it.
 func TestMinidumpIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"stacksinone.c"}, {"sighandler.c", "normal", "middle"}, {"chain.c"}} {
 		p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
@@ -73,8 +74,8 @@ func TestMinidumpIsLive(t *testing.T) {
 	}
 }
 
-// TestMacMinidump: contexts of Breakpad's client on Macs with Intel's processors, whose flags name the processor alone, have the frames that
-// minidump_stackwalk has.
+// TestMacMinidump: contexts of Breakpad's client on Macs with Intel's processors, whose flags name the processor
+// alone, have the frames that minidump_stackwalk has.
 func TestMacMinidump(t *testing.T) {
 	const base, stack = 0x10000, 0x60000
 	for _, tt := range []struct {

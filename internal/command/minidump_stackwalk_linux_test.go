@@ -130,9 +130,10 @@ func TestStackwalk(t *testing.T) {
 // foreignDumps names a folder of dumps (*.dmp) of other projects' tests, with their symbols in a store, symbols/.
 const foreignDumps = "SFWALK_DUMPS"
 
-// TestForeignDumps holds other projects' dumps against minidump_stackwalk: each frame in a module that it finds otherwise than by scanning the
-// stack is ours, too, in the same order. rust-minidump's and symbolic's, of which symbolic's three of Macs showed that contexts may have no flags
-// but the processor's, are in their repositories alone.
+// TestForeignDumps holds other projects' dumps against minidump_stackwalk: each frame in a module that it finds
+// otherwise than by scanning the stack is ours, too, in the same order. rust-minidump's and symbolic's, of which
+// symbolic's three of Macs showed that contexts may have no flags but the processor's, are in their repositories
+// alone.
 func TestForeignDumps(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	dir := os.Getenv(foreignDumps)

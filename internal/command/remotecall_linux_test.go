@@ -97,8 +97,8 @@ func TestRemoteCallRefused(t *testing.T) {
 	remoteCalls(t, true, gdbtest.RefuseVectors(t)...)
 }
 
-// remoteCalls makes calls with a gdbserver, which has settings in its environment. refused says that it can make none. It
-// returns how many cases are of that.
+// remoteCalls makes calls with a gdbserver, which has settings in its environment. refused says that it can make
+// none. It returns how many cases are of that.
 func remoteCalls(t *testing.T, refused bool, settings ...string) (n, all int) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "held.c", "-O1", "-g", "-pthread"), "read", "3")
 	for _, test := range []struct {

@@ -57,7 +57,8 @@ func NotWritten(gdbError string) bool {
 	return strings.Contains(gdbError, "Couldn't write") || strings.Contains(gdbError, "may-call-functions is off")
 }
 
-// NoOracle tells that n of all cases of a test were compared with no other debugger, why, and what they were compared with.
+// NoOracle tells that n of all cases of a test were compared with no other debugger, why, and what they were
+// compared with.
 func NoOracle(t testing.TB, n, all int, why, instead string) {
 	t.Helper()
 	t.Logf("WITHOUT AN ORACLE: %d of %d cases, compared with %s: %s", n, all, instead, why)

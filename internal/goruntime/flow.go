@@ -198,8 +198,8 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 	return f
 }
 
-// returnsBy notes where an instruction returns to, by a register or by the word at the stack pointer. s is before it. If it
-// is not sure that it does return, only a word of the caller's stack says so. All that return must agree.
+// returnsBy notes where an instruction returns to, by a register or by the word at the stack pointer. s is before
+// it. If it is not sure that it does return, only a word of the caller's stack says so. All that return must agree.
 func (f *flow) returnsBy(m *Machine, s *step, by values.Reg, sure, first bool) (returns bool) {
 	sp := s.get(m.sp)
 	to := s.Reg(by)

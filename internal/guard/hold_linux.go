@@ -93,8 +93,8 @@ func taskState(pid, tid int) byte {
 	return 0
 }
 
-// isWorker reports whether a thread is one that the kernel runs for the process (io_uring's, vhost's): some releases of the kernel let nobody
-// trace it.
+// isWorker reports whether a thread is one that the kernel runs for the process (io_uring's, vhost's): some
+// releases of the kernel let nobody trace it.
 func isWorker(pid, tid int) bool {
 	const ioWorker, userWorker = 0x10, 0x4000 // PF_IO_WORKER, PF_USER_WORKER (linux/sched.h)
 	text, err := os.ReadFile(taskFile(pid, tid, "stat"))

@@ -146,8 +146,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestNames: a server gets the bytes of each name, whether it takes + for a blank or not, and nothing of a name is taken for another part of the
-// address.
+// TestNames: a server gets the bytes of each name, whether it takes + for a blank or not, and nothing of a name is
+// taken for another part of the address.
 func TestNames(t *testing.T) {
 	names := []string{
 		"libstdc++.so.6", "a b", "100%", "%41", "%2e%2e", "%2F..%2F..%2Fetc", "what?", "a?b=c", "a#b", "a&b;c", "..x", "...", "~x", "tab\tnewline\nreturn\r", "\x01\x7f",

@@ -39,7 +39,8 @@ var (
 	}
 )
 
-// AMD64 returns a machine whose processor is one of qemu's models. Its emulation knows AVX2, and neither AVX-512 nor AMX.
+// AMD64 returns a machine whose processor is one of qemu's models. Its emulation knows AVX2, and neither AVX-512
+// nor AMX.
 func AMD64(model string) *Processor {
 	return &Processor{
 		GOARCH: "amd64", Triple: "x86_64-linux-gnu", kernel: "linux-image-cloud-amd64",

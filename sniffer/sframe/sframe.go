@@ -149,7 +149,7 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if _, is := q.InThunk(row); is {
 		return trad.Row{}, inThunk
 	}
-	if s.behindThunk(q, &row) {
+	if mayCount(q, &row) && s.behindThunk(q, &row) {
 		return trad.Row{}, miscounts
 	}
 	if q.Contradicted(&row) {

@@ -34,5 +34,7 @@ func (f *files) process() *mappedfile.Process {
 	if f.whole != nil {
 		dir = f.whole
 	}
-	return &mappedfile.Process{Dir: dir, Memory: f.memory, Root: f.root, OwnRoot: f.ownRoot, Exe: f.exe, ExePath: f.exePath, NoMapFiles: !useMapFiles}
+	return &mappedfile.Process{
+		Dir: dir, Memory: f.memory, Root: f.root, OwnRoot: f.ownRoot, Exe: f.exe, ExePath: f.exePath, NoMapFiles: !useMapFiles,
+	}
 }

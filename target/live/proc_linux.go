@@ -161,8 +161,8 @@ const (
 	userWorker   = 0x00004000 // PF_USER_WORKER, since Linux 6.4; it meant something else before
 )
 
-// isWorker reports whether a thread, whose name is given, is one that the kernel runs for the process (io_uring's, vhost's).
-// Some releases of the kernel let nobody trace it. Anybody may have such a name: the flags decide.
+// isWorker reports whether a thread, whose name is given, is one that the kernel runs for the process (io_uring's,
+// vhost's). Some releases of the kernel let nobody trace it. Anybody may have such a name: the flags decide.
 func (p *proc) isWorker(tid int, name string) bool {
 	if !strings.HasPrefix(name, "iou-") && !strings.HasPrefix(name, "vhost-") {
 		return false

@@ -143,7 +143,8 @@ func (t *Target) readMaps() ([]procmaps.Mapping, error) {
 	return nil, first
 }
 
-// isQemu reports whether the stub is qemu's. Other stubs do not know the packet; the answer is "ENABLE=1,NOIRQ=2,NOTIMER=4".
+// isQemu reports whether the stub is qemu's. Other stubs do not know the packet; the answer is
+// "ENABLE=1,NOIRQ=2,NOTIMER=4".
 func (s *session) isQemu() bool {
 	reply, err := s.exchange("qqemu.sstepbits")
 	return err == nil && bytes.HasPrefix(reply, []byte("ENABLE="))

@@ -107,7 +107,8 @@ func Dial(ctx context.Context, addr string, o Options) (*Target, error) {
 
 // connect describes the target at the other end of a connection.
 func connect(ctx context.Context, conn net.Conn, addr string, o Options) (*Target, error) {
-	t := &Target{s: &session{addr: addr, link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}, threadLimit: o.ThreadLimit}
+	s := &session{addr: addr, link: newLink(ctx, conn, o.Timeout)}
+	t := &Target{s: s, regs: map[*Thread]*arch.Registers{}, threadLimit: o.ThreadLimit}
 	if t.s.link.limit = o.Limit; o.Limit > 0 {
 		t.s.link.end = t.s.link.now().Add(o.Limit)
 	}

@@ -133,9 +133,9 @@ func (t *Target) writeAll(th *Thread, now, want []byte) error {
 	return nil
 }
 
-// ForgetSystemCall has the thread, which was stopped in a system call, not begin that again when it runs.
-// It does nothing if the stub does not tell of system calls, and fails if that stub is lldb-server: there, a real kernel moves the PC of a
-// thread that runs elsewhere back by an instruction.
+// ForgetSystemCall has the thread, which was stopped in a system call, not begin that again when it runs. It does
+// nothing if the stub does not tell of system calls, and fails if that stub is lldb-server: there, a real kernel
+// moves the PC of a thread that runs elsewhere back by an instruction.
 func (t *Thread) ForgetSystemCall() error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()

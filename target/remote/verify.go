@@ -153,8 +153,9 @@ func (s *State) value(d *described) (b []byte, ok bool) {
 	return nil, false
 }
 
-// Keeps reports whether the stub is known to keep registers that it is told to write until a thread runs, and to read
-// back what it was told until then: gdbserver. Its threads stop at a breakpoint that they stand at; qemu's step over it.
+// Keeps reports whether the stub is known to keep registers that it is told to write until a thread runs, and to
+// read back what it was told until then: gdbserver. Its threads stop at a breakpoint that they stand at; qemu's
+// step over it.
 func (t *Target) Keeps() bool { return t.s.features["ConditionalBreakpoints"] }
 
 // Arrived compares registers that were changed from before to want with those that the thread has, now that it was told
@@ -172,8 +173,8 @@ func (t *Thread) Arrived(before, want *State) error {
 	return nil
 }
 
-// Probe returns a state that differs from s in that the thread is in no system call; and, if vectors is set, in all vector
-// registers that the stub reads and writes with the others (g).
+// Probe returns a state that differs from s in that the thread is in no system call; and, if vectors is set, in all
+// vector registers that the stub reads and writes with the others (g).
 func (t *Thread) Probe(s *State, vectors bool) *State {
 	a := t.t.arch
 	p := &State{target: t.t, general: bytes.Clone(s.general), behind: s.behind}

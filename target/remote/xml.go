@@ -107,7 +107,10 @@ func (r *describer) read(annex string, depth int) error {
 }
 
 func (r *describer) register(t xml.StartElement) error {
-	reg := register{name: attr(t, "name"), num: r.next, off: -1, part: attr(t, "value_regnums") != "", system: r.system || attr(t, "save-restore") == "no"}
+	reg := register{
+		name: attr(t, "name"), num: r.next, off: -1,
+		part: attr(t, "value_regnums") != "", system: r.system || attr(t, "save-restore") == "no",
+	}
 	var err error
 	if text := attr(t, "regnum"); text != "" {
 		if reg.num, err = strconv.Atoi(text); err != nil || reg.num < 0 || reg.num > 1<<20 {

@@ -32,7 +32,8 @@ func gdbCommand(text string) []string {
 	return []string{"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", "PID", "-ex", text}
 }
 
-// cannotWrite says why gdb cannot write registers; "" if it can. Before release 14, it cannot where the processor has AMX.
+// cannotWrite says why gdb cannot write registers; "" if it can. Before release 14, it cannot where the processor
+// has AMX.
 func cannotWrite(ctx context.Context, gdb string) string {
 	program, err := exec.LookPath("true")
 	if err != nil {
