@@ -54,6 +54,10 @@ func FuzzOpen(f *testing.F) {
 			continue
 		}
 		order := x.order.(binary.ByteOrder)
+		many := file.Bytes()
+		order.PutUint16(many[56:], 0xffff) // e_phnum is PN_XNUM: sh_info of section header 0 counts
+		order.PutUint32(many[order.Uint64(many[40:])+44:], 0x10000)
+		f.Add(many, uint8(0))
 		for at := order.Uint64(stripped[32:]); at+56 < uint64(len(stripped)); at += 56 {
 			if p := elf.ProgType(order.Uint32(stripped[at:])); p == elf.PT_LOAD || p == elf.PT_DYNAMIC {
 				broken := bytes.Clone(stripped)

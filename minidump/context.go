@@ -133,7 +133,8 @@ func (f *File) Registers(context Location) ([]Register, error) {
 	if flags&l.cpu == 0 {
 		return nil, fmt.Errorf("context flags %#x: not those of processor %v", flags, f.System.Processor)
 	}
-	if flags&anyGroup == 0 { // Breakpad's client on Macs with Intel's processors names the processor alone, and fills in all
+	// Breakpad's client on Macs with Intel's processors names the processor alone, and fills in all.
+	if flags&anyGroup == 0 {
 		flags |= anyGroup
 	}
 	var list []Register

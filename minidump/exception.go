@@ -40,6 +40,12 @@ func (f *File) readExceptions(Stream) error {
 	if i := slices.IndexFunc(f.Exceptions, func(x Exception) bool { return x.fatal(&f.System) }); i > 0 {
 		f.Exception = &f.Exceptions[i]
 	}
+	f.contexts = make(map[uint32]Location, len(f.Exceptions))
+	for _, x := range append([]Exception{*f.Exception}, f.Exceptions...) {
+		if _, has := f.contexts[x.Thread]; !has && x.Context.Size > 0 {
+			f.contexts[x.Thread] = x.Context
+		}
+	}
 	f.addThreads()
 	return broken
 }
@@ -57,8 +63,8 @@ func (f *File) exception(s Stream) (x Exception, err error) {
 		return x, errShort
 	}
 	x = Exception{
-		Thread: f.Order.Uint32(b), Code: f.Order.Uint32(b[8:]), Flags: f.Order.Uint32(b[12:]), Record: f.Order.Uint64(b[16:]), Address: f.Order.Uint64(b[24:]),
-		Context: f.r.location(b[160:]),
+		Thread: f.Order.Uint32(b), Code: f.Order.Uint32(b[8:]), Flags: f.Order.Uint32(b[12:]),
+		Record: f.Order.Uint64(b[16:]), Address: f.Order.Uint64(b[24:]), Context: f.r.location(b[160:]),
 	}
 	if x.Flags == lldbFlag {
 		x.Words = upToZero(b[40 : 40+8*maxParams])
@@ -115,13 +121,8 @@ func (f *File) Died() bool { return f.Exception != nil && f.Exception.fatal(&f.S
 // ContextOf returns where the registers of a thread are: those at its exception, which are the program's own, or
 // else those of the list of threads.
 func (f *File) ContextOf(t *Thread) Location {
-	if x := f.Exception; x != nil && x.Thread == t.ID && x.Context.Size > 0 {
-		return x.Context
-	}
-	for i := range f.Exceptions {
-		if x := &f.Exceptions[i]; x.Thread == t.ID && x.Context.Size > 0 {
-			return x.Context
-		}
+	if c, has := f.contexts[t.ID]; has {
+		return c
 	}
 	return t.Context
 }

@@ -39,9 +39,10 @@ type File struct {
 
 	Warnings []string // streams that are broken, one sentence each
 
-	words string // a microdump's reason
-	r     *reader
-	close func() error // of the file that Open has opened; else nil
+	contexts map[uint32]Location // of Exceptions, by thread
+	words    string              // a microdump's reason
+	r        *reader
+	close    func() error // of the file that Open has opened; else nil
 }
 
 // Stream is an entry of the directory.

@@ -18,6 +18,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(whole)
 		f.Add(whole[:len(whole)/2])
 	}
+	f.Add(lldbDump(11, "signal SIGSEGV: address not mapped to object (fault address=0x45)"))
+	f.Add(lldbDump(2, "breakpoint 1.1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// Each part is read once for each entry that refers to it.
 		bounds.Hold(t, 1<<20+maxRead, func() {
@@ -31,7 +33,13 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 			for i := range d.Threads[:min(len(d.Threads), 10)] {
-				d.Registers(d.Threads[i].Context)
+				d.Registers(d.ContextOf(&d.Threads[i]))
+			}
+			for i := range d.Exceptions {
+				_, _ = d.ReasonOf(&d.Exceptions[i]), d.AddressOf(&d.Exceptions[i])
+			}
+			if d.Died() && d.Exception == nil {
+				t.Error("died of no exception")
 			}
 			for i := range d.Modules {
 				m := &d.Modules[i]

@@ -16,8 +16,24 @@ func lldbException(d *dumptest.Dump, thread, code uint32, words string, context 
 	return dumptest.Join(d.U32(thread, 0, code, 0x4c4c4442), d.U64(0, 0x401000), d.U32(1, 0), text, context)
 }
 
-// TestLLDB: a dump as LLDB 21 writes it of threads whose stacks lie in one mapping: the list has one thread twice,
-// and leaves another out, which has an exception of its own.
+// lldbDump returns a dump as LLDB 21 writes it of threads 31 to 33, whose stacks lie in one mapping. The list of threads
+// has 33 twice, and lacks 32, whose exception has a code and words.
+func lldbDump(code uint32, words string) []byte {
+	d := dumptest.New()
+	d.System(9, 0x8201, "")
+	first, second, third := d.At(d.AMD64(0x1001, 2, 3)), d.At(d.AMD64(0x1002, 2, 3)), d.At(d.AMD64(0x1003, 2, 3))
+	record := func(id uint32, stack, context []byte) []byte {
+		return dumptest.Join(d.U32(id, 0, 0, 0), d.U64(0, 0x5000), stack, context)
+	}
+	stack := d.At([]byte("the stack of 33"))
+	d.Stream(3, d.U32(3), record(33, d.U32(0, 0), third), record(31, d.U32(0, 0), first), record(33, stack, third))
+	d.Stream(6, lldbException(d, 31, 19, "signal SIGSTOP", first))
+	d.Stream(6, lldbException(d, 32, code, words, second))
+	d.Stream(6, lldbException(d, 33, 17, "signal SIGCHLD", third))
+	return d.Bytes(1)
+}
+
+// TestLLDB: of a thread that is listed twice, one record counts. One that is not listed is known by its exception.
 func TestLLDB(t *testing.T) {
 	for _, tt := range []struct {
 		code    uint32
@@ -31,18 +47,7 @@ func TestLLDB(t *testing.T) {
 		{11, "signal SIGSEGV: address not mapped to object (fault address=0x45)", true, "SIGSEGV: address not mapped to object", 0x45},
 		{6, "signal SIGABRT", true, "SIGABRT", 0x401000},
 	} {
-		d := dumptest.New()
-		d.System(9, 0x8201, "")
-		first, second, third := d.At(d.AMD64(0x1001, 2, 3)), d.At(d.AMD64(0x1002, 2, 3)), d.At(d.AMD64(0x1003, 2, 3))
-		record := func(id uint32, stack, context []byte) []byte {
-			return dumptest.Join(d.U32(id, 0, 0, 0), d.U64(0, 0x5000), stack, context)
-		}
-		stack := d.At([]byte("the stack of 33"))
-		d.Stream(3, d.U32(3), record(33, d.U32(0, 0), third), record(31, d.U32(0, 0), first), record(33, stack, third))
-		d.Stream(6, lldbException(d, 31, 19, "signal SIGSTOP", first))
-		d.Stream(6, lldbException(d, 32, tt.code, tt.words, second))
-		d.Stream(6, lldbException(d, 33, 17, "signal SIGCHLD", third))
-		f := read(t, d.Bytes(1))
+		f := read(t, lldbDump(tt.code, tt.words))
 		var ids []uint32
 		var pcs []uint64
 		for i := range f.Threads {

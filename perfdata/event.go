@@ -62,7 +62,8 @@ func readAttr(b []byte, order binary.ByteOrder) (*Event, error) {
 	if len(b) < leastAttr {
 		return nil, fmt.Errorf("an event's description has %d bytes, want %d", len(b), leastAttr)
 	}
-	b = append(slices.Clone(b[:min(len(b), mostAttr)]), make([]byte, attrKnown)...) // fields that an older perf has not known are 0
+	// Fields that an older perf has not known are 0.
+	b = append(slices.Clone(b[:min(len(b), mostAttr)]), make([]byte, attrKnown)...)
 	u64 := func(at int) uint64 { return order.Uint64(b[at:]) }
 	e := &Event{Event: perfevent.Event{Type: order.Uint32(b[attrType:]), Config: u64(attrConfig), Unit: "count"}}
 	flags := u64(attrFlags)

@@ -13,8 +13,9 @@ import (
 type deferred struct {
 	waiting map[int32][]waitingSample // by thread, the first to wait first
 	words   int                       // of their chains
-	done    map[int32]followed        // the last record of each thread: later samples of the same stay in the kernel have its cookie, too
-	told    int                       // words of done
+	// done has the last record of each thread: later samples of the same stay in the kernel have its cookie, too.
+	done map[int32]followed
+	told int // words of done
 }
 
 // waitingSample is a sample whose chain is the kernel's part.
@@ -146,7 +147,9 @@ func (d *deferred) giveUpAll(e *engine) {
 	for _, list := range d.waiting {
 		all = append(all, list...)
 	}
-	slices.SortFunc(all, func(a, b waitingSample) int { return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.TID, b.TID)) })
+	slices.SortFunc(all, func(a, b waitingSample) int {
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.TID, b.TID))
+	})
 	clear(d.waiting)
 	d.without(e, all)
 }

@@ -131,7 +131,10 @@ func (noMemory) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUn
 func (s *space) findGo(addr uint64) {
 	g := &s.goes
 	m := s.modules.Find(addr)
-	if m == nil || g.tried >= maxTries || len(g.watchers) == maxTries || slices.Contains(g.asked, m) || s.host.memory(s.pid) == nil {
+	if m == nil || g.tried >= maxTries || len(g.watchers) == maxTries || slices.Contains(g.asked, m) {
+		return
+	}
+	if s.host.memory(s.pid) == nil {
 		return
 	}
 	now := clock()

@@ -41,7 +41,8 @@ func (h *recorded) lives(pid int) bool {
 			continue
 		}
 		all++
-		if i, ok := procmaps.Find(now, m.Lo); ok && strings.TrimSuffix(now[i].Path, " (deleted)") == strings.TrimSuffix(m.Path, " (deleted)") {
+		const deleted = " (deleted)"
+		if i, ok := procmaps.Find(now, m.Lo); ok && strings.TrimSuffix(now[i].Path, deleted) == strings.TrimSuffix(m.Path, deleted) {
 			there++
 		}
 	}

@@ -140,7 +140,9 @@ func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list 
 			add(filepath.Join(path.Dir(mod.path()), link.name))
 		}
 		for _, d := range mod.s.opts.DebugDirs {
-			add(filepath.Join(d, ".build-id", link.id[:2], link.id[2:]+".debug"), filepath.Join(d, ".dwz", path.Base(link.name)), filepath.Join(d, path.Base(link.name)))
+			add(filepath.Join(d, ".build-id", link.id[:2], link.id[2:]+".debug"),
+				filepath.Join(d, ".dwz", path.Base(link.name)),
+				filepath.Join(d, path.Base(link.name)))
 		}
 	}
 	if at := placeOf(from); at.Path != "" && !path.IsAbs(link.name) {

@@ -17,12 +17,13 @@ func (d *debugInfo) unranged() *interval.Nested[int32] {
 	d.unrangedRead.Do(func() {
 		left := uint64(maxUnranged)
 		for i, u := range d.withoutRanges() {
-			if size := u.end - u.entry; size > left {
-				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: it does not say which code it has, and more than %d MiB of such units were read: its functions are not known", u.start, maxUnranged>>20))
+			size := u.end - u.entry
+			if size > left {
+				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: it does not say which code it has, "+
+					"and more than %d MiB of such units were read: its functions are not known", u.start, maxUnranged>>20))
 				break
-			} else {
-				left -= size
 			}
+			left -= size
 			d.load(u)
 			of := u
 			if u.split != nil {

@@ -212,7 +212,8 @@ func (d *Dump) covers(addr uint64) bool {
 	if d.opts.LikeDumpSyms || len(d.code) == 0 {
 		return true
 	}
-	i, begins := slices.BinarySearchFunc(d.code, addr, func(x breakpad.Range, addr uint64) int { return cmp.Compare(x.Address, addr) })
+	byAddress := func(x breakpad.Range, addr uint64) int { return cmp.Compare(x.Address, addr) }
+	i, begins := slices.BinarySearchFunc(d.code, addr, byAddress)
 	return begins || i > 0 && d.code[i-1].Contains(addr)
 }
 

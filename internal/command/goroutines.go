@@ -175,7 +175,11 @@ func (s *source) withGoroutines() (*source, error) {
 	names := r.names()
 	with.mark, with.letGo = func(of target.Thread, th *thread) {
 		x := of.(*goroutineThread)
-		th.goroutine = &goroutineEntry{Number: x.g.Number, Runtime: names[x.g.Module].whole, runtime: names[x.g.Module].short, Status: x.g.Status.String(), Reason: x.g.Reason, WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits}
+		name := names[x.g.Module]
+		th.goroutine = &goroutineEntry{
+			Number: x.g.Number, Runtime: name.whole, runtime: name.short, Status: x.g.Status.String(), Reason: x.g.Reason,
+			WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits,
+		}
 		th.created, th.creator = x.g.Created, x.g.Creator
 		if th.Error == errNoRegisters.Error() {
 			th.whole, th.detail = true, ""

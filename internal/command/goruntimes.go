@@ -29,7 +29,9 @@ func (rs goRuntimes) appendAll(list []goroutine.Goroutine, mem target.Memory) ([
 }
 
 // waits returns what the goroutines of a list wait for, as [goroutine.Runtime.Waits] does.
-func (rs goRuntimes) waits(mem target.Memory, list []goroutine.Goroutine) (waits [][]goroutine.Wait, objects []goroutine.Object) {
+func (rs goRuntimes) waits(
+	mem target.Memory, list []goroutine.Goroutine,
+) (waits [][]goroutine.Wait, objects []goroutine.Object) {
 	for _, r := range rs {
 		n := len(waits)
 		w, o := r.Waits(mem, ofRuntime(list[n:], r.Module()))

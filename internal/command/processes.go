@@ -97,7 +97,8 @@ func processes() (list []listedProcess, err error) {
 			continue
 		}
 		p := listedProcess{pid: pid, name: string(stat[lo+1 : hi]), gone: fields[20] == "0"} // vsize
-		if fields[0] == "Z" {                                                                // its first thread has ended: others may live on
+		// If its first thread has ended, others may live on.
+		if fields[0] == "Z" {
 			p.gone = procdir.Thread(pid) == pid
 		}
 		p.parent, _ = strconv.Atoi(fields[1])

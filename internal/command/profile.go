@@ -118,8 +118,11 @@ func counted(p *record.Profile, of string) string {
 		n    uint64
 		what string
 	}{
-		{s.Lost, "were lost: the machine was too busy"}, {s.Unread, "records do not parse, and are left out"}, {s.Cut, "have stacks that go on where nothing was copied, and are cut"},
-		{s.Chained, "have outer frames by frame pointers alone"}, {s.Stopped, "have stacks that are not whole"},
+		{s.Lost, "were lost: the machine was too busy"},
+		{s.Unread, "records do not parse, and are left out"},
+		{s.Cut, "have stacks that go on where nothing was copied, and are cut"},
+		{s.Chained, "have outer frames by frame pointers alone"},
+		{s.Stopped, "have stacks that are not whole"},
 	} {
 		if x.n > 0 {
 			fmt.Fprintf(&out, "; %d %s", x.n, x.what)

@@ -26,9 +26,13 @@ type Expression struct {
 // Context has what an expression may ask for. Where a function is nil, the answer is not
 // available. An error of a function ends the evaluation, which wraps it.
 type Context struct {
-	Word       int                                       // bytes of the process's addresses, where a unit may have shorter ones; 0: as the unit says
+	// Word is the size of the process's addresses in bytes: a unit may have shorter ones. 0: it is the unit's.
+	Word int
+	// Typed returns the bytes of a value of a type that a register of THIS frame holds, as they would lie in memory.
+	// If it is nil, they are the low bits of Register's answer.
+	Typed func(trad.Reg, Type) ([]byte, error)
+
 	Register   func(trad.Reg) (uint64, error)            // of THIS frame
-	Typed      func(trad.Reg, Type) ([]byte, error)      // the bytes of a value of a type in a register of THIS frame, as they would lie in memory; nil: the low bits of Register's answer
 	RegName    func(trad.Reg) string                     // for errors, which have the number where it is nil
 	Memory     func(addr uint64, b []byte) error         // fills b
 	CFA        func() (uint64, error)                    // of THIS frame

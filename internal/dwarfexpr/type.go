@@ -10,7 +10,8 @@ import (
 // Type is the base type of a value on the stack. The zero Type is the generic type: an integer of the
 // size of an address, without a sign (DWARF 5, section 2.5.1).
 type Type struct {
-	Size     int // in bytes: 1 to 8 or 16, of a float 2, 4, 8, 12 or 16, of a decimal one 4, 8 or 16; 0 for the generic type
+	// Size is in bytes: 1 to 8 or 16; of a float 2, 4, 8, 12 or 16, of a decimal one 4, 8 or 16; 0 of the generic type.
+	Size     int
 	Encoding Encoding
 	X87      bool // a float of 12 or 16 bytes is the x87's number of 80 bits, and not one of IEEE 754
 }

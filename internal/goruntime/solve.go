@@ -117,7 +117,10 @@ func byDistance(m *Machine, s *state, sp value) trad.Expression {
 		g := *v.of.of
 		for _, x := range words {
 			if y := x.value; equal(y.plus(g.off-y.off), g) && g.off-y.off == StackHi {
-				return depthExpression{sp: m.sp, g: x.at.off - sp.off, depth: w.at.off - sp.off, cfa: m.pushed + s.shift - v.less.off - v.off}
+				return depthExpression{
+					sp: m.sp, g: x.at.off - sp.off, depth: w.at.off - sp.off,
+					cfa: m.pushed + s.shift - v.less.off - v.off,
+				}
 			}
 		}
 	}

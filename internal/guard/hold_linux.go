@@ -34,7 +34,9 @@ func (g *guard) attach(r *Request) (err error) {
 			if g.threads[tid] != nil {
 				continue
 			}
-			if err := ptrace(ptraceSeize, tid, 0, options); err == syscall.ESRCH && g.all || err == syscall.EPERM && g.all && (isZombie(g.pid, tid) || isWorker(g.pid, tid)) {
+			err := ptrace(ptraceSeize, tid, 0, options)
+			mayBeLeftOut := err == syscall.ESRCH || err == syscall.EPERM && (isZombie(g.pid, tid) || isWorker(g.pid, tid))
+			if g.all && mayBeLeftOut {
 				continue
 			} else if err != nil {
 				return err

@@ -118,7 +118,10 @@ func (p *Process) mappedID(file *elfimage.Image, m *procmaps.File) string {
 	}
 	s := file.ELF().Section(".note.gnu.build-id")
 	bias, err := target.LoadBias(file, m.Mappings)
-	if err != nil || p.Memory == nil || s == nil || !holds(m, s.Addr+bias) || s.Flags&elf.SHF_ALLOC == 0 || s.FileSize > maxNotes {
+	if err != nil || p.Memory == nil || s == nil || s.Flags&elf.SHF_ALLOC == 0 || s.FileSize > maxNotes {
+		return ""
+	}
+	if !holds(m, s.Addr+bias) {
 		return ""
 	}
 	notes := make([]byte, s.FileSize)

@@ -146,7 +146,7 @@ func (p *Processor) FuzzReferences(f *testing.F, seeds [][]byte) {
 }
 
 // FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows, and Arch.StubSlot; and
-// Arch.StubPath, Arch.ReturnPopped and Arch.Thunk, if the processor has them.
+// Arch.StubPath, Arch.ReturnPopped, ReturnPushed, ReturnReplaced and Arch.Thunk, if the processor has them.
 func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromSP int32) bool) {
 	for _, s := range seeds {
 		f.Add(s, uint8(0))
@@ -171,6 +171,10 @@ func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromS
 				}
 				at := min(int(off), len(code))
 				a.ReturnPopped(code[at:], func() []byte { return code[:at] })
+				if pushes, returns := a.ReturnPushed(code[at:]); returns && !pushes {
+					t.Errorf("%x: at %#x, a return to an address that is not pushed", code, at)
+				}
+				a.ReturnReplaced(code[:at])
 				_, _, in := a.Thunk(code, at)
 				if begins := a.ThunkBegins(code[:at], code[at:]); in && !begins && code[at] != 0xe8 && code[at] != 0xc3 {
 					t.Errorf("%x: a thunk is at %#x, where none begins", code, at)

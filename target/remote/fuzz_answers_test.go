@@ -117,6 +117,15 @@ func addDialogues(f *testing.F) {
 			s.answers["qC"] = "QCp2a.2b"
 			s.answers["qqemu.PhyMemMode"], s.answers["qqemu.sstepbits"] = "0", "ENABLE=1"
 		},
+		func(s *fakeStub) { // lldb-server: packets of its own, and the system's numbers of signals
+			s.answers["qSupported*"] = "QThreadSuffixSupported+;native-signals+;qXfer:features:read+"
+			s.answers["qXfer:features:read:target.xml:*"] = `l<target><architecture>x86_64</architecture><feature>` +
+				`<reg name="rip" bitsize="64" regnum="16" offset="128"/><reg name="rsp" bitsize="64" regnum="7" offset="56"/>` +
+				`<reg name="eax" bitsize="32" regnum="31" offset="0" value_regnums="0"/></feature></target>`
+			s.answers["?"] = "T13thread:2a;name:main;"
+			s.answers["qProcessInfo"] = "pid:2a;parent-pid:1;ptrsize:8;"
+			s.answers["qThreadStopInfo*"] = "T00thread:2b;hexname:776f726b6572;"
+		},
 		func(s *fakeStub) { // describes nothing
 			s.answers = map[string]string{"?": "T0bthread:1;", "qfThreadInfo": "m1", "qsThreadInfo": "l", "H*": "OK", "g": regs, "m*": "", "s": "T05thread:1;", "D": "OK"}
 			s.answers["qSupported*"] = "qXfer:features:read+"

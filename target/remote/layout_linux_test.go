@@ -108,6 +108,10 @@ func TestValue(t *testing.T) {
 func FuzzDescription(f *testing.F) {
 	f.Add(`<target><architecture>aarch64</architecture><reg name="x0" bitsize="64"/><xi:include href="target.xml"/></target>`, "")
 	f.Add(`<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target><xi:include href="a.xml"/></target>`, `<feature><reg name="pswa" bitsize="64" regnum="1"/></feature>`)
+	f.Add(`<?xml version="1.0"?><target version="1.0"><architecture>x86_64</architecture><feature>`+
+		`<reg name="rax" bitsize="64" regnum="0" offset="0"/><reg name="rflags" bitsize="64" regnum="17" offset="136"/>`+
+		`<reg name="eax" bitsize="32" regnum="31" offset="0" value_regnums="0"/>`+
+		`<reg name="ymm0" bitsize="256" regnum="119" offset="576"/></feature></target>`, "")
 	f.Fuzz(func(t *testing.T, main, part string) {
 		bounds.Hold(t, 4<<20+1024*(len(main)+len(part)), func() { checkDescription(t, main, part) })
 	})
