@@ -4,7 +4,6 @@ package sniffer_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -15,12 +14,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/arch/x86/x86asm"
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -51,7 +52,9 @@ func TestGoSteps(t *testing.T) {
 // traced is a thread of a process of this machine.
 type traced struct {
 	tid     int
-	regs    unix.PtraceRegs
+	arch    *arch.Arch
+	regs    unix.PtraceRegs // of a 32-bit program PC, SP and AX alone
+	regs386 arch.Registers  // of a 32-bit program
 	modules *target.Modules
 	code    map[uint64]*page // pages that do not change
 	data    []*page          // pages that were read since the last step
@@ -64,7 +67,7 @@ type page struct {
 	bytes [4096]byte
 }
 
-func (s *traced) Arch() *arch.Arch                  { return amd64.Arch }
+func (s *traced) Arch() *arch.Arch                  { return s.arch }
 func (s *traced) Memory() target.Memory             { return s }
 func (s *traced) Threads() ([]target.Thread, error) { return []target.Thread{s}, nil }
 func (s *traced) Modules() *target.Modules          { return s.modules }
@@ -73,6 +76,10 @@ func (s *traced) ID() int                           { return s.tid }
 func (s *traced) Name() string                      { return "traced" }
 
 func (s *traced) Registers(r *arch.Registers) error {
+	if s.arch != amd64.Arch {
+		*r = s.regs386
+		return nil
+	}
 	x := &s.regs
 	for reg, v := range [...]uint64{
 		amd64.RAX: x.Rax, amd64.RDX: x.Rdx, amd64.RCX: x.Rcx, amd64.RBX: x.Rbx, amd64.RSI: x.Rsi, amd64.RDI: x.Rdi,
@@ -82,6 +89,25 @@ func (s *traced) Registers(r *arch.Registers) error {
 		r.Set(trad.Reg(reg), v)
 	}
 	r.Set(amd64.FSBase, x.Fs_base)
+	return nil
+}
+
+// takeRegs reads the thread's registers.
+func (s *traced) takeRegs() error {
+	if s.arch == amd64.Arch {
+		return unix.PtraceGetRegs(s.tid, &s.regs)
+	}
+	set := &s.arch.KernelRegs[0]
+	data := make([]byte, set.Size)
+	iov := unix.Iovec{Base: &data[0], Len: uint64(len(data))}
+	if _, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(s.tid), uintptr(set.Note), uintptr(unsafe.Pointer(&iov)), 0, 0); e != 0 {
+		return e
+	}
+	s.regs386 = arch.Registers{}
+	set.Get(s.arch, data, &s.regs386)
+	s.regs.Rip, _ = s.regs386.Get(i386.EIP)
+	s.regs.Rsp, _ = s.regs386.Get(i386.ESP)
+	s.regs.Rax, _ = s.regs386.Get(i386.EAX)
 	return nil
 }
 
@@ -134,10 +160,14 @@ func trace(t *testing.T, program, scenario string) *traced {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tg.Close() })
-	s := &traced{modules: tg.Modules(), code: map[uint64]*page{}}
+	s := &traced{arch: tg.Arch(), modules: tg.Modules(), code: map[uint64]*page{}}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.PID))
 	if err != nil {
 		t.Fatal(err)
+	}
+	reads := "0 0x0 " // the system call's number, and standard input
+	if s.arch == i386.Arch {
+		reads = "3 0x0 "
 	}
 	tids := []int{p.PID}
 	gdbtest.Await(t, "a thread reads", func() bool {
@@ -147,7 +177,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 			if tid != p.PID {
 				tids = append(tids, tid)
 			}
-			if text, _ := os.ReadFile(file); strings.HasPrefix(string(text), "0 0x0 ") {
+			if text, _ := os.ReadFile(file); strings.HasPrefix(string(text), reads) {
 				s.tid = tid
 			}
 		}
@@ -178,7 +208,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 		}
 		unix.Wait4(tid, nil, unix.WALL, nil)
 	}
-	if err := unix.PtraceGetRegs(s.tid, &s.regs); err != nil {
+	if err := s.takeRegs(); err != nil {
 		t.Fatal(err)
 	}
 	p.Stdin.Write([]byte{'x'})
@@ -190,7 +220,7 @@ func (s *traced) step(t *testing.T, signal int) (did deed, pending int, alive bo
 	before := s.regs
 	var code [16]byte
 	s.ReadMemory(before.Rip, code[:])
-	in, _ := x86asm.Decode(code[:], 64)
+	in, _ := x86asm.Decode(code[:], 8*s.arch.PtrSize)
 	// unix.PtraceSingleStep cannot deliver a signal.
 	if _, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SINGLESTEP, uintptr(s.tid), 0, uintptr(signal), 0, 0); e != 0 {
 		return did, 0, false
@@ -207,7 +237,7 @@ func (s *traced) step(t *testing.T, signal int) (did deed, pending int, alive bo
 		break
 	}
 	s.room, s.data = append(s.room, s.data...), s.data[:0]
-	if err := unix.PtraceGetRegs(s.tid, &s.regs); err != nil {
+	if err := s.takeRegs(); err != nil {
 		return did, 0, false
 	}
 	switch stop := ws.StopSignal(); stop {
@@ -217,11 +247,11 @@ func (s *traced) step(t *testing.T, signal int) (did deed, pending int, alive bo
 	}
 	now := &s.regs
 	pushed := func(kind deedKind) deed {
-		var b [8]byte
-		if _, err := s.ReadMemory(now.Rsp, b[:]); err != nil {
+		b := make([]byte, s.arch.PtrSize)
+		if _, err := s.ReadMemory(now.Rsp, b); err != nil {
 			t.Fatalf("return address at %#x: %v", now.Rsp, err)
 		}
-		return deed{kind, now.Rsp + 8, binary.LittleEndian.Uint64(b[:])}
+		return deed{kind, now.Rsp + uint64(len(b)), s.arch.Word(b)}
 	}
 	switch {
 	case signal != 0:

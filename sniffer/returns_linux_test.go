@@ -3,14 +3,12 @@
 package sniffer_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
@@ -65,6 +63,9 @@ func TestReturns(t *testing.T) {
 		{"plt", "gcc", []string{"-Wl,-z,lazy"}, false},
 		{"ibt plt", "gcc", []string{"-Wl,-z,lazy", "-Wl,-z,ibtplt", "-fcf-protection"}, false},
 		{"lld plt", "clang", []string{"-fuse-ld=lld", "-Wl,-z,lazy"}, false},
+		{"32-bit plt", "386", []string{"-fPIC", "-pie", "-Wl,-z,lazy"}, false},
+		{"32-bit retpoline gcc", "386", []string{"-fPIC", "-pie", "-Wl,-z,lazy", "-mindirect-branch=thunk", "-mfunction-return=thunk"}, false},
+		{"32-bit retpoline inline", "386", append([]string{"-fPIC", "-pie", "-Wl,-z,lazy"}, inline...), false},
 	} {
 		for _, how := range []string{"tables", "no tables", "stripped"} {
 			t.Run(b.name+"/"+how, func(t *testing.T) {
@@ -76,11 +77,15 @@ func TestReturns(t *testing.T) {
 						flags = append(flags, "-DNO_LABELS")
 					}
 				}
-				gdbtest.Tool(t, b.cc)
+				cc := b.cc
+				if cc == "386" {
+					cc, flags = gdbtest.Compiler386(t), append(flags, gdbtest.Dynamic386...)
+				}
+				gdbtest.Tool(t, cc)
 				if slices.Contains(flags, "-fuse-ld=lld") {
 					gdbtest.Tool(t, "ld.lld")
 				}
-				program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "returns.c"), append([]string{b.cc}, flags...)...)
+				program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "returns.c"), append([]string{cc}, flags...)...)
 				lo, hi := rangeOf(t, program, "main")
 				if how == "stripped" {
 					stripped := filepath.Join(t.TempDir(), "returns")
@@ -112,7 +117,7 @@ func rangeOf(t *testing.T, program, name string) (lo, hi uint64) {
 func (r *returnSteps) run(program string, lo, hi uint64) {
 	const limit = 20_000
 	th := trace(r.t, program, "")
-	table := sniffer.Table(amd64.Arch)
+	table := sniffer.Table(th.arch)
 	check := walktest.New(th.modules, table)
 	bias := uint64(0)
 	for _, m := range th.modules.All() {
@@ -152,7 +157,7 @@ func (r *returnSteps) run(program string, lo, hi uint64) {
 			}
 			for f, err := range stack.All() {
 				if err == nil {
-					at := f.Register(amd64.RSP)
+					at := f.Register(th.arch.SP)
 					row := f.Row()
 					frames = append(frames, seenFrame{f.PC(), at.Bits, row.Flags&trad.Guess != 0})
 				}
@@ -187,8 +192,9 @@ func (r *returnSteps) account(th *traced, step int, pc, sp uint64, did deed) {
 		if c.to >= 0 {
 			continue
 		}
-		var b [8]byte
-		th.ReadMemory(c.sp-8, b[:])
+		b := make([]byte, th.arch.PtrSize)
+		slot := c.sp - uint64(len(b))
+		th.ReadMemory(slot, b)
 		switch {
 		case c.ra == pc && c.sp == sp:
 			c.to, c.real = step, true
@@ -197,7 +203,7 @@ func (r *returnSteps) account(th *traced, step int, pc, sp uint64, did deed) {
 					r.calls[j].to = step
 				}
 			}
-		case binary.LittleEndian.Uint64(b[:]) != c.ra && sp <= c.sp-8:
+		case th.arch.Word(b) != c.ra && sp <= slot:
 			c.to = step // the thunk has replaced it
 		}
 	}

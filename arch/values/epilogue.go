@@ -223,7 +223,8 @@ func (u *unwinding) do(o *Op) (ok bool) {
 			u.temp.base, u.temp.off, ok = u.address(o.Base, o.Imm)
 			return ok
 		case o.Dst == m.SP && o.Base == m.SP:
-			if o.Imm <= 0 || u.sp.Kind != trad.NotTracked {
+			// Bytes within an instruction may read as inc %esp.
+			if o.Imm <= 0 || o.Imm%int32(m.Word) != 0 || u.sp.Kind != trad.NotTracked {
 				return false
 			}
 			u.off, ok = u.plus(o.Imm)

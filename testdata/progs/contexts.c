@@ -17,7 +17,7 @@ static volatile int turns;
 NOINLINE void there(volatile char *room) {
     room[1] = 1;
     swapcontext(&inner, &outer);
-    __asm__ volatile("" ::: "rbx", "r12");
+    CLOBBER("rbx", "r12");
     room[2] = 1;
 }
 
@@ -40,7 +40,7 @@ NOINLINE int all(void) {
     for (turns = 1; turns < 4; turns++) {
         memset((void *)room, turns, sizeof room);
         swapcontext(&outer, &inner);
-        __asm__ volatile("" ::: "rbx", "r13");
+        CLOBBER("rbx", "r13");
     }
     return room[5];
 }

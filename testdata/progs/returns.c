@@ -33,7 +33,7 @@ volatile function called = leaf, jumped = wide;
 
 NOINLINE int saves(int x) {
     int r = called(x);
-    __asm__ volatile("" ::: "rbx", "r12", "r13");
+    CLOBBER("rbx", "r12", "r13");
     return r + 3;
 }
 
