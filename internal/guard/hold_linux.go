@@ -188,16 +188,18 @@ func (g *guard) resume(r *Request, named *tracee) error {
 	for _, t := range list {
 		if t.state != stopped {
 			t.asked = false // the stop that was asked for has not come in time: when it comes the thread goes on
+			t.steps = r.Step && t == named && !t.stepping
 			continue
 		}
 		t.noteBlock(g.arch)
-		t.asked, t.late = false, false
+		t.asked, t.late, t.steps = false, false, false
 		if t.group && t != named {
 			g.stayStopped(t)
 			continue
 		}
 		step := r.Step && t == named
 		if step && !t.beginStep(g) {
+			t.asked, t.steps = false, true // as above
 			continue
 		}
 		t.loaded = false

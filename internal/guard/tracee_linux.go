@@ -31,6 +31,7 @@ type tracee struct {
 	stepped      bool // has executed it
 	over         bool // steps over a breakpoint while all others stand still
 	late         bool // still steps over one: then it goes on
+	steps        bool // is to be resumed for one instruction when it stops
 	quiet        bool // what happens is not an event of the owner's
 	atBreakpoint bool // has come to the breakpoint at hit
 	hit          uint64
@@ -184,6 +185,9 @@ func (g *guard) goOn(t *tracee, inside bool) {
 			return
 		}
 		ptrace(ptraceInterrupt, t.tid, 0, 0)
+	}
+	if t.steps && t.beginStep(g) {
+		t.steps, t.stepping = false, true
 	}
 	if ptrace(t.request(), t.tid, 0, 0) == nil {
 		t.state = running
