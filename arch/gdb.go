@@ -18,6 +18,10 @@ type GDB struct {
 	// Parts are the registers of stubs that together are a wide register, by its name: the part
 	// with the first bytes first. A stub may lack the last ones. It may also have the register itself.
 	Parts map[string][]string
+	// Misplaced returns what reports, by their names, which registers gdbserver before release 15 has elsewhere than the
+	// processor of which /proc/cpuinfo tells: it gives others. Misplaced returns nil if there are none. It is nil for
+	// processors of which that is never so.
+	Misplaced func(cpuinfo []byte) func(name string) bool
 	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
 	SystemCall string
 	// X87Status is the register of stubs whose bits 11 to 13 have the number of the x87's register that is the top of its stack;

@@ -6,11 +6,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// WideReg is a register that is wider than 64 bits. It may share its number with a register of
+// WideReg is a register that is wider than 64 bits, or a mask of such registers. It may share its number with a register of
 // [Arch.Regs], which is a part of it then (s390x's f0 is a part of v0).
 type WideReg struct {
 	Num  trad.Reg
-	Name string // GDB's: "xmm0", "v0"
+	Name string // GDB's: "zmm0", "v0"
+	// Narrower are GDB's names of its first bytes, the fewest first: of "zmm0", "xmm0" and "ymm0".
+	Narrower []NarrowReg
 	// Parts say where the kernel's register sets have it: the first part has the register's first
 	// bytes as it lies in memory. A thread may lack the sets of the last parts: then its register is
 	// narrower.
@@ -18,6 +20,12 @@ type WideReg struct {
 	// Also says, part for part, where another set has the same bytes: some debuggers' core files have that set alone.
 	// Size is 0 if there is no such set.
 	Also []WidePart
+}
+
+// NarrowReg is a name of the first bytes of a register that is wider.
+type NarrowReg struct {
+	Name string
+	Size int // bytes
 }
 
 // Size returns how many bytes the register has, on a processor that has all its parts.

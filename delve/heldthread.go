@@ -14,6 +14,7 @@ import (
 	"github.com/go-delve/delve/pkg/proc/linutil"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -119,17 +120,17 @@ func (t *heldThread) each(regs proc.Registers, r trad.Reg, offset, n int, do fun
 	parts := t.places(r)
 	for i := range parts {
 		p := &parts[i]
-		lo, hi := max(offset, begin), min(offset+n, begin+p.Size)
-		from := p.Off - begin
+		lo, hi, at := max(offset, begin), min(offset+n, begin+p.Size), begin
 		begin += p.Size
 		if lo >= hi {
 			continue
 		}
 		set, err := setOf(regs, p.Note)
-		if err != nil || from+hi > len(set) {
+		from, ok := p.At(set, control.HostLayout())
+		if err != nil || !ok {
 			break
 		}
-		if err := do(p, set, from+lo, from+hi, lo-offset); err != nil {
+		if err := do(p, set, from+lo-at, from+hi-at, lo-offset); err != nil {
 			return err
 		}
 		done += hi - lo

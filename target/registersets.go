@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -13,7 +14,8 @@ type RegisterSet struct {
 	Data []byte
 }
 
-// RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs).
+// RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs), and control.NTXLayout of its
+// machine, if that is known.
 type RegisterSets []RegisterSet
 
 // MaxRegisterSet is the size of the largest set that is kept, bytes. NT_X86_XSTATE has 2,696 with AVX-512, and
@@ -40,11 +42,12 @@ func (s RegisterSets) ReadRegister(a *arch.Arch, r trad.Reg, offset int, b []byt
 	if w := a.Wide(r); w != nil {
 		for i, p := range w.Parts {
 			lo, hi := max(offset, at), min(offset+len(b), at+p.Size)
-			if i < len(w.Also) && w.Also[i].Size == p.Size && s.of(p.Note) == nil {
+			if i < len(w.Also) && w.Also[i].Size == p.Size && s.Of(p.Note) == nil {
 				p = w.Also[i]
 			}
-			if data := s.of(p.Note); lo < hi && p.Off+hi-at <= len(data) {
-				copy(b[lo-offset:hi-offset], data[p.Off+lo-at:])
+			data := s.Of(p.Note)
+			if from, ok := p.At(data, s.Of(control.NTXLayout)); ok && lo < hi {
+				copy(b[lo-offset:hi-offset], data[from+lo-at:])
 				done += hi - lo
 			}
 			at += p.Size
@@ -56,7 +59,8 @@ func (s RegisterSets) ReadRegister(a *arch.Arch, r trad.Reg, offset int, b []byt
 	return nil
 }
 
-func (s RegisterSets) of(note uint32) []byte {
+// Of returns the set of a type, nil if there is none.
+func (s RegisterSets) Of(note uint32) []byte {
 	for i := range s {
 		if s[i].Note == note {
 			return s[i].Data

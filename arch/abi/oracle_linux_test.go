@@ -60,7 +60,7 @@ func TestCalls(t *testing.T) {
 			for i, b := range m.builds(t) {
 				t.Run(b.name, func(t *testing.T) {
 					if b.vector > 16 {
-						needAVX(t)
+						gdbtest.NeedFlag(t, "avx")
 					}
 					g := newGenerator(m, uint64(i+1))
 					for n := range perBuild {
@@ -121,7 +121,7 @@ func TestClang(t *testing.T) {
 			for i, b := range m.builds(t) {
 				t.Run(b.name, func(t *testing.T) {
 					if b.vector > 16 {
-						needAVX(t)
+						gdbtest.NeedFlag(t, "avx")
 					}
 					m := *m
 					m.floats = nil
@@ -161,13 +161,6 @@ func TestClasses(t *testing.T) {
 			n := strings.Count(string(classes), "CASE(") - 1
 			b.calls(t, string(classes), ".cc", n)
 		})
-	}
-}
-
-func needAVX(t *testing.T) {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil || !bytes.Contains(info, []byte(" avx ")) {
-		gdbtest.Cannot(t, "the processor has no AVX")
 	}
 }
 

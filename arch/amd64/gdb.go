@@ -1,7 +1,6 @@
 package amd64
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -18,17 +17,9 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			arch.GDBRegisters(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")),
 		Aliases:    map[string]string{"rflags": "eflags"}, // lldb-server's
 		Parts:      parts(),
+		Misplaced:  x86.Misplaced,
 		SystemCall: "orig_rax",
 		X87Status:  "fstat",
 		Settable:   x86.Settable(),
 	}
 })
-
-// parts are the vector registers, of gdb's features/i386/64bit-sse.xml and 64bit-avx.xml.
-func parts() map[string][]string {
-	m := map[string][]string{}
-	for i := range 16 {
-		m[fmt.Sprintf("ymm%d", i)] = []string{fmt.Sprintf("xmm%d", i), fmt.Sprintf("ymm%dh", i)}
-	}
-	return m
-}

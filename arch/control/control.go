@@ -56,6 +56,9 @@ type Part struct {
 	Note uint32 // NT_PRFPREG, …
 	Off  int    // bytes from the set's beginning
 	Size int    // bytes
+	// State is the component of NT_X86_XSTATE that Off counts from; 0 if Off counts from the set's beginning. Where the
+	// component is depends on the processor: see [Part.At].
+	State int
 	// InUse is where the set says, by the bits Bits of a byte, that the part is not zero: who writes the
 	// part sets them. Bits is 0 where it need not be said.
 	InUse int

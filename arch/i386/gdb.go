@@ -1,7 +1,6 @@
 package i386
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -20,17 +19,9 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			arch.GDBRegisters(128, arch.Numbered("xmm", 8)...),
 			arch.GDBRegisters(32, "mxcsr")),
 		Parts:      parts(),
+		Misplaced:  x86.Misplaced,
 		SystemCall: "orig_eax",
 		X87Status:  "fstat",
 		Settable:   x86.Settable(),
 	}
 })
-
-// parts are the vector registers, of gdb's features/i386/32bit-sse.xml and 32bit-avx.xml.
-func parts() map[string][]string {
-	m := map[string][]string{}
-	for i := range 8 {
-		m[fmt.Sprintf("ymm%d", i)] = []string{fmt.Sprintf("xmm%d", i), fmt.Sprintf("ymm%dh", i)}
-	}
-	return m
-}

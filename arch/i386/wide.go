@@ -1,32 +1,33 @@
 package i386
 
 import (
-	"fmt"
-
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/arch/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// DWARF's numbers of the first of the x87's registers, and of the vector registers.
+// DWARF's numbers of the first of the x87's registers, of the vector registers, and of AVX-512's masks.
 const (
 	ST0  trad.Reg = 11
 	XMM0 trad.Reg = 21
+	K0   trad.Reg = 93
 )
 
-// wideRegs are the x87's and the vector registers. NT_PRFPREG is struct user_i387_struct, with st0 at
-// 28; NT_PRXFPREG is struct user_fxsr_struct, with xmm0 at 160. The upper half of ymm0 is at 576 of
-// NT_X86_XSTATE (Intel SDM volume 1, 13.4), and in use if bit 2 of XSTATE_BV, at 512, is set.
+// wideRegs are the vector registers, the x87's, and AVX-512's masks. NT_PRFPREG is struct user_i387_struct, with st0 at
+// 28; NT_PRXFPREG is struct user_fxsr_struct, with xmm0 at 160.
 func wideRegs() (regs []arch.WideReg) {
 	for i := range 8 {
-		regs = append(regs, arch.WideReg{Num: XMM0 + trad.Reg(i), Name: fmt.Sprintf("ymm%d", i), Parts: []arch.WidePart{
-			{Note: control.NTPRXFPReg, Off: 160 + 16*i, Size: 16}, {Note: control.NTXState, Off: 576 + 16*i, Size: 16, InUse: 512, Bits: 4},
-		}, Also: []arch.WidePart{{Note: control.NTXState, Off: 160 + 16*i, Size: 16}}})
+		regs = append(regs, x86.Vector(XMM0, i, control.NTPRXFPReg))
 	}
 	for i := range 8 {
-		regs = append(regs, arch.WideReg{Num: ST0 + trad.Reg(i), Name: fmt.Sprintf("st%d", i), Parts: []arch.WidePart{
-			{Note: arch.NTFPRegs, Off: 28 + 10*i, Size: 10},
-		}, Also: []arch.WidePart{{Note: control.NTXState, Off: 32 + 16*i, Size: 10}}})
+		regs = append(regs, x86.X87(ST0, i, arch.WidePart{Note: arch.NTFPRegs, Off: 28 + 10*i, Size: 10}))
+	}
+	for i := range 8 {
+		regs = append(regs, x86.Mask(K0, i))
 	}
 	return regs
 }
+
+// parts are the vector registers, of gdb's features/i386/32bit-sse.xml, 32bit-avx.xml and 32bit-avx512.xml.
+func parts() map[string][]string { return x86.Parts(wideRegs()) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/guard"
 	"github.com/sfwalk/sfwalk/internal/procdir"
@@ -142,10 +143,11 @@ func (t *Thread) each(r trad.Reg, offset, n int, do func(p *place, set []byte, l
 		if err != nil && (i == 0 || !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENODEV)) {
 			return err
 		}
-		if p.Off+hi-p.at > len(set) {
+		from, ok := p.At(set, control.HostLayout())
+		if !ok {
 			break // this processor's is narrower
 		}
-		do(p, set, p.Off+lo-p.at, p.Off+hi-p.at, lo-offset)
+		do(p, set, from+lo-p.at, from+hi-p.at, lo-offset)
 		done += hi - lo
 	}
 	if done < n {

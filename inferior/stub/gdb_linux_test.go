@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
@@ -22,13 +23,30 @@ var samePy string
 
 // of is how gdb calls things of a processor.
 var of = map[string]struct {
-	word    string   // 64 bits of a wide register
-	general string   // a register that main does not read first
-	wide    []string // and wide ones; qemu has gdb not write the low halves of s390x's first 16
+	word    func(w *arch.WideReg, size, i int) string // 64 bits of a wide register, of which the stub has size bytes
+	general string                                    // a register that main does not read first
+	wide    []string                                  // and wide ones; qemu has gdb not write the low halves of s390x's first 16
 }{
-	"amd64": {"$%s.v4_int64[%d]", "r15", []string{"ymm3", "ymm15"}},
-	"arm64": {"$%s.d.u[%d]", "x28", []string{"v3", "v31"}},
-	"s390x": {"$%s.v2_int64[%d]", "r5", []string{"v17", "v30"}},
+	"amd64": {wordAMD64, "r15", []string{"zmm3", "zmm15"}},
+	"arm64": {wordOf("$%s.d.u[%d]"), "x28", []string{"v3", "v31"}},
+	"s390x": {wordOf("$%s.v2_int64[%d]"), "r5", []string{"v17", "v30"}},
+}
+
+func wordOf(format string) func(*arch.WideReg, int, int) string {
+	return func(w *arch.WideReg, _, i int) string { return fmt.Sprintf(format, w.Name, i) }
+}
+
+func wordAMD64(w *arch.WideReg, size, i int) string {
+	name := w.Name
+	for _, n := range w.Narrower {
+		if n.Size == size {
+			name = n.Name
+		}
+	}
+	if size == 8 {
+		return "$" + name
+	}
+	return fmt.Sprintf("$%s.v%d_int64[%d]", name, size/8, i)
 }
 
 // Two runs of a program that begin alike have the same registers and memory after the same writes and steps: gdb makes
@@ -70,11 +88,12 @@ func TestAsGDB(t *testing.T) {
 				}
 			}
 			for _, w := range a.WideRegs {
-				for i := range 4 {
-					if strings.HasPrefix(w.Name, "st") || th.ReadRegister(w.Num, 8*i, make([]byte, 8)) != nil {
-						break // narrower, or not in 64-bit words
-					}
-					name := fmt.Sprintf(names.word, w.Name, i)
+				whole, _ := target.ReadWide(th, &w)
+				if strings.HasPrefix(w.Name, "st") { // not in 64-bit words
+					continue
+				}
+				for i := range len(whole) / 8 {
+					name := names.word(&w, len(whole), i)
 					words, registers = append(words, word{w.Num, 8 * i}), append(registers, name)
 					for _, changed := range names.wide {
 						if w.Name == changed && i > 0 {
@@ -135,9 +154,9 @@ func TestAsGDB(t *testing.T) {
 			}
 			// Every wide register keeps all its bytes.
 			for i, w := range a.WideRegs {
-				size := 16
-				if strings.HasPrefix(w.Name, "st") {
-					size = 10
+				size := min(w.Size(), 16)
+				if th.ReadRegister(w.Num, 0, make([]byte, size)) != nil {
+					continue // the processor has it not
 				}
 				b := bytes.Repeat([]byte{byte(i + 1)}, size)
 				b[1] = 0x7f // of an x87 register: a number

@@ -94,7 +94,13 @@ func (p *Process) Exe() string { return p.target.Exe }
 func (p *Process) Auxv() ([]byte, error) { return p.target.Auxv() }
 
 // Warnings returns what the user should know about the answers so far, one sentence each.
-func (p *Process) Warnings() []string { return p.target.Warnings() }
+func (p *Process) Warnings() []string {
+	list := p.target.Warnings()
+	if err := p.target.Misplaced(); err != nil {
+		list = append(list, fmt.Sprintf("what functions change of the processor's other registers stays changed: %v", err))
+	}
+	return list
+}
 
 // Threads returns the threads, each a [*Thread].
 func (p *Process) Threads() ([]target.Thread, error) {

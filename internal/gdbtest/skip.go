@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,6 +168,15 @@ func NeedAMD64(t testing.TB) {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
 		Cannot(t, "the target programs are for amd64")
+	}
+}
+
+// NeedFlag skips the test on a processor that lacks something, by the name that Linux has for it: avx, avx512bw.
+func NeedFlag(t testing.TB, flag string) {
+	t.Helper()
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil || !slices.Contains(strings.Fields(string(info)), flag) {
+		Cannot(t, "the processor has no "+flag)
 	}
 }
 

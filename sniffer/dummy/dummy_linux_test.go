@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	_ "embed"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -136,14 +135,14 @@ func TestCallSeen(t *testing.T) {
 			different := 0
 			for i, words := range ymm {
 				r := amd64.XMM0 + trad.Reg(i)
-				if b, err := f0.WideRegister(r); err != nil || len(b) != len(words) || !bytes.Equal(b[:16], changed) {
+				if b, err := f0.WideRegister(r); err != nil || len(b) < len(words) || !bytes.Equal(b[:16], changed) {
 					t.Errorf("frame 0: ymm%d is %x, %v", i, b, err)
 				}
 				if _, err := f1.WideRegister(r); err == nil {
 					t.Errorf("frame 1 has ymm%d, which the function may change", i)
 				}
 				b, err := f2.WideRegister(r)
-				if err != nil || hex.EncodeToString(b) != hex.EncodeToString(words) {
+				if err != nil || len(b) < len(words) || !bytes.Equal(b[:len(words)], words) {
 					t.Errorf("frame 2: ymm%d is %x, %v, gdb has %x", i, b, err, words)
 				}
 				if !bytes.Equal(b, make([]byte, len(b))) {

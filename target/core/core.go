@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -204,9 +205,14 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	return t.WideSets().ReadRegister(t.file.arch, r, offset, b)
 }
 
-// WideSets reads the register sets that have the thread's wide registers. Those that the file lacks are left out.
+// WideSets reads the register sets that have the thread's wide registers, and their layout. Those that the file lacks are
+// left out.
 func (t *Thread) WideSets() (sets target.RegisterSets) {
-	for _, s := range t.sets {
+	list := t.sets
+	if t.file.layout.note != 0 && len(list) > 0 {
+		list = append(slices.Clip(list), t.file.layout)
+	}
+	for _, s := range list {
 		data := make([]byte, s.size)
 		if n, _ := t.file.r.ReadAt(data, int64(s.at)); n == len(data) {
 			sets = append(sets, target.RegisterSet{Note: s.note, Data: data})
@@ -255,4 +261,5 @@ type file struct {
 	progs   []elf.ProgHeader
 
 	wideSets []uint32 // types of notes
+	layout   setNote  // NT_X86_XSAVE_LAYOUT; the zero setNote if the file has none
 }

@@ -44,12 +44,18 @@ func threadsCore(t *testing.T) (core, program string) {
 // kernelCore is the kernel's core of a program that calls a null pointer.
 func kernelCore(t *testing.T) string {
 	t.Helper()
+	return kernelCoreOf(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...))
+}
+
+// kernelCoreOf is the kernel's core of a program that dies if its argument is crash.
+func kernelCoreOf(t *testing.T, program string) string {
+	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.ContainsAny(string(pattern), "|/") {
 		gdbtest.Cannot(t, fmt.Sprintf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern))
 	}
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", `ulimit -c unlimited && exec "$0" crash`, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...))
+	cmd := exec.Command("sh", "-c", `ulimit -c unlimited && exec "$0" crash`, program)
 	cmd.Dir = dir
 	cmd.Run()
 	files, _ := filepath.Glob(filepath.Join(dir, "*core*"))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
@@ -149,6 +150,9 @@ func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning stri
 
 func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	set := f.registerSet(typ)
+	if typ == control.NTXLayout && size <= target.MaxRegisterSet {
+		f.layout = setNote{typ, at, size}
+	}
 	if slices.Contains(f.wideSets, typ) {
 		f.wideSet(n, typ, at, size)
 	}

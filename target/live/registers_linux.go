@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -55,6 +56,9 @@ func readWideSets(a *arch.Arch, tid int, room []byte, last target.RegisterSets) 
 			continue
 		}
 		sets = append(sets, target.RegisterSet{Note: note, Data: bytes.Clone(room[:n])})
+	}
+	if layout := control.HostLayout(); layout != nil {
+		sets = append(sets, target.RegisterSet{Note: control.NTXLayout, Data: layout})
 	}
 	return sets
 }

@@ -158,6 +158,7 @@ func (t *Target) start(o Options) error {
 	if t.layout, err = newLayout(t.arch, regs); err != nil {
 		return err
 	}
+	t.findMisplaced()
 	if err := t.readMask(); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ type session struct {
 	addr       string // of the stub, as the user gives it
 	mu         sync.Mutex
 	link       *link
-	features   map[string]bool // those that qSupported offers with +
+	features   map[string]bool // those that qSupported offers, with + or with a value
 	packetSize int             // bytes that the stub takes, and gives, in one packet
 	thread     string          // the thread that g and p are about, as the stub names it
 	control    bool            // the stub is asked to tell of all events
@@ -52,6 +52,8 @@ func (s *session) start() error {
 	s.features, s.packetSize = map[string]bool{}, defaultPacket
 	for _, item := range strings.Split(string(reply), ";") {
 		if name, ok := strings.CutSuffix(item, "+"); ok {
+			s.features[name] = true
+		} else if name, _, ok := strings.Cut(item, "="); ok {
 			s.features[name] = true
 		}
 		if text, ok := strings.CutPrefix(item, "PacketSize="); ok {

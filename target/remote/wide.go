@@ -29,17 +29,22 @@ func (l *layout) parts(a *arch.Arch, r trad.Reg) (list []part) {
 		}
 		return nil
 	}
-	if s := l.named(w.Name); s != nil {
+	if s := l.named(w.Name); s != nil && !l.isMisplaced(w.Name) {
 		return []part{{*s, 0}}
 	}
 	at := 0
 	for _, name := range a.GDB().Parts[w.Name] {
 		s := l.named(name)
-		if s == nil {
+		if s == nil || l.isMisplaced(name) {
 			break
 		}
 		list = append(list, part{*s, at})
 		at += s.bytes
+	}
+	for _, narrow := range w.Narrower {
+		if s := l.named(narrow.Name); s != nil && s.bytes == narrow.Size && s.bytes > at {
+			list, at = []part{{*s, 0}}, s.bytes
+		}
 	}
 	return list
 }
@@ -77,8 +82,8 @@ func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 func (t *Thread) each(r trad.Reg, offset, n int, do func(p *part, now []byte, lo, at int) error) error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
-	done := 0
-	for _, p := range t.t.layout.parts(t.t.arch, r) {
+	done, a := 0, t.t.arch
+	for _, p := range t.t.layout.parts(a, r) {
 		lo, hi := max(offset, p.at), min(offset+n, p.at+p.bytes)
 		if offset < 0 || lo >= hi {
 			continue
@@ -93,7 +98,11 @@ func (t *Thread) each(r trad.Reg, offset, n int, do func(p *part, now []byte, lo
 		done += hi - lo
 	}
 	if done < n {
-		return fmt.Errorf("thread %d: the stub has no bytes %d to %d of a register %s", t.ID(), offset, offset+n-1, t.t.regName(r))
+		why := ""
+		if t.t.layout.misplaced != nil {
+			why = ": " + errMisplaced.Error()
+		}
+		return fmt.Errorf("thread %d: the stub has no bytes %d to %d of a register %s%s", t.ID(), offset, offset+n-1, t.t.regName(r), why)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -27,6 +28,9 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 		add(elfnote.Core, elfnote.Auxv, s.Auxv)
 	}
 	add(elfnote.Core, elfnote.File, s.ntFile(maps))
+	if i := slices.IndexFunc(s.Threads, func(t Thread) bool { return t.Sets.Of(control.NTXLayout) != nil }); i >= 0 {
+		add(elfnote.Linux, control.NTXLayout, s.Threads[i].Sets.Of(control.NTXLayout))
+	}
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		for j := range s.Arch.KernelRegs {
@@ -41,7 +45,7 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 		}
 		for _, set := range t.Sets {
 			k := arch.KernelRegs{Note: set.Note}
-			if !slices.ContainsFunc(s.Arch.KernelRegs, func(x arch.KernelRegs) bool { return x.Note == k.Note }) {
+			if k.Note != control.NTXLayout && !slices.ContainsFunc(s.Arch.KernelRegs, func(x arch.KernelRegs) bool { return x.Note == k.Note }) {
 				add(k.Owner(), k.Note, set.Data)
 			}
 		}
