@@ -84,13 +84,13 @@ func TestManyThreads(t *testing.T) {
 			{Type: perfevent.RecordFork, Body: body(pid, 1, pid, 1, 0, 0)},
 			{Type: perfevent.RecordComm, Misc: perfevent.MiscExec, Body: append(body(pid, pid), "name\x00\x00\x00\x00"...)},
 		} {
-			if err := e.record(r); err != nil {
+			if err := e.read(r); err != nil {
 				t.Fatal(err)
 			}
 		}
 		e.thread(int32(pid), int32(pid))
 		if i%2 == 0 { // of the others, it does not tell the end
-			if err := e.record(perfevent.Record{Type: perfevent.RecordExit, Body: body(pid, 1, pid, 1, 0, 0)}); err != nil {
+			if err := e.read(perfevent.Record{Type: perfevent.RecordExit, Body: body(pid, 1, pid, 1, 0, 0)}); err != nil {
 				t.Fatal(err)
 			}
 		}

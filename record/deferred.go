@@ -11,8 +11,9 @@ import (
 // has the kernel look for them when the thread goes back to the program. One record serves all
 // samples of that stay in the kernel. It has a cookie, as they have.
 type deferred struct {
-	waiting map[int32][]waitingSample // by thread, the first to wait first
-	words   int                       // of their chains
+	// waiting are the samples, by thread and cookie. Those of one stay are in the order in which they came.
+	waiting map[int32]map[uint64][]waitingSample
+	words   int // of their chains
 	// done has the last record of each thread: later samples of the same stay in the kernel have its cookie, too.
 	done map[int32]followed
 	told int // words of done
@@ -40,7 +41,7 @@ const (
 	cameNever           // that was to come
 )
 
-// maxDeferred bounds the words of all samples that wait, and those of what records have told.
+// maxDeferred bounds the words of all samples that wait, and also the words that records have told.
 const maxDeferred = 1 << 22
 
 // waitsFor reports whether the frames of the program in a sample's call chain come later, takes the
@@ -76,9 +77,14 @@ func (d *deferred) wait(e *engine, s *perfevent.Sample) bool {
 	kept := *s
 	kept.Chain, kept.Regs, kept.Stack = slices.Clone(s.Chain), nil, nil
 	if d.waiting == nil {
-		d.waiting = map[int32][]waitingSample{}
+		d.waiting = map[int32]map[uint64][]waitingSample{}
 	}
-	d.waiting[s.TID] = append(d.waiting[s.TID], waitingSample{kept, cookie, e.format})
+	stays := d.waiting[s.TID]
+	if stays == nil {
+		stays = map[uint64][]waitingSample{}
+		d.waiting[s.TID] = stays
+	}
+	stays[cookie] = append(stays[cookie], waitingSample{kept, cookie, e.format})
 	return true
 }
 
@@ -91,28 +97,22 @@ func (d *deferred) follow(e *engine, c *perfevent.Deferred) {
 		d.done, d.told = map[int32]followed{}, 8+len(chain)
 	}
 	d.done[c.ID.TID] = followed{c.Cookie, chain}
-	list, ok := d.waiting[c.ID.TID]
-	if !ok {
-		return
+	stays := d.waiting[c.ID.TID]
+	list := stays[c.Cookie]
+	if delete(stays, c.Cookie); len(stays) == 0 {
+		delete(d.waiting, c.ID.TID)
 	}
-	rest := list[:0]
-	for _, w := range list {
-		if w.cookie != c.Cookie {
-			rest = append(rest, w)
-			continue
-		}
+	for i := range list {
+		w := &list[i]
 		kept := words(&w.Sample)
 		w.Chain = append(append(w.Chain, perfevent.ContextUser), chain...)
-		d.give(e, &w, kept, cameLater)
-	}
-	if d.waiting[c.ID.TID] = rest; len(rest) == 0 {
-		delete(d.waiting, c.ID.TID)
+		d.give(e, w, kept, cameLater)
 	}
 }
 
 // words returns how much room a sample that waits takes, in words.
 func words(s *perfevent.Sample) int {
-	const plain = 32 // without its chain, about
+	const plain = 64 // without its chain, with its place in waiting, about
 	return plain + len(s.Chain)
 }
 
@@ -136,26 +136,31 @@ func (d *deferred) forget(tid int32) {
 // giveUp counts the samples of a thread that has ended.
 func (d *deferred) giveUp(e *engine, tid int32) {
 	d.forget(tid)
-	d.without(e, d.waiting[tid])
-	delete(d.waiting, tid)
-}
-
-// giveUpAll counts all samples that wait, in the order of their times: no more is to come, or too
-// many wait.
-func (d *deferred) giveUpAll(e *engine) {
 	var all []waitingSample
-	for _, list := range d.waiting {
+	for _, list := range d.waiting[tid] {
 		all = append(all, list...)
 	}
-	slices.SortFunc(all, func(a, b waitingSample) int {
-		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.TID, b.TID))
-	})
+	delete(d.waiting, tid)
+	d.without(e, all)
+}
+
+// giveUpAll counts all samples that wait: no more is to come, or too many wait.
+func (d *deferred) giveUpAll(e *engine) {
+	var all []waitingSample
+	for _, stays := range d.waiting {
+		for _, list := range stays {
+			all = append(all, list...)
+		}
+	}
 	clear(d.waiting)
 	d.without(e, all)
 }
 
-// without counts samples whose frames of the program have not come.
+// without counts samples whose frames of the program have not come, in the order of their times.
 func (d *deferred) without(e *engine, list []waitingSample) {
+	slices.SortStableFunc(list, func(a, b waitingSample) int {
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.TID, b.TID), cmp.Compare(a.cookie, b.cookie))
+	})
 	for i := range list {
 		d.give(e, &list[i], words(&list[i].Sample), cameNever)
 	}

@@ -3,7 +3,6 @@ package record
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -62,36 +61,6 @@ type engine struct {
 	check func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
 }
 
-// Thread is a thread that was sampled.
-type Thread struct {
-	PID, TID int
-	Name     string // "" if it is not known
-	Process  string // the name of the process's first thread
-}
-
-// Stats say how a recording went.
-type Stats struct {
-	Samples    uint64 // that were taken
-	Lost       uint64 // records that were lost because the rings were full
-	Unread     uint64 // records that do not parse, and are left out
-	Throttled  uint64 // times that the kernel has stopped the events for a moment, because they took too long
-	Whole      uint64 // samples whose stacks go to the outermost frame
-	Chained    uint64 // of those that are longer than the copy: how many go on along frame pointers
-	Cut        uint64 // that are longer than the copy, and do not
-	Stopped    uint64 // that end for another reason
-	Empty      uint64 // samples without a frame
-	Unwalked   uint64 // samples without a copy of the stack: how many have what the kernel has walked along frame pointers
-	Bounded    uint64 // of those: how many have as many frames as the kernel looks for, so that outer ones may be lacking
-	Unfollowed uint64 // samples without those frames of the program that were to follow in another record
-	Bare       uint64 // samples without any stack: how many have one frame of the program alone
-	// Unsampled is how many threads have begun and ended without a sample, each within the time between two samples; 0 where
-	// processors are sampled, and not threads.
-	Unsampled uint64
-
-	Stops uint64        // with [Options.Wall]: how often processes were stopped
-	Pause time.Duration // with [Options.Wall]: the longest time that a thread was held
-}
-
 // maxDepth bounds the frames of a sample. The smallest frame takes a word of the stack's copy, most take four or more.
 const maxDepth = 8192
 
@@ -101,142 +70,6 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 	}
 	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, files: map[*elfimage.Image]*target.Module{}, spaces: map[int32]*space{}, early: map[int32][]procmaps.Mapping{}, names: map[int32]string{},
 		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
-}
-
-// record takes a record. One that does not parse is left out, and counted.
-func (e *engine) record(r perfevent.Record) error {
-	if err := e.read(r); err != nil {
-		e.unread(err)
-	}
-	return nil
-}
-
-// unread counts a record that is left out.
-func (e *engine) unread(why error) {
-	if e.stats.Unread++; e.stats.Unread == 1 {
-		e.opts.Warn("a record is left out, for it does not parse: %v", why)
-	}
-}
-
-// read takes a record. The error says that it is broken.
-func (e *engine) read(r perfevent.Record) error {
-	e.roomForNames()
-	switch r.Type {
-	case perfevent.RecordSample:
-		if err := e.format.Sample(r, &e.sample); err != nil {
-			return err
-		}
-		if e.format.SampleType&perfevent.SampleStackUser != 0 || !e.deferred.wait(e, &e.sample) {
-			e.take(&e.sample)
-		}
-	case perfevent.RecordCallchainDeferred:
-		c, err := e.format.Deferred(r)
-		if err != nil {
-			return err
-		}
-		e.deferred.follow(e, &c)
-	case perfevent.RecordMmap, perfevent.RecordMmap2:
-		m, err := e.format.Mmap(r)
-		if err != nil {
-			return err
-		}
-		e.mapped(&m)
-	case perfevent.RecordComm:
-		c, err := e.format.Comm(r)
-		if err != nil {
-			return err
-		}
-		if c.Exec {
-			e.soon = true
-			e.forget(c.PID)
-			e.early[c.PID] = nil // records of all that it maps follow
-		}
-		delete(e.threads, c.TID)
-		e.names[c.TID] = c.Name
-	case perfevent.RecordFork, perfevent.RecordExit:
-		k, err := e.format.Fork(r)
-		if err != nil {
-			return err
-		}
-		e.deferred.giveUp(e, k.TID)
-		delete(e.threads, k.TID)
-		delete(e.names, k.TID)
-		e.dropAway(k.TID)
-		if r.Type == perfevent.RecordExit {
-			if e.fresh[k.TID] {
-				delete(e.fresh, k.TID)
-				e.stats.Unsampled++
-			}
-			if k.PID == k.TID {
-				e.end(k.PID)
-			}
-			break
-		}
-		if name, ok := e.names[k.ParentTID]; ok {
-			e.names[k.TID] = name
-		}
-		if e.begun != nil {
-			e.begun[k.TID] = true
-		}
-		if e.fresh != nil {
-			e.fresh[k.TID] = true
-		}
-		if k.PID == k.ParentPID || r.Misc&perfevent.MiscForkExec != 0 { // perf tells of a process that has begun long ago
-			break
-		}
-		if e.only[k.ParentPID] {
-			e.only[k.PID] = true
-		}
-		e.soon = true
-		e.forget(k.PID) // a process that had the number before
-		e.ended = slices.DeleteFunc(e.ended, func(pid int32) bool { return pid == k.PID })
-		if parent := e.spaces[k.ParentPID]; parent != nil {
-			e.newSpace(k.PID, parent.arch, parent)
-		} else if maps, ok := e.early[k.ParentPID]; ok && e.mayMap(len(maps)) {
-			e.early[k.PID] = slices.Clone(maps)
-		}
-	case perfevent.RecordLost, perfevent.RecordLostSamples:
-		n, err := e.format.Lost(r)
-		if err != nil {
-			return err
-		}
-		e.stats.Lost += n
-	case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
-		s, err := e.format.Switch(r)
-		if err != nil {
-			return err
-		}
-		e.switched(s)
-	case perfevent.RecordThrottle:
-		e.stats.Throttled++
-	}
-	return nil
-}
-
-// forget drops a process that has ended or runs another program. Places keep its modules.
-func (e *engine) forget(pid int32) {
-	if s := e.spaces[pid]; s != nil {
-		s.finish()
-		s.life.gone.Store(true)
-		if i := slices.Index(e.walking, s); i >= 0 {
-			e.walking = slices.Delete(e.walking, i, i+1)
-		}
-		delete(e.spaces, pid)
-	}
-	delete(e.early, pid)
-	e.host.forget(int(pid))
-}
-
-// maxEnded is how many processes that have ended are kept: more of their samples may come.
-const maxEnded = 64
-
-// end notes that a process has ended.
-func (e *engine) end(pid int32) {
-	if e.ended = append(e.ended, pid); len(e.ended) > maxEnded {
-		e.forget(e.ended[0])
-		delete(e.only, e.ended[0])
-		e.ended = e.ended[1:]
-	}
 }
 
 // take walks a sample and counts it.

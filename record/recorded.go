@@ -201,7 +201,7 @@ func (h *recorded) unproven(w wanted, root string) (*elfimage.Image, error) {
 	return nil, err
 }
 
-// atPath returns where a file may be by its path. root is that of a process which has it mapped, or "".
+// atPath returns where a file may be by its path. root is the root of a process that has it mapped, or "".
 func (h *recorded) atPath(path, root string) (list []regular.At) {
 	path = strings.TrimSuffix(path, " (deleted)")
 	if !filepath.IsAbs(path) {
