@@ -3,7 +3,6 @@ package arch
 import (
 	"debug/elf"
 	"encoding/binary"
-	"slices"
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -30,8 +29,8 @@ type Arch struct {
 
 	// Regs are the registers that a user sees, in the order to print them.
 	Regs []RegInfo
-	// Continued are the registers in the order in which a value goes on that is wider than one of them. It is nil where
-	// that is the order of Regs.
+	// Continued are the registers in the order in which a value goes on that is wider than one of them. If it is nil,
+	// the order is the one of Regs.
 	Continued []trad.Reg
 	// PC, SP and FP are numbers of THIS frame's own registers. RA is the return
 	// address column of the ABI's unwind tables: the PC itself where a call pushes
@@ -182,12 +181,12 @@ type Arch struct {
 	// It is nil where ThunkBegins is.
 	Thunk func(code []byte, at int) (pushed int32, called, ok bool)
 	// ReturnPushed reports whether straight code pushes a register, and whether it then returns to the address in
-	// that, as code does that changes to another stack. It is nil where calls leave the return address in a
-	// register.
+	// the register, as code does that changes to another stack. It is nil where calls leave the return address in
+	// a register.
 	ReturnPushed func(code []byte) (pushes, returns bool)
-	// ReturnPopped returns the register that holds the return address if code only jumps to where that says, and the
-	// code before it, which before returns, has popped the register from the stack; ok is false if it is otherwise.
-	// It is nil where calls leave the return address in a register.
+	// ReturnPopped returns the register that holds the return address, if the code before has popped it there from the
+	// stack, and code only jumps to it. before returns the code before; it is asked for only if code does so. ok is
+	// false otherwise. It is nil where calls leave the return address in a register.
 	ReturnPopped func(code []byte, before func() []byte) (by trad.Reg, ok bool)
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.
@@ -210,8 +209,9 @@ type Arch struct {
 	// VectorBytes returns abi.Func.VectorBytes of functions whose compiler has recorded a text (DW_AT_producer) with its
 	// options; known is false if that does not tell. It is nil where no option matters.
 	VectorBytes func(producer string) (n uint64, known bool)
-	// MaxAlign is the greatest alignment of C's numbers and pointers within a struct, in bytes; their own size is if
-	// it is less. WideVariables says that variables and buffers of 8 bytes are aligned to 8 where members are not.
+	// MaxAlign is the greatest alignment of C's numbers and pointers within a struct, in bytes: smaller ones are
+	// aligned to their own size. WideVariables says that variables and buffers of 8 bytes are aligned to 8 even if
+	// MaxAlign is less.
 	MaxAlign      uint64
 	WideVariables bool
 	// UnsignedRegisters says that GDB shows general registers as numbers without a sign, and FPIsAddress that it shows the
@@ -407,59 +407,4 @@ func (a *Arch) RegName(r trad.Reg) string {
 		return a.Regs[i].Name
 	}
 	return "r" + strconv.Itoa(int(r))
-}
-
-var registered []*Arch
-
-// Register makes a descriptor known to [ByName], [ByMachine] and [BySFrameABI].
-// It is called by the descriptors' packages when they are initialised, and at
-// no other time.
-func Register(a *Arch) {
-	for i, r := range a.Regs {
-		a.index[r.Num] = int8(i + 1)
-		if r.Bits < 64 {
-			a.spare[r.Num] = uint8(64 - r.Bits)
-			a.NarrowRegs = append(a.NarrowRegs, r.Num)
-		}
-		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && len(a.OtherCalleeSaved) < MaxOtherCalleeSaved {
-			a.OtherCalleeSaved = append(a.OtherCalleeSaved, r.Num)
-			a.kept[r.Num] = int8(len(a.OtherCalleeSaved))
-		}
-	}
-	registered = append(registered, a)
-}
-
-// ByName returns the descriptor with that GOARCH name, or with that alias; or nil.
-func ByName(name string) *Arch {
-	return find(func(a *Arch) bool { return a.Name == name || slices.Contains(a.Aliases, name) })
-}
-
-// Of32Bits returns the descriptor of the 32-bit programs that a kernel of the architecture runs: its own where it
-// has 32 bits; nil if it runs none, or if nothing is known of them.
-func (a *Arch) Of32Bits() *Arch {
-	switch {
-	case a == nil:
-		return nil
-	case a.PtrSize == 4:
-		return a
-	}
-	return ByName(a.Programs32)
-}
-
-// ByMachine returns the descriptor of an ELF machine and byte order, or nil.
-func ByMachine(m elf.Machine, order binary.ByteOrder) *Arch {
-	return find(func(a *Arch) bool { return a.Machine == m && a.Order == order })
-}
-
-// BySFrameABI returns the descriptor of an SFrame ABI/arch identifier (SFrame
-// V3, section 2.2.1), or nil.
-func BySFrameABI(abi uint8) *Arch {
-	return find(func(a *Arch) bool { return slices.Contains(a.SFrameABI, abi) })
-}
-
-func find(is func(*Arch) bool) *Arch {
-	if i := slices.IndexFunc(registered, is); i >= 0 {
-		return registered[i]
-	}
-	return nil
 }
