@@ -7,8 +7,8 @@ import (
 
 // GDB is what GDB, and stubs that speak its remote serial protocol, call things of a processor.
 type GDB struct {
-	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and those of LLVM's
-	// triples, which lldb-server writes, "x86_64".
+	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and LLVM's, "x86_64",
+	// which lldb-server writes.
 	Names []string
 	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
 	// them.
@@ -24,8 +24,8 @@ type GDB struct {
 	Misplaced func(cpuinfo []byte) func(name string) bool
 	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
 	SystemCall string
-	// X87Status is the register of stubs whose bits 11 to 13 have the number of the x87's register that is the top of its stack;
-	// "" if there is none.
+	// X87Status is the register of stubs whose bits 11 to 13 have the number of the x87's register that is the top
+	// of its stack; "" if there is none.
 	X87Status string
 	// Settable are the bits of registers, by the names of stubs, that a debugger's write sets: the kernel or the processor
 	// keeps other bits of flags. A register of which no bit is settable only tells of what has happened.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# clang -mlvi-hardening returns by "pop %rcx; lfence; jmp *%rcx", and its table knows nothing of the pop: behind it the CFA
-# is still rsp+8 there, one word too far out, and the "return address" is whatever lies above the true one.
+# clang -mlvi-hardening returns by "pop %rcx; lfence; jmp *%rcx", and its table knows nothing of the pop: behind it
+# the CFA is still rsp+8 there, one word too far out, and the "return address" is whatever lies above the true one.
 #
 # An unwinder that believes the table at one of these two instructions skips the caller without a sign. The code alone
 # tells.

@@ -1,11 +1,11 @@
 #!/bin/sh
-# gcc -mindirect-branch=thunk-inline (and -mfunction-return=thunk-inline) writes a table that is wrong from the first thunk
-# on: at the thunk's label the CFA becomes rsp+16, whatever the function's frame is, for the word that the thunk's own call
-# pushes; and nothing takes that back behind the thunk, where the function makes its call. So each caller that stands
-# behind such a call has a wrong CFA.
+# gcc -mindirect-branch=thunk-inline (and -mfunction-return=thunk-inline) writes a table that is wrong from the
+# first thunk on: at the thunk's label the CFA becomes rsp+16, whatever the function's frame is, for the word that
+# the thunk's own call pushes; and nothing takes that back behind the thunk, where the function makes its call. So
+# each caller that stands behind such a call has a wrong CFA.
 #
-# Debuggers that read the table show wrong callers without a sign. The kernel, for which the option was made, has its own
-# table (ORC), so nobody sees it. gcc 16.2 writes the same.
+# Debuggers that read the table show wrong callers without a sign. The kernel, for which the option was made, has
+# its own table (ORC), so nobody sees it. gcc 16.2 writes the same.
 #
 # Seen with gcc 12.2.0-14+deb12u1 of Debian 12, where the frame is 64 bytes at the call: "64 16 call 8".
 set -eu

@@ -1,10 +1,10 @@
 #!/bin/sh
-# lld 14 puts the .sframe sections of its inputs one behind the other: the output has as many headers as inputs, of which
-# readelf shows the first alone, and no PT_GNU_SFRAME segment. Neither says a word.
+# lld 14 puts the .sframe sections of its inputs one behind the other: the output has as many headers as inputs, of
+# which readelf shows the first alone, and no PT_GNU_SFRAME segment. Neither says a word.
 #
-# The SFrame specification has one header a section, and a linker has to merge. GNU ld 2.40 does: one header with both
-# functions, and a segment. A reader that follows the first header's counts has no row for most of a program that lld has
-# linked, although all the bytes are there.
+# The SFrame specification has one header a section, and a linker has to merge. GNU ld 2.40 does: one header with
+# both functions, and a segment. A reader that follows the first header's counts has no row for most of a program
+# that lld has linked, although all the bytes are there.
 #
 # Seen with lld 1:14.0.6-12 and binutils 2.40-2 of Debian 12:
 #   lld: 2 headers, readelf shows 1 function, 0 segments

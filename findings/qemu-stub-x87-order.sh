@@ -1,8 +1,10 @@
 #!/bin/sh
-# qemu's stub of x86 tells the x87's registers as the processor has them, before release 10: a function's long double is its st7.
+# qemu's stub of x86 tells the x87's registers as the processor has them, before release 10: a function's long
+# double is its st7.
 #
-# GDB's st0 is the top of the x87's stack, as it is in instructions. So gdb says that the function has returned 0, with "print
-# three()" and with "finish". On 32-bit x86 it does so for float and double, too. qemu 10.0 and 11.1 are right.
+# GDB's st0 is the top of the x87's stack, as it is in instructions. So gdb says that the function has returned 0,
+# with "print three()" and with "finish". On 32-bit x86 it does so for float and double, too. qemu 10.0 and 11.1 are
+# right.
 #
 # Seen with qemu-user 1:7.2+dfsg-7+deb12u18 and gdb 13.1 of Debian 12: "$1 = 0".
 set -eu

@@ -23,9 +23,9 @@ func (q *Query) Contradicted(row *trad.Row) bool {
 	return q.Innermost() && q.Arch.ReadEpilogue != nil && (q.contradicted(row) || q.returnsElsewhere(row))
 }
 
-// InThunk returns THIS frame's row if PC is in a thunk: code that a call pushes a return address for, which that
-// code drops or replaces. Some compilers put thunks into functions, for jumps, calls and returns, and their tables
-// mix up the thunk's stack with the function's. row is the function's.
+// InThunk returns THIS frame's row if PC is in a thunk: code that is called, and that drops or replaces its return
+// address. Some compilers put thunks into functions, in place of jumps, calls and returns. Their tables mix up the
+// thunk's stack with the function's. row is the function's.
 func (q *Query) InThunk(row trad.Row) (trad.Row, bool) {
 	a := q.Arch
 	if a.Thunk == nil || !q.Innermost() || row.Flags&notTornDown != 0 {
@@ -52,10 +52,9 @@ func (q *Query) InThunk(row trad.Row) (trad.Row, bool) {
 // unchanged is of rows in which all registers keep their values.
 var unchanged = &trad.OtherRules{Default: trad.Same}
 
-// returnsElsewhere reports whether the code does not return to the word at SP, although a row says so. The code
-// between row's beginning and PC may have popped the return address, by which it returns: compilers that guard
-// returns against speculation leave that out of their tables. Or it pushes another one: it has changed to another
-// stack.
+// returnsElsewhere reports whether the code does not return to the word at SP, although a row says so. The code between
+// row's beginning and PC may have popped the return address, and jump to it: compilers that guard returns against
+// speculation leave that out of their tables. Or it pushes another address, because it has changed to another stack.
 func (q *Query) returnsElsewhere(row *trad.Row) bool {
 	a := q.Arch
 	if a.ReturnPopped == nil || row.Flags&notTornDown != 0 || !atEntry(a, row) {

@@ -48,7 +48,7 @@ func (q *Query) LinkRow() trad.Row {
 	return row
 }
 
-// maxTrampoline is how many bytes of code are compared with those of signal trampolines.
+// maxTrampoline is how many bytes of code are compared with the code of signal trampolines.
 const maxTrampoline = 16
 
 // MayReturnTo reports whether a function may return to pc. It may if a call stands before pc, or if

@@ -16,8 +16,8 @@ func lldbException(d *dumptest.Dump, thread, code uint32, words string, context 
 	return dumptest.Join(d.U32(thread, 0, code, 0x4c4c4442), d.U64(0, 0x401000), d.U32(1, 0), text, context)
 }
 
-// lldbDump returns a dump as LLDB 21 writes it of threads 31 to 33, whose stacks lie in one mapping. The list of threads
-// has 33 twice, and lacks 32, whose exception has a code and words.
+// lldbDump returns a dump as LLDB 21 writes it of threads 31 to 33, whose stacks lie in one mapping. The list of
+// threads has 33 twice, and lacks 32, whose exception has a code and words.
 func lldbDump(code uint32, words string) []byte {
 	d := dumptest.New()
 	d.System(9, 0x8201, "")

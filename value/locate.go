@@ -246,8 +246,8 @@ func copyBits(to []byte, at uint64, from []byte, skip, n uint64, big bool) {
 	}
 }
 
-// registerBytes returns the bytes of a register as they would lie in memory. If n is more than it has, those of the
-// registers follow in which, for GDB, a value goes on.
+// registerBytes returns the bytes of a register as they would lie in memory. If n is more than it has, the bytes
+// of further registers follow: those in which, for GDB, a value goes on.
 func (c *context) registerBytes(reg trad.Reg, n int) ([]byte, error) {
 	b, err := c.oneRegister(reg, n)
 	for range maxRegisters {

@@ -20,10 +20,10 @@ func (t *Thread) touch() error {
 }
 
 // arrive finds out whether registers that were written come to a thread. gdbserver keeps what it is told until the
-// thread runs, and only warns, on its own standard error, if the kernel refuses it then. So the thread is had to
-// run where it stands, at a breakpoint, and is read once more. If its state was saved, for a call, vector registers
-// have other values meanwhile, for what the function changes of them must be put back later. One thread's word is
-// enough then for all.
+// thread runs, and only warns, on its own standard error, if the kernel refuses it then. So arrive has the thread
+// run where it stands, at a breakpoint, and reads it once more. If its state was saved for a call, vector registers
+// get other values meanwhile: what the function changes of them must be put back later. One thread's answer holds
+// for all.
 func (p *Process) arrive(t *Thread) (err error) {
 	if t.before == nil || p.proven || p.vfork != nil {
 		return nil

@@ -93,7 +93,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A process of 32-bit x86 calls functions, too, and says what has ended one. It returns floating-point numbers in the x87's registers.
+// A process of 32-bit x86 calls functions, too, and says what has ended one. It returns floating-point numbers in
+// the x87's registers.
 func TestCalls386(t *testing.T) {
 	p := build(t, "386")
 	held := dial(t, p.serve(t), remote.Options{})

@@ -144,8 +144,8 @@ func (e *Evaluator) place(v Value) (uint64, error) {
 	return e.Caller.Place(b)
 }
 
-// referTo returns the address that is passed for a reference to an object of type t: that of v; or of a copy, if v
-// is in no memory, or another number.
+// referTo returns the address that is passed for a reference to an object of type t: the address of v, or of a copy
+// if v is in no memory or is a number of another type.
 func (e *Evaluator) referTo(v *Value, t *abi.Type, at int) (Value, error) {
 	order := e.Process.Arch().Order
 	same := v.Type.Kind == t.Kind && v.Type.Size == t.Size

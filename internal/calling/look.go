@@ -54,7 +54,7 @@ func (e *Evaluator) earlier(n *expression.Node) *Value {
 	return &e.values[i-1]
 }
 
-// isVariable reports whether a name is that of a variable whose type is known.
+// isVariable reports whether a name names a variable whose type is known.
 func (e *Evaluator) isVariable(n *expression.Node) bool {
 	if s, _, ok := e.find(n.Text); ok && s.function {
 		return false
@@ -63,8 +63,8 @@ func (e *Evaluator) isVariable(n *expression.Node) bool {
 	return f != nil && e.means(f, n)
 }
 
-// means reports whether a frame knows what a name means: a local variable; or another one, if it is that of the
-// symbol of this name, for debug information of a library may have a namesake.
+// means reports whether a frame knows what a name means. That is a local variable, or a global one at the address that
+// the symbol of this name has: debug information of a library may have a namesake.
 func (e *Evaluator) means(f *value.Frame, n *expression.Node) bool {
 	v, err := f.EvaluateNode(e.text, n, nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (e *Evaluator) frameOf(n *expression.Node) *value.Frame {
 	return nil
 }
 
-// names appends the names in a node but those of earlier values.
+// names appends the names in a node, without those that name earlier values.
 func names(list []*expression.Node, n *expression.Node) []*expression.Node {
 	if n == nil {
 		return list

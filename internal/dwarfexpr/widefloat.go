@@ -76,7 +76,7 @@ func (t Type) signBit() int {
 	return n
 }
 
-// wideFloats computes a op b, of which both are floats of 12 or 16 bytes.
+// wideFloats computes a op b. Both are floats of 12 or 16 bytes.
 func (e *evaluation) wideFloats(op byte, a, b operand) {
 	x, y := a.wideNumber(), b.wideNumber()
 	p, q := x.Big(), y.Big()

@@ -47,8 +47,8 @@ func (h *Header) WithoutMany(r io.ReaderAt) io.ReaderAt {
 	return &without{r, [][2]int64{{28, 32}, {44, 46}}}
 }
 
-// Programs returns the program headers of a file of size bytes: those of f, which debug/elf has read through
-// [Header.WithoutMany].
+// Programs returns the program headers of a file of size bytes. f is the file as debug/elf has read it through
+// [Header.WithoutMany]: it has them, unless e_phnum cannot count them.
 func (h *Header) Programs(f *elf.File, r io.ReaderAt, size int64) (list []elf.ProgHeader, err error) {
 	if !h.many {
 		for _, p := range f.Progs {

@@ -1,5 +1,5 @@
-# Runs a program and stops it at functions of its own, and some instructions on. At each stop the frames of all threads are
-# recorded, and a core file is written. The program begins anew when it has ended.
+# Runs a program and stops it at functions of its own, and some instructions on. At each stop the frames of all
+# threads are recorded, and a core file is written. The program begins anew when it has ended.
 
 
 def alive():

@@ -41,7 +41,7 @@ func newParts(list []*sframe.Section) (parts []part) {
 	return parts
 }
 
-// maxOverlap bounds the parts that a look-up tries: the functions of one object may lie among those of others.
+// maxOverlap bounds the parts that a look-up tries: the functions of one object may lie among other objects' functions.
 const maxOverlap = 64
 
 // at calls try with the parts that may have an FDE for pc, until it returns true.

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// mayCount reports whether a row has the CFA's offset that GCC gives in thunks: two words. behindThunk, which allocates,
-// need not be asked about other rows.
+// mayCount reports whether a row has the CFA's offset that GCC gives in thunks: two words. behindThunk, which
+// allocates, need not be asked about other rows.
 func mayCount(q *frame.Query, row *trad.Row) bool {
 	return q.Arch.ThunkBegins != nil && row.CFA.Kind == trad.InReg && row.CFA.Off == 2*int32(q.Arch.PtrSize)
 }

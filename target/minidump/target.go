@@ -166,7 +166,7 @@ func (t *Thread) Registers(r *arch.Registers) error {
 	return t.err
 }
 
-// registers returns a thread's registers: those at its exception, or else those of the list of threads.
+// registers returns a thread's registers, at its exception if it has met one.
 func registers(dump *minidump.File, t *minidump.Thread) ([]minidump.Register, error) {
 	context := dump.ContextOf(t)
 	regs, err := dump.Registers(context)

@@ -44,7 +44,7 @@ func (e *NotWrittenError) at() string {
 	return " at " + e.Stub
 }
 
-// verifyMemory reads memory back that one packet has written. m.mu is held.
+// verify reads memory back that one packet has written. m.mu is held.
 func (m *memory) verify(addr uint64, written []byte) error {
 	there := make([]byte, len(written))
 	n, err := m.s.readMemory(addr, there)
