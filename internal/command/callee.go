@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/inferior"
@@ -15,7 +17,6 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/value"
-	"github.com/spf13/cobra"
 )
 
 // callee is a process that evaluates expressions.

@@ -39,11 +39,12 @@ func newPerf(host PluginHost, web PageServer) *cobra.Command {
 		Short: "Read what perf record has written",
 		Long: `perf reads a file that Linux's perf record has written, and writes how often each stack was
 found, as record does. It walks the copies of stacks that perf record --call-graph dwarf has taken, with the same
-sniffers as attach, in a fraction of the time that perf takes for that. With --call-graph fp, there are
-the stacks that the kernel has found along frame pointers, also with fp,defer; without --call-graph, single instructions.
+sniffers as attach, in a fraction of the time that perf takes for that. With --call-graph fp (or fp,defer), there
+are the stacks that the kernel has found along frame pointers; without --call-graph, single instructions.
 
-Files of amd64, arm64, s390x, 32-bit x86 and 32-bit arm are read on any machine, also those of perf record -z, and those
-whose writer was killed, as far as they go. A record that does not parse is left out, and counted. The name - stands for what perf record -o - writes to a pipe.
+Files of amd64, arm64, s390x, 32-bit x86 and 32-bit arm are read on any machine, also those of perf record -z. A file
+whose writer was killed is read as far as it goes. A record that does not parse is left out, and counted. The name -
+stands for what perf record -o - writes to a pipe.
 
 The programs and libraries are looked for in perf's build-id cache (--buildid-dir, by default ~/.debug; perf archive packs
 what another machine needs of it), in --debug-dir by build ID, below --sysroot, and at their paths. A file
