@@ -6,6 +6,9 @@ import (
 	"math/bits"
 )
 
+// maxParts bounds the parts of a section. A large program is linked of some ten thousand objects.
+const maxParts = 1 << 17
+
 // OpenParts is [Open] for a section that may have several parts, each with a header of its own: some linkers (lld)
 // only put the sections of objects one behind the other, with zeros between them. Bytes behind a part that begin no
 // header are ignored. If a part cannot be opened, the parts before it come with the error.
@@ -23,6 +26,9 @@ func OpenParts(data []byte, addr uint64) (list []*Section, err error) {
 		}
 		if len(data)-off < headerSize {
 			return list, nil
+		}
+		if len(list) == maxParts {
+			return list, fmt.Errorf("part %d at %#x: a section has no more than %d", len(list), off, maxParts)
 		}
 		if magic := binary.LittleEndian.Uint16(data[off:]); magic != Magic && magic != bits.ReverseBytes16(Magic) {
 			return list, nil
