@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // Before a program begins, and while its libraries begin, stacks end at the entry point of the
@@ -20,15 +18,8 @@ func TestBeforeTheProgram(t *testing.T) {
 	for _, by := range []string{"LD_PRELOAD", "LD_AUDIT"} {
 		t.Run(by, func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Tool(t, "env"), by+"="+library, gdbtest.Tool(t, "sleep"), "100")
-			tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tg, threads := attach(t, p.PID)
 			defer tg.Close()
-			threads, err := tg.Threads()
-			if err != nil {
-				t.Fatal(err)
-			}
 			table := sniffer.Table(tg.Arch())
 			if err := walktest.New(tg.Modules(), table).Check(tg, threads[0]); err != nil {
 				t.Error(err)

@@ -1,28 +1,19 @@
 package sniffer_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // bothWays walks all stacks of a process with both walkers.
 func bothWays(t *testing.T, pid int) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	check := walktest.New(tg.Modules(), sniffer.Table(tg.Arch()))
 	for _, th := range threads {
 		if err := check.Check(tg, th); err != nil {

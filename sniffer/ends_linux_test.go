@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -9,22 +8,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // stackNames returns the names of the frames of each thread of a process, the oldest thread first, and how each
 // stack ends.
 func stackNames(t *testing.T, pid int) (names [][]string, stops []frame.StopReason) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	symbols := symbol.New(symbol.Options{})
 	for _, th := range threads {
 		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))

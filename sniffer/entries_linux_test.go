@@ -1,14 +1,12 @@
 package sniffer_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -25,15 +23,8 @@ func TestReturnEntries(t *testing.T) {
 		return s[0].Addr
 	}
 	p := gdbtest.Start(t, program)
-	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, p.PID)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 var (
@@ -67,15 +65,8 @@ func TestFrameBase(t *testing.T) {
 			if len(want) < 2 {
 				t.Fatalf("gdb has %d frames with a base", len(want))
 			}
-			tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tg, threads := attach(t, p.PID)
 			defer tg.Close()
-			threads, err := tg.Threads()
-			if err != nil {
-				t.Fatal(err)
-			}
 			symbols := symbol.New(symbol.Options{})
 			defer symbols.Close()
 			table := sniffer.Table(tg.Arch())

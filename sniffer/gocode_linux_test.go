@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -48,15 +46,8 @@ func TestGoCode(t *testing.T) {
 // whether the outermost frame without a name is a guess.
 func codeStack(t *testing.T, pid int) (names []string, guess bool) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	table := sniffer.Table(tg.Arch())
 	if err := walktest.New(tg.Modules(), table).Check(tg, threads[0]); err != nil {
 		t.Error(err)

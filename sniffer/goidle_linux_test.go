@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // A Go program has many idle threads. Reading more of a thread than its stack needs a copy, and a check
@@ -30,15 +28,8 @@ func TestIdleGoThreads(t *testing.T) {
 // idleThreads counts the idle threads of a Go program, and checks that only their stacks are read.
 func idleThreads(t *testing.T, pid int) (idle int) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, th := range threads {
 		reads := &readings{Memory: target.MemoryOf(tg, th)}
 		s, err := frame.New(readFrom{tg, reads}, unread{th}, sniffer.Table(tg.Arch()))

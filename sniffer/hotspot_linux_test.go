@@ -3,7 +3,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -156,15 +154,8 @@ func TestHotspot(t *testing.T) {
 // heapStack returns the sniffers that unwind the frames in the heap, up to main, or why the sniffer
 // hotspot has declined the innermost one.
 func heapStack(t *testing.T, pid int) (text string, inHeap bool) {
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,12 @@
 package sniffer_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -24,15 +22,8 @@ func TestJumpedTo(t *testing.T) {
 			t.Errorf("%v: %q, whole: %t", args, names, whole)
 		}
 		bothWays(t, p.PID)
-		tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tg, threads := attach(t, p.PID)
 		defer tg.Close()
-		threads, err := tg.Threads()
-		if err != nil {
-			t.Fatal(err)
-		}
 		stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
 		if err != nil {
 			t.Fatal(err)

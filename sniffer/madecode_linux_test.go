@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // Guesses at code that is made at run time compete by what speaks for them. The program itself says
@@ -30,15 +28,8 @@ func TestMadeCode(t *testing.T) {
 	} {
 		t.Run(tt.code, func(t *testing.T) {
 			p := gdbtest.Start(t, program, tt.code)
-			tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			tg, threads := attach(t, p.PID)
 			defer tg.Close()
-			threads, err := tg.Threads()
-			if err != nil {
-				t.Fatal(err)
-			}
 			table := frame.NewTable(tg.Arch(), tt.options.Default()...)
 			stack, err := frame.New(tg, threads[0], table)
 			if err != nil {

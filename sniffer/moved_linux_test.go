@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -27,15 +26,8 @@ func settleAndWalk(t *testing.T, pid int) (names []string, whole bool) {
 
 func walkMain(t *testing.T, pid int, settle bool) (names []string, still int, whole bool) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
 	if err != nil {
 		t.Fatal(err)

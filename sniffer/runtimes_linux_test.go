@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // Programs that run-time systems compile while they run, each of which calls rec twenty times within
@@ -105,15 +103,8 @@ var framePC = regexp.MustCompile(`(?m)^#\d+ +0x([0-9a-f]+)`)
 // stack.
 func compareRuntime(t *testing.T, pid int, other string) bool {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	table := sniffer.Table(tg.Arch())
 	stack, err := frame.New(tg, threads[0], table)
 	if err != nil {

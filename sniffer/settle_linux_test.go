@@ -1,7 +1,6 @@
 package sniffer_test
 
 import (
-	"context"
 	"os"
 	"slices"
 	"strings"
@@ -29,15 +28,8 @@ func attaches() int {
 // once more. Every stack must be of one moment, and whole.
 func settled(t *testing.T, pid int) (stacks [][]string, again int) {
 	t.Helper()
-	tg, err := live.Attach(context.Background(), pid, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, pid)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	table := sniffer.Table(tg.Arch())
 	check := walktest.New(tg.Modules(), table)
 	for _, th := range threads {
@@ -183,15 +175,8 @@ func TestSettleStopped(t *testing.T) {
 // A Walker also says that the thread has moved on, and walks it while it is held.
 func TestWalkerMovedOn(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "pendulum.c", gdbtest.Plain...))
-	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tg, threads := attach(t, p.PID)
 	defer tg.Close()
-	threads, err := tg.Threads()
-	if err != nil {
-		t.Fatal(err)
-	}
 	th := threads[0].(*live.Thread)
 	w := frame.NewWalker(tg.Modules(), sniffer.Table(tg.Arch()))
 	pcs := make([]uint64, 1000)
