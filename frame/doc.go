@@ -9,7 +9,8 @@
 // frames out, without allocating.
 //
 // A [Sniffer] answers with a [trad.Row] for a PC range. The [Table] caches the row, so
-// that a second frame at the same PC asks no sniffer. A sniffer whose frames no row can
+// that a second frame at the same PC asks no sniffer. A row may be marked as a guess: at each
+// frame, it competes with the guesses of later sniffers. A sniffer whose frames no row can
 // describe implements [Unwinder].
 //
 // Registers and memory come in from a [target.Target], rows from the sniffers;

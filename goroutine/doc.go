@@ -2,7 +2,8 @@
 // or any other target. It needs only the program's memory and code, no debug information and no
 // symbols.
 //
-// [Find] finds the runtime of a target, and [Runtime.All] lists its goroutines. Each has its number,
+// [Find] finds the runtime of a target, and [Runtime.All] lists its goroutines. A process may have several
+// runtimes, one for each library that is built as c-shared: [FindAll] finds all. Each goroutine has its number,
 // state, stack, and the registers with which it was parked. Package frame unwinds its stack like a
 // thread's.
 //

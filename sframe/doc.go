@@ -3,7 +3,8 @@
 // s390x.
 //
 // Reading. [Open] takes the bytes of an .sframe section (or of a PT_GNU_SFRAME segment, which may be
-// longer) and the section's link-time address. The [Section] gives FDEs, FREs and, for a PC, the [Row]
+// longer) and the section's link-time address. [OpenParts] does so if a linker has only put the
+// sections of its inputs one behind the other. The [Section] gives FDEs, FREs and, for a PC, the [Row]
 // that says where THIS's CFA and return address and PREVIOUS's FP are. Registers are DWARF register
 // numbers of the ABI. Addresses are link-time addresses: a caller that looks at a process subtracts the
 // load bias first.

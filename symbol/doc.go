@@ -4,12 +4,12 @@
 // returns [Location]s: the calls that the compiler inlined at that address, innermost first, then the
 // function that contains the code. Each has its demangled name, its file and its line.
 //
-// A [Symbolizer] reads modules' ELF files: DWARF, symbol tables, the compressed .gnu_debugdata, and
-// separate debug files, which it finds by build ID or .gnu_debuglink. It reads DWARF 2 to 5, also if
-// that is split into .dwo files or packages of them (.dwp), and if dwz has moved a part to a shared
-// file. If such a file is missing, symbol tables give the names. If a Go program has no DWARF, the
-// function table of every Go program (package gopclntab) gives functions, files, lines and inlined
-// calls. GDB spells names and files the same way. A [Source] can read other formats.
+// A [Symbolizer] reads modules' ELF files: DWARF, symbol tables, the compressed .gnu_debugdata, and separate debug
+// files, which it finds by build ID or .gnu_debuglink. It reads DWARF 2 to 5, also if that is split into .dwo files
+// or packages of them (.dwp, or sections of the file itself), and if dwz has moved a part to a shared file. If such
+// a file is missing, symbol tables give the names. If a Go program has no DWARF, the function table of every Go
+// program (package gopclntab) gives functions, files, lines and inlined calls. GDB spells names and files the same
+// way. A [Source] can read other formats.
 //
 // [Symbolizer.TailCalls] says which functions have left by a tail call, by the call sites in DWARF. Package
 // logical shows these, and inlined calls, as frames.

@@ -3,7 +3,8 @@
 //
 // It takes the address of a stub and gives a [Process], an [inferior.Process]. Package target/remote speaks
 // the protocol; here is what a debugger does with it: stepping over breakpoints, states of threads that are
-// put back, signals that wait.
+// put back, signals that wait. Some stubs answer OK to a write that they do not make when the thread runs: before the
+// first call, the thread runs where it stands, and is read once more (arrive.go).
 //
 // All threads stand still when one does, as far as the stub sees to that: qemu's user emulation lets other
 // threads run on, also when one is to run alone.

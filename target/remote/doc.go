@@ -1,11 +1,11 @@
 // Package remote makes a target of a process or machine that a GDB remote stub controls: gdbserver,
-// qemu in user and system mode, OpenOCD, rr.
+// lldb-server, qemu in user and system mode, OpenOCD, rr.
 //
 // It takes a connection to the stub, and the folder that has the target's files. It gives a
 // [Target] with threads, registers, memory and modules. The protocol is that of gdb's manual,
 // appendix E ("GDB Remote Serial Protocol"). The package makes do without any feature that the stub
 // does not offer.
 //
-// A stub is not trusted. Every answer has a deadline and a bound on its size. If the stub lies,
-// stalls or hangs up, the error says so.
+// A stub is not trusted. Every answer has a deadline and a bound on its size. What the stub is told to
+// write is read back. If the stub lies, stalls or hangs up, the error says so.
 package remote
