@@ -103,7 +103,7 @@ func startStepping(t *testing.T, program string, args ...string) *traced {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &traced{tid: p.Pid}
+	s := &traced{arch: amd64.Arch, tid: p.Pid}
 	t.Cleanup(func() {
 		unix.Kill(s.tid, unix.SIGKILL)
 		var ws unix.WaitStatus
