@@ -284,6 +284,8 @@ func (d *debugInfo) address(u *unit, h *header, v value) (addr uint64, ok bool) 
 		}
 		c := dwarfdata.New(b, d.order)
 		return c.Uint(int(size)), true
+	case classConstant:
+		return v.n, u.version < 4 // before DWARF 4, some compilers wrote addresses so (GNAT Pro), and none wrote offsets
 	}
 	return 0, false
 }

@@ -1,8 +1,10 @@
 package symbol
 
 import (
+	"bytes"
 	"cmp"
 	"debug/dwarf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"path"
@@ -100,14 +102,14 @@ func (d *debugInfo) readLines(u *unit) error {
 		return err
 	}
 	dir := d.text(u, u.head.dir)
-	files, inStr, err := d.readFiles(program, at.n, dir, d.unitFile(u))
+	files, header, err := d.readFiles(program, at.n, dir, d.unitFile(u))
 	if err != nil {
 		return err
 	}
 	t := &lineTable{files: files, dir: dir}
 	d.lines[at.n], u.lines = t, t
 	return guard(func() error {
-		r, err := d.lineReader(u, program, dir, inStr)
+		r, err := d.lineReader(u, d.withoutNames(program, header, len(files)), dir)
 		if err != nil || r == nil {
 			return err
 		}
@@ -136,19 +138,41 @@ func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
 	return d.line.bytes(off, off+size+n)
 }
 
+// lineHeader says where things lie in a line table: offsets from its beginning.
+type lineHeader struct {
+	old        bool   // before DWARF 5
+	offsetSize int    // of its two lengths, in bytes
+	length     int    // the length of the header, which counts from behind itself
+	names      int    // the lists of files and, of DWARF 5, of directories
+	program    uint64 // where the header ends
+}
+
+// withoutNames returns a copy of a line table for debug/dwarf, with a list of as many files that have no names. debug/dwarf would
+// refuse the whole table for one file whose directory is in no list, and would copy the names and the sections that have them.
+func (d *debugInfo) withoutNames(table []byte, h *lineHeader, files int) []byte {
+	list := make([]byte, 3, 16) // no forms of directories, no directories, no forms of files
+	if h.old {
+		list = append(bytes.Repeat([]byte{'?', 0, 0, 0, 0}, files-1), 0) // name, directory, time, length; numbered from 1
+	} else {
+		list = binary.AppendUvarint(list, uint64(files))
+	}
+	t := slices.Concat(table[:h.names], list, table[h.program:])
+	begins := h.offsetSize // what the length of the table counts from
+	header := h.names + len(list) - h.length - h.offsetSize
+	if h.offsetSize == 8 {
+		begins += 4
+		d.order.PutUint64(t[4:], uint64(len(t)-begins))
+		d.order.PutUint64(t[h.length:], uint64(header))
+	} else {
+		d.order.PutUint32(t, uint32(len(t)-begins))
+		d.order.PutUint32(t[h.length:], uint32(header))
+	}
+	return t
+}
+
 // lineReader makes debug/dwarf read one line table. debug/dwarf needs a unit for the table, so
 // lineReader makes up one with the version and address size of u, and without entries.
-func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) (*dwarf.LineReader, error) {
-	var str []byte
-	if inStr {
-		err := d.spend(&d.rowsLeft, d.str.len()>>10)
-		if err == nil {
-			str, err = d.str.all()
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
+func (d *debugInfo) lineReader(u *unit, table []byte, dir string) (*dwarf.LineReader, error) {
 	info := make([]byte, 6, 16)
 	d.order.PutUint16(info[4:], uint16(u.version))
 	if u.version >= 5 {
@@ -162,18 +186,7 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 	}}
 	info = append(info, 0)
 	d.order.PutUint32(info, uint32(len(info)-4))
-	data, err := dwarf.New([]byte{0}, nil, nil, info, program, nil, nil, str)
-	if err != nil {
-		return nil, err
-	}
-	// Each table costs the whole section, which debug/dwarf gets.
-	if err := d.spend(&d.rowsLeft, d.lineStr.len()>>10); err != nil {
-		return nil, err
-	}
-	lineStr, err := d.lineStr.all()
-	if err == nil && lineStr != nil {
-		err = data.AddSection(".debug_line_str", lineStr)
-	}
+	data, err := dwarf.New([]byte{0}, nil, nil, info, table, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +195,9 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 
 // readRows runs a unit's line number program, and keeps the rows that GDB keeps.
 // It leaves out rows without a line, so that the row before goes on. It also leaves
-// out rows that only repeat a line for a discriminator. The last row at an address
-// counts, but a row that begins a statement takes precedence over one that does not.
+// out rows that only repeat a line for a discriminator, and rows without code at the end
+// of a sequence. The last row at an address counts, but a row that begins a statement
+// takes precedence over one that does not.
 func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	numbers := make(map[*dwarf.LineFile]int32)
 	for i, f := range r.Files() {
@@ -210,9 +224,11 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 			return err
 		}
 		if e.EndSequence {
-			sequence = append(sequence, row{addr: e.Address})
-			if lo := sequence[0].addr; d.isCode(lo, max(e.Address, lo+1)) {
-				t.rows = append(t.rows, sequence...)
+			for n := len(sequence); n > 0 && sequence[n-1].addr == e.Address; n-- {
+				sequence = sequence[:n-1]
+			}
+			if len(sequence) > 0 && d.isCode(sequence[0].addr, max(e.Address, sequence[0].addr+1)) {
+				t.rows = append(append(t.rows, sequence...), row{addr: e.Address})
 			}
 			sequence, last, seen, discriminated, stmtAt = sequence[:0], row{}, 0, false, nowhere
 			continue
@@ -277,22 +293,27 @@ const (
 	lnctDirectory = 2
 )
 
-// readFiles reads the file names of a line table, which lies at off in
-// .debug_line, DWARF 5 section 6.2.4. inStr says whether some are in .debug_str.
-// debug/dwarf reads them, too. But it makes them absolute, and so hides the compiler's
-// spelling. It also believes the counts in the header, so readFiles checks them first.
-func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, inStr bool, err error) {
+// readFiles reads the header of a line table, which lies at off in .debug_line, and the names of its files, DWARF 5 section 6.2.4.
+// debug/dwarf makes names absolute, and so hides the compiler's spelling. It also believes the counts in the header.
+func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, h *lineHeader, err error) {
 	c := dwarfdata.New(table, d.order)
-	_, offsetSize := c.UnitLength()
+	h = new(lineHeader)
+	_, h.offsetSize = c.UnitLength()
 	version := c.Uint(2)
 	if version < 2 || version > 5 {
-		return nil, false, fmt.Errorf("line table at %#x: version %d, not 2 to 5", off, version)
+		return nil, nil, fmt.Errorf("line table at %#x: version %d, not 2 to 5", off, version)
 	}
-	if version >= 5 {
+	h.old = version < 5
+	if !h.old {
 		c.Uint(2) // address size, segment selector size
 	}
-	c.Uint(offsetSize) // header length
-	c.Uint(1)          // minimum instruction length
+	h.length = c.Off
+	size := c.Uint(h.offsetSize)
+	if size > c.Left() {
+		return nil, nil, fmt.Errorf("line table at %#x: header length %#x, %#x are left", off, size, c.Left())
+	}
+	h.program = uint64(c.Off) + size
+	c.Uint(1) // minimum instruction length
 	if version >= 4 {
 		c.Uint(1) // maximum operations per instruction
 	}
@@ -301,17 +322,16 @@ func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files
 	if base := c.Uint(1); base > 0 {
 		c.Take(base - 1) // operands of the standard opcodes
 	}
-	if version >= 5 {
-		var dirs []string
-		dirs, inStr = d.readNames(&c, offsetSize, nil)
-		var more bool
-		files, more = d.readNames(&c, offsetSize, dirs)
-		inStr = inStr || more
+	if h.old {
+		dirs := d.readOldDirs(&c)
+		h.names = c.Off
+		files = d.readOldFiles(&c, dirs)
 	} else {
-		files = d.readOldNames(&c)
+		h.names = c.Off
+		files = d.readNames(&c, h.offsetSize, d.readNames(&c, h.offsetSize, nil))
 	}
 	if c.Bad {
-		return nil, false, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
+		return nil, nil, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
 	}
 	// GDB shows the unit's own source file by the unit's name.
 	own := absolute(dir, name)
@@ -320,7 +340,7 @@ func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files
 			files[i] = name
 		}
 	}
-	return files, inStr, nil
+	return files, h, nil
 }
 
 func absolute(dir, file string) string {
@@ -331,21 +351,20 @@ func absolute(dir, file string) string {
 }
 
 // readNames reads a DWARF 5 list of directories or files. dirs are the directories
-// that files refer to. inStr says whether some names are in .debug_str.
-func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string) (names []string, inStr bool) {
+// that files refer to.
+func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string) (names []string) {
 	formats := make([][2]uint64, c.Uint(1))
 	for i := range formats {
 		formats[i] = [2]uint64{c.ULEB128(), c.ULEB128()}
-		inStr = inStr || form(formats[i][1]) == formStrp
 	}
 	count := c.ULEB128()
 	if count > c.Left() || count > 0 && len(formats) == 0 { // an entry has at least one byte
 		c.Bad = true
-		return nil, false
+		return nil
 	}
 	if d.take(fileSize*int(count)) != nil {
 		c.Bad = true
-		return nil, false
+		return nil
 	}
 	names = make([]string, 0, count)
 	for ; count > 0 && !c.Bad; count-- {
@@ -363,7 +382,7 @@ func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string
 		}
 		names = append(names, d.join(c, dir, name))
 	}
-	return names, inStr
+	return names
 }
 
 func (d *debugInfo) readForm(c *dwarfdata.Reader, f form, offsetSize int) (s string, v uint64) {
@@ -399,13 +418,17 @@ func (d *debugInfo) readForm(c *dwarfdata.Reader, f form, offsetSize int) (s str
 	return s, v
 }
 
-// readOldNames reads the lists of directories and files of DWARF 2 to 4. Files are
-// numbered from 1. Directory 0 is the unit's, and is not in the list.
-func (d *debugInfo) readOldNames(c *dwarfdata.Reader) []string {
+// readOldDirs reads the list of directories of DWARF 2 to 4. Directory 0 is the unit's, and is not in the list.
+func (d *debugInfo) readOldDirs(c *dwarfdata.Reader) []string {
 	dirs := []string{""}
 	for dir := c.String(); dir != ""; dir = c.String() {
 		dirs = append(dirs, dir)
 	}
+	return dirs
+}
+
+// readOldFiles reads the list of files of DWARF 2 to 4. Files are numbered from 1.
+func (d *debugInfo) readOldFiles(c *dwarfdata.Reader, dirs []string) []string {
 	files := []string{""}
 	for name := c.String(); name != "" && !c.Bad; name = c.String() {
 		dir := ""
@@ -424,8 +447,7 @@ func (d *debugInfo) readOldNames(c *dwarfdata.Reader) []string {
 
 // join puts a directory before a name. It leaves the spelling of both as it is.
 func (d *debugInfo) join(c *dwarfdata.Reader, dir, name string) string {
-	// Twice the length: debug/dwarf will join them once more.
-	if n := 2 * (len(dir) + len(name)); d.spend(&d.textLeft, uint64(n)) != nil || d.take(n) != nil {
+	if n := len(dir) + len(name); d.spend(&d.textLeft, uint64(n)) != nil || d.take(n) != nil {
 		c.Bad = true
 	}
 	if dir == "" || name == "" || path.IsAbs(name) || c.Bad {

@@ -5,6 +5,7 @@ package symbol
 import (
 	"bytes"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,37 @@ func TestRows(t *testing.T) {
 		t.Errorf("gdb has %d lines, want 8 at least", len(lines))
 	}
 	compare(t, New(Options{}), file, answers)
+}
+
+// TestLineTables: a file in a directory that is in no list is known by its name, and the other lines of its table count. A row
+// without code at the end of a sequence does not. Before DWARF 4, constants are addresses. A unit of an unknown kind costs
+// itself and a warning.
+func TestLineTables(t *testing.T) {
+	file := compile(t, sources(t), "cc", "tables.s", "-no-pie")
+	functions := []string{"main", "third", "other", "fourth"}
+	answers := askGDB(t, file, addressesOf(t, file, 1, func(name string) bool { return slices.Contains(functions, name) }))
+	lines := make(map[int]bool)
+	for _, a := range answers {
+		lines[a.Line] = true
+	}
+	for _, line := range []int{10, 20, 30, 40, 50, 62} {
+		if !lines[line] {
+			t.Errorf("gdb does not have line %d", line)
+		}
+	}
+	compare(t, New(Options{}), file, answers)
+
+	file = compile(t, sources(t), "cc", "tables.s", "-no-pie", "-Wa,--defsym,broken=1")
+	s := New(Options{})
+	ms, bias := mapped(t, file)
+	for _, a := range answers {
+		if l := s.Locate(ms, a.PC+bias); l[0].Line != a.Line {
+			t.Errorf("behind a broken unit, %#x: line %d, gdb has %d", a.PC, l[0].Line, a.Line)
+		}
+	}
+	if w := s.Warnings(ms.All()[0]); len(w) != 1 || !strings.Contains(w[0].Error(), "address size 2") {
+		t.Errorf("a broken unit: %v", w)
+	}
 }
 
 func TestGo(t *testing.T) {

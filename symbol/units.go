@@ -76,36 +76,37 @@ func (d *debugInfo) readHeaders(to uint64) {
 		}
 		u, next, err := d.readUnit(d.next)
 		if err != nil {
-			d.next = size // the offset of the next header is not known
 			d.warn(fmt.Errorf("read DWARF: %w", err))
-			return
 		}
-		if u != nil {
+		if u != nil || err != nil {
 			if err := d.take(unitSize); err != nil {
+				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", d.next, err))
 				d.next = size
-				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))
 				return
 			}
+		}
+		if u != nil {
 			d.units = append(d.units, u)
 		}
 		d.next = next
 	}
 }
 
-// readUnit reads the unit header at an offset; next is the offset of the next one.
+// readUnit reads the unit header at an offset; next is the offset of the next one,
+// with an error, too: the end of the section if it is not known.
 // u is nil for a unit without entries, or of an unknown kind.
 func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	const longest = 12 + 2 + 1 + 1 + 8 + 8 + 8
 	size := d.info.len()
 	data, err := d.info.bytes(at, min(at+longest, size))
 	if err != nil {
-		return nil, 0, err
+		return nil, size, err
 	}
 	c := dwarfdata.New(data, d.order)
 	n, offsetSize := c.UnitLength()
 	start := at + uint64(c.Off)
 	if c.Bad || n > size-start {
-		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
+		return nil, size, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
 	}
 	if n == 0 { // padding
 		next, err = d.padding(start)
@@ -138,7 +139,7 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 		entry += 8 + uint64(offsetSize)
 	}
 	if c.Bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
-		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
+		return nil, start + n, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
 	}
 	end := start + n
 	switch {
@@ -153,17 +154,17 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	}, end, nil
 }
 
-// padding returns the end of the zeros at the offset from of .debug_info.
+// padding returns the end of the zeros at the offset from of .debug_info; with an error, the end of the section.
 func (d *debugInfo) padding(from uint64) (to uint64, err error) {
 	const step = 4 << 10
 	size := d.info.len()
 	for to = from; to < size; to += step {
 		if to-from > elffile.HoleSize {
-			return 0, fmt.Errorf("offset %#x of .debug_info: %d KiB of zeros: %w", from, elffile.HoleSize>>10, elffile.ErrHole)
+			return size, fmt.Errorf("offset %#x of .debug_info: %d KiB of zeros: %w", from, elffile.HoleSize>>10, elffile.ErrHole)
 		}
 		b, err := d.info.bytes(to, min(to+step, size))
 		if err != nil {
-			return 0, err
+			return size, err
 		}
 		for i, x := range b {
 			if x != 0 {
