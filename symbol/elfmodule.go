@@ -164,7 +164,10 @@ func (mod *elfModule) symbol(addr uint64) (name string, start, end uint64, ok bo
 		return name, s.Addr, s.Addr + s.Size, true
 	}
 	mod.stubsRead.Do(mod.readStubs)
-	return mod.stubs.find(addr)
+	if name, start, end, ok = mod.stubs.find(addr); ok {
+		name = demangleSymbol(name)
+	}
+	return name, start, end, ok
 }
 
 func (mod *elfModule) readStubs() {

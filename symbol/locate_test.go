@@ -140,6 +140,16 @@ func TestLineTables(t *testing.T) {
 	}
 }
 
+// TestStubsOfCPP: linkage stubs have the readable names of functions of C++.
+func TestStubsOfCPP(t *testing.T) {
+	file := compile(t, sources(t), "c++", "parameters.cc")
+	answers := askGDB(t, file, textAddresses(t, file, ".plt", 4))
+	if !slices.ContainsFunc(answers, func(a answer) bool { return strings.Contains(a.Symbol, "::") && strings.Contains(a.Symbol, "@plt") }) {
+		t.Error("gdb has no stub of C++")
+	}
+	compare(t, New(Options{}), file, answers)
+}
+
 func TestGo(t *testing.T) {
 	file := gdbtest.Build(t, "gotarget")
 	addresses := textAddresses(t, file, ".text", 997)
