@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/cfi"
 )
@@ -129,11 +130,16 @@ type translator struct {
 	depth  int
 	inCIE  bool
 	loc    uint64
+	before uint64 // loc, before the last advance
 	lo, hi uint64 // the FDE's code
+
+	arch   *arch.Arch
+	thunks func(addr uint64) bool // nil if the processor has none
 
 	changes []change
 	text    []byte
-	begun   bool // a record is begun at piece
+	behind  uint64 // the first address behind a thunk, whose row is still to be written; 0 if none is
+	begun   bool   // a record is begun at piece
 	piece   uint64
 	init    []byte // its initial rules
 	body    []byte // its STACK CFI records
@@ -143,6 +149,9 @@ type translator struct {
 func newTranslator(d *Dump, section *cfi.Section) *translator {
 	t := &translator{d: d, section: section, like: d.opts.LikeDumpSyms, names: registerNames(d.image), cie: -1, pointer: cfiABI(d.image).PtrSize}
 	t.left = 1<<20 + 64*int(min(d.image.SizeOnDisk(), 1<<31))
+	if t.arch = arch.ByMachine(d.image.Machine, d.image.Order); t.arch != nil {
+		t.thunks = t.arch.Thunks(d.readCode)
+	}
 	return t
 }
 
@@ -152,7 +161,7 @@ func (t *translator) translate(f *cfi.FDE) error {
 		return nil
 	}
 	initial, own := t.section.Instructions(f)
-	t.lo, t.hi, t.loc = f.Start, f.Start+f.Len, f.Start
+	t.lo, t.hi, t.loc, t.before, t.behind = f.Start, f.Start+f.Len, f.Start, f.Start, 0
 	t.ra, t.depth = uint64(f.CIE.RA), 0
 	t.begun, t.init, t.body, t.changes, t.text = false, t.init[:0], t.body[:0], t.changes[:0], t.text[:0]
 	if t.ra < uint64(len(t.names)) {
@@ -199,8 +208,13 @@ func (t *translator) row(next uint64) {
 		if t.loc > t.lo {
 			t.all()
 		}
-		t.begun, t.piece = true, t.loc
+		t.begun, t.piece, t.behind = true, t.loc, 0
 		t.init = t.append(t.init)
+	case t.behind > 0:
+		if addr := max(t.loc, t.behind); addr < next {
+			t.whole(addr)
+			t.behind = 0
+		}
 	case len(t.changes) > 0:
 		t.body = t.change(t.body)
 	}
@@ -246,8 +260,11 @@ func (t *translator) end(at uint64) {
 }
 
 // change appends a STACK CFI record.
-func (t *translator) change(b []byte) []byte {
-	b = append(appendHex(append(b, "STACK CFI "...), t.loc-t.d.load), ' ')
+func (t *translator) change(b []byte) []byte { return t.changeAt(b, t.loc) }
+
+// changeAt appends a STACK CFI record for an address.
+func (t *translator) changeAt(b []byte, addr uint64) []byte {
+	b = append(appendHex(append(b, "STACK CFI "...), addr-t.d.load), ' ')
 	return append(t.append(b), '\n')
 }
 

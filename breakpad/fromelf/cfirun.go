@@ -97,7 +97,9 @@ func (t *translator) run(cie *cfi.CIE, program []byte) error {
 				}
 				t.setCFA(r)
 			case cfaDefCFAOffset:
-				err = t.cfaOffset(int64(c.ULEB128()))
+				if n := c.ULEB128(); n != 2*uint64(t.pointer) || !t.thunk() {
+					err = t.cfaOffset(int64(n))
+				}
 			case cfaDefCFAOffsetSF:
 				err = t.cfaOffset(c.SLEB128() * data)
 			case cfaDefCFAExpr:
@@ -149,6 +151,7 @@ func (t *translator) advance(n uint64) {
 		return
 	}
 	t.row(t.loc + n)
+	t.before = t.loc
 	t.loc += n
 }
 

@@ -50,19 +50,19 @@ func ABIOf(h *elf.FileHeader) (sframe.ABI, error) {
 
 // Open finds the call frame information of a file: first .eh_frame, then .debug_frame. It finds them by
 // name; in a file without section headers it finds .eh_frame through PT_GNU_EH_FRAME. The functions of a
-// relocatable object are at the addresses of [object.Apart]. The error wraps ErrMachine or ErrNoCFI, or
-// says what cannot be read.
+// relocatable object are at the addresses of [object.Apart]. Rows that compilers get wrong behind thunks are
+// right: see [cfi.Options].Thunk. The error wraps ErrMachine or ErrNoCFI, or says what cannot be read.
 func Open(im *elfimage.Image) (*Source, error) {
 	f := im.ELF()
 	abi, err := ABIOf(&f.FileHeader)
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{ABI: abi}
+	s, layout := &Source{ABI: abi}, object.Apart(im)
 	opts := cfi.Options{ABI: cfi.ABI{
 		Order: f.ByteOrder, PtrSize: 8, FP: trad.Reg(abi.FP()),
 		PAuth: f.Machine == elf.EM_AARCH64,
-	}}
+	}, Thunk: thunksOf(im, layout)}
 	if len(f.Sections) == 0 {
 		data, addr, err := ehFrame(im, opts.ABI)
 		if err == nil {
@@ -72,7 +72,6 @@ func Open(im *elfimage.Image) (*Source, error) {
 			return nil, err
 		}
 	}
-	layout := object.Apart(im)
 	for _, kind := range []cfi.Kind{cfi.EH, cfi.Debug} {
 		for i, section := range f.Sections {
 			// Separate debug files have the headers of sections without their bytes.

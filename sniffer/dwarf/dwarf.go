@@ -150,7 +150,7 @@ func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
 			if data, addr, err := im.Section(".debug_frame"); err == nil {
 				opts := cfi.Options{ABI: s.abi, Room: im.Reserve}
 				if code, _, err := q.Module.Image(); err == nil { // a debug file has no code
-					opts.Thunk = thunksOf(code, q.Arch)
+					opts.Thunk = q.Arch.Thunks(code.ReadLoaded)
 				}
 				if section, err := cfi.Open(cfi.Debug, data, addr, opts); err == nil {
 					return section
@@ -218,7 +218,7 @@ type imageKey struct{ abi cfi.ABI }
 // openImage opens the sections of a file. They have the bias 0.
 func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 	s := &sections{why: noSection, abi: abi, zero: hasCodeAtZero(im)}
-	thunk := thunksOf(im, a)
+	thunk := a.Thunks(im.ReadLoaded)
 	s.add(openEH(im, abi, thunk))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve, Thunk: thunk}))
@@ -230,20 +230,6 @@ func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 		slices.Reverse(s.list)
 	}
 	return s
-}
-
-// thunksOf returns what tells of an image's addresses whether a thunk begins there (cfi.Options.Thunk); nil if the
-// processor has none.
-func thunksOf(im *elfimage.Image, a *arch.Arch) func(addr uint64) bool {
-	if a.ThunkBegins == nil {
-		return nil
-	}
-	return func(addr uint64) bool {
-		const half = 16 // bytes before the thunk, and of it
-		var code [2 * half]byte
-		n := im.ReadLoaded(addr-half, code[:])
-		return n > half && a.ThunkBegins(code[:half], code[half:n])
-	}
 }
 
 func hasCodeAtZero(im *elfimage.Image) bool {
