@@ -11,10 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/separate"
+	"github.com/sfwalk/sfwalk/sniffer/gostack"
 )
 
 func newSFrameGen() *cobra.Command {
@@ -34,7 +36,7 @@ existing folder, the file is OUT/.build-id/ab/cdef….sframe, where
 it, and 'objcopy -O binary -j .sframe OUT BYTES' extracts the bare section.
 
 gen leaves out functions that SFrame cannot describe, and counts them on standard
-error; their frames are unwound by DWARF as before. It marks signal trampolines in V3.
+error; their frames are unwound by DWARF, or by Go's table, as before. It marks signal trampolines in V3.
 
 Exit codes: 0 written; 1 error; 2 usage.`,
 		Example: `  sfwalk sframe gen /bin/ls -o ls.sframe
@@ -81,6 +83,7 @@ func generate(report io.Writer, name, out string, v sframe.Version, verbose bool
 		return err
 	}
 	contents, left := source.Contents()
+	left = append(left, leaveOutInjected(im, contents)...)
 	contents, more, err := fromcfi.Fit(contents, v)
 	if err != nil {
 		return err
@@ -100,6 +103,25 @@ func generate(report io.Writer, name, out string, v sframe.Version, verbose bool
 	printable.Fprintf(report, "%s: SFrame V%d, %d functions, %d rows\n", out, v, len(contents.Functions), rows)
 	reportLeftOut(report, left, verbose)
 	return nil
+}
+
+// leaveOutInjected takes functions out of contents that Go's runtime makes a thread call at an instruction that is no call:
+// the frame behind has other registers than their rows say. The sniffer of Go's functions knows which.
+func leaveOutInjected(im *elfimage.Image, contents *sframe.Contents) (left []fromcfi.LeftOut) {
+	for _, name := range gostack.Injected() {
+		for _, symbol := range slices.Concat(im.Lookup(name, 1), im.Lookup(name+".abi0", 1)) {
+			contents.Functions = slices.DeleteFunc(contents.Functions, func(f sframe.Function) bool {
+				if f.Start != symbol.Addr {
+					return false
+				}
+				left = append(left, fromcfi.LeftOut{
+					Start: f.Start, Size: uint64(f.Size), PC: f.Start, Reason: "a call that Go's runtime has put in", Detail: name,
+				})
+				return true
+			})
+		}
+	}
+	return left
 }
 
 // reportLeftOut counts functions by the reason for which they are left out, the

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,6 +26,31 @@ func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err err
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err = cmd.ExecuteContext(context.Background())
 	return out.String(), errOut.String(), err
+}
+
+// A function that Go's runtime has a thread call where it stands is left out: SFrame cannot say what was in x30 there.
+func TestGenGo(t *testing.T) {
+	program := gdbtest.Build(t, "gotarget", "GOARCH=arm64")
+	section := filepath.Join(t.TempDir(), "section")
+	_, report, err := execute(newSFrameGen(), program, "-o", section, "--verbose")
+	if err != nil || !regexp.MustCompile(`a call that Go's runtime has put in\n(.*\n)* .*\(runtime\.asyncPreempt\)\n`).MatchString(report) {
+		t.Errorf("%v\n%s", err, report)
+	}
+	symbols, err := exec.Command(gdbtest.Tool(t, "readelf"), "-sW", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := regexp.MustCompile(`: 0*([0-9a-f]+) .* runtime\.asyncPreempt\.abi0\n`).FindStringSubmatch(string(symbols))
+	if at == nil {
+		t.Fatalf("no symbol:\n%s", symbols)
+	}
+	dump, _, err := execute(newSFrameDump(), section)
+	if err != nil || !strings.Contains(dump, "func ") {
+		t.Fatalf("%v\n%s", err, dump)
+	}
+	if strings.Contains(dump, at[1]) {
+		t.Errorf("a function begins at %s:\n%s", at[1], dump)
+	}
 }
 
 // TestGen makes sections from each form of file.
