@@ -37,14 +37,30 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// So on arm64, from core files.
+// So on other processors, from core files.
 func TestGivenUpGuests(t *testing.T) {
-	exe := gdbtest.Build(t, "gopanic", "GOARCH=arm64", "CGO_ENABLED=1", "CC="+gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), "-ldflags=-linkmode=external -extldflags=-static")
-	for _, args := range [][]string{{"panic", "select", "2"}, {"goexit", "c", "1", "thread"}, {"panic", "again", "0"}} {
-		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			tg, said := guest(t, emulators[elf.EM_AARCH64], exe, args...)
-			walkGivenUp(t, tg).check(t, said, downs(args[1], strings.Join(args[2:], " ")))
-		})
+	for _, cpu := range []struct {
+		arch, cc string
+		machine  elf.Machine
+	}{
+		{"arm64", "aarch64-linux-gnu-gcc", elf.EM_AARCH64},
+		{"s390x", "s390x-linux-gnu-gcc", elf.EM_S390},
+	} {
+		exe := gdbtest.Build(t, "gopanic", "GOARCH="+cpu.arch, "CGO_ENABLED=1", "CC="+gdbtest.Tool(t, cpu.cc),
+			"-ldflags=-linkmode=external -extldflags=-static")
+		variant := 0
+		for _, how := range []string{"panic", "goexit"} {
+			for _, blocks := range []string{"select", "c", "again"} {
+				for _, depth := range []string{"0", "2", "1 thread"} {
+					variant++
+					t.Run(cpu.arch+" "+how+" "+blocks+" "+depth, func(t *testing.T) {
+						gdbtest.Share(t, variant)
+						tg, said := guest(t, emulators[cpu.machine], exe, append([]string{how, blocks}, strings.Fields(depth)...)...)
+						walkGivenUp(t, tg).check(t, said, downs(blocks, depth))
+					})
+				}
+			}
+		}
 	}
 }
 

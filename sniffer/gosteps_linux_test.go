@@ -218,7 +218,9 @@ func (s *goSteps) compare() {
 			i = 0 // the goroutine has been put aside
 			continue
 		case prev == nil:
-			t.Errorf("%#x in %s: %v in %s by %s: the stack ends: %v %v", pc, name, f, s.function(f.AddressInBlock()), f.Sniffer(), f.StopReason(), err)
+			row := f.Row()
+			t.Errorf("%#x in %s: %v in %s by %s %s: the stack ends: %v %v", pc, name, f, s.function(f.AddressInBlock()),
+				f.Sniffer(), row.Format(s.arch.RegName), f.StopReason(), err)
 			return
 		case copying && prev.PC() == want.ra:
 			i = 0

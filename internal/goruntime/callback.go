@@ -11,6 +11,14 @@ type Callback struct {
 	SP    int64 // the stack pointer that it has left there, and put into g0.sched.sp
 	Saved int64 // where it has put what g0.sched.sp was before
 	G0    int64 // in a struct m: the struct g of the thread's own stack
+	// Copied are its arguments, which it has copied to the goroutine's stack.
+	Copied []Copied
+}
+
+// Copied is a word that is on both stacks.
+type Copied struct {
+	Own int64 // from the CFA
+	Now int64 // from the stack pointer on the goroutine's stack
 }
 
 // callback returns what the function has left on the stack that it began on, if it has put its stack
@@ -23,11 +31,23 @@ func (s *state) callback(m *Machine) *Callback {
 		was := over(deref, w.at, value{})
 		for _, x := range s.words {
 			if x.at.from(m.sp) && equal(x.value, was) {
-				return &Callback{SP: w.value.off - m.pushed, Saved: x.at.off - m.pushed, G0: w.at.of.off}
+				c := &Callback{SP: w.value.off - m.pushed, Saved: x.at.off - m.pushed, G0: w.at.of.off}
+				c.copied(m, s)
+				return c
 			}
 		}
 	}
 	return nil
+}
+
+// copied finds the words of its caller's stack that the function has copied to the stack that it is on.
+func (c *Callback) copied(m *Machine, s *state) {
+	sp := s.get(m.sp)
+	for _, w := range near(s, sp) {
+		if v := w.value; v.kind == deref && v.off == 0 && v.of.from(m.sp) && v.of.off > 0 {
+			c.Copied = append(c.Copied, Copied{Own: v.of.off - m.pushed, Now: w.at.off - sp.off})
+		}
+	}
 }
 
 // unlock is the function of the runtime that lets a goroutine go on on any thread.

@@ -80,8 +80,11 @@ func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 			continue
 		}
 		v := value{}
-		if trad.Reg(r) == m.sp {
-			v = value{kind: fresh, id: addr<<1 | 1} // words stored from now on are found by addr, wherever SP is
+		switch trad.Reg(r) { // words stored from now on are found by addr, wherever SP or the struct g is
+		case m.sp:
+			v = value{kind: fresh, id: addr<<1 | 1}
+		case m.G:
+			v = value{kind: fresh, id: addr<<1 | 1, reg: m.G}
 		}
 		if !equal(s.regs[r], v) {
 			s.regs[r], changed = v, true
@@ -137,7 +140,12 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 		first.put(m.ra, value{})
 	}
 	f.at[lo] = first
-	pending := []uint64{lo}
+	pending := []uint64{lo} // ascending: where branches forward meet, all have been followed before what is behind
+	add := func(addr uint64) {
+		if i, found := slices.BinarySearch(pending, addr); !found {
+			pending = slices.Insert(pending, i, addr)
+		}
+	}
 	var in values.Inst
 	var ops []values.Op
 	reach := func(addr uint64, s *state) {
@@ -148,15 +156,15 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 		case addr-lo >= uint64(len(code)):
 		case old == nil:
 			f.at[addr] = s.clone()
-			pending = append(pending, addr)
+			add(addr)
 		case old.join(s, m, addr):
-			pending = append(pending, addr)
+			add(addr)
 		}
 	}
 	returns := 0
 	for ; len(pending) > 0 && f.visits < maxVisits; f.visits++ {
-		addr := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
+		addr := pending[0]
+		pending = slices.Delete(pending, 0, 1)
 		at := int(addr - lo)
 		in, ops = m.Decode(code, at, ops[:0])
 		s := &step{f.at[addr].clone(), m, code, lo, addr, value{}}
@@ -222,14 +230,19 @@ func (f *flow) returnsBy(m *Machine, s *step, by values.Reg, sure, first bool) (
 // Functions of Go preserve the frame pointer and g. Those of C preserve more: code that keeps a stack
 // pointer in a register over an indirect call relies on that.
 func (s *state) called(m *Machine, direct bool, name string) {
-	switch name = Base(name); name {
-	case "gosave_systemstack_switch", "runtime.save_g", "runtime.load_g":
-		for _, r := range m.gosave {
+	change := func(list []trad.Reg) {
+		for _, r := range list {
 			s.put(r, value{})
 		}
-		if name == "gosave_systemstack_switch" {
-			s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
-		} else if name == "runtime.load_g" {
+	}
+	switch name = Base(name); name {
+	case "gosave_systemstack_switch":
+		change(m.gosave)
+		s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
+		return
+	case "runtime.save_g", "runtime.load_g":
+		change(m.tls)
+		if name == "runtime.load_g" {
 			s.put(m.G, over(local, value{kind: number}, value{}))
 		}
 		return

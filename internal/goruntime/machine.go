@@ -27,8 +27,8 @@ type Machine struct {
 	InGo trad.Reg
 	NoFP bool // Go has no frame pointer there, and uses the register for something else
 
-	// gosave are the registers that gosave_systemstack_switch, save_g and load_g change.
-	gosave []trad.Reg
+	// gosave are the registers that gosave_systemstack_switch changes, tls those that save_g and load_g do.
+	gosave, tls []trad.Reg
 
 	regs   int // all registers have numbers below regs
 	sp, fp trad.Reg
@@ -50,13 +50,15 @@ var (
 	ARM64 = newMachine(Machine{
 		Machine: arm64.Machine, Arch: arm64.Arch,
 		gosave: []trad.Reg{0, 27, arm64.X30},
+		tls:    []trad.Reg{0, 27, arm64.X30},
 		InTail: 3,
 		G:      28,
 		InGo:   28,
 	})
 	S390X = newMachine(Machine{
 		Machine: s390x.Machine, Arch: s390x.Arch,
-		gosave: []trad.Reg{s390x.R1, s390x.R10, s390x.R11, s390x.R14},
+		gosave: []trad.Reg{s390x.R1, s390x.R14},
+		tls:    []trad.Reg{s390x.R10, s390x.R11, s390x.R14},
 		InTail: s390x.R5,
 		G:      s390x.R13,
 		InGo:   s390x.R13,

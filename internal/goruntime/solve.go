@@ -16,7 +16,7 @@ type Previous struct {
 	// the goroutine's stack by gosave_systemstack_switch; else 0.
 	Left int64
 	// Callback is not nil if the function runs Go on a goroutine's stack, and is called by C on another
-	// one. Row then leads to C.
+	// one. Row then leads to C. It has no CFA if g0.sched.sp alone says where the function's frame is.
 	Callback *Callback
 }
 
@@ -45,7 +45,9 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 			if r, ok := m.holds(s); ok {
 				cfa = trad.Rule{Kind: trad.InReg, Reg: r, Off: int32(m.pushed + s.shift - s.get(r).off)}
 			} else if e = byWord(m, s, sp); e == nil {
-				return solveSaved(m, s)
+				if b := solveSaved(m, s); b.known {
+					return b
+				}
 			}
 		}
 		if e != nil {
@@ -53,6 +55,10 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 		}
 		if sp.reg != sameStack {
 			a.Row.Flags |= trad.OtherStack
+			a.Callback = s.callback(m)
+		}
+		if cfa.Kind == trad.NotTracked && a.Callback == nil {
+			return Previous{}
 		}
 	}
 	a.Row.CFA = cfa
@@ -61,7 +67,8 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	if m.NoFP && !fromC {
 		a.Row.FP = trad.Rule{Kind: trad.Undefined}
 	}
-	if gone := trad.Undefined; a.Row.RA.Kind == gone || a.Row.FP.Kind == gone && a.Row.Flags&trad.OtherStack != 0 {
+	gone := trad.Undefined
+	if k := a.Row.RA.Kind; k == gone || k == trad.InReg || a.Row.FP.Kind == gone && a.Row.Flags&trad.OtherStack != 0 {
 		if b := solveSaved(m, s); b.Saved != nil && b.Saved.RA != 0 && (b.Saved.FP != 0 || m.NoFP) {
 			return b
 		}
@@ -71,9 +78,6 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	}
 	if s.saved.from(m.sp) && a.Row.Flags&trad.OtherStack != 0 {
 		a.Left = m.pushed - s.saved.off
-	}
-	if a.Row.Flags&trad.OtherStack != 0 {
-		a.Callback = s.callback(m)
 	}
 	a.Row.Others = s.others(m, exprs, fromC)
 	return a
@@ -179,7 +183,8 @@ func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 }
 
 // others returns rules for the other registers that are known, and for those that C preserves and
-// Go does not. For the rest, the architecture says whether they are lost, or no frame's own.
+// Go does not. While it calls load_g, _cgo_topofstack keeps values in registers that C does not preserve. For
+// the rest, the architecture says whether they are lost, or no frame's own.
 func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
 	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
@@ -189,7 +194,8 @@ func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.Ot
 			rule = trad.Rule{Kind: trad.Value}
 		case r == m.sp || r == m.fp || r == m.ra:
 			continue
-		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt || rule.Kind == trad.Same && r == m.InTail:
+		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt || rule.Kind == trad.Same && r == m.InTail,
+			fromC && (rule.Kind == trad.Same || rule.Kind == trad.InReg):
 		case kept && (rule.Kind != trad.Same || !fromC && r != m.G):
 			rule = trad.Rule{Kind: trad.Undefined}
 		default:

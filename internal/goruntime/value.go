@@ -10,7 +10,7 @@ const (
 	number             // off
 	address            // off, an address of the file: the load bias must be added
 	entry              // register reg as it was at the function's first instruction, plus off
-	fresh              // the stack pointer as instruction id has set it, plus off
+	fresh              // the stack pointer as instruction id has set it, plus off; with reg, what that register has there
 	deref              // the word at address of, plus off
 	local              // the word in the thread's own storage at the thread pointer plus of
 	distance           // of minus less, plus off

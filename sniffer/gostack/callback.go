@@ -4,7 +4,6 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -23,6 +22,9 @@ const (
 // on another thread. What is left is on the goroutine's stack: cgocallback has a frame there as well, whose
 // return address is where the goroutine has called C.
 func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Previous) trad.Row {
+	if a.Row.CFA.Kind == trad.NotTracked {
+		return p.fromScheduled(f, q, a)
+	}
 	base := q.This.Register(a.Row.CFA.Reg)
 	if a.Row.CFA.Kind != trad.InReg || !base.Known() {
 		return a.Row
@@ -30,7 +32,8 @@ func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Pre
 	cfa := a.Row.CFA.At(base.Bits)
 	row := a.Row
 	row.Flags |= trad.Once
-	switch p.judge(q, a.Callback, cfa) {
+	own := cfa + uint64(a.Callback.SP)
+	switch p.judge(q, a.Callback, func(sp uint64) bool { return sp == own }) {
 	case counts:
 		return row
 	case unknown:
@@ -38,19 +41,68 @@ func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Pre
 			return row
 		}
 	}
+	if there, ok := p.onGoroutine(f, q); ok {
+		return there
+	}
+	return row
+}
+
+// fromScheduled is fromCallback where no register leads to the thread's own stack: the stack pointer in
+// g0.sched.sp does. It is that of the frame that THIS has there if both have the same arguments: C has passed the
+// address of its own.
+func (p *program) fromScheduled(f gopclntab.Func, q *frame.Query, a goruntime.Previous) trad.Row {
+	cfa := uint64(0)
+	verdict := p.judge(q, a.Callback, func(sp uint64) bool {
+		cfa = sp - uint64(a.Callback.SP)
+		return p.sameArguments(q, a.Callback, cfa)
+	})
+	if there, ok := p.onGoroutine(f, q); verdict == givenUp && ok {
+		return there
+	}
+	if verdict != counts {
+		return p.lost(q)
+	}
+	row := a.Row
+	row.Flags |= trad.Once
+	row.CFA = trad.Rule{Kind: trad.ValExpr, Off: int32(len(row.Others.Exprs))}
+	others := *row.Others
+	others.Exprs = append(others.Exprs[:len(others.Exprs):len(others.Exprs)], trad.Constant(cfa))
+	row.Others = &others
+	return row
+}
+
+// sameArguments reports whether the arguments that cgocallback has copied to the goroutine's stack are those of a
+// frame on the thread's own stack, with the given CFA.
+func (p *program) sameArguments(q *frame.Query, c *goruntime.Callback, cfa uint64) bool {
+	sp := q.This.Register(p.m.Arch.SP)
+	for _, w := range c.Copied {
+		own, ok1 := q.Word(cfa + uint64(w.Own))
+		now, ok2 := q.Word(sp.Bits + uint64(w.Now))
+		if !ok1 || !ok2 || own != now {
+			return false
+		}
+	}
+	return sp.Known()
+}
+
+// onGoroutine returns the row of the frame that cgocallback has on the goroutine's stack. ok is false if it has none
+// yet.
+func (p *program) onGoroutine(f gopclntab.Func, q *frame.Query) (row trad.Row, ok bool) {
 	delta, _, _, ok := f.SPDelta(q.AddressInBlock - p.Bias)
 	if !ok || delta <= 0 {
-		return row
+		return row, false
 	}
-	row.Flags &^= trad.OtherStack
-	row.CFA = trad.Rule{Kind: trad.InReg, Reg: p.m.Arch.SP, Off: delta - p.m.Pushed}
-	row.RA = trad.Rule{Kind: trad.Saved, Off: p.m.Pushed}
+	row = trad.Row{
+		Lo: q.AddressInBlock, Len: 1, Flags: trad.Once,
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: p.m.Arch.SP, Off: delta - p.m.Pushed},
+		RA:     trad.Rule{Kind: trad.Saved, Off: p.m.Pushed},
+		FP:     trad.Rule{Kind: trad.Undefined}, // not stored there in all releases
+		Others: p.m.rest,
+	}
 	if p.m.Pushed == 0 {
 		row.RA.Off = -delta
 	}
-	row.FP = trad.Rule{Kind: trad.Undefined} // not stored there in all releases
-	row.Others = p.m.rest
-	return row
+	return row, true
 }
 
 // returnsToCode reports whether a row whose CFA is cfa leads to code, or to what cannot be read.
@@ -59,43 +111,33 @@ func (p *program) returnsToCode(q *frame.Query, cfa uint64, row *trad.Row) bool 
 	return !ok || q.Modules.IsCode(q.Arch.CodeAddress(ra)-1)
 }
 
-// judge says whether the frame that cgocallback has on the thread's own stack, with the given CFA, still
-// counts. If so, its stack pointer is in g0.sched.sp. There are as many such frames as C is above Go: each
+// judge says whether the frame that cgocallback has on the thread's own stack still counts. If so, its stack
+// pointer is in g0.sched.sp: own reports whether that is so. There are as many such frames as C is above Go: each
 // has put what was in g0.sched.sp before on its stack.
-func (p *program) judge(q *frame.Query, c *goruntime.Callback, cfa uint64) verdict {
-	own := cfa + uint64(c.SP)
-	inner := p.innerCallback(q)
-	if inner != nil {
-		at, _ := inner.CFA()
-		sp, ok := q.Word(at + uint64(c.Saved))
-		switch {
-		case !ok:
+func (p *program) judge(q *frame.Query, c *goruntime.Callback, own func(sp uint64) bool) verdict {
+	var at uint64
+	if inner := p.innerCallback(q); inner != nil {
+		cfa, _ := inner.CFA()
+		at = cfa + uint64(c.Saved)
+	} else {
+		m, l, ok := p.threadOf(q)
+		if !ok {
 			return unknown
-		case sp != own:
-			return givenUp
 		}
-		return counts
+		if m == 0 {
+			return givenUp // any thread may run the goroutine: it has no part on a thread's stack
+		}
+		g0, ok := q.Word(m + uint64(c.G0))
+		if !ok {
+			return unknown
+		}
+		at = g0 + uint64(l.SP)
 	}
-	m, l, ok := p.threadOf(q)
-	if !ok {
-		return unknown
-	}
-	if m == 0 {
-		return givenUp // any thread may run the goroutine: it has no part on a thread's stack
-	}
-	g0, ok := q.Word(m + uint64(c.G0))
-	if !ok {
-		return unknown
-	}
-	sp, ok := q.Word(g0 + uint64(l.SP))
-	switch {
+	switch sp, ok := q.Word(at); {
 	case !ok:
 		return unknown
-	case sp == own:
+	case own(sp):
 		return counts
-	}
-	if running, moves := q.Memory.(target.RunningMemory); moves && running.MovedOn(g0+uint64(l.SP), q.Arch.PtrSize) {
-		return unknown
 	}
 	return givenUp
 }
@@ -129,9 +171,13 @@ func (p *program) threadOf(q *frame.Query) (m uint64, l goruntime.Layout, ok boo
 	}
 	g, ok := p.innermostG(q)
 	if !ok || !p.onStackOf(q, g) {
-		if g, _, ok = p.curg(q); !ok || !p.onStackOf(q, g) {
-			return 0, l, false
-		}
+		g, _, ok = p.ownG(q) // curg would need its struct m, which it has no more when the runtime puts it aside
+	}
+	if !ok || !p.onStackOf(q, g) {
+		g, _, ok = p.curg(q)
+	}
+	if !ok || !p.onStackOf(q, g) {
+		return 0, l, false
 	}
 	if m, ok = q.Word(g + uint64(l.M)); !ok || m != 0 {
 		return m, l, ok

@@ -116,7 +116,7 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 // assembly returns the row that the function's code tells.
 func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	a, ok := p.previous(f, q)
-	return a.Row, ok && a.Saved == nil
+	return a.Row, ok && a.Saved == nil && a.Row.CFA.Kind != trad.NotTracked
 }
 
 // inject changes a row to that of a function that PREVIOUS has not called.

@@ -55,7 +55,7 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	a, ok := p.previous(f, q)
 	switch {
-	case !ok:
+	case !ok, a.Saved == nil && a.Row.CFA.Kind == trad.NotTracked && *s != Cgocallback:
 		return p.lost(q), frame.Claimed
 	case *s == Systemstack && a.Left != 0:
 		// The frame pointer leads to the goroutine's stack, too, but to the old one if the
