@@ -57,6 +57,15 @@ func (w *window) movedOn(addr uint64, n int) bool {
 	return w.running != nil && w.running.MovedOn(addr, n)
 }
 
+// CallerOf implements [target.WalkedMemory], for sniffers.
+func (w *window) CallerOf(pcs []uint64) (ra uint64, ok bool) {
+	m, ok := w.memory.(target.WalkedMemory)
+	if !ok {
+		return 0, false
+	}
+	return m.CallerOf(pcs)
+}
+
 // takeLate reports whether memory of another moment was read since the last call of takeLate, and
 // resets late.
 func (w *window) takeLate() bool {

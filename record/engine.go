@@ -135,7 +135,7 @@ func (e *engine) user(s *perfevent.Sample) {
 	e.regs = arch.Registers{}
 	p.arch.FromPerf(e.format.UserRegs, s.Regs, &e.regs)
 	sp, _ := e.regs.Get(p.arch.SP)
-	e.memory = sampled{lo: sp, stack: s.Stack, space: p}
+	e.memory = sampled{lo: sp, stack: s.Stack, space: p, chain: userChain(s.Chain)}
 	n, stop := p.walk(&e.memory)
 	if e.check != nil {
 		e.check(p, &e.regs, &e.memory, e.pcs[:n], stop)
@@ -176,7 +176,7 @@ func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) 
 		e.stats.Stopped++
 		return nil, stop.String()
 	}
-	if rest := beyond(userChain(s.Chain), pcs); len(rest) > 0 {
+	if rest := beyond(e.memory.chain, e.memory.space.withoutProbes(pcs)); len(rest) > 0 {
 		e.stats.Chained++
 		return rest, endChained
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -13,6 +14,7 @@ type sampled struct {
 	lo    uint64
 	stack []byte
 	space *space
+	chain []uint64 // the kernel's own, of the program
 	// beyond says that memory right behind the copy was asked for, elsewhere that other memory was which the process may
 	// have written to since.
 	beyond, elsewhere bool
@@ -44,6 +46,27 @@ func (m *sampled) Window(addr uint64) (lo uint64, data []byte) {
 		return m.lo, m.stack
 	}
 	return 0, nil
+}
+
+// CallerOf implements [target.WalkedMemory].
+func (m *sampled) CallerOf(pcs []uint64) (ra uint64, ok bool) {
+	if rest := beyond(m.chain, pcs); len(rest) > 0 {
+		return rest[0], true
+	}
+	if len(pcs) == 1 && len(m.chain) > 1 && m.chain[0] == pcs[0] {
+		return m.chain[1], true
+	}
+	return 0, false
+}
+
+// withoutProbes returns the PCs of a walk as the kernel's own walk has them: where a probe of a function's return has
+// replaced the return address, the true one takes the place of the kernel's page.
+func (s *space) withoutProbes(pcs []uint64) []uint64 {
+	probe := func(pc uint64) bool { return s.modules.KernelName(pc) == "[uprobes]" }
+	if !slices.ContainsFunc(pcs, probe) {
+		return pcs
+	}
+	return slices.DeleteFunc(slices.Clone(pcs), probe)
 }
 
 // changes reports whether the memory at addr may have changed since a sample was taken, or is not known.

@@ -26,16 +26,11 @@ var (
 // the surer if the call there is one of the caller. Direct calls of the function come first, then calls of unknown
 // functions. If several calls fit, calledFrom gives none.
 func (s *Sniffer) calledFrom(q *frame.Query, next *frame.Frame) (ra uint64, err error) {
-	called := next.AddressInBlock()
 	m := next.Module()
 	if m == nil || !q.MaySearch() {
 		return 0, errNoCall
 	}
-	if entry, ok := m.FunctionEntry(called); ok {
-		called = entry
-	} else if lo, _, ok := q.FunctionAt(called); ok {
-		called = lo
-	}
+	called := beginning(q, next)
 	direct, others := callers{s: s, q: q, called: called}, callers{s: s, q: q, called: called}
 	eachCall(q, m, func(at uint64, code []byte) {
 		switch to, ok := q.Arch.CallTarget(code, at); {
@@ -49,6 +44,20 @@ func (s *Sniffer) calledFrom(q *frame.Query, next *frame.Frame) (ra uint64, err 
 		return ra, err
 	}
 	return others.one()
+}
+
+// beginning returns where the function of a frame begins, or, if that is not known, where the frame is.
+func beginning(q *frame.Query, f *frame.Frame) uint64 {
+	at := f.AddressInBlock()
+	if m := f.Module(); m != nil {
+		if entry, ok := m.FunctionEntry(at); ok {
+			return entry
+		}
+	}
+	if lo, _, ok := q.FunctionAt(at); ok {
+		return lo
+	}
+	return at
 }
 
 // eachCall yields the return addresses of all calls in a module, each with the code before it.
@@ -141,9 +150,9 @@ func (c *callers) fits(at uint64) (fit fitting, ok bool) {
 		if !followsCall(&there, fit.ra) {
 			return fit, false
 		}
-		target, direct := there.CallTarget(fit.ra)
-		fit.sure = direct && target == fit.start
-		return fit, !direct || fit.sure || there.Modules.Find(target) != there.Module || isStub(&there, target)
+		var may bool
+		fit.sure, may = mayCall(&there, fit.ra, fit.start, there.Module)
+		return fit, may
 	}
 	return fit, false
 }
@@ -153,6 +162,14 @@ func callerAt(q *frame.Query, ra uint64) frame.Query {
 	caller := *q
 	caller.PC, caller.AddressInBlock, caller.Module = ra, ra-1, q.Modules.Find(ra-1)
 	return caller
+}
+
+// mayCall reports whether the call before a return address may lead to the function of module m that begins at start,
+// and whether it surely does.
+func mayCall(q *frame.Query, ra, start uint64, m *target.Module) (surely, may bool) {
+	to, direct := q.CallTarget(ra)
+	surely = direct && to == start
+	return surely, !direct || surely || q.Modules.Find(to) != m || isStub(q, to)
 }
 
 // isStub reports whether addr is in a linkage stub.

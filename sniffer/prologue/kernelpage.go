@@ -1,7 +1,10 @@
 package prologue
 
 import (
+	"slices"
+
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -36,7 +39,7 @@ func (s *Sniffer) kernelPage(q *frame.Query) (row trad.Row, answer frame.Answer,
 		}
 		return row, answer, true
 	}
-	at, err := s.calledFrom(q, next)
+	at, sure, err := s.replaced(q, next)
 	row = trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Once | trad.TailCall,
 		CFA:    trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -int32(a.SPFromCFA)},
@@ -44,10 +47,50 @@ func (s *Sniffer) kernelPage(q *frame.Query) (row trad.Row, answer frame.Answer,
 		FP:     trad.Rule{Kind: trad.Same},
 		Others: &trad.OtherRules{Default: trad.Same, Exprs: []trad.Expression{replacedReturn{at, err}}},
 	}
-	if err == nil {
+	if err == nil && !sure {
 		row.Flags |= trad.Guess
 	}
 	return row, frame.Claimed, true
+}
+
+// replaced returns the return address that a probe has replaced, and whether that is sure. Where the kernel has walked
+// the stack itself, along frame pointers, it has the true one instead of the page's (Linux 6.11 and later). But if the
+// function of NEXT keeps no frame pointer, its frame is missing there, with this address.
+func (s *Sniffer) replaced(q *frame.Query, next *frame.Frame) (ra uint64, sure bool, err error) {
+	if ra, sure, ok := walkedBefore(q, next); ok && followsCall(q, ra) {
+		c := callers{s: s, q: q, called: beginning(q, next)}
+		if _, may := mayCall(q, ra, c.called, next.Module()); may {
+			if _, ok := c.fits(ra); ok {
+				return ra, sure, nil
+			}
+		}
+	}
+	ra, err = s.calledFrom(q, next)
+	return ra, false, err
+}
+
+// maxWalked bounds the frames inside of THIS that are compared with those of the kernel, which has 127 by default.
+const maxWalked = 1 << 10
+
+// walkedBefore returns the return address that the kernel has behind the frames inside of THIS. sure says that
+// there are several.
+func walkedBefore(q *frame.Query, next *frame.Frame) (ra uint64, sure, ok bool) {
+	m, ok := q.Memory.(target.WalkedMemory)
+	if !ok {
+		return 0, false, false
+	}
+	var pcs []uint64
+	for f := next; f != nil && f.Level >= 0; f = f.Next() {
+		if q.Modules.KernelName(f.PC()) != uprobes {
+			pcs = append(pcs, f.PC())
+		}
+		if len(pcs) > maxWalked {
+			return 0, false, false
+		}
+	}
+	slices.Reverse(pcs)
+	ra, ok = m.CallerOf(pcs)
+	return ra, len(pcs) > 1, ok
 }
 
 // replacedReturn is the return address that a probe has replaced, or why nothing tells which that is.

@@ -1,7 +1,9 @@
 /* uretprobe: functions whose return address the kernel may replace (a probe of the return, uretprobe).
  *
  * Proves: the way on from a return address that is the kernel's.
- *   waits > probed > once | twice | indirect > main, by the argument; spin: as once, but waits runs; deep: waits > probed > probed > probed > once
+ *   waits > probed > once | twice | indirect > main, by the argument; spin: as once, but waits runs;
+ *   deep: waits > probed > probed > probed > once.
+ *   With "runs" as another argument, waits runs; with "dies", it dies.
  *
  * Build: gcc -g -O2 uretprobe.c
  */
@@ -11,10 +13,13 @@
 #include "ready.h"
 
 static volatile int depth;
+static volatile int dies;
 static volatile long spins;
 
 NOINLINE void waits(void) {
     ready();
+    if (dies)
+        __builtin_trap();
     while (spins)
         spins++;
     block();
@@ -43,7 +48,7 @@ NOINLINE void once(int x) {
 NOINLINE void twice(int x) {
     volatile char b[300];
     memset((void *)b, x, 300);
-    if (x > 100)
+    if (__builtin_expect(x > 100, 1))
         probed(x + 1);
     CLOBBER("rbx", "r12");
     probed(x);
@@ -59,11 +64,13 @@ NOINLINE void indirect(int x) {
 
 int main(int argc, char **argv) {
     arm();
+    spins = argc > 2 && argv[2][0] == 'r';
+    dies = argc > 2 && argv[2][0] == 'd';
     switch (argc > 1 ? argv[1][0] : 0) {
     case 'd':
         depth = 2;
     case 's':
-        spins = depth == 0;
+        spins |= depth == 0;
     case 'o':
         once(argc);
         break;
