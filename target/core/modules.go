@@ -245,10 +245,27 @@ func missing(name string) string {
 // code returns the executable memory that belongs to no module.
 func (l *loader) code(modules []*target.Module) (list []target.Mapping) {
 	known := target.NewModules(modules, nil)
-	for _, s := range l.own.List {
-		if s.Flags&elf.PF_X != 0 && known.Find(s.Lo) == nil {
-			list = append(list, target.Mapping{Lo: s.Lo, Hi: s.Hi, Exec: true})
+	for i := range l.own.List {
+		if s := &l.own.List[i]; s.Flags&elf.PF_X != 0 && known.Find(s.Lo) == nil {
+			list = append(list, target.Mapping{Lo: s.Lo, Hi: s.Hi, Exec: true, Kernel: l.kernelName(i)})
 		}
 	}
 	return list
+}
+
+// kernelName returns the kernel's name for the memory of a segment, which a core does not tell; "" if it is not the
+// kernel's own code. The page that the kernel makes for probes may be run, and neither read nor written. It lies behind
+// all else that the process has: behind the stack, where nothing is that nobody has asked for by its address.
+func (l *loader) kernelName(i int) string {
+	vsyscall := func(i int) bool { return l.core.arch.Vsyscall != 0 && l.own.List[i].Lo == l.core.arch.Vsyscall }
+	s, behind := &l.own.List[i], len(l.own.List)-1-i
+	switch {
+	case vsyscall(i):
+		return "[vsyscall]"
+	case s.Flags != elf.PF_X || s.Hi-s.Lo != l.notes.auxv[linkmap.ATPagesz]:
+		return ""
+	case behind == 0, behind == 1 && vsyscall(i+1):
+		return "[uprobes]"
+	}
+	return ""
 }

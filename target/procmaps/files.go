@@ -90,9 +90,6 @@ func Modules(maps []Mapping, module func(*File) *target.Module) *target.Modules 
 		case m.IsVDSO():
 			list = append(list, module(&File{Mapping: *m, Mappings: []target.Mapping{one}, Code: true}))
 		case m.Exec:
-			if isKernels(m.Path) {
-				one.Kernel = m.Path
-			}
 			code = append(code, one)
 		}
 	}
@@ -117,7 +114,11 @@ func (f *File) add(m *Mapping) bool {
 
 // Target returns the mapping as a [target.Mapping].
 func (m *Mapping) Target() target.Mapping {
-	return target.Mapping{Lo: m.Lo, Hi: m.Hi, Offset: m.Offset, Exec: m.Exec}
+	to := target.Mapping{Lo: m.Lo, Hi: m.Hi, Offset: m.Offset, Exec: m.Exec}
+	if m.Exec && isKernels(m.Path) && !m.IsVDSO() {
+		to.Kernel = m.Path
+	}
+	return to
 }
 
 // IsVDSO reports whether m is the kernel's vDSO.

@@ -1,0 +1,39 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A probe has replaced the return address, and what is saved of the process does not name the kernel's page: its stack
+// is that of the living process.
+func TestReturnProbeSaved(t *testing.T) {
+	program := gdbtest.Build(t, "uretprobe.c", "-g", "-O2")
+	gdbtest.ProbeReturns(t, program, "probed")
+	p := gdbtest.Start(t, program, "once")
+	saved, dump := filepath.Join(t.TempDir(), "saved"), filepath.Join(t.TempDir(), "dump")
+	for _, how := range [][]string{{saved}, {dump, "--format", "minidump"}} {
+		if _, errs, err := command(append([]string{"attach", fmt.Sprint(p.PID), "--save"}, how...)...); err != nil {
+			t.Fatalf("%v\n%s", err, errs)
+		}
+	}
+	died := crash(t, program, "once", "dies")
+	for _, how := range [][]string{{"open", saved}, {"core", saved}, {"minidump", dump}, {"core", died}} {
+		out, errs, err := command(how...)
+		if err != nil {
+			t.Errorf("%v: %v\n%s", how, err, errs)
+		}
+		at := 0
+		for _, want := range []string{" in waits ", " in probed ", " in [uprobes] [guess]", " in once ", " in main "} {
+			i := strings.Index(out[at:], want)
+			if i < 0 {
+				t.Fatalf("%v: no %q behind the frame before in\n%s", how, want, out)
+			}
+			at += i
+		}
+	}
+}
