@@ -124,33 +124,22 @@ func (d *Decoder) dropLength(code []byte) (n int) {
 // maxPath is how many instructions of linkage stubs are followed.
 const maxPath = 24
 
-// StubPath implements arch.Arch.StubPath. The first stub of a section in which symbols are bound late begins
-// with a push of a word in memory. It jumps to the dynamic linker with two words on the stack that no
-// other function gets.
+// StubPath implements arch.Arch.StubPath.
 func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fromSP int32, ok bool) {
-	word := int32(d.word)
-	binds, first := false, lo // [lo, first) is the first stub's straight code
+	word, sp := int32(d.word), d.number[numberSP]
+	end, binds, ok := d.firstStub(lo, read)
+	if !ok {
+		return 0, false
+	}
+	fromSP = word // where the path leaves the section, the return address alone is on the stack
+	bound := false
 	var ops []values.Op
 	for range maxPath {
-		var in values.Inst
-		p := read(first)
-		if in, ops = d.Decode(p, 0, ops[:0]); int(in.Len) > len(p) {
-			return 0, false
+		if pc < lo || pc >= hi { // behind a jump
+			return fromSP, fromSP >= word
 		}
-		if first == lo {
-			binds = len(ops) > 0 && ops[0].Kind == values.Load && ops[0].Dst == values.Temp
-		}
-		if first += uint64(in.Len); in.Flow != values.Next {
-			break
-		}
-	}
-	sp, moved, bound := d.number[numberSP], int32(0), int32(0)
-	for range maxPath {
-		if pc < lo || pc >= hi {
-			return word + bound + moved, word+bound+moved >= word // a jump to another section
-		}
-		if binds && pc < first {
-			bound = 2 * word
+		if binds && pc < end && !bound {
+			bound, fromSP = true, fromSP+2*word
 		}
 		var in values.Inst
 		p := read(pc)
@@ -161,28 +150,50 @@ func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fr
 			switch o := &ops[i]; {
 			case o.Dst != sp || o.Kind == values.Store || o.Kind == values.Compare:
 			case o.Kind == values.Sum && o.Base == sp && o.Index == values.None:
-				moved += o.Imm
+				fromSP += o.Imm
 			default:
 				return 0, false
 			}
 		}
-		pc += uint64(in.Len)
 		switch {
 		case in.Return:
-			moved += word
-			return word + bound + moved, word+bound+moved >= word
+			return fromSP + word, fromSP >= 0
 		case in.Flow == values.Away:
-			return word + bound + moved, word+bound+moved >= word
+			return fromSP, fromSP >= word
 		case in.Flow == values.Call && in.Target != values.NoTarget:
-			moved -= word
-			pc += uint64(in.Target) - uint64(in.Len)
+			fromSP -= word
+			pc += uint64(in.Target)
 		case in.Flow == values.Jump:
-			pc += uint64(in.Target) - uint64(in.Len)
-		case in.Flow != values.Next:
+			pc += uint64(in.Target)
+		case in.Flow == values.Next:
+			pc += uint64(in.Len)
+		default:
 			return 0, false
 		}
 	}
 	return 0, false
+}
+
+// firstStub returns where the straight code of a section's first stub ends. binds says that symbols are bound late:
+// the stub begins with a push of a word in memory, and jumps to the dynamic linker with two words on the stack that
+// no other function gets.
+func (d *Decoder) firstStub(lo uint64, read func(addr uint64) []byte) (end uint64, binds, ok bool) {
+	end = lo
+	var ops []values.Op
+	for range maxPath {
+		var in values.Inst
+		p := read(end)
+		if in, ops = d.Decode(p, 0, ops[:0]); int(in.Len) > len(p) {
+			return 0, false, false
+		}
+		if end == lo {
+			binds = len(ops) > 0 && ops[0].Kind == values.Load && ops[0].Dst == values.Temp
+		}
+		if end += uint64(in.Len); in.Flow != values.Next {
+			break
+		}
+	}
+	return end, binds, true
 }
 
 // thunkSlot is StubSlot for a stub that loads the word into a register, for a thunk that jumps there:
