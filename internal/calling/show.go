@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -118,11 +117,7 @@ func (s *shower) show(t dwarf.Type, kind *abi.Type, b []byte) string {
 	case kind.Kind == abi.X87 && len(b) >= x87Bytes:
 		return floats.X87.Text(b[:x87Bytes])
 	case kind.Kind == abi.Float && kind.Size == 16:
-		b = slices.Clone(b)
-		if s.order == binary.ByteOrder(binary.BigEndian) {
-			slices.Reverse(b)
-		}
-		return floats.Quad.Text(b)
+		return floats.Quad.Text(swapped(b, s.order))
 	case kind.Kind == abi.Integer && kind.Size <= 8:
 		n, _ := v.integer(s.order)
 		if kind.Signed {
@@ -132,9 +127,6 @@ func (s *shower) show(t dwarf.Type, kind *abi.Type, b []byte) string {
 	}
 	return fmt.Sprintf("%#x", b)
 }
-
-// x87Bytes is how many bytes of a long double of x86 count.
-const x87Bytes = 10
 
 // showFloat writes a number as C's %g with some digits, as GDB does.
 func showFloat(f float64, digits int) string {

@@ -4,8 +4,10 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/internal/floats"
 	"github.com/sfwalk/sfwalk/value"
 )
 
@@ -67,9 +69,9 @@ func floatValue(t *abi.Type, name string, v float64, order byteOrder) Value {
 	var b []byte
 	switch {
 	case t.Kind == abi.X87:
-		b = toX87(v)[:t.Size]
+		b = floats.X87.Pack(floats.Number{F: v}, int(t.Size))
 	case t.Size == 16:
-		b = toQuad(v, order)
+		b = swapped(floats.Quad.Pack(floats.Number{F: v}, 16), order)
 	case t.Size == 4:
 		b = order.AppendUint32(nil, math.Float32bits(float32(v)))
 	default:
@@ -101,8 +103,8 @@ func (v *Value) float(order binary.ByteOrder) (f float64, ok bool) {
 	if v.isText || v.elements != nil {
 		return 0, false
 	}
-	if v.Type.Kind == abi.X87 && len(v.Bytes) >= 10 {
-		return fromX87(v.Bytes), true
+	if v.Type.Kind == abi.X87 && len(v.Bytes) >= x87Bytes {
+		return floats.X87.Unpack(v.Bytes[:x87Bytes]).Near(), true
 	}
 	if v.Type.Kind != abi.Float {
 		return 0, false
@@ -113,7 +115,19 @@ func (v *Value) float(order binary.ByteOrder) (f float64, ok bool) {
 	case 8:
 		return math.Float64frombits(order.Uint64(v.Bytes)), true
 	case 16:
-		return fromQuad(v.Bytes, order), true
+		return floats.Quad.Unpack(swapped(v.Bytes, order)).Near(), true
 	}
 	return 0, false
+}
+
+// x87Bytes is how many bytes of a long double of x86 count.
+const x87Bytes = 10
+
+// swapped returns a copy of a number's bytes, from little-endian order to another one or back.
+func swapped(b []byte, order binary.ByteOrder) []byte {
+	b = slices.Clone(b)
+	if order == binary.ByteOrder(binary.BigEndian) {
+		slices.Reverse(b)
+	}
+	return b
 }

@@ -72,22 +72,13 @@ func (f Format) Unpack(b []byte) Number {
 	case f.Fraction == 52 && len(b) == 8:
 		return Number{F: math.Float64frombits(binary.LittleEndian.Uint64(b))}
 	}
-	all := integer(b)
-	bits := f.Fraction
-	if f.Whole {
-		bits++
-	}
-	mask := func(n int) *big.Int { return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(n)), big.NewInt(1)) }
-	mantissa := new(big.Int).And(all, mask(bits))
-	exponent := int(new(big.Int).And(new(big.Int).Rsh(all, uint(bits)), mask(f.Exponent)).Int64())
-	sign := all.Bit(bits+f.Exponent) == 1
-	most := 1<<f.Exponent - 1
-	if exponent == most {
+	negative, exponent, mantissa := f.fields(b)
+	if exponent == f.most() {
 		x := math.Inf(1)
-		if new(big.Int).And(mantissa, mask(f.Fraction)).Sign() != 0 {
+		if low(mantissa, f.Fraction).Sign() != 0 {
 			x = math.NaN()
 		}
-		if sign {
+		if negative {
 			x = -x
 		}
 		return Number{F: x}
@@ -96,21 +87,43 @@ func (f Format) Unpack(b []byte) Number {
 		mantissa.SetBit(mantissa, f.Fraction, 1)
 	}
 	x := new(big.Float).SetPrec(maxPrecision).SetInt(mantissa)
-	x.SetMantExp(x, max(exponent, 1)-most/2-f.Fraction)
-	if sign {
+	x.SetMantExp(x, max(exponent, 1)-f.most()/2-f.Fraction)
+	if negative {
 		x.Neg(x)
 	}
 	return Number{Wide: x}
 }
 
+// stored returns how many bits of a mantissa are stored.
+func (f Format) stored() int {
+	if f.Whole {
+		return f.Fraction + 1
+	}
+	return f.Fraction
+}
+
+// most returns the exponent of what is infinite or no number. Half of it is the bias of exponents.
+func (f Format) most() int { return 1<<f.Exponent - 1 }
+
+// fields returns the parts of a number whose bytes are in little-endian order: the sign, the exponent with its bias,
+// and the mantissa as it is stored.
+func (f Format) fields(b []byte) (negative bool, exponent int, mantissa *big.Int) {
+	all := integer(b)
+	bits := f.stored()
+	exponent = int(low(new(big.Int).Rsh(all, uint(bits)), f.Exponent).Int64())
+	return all.Bit(bits+f.Exponent) == 1, exponent, low(all, bits)
+}
+
+// low returns the low n bits of an integer.
+func low(i *big.Int, n int) *big.Int {
+	mask := new(big.Int).Lsh(big.NewInt(1), uint(n))
+	return mask.And(i, mask.Sub(mask, big.NewInt(1)))
+}
+
 // Pack writes a number into n bytes in little-endian order.
 func (f Format) Pack(x Number, n int) []byte {
 	b := make([]byte, n)
-	bits := f.Fraction
-	if f.Whole {
-		bits++
-	}
-	most := 1<<f.Exponent - 1
+	bits, most := f.stored(), f.most()
 	all := new(big.Int)
 	sign := x.Wide != nil && x.Wide.Signbit() || x.Wide == nil && math.Signbit(x.F)
 	switch v := x.Big(); {
@@ -156,48 +169,34 @@ func (f Format) Pack(x Number, n int) []byte {
 
 // Text writes a number whose bytes are in little-endian order.
 func (f Format) Text(b []byte) string {
-	all := integer(b)
-	fractionBits := f.Fraction
-	mantissaBits := fractionBits
-	if f.Whole {
-		mantissaBits++
-	}
-	mask := func(n int) *big.Int { return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(n)), big.NewInt(1)) }
-	mantissa := new(big.Int).And(all, mask(mantissaBits))
-	exponent := int(new(big.Int).And(new(big.Int).Rsh(all, uint(mantissaBits)), mask(f.Exponent)).Int64())
+	negative, exponent, mantissa := f.fields(b)
 	sign := ""
-	if all.Bit(mantissaBits+f.Exponent) == 1 {
+	if negative {
 		sign = "-"
 	}
-	most := 1<<f.Exponent - 1
-	fraction := new(big.Int).And(mantissa, mask(fractionBits))
-	if exponent == most && (!f.Whole || mantissa.Bit(fractionBits) == 1) {
-		if fraction.Sign() == 0 {
+	if exponent == f.most() && (!f.Whole || mantissa.Bit(f.Fraction) == 1) {
+		if low(mantissa, f.Fraction).Sign() == 0 {
 			return sign + "inf"
 		}
 		// GDB writes the last digits in groups of eight: those of a signalling NaN may have zeros before them.
-		grouped := (mantissaBits - 1) / 32 * 32
+		grouped := (f.stored() - 1) / 32 * 32
 		text := new(big.Int).Rsh(mantissa, uint(grouped)).Text(16)
 		if grouped > 0 {
-			text += fmt.Sprintf("%0*x", grouped/4, new(big.Int).And(mantissa, mask(grouped)))
+			text += fmt.Sprintf("%0*x", grouped/4, low(mantissa, grouped))
 		}
 		return sign + "nan(0x" + text + ")"
 	}
-	if f.Whole && (exponent == 0) != (mantissa.Bit(fractionBits) == 0) {
+	if f.Whole && (exponent == 0) != (mantissa.Bit(f.Fraction) == 0) {
 		return "<invalid float value>" // no x87 makes such a number
 	}
-	bias := most / 2
 	if !f.Whole && exponent > 0 {
-		mantissa.SetBit(mantissa, fractionBits, 1)
-	}
-	if exponent == 0 {
-		exponent = 1
+		mantissa.SetBit(mantissa, f.Fraction, 1)
 	}
 	if mantissa.Sign() == 0 {
 		return sign + "0"
 	}
-	x := new(big.Float).SetPrec(uint(mantissaBits + 8)).SetInt(mantissa)
-	x.SetMantExp(x, exponent-bias-fractionBits)
+	x := new(big.Float).SetPrec(uint(f.stored() + 8)).SetInt(mantissa)
+	x.SetMantExp(x, max(exponent, 1)-f.most()/2-f.Fraction)
 	return sign + x.Text('g', f.Digits())
 }
 
