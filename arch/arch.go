@@ -41,6 +41,9 @@ type Arch struct {
 	ExchangedEH [2]trad.Reg
 	// Doubles and Halves are numbers of registers that unwind tables may name in two ways: see cfi.ABI.
 	Doubles, Halves trad.Reg
+	// HandlerData are the registers in which a handler of exceptions gets its data (EH_RETURN_DATA_REGNO of gcc), if calls
+	// push the return address and need not preserve these. Only functions that go on at a handler save them all.
+	HandlerData []trad.Reg
 	// SystemResult is the register in which a system call returns its result.
 	SystemResult trad.Reg
 	// SyscallRewind is how many bytes the PC of a thread that a tracer has stopped in a system call

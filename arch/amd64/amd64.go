@@ -71,6 +71,7 @@ var Arch = &arch.Arch{
 		{Num: FSBase, Name: "fs_base", Bits: 64}, {Num: GSBase, Name: "gs_base", Bits: 64},
 	},
 	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
+	HandlerData:  []trad.Reg{RAX, RDX},
 	SystemResult: RAX,
 	Vsyscall:     0xffffffffff600000,
 	SystemCalls:  &arch.SystemCalls{Futex: []uint64{202}, Restart: 219, Timers: []uint64{35, 230, 232, 281, 441}, Blocked: blocked},

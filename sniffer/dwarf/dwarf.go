@@ -63,7 +63,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if err == nil && s.dead(lo) {
 			err = cfi.ErrNotFound
 		}
-		if !q.Innermost() && (err != nil || hi == q.PC-s.bias) && s.startsTrampoline(q, section) {
+		switch {
+		case q.Innermost():
+		case (err != nil || hi == q.PC-s.bias) && s.startsTrampoline(q, section), err == nil && row.Lo+uint64(row.Len) == q.PC-s.bias && landsAt(q):
 			row, _, _, _, err = section.RowAt(q.PC - s.bias)
 		}
 		if err == nil {
@@ -72,7 +74,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 				return thunk, frame.Claimed
 			}
 			if !q.Contradicted(&row) {
-				return row, frame.Claimed
+				return handedOver(q, row), frame.Claimed
 			}
 			why = tornDown
 			continue
@@ -107,6 +109,13 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	}
 	follows, _ := q.FollowsCall(q.PC)
 	return !follows
+}
+
+// landsAt reports whether no call ends at q.PC: code goes on there that has caught an exception, whose row need not be that
+// of the code before it.
+func landsAt(q *frame.Query) bool {
+	follows, known := q.FollowsCall(q.PC)
+	return known && !follows
 }
 
 // FunctionStart returns where the FDE that covers q.AddressInBlock begins.
