@@ -36,7 +36,8 @@ func (ms *Modules) findCopied(code []Mapping) {
 	sort.Slice(ms.copied, func(i, j int) bool { return ms.copied[i].Lo < ms.copied[j].Lo })
 }
 
-// mayBeCopied lists c, if the modules of the spans below and above it reach as far as c.
+// mayBeCopied lists c, with the modules of the spans below and above it if they reach as far as c. Shared memory is not
+// listed without any.
 func (ms *Modules) mayBeCopied(c Mapping, below, above int) {
 	x := &copied{Mapping: c}
 	for n, i := range [...]int{below, above} {
@@ -44,7 +45,7 @@ func (ms *Modules) mayBeCopied(c Mapping, below, above int) {
 			x.beside[n] = ms.spans[i].m
 		}
 	}
-	if x.beside != [2]*Module{} {
+	if x.beside != [2]*Module{} || c.Kernel == "" && findSpan(ms.spans, c.Lo) == nil {
 		ms.copied = append(ms.copied, x)
 	}
 }
@@ -61,7 +62,13 @@ func (ms *Modules) copyOf(addr uint64) *Module {
 		return nil
 	}
 	c := ms.copied[i]
-	c.once.Do(func() { c.resolve(ms.present()) })
+	c.once.Do(func() {
+		if c.resolve(ms.present()); len(c.spans) == 0 {
+			if m := ms.unpacked(ms.present(), c.Mapping); m != nil {
+				c.spans = append(c.spans, span{m.Mappings[0], m})
+			}
+		}
+	})
 	return findSpan(c.spans, addr)
 }
 

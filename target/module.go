@@ -25,7 +25,7 @@ type Module struct {
 	OpenPE func() (*peimage.Image, error)
 
 	open    func() (*elfimage.Image, error)
-	placed  bool // the image has the target's addresses
+	placed  bool // it has no file: the image, of memory, has the target's addresses, or its bias is set with it
 	whole   bool // the file's first loadable segment begins where the first mapping does
 	shared  bool // it is shared memory, which has a name and can hold anything
 	doubted bool // its code may be another than the image's: see Doubted
@@ -81,7 +81,8 @@ func IsShared(path string) bool {
 	return false
 }
 
-// Registered reports whether the module is an object that the process has registered: its memory is all that there is of it.
+// Registered reports whether the module is an object that the process has registered, or a program in memory of no file: its
+// memory is all that there is of it.
 func (m *Module) Registered() bool { return m.placed }
 
 // Lo returns the module's lowest mapped address, 0 where nothing is.

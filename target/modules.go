@@ -134,7 +134,7 @@ func (ms *Modules) Find(addr uint64) *Module {
 		return nil
 	}
 	m := ms.FindFile(addr)
-	if m == nil || m.shared || m.doubted {
+	if m == nil || m.shared || m.doubted || m.placed {
 		if object := ms.object(addr); object != nil {
 			return object
 		}
