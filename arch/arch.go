@@ -212,6 +212,10 @@ type Arch struct {
 	// VectorBytes returns abi.Func.VectorBytes of functions whose compiler has recorded a text (DW_AT_producer) with its
 	// options; known is false if that does not tell. It is nil where no option matters.
 	VectorBytes func(producer string) (n uint64, known bool)
+	// VectorCode returns what the code of a function tells of that: the function may have been compiled for another
+	// processor than its file (__attribute__((target))). ok is false if the code contradicts itself, or cannot be decoded.
+	// It is nil where code tells nothing.
+	VectorCode func(code []byte) (c VectorCode, ok bool)
 	// MaxAlign is the greatest alignment of C's numbers and pointers within a struct, in bytes: smaller ones are
 	// aligned to their own size. WideVariables says that variables and buffers of 8 bytes are aligned to 8 even if
 	// MaxAlign is less.

@@ -98,6 +98,7 @@ var Arch = &arch.Arch{
 	CallTarget:     decoder.CallTarget,
 	Calls:          systemV{},
 	VectorBytes:    x86.VectorBytes,
+	VectorCode:     decoder.VectorCode,
 	LongDouble:     abi.X87,
 	MaxAlign:       4,
 	WideVariables:  true,

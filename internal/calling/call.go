@@ -29,6 +29,9 @@ func (e *Evaluator) call(ctx context.Context, n *expression.Node, cast *abi.Type
 	if err != nil {
 		return v, err
 	}
+	if why := e.vectors(&to, of, args); why != "" {
+		return v, e.fail(callee.At, why)
+	}
 	b, err := e.Caller.Call(ctx, to.addr, of, args)
 	if errors.Is(err, abi.ErrType) {
 		return v, e.fail(n.At, err.Error())
@@ -49,9 +52,6 @@ func (e *Evaluator) signature(callee *expression.Node, to *called, cast *abi.Typ
 	}
 	switch {
 	case to.known != nil:
-		if why := to.known.vectors(e.Process.Arch()); why != "" {
-			return nil, e.fail(callee.At, why)
-		}
 		return to.known.abi, nil
 	case to.of != nil:
 		of, err := e.funcOf(to.of)

@@ -19,8 +19,10 @@ type function struct {
 	method, virtual bool
 	slot            int
 	refs            []*abi.Type // by parameter: what a reference refers to; nil for others
-	// producer is what the compiler has recorded of itself.
+	// producer is what the compiler has recorded of itself, size how many bytes of code the function has from its entry
+	// on; 0 if that is not known.
 	producer string
+	size     uint64
 }
 
 // refers returns what the i-th parameter refers to, if it is a reference of C++; else nil.
@@ -115,6 +117,7 @@ func (t *types) function(off, unit dwarf.Offset) (f *function) {
 	f = &function{abi: of, refs: t.references(off), slot: -1}
 	t.asMethod(f, off)
 	f.producer, _ = unitEntry.Val(dwarf.AttrProducer).(string)
+	f.size = t.size(off)
 	for e := range t.entries(off) {
 		if at, ok := e.Val(dwarf.AttrType).(dwarf.Offset); ok {
 			f.result, _ = t.data.Type(at)
@@ -122,6 +125,17 @@ func (t *types) function(off, unit dwarf.Offset) (f *function) {
 		}
 	}
 	return f
+}
+
+// size returns how many bytes of code the function has whose entry is at an offset; 0 if that is not known.
+func (t *types) size(off dwarf.Offset) uint64 {
+	for e := range t.entries(off) {
+		if ranges, err := t.data.Ranges(e); err == nil && len(ranges) > 0 {
+			return ranges[0][1] - ranges[0][0]
+		}
+		break
+	}
+	return 0
 }
 
 // maxEntries bounds the entries that are followed for one function or type.
