@@ -47,6 +47,8 @@ typedef float v4sf __attribute__((vector_size(16)));
 typedef double v2df __attribute__((vector_size(16)));
 typedef long v2di __attribute__((vector_size(16)));
 typedef double v4df __attribute__((vector_size(32)));
+typedef double v8df __attribute__((vector_size(64)));
+typedef char v64qi __attribute__((vector_size(64)));
 `)
 	return g
 }

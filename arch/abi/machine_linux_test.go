@@ -44,7 +44,7 @@ var machines = []*machine{
 		case r < 16:
 			return 8 * int(r), true
 		case r >= 17 && r < 33:
-			return blockVectors + 32*int(r-17), true
+			return blockVectors + 64*int(r-17), true
 		case r == 33 || r == 34:
 			return blockST + 16*int(r-33), true
 		}

@@ -73,6 +73,24 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+// TestAVX512 is TestCalls for vectors of 64 bytes, in the registers that have room for them and where there are none.
+func TestAVX512(t *testing.T) {
+	gdbtest.NeedFlag(t, "avx512f")
+	m := *machines[slices.IndexFunc(machines, func(m *machine) bool { return m.Name == "amd64" })]
+	m.wide, m.vector = []string{"-mavx512f", "-mno-vzeroupper"}, 64
+	for i, b := range m.builds(t) {
+		t.Run(b.name, func(t *testing.T) {
+			g := newGenerator(&m, uint64(2001+i))
+			g.vectors = []string{"v8df", "v64qi", "v8df", "v4df", "v4sf"}
+			g.floats = append(g.floats, []string{"v8df"}, []string{"v8df", "v64qi"})
+			for n := range perBuild {
+				g.function(n)
+			}
+			b.calls(t, g.defs.String(), ".c", perBuild)
+		})
+	}
+}
+
 // TestModels is TestCalls on processors that this machine has not: the first has no AVX.
 func TestModels(t *testing.T) {
 	qemu := gdbtest.Tool(t, "qemu-x86_64")
