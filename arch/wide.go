@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// WideReg is a register that is wider than 64 bits, or a mask of such registers. It may share its number with a register of
-// [Arch.Regs], which is a part of it then (s390x's f0 is a part of v0).
+// WideReg is a register that is wider than 64 bits, or a mask of such registers. It may share its number with a
+// register of [Arch.Regs], which is a part of it then (s390x's f0 is a part of v0).
 type WideReg struct {
 	Num  trad.Reg
 	Name string // GDB's: "zmm0", "v0"

@@ -42,7 +42,8 @@ func (h *recorded) lives(pid int) bool {
 		}
 		all++
 		const deleted = " (deleted)"
-		if i, ok := procmaps.Find(now, m.Lo); ok && strings.TrimSuffix(now[i].Path, deleted) == strings.TrimSuffix(m.Path, deleted) {
+		i, ok := procmaps.Find(now, m.Lo)
+		if ok && strings.TrimSuffix(now[i].Path, deleted) == strings.TrimSuffix(m.Path, deleted) {
 			there++
 		}
 	}

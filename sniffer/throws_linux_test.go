@@ -19,8 +19,9 @@ type thrown struct {
 	frames []seenFrame
 }
 
-// TestThrows steps through an unwinder that takes frames down and goes on at a handler. The processor says what the stack is:
-// when the thread has come to the handler, the calls around the handler's function are those that have not returned.
+// TestThrows steps through an unwinder that takes frames down and goes on at a handler. The processor says what the
+// stack is: when the thread has come to the handler, the calls around the handler's function are those that have
+// not returned.
 func TestThrows(t *testing.T) {
 	for name, build := range map[string]func(t testing.TB, src string, flags ...string) string{"64-bit": gdbtest.Build, "32-bit": gdbtest.Build386} {
 		t.Run(name, func(t *testing.T) {

@@ -147,8 +147,9 @@ type lineHeader struct {
 	program    uint64 // where the header ends
 }
 
-// withoutNames returns a copy of a line table for debug/dwarf, with a list of as many files that have no names. debug/dwarf would
-// refuse the whole table for one file whose directory is in no list, and would copy the names and the sections that have them.
+// withoutNames returns a copy of a line table for debug/dwarf, with a list of as many files that have no names.
+// debug/dwarf would refuse the whole table for one file whose directory is in no list, and would copy the names and
+// the sections that have them.
 func (d *debugInfo) withoutNames(table []byte, h *lineHeader, files int) []byte {
 	list := make([]byte, 3, 16) // no forms of directories, no directories, no forms of files
 	if h.old {
@@ -293,8 +294,9 @@ const (
 	lnctDirectory = 2
 )
 
-// readFiles reads the header of a line table, which lies at off in .debug_line, and the names of its files, DWARF 5 section 6.2.4.
-// debug/dwarf makes names absolute, and so hides the compiler's spelling. It also believes the counts in the header.
+// readFiles reads the header of a line table, which lies at off in .debug_line, and the names of its files, DWARF 5
+// section 6.2.4. debug/dwarf makes names absolute, and so hides the compiler's spelling. It also believes the
+// counts in the header.
 func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, h *lineHeader, err error) {
 	c := dwarfdata.New(table, d.order)
 	h = new(lineHeader)

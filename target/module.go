@@ -81,8 +81,8 @@ func IsShared(path string) bool {
 	return false
 }
 
-// Registered reports whether the module is an object that the process has registered, or a program in memory of no file: its
-// memory is all that there is of it.
+// Registered reports whether the module is an object that the process has registered, or a program in memory of no
+// file: its memory is all that there is of it.
 func (m *Module) Registered() bool { return m.placed }
 
 // Lo returns the module's lowest mapped address, 0 where nothing is.

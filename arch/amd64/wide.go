@@ -6,7 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The registers of AVX-512 (System V ABI, AMD64 supplement, figure 3.36): XMM17 to XMM31 follow XMM16, K1 to K7 follow K0.
+// The registers of AVX-512 (System V ABI, AMD64 supplement, figure 3.36): XMM17 to XMM31 follow XMM16, K1 to K7
+// follow K0.
 const (
 	XMM16 trad.Reg = 67
 	K0    trad.Reg = 118

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/values"
 )
 
-// VectorCode implements arch.Arch.VectorCode. A compiler that may use AVX writes no instruction of SSE that AVX has in a
-// form of its own.
+// VectorCode implements arch.Arch.VectorCode. A compiler that may use AVX writes no instruction of SSE that AVX has
+// in a form of its own.
 func (d *Decoder) VectorCode(code []byte) (c arch.VectorCode, ok bool) {
 	var seen vectorUse
 	for at := 0; at < len(code); {

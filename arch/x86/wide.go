@@ -38,8 +38,8 @@ func vector(first trad.Reg, n, i int) arch.WideReg {
 	}
 }
 
-// Vector returns the i-th vector register of those that SSE has, too. first is DWARF's number of xmm0, note the set that
-// has it at 160.
+// Vector returns the i-th vector register of those that SSE has, too. first is DWARF's number of xmm0, note the set
+// that has it at 160.
 func Vector(first trad.Reg, i int, note uint32) arch.WideReg {
 	w := vector(first, i, i)
 	w.Parts = []arch.WidePart{
@@ -70,8 +70,8 @@ func Mask(first trad.Reg, i int) arch.WideReg {
 	}
 }
 
-// Parts returns arch.GDB.Parts of the vector registers, as gdb's features/i386/*-sse.xml, *-avx.xml and *-avx512.xml have
-// them.
+// Parts returns arch.GDB.Parts of the vector registers, as gdb's features/i386/*-sse.xml, *-avx.xml and
+// *-avx512.xml have them.
 func Parts(regs []arch.WideReg) map[string][]string {
 	m := map[string][]string{}
 	for i := range regs {

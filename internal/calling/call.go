@@ -91,7 +91,9 @@ func returned(to *called, of *abi.Func, cast *abi.Type) (v Value) {
 }
 
 // arguments evaluates the arguments of a call.
-func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.Func, to *called) (args []abi.Value, err error) {
+func (e *Evaluator) arguments(
+	ctx context.Context, n *expression.Node, of *abi.Func, to *called,
+) (args []abi.Value, err error) {
 	if to.this != nil {
 		args = append(args, to.this.Value)
 	}

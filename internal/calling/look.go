@@ -18,7 +18,8 @@ func (e *Evaluator) sees(n *expression.Node) bool {
 		return false
 	}
 	switch n.Kind {
-	case expression.Member, expression.Deref, expression.Index, expression.SizeOf, expression.AlignOf, expression.At, expression.Conditional:
+	case expression.Member, expression.Deref, expression.Index, expression.At,
+		expression.SizeOf, expression.AlignOf, expression.Conditional:
 		return true
 	case expression.Name:
 		if n.Overload {

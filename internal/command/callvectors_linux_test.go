@@ -140,8 +140,8 @@ int main(int argc, char **argv) { if (argc > 1) { show_plain(); show_wide(); sho
 	puts("ready"); fflush(stdout); char b; while (read(0, &b, 1) > 0) ; return 0; }
 `
 
-// A function may be compiled for another processor than its file. Debug information does not tell: its code does, or the
-// call is refused. Expected is what the program prints.
+// A function may be compiled for another processor than its file. Debug information does not tell: its code does,
+// or the call is refused. Expected is what the program prints.
 func TestCallTargets(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512f")
 	src := filepath.Join(t.TempDir(), "targetcalls.c")

@@ -105,8 +105,8 @@ func generate(report io.Writer, name, out string, v sframe.Version, verbose bool
 	return nil
 }
 
-// leaveOutInjected takes functions out of contents that Go's runtime makes a thread call at an instruction that is no call:
-// the frame behind has other registers than their rows say. The sniffer of Go's functions knows which.
+// leaveOutInjected takes functions out of contents that Go's runtime makes a thread call at an instruction that is
+// no call: the frame behind has other registers than their rows say. The sniffer of Go's functions knows which.
 func leaveOutInjected(im *elfimage.Image, contents *sframe.Contents) (left []fromcfi.LeftOut) {
 	for _, name := range gostack.Injected() {
 		for _, symbol := range slices.Concat(im.Lookup(name, 1), im.Lookup(name+".abi0", 1)) {

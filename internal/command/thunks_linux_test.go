@@ -14,9 +14,9 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
-// Rows of symbol files and of SFrame that we make are true where gcc's table is not: at each instruction of functions into
-// which gcc has put thunks, and of their callers. The oracle is the processor: at a function's first instruction, its return
-// address is at SP.
+// Rows of symbol files and of SFrame that we make are true where gcc's table is not: at each instruction of
+// functions into which gcc has put thunks, and of their callers. The oracle is the processor: at a function's first
+// instruction, its return address is at SP.
 func TestThunkRows(t *testing.T) {
 	for variant, flags := range [][]string{nil, {"-fno-omit-frame-pointer"}, {"-O0", "-mharden-sls=all"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {

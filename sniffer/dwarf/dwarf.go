@@ -111,8 +111,8 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	return !follows
 }
 
-// landsAt reports whether no call ends at q.PC: code goes on there that has caught an exception, whose row need not be that
-// of the code before it.
+// landsAt reports whether no call ends at q.PC: code goes on there that has caught an exception, whose row need not
+// be that of the code before it.
 func landsAt(q *frame.Query) bool {
 	follows, known := q.FollowsCall(q.PC)
 	return known && !follows

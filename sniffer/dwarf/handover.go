@@ -7,11 +7,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The functions of libgcc's unwinder (_Unwind_RaiseException, _Unwind_Resume) end in __builtin_eh_return: they take all
-// frames down that an exception passes, and jump to its handler. Shortly before, they put what the handler's function has
-// in its registers into the places where they have saved their own caller's. The return address is among these: it is then
-// that of the call by which the handler's function was left, and further out on the stack is another copy of it, which the
-// handler's address replaces at last. No table says that, nor where the handler's stack pointer is.
+// The functions of libgcc's unwinder (_Unwind_RaiseException, _Unwind_Resume) end in __builtin_eh_return: they take
+// all frames down that an exception passes, and jump to its handler. Shortly before, they put what the handler's
+// function has in its registers into the places where they have saved their own caller's. The return address is
+// among these: it is then that of the call by which the handler's function was left, and further out on the stack
+// is another copy of it, which the handler's address replaces at last. No table says that, nor where the handler's
+// stack pointer is.
 
 const (
 	maxPassed   = 64 << 10 // bytes of frames that are looked through

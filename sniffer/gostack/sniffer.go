@@ -76,8 +76,8 @@ var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.debugCallV1": true, "runtime.debugCallV2": true,
 }
 
-// Injected returns the names of those functions. DWARF and SFrame do not tell what the instruction's function has kept in
-// registers then.
+// Injected returns the names of those functions. DWARF and SFrame do not tell what the instruction's function has
+// kept in registers then.
 func Injected() []string { return slices.Sorted(maps.Keys(injected)) }
 
 // isOutermost reports whether a function is the first of its stack. The table says so about

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// withAVX512 is a stub of amd64 with the registers of gdb's features/i386/64bit-core.xml to 64bit-avx512.xml, as avx512.c
-// has them. It offers features.
+// withAVX512 is a stub of amd64 with the registers of gdb's features/i386/64bit-core.xml to 64bit-avx512.xml, as
+// avx512.c has them. It offers features.
 func withAVX512(features string) *fakeStub {
 	s := sleepy()
 	s.answers["qSupported*"] += features
