@@ -18,6 +18,9 @@ type GDB struct {
 	// Parts are the registers of stubs that together are a wide register, by its name: the part
 	// with the first bytes first. A stub may lack the last ones. It may also have the register itself.
 	Parts map[string][]string
+	// VectorElements are the types of the elements of vector registers as values, in the order of GDB's members: v4_float.
+	// nil where GDB has other members.
+	VectorElements []VectorElement
 	// Misplaced returns what reports, by their names, which registers gdbserver before release 15 has elsewhere than the
 	// processor of which /proc/cpuinfo tells: it gives others. Misplaced returns nil if there are none. It is nil for
 	// processors of which that is never so.
@@ -30,6 +33,13 @@ type GDB struct {
 	// Settable are the bits of registers, by the names of stubs, that a debugger's write sets: the kernel or the processor
 	// keeps other bits of flags. A register of which no bit is settable only tells of what has happened.
 	Settable map[string]uint64
+}
+
+// VectorElement is a type of the elements of a vector register as a value.
+type VectorElement struct {
+	Name  string // GDB's: "float", "int8"
+	Size  int    // bytes
+	Float bool
 }
 
 // GDBRegister is a register as a stub has it.

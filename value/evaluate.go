@@ -427,6 +427,9 @@ func (e *evaluation) register(n *syntax.Node) (Value, error) {
 		}
 	}
 	if !found {
+		if v, ok := e.wideRegister(name); ok {
+			return v, nil
+		}
 		return Value{}, e.missing(n.At, "no register is called %s", n.Text)
 	}
 	var t *Type

@@ -15,11 +15,12 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 		Registers: slices.Concat(
 			arch.GDBRegisters(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"),
 			arch.GDBRegisters(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")),
-		Aliases:    map[string]string{"rflags": "eflags"}, // lldb-server's
-		Parts:      parts(),
-		Misplaced:  x86.Misplaced,
-		SystemCall: "orig_rax",
-		X87Status:  "fstat",
-		Settable:   x86.Settable(),
+		Aliases:        map[string]string{"rflags": "eflags"}, // lldb-server's
+		Parts:          parts(),
+		Misplaced:      x86.Misplaced,
+		VectorElements: x86.VectorElements,
+		SystemCall:     "orig_rax",
+		X87Status:      "fstat",
+		Settable:       x86.Settable(),
 	}
 })

@@ -18,10 +18,11 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 			arch.GDBRegisters(32, "fctrl", "fstat", "ftag", "fiseg", "fioff", "foseg", "fooff", "fop"),
 			arch.GDBRegisters(128, arch.Numbered("xmm", 8)...),
 			arch.GDBRegisters(32, "mxcsr")),
-		Parts:      parts(),
-		Misplaced:  x86.Misplaced,
-		SystemCall: "orig_eax",
-		X87Status:  "fstat",
-		Settable:   x86.Settable(),
+		Parts:          parts(),
+		Misplaced:      x86.Misplaced,
+		VectorElements: x86.VectorElements,
+		SystemCall:     "orig_eax",
+		X87Status:      "fstat",
+		Settable:       x86.Settable(),
 	}
 })

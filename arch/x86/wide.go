@@ -82,6 +82,13 @@ func Parts(regs []arch.WideReg) map[string][]string {
 	return m
 }
 
+// VectorElements are arch.GDB.VectorElements.
+var VectorElements = []arch.VectorElement{
+	{Name: "bfloat16", Size: 2, Float: true}, {Name: "half", Size: 2, Float: true}, {Name: "float", Size: 4, Float: true},
+	{Name: "double", Size: 8, Float: true}, {Name: "int8", Size: 1}, {Name: "int16", Size: 2}, {Name: "int32", Size: 4},
+	{Name: "int64", Size: 8}, {Name: "int128", Size: 16},
+}
+
 // Misplaced implements arch.GDB.Misplaced: gdbserver takes all processors for Intel's, until it asks them.
 func Misplaced(cpuinfo []byte) func(name string) bool {
 	if bytes.Contains(cpuinfo, []byte(": GenuineIntel\n")) {
