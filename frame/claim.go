@@ -286,7 +286,7 @@ func (f *Frame) checkReturnAddress() {
 	switch *f = first; {
 	case f.planted():
 		f.makeOutermost()
-	case f.startsProgram():
+	case f.startsProgram(), guess == 0 && f.endsCoroutine():
 		f.row.Flags |= trad.Outermost
 	case guess != 0 && f.ra.Known() && s.arch.CodeAddress(f.ra.Bits) != 0:
 		f.winner, f.typ, f.byUnwinder, f.row, f.cfa = -1, Normal, false, trad.Row{}, 0

@@ -121,6 +121,18 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	return atEnd && fp.Known() && (fp.Bits == 0 || fp.Bits == f.cfa)
 }
 
+// endsCoroutine reports whether THIS, whose return address is no code, is the function to which the first function of a
+// coroutine has returned: no call has led to it, as there is no frame between SP and what would be the return address, and
+// it never returns.
+func (f *Frame) endsCoroutine() bool {
+	s := f.stack
+	if s.arch.RAOffset == 0 || f.typ != Normal || !f.ra.Known() || !atEntry(s.arch, &f.row) {
+		return false
+	}
+	lo, hi, ok := f.bounds(f.AddressInBlock())
+	return ok && f.exits(lo, hi, lo) == 0
+}
+
 // startsProgram reports whether THIS is the function at which a file starts, as the kernel or the dynamic linker
 // enters it: by no call, and with the program's arguments on the stack. A compiler that does not know that gives the
 // function a table as any other.

@@ -107,3 +107,56 @@ func TestContexts(t *testing.T) {
 		}
 	}
 }
+
+// TestContextEnds steps through libc's code to which the first function of a coroutine returns. No function has called it.
+func TestContextEnds(t *testing.T) {
+	for _, flags := range [][]string{{"-O2"}, {"-O2", "-static"}} {
+		program := gdbtest.Build(t, "contexts.c", flags...)
+		lo, hi := rangeOf(t, program, "comes_back")
+		th := trace(t, program, "")
+		table := sniffer.Table(th.arch)
+		check := walktest.New(th.modules, table)
+		bias := uint64(0)
+		for _, m := range th.modules.All() {
+			if m.Path == program {
+				_, bias, _ = m.Image()
+			}
+		}
+		ended, base := 0, uint64(0) // base is SP when the function has returned
+		for range 10_000 {
+			before := th.regs.Rip - bias
+			did, _, alive := th.step(t, 0)
+			if !alive {
+				break
+			}
+			if did.kind == returned && before >= lo && before < hi {
+				base = th.regs.Rsp
+			}
+			if base == 0 || th.regs.Rsp > base+256 {
+				base = 0 // on the other stack
+				continue
+			}
+			ended++
+			table.Reset()
+			stack, err := frame.New(th, th, table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var last *frame.Frame
+			for f, err := range stack.All() {
+				if err == nil {
+					last = f
+				}
+			}
+			if !last.StopReason().Whole() {
+				t.Errorf("%q %#x: %s", flags, th.regs.Rip, last.StopReason())
+			}
+			if err := check.Check(th, th); err != nil {
+				t.Errorf("%#x: %v", th.regs.Rip, err)
+			}
+		}
+		if t.Logf("%q: %d instructions", flags, ended); ended < 10 {
+			t.Errorf("%q: %d instructions", flags, ended)
+		}
+	}
+}

@@ -1,7 +1,7 @@
 /* contexts: changes of stacks by libc's ucontext, for single stepping.
  *
  * Proves: frames between the load of another stack pointer and the push of the address to go on at. Waits for a
- * byte, then goes to and fro between two stacks, and ends.
+ * byte, then goes to and fro between two stacks, has a coroutine's first function return, and ends.
  *
  * Build: gcc -O2 contexts.c
  */
@@ -31,6 +31,11 @@ NOINLINE void coroutine(void) {
     }
 }
 
+NOINLINE void comes_back(void) {
+    volatile char room[444];
+    memset((void *)room, turns, sizeof room);
+}
+
 NOINLINE int all(void) {
     volatile char room[222];
     getcontext(&inner);
@@ -42,6 +47,10 @@ NOINLINE int all(void) {
         swapcontext(&outer, &inner);
         CLOBBER("rbx", "r13");
     }
+    getcontext(&inner);
+    inner.uc_link = &outer;
+    makecontext(&inner, comes_back, 0);
+    swapcontext(&outer, &inner);
     return room[5];
 }
 
