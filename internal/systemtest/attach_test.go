@@ -107,7 +107,10 @@ func (g *Guest) start(t *testing.T, s *subject) {
 	s.pid = strings.TrimSpace(g.Shell(t, patience, fmt.Sprintf(`
 		ulimit -c unlimited; p=%s; mkfifo $p.in; exec 3<>$p.in
 		setsid $p <&3 >$p.out 2>$p.err & pid=$!
-		until grep -qi ready $p.out; do kill -0 $pid || exit 1; sleep 0.1; done; sleep 0.5; echo $pid`, s.path)))
+		until grep -qi ready $p.out; do
+			kill -0 $pid || { wait $pid; echo "exit status $?"; cat $p.out $p.err; exit 1; }; sleep 0.1
+		done
+		sleep 0.5; echo $pid`, s.path)))
 	t.Cleanup(func() { g.Run(t, patience, g.Temp, "kill", "-9", s.pid) })
 }
 

@@ -83,7 +83,7 @@ func Boot(t testing.TB, p *Processor) *Guest {
 		// The guest has this machine at 10.0.2.2.
 		"-netdev", "user,id=net", "-device", p.net+",netdev=net"+map[bool]string{true: ",romfile="}[strings.HasSuffix(p.net, "pci")],
 		"-kernel", f.kernel, "-initrd", image,
-		"-append", fmt.Sprintf("console=%s loglevel=4 panic=-1 sfwalk.host=10.0.2.2:%d", p.tty, l.Addr().(*net.TCPAddr).Port))
+		"-append", fmt.Sprintf("console=%s %s loglevel=4 panic=-1 sfwalk.host=10.0.2.2:%d", p.tty, p.options, l.Addr().(*net.TCPAddr).Port))
 	cmd := exec.Command(p.qemu[0], args...)
 	var messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &messages, &messages

@@ -22,6 +22,8 @@ type Processor struct {
 	qemu   []string
 	tty    string // the kernel's name of the console
 	net    string // the network card
+
+	options string // of the kernel
 }
 
 // The processors, beside amd64, that attach is built for.
@@ -39,13 +41,17 @@ var (
 	}
 )
 
+// optionsAMD64 keep the kernel from counting the timer's interrupts while it boots, for it panics if this machine has
+// too much else to do; and have it say so if it panics early all the same.
+const optionsAMD64 = "no_timer_check earlyprintk=ttyS0"
+
 // AMD64 returns a machine whose processor is one of qemu's models. Its emulation knows AVX2, and neither AVX-512
 // nor AMX.
 func AMD64(model string) *Processor {
 	return &Processor{
 		GOARCH: "amd64", Triple: "x86_64-linux-gnu", kernel: "linux-image-cloud-amd64",
 		qemu: []string{"qemu-system-x86_64", "-M", "q35", "-cpu", model},
-		tty:  "ttyS0", net: "virtio-net-pci",
+		tty:  "ttyS0", net: "virtio-net-pci", options: optionsAMD64,
 	}
 }
 

@@ -47,7 +47,7 @@ func TestKernels(t *testing.T) {
 
 var (
 	result  = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): .*$`)
-	skipped = regexp.MustCompile(`(?m)^ *--- SKIP: .*\n.*$`)
+	skipped = regexp.MustCompile(`(?m)^.*(?:\n *--- SKIP: .*)+$`) // with the reason
 )
 
 // liveLimit bounds how long the tests of target/live take: some minutes on an idle machine.

@@ -23,7 +23,15 @@
 #define NOINLINE __attribute__((noinline, noclone))
 
 static volatile unsigned long sum, rounds;
-static volatile int failed, forever = 1;
+static volatile int failed, ready, forever = 1;
+
+static void is_ready(void) { __atomic_add_fetch(&ready, 1, __ATOMIC_RELAXED); }
+
+/* until waits until so many threads have come to a place: a busy machine may let them wait long for a processor. */
+static void until(int places) {
+    while (__atomic_load_n(&ready, __ATOMIC_RELAXED) < places)
+        usleep(1000);
+}
 
 NOINLINE static void asks(void) {
     for (;;) {
@@ -63,11 +71,13 @@ NOINLINE static void naps(void) {
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context) {
+    is_ready();
     for (;;)
         sleeps(100000);
 }
 
 static void on_alternate(int sig) {
+    is_ready();
     for (;;)
         pause();
 }
@@ -80,6 +90,7 @@ static void *run_naps(void *arg) { return naps(), arg; }
 static void *run_handles(void *arg) {
     struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     sigaction(SIGUSR1, &sa, 0);
+    is_ready();
     asks();
     return arg;
 }
@@ -89,6 +100,7 @@ static void *run_alternates(void *arg) {
     sigaltstack(&ss, 0);
     struct sigaction sa = {.sa_handler = on_alternate, .sa_flags = SA_ONSTACK};
     sigaction(SIGUSR2, &sa, 0);
+    is_ready();
     computes(5);
     return arg;
 }
@@ -105,13 +117,15 @@ static void *run_waits(void *arg) {
 int main(void) {
     void *(*run[])(void *) = {run_sleeps, run_asks, run_computes, run_naps, run_waits, run_handles, run_alternates};
     pthread_t threads[7];
-    alarm(1200);
+    alarm(7200);
     for (int i = 0; i < 7; i++)
         if (pthread_create(&threads[i], 0, run[i], 0))
             return 3;
+    until(2);
     usleep(300000);
     pthread_kill(threads[5], SIGUSR1);
     pthread_kill(threads[6], SIGUSR2);
+    until(4);
     usleep(300000);
     printf("ready\n");
     fflush(stdout);
