@@ -13,7 +13,7 @@
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
 # make system   boot Debian's kernels of arm64, s390x and models of amd64 under qemu-system, which it installs,
-#               and test attaching and calls there (forty minutes)
+#               and test attaching, calls and recordings there (forty minutes)
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
 #               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
 #               choose some

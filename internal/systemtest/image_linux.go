@@ -27,7 +27,7 @@ mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mkdir -p /dev/pts /dev/shm; mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm
 mount -t tmpfs cgroups /sys/fs/cgroup; mkdir /sys/fs/cgroup/freezer /sys/fs/cgroup/unified
 mount -t cgroup -o freezer freezer /sys/fs/cgroup/freezer; mount -t cgroup2 unified /sys/fs/cgroup/unified
-for m in /modules/*.ko; do [ ! -e $m ] || insmod $m; done
+for m in /modules/*; do [ ! -e $m ] || insmod $m; done
 ip link set lo up; ip address add 10.0.2.15/24 dev eth0; ip link set eth0 up
 cd /root; /sbin/agent
 poweroff -f
@@ -51,6 +51,11 @@ func (g *Guest) writeImage(path, moduleFolder string) error {
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
 	a := newArchive(w)
+	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
+		if to, err := os.Readlink(filepath.Join(g.Root, dir)); err == nil {
+			a.moved(dir, to)
+		}
+	}
 	a.add("init", typeFile|0o755, []byte(initScript))
 	a.add("bin/sh", typeLink|0o777, []byte("busybox"))
 	a.add("etc/passwd", typeFile|0o644, []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n"))
@@ -60,8 +65,10 @@ func (g *Guest) writeImage(path, moduleFolder string) error {
 		a.add("sbin/"+name, typeLink|0o777, []byte("agent"))
 	}
 	for i, name := range modules {
-		if found, _ := findFile(filepath.Join(moduleFolder, "kernel"), name+".ko"); found != "" {
-			a.file("modules/"+string(rune('a'+i))+".ko", found)
+		for _, ext := range []string{".ko", ".ko.xz"} {
+			if found, _ := findFile(filepath.Join(moduleFolder, "kernel"), name+ext); found != "" {
+				a.file("modules/"+string(rune('a'+i))+ext, found)
+			}
 		}
 	}
 	a.tree("", g.Root, func(name string) bool { return unneeded.MatchString(name) })

@@ -16,10 +16,19 @@ type archive struct {
 	at    int64
 	inode int
 	have  map[string]bool
+	links map[string]string // folders that are elsewhere
 	err   error
 }
 
-func newArchive(w io.Writer) *archive { return &archive{w: w, have: map[string]bool{}} }
+func newArchive(w io.Writer) *archive {
+	return &archive{w: w, have: map[string]bool{}, links: map[string]string{}}
+}
+
+// moved makes a folder at the top a link to another one. All that is added below it goes there.
+func (a *archive) moved(dir, to string) {
+	a.add(dir, typeLink|0o777, []byte(to))
+	a.links[dir] = to
+}
 
 // File types, as in st_mode.
 const (
@@ -40,6 +49,9 @@ func (a *archive) pad() { a.write(make([]byte, -a.at&3)) }
 // add writes one entry, unless the archive has one of that name.
 func (a *archive) add(name string, mode uint32, data []byte) {
 	name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean("/"+name)), "/")
+	if top, rest, below := strings.Cut(name, "/"); below && a.links[top] != "" {
+		name = a.links[top] + "/" + rest
+	}
 	if name == "" || a.have[name] {
 		return
 	}

@@ -114,7 +114,7 @@ var program = regexp.MustCompile(`(?:deeper;)+(?:half|three_tenths|one_fifth|wor
 func (g *Guest) keep(t *testing.T, dir, exe, file, script string) {
 	t.Helper()
 	err := os.MkdirAll(dir, 0o777)
-	for name, from := range map[string]string{"deep": exe, "perf.data": file} {
+	for name, from := range map[string]string{filepath.Base(exe): exe, "perf.data": file} {
 		b, readErr := os.ReadFile(from)
 		if err == nil {
 			err = readErr
