@@ -479,6 +479,20 @@ func TestLocalsAsGDB(t *testing.T) {
 	counts.log(t)
 }
 
+// TestLocalsWithoutLines: a function that is in no file has its arguments all the same.
+func TestLocalsWithoutLines(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := compileValues(t, valuetest.C(1), valuetest.Builds[0])
+	lineless := filepath.Join(t.TempDir(), "lineless")
+	cmd := exec.Command(gdbtest.Tool(t, "objcopy"), "--remove-section=.debug_line", program, lineless)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var counts tally
+	localsAsGDB(t, lineless, "", &counts, []string{"--raw"})
+	counts.log(t)
+}
+
 // TestManyLocalsAsGDB does the same for all ways to compile.
 func TestManyLocalsAsGDB(t *testing.T) {
 	gdbtest.NeedSoak(t)

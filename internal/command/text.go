@@ -265,7 +265,7 @@ func (p *textPrinter) marks(f *frameEntry) {
 	}
 }
 
-// place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)` or
+// place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)`, `main+0x1f (argc=1) (/usr/bin/x)` or
 // `?? (/usr/bin/x+0x1139)`.
 func (p *textPrinter) place(f *frameEntry) {
 	switch {
@@ -282,6 +282,11 @@ func (p *textPrinter) place(f *frameEntry) {
 		if f.Offset != 0 {
 			p.byte('+')
 			p.hex(f.Offset, 1)
+		}
+		if len(f.arguments) > 0 {
+			p.text(" (")
+			p.bytes(f.arguments)
+			p.byte(')')
 		}
 		if f.Module != "" {
 			p.text(" (")

@@ -155,9 +155,11 @@ func parseFrame(text string) (f FullFrame, err error) {
 		if at {
 			f.Place = place
 		}
-		if rest == "" && strings.HasPrefix(f.Args, "/") { // sfwalk's `main+0x1f (/usr/bin/x)`
+		if rest == "" && strings.HasPrefix(f.Args, "/") { // sfwalk's `main+0x1f (/usr/bin/x)`, `main+0x1f (argc=1) (/usr/bin/x)`
+			var known bool
+			f.Function, f.Args, known = strings.Cut(strings.TrimSuffix(f.Function, ")"), " (")
 			f.Function, _, _ = strings.Cut(f.Function, "+0x")
-			f.Args, f.Unknown = "", true
+			f.Unknown = !known
 		}
 		return f, nil
 	}
