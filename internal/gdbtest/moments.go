@@ -29,9 +29,9 @@ type Stop struct {
 }
 
 // Moments runs the program under gdb, stops it at each of the moments that it comes to, and has gdb write a core
-// file into the folder cores. If gdb takes longer than limit, or fails, it is ended with the program and all
-// processes that the program has started, and failure says why; the stops until then count. No frames beyond the
-// first 2000 are asked for.
+// file into the folder cores. If gdb takes more than limit of the processors' time, or has nothing to do because the
+// program never comes to where it waits for it, gdb is ended with all processes that the program has started, and
+// failure says so; the stops until then count. No frames beyond the first 2000 are asked for.
 func Moments(t testing.TB, program, cores string, moments []Moment, limit time.Duration) (stops []Stop, failure error) {
 	t.Helper()
 	NeedAMD64(t)
@@ -42,7 +42,9 @@ func Moments(t testing.TB, program, cores string, moments []Moment, limit time.D
 		t.Fatal(err)
 	}
 	s := StartScript(t, wrapper, momentsPy, map[string]any{"names": registerNames(), "moments": moments, "cores": cores, "limit": 2000}, "--args", program)
-	s.talk.SetDeadline(time.Now().Add(limit))
+	ended := make(chan struct{})
+	defer close(ended)
+	go endIdle(s.cmd.Process, limit, ended)
 	for {
 		record, err := s.next()
 		if err != nil || record == nil {

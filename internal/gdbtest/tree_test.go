@@ -33,7 +33,6 @@ func TestOneSkip(t *testing.T) {
 var mayTime = map[string]string{
 	"internal/gdbtest/await.go":                      "Await itself",
 	"internal/gdbtest/full.go":                       "gdb may take hours for one picture",
-	"internal/gdbtest/moments.go":                    "a program may never come to where gdb waits for it",
 	"internal/gdbtest/writes.go":                     "a gdb that cannot write registers may wait for ever",
 	"internal/systemtest/processors_test.go":         "it says how long a boot takes",
 	"sniffer/runtimes_linux_test.go":                 "any moment is right to stop a busy program at",
