@@ -155,11 +155,14 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 		v.name = demangleFunction(linkage)
 	case lang != languageFlat && name != "":
 		prefix := d.scopePrefix(lastUnit, last.scope)
+		if lang == languageCXX {
+			if name = CanonicalName(name); !strings.Contains(name, "<") {
+				name += own.templateTypes(ownUnit, f.at)
+			}
+		}
 		switch {
-		case lang == languageCXX && f.inline:
-			v.name = prefix + CanonicalName(name)
-		case lang == languageCXX:
-			v.name = withParameters(prefix+CanonicalName(name), own.parameters(ownUnit, f.at))
+		case lang == languageCXX && !f.inline:
+			v.name = withParameters(prefix+name, own.parameters(ownUnit, f.at))
 		default:
 			v.name = prefix + name
 		}

@@ -110,11 +110,11 @@ func TestRows(t *testing.T) {
 }
 
 // TestLineTables: a file in a directory that is in no list is known by its name, and the other lines of its table
-// count. A row without code at the end of a sequence does not. Before DWARF 4, constants are addresses. A unit of
-// an unknown kind costs itself and a warning.
+// count. A row without code at the end of a sequence does not. Before DWARF 4, constants are addresses. A name of C++
+// has the types that its template is made of. A unit of an unknown kind costs itself and a warning.
 func TestLineTables(t *testing.T) {
 	file := compile(t, sources(t), "cc", "tables.s", "-no-pie")
-	functions := []string{"main", "third", "other", "fourth"}
+	functions := []string{"main", "third", "other", "fourth", "fifth"}
 	answers := askGDB(t, file, addressesOf(t, file, 1, func(name string) bool { return slices.Contains(functions, name) }))
 	lines := make(map[int]bool)
 	for _, a := range answers {

@@ -22,6 +22,39 @@ func (d *debugInfo) parameters(u *unit, off uint64) string {
 	return string(p.text)
 }
 
+// Entries of GNU's for arguments of templates: a template, and any number of arguments.
+const (
+	tagTemplateName dwarf.Tag = 0x4106
+	tagTemplatePack dwarf.Tag = 0x4107
+)
+
+// templateTypes returns the arguments of the template that the function whose entry is at off is made of, as "<int>".
+// It returns "" if there are none, if one is no type, or if an entry cannot be read.
+func (d *debugInfo) templateTypes(u *unit, off uint64) string {
+	e, err := d.entryAt(u, value{off, classReference})
+	if err != nil {
+		return ""
+	}
+	p := typePrinter{}
+	err = e.eachChild(func(x *typeEntry) {
+		switch x.tag {
+		case dwarf.TagTemplateTypeParameter:
+			if len(p.text) == 0 {
+				p.put("<")
+			} else {
+				p.put(", ")
+			}
+			p.print(p.resolve(x, x.of))
+		case dwarf.TagTemplateValueParameter, tagTemplateName, tagTemplatePack:
+			p.failed = true
+		}
+	})
+	if p.failed || err != nil || len(p.text) == 0 {
+		return ""
+	}
+	return string(p.text) + ">"
+}
+
 // typePrinter writes types as GDB's c_print_type does: "const char *(*)[3]" has a base, a part
 // before the name and a part behind it.
 type typePrinter struct {

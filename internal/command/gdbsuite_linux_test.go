@@ -369,6 +369,7 @@ var complaints = []struct {
 	{regexp.MustCompile(`DWARF version (\d+)`),
 		`wrong version in compilation unit header \(is $1,|unsupported version number: $1\b`},
 	{regexp.MustCompile(`debug file does not belong to the module`), `debug information found in .* does not match`},
+	{regexp.MustCompile(`split debug information .*: no such file`), `Could not find DWO CU`},
 	{regexp.MustCompile(`address size (\d+)`), `invalid pointer size $1\b|Invalid pointer size \($1\)`},
 }
 

@@ -2,7 +2,8 @@
 # without code at its end, where the sequence before it begins. A third unit's addresses have the form of constants. If "broken" is
 # defined, a unit of an unknown kind is before them.
 	.text
-	.globl main, third, other, fourth
+	.globl main, third, other, fourth, fifth
+	.type fifth, @function
 	.type main, @function
 	.type third, @function
 	.type other, @function
@@ -24,6 +25,10 @@ fourth:	nop
 	ret
 fourthends:
 	.size fourth, .-fourth
+fifth:	nop
+	ret
+fifthends:
+	.size fifth, .-fifth
 
 	.section .debug_abbrev,"",@progbits
 	.uleb128 1, 0x11		# DW_TAG_compile_unit without children
@@ -44,6 +49,22 @@ fourthends:
 	.uleb128 0x03, 0x08		# DW_AT_name, DW_FORM_string
 	.uleb128 0x11, 0x06
 	.uleb128 0x12, 0x06
+	.uleb128 0, 0
+	.uleb128 4, 0x11
+	.byte 1
+	.uleb128 0x13, 0x0b		# DW_AT_language, DW_FORM_data1
+	.uleb128 0, 0
+	.uleb128 5, 0x24		# DW_TAG_base_type
+	.byte 0
+	.uleb128 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b
+	.uleb128 0, 0
+	.uleb128 6, 0x2e
+	.byte 1
+	.uleb128 0x03, 0x08, 0x11, 0x01, 0x12, 0x01
+	.uleb128 0, 0
+	.uleb128 7, 0x2f		# DW_TAG_template_type_parameter
+	.byte 0
+	.uleb128 0x03, 0x08, 0x49, 0x13	# DW_AT_name, DW_AT_type
 	.uleb128 0, 0
 	.uleb128 0
 
@@ -81,6 +102,23 @@ fourthends:
 	.asciz "new.c"
 	.long new
 	.quad third, otherends
+2:
+cplus:	.long 2f - 1f
+1:	.value 4
+	.long .debug_abbrev
+	.byte 8
+	.uleb128 4
+	.byte 4				# DW_LANG_C_plus_plus
+int:	.uleb128 5
+	.asciz "int"
+	.byte 4, 5
+	.uleb128 6
+	.asciz "fifth"
+	.quad fifth, fifthends
+	.uleb128 7
+	.asciz "T"
+	.long int - cplus
+	.byte 0, 0
 2:
 	.section .debug_line,"",@progbits
 gnat:	.long 2f - 1f
