@@ -15,8 +15,7 @@ import (
 )
 
 // The registers of AVX-512 in the kernel's cores are those that the program had, whether the core tells their
-// places (Linux
-// 6.12) or not. Where it does, they are those that the processor tells.
+// places (Linux 6.12) or not. Where it does, they are those that the processor tells.
 func TestAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	for _, test := range []struct {
