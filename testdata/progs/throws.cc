@@ -1,86 +1,68 @@
-/* throws: exceptions that pass frames with destructors, are caught, and are thrown once more, for single stepping.
- *
- * Proves: frames while the unwinder has replaced its return address and goes on at a handler. Waits for a byte, then
- * throws and catches, and ends.
- *
- * Build: g++ -O2 throws.cc
- */
-#include <cstdlib>
+// A program whose threads throw exceptions through frames, and leave signal handlers on stacks of their own by
+// siglongjmp(3). Its argument says how many threads there are.
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "ready.h"
+#define NOINLINE extern "C" __attribute__((noinline, noclone))
 
-struct Cleaned {
-    int n;
-    NOINLINE ~Cleaned() {
-        volatile char b[30];
-        b[1] = n;
-    }
+extern "C" { volatile long cleaned[64], rounds[64], steps; }
+static __thread sigjmp_buf out;
+
+struct guard {
+	long n;
+	~guard() { cleaned[n]++; }
 };
 
-NOINLINE int thrower(int n) {
-    volatile char b[300];
-    b[n] = n;
-    if (n > 1)
-        throw n;
-    return b[n];
+NOINLINE void thrower(long n, long depth) {
+	guard g{n};
+	if (depth == 0)
+		throw n;
+	thrower(n, depth - 1);
+	cleaned[n] += 1000; // never
+}
+NOINLINE long leaver(long n) { guard g{n}; thrower(n, 5); return -1; }
+NOINLINE long catcher(long n) {
+	try {
+		return leaver(n);
+	} catch (long thrown) {
+		return 10 * thrown;
+	}
+}
+NOINLINE void on_alt(int sig) { siglongjmp(out, 1); }
+NOINLINE long alt(long n) {
+	if (sigsetjmp(out, 1) == 0)
+		raise(SIGUSR2);
+	return n + 1;
+}
+NOINLINE long round_(long n) {
+	long r = catcher(n);
+	r += alt(n);
+	rounds[n]++, steps++;
+	return r;
+}
+static void *worker(void *p) {
+	stack_t s = {};
+	s.ss_size = 1 << 16;
+	s.ss_sp = malloc(s.ss_size);
+	sigaltstack(&s, 0);
+	for (;;)
+		round_((long)p);
 }
 
-NOINLINE int cleans(int n) {
-    Cleaned c{n};
-    volatile char b[222];
-    b[n] = thrower(n);
-    CLOBBER("rbx", "r12", "r14");
-    return b[n];
-}
-
-NOINLINE int passes(int n) {
-    volatile char b[122];
-    b[n] = cleans(n);
-    CLOBBER("rbx", "rbp", "r13");
-    return b[n];
-}
-
-NOINLINE int catches(int n) {
-    volatile char b[99];
-    try {
-        b[1] = passes(n);
-    } catch (int x) {
-        b[2] = x;
-        b[3] = abs(x);
-    }
-    return b[2];
-}
-
-NOINLINE int rethrows(int n) {
-    try {
-        return passes(n) + 1;
-    } catch (int x) {
-        if (x > 3)
-            throw;
-        return x;
-    }
-}
-
-NOINLINE int catchesAll(int n) {
-    try {
-        return rethrows(n) + 1;
-    } catch (...) {
-        return abs(n);
-    }
-}
-
-extern "C" NOINLINE int all(int n) {
-    volatile char b[66];
-    b[1] = catches(n + 1);
-    b[2] = catchesAll(n + 4);
-    return b[1];
-}
-
-int main(void) {
-    char c;
-    arm();
-    ready();
-    volatile int one = read(0, &c, 1);
-    return all(one) == 0;
+int main(int argc, char **argv) {
+	struct sigaction a = {};
+	a.sa_handler = on_alt;
+	a.sa_flags = SA_ONSTACK;
+	sigaction(SIGUSR2, &a, 0);
+	for (long i = 1; i <= atol(argv[1]); i++) {
+		pthread_t t;
+		pthread_create(&t, 0, worker, (void *)i);
+	}
+	printf("ready\n");
+	fflush(stdout);
+	pause();
 }

@@ -25,7 +25,7 @@ type thrown struct {
 func TestThrows(t *testing.T) {
 	for name, build := range map[string]func(t testing.TB, src string, flags ...string) string{"64-bit": gdbtest.Build, "32-bit": gdbtest.Build386} {
 		t.Run(name, func(t *testing.T) {
-			program := build(t, "throws.cc", "-O2")
+			program := build(t, "unwinds.cc", "-O2")
 			lo, hi := rangeOf(t, program, "all")
 			th := trace(t, program, "")
 			table := sniffer.Table(th.arch)
