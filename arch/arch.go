@@ -237,8 +237,8 @@ type Arch struct {
 	// Control says how a debugger holds threads.
 	Control Control
 
-	// WideRegs are the registers that are wider than 64 bits.
-	WideRegs []WideReg
+	// WideTable makes [Arch.WideRegs]; nil if there are none.
+	WideTable func() []WideReg
 
 	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
 	KernelRegs []KernelRegs

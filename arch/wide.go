@@ -36,11 +36,20 @@ func (w *WideReg) Size() (n int) {
 	return n
 }
 
+// WideRegs returns the registers that are wider than 64 bits. The table is made when it is first asked for.
+func (a *Arch) WideRegs() []WideReg {
+	if a.WideTable == nil {
+		return nil
+	}
+	return a.WideTable()
+}
+
 // Wide returns the description of a wide register, nil if r is none.
 func (a *Arch) Wide(r trad.Reg) *WideReg {
-	for i := range a.WideRegs {
-		if a.WideRegs[i].Num == r {
-			return &a.WideRegs[i]
+	regs := a.WideRegs()
+	for i := range regs {
+		if regs[i].Num == r {
+			return &regs[i]
 		}
 	}
 	return nil

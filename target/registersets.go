@@ -25,8 +25,8 @@ const MaxRegisterSet = 16 << 10
 // WideSets returns the types of the sets that have a processor's wide registers.
 func WideSets(a *arch.Arch) (notes []uint32) {
 	seen := make(map[uint32]bool)
-	for i := range a.WideRegs {
-		for _, p := range a.WideRegs[i].Parts {
+	for i := range a.WideRegs() {
+		for _, p := range a.WideRegs()[i].Parts {
 			if !seen[p.Note] {
 				seen[p.Note] = true
 				notes = append(notes, p.Note)

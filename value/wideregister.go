@@ -10,8 +10,8 @@ import (
 // as GDB has it. ok is false if the processor has no such register.
 func (e *evaluation) wideRegister(name string) (v Value, ok bool) {
 	a := e.r.Arch
-	for i := range a.WideRegs {
-		w := &a.WideRegs[i]
+	for i := range a.WideRegs() {
+		w := &a.WideRegs()[i]
 		size := 0
 		if w.Name == name {
 			size = w.Size()

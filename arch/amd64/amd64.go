@@ -3,6 +3,7 @@ package amd64
 import (
 	"debug/elf"
 	"encoding/binary"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -132,8 +133,8 @@ var Arch = &arch.Arch{
 	// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
 
-	WideRegs: wideRegs(),
-	Control:  control.AMD64,
+	WideTable: sync.OnceValue(wideRegs),
+	Control:   control.AMD64,
 
 	// asm/perf_regs.h: the selectors of data segments are left out, which 64-bit kernels do not sample.
 	PerfRegs: append([]arch.PerfReg{

@@ -3,6 +3,7 @@ package arm64
 import (
 	"debug/elf"
 	"encoding/binary"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -96,7 +97,7 @@ var Arch = &arch.Arch{
 	// struct ucontext: uc_flags and uc_link come before uc_stack.
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
 
-	WideRegs:   wideRegs(),
+	WideTable:  sync.OnceValue(wideRegs),
 	Control:    control.ARM64,
 	KernelRegs: kernelRegs(),
 	PerfRegs:   arch.PerfRun(0, X0, int(PC-X0)+1),

@@ -3,6 +3,7 @@ package i386
 import (
 	"debug/elf"
 	"encoding/binary"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -115,8 +116,8 @@ var Arch = &arch.Arch{
 	UContext:    arch.UContext{StackBase: 8, StackSize: 16, SP: ucontextSigcontext + sigcontextSP},
 	SigContext:  interruptedSP,
 
-	WideRegs: wideRegs(),
-	Control:  control.I386,
+	WideTable: sync.OnceValue(wideRegs),
+	Control:   control.I386,
 
 	// struct user_regs_struct32 (the kernel's asm/user32.h). It has 4 bytes for a selector, of which
 	// the processor leaves all but two undefined.

@@ -55,7 +55,7 @@ IS("xmm_space", offsetof(struct user_fpxregs_struct, xmm_space), XMM0_AT);
 		"UC_MCONTEXT": ucontextSigcontext, "STACK_BASE": Arch.UContext.StackBase, "STACK_SIZE": Arch.UContext.StackSize, "UC_SP": Arch.UContext.SP,
 		"SC_IP": sigcontextIP, "SC_CS": sigcontextCS, "SC_FLAGS": sigcontextFlags, "SC_SS": sigcontextSS, "SC_SIZE": sigcontextSize,
 		"REGS_SIZE": Arch.KernelRegs[0].Size, "REGS_EBX": regs["ebx"], "REGS_EIP": regs["eip"], "REGS_ESP": regs["esp"], "REGS_EAX": regs["eax"], "REGS_GS": regs["gs"],
-		"REGS_ORIG": Arch.Control.SystemCall.Off, "PR_REG": Arch.PRStatusHeader(), "ST0_AT": Arch.WideRegs[8].Parts[0].Off, "XMM0_AT": Arch.WideRegs[0].Parts[0].Off,
+		"REGS_ORIG": Arch.Control.SystemCall.Off, "PR_REG": Arch.PRStatusHeader(), "ST0_AT": Arch.WideRegs()[8].Parts[0].Off, "XMM0_AT": Arch.WideRegs()[0].Parts[0].Off,
 	} {
 		args = append(args, fmt.Sprintf("-D%s=%d", name, n))
 	}

@@ -3,6 +3,7 @@ package s390x
 import (
 	"debug/elf"
 	"encoding/binary"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -119,7 +120,7 @@ var Arch = &arch.Arch{
 	UContext:   arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
 	SigContext: sigContext,
 
-	WideRegs:   wideRegs(),
+	WideTable:  sync.OnceValue(wideRegs),
 	Control:    control.S390X,
 	KernelRegs: kernelRegs(),
 	PerfRegs:   perfRegs(),

@@ -293,7 +293,7 @@ func TestDroppedLate(t *testing.T) {
 	if e := resume(t, held, inferior.Resume{Thread: th, Step: true}); e.Kind != inferior.Stepped {
 		t.Errorf("a step: %+v", e)
 	}
-	if err := th.WriteRegister(held.Arch().WideRegs[0].Num, 0, []byte("vector registers")); err != nil {
+	if err := th.WriteRegister(held.Arch().WideRegs()[0].Num, 0, []byte("vector registers")); err != nil {
 		t.Fatal(err)
 	}
 	checkDropped(t, held.Resume(inferior.Resume{Thread: th}), "register ", true)

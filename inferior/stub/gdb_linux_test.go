@@ -87,7 +87,7 @@ func TestAsGDB(t *testing.T) {
 					write(word{r.Num, 0}, "$"+r.Name, 0x1122334455667788)
 				}
 			}
-			for _, w := range a.WideRegs {
+			for _, w := range a.WideRegs() {
 				whole, _ := target.ReadWide(th, &w)
 				if strings.HasPrefix(w.Name, "st") { // not in 64-bit words
 					continue
@@ -153,7 +153,7 @@ func TestAsGDB(t *testing.T) {
 				t.Errorf("only %d words were compared", len(words)-different)
 			}
 			// Every wide register keeps all its bytes.
-			for i, w := range a.WideRegs {
+			for i, w := range a.WideRegs() {
 				size := min(w.Size(), 16)
 				if th.ReadRegister(w.Num, 0, make([]byte, size)) != nil {
 					continue // the processor has it not

@@ -113,7 +113,7 @@ func TestWritesRefused(t *testing.T) {
 			x := buildProgram(t, processor, "frames.c").runner(t)
 			x.to(t, "leaf")
 			a := x.held.Arch()
-			wide := a.WideRegs[slices.IndexFunc(a.WideRegs, func(w arch.WideReg) bool { return strings.HasSuffix(w.Name, "7") && w.Name != "st7" })].Num
+			wide := a.WideRegs()[slices.IndexFunc(a.WideRegs(), func(w arch.WideReg) bool { return strings.HasSuffix(w.Name, "7") && w.Name != "st7" })].Num
 			b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, 0x0102030405060708), 0x090a0b0c0d0e0f10)
 			if err := x.frame(t, 0).WriteRegister(wide, 0, b); err != nil {
 				t.Fatal(err)

@@ -28,8 +28,8 @@ func (t *Thread) MarkX87() error {
 
 // x87 returns the registers of the x87, st0 first.
 func x87(a *arch.Arch) (list []trad.Reg) {
-	for i := range a.WideRegs {
-		if r := a.WideRegs[i].Num; a.IsX87(r) {
+	for i := range a.WideRegs() {
+		if r := a.WideRegs()[i].Num; a.IsX87(r) {
 			list = append(list, r)
 		}
 	}

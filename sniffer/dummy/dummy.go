@@ -33,9 +33,9 @@ func (d *Frame) Save(t target.Thread, a *arch.Arch) error {
 	if !ok {
 		return nil
 	}
-	d.Wide = make(map[trad.Reg][]byte, len(a.WideRegs))
-	for i := range a.WideRegs {
-		w := &a.WideRegs[i]
+	d.Wide = make(map[trad.Reg][]byte, len(a.WideRegs()))
+	for i := range a.WideRegs() {
+		w := &a.WideRegs()[i]
 		if b, err := target.ReadWide(wide, w); err == nil {
 			d.Wide[w.Num] = b
 		}

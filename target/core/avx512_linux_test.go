@@ -48,8 +48,8 @@ func sameAsAVX512(t *testing.T, tg *Target) {
 		t.Fatal(len(threads), err)
 	}
 	n := 0
-	for i := range tg.Arch().WideRegs {
-		w := &tg.Arch().WideRegs[i]
+	for i := range tg.Arch().WideRegs() {
+		w := &tg.Arch().WideRegs()[i]
 		if w.Name[0] == 's' {
 			continue
 		}

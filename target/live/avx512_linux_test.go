@@ -33,8 +33,8 @@ func TestAVX512(t *testing.T) {
 				if err != nil || len(threads) != 1 {
 					t.Fatal(len(threads), err)
 				}
-				for i := range from.Arch().WideRegs {
-					w := &from.Arch().WideRegs[i]
+				for i := range from.Arch().WideRegs() {
+					w := &from.Arch().WideRegs()[i]
 					if w.Name[0] == 's' {
 						continue
 					}

@@ -73,8 +73,8 @@ func TestAVX512(t *testing.T) {
 		}
 		threads, _ := tg.Threads()
 		th := threads[0].(*Thread)
-		for i := range amd64.Arch.WideRegs {
-			w := &amd64.Arch.WideRegs[i]
+		for i := range amd64.Arch.WideRegs() {
+			w := &amd64.Arch.WideRegs()[i]
 			if w.Name[0] == 's' {
 				continue
 			}

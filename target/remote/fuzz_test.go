@@ -50,7 +50,7 @@ func control(tg *Target, th *Thread) {
 		state.Equal(state)
 	}
 	var p [16]byte
-	for _, r := range append(a.WideRegs[:1:1], a.WideRegs[len(a.WideRegs)-1]) {
+	for _, r := range append(a.WideRegs()[:1:1], a.WideRegs()[len(a.WideRegs())-1]) {
 		th.ReadRegister(r.Num, 0, p[:])
 		th.WriteRegister(r.Num, 8, p[:8])
 	}

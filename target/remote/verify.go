@@ -178,8 +178,8 @@ func (t *Thread) Arrived(before, want *State) error {
 func (t *Thread) Probe(s *State, vectors bool) *State {
 	a := t.t.arch
 	p := &State{target: t.t, general: bytes.Clone(s.general), behind: s.behind}
-	for i := range a.WideRegs {
-		w := &a.WideRegs[i]
+	for i := range a.WideRegs() {
+		w := &a.WideRegs()[i]
 		const vector = 16 // bytes; the x87's registers have fewer
 		if !vectors || w.Size() < vector {
 			continue
