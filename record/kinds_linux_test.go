@@ -29,6 +29,9 @@ func TestFileKinds(t *testing.T) {
 		{"exceptions by clang++", func(t *testing.T) []string {
 			return []string{gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "rounds.cc"), gdbtest.Tool(t, "clang++"), "-O2"), "1000"}
 		}, false},
+		{"before main", func(t *testing.T) []string {
+			return []string{gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "preinit.c"), gdbtest.Tool(t, "gcc"), "-O2"), "1000"}
+		}, false},
 		{"Rust", func(t *testing.T) []string {
 			return []string{gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "rounds.rs"), gdbtest.Tool(t, "rustc"), "-O"), "2000"}
 		}, false},

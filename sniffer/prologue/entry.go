@@ -138,7 +138,7 @@ func isArguments(q *frame.Query, im *elfimage.Image, bias, addr uint64) bool {
 
 // The auxiliary vector (elf.h).
 const (
-	vectorBase  = 7   // AT_BASE: where the dynamic linker is
+	vectorBase  = 7   // AT_BASE: the dynamic linker's load bias
 	vectorEntry = 9   // AT_ENTRY: where the program begins
 	maxVector   = 256 // many times the number of its entries
 )
@@ -154,7 +154,7 @@ func isVector(q *frame.Query, im *elfimage.Image, bias, addr uint64) bool {
 			return true // the copy of the stack ends here
 		case typ == 0:
 			return false
-		case typ == vectorEntry && v == im.Entry+bias, typ == vectorBase && v == q.Module.Lo():
+		case typ == vectorEntry && v == im.Entry+bias, typ == vectorBase && v == bias:
 			return true
 		}
 		addr += 2 * word
