@@ -139,8 +139,8 @@ int main(int argc, char **argv) {
 	else if (!strcmp(where, "pollin"))
 		r = poll(&in, 1, -1);
 	else if (!strcmp(where, "spinmain"))
-		for (double x = 1; !__atomic_load_n(&crashes, __ATOMIC_RELAXED); x = x * 1.5 + 1)
-			r += x > 0;
+		for (double x = 1; r += x > 0, !__atomic_load_n(&crashes, __ATOMIC_RELAXED);)
+			x = x * 1.5 + 1;
 	else if (!strcmp(where, "signals")) {
 		while (signals < 1000)
 			poll(0, 0, 1);
