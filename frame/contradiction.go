@@ -67,9 +67,10 @@ func (q *Query) returnsElsewhere(row *trad.Row) bool {
 	if q.PC == row.Lo || q.PC-row.Lo > maxBefore {
 		return false
 	}
+	lo := row.Lo // the function below would have every row allocated
 	_, is := a.ReturnPopped(code[at:], func() []byte {
-		before := make([]byte, q.PC-row.Lo)
-		n, _ := q.Memory.ReadMemory(row.Lo, before)
+		before := make([]byte, q.PC-lo)
+		n, _ := q.Memory.ReadMemory(lo, before)
 		return before[:n]
 	})
 	return is
