@@ -1,5 +1,7 @@
 package arch
 
+import "sync"
+
 // Thunks returns what tells whether a thunk's code begins at an address (cfi.Options.Thunk); nil if the processor has
 // no thunks. read reads code at an address, and returns how many bytes it has read.
 func (a *Arch) Thunks(read func(addr uint64, p []byte) int) func(addr uint64) bool {
@@ -7,18 +9,28 @@ func (a *Arch) Thunks(read func(addr uint64, p []byte) int) func(addr uint64) bo
 		return nil
 	}
 	return func(addr uint64) bool {
-		code, at := ThunkCode(addr, read)
+		room := thunkRoom.Get().(*[2 * thunkHalf]byte)
+		defer thunkRoom.Put(room)
+		code, at := readThunk(addr, read, room[:])
 		return at > 0 && at < len(code) && a.ThunkBegins(code[:at], code[at:])
 	}
 }
 
+// thunkHalf is how many bytes are read on both sides of an address. thunkRoom has room for both: many addresses are asked
+// about.
+const thunkHalf = 16
+
+var thunkRoom = sync.Pool{New: func() any { return new([2 * thunkHalf]byte) }}
+
 // ThunkCode reads the code around the address at which a thunk's may begin, which is code[at:]: as much as ThunkBegins
 // and Thunk look at.
 func ThunkCode(addr uint64, read func(addr uint64, p []byte) int) (code []byte, at int) {
-	const half = 16
-	code = make([]byte, 2*half)
-	for at = half; at > 0; at-- { // less where a section begins
-		if n := read(addr-uint64(at), code[:at+half]); n > at {
+	return readThunk(addr, read, make([]byte, 2*thunkHalf))
+}
+
+func readThunk(addr uint64, read func(addr uint64, p []byte) int, code []byte) ([]byte, int) {
+	for at := thunkHalf; at > 0; at-- { // less where a section begins
+		if n := read(addr-uint64(at), code[:at+thunkHalf]); n > at {
 			return code[:n], at
 		}
 	}

@@ -81,16 +81,19 @@ func (s *Section) FindFDE(pc uint64) (sframe.FDE, error) {
 }
 
 // FREs is [sframe.Section.FREs] for all parts. f is what FindFDE returned.
-func (s *Section) FREs(f sframe.FDE) iter.Seq2[sframe.FRE, error] {
-	section := s.Section
+func (s *Section) FREs(f sframe.FDE) iter.Seq2[sframe.FRE, error] { return s.partOf(&f).FREs(f) }
+
+// partOf returns the part that has f, which FindFDE returned.
+func (s *Section) partOf(f *sframe.FDE) (section *sframe.Section) {
+	section = s.Section
 	s.at(f.Start, func(p *sframe.Section) bool {
-		if found, err := p.FindFDE(f.Start); err == nil && found == f {
+		if found, err := p.FindFDE(f.Start); err == nil && found == *f {
 			section = p
 			return true
 		}
 		return false
 	})
-	return section.FREs(f)
+	return section
 }
 
 // FDEs is [sframe.Section.FDEs] for all parts.

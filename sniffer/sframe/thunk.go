@@ -21,13 +21,13 @@ func (s *Section) behindThunk(q *frame.Query, row *trad.Row) bool {
 	if err != nil || f.PCType == sframe.PCMask {
 		return false
 	}
-	last, start := uint32(0), f.Start+s.Bias
-	for fre, err := range s.FREs(f) {
+	last, start, lo, off := uint32(0), f.Start+s.Bias, row.Lo, row.CFA.Off
+	for fre, err := range s.partOf(&f).FREs(f) {
 		at := start + uint64(fre.Offset)
-		if err != nil || at > row.Lo {
+		if err != nil || at > lo {
 			return false
 		}
-		if fre.Offset-last >= call && fre.CFA.Kind == sframe.RuleInReg && fre.CFA.Off == row.CFA.Off {
+		if fre.Offset-last >= call && fre.CFA.Kind == sframe.RuleInReg && fre.CFA.Off == off {
 			code := q.Read(at-half, 2*half)
 			if len(code) > half && q.Arch.ThunkBegins(code[:half], code[half:]) {
 				return true
