@@ -115,7 +115,7 @@ rest: deps
 	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
 
 # Tests that take longest, each in packages that have others of the same code.
-LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestUnknownCode
+LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
 
 long-tests: deps
 	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -run '^($(LONG))$$' \

@@ -1,6 +1,7 @@
 package dwarf
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -9,14 +10,14 @@ import (
 
 // The functions of libgcc's unwinder (_Unwind_RaiseException, _Unwind_Resume) end in __builtin_eh_return: they take
 // all frames down that an exception passes, and jump to its handler. Shortly before, they put what the handler's
-// function has in its registers into the places where they have saved their own caller's. The return address is
-// among these: it is then that of the call by which the handler's function was left, and further out on the stack
-// is another copy of it, which the handler's address replaces at last. No table says that, nor where the handler's
-// stack pointer is.
+// function has in its registers into the places where they have saved their own caller's. The return address is the
+// last of these: it is then that of the call by which the handler's function was left. No table says that, nor where
+// the handler's stack pointer is. The frame itself has it: in a struct _Unwind_Context (libgcc's unwind-dw2.c) the
+// stack pointer stands before the address at which the program goes on.
 
 const (
-	maxPassed   = 64 << 10 // bytes of frames that are looked through
-	passedBlock = 4 << 10
+	maxPassed  = 1 << 30 // bytes of frames that an exception passes
+	maxHandler = 8 << 10 // bytes of the unwinder's frame
 )
 
 // handedOver returns THIS frame's row if the function is one that ends so. row is the table's. The places of registers
@@ -40,19 +41,23 @@ func handedOver(q *frame.Query, row trad.Row) trad.Row {
 		return row // the handler
 	}
 	other, sure := calledOther(q, c.PC.Bits)
-	if !other || !q.MaySearch() {
+	if !q.MaySearch() {
 		return row
 	}
-	from, found := leftAt(q, c.CFA, c.PC.Bits)
-	if found {
-		size := int32(a.PtrSize)
-		sp := trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.Value, Off: int32(from-c.CFA) + size}}
+	to, own, ok := handlerSP(q, c, other, sure)
+	if ok {
+		if own {
+			row.RA.Off = int32(to-c.CFA) - int32(a.PtrSize)
+		}
+		sp := trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.Value, Off: int32(to - c.CFA)}}
 		rules := *row.Others
-		at, _ := slices.BinarySearchFunc(rules.Regs, a.SP, func(r trad.RegRule, sp trad.Reg) int { return int(r.Reg) - int(sp) })
+		at, _ := slices.BinarySearchFunc(rules.Regs, a.SP, func(r trad.RegRule, sp trad.Reg) int {
+			return int(r.Reg) - int(sp)
+		})
 		rules.Regs = slices.Insert(slices.Clone(rules.Regs), at, sp)
 		row.Others = &rules
 	}
-	if found || sure {
+	if ok || sure {
 		row.Flags |= trad.Guess
 	}
 	return row
@@ -85,23 +90,53 @@ func calledOther(q *frame.Query, ra uint64) (other, sure bool) {
 	return true, !q.Passes(to)
 }
 
-// leftAt looks on the stack from an address on for the return address ra, or for the handler in its place, which is in
-// the same function. It returns where the first of them is.
-func leftAt(q *frame.Query, from, ra uint64) (addr uint64, ok bool) {
-	lo, hi, _ := q.FunctionAt(ra - 1)
-	size := uint64(q.Arch.PtrSize)
-	buffer := make([]byte, passedBlock)
-	for at := from; at < from+maxPassed && q.CountSearched(passedBlock/fast); at += passedBlock {
-		n, _ := q.Memory.ReadMemory(at, buffer)
-		for i := uint64(0); i+size <= uint64(n); i += size {
-			word := q.Arch.Word(buffer[i : i+size])
-			if word == ra || word > lo && word < hi && !q.MayFollowCall(word) {
-				return at + i, true
-			}
-		}
-		if n < passedBlock {
-			break
+// handlerSP looks in THIS frame, c by its row, for the context of the handler. own says that THIS frame still has the
+// return address of its own caller, but already the handler's frame pointer. other and sure are what [calledOther] has
+// said of the return address.
+func handlerSP(q *frame.Query, c frame.AppliedRow, other, sure bool) (sp uint64, own, ok bool) {
+	from, m := q.This.Register(q.Arch.SP), q.Modules.Find(c.PC.Bits-1)
+	if m == nil || !from.Known() || from.Bits >= c.CFA || c.CFA-from.Bits > maxHandler {
+		return 0, false, false
+	}
+	if !q.CountSearched(int(c.CFA-from.Bits) / fast) {
+		return 0, false, false
+	}
+	for sp, handler := range contexts(q, from.Bits, c.CFA) {
+		to := q.Modules.Find(handler)
+		at, ok := q.Word(sp - uint64(q.Arch.PtrSize))
+		tookFP := c.FP.Known() && c.FP.Bits >= sp && c.FP.Bits-sp < maxPassed // not in the frames that are taken down
+		switch {
+		case to == nil || !ok || handler == c.PC.Bits:
+		case other && to == m && at == c.PC.Bits:
+			return sp, false, true
+		case q.MayFollowCall(handler): // perhaps the frame's further in, from which the context goes on to the next
+		case other && to == m && at == handler:
+			return sp, false, true
+		case !sure && q.Modules.Find(at-1) == to && q.MayFollowCall(at) && tookFP:
+			return sp, true, true
 		}
 	}
-	return 0, false
+	return 0, false, false
+}
+
+// contexts yields the stack pointers and code addresses of what looks like a struct _Unwind_Context in [from, cfa), and
+// is about a frame further out. Where each register is saved, the return address, too, stands before them.
+func contexts(q *frame.Query, from, cfa uint64) iter.Seq2[uint64, uint64] {
+	const registers = 18 // of 64-bit and 32-bit x86
+	return func(yield func(sp, pc uint64) bool) {
+		size := q.Arch.PtrSize
+		p := make([]byte, cfa-from)
+		n, _ := q.Memory.ReadMemory(from, p)
+		words := make([]uint64, n/size)
+		for i := range words {
+			words[i] = q.Arch.Word(p[i*size:])
+		}
+		for i := registers; i+1 < len(words); i++ {
+			sp := words[i]
+			is := sp > cfa && sp-cfa < maxPassed && slices.Contains(words[i-registers:i], sp-uint64(size))
+			if is && !yield(sp, words[i+1]) {
+				return
+			}
+		}
+	}
 }

@@ -37,7 +37,7 @@ NOINLINE int cleans(int n) {
 NOINLINE int passes(int n) {
     volatile char b[122];
     b[n] = cleans(n);
-    CLOBBER("rbx", "rbp", "r13");
+    CLOBBER("rbx", "r13");
     return b[n];
 }
 
@@ -70,10 +70,31 @@ NOINLINE int catchesAll(int n) {
     }
 }
 
+NOINLINE int deeper(int n) {
+    Cleaned c{n};
+    volatile char b[4000];
+    b[n] = n ? deeper(n - 1) : thrower(2);
+    CLOBBER("rbx", "r12", "r14");
+    return b[n];
+}
+
+// It throws from further in each time, so that what the unwinder left on the stack is in frames that it takes down.
+NOINLINE int deep(int n) {
+    volatile char b[66];
+    for (int i = n; i < 4; i++)
+        try {
+            b[i] = deeper(i);
+        } catch (int x) {
+            b[i] = x;
+        }
+    return b[n];
+}
+
 extern "C" NOINLINE int all(int n) {
     volatile char b[66];
     b[1] = catches(n + 1);
     b[2] = catchesAll(n + 4);
+    b[3] = deep(n);
     return b[1];
 }
 
