@@ -1,5 +1,7 @@
 package cfi
 
+import "encoding/binary"
+
 // entry is the common head of a CIE and an FDE (DWARF 5, section 6.4.1).
 type entry struct {
 	off   int  // offset of the entry in the section
@@ -12,6 +14,13 @@ type entry struct {
 
 // entryAt reads the head of the entry at off, an offset within the section.
 func (s *Section) entryAt(off int) (entry, error) {
+	if p := s.data[off:]; len(p) >= 8 && s.kind == EH && !s.big {
+		// Nearly all entries that are looked up are such FDEs.
+		length, id := uint64(binary.LittleEndian.Uint32(p)), int(binary.LittleEndian.Uint32(p[4:]))
+		if length >= 4 && length <= uint64(len(p)-4) && length < 0xfffffff0 && id != 0 && id <= off+4 {
+			return entry{off: off, body: off + 8, end: off + 4 + int(length), cie: off + 4 - id}, nil
+		}
+	}
 	e := entry{off: off, cie: -1}
 	c := s.reader(off, len(s.data))
 	length := uint64(c.U32())

@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"encoding/binary"
 	"fmt"
 	"iter"
 )
@@ -52,6 +53,9 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		}
 	}
 	f.Offset = e.off
+	if s.usualFDE(e, f) {
+		return nil
+	}
 	c := s.reader(e.body, e.end)
 	at := c.Off
 	fail := func(what, reason string) error {
@@ -87,6 +91,25 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	}
 	f.program = span{c.Off, e.end}
 	return nil
+}
+
+// usualFDE reads an FDE, whose CIE f has, if it is as nearly all are that linkers for little-endian machines write: the start
+// is an sdata4 that is relative to itself, and few bytes of augmentation data have a size. It takes half the time of
+// parseFDE.
+func (s *Section) usualFDE(e entry, f *FDE) bool {
+	const fixed = 4 + 4 + 1 // start, length, size of augmentation data
+	p := s.data[e.body:e.end]
+	if f.CIE.encoding != encPCrel|encSdata4 || !f.CIE.sized || s.big || len(p) < fixed || p[8] >= 0x80 || len(p) < fixed+int(p[8]) {
+		return false
+	}
+	mask := addressMask(f.CIE.PtrSize)
+	start := (s.addr + uint64(e.body) + uint64(int64(int32(binary.LittleEndian.Uint32(p))))) & mask
+	size := uint64(binary.LittleEndian.Uint32(p[4:]))
+	if size > mask-start {
+		return false
+	}
+	f.Start, f.Len, f.program = start, size, span{e.body + fixed + int(p[8]), e.end}
+	return true
 }
 
 // FDEs iterates over the FDEs in the order of the section. An FDE that cannot be read gives

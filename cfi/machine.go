@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -27,6 +28,7 @@ type machine struct {
 	cie    bool   // the initial instructions of the CIE are running
 	// exchanged says that the entry has two registers' numbers the other way round; see ABI.Exchanged.
 	exchanged bool
+	maybe     maybeThunk // of the current state
 	states
 }
 
@@ -217,13 +219,22 @@ func (m *machine) step() error {
 				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(m.number(reg))
 			}
 		case cfaDefCFAOffset:
-			if n := c.ULEB128(); n != 2*uint64(m.s.ptrSize) || !m.thunk() {
-				reason = m.defCFAOffset(n, 1)
+			n, was := c.ULEB128(), s.cfa.Off
+			switch maybe := n == 2*uint64(m.s.ptrSize) && m.s.thunk != nil && m.loc-m.before >= minThunk; {
+			case maybe && m.needThunk():
+				m.settle()
+				if !m.thunk() {
+					reason = m.defCFAOffset(n, 1)
+				}
+			default:
+				if reason = m.defCFAOffset(n, 1); maybe {
+					m.maybe = maybeThunk{m.loc, was}
+				}
 			}
 		case cfaDefCFAOffsetSF:
 			reason = m.defCFAOffset(uint64(c.SLEB128()), m.fde.CIE.DataAlign)
 		case cfaDefCFAExpr:
-			s.cfa = m.expression(trad.ValExpr)
+			s.cfa, m.maybe.at = m.expression(trad.ValExpr), 0
 
 		case cfaUndefined:
 			m.rule(c.ULEB128(), trad.Rule{Kind: trad.Undefined})
@@ -268,12 +279,14 @@ func (m *machine) step() error {
 			if m.depth-m.bottom() >= maxSaved {
 				return m.fail("state stack is full", ErrUnsupported)
 			}
+			m.settle()
 			m.push()
 		case cfaRestoreState:
 			if m.depth <= m.bottom() {
 				reason = "state stack is empty"
 			} else {
 				m.pop()
+				m.maybe.at = 0
 			}
 
 		case cfaGNUArgsSize: // of outgoing arguments: for exception handlers only
@@ -329,27 +342,52 @@ func (m *machine) advance(delta uint64) (reason string) {
 // minThunk is the length in bytes of a thunk's call, and of the loop behind it.
 const minThunk = 5 + 2
 
-// thunk reports whether a thunk's code begins at m.loc; see Options.Thunk. Tables change nothing in the call and the
-// loop before that code.
-//
-// Where the call has pushed its return address, a register may have been saved: tables leave out that it has its value
-// again.
+// A maybeThunk is where an instruction has set the CFA's offset to two words, from a former one, but a thunk's code may
+// begin; see Options.Thunk. To find that out takes time, and few rows depend on it. at is 0 if there is no such place.
+type maybeThunk struct {
+	at  uint64
+	was int32
+}
+
+// settle finds out about a place where a thunk's code may begin. Tables change nothing in the call and the loop before
+// that code: the CFA's offset is the former one.
+func (m *machine) settle() {
+	if m.maybe.at != 0 && m.s.thunk(m.maybe.at) {
+		m.top.cfa.Off = m.maybe.was
+	}
+	m.maybe.at = 0
+}
+
+// needThunk reports whether it has to be known at once whether a thunk's code begins at m.loc.
+func (m *machine) needThunk() bool {
+	t := &m.top
+	return t.cfa.Kind == trad.ValExpr || m.maybe.at != 0 || m.pushed(t.fp) ||
+		slices.ContainsFunc(m.registers(t), func(r trad.RegRule) bool { return m.pushed(r.Rule) })
+}
+
+// thunk reports whether a thunk's code begins at m.loc. Where the call has pushed its return address, a register may
+// have been saved: tables leave out that it has its value again.
 func (m *machine) thunk() bool {
-	if m.s.thunk == nil || m.loc-m.before < minThunk || !m.s.thunk(m.loc) {
+	if !m.s.thunk(m.loc) {
 		return false
 	}
-	if t := &m.top; t.cfa.Kind == trad.InReg && t.cfa.Reg != m.s.fp {
-		gone := func(r *trad.Rule) {
-			if r.Kind == trad.Saved && r.Off < -t.cfa.Off {
-				*r = trad.Rule{Kind: trad.Same}
-			}
-		}
-		gone(&t.fp)
-		for i := range m.registers(t) {
-			gone(&m.registers(t)[i].Rule)
+	t := &m.top
+	gone := func(r *trad.Rule) {
+		if m.pushed(*r) {
+			*r = trad.Rule{Kind: trad.Same}
 		}
 	}
+	gone(&t.fp)
+	for i := range m.registers(t) {
+		gone(&m.registers(t)[i].Rule)
+	}
 	return true
+}
+
+// pushed reports whether a register is saved further in than the frame reaches.
+func (m *machine) pushed(r trad.Rule) bool {
+	cfa := m.top.cfa
+	return cfa.Kind == trad.InReg && cfa.Reg != m.s.fp && r.Kind == trad.Saved && r.Off < -cfa.Off
 }
 
 func (m *machine) setLoc() (reason string) {
@@ -381,7 +419,7 @@ func (m *machine) defCFA(reg, n uint64, factor int64) (reason string) {
 	case reg > math.MaxUint16:
 		return "register number does not fit in 16 bits"
 	}
-	m.top.cfa = trad.Rule{Kind: trad.InReg, Reg: trad.Reg(m.number(reg)), Off: off}
+	m.top.cfa, m.maybe.at = trad.Rule{Kind: trad.InReg, Reg: trad.Reg(m.number(reg)), Off: off}, 0
 	return ""
 }
 
@@ -393,7 +431,7 @@ func (m *machine) defCFAOffset(n uint64, factor int64) (reason string) {
 	case !ok:
 		return tooFar
 	}
-	m.top.cfa.Off = off
+	m.top.cfa.Off, m.maybe.at = off, 0
 	return ""
 }
 

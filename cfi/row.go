@@ -18,6 +18,9 @@ var unlistedSame = &trad.OtherRules{Default: trad.Same}
 // row returns the machine's current line. If the line is too long for one row, row
 // returns the part that has pc. last is the OtherRules of another row of the FDE, or nil.
 func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
+	if m.maybe.at != 0 {
+		m.settle()
+	}
 	t := &m.top
 	row := trad.Row{Lo: m.lo, CFA: t.cfa, RA: t.ra, FP: t.fp}
 	if n := m.hi - m.lo; n <= math.MaxUint32 {
