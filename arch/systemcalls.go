@@ -1,6 +1,9 @@
 package arch
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // SystemCalls is how the registers of a thread on Linux tell in which system call it is.
 type SystemCalls struct {
@@ -11,10 +14,19 @@ type SystemCalls struct {
 	// Timers are the numbers of calls in which a scheduler waits until the next of its timers is over, or a file can be read:
 	// nanosleep, clock_nanosleep, epoll_wait, epoll_pwait, epoll_pwait2.
 	Timers []uint64
+	// Instructions are the forms of the instruction behind which a thread is while it is in a system call.
+	Instructions [][]byte
 	// Blocked returns the number and the first four arguments of the system call in which the thread was when something
 	// (a tracer, the signal that its process died of) took it out. before is the code that ends at PC, at the code from PC
 	// on: MaxSystemCall bytes each. ok is false if the thread was in no system call.
 	Blocked func(r *Registers, before, at []byte) (number uint64, args [4]uint64, ok bool)
+}
+
+// BehindSystemCall reports whether code ends in the instruction of a system call, as far as it is known.
+func (a *Arch) BehindSystemCall(code []byte) bool {
+	return a.SystemCalls != nil && slices.ContainsFunc(a.SystemCalls.Instructions, func(call []byte) bool {
+		return bytes.HasSuffix(code, call)
+	})
 }
 
 // MaxSystemCall is the length in bytes of the longest instruction of a system call.

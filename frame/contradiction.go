@@ -23,30 +23,30 @@ func (q *Query) Contradicted(row *trad.Row) bool {
 	return q.Innermost() && q.Arch.ReadEpilogue != nil && (q.contradicted(row) || q.returnsElsewhere(row))
 }
 
-// InThunk returns THIS frame's row if PC is in a thunk: code that is called, and that drops or replaces its return
-// address. Some compilers put thunks into functions, in place of jumps, calls and returns. Their tables mix up the
-// thunk's stack with the function's. row is the function's.
-func (q *Query) InThunk(row trad.Row) (trad.Row, bool) {
+// InThunk reports whether PC is in a thunk: code that is called, and that drops or replaces its return address. Some
+// compilers put thunks into functions, in place of jumps, calls and returns. Their tables mix up the thunk's stack with
+// the function's. row is the function's, and becomes THIS frame's.
+func (q *Query) InThunk(row *trad.Row) bool {
 	a := q.Arch
 	if a.Thunk == nil || !q.Innermost() || row.Flags&notTornDown != 0 {
-		return row, false
+		return false
 	}
 	code, at := q.Code()
 	pushed, called, ok := a.Thunk(code, at)
 	if !ok {
-		return row, false
+		return false
 	}
 	pushed *= int32(a.PtrSize)
 	row.Lo, row.Len = q.PC, 1
 	switch entry := -a.RAOffset - int32(a.SPFromCFA); {
-	case called || bySP(a.SP, &row) && row.CFA.Off == entry:
+	case called || bySP(a.SP, row) && row.CFA.Off == entry:
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: entry + pushed}
 		row.RA = trad.Rule{Kind: trad.Saved, Off: a.RAOffset}
 		row.FP, row.Others = trad.Rule{Kind: trad.Same}, unchanged
-	case bySP(a.SP, &row):
+	case bySP(a.SP, row):
 		row.CFA.Off += pushed
 	}
-	return row, true
+	return true
 }
 
 // unchanged is of rows in which all registers keep their values.
@@ -61,6 +61,9 @@ func (q *Query) returnsElsewhere(row *trad.Row) bool {
 		return false
 	}
 	code, at := q.Code()
+	if a.BehindSystemCall(code[:at]) {
+		return false // most threads; the rest takes time
+	}
 	if pushes, returns := a.ReturnPushed(code[at:]); returns || pushes && q.returnsPushed() {
 		return true
 	}

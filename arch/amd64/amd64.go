@@ -75,7 +75,10 @@ var Arch = &arch.Arch{
 	HandlerData:  []trad.Reg{RAX, RDX},
 	SystemResult: RAX,
 	Vsyscall:     0xffffffffff600000,
-	SystemCalls:  &arch.SystemCalls{Futex: []uint64{202}, Restart: 219, Timers: []uint64{35, 230, 232, 281, 441}, Blocked: blocked},
+	SystemCalls: &arch.SystemCalls{
+		Futex: []uint64{202}, Restart: 219, Timers: []uint64{35, 230, 232, 281, 441},
+		Instructions: [][]byte{syscall}, Blocked: blocked,
+	},
 	// Segments and their bases belong to the thread, not to a frame: no call
 	// changes them.
 	ThreadPointer: []trad.Reg{FSBase},

@@ -63,7 +63,10 @@ var Arch = &arch.Arch{
 	ExchangedEH:  [2]trad.Reg{ESP, EBP},
 	HandlerData:  []trad.Reg{EAX, EDX},
 	SystemResult: EAX,
-	SystemCalls:  &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 256, 319, 407, 441}, Blocked: blocked},
+	SystemCalls: &arch.SystemCalls{
+		Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 256, 319, 407, 441},
+		Instructions: [][]byte{int80, syscall}, Blocked: blocked,
+	},
 	// Segments and their bases belong to the thread, not to a frame: no call changes them.
 	ThreadPointer: []trad.Reg{GSBase},
 	CalleeSaved:   arch.Set(EBX, EBP, ESP, ESI, EDI, CS, SS, DS, ES, FS, GS, GSBase),

@@ -7,14 +7,19 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// blocked implements [arch.SystemCalls]: behind int $0x80 (cd 80), which the kernel has behind sysenter, too, eax has the result, and the
+var (
+	int80   = []byte{0xcd, 0x80}
+	syscall = []byte{0x0f, 0x05} // of AMD's processors
+)
+
+// blocked implements [arch.SystemCalls]: behind int $0x80, which the kernel has behind sysenter, too, eax has the result, and the
 // arguments are still where they were.
 func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
 	number, ok = r.Get(OrigEAX)
 	if !ok || int32(number) < 0 || !arch.InterruptedCall(int64(int32(r.Value[EAX]))) {
 		return 0, args, false
 	}
-	if !bytes.HasSuffix(before, []byte{0xcd, 0x80}) && !bytes.HasSuffix(before, []byte{0x0f, 0x05}) { // syscall, of AMD's processors
+	if !bytes.HasSuffix(before, int80) && !bytes.HasSuffix(before, syscall) {
 		return 0, args, false
 	}
 	for i, n := range [...]trad.Reg{EBX, ECX, EDX, ESI} {

@@ -70,11 +70,14 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 		if err == nil {
 			row.Lo += s.bias
-			if thunk, is := q.InThunk(row); is {
-				return thunk, frame.Claimed
+			if q.InThunk(&row) {
+				return row, frame.Claimed
 			}
 			if !q.Contradicted(&row) {
-				return handedOver(q, row), frame.Claimed
+				if savesHandlerData(q.Arch, &row) {
+					handOver(q, &row)
+				}
+				return row, frame.Claimed
 			}
 			why = tornDown
 			continue

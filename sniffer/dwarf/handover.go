@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -20,29 +21,31 @@ const (
 	maxHandler = 8 << 10 // bytes of the unwinder's frame
 )
 
-// handedOver returns THIS frame's row if the function is one that ends so. row is the table's. The places of registers
-// do not depend on PC alone then.
-func handedOver(q *frame.Query, row trad.Row) trad.Row {
-	a := q.Arch
+// savesHandlerData reports whether a row is a function's that ends so.
+func savesHandlerData(a *arch.Arch, row *trad.Row) bool {
 	for _, r := range a.HandlerData {
 		if row.Others.Rule(r).Kind != trad.Saved {
-			return row
+			return false
 		}
 	}
-	if len(a.HandlerData) == 0 || row.RA.Kind != trad.Saved {
-		return row
-	}
+	return len(a.HandlerData) > 0 && row.RA.Kind == trad.Saved
+}
+
+// handOver makes the table's row of a function that ends so THIS frame's. The places of registers do not depend on PC
+// alone then.
+func handOver(q *frame.Query, row *trad.Row) {
 	row.Flags |= trad.Once
-	c, ok := q.Apply(&row)
+	a := q.Arch
+	c, ok := q.Apply(row)
 	if !ok {
-		return row
+		return
 	}
 	if follows, known := q.FollowsCall(c.PC.Bits); !known || !follows {
-		return row // the handler
+		return // the handler
 	}
 	other, sure := calledOther(q, c.PC.Bits)
 	if !q.MaySearch() {
-		return row
+		return
 	}
 	to, own, ok := handlerSP(q, c, other, sure)
 	if ok {
@@ -60,7 +63,6 @@ func handedOver(q *frame.Query, row trad.Row) trad.Row {
 	if ok || sure {
 		row.Flags |= trad.Guess
 	}
-	return row
 }
 
 // calledOther reports whether the call before a return address may have led to another function than THIS. sure says

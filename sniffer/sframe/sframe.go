@@ -49,6 +49,7 @@ type Section struct {
 
 	parts []part // all of a section that has several; Section is the first of the file then
 	why   frame.Answer
+	plain *plainRows
 }
 
 type sectionKey struct{}
@@ -92,7 +93,7 @@ func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 		return &Section{why: wrongABI}
 	}
 	list = slices.DeleteFunc(list, func(p *sframe.Section) bool { return p.ABI != s.ABI })
-	return &Section{Section: s, Bias: bias, parts: newParts(list)}
+	return &Section{Section: s, Bias: bias, parts: newParts(list), plain: new(plainRows)}
 }
 
 // section returns the module's own section, or else a separate one.
@@ -114,7 +115,13 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if s.Section == nil {
 		return trad.Row{}, s.why
 	}
-	r, err := s.Find(q.AddressInBlock - s.Bias)
+	var r sframe.Row
+	var err error
+	if pc := q.AddressInBlock - s.Bias; s.parts == nil {
+		r, err = s.Section.Find(pc) // saves a copy of the row
+	} else {
+		r, err = s.Find(pc)
+	}
 	if !q.Innermost() && (err != nil || r.Lo+uint64(r.Len) == q.PC-s.Bias) && s.startsTrampoline(q) {
 		r, err = s.Find(q.PC - s.Bias)
 	}
@@ -146,7 +153,7 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			return trad.Row{}, leftStack
 		}
 	}
-	if _, is := q.InThunk(row); is {
+	if q.InThunk(&row) {
 		return trad.Row{}, inThunk
 	}
 	if mayCount(q, &row) && s.behindThunk(q, &row) {
