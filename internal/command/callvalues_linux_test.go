@@ -1,18 +1,12 @@
 package command
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
-	"github.com/sfwalk/sfwalk/inferior"
-	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/guesttest"
-	"github.com/sfwalk/sfwalk/target/remote"
 )
 
 // callValues are calls in progs/callvalues.c, with what C makes of them.
@@ -103,25 +97,7 @@ func TestRemoteCallValues(t *testing.T) {
 			}
 			path := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callvalues.c"), gdbtest.Tool(t, cc), "-g", "-static")
 			guest.Path = path
-			addr := "unix:" + guest.Serve(t)
-			p, err := stubbed.Dial(t.Context(), addr, remote.Options{Exe: path})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			toMain(t, p)
-			cmd := &cobra.Command{}
-			cmd.SetContext(t.Context())
-			var stdout, stderr bytes.Buffer
-			cmd.SetOut(&stdout)
-			cmd.SetErr(&stderr)
-			expressions := expressionsOf(callValues)
-			err = remoteCallee(p, addr, "").evaluate(cmd, expressions, &callFlags{}, func() (inferior.Thread, error) { return p.Inferiors()[0], nil })
-			ours := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
-			if err != nil || stderr.Len() > 0 || len(ours) != len(expressions) {
-				t.Fatalf("%d values of %d: %v %s %q", len(ours), len(expressions), err, &stderr, ours)
-			}
-			checkCallValues(t, callValues, ours)
+			checkCallValues(t, callValues, callsOfGuest(t, &guest, expressionsOf(callValues)))
 		})
 	}
 }

@@ -37,28 +37,35 @@ func TestRemoteCallsAsGDB(t *testing.T) {
 				src, expressions, oracle := generateCalls(t, level, 160)
 				path := gdbtest.Compile(t, src, gdbtest.Tool(t, processor.Triple+"-gcc"), "-g", level, "-w", "-fwrapv", "-fno-ipa-icf", "-static")
 				guest := &guesttest.Guest{Processor: processor, Path: path}
-				addr := "unix:" + guest.Serve(t)
-				p, err := stubbed.Dial(t.Context(), addr, remote.Options{Exe: path})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer p.Close()
-				toMain(t, p)
-				cmd := &cobra.Command{}
-				cmd.SetContext(t.Context())
-				var stdout, stderr bytes.Buffer
-				cmd.SetOut(&stdout)
-				cmd.SetErr(&stderr)
-				err = remoteCallee(p, addr, "").evaluate(cmd, expressions, &callFlags{}, func() (inferior.Thread, error) { return p.Inferiors()[0], nil })
-				ours := strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
-				if err != nil || stderr.Len() > 0 || len(ours) != len(expressions) {
-					t.Fatalf("%d values of %d: %v %s", len(ours), len(expressions), err, &stderr)
-				}
+				ours := callsOfGuest(t, guest, expressions)
 				script := gdbtest.StartScript(t, "gdb-multiarch", atMainPy+evaluatePy, map[string]any{"expressions": oracle, "names": map[string]string{}, "stub": guest.Serve(t)}, path)
 				compareCalls(t, script, expressions, ours)
 			})
 		}
 	}
+}
+
+// callsOfGuest evaluates expressions at the beginning of a guest's main, by its stub.
+func callsOfGuest(t *testing.T, guest *guesttest.Guest, expressions []string) (values []string) {
+	t.Helper()
+	addr := "unix:" + guest.Serve(t)
+	p, err := stubbed.Dial(t.Context(), addr, remote.Options{Exe: guest.Path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	toMain(t, p)
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	var stdout, stderr bytes.Buffer
+	cmd.SetOut(&stdout)
+	cmd.SetErr(&stderr)
+	err = remoteCallee(p, addr, "").evaluate(cmd, expressions, &callFlags{}, func() (inferior.Thread, error) { return p.Inferiors()[0], nil })
+	values = strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
+	if err != nil || stderr.Len() > 0 || len(values) != len(expressions) {
+		t.Fatalf("%d values of %d: %v %s %q", len(values), len(expressions), err, &stderr, values)
+	}
+	return values
 }
 
 // toMain runs a guest to its main function.
