@@ -41,9 +41,9 @@ type Arch struct {
 	ExchangedEH [2]trad.Reg
 	// Doubles and Halves are numbers of registers that unwind tables may name in two ways: see cfi.ABI.
 	Doubles, Halves trad.Reg
-	// HandlerData are the registers in which a handler of exceptions gets its data (EH_RETURN_DATA_REGNO of gcc), if calls
-	// push the return address and need not preserve these. Only functions that go on at a handler save them all.
-	HandlerData []trad.Reg
+	// Handlers says what is known of libgcc's unwinder. It is zero if calls preserve the registers in which handlers get
+	// their data.
+	Handlers Handlers
 	// SystemResult is the register in which a system call returns its result.
 	SystemResult trad.Reg
 	// SyscallRewind is how many bytes the PC of a thread that a tracer has stopped in a system call
@@ -414,4 +414,13 @@ func (a *Arch) RegName(r trad.Reg) string {
 		return a.Regs[i].Name
 	}
 	return "r" + strconv.Itoa(int(r))
+}
+
+// Handlers are how libgcc's unwinder goes on at a handler of exceptions.
+type Handlers struct {
+	// Data are the registers in which a handler gets its data (EH_RETURN_DATA_REGNO of gcc), which calls need not preserve.
+	// Only functions that go on at a handler save them all.
+	Data []trad.Reg
+	// Registers is how many registers' places a struct _Unwind_Context begins with (libgcc's unwind-dw2.c).
+	Registers int
 }

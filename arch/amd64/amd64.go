@@ -72,7 +72,7 @@ var Arch = &arch.Arch{
 		{Num: FSBase, Name: "fs_base", Bits: 64}, {Num: GSBase, Name: "gs_base", Bits: 64},
 	},
 	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
-	HandlerData:  []trad.Reg{RAX, RDX},
+	Handlers:     arch.Handlers{Data: []trad.Reg{RAX, RDX}, Registers: 18},
 	SystemResult: RAX,
 	Vsyscall:     0xffffffffff600000,
 	SystemCalls: &arch.SystemCalls{

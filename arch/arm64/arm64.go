@@ -47,6 +47,7 @@ var Arch = &arch.Arch{
 	PC:         PC, SP: SP, FP: X29, RA: X30,
 	ThreadPointer:       []trad.Reg{TPIDR},
 	ThreadBlock:         16, // a pointer to the C library's table, and one to spare
+	Handlers:            arch.Handlers{Data: []trad.Reg{X0, X0 + 1, X0 + 2, X0 + 3}, Registers: 98},
 	SystemResult:        X0,
 	SystemCalls:         &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Timers: []uint64{22, 101, 115, 441}, Blocked: blocked},
 	SyscallRewind:       4, // do_signal in arch/arm64/kernel/signal.c

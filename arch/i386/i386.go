@@ -61,7 +61,7 @@ var Arch = &arch.Arch{
 	Continued: []trad.Reg{EAX, EDX, ECX, EBX, ESI, EDI, EBP}, // the order in which gcc takes them
 	PC:        EIP, SP: ESP, FP: EBP, RA: EIP,
 	ExchangedEH:  [2]trad.Reg{ESP, EBP},
-	HandlerData:  []trad.Reg{EAX, EDX},
+	Handlers:     arch.Handlers{Data: []trad.Reg{EAX, EDX}, Registers: 18},
 	SystemResult: EAX,
 	SystemCalls: &arch.SystemCalls{
 		Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 256, 319, 407, 441},

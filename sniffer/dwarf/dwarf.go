@@ -73,10 +73,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			if q.InThunk(&row) {
 				return row, frame.Claimed
 			}
-			if !q.Contradicted(&row) {
-				if savesHandlerData(q.Arch, &row) {
-					handOver(q, &row)
-				}
+			if savesHandlerData(q.Arch, &row) && handOver(q, &row) || !q.Contradicted(&row) {
 				return row, frame.Claimed
 			}
 			why = tornDown

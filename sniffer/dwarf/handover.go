@@ -23,46 +23,48 @@ const (
 
 // savesHandlerData reports whether a row is a function's that ends so.
 func savesHandlerData(a *arch.Arch, row *trad.Row) bool {
-	for _, r := range a.HandlerData {
+	for _, r := range a.Handlers.Data {
 		if row.Others.Rule(r).Kind != trad.Saved {
 			return false
 		}
 	}
-	return len(a.HandlerData) > 0 && row.RA.Kind == trad.Saved
+	return len(a.Handlers.Data) > 0 && row.RA.Kind == trad.Saved
 }
 
 // handOver makes the table's row of a function that ends so THIS frame's. The places of registers do not depend on PC
-// alone then.
-func handOver(q *frame.Query, row *trad.Row) {
+// alone then. It reports whether the function has handed over: the places are as the row says, although the code may have
+// taken the registers from there.
+func handOver(q *frame.Query, row *trad.Row) bool {
 	row.Flags |= trad.Once
 	a := q.Arch
 	c, ok := q.Apply(row)
 	if !ok {
-		return
+		return false
 	}
-	if follows, known := q.FollowsCall(c.PC.Bits); !known || !follows {
-		return // the handler
+	follows, known := q.FollowsCall(c.PC.Bits)
+	if (!known || !follows) && a.RAOffset != 0 {
+		return false // the handler, at the place from which the function returns to it
 	}
 	other, sure := calledOther(q, c.PC.Bits)
 	if !q.MaySearch() {
-		return
+		return false
 	}
-	to, own, ok := handlerSP(q, c, other, sure)
+	sp, own, ok := handlerSP(q, c, other, sure)
 	if ok {
 		if own {
-			row.RA.Off = int32(to-c.CFA) - int32(a.PtrSize)
+			row.RA.Off = int32(sp-c.CFA) - int32(a.PtrSize)
 		}
-		sp := trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.Value, Off: int32(to - c.CFA)}}
+		rule := trad.RegRule{Reg: a.SP, Rule: trad.Rule{Kind: trad.Value, Off: int32(sp - c.CFA)}}
 		rules := *row.Others
 		at, _ := slices.BinarySearchFunc(rules.Regs, a.SP, func(r trad.RegRule, sp trad.Reg) int {
 			return int(r.Reg) - int(sp)
 		})
-		rules.Regs = slices.Insert(slices.Clone(rules.Regs), at, sp)
+		rules.Regs = slices.Insert(slices.Clone(rules.Regs), at, rule)
 		row.Others = &rules
-	}
-	if ok || sure {
+	} else if sure {
 		row.Flags |= trad.Guess
 	}
+	return ok
 }
 
 // calledOther reports whether the call before a return address may have led to another function than THIS. sure says
@@ -103,29 +105,46 @@ func handlerSP(q *frame.Query, c frame.AppliedRow, other, sure bool) (sp uint64,
 	if !q.CountSearched(int(c.CFA-from.Bits) / fast) {
 		return 0, false, false
 	}
-	for sp, handler := range contexts(q, from.Bits, c.CFA) {
-		to := q.Modules.Find(handler)
-		at, ok := q.Word(sp - uint64(q.Arch.PtrSize))
-		tookFP := c.FP.Known() && c.FP.Bits >= sp && c.FP.Bits-sp < maxPassed // not in the frames that are taken down
+	for x := range contexts(q, from.Bits, c.CFA) {
+		to := q.Modules.Find(x.pc)
 		switch {
-		case to == nil || !ok || handler == c.PC.Bits:
-		case other && to == m && at == c.PC.Bits:
-			return sp, false, true
-		case q.MayFollowCall(handler): // perhaps the frame's further in, from which the context goes on to the next
-		case other && to == m && at == handler:
-			return sp, false, true
+		case to == nil:
+			continue
+		case x.pc == c.PC.Bits && other && q.Arch.RAOffset == 0:
+			return x.sp, false, true // the handler is in the return address' place
+		case x.pc == c.PC.Bits:
+			continue
+		}
+		if other && to == m && slices.ContainsFunc(x.saved, func(addr uint64) bool {
+			ra, ok := q.Word(addr)
+			return addr >= c.CFA && addr < x.sp && ok && ra == c.PC.Bits
+		}) {
+			return x.sp, false, true
+		}
+		pushed := x.sp - uint64(q.Arch.PtrSize)
+		at, ok := q.Word(pushed)
+		tookFP := c.FP.Known() && c.FP.Bits >= x.sp && c.FP.Bits-x.sp < maxPassed // not in the frames that are taken down
+		switch {
+		case q.Arch.RAOffset == 0 || !ok || !slices.Contains(x.saved, pushed):
+		case q.MayFollowCall(x.pc): // perhaps the frame's further in, from which the context goes on to the next
+		case other && to == m && at == x.pc: // the handler is in the return address' place
+			return x.sp, false, true
 		case !sure && q.Modules.Find(at-1) == to && q.MayFollowCall(at) && tookFP:
-			return sp, true, true
+			return x.sp, true, true
 		}
 	}
 	return 0, false, false
 }
 
-// contexts yields the stack pointers and code addresses of what looks like a struct _Unwind_Context in [from, cfa), and
-// is about a frame further out. Where each register is saved, the return address, too, stands before them.
-func contexts(q *frame.Query, from, cfa uint64) iter.Seq2[uint64, uint64] {
-	const registers = 18 // of 64-bit and 32-bit x86
-	return func(yield func(sp, pc uint64) bool) {
+// A context is what may be a struct _Unwind_Context, about a frame further out.
+type context struct {
+	sp, pc uint64
+	saved  []uint64 // where each register is saved, the return address, too; or 0, or the register itself
+}
+
+// contexts yields what may be contexts in the memory from an address to a CFA.
+func contexts(q *frame.Query, from, cfa uint64) iter.Seq[context] {
+	return func(yield func(context) bool) {
 		size := q.Arch.PtrSize
 		p := make([]byte, cfa-from)
 		n, _ := q.Memory.ReadMemory(from, p)
@@ -133,10 +152,9 @@ func contexts(q *frame.Query, from, cfa uint64) iter.Seq2[uint64, uint64] {
 		for i := range words {
 			words[i] = q.Arch.Word(p[i*size:])
 		}
-		for i := registers; i+1 < len(words); i++ {
+		for i := q.Arch.Handlers.Registers; i+1 < len(words); i++ {
 			sp := words[i]
-			is := sp > cfa && sp-cfa < maxPassed && slices.Contains(words[i-registers:i], sp-uint64(size))
-			if is && !yield(sp, words[i+1]) {
+			if sp > cfa && sp-cfa < maxPassed && !yield(context{sp, words[i+1], words[i-q.Arch.Handlers.Registers : i]}) {
 				return
 			}
 		}

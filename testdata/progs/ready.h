@@ -25,6 +25,8 @@
 /* Makes the compiler save these registers in the prologue. */
 #ifdef __i386__ /* has other registers, and three that a callee saves */
 #define CLOBBER(...) __asm__ volatile("" ::: "ebx", "esi", "edi")
+#elif defined __aarch64__
+#define CLOBBER(...) __asm__ volatile("" ::: "x19", "x21", "x22")
 #else
 #define CLOBBER(...) __asm__ volatile("" ::: __VA_ARGS__)
 #endif
