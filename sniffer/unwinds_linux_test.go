@@ -72,9 +72,14 @@ func TestThrows(t *testing.T) {
 				strings.HasPrefix(name, "_Z") && !strings.ContainsAny(name[2:3], "SLN")
 		}
 		x.between = func(pc uint64) bool {
-			var code [4]byte
+			var code [8]byte
 			th.ReadMemory(pc, code[:])
-			return binary.LittleEndian.Uint32(code[:])&^0x1f0000 == 0x8b2063ff // add sp, sp, xN
+			for at := 0; at < len(code); at += 4 {
+				if binary.LittleEndian.Uint32(code[at:])&^0x1f0000 == 0x8b2063ff { // add sp, sp, xN; gcc 14 has a branch before it
+					return true
+				}
+			}
+			return false
 		}
 		if os.Getenv("SFWALK_SOAK") == "" {
 			x.enough = 6 // the stub takes a millisecond for a step
@@ -91,7 +96,7 @@ type throws struct {
 	lo, hi   uint64 // of the function that is stepped through
 	unwinder func(pc uint64) bool
 	own      func(pc uint64) bool // whether pc is in one of the program's own functions
-	// between reports whether SP is that of no frame at an instruction; nil if there is none.
+	// between reports whether SP is that of no frame at an instruction: no row tells it. nil if there is no such one.
 	between func(pc uint64) bool
 	calls   []seenFrame // under way
 	enough  int         // handlers to come to; 0 if there is no limit
