@@ -16,9 +16,9 @@ type entry struct {
 func (s *Section) entryAt(off int) (entry, error) {
 	if p := s.data[off:]; len(p) >= 8 && s.kind == EH && !s.big {
 		// Nearly all entries that are looked up are such FDEs.
-		length, id := uint64(binary.LittleEndian.Uint32(p)), int(binary.LittleEndian.Uint32(p[4:]))
-		if length >= 4 && length <= uint64(len(p)-4) && length < 0xfffffff0 && id != 0 && id <= off+4 {
-			return entry{off: off, body: off + 8, end: off + 4 + int(length), cie: off + 4 - id}, nil
+		length, id := uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[4:]))
+		if length >= 4 && length <= uint64(len(p)-4) && length < 0xfffffff0 && id != 0 && id <= uint64(off)+4 {
+			return entry{off: off, body: off + 8, end: off + 4 + int(length), cie: off + 4 - int(id)}, nil
 		}
 	}
 	e := entry{off: off, cie: -1}

@@ -115,9 +115,15 @@ func handlerSP(q *frame.Query, c frame.AppliedRow, other, sure bool) (sp uint64,
 		case x.pc == c.PC.Bits:
 			continue
 		}
+		if !q.CountSearched(len(x.saved)) {
+			break
+		}
 		if other && to == m && slices.ContainsFunc(x.saved, func(addr uint64) bool {
+			if addr < c.CFA || addr >= x.sp {
+				return false
+			}
 			ra, ok := q.Word(addr)
-			return addr >= c.CFA && addr < x.sp && ok && ra == c.PC.Bits
+			return ok && q.Arch.CodeAddress(ra) == c.PC.Bits
 		}) {
 			return x.sp, false, true
 		}

@@ -27,33 +27,38 @@ func (s *Section) behindThunk(q *frame.Query, row *trad.Row) bool {
 	if known.Load() == row.Lo {
 		return false
 	}
-	if s.findThunk(q, row) {
-		return true
+	is, sure := s.findThunk(q, row)
+	if sure && !is {
+		known.Store(row.Lo)
 	}
-	known.Store(row.Lo)
-	return false
+	return is
 }
 
-func (s *Section) findThunk(q *frame.Query, row *trad.Row) bool {
+// findThunk is behindThunk without what is known. sure is false if code cannot be read.
+func (s *Section) findThunk(q *frame.Query, row *trad.Row) (is, sure bool) {
 	const call, half = 5 + 2, 16 // bytes of a thunk's call with its loop; of code on both sides
 	f, err := s.FindFDE(row.Lo - s.Bias)
 	start, lo, off := f.Start+s.Bias, row.Lo, row.CFA.Off
 	if err != nil || f.PCType == sframe.PCMask || lo-start < call {
-		return false
+		return false, true
 	}
 	last := uint32(0)
+	sure = true
 	for fre, err := range s.partOf(&f).FREs(f) {
 		at := start + uint64(fre.Offset)
 		if err != nil || at > lo {
-			return false
+			break
 		}
 		if fre.Offset-last >= call && fre.CFA.Kind == sframe.RuleInReg && fre.CFA.Off == off {
 			code := q.Read(at-half, 2*half)
-			if len(code) > half && q.Arch.ThunkBegins(code[:half], code[half:]) {
-				return true
+			switch {
+			case len(code) <= half:
+				sure = false
+			case q.Arch.ThunkBegins(code[:half], code[half:]):
+				return true, true
 			}
 		}
 		last = fre.Offset
 	}
-	return false
+	return false, sure
 }
