@@ -4,21 +4,29 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
 const (
 	// usualFrames bounds the frames of all threads together if the user gives no --max-frames. A
 	// process can make stacks of a hundred million frames.
 	usualFrames = 1 << 21
-	// leastFrames is how many frames of each thread are shown, whatever the others have used.
+	// leastFrames is how many frames of each thread are shown, however many the others have.
 	leastFrames = 64
-	// frameText is the text of one frame, bytes. Longer text counts as more frames.
-	frameText = 2 << 10
-	// frameShare is how many frames a thread takes of the allowance at once.
+	// frameShare is how many frames a thread takes of the allowance at once, textShare how many bytes of text.
 	frameShare = 1 << 10
+	textShare  = 16 << 10
+	// usualText bounds the bytes of text of all frames together, and once more those of each thread's first
+	// leastFrames. Names may be long, and all threads of a small dump may have one and the same deep stack.
+	usualText = 64 << 20
 )
 
 // usualSearch bounds the instructions of code without tables that are searched for all stacks
@@ -35,50 +43,138 @@ func (w *walkFlags) searches() *frame.SharedSearches {
 	return s
 }
 
-// allowance is how many more frames of all threads together may be made. nil is no bound.
-type allowance struct{ left atomic.Int64 }
+// allowance is what may be shown of all threads together. nil is no bound.
+type allowance struct {
+	frames atomic.Int64 // that are left
+	text   atomic.Int64 // bytes that are left
+	least  atomic.Int64 // bytes that are left for each thread's first leastFrames
+}
 
-func (w *walkFlags) allowance() *allowance {
+// allowance returns what may be shown of all threads of s.
+func (w *walkFlags) allowance(s *source) *allowance {
 	if w.framesGiven || w.maxFrames > 0 {
 		return nil
 	}
 	a := &allowance{}
-	a.left.Store(int64(cmp.Or(w.usual, w.most())))
+	a.frames.Store(int64(cmp.Or(w.usual, w.most())))
+	a.text.Store(w.mostText(s))
+	a.least.Store(w.mostText(s))
 	return a
+}
+
+// resident returns what a process has in memory, bytes; 0 if it has ended.
+func resident(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return max(0, pages) * int64(os.Getpagesize())
+}
+
+// onDisk returns what a target's file takes up on disk, bytes; 0 if it cannot be opened.
+func onDisk(path string) int64 {
+	f, err := regular.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return elffile.There(f, info.Size())
 }
 
 // limit limits a stack to the frames that are left. Other walkers take of these at the same time.
 func (a *allowance) limit(s *frame.Stack) {
 	if a != nil {
-		s.Limit = leastFrames + int(max(a.left.Load(), 0))
+		s.Limit = leastFrames + int(max(a.frames.Load(), 0))
 	}
 }
 
 // share is the part of an allowance that one thread has taken.
 type share struct {
-	of    *allowance
-	until int // level of the first frame beyond the share
-	more  int // frames taken for long text
-	spent bool
+	of     *allowance
+	level  int // of the last frame
+	frames int // that were taken, and are not shown
+	least  int // bytes of text that were taken for the first frames, and are not written
+	text   int // and for the others
+	spent  bool
+	cut    bool // a frame was not shown
 }
 
-func (a *allowance) share() share { return share{of: a, until: leastFrames} }
+func (a *allowance) share() share { return share{of: a, level: -1} }
 
-// has reports whether the thread may have a frame at a level. It takes more of the allowance if
+// has reports whether the thread may have one more frame, at a level. It takes more of the allowance if
 // need be.
 func (s *share) has(level int) bool {
-	for s.of != nil && level+s.more >= s.until {
-		if s.of.left.Add(-frameShare) < 0 {
-			s.spent = true
-			return false
-		}
-		s.until += frameShare
+	if s.of == nil {
+		return true
 	}
-	return true
+	s.level = level
+	left := &s.of.text
+	switch {
+	case level < leastFrames:
+		left = &s.of.least
+	case s.frames > 0:
+		s.frames--
+	case s.of.frames.Add(-frameShare) < 0:
+		s.spent = true
+	default:
+		s.frames = frameShare - 1
+	}
+	s.cut = s.spent || left.Load() < 0
+	return !s.cut
 }
 
-// spend takes frames for long text.
-func (s *share) spend(frames int) { s.more += frames }
+// wrote takes the text of the last frame off the allowance, bytes.
+func (s *share) wrote(text int) {
+	if s.of == nil {
+		return
+	}
+	taken, left := &s.text, &s.of.text
+	if s.level < leastFrames {
+		taken, left = &s.least, &s.of.least
+	}
+	if *taken -= text; *taken < 0 {
+		more := (-*taken/textShare + 1) * textShare
+		*taken += more
+		s.spent = left.Add(-int64(more)) < 0
+	}
+}
+
+// end gives back what the thread has not used.
+func (s *share) end() {
+	if s.of != nil {
+		s.of.frames.Add(int64(s.frames))
+		s.of.least.Add(int64(s.least))
+		s.of.text.Add(int64(s.text))
+	}
+}
+
+// fitting returns the outermost ones of a walked stack's frames, as many as the allowance has room for. th says so
+// if these are not all.
+func (w *walker) fitting(th *thread, frames []frameEntry) []frameEntry {
+	if w.frames == nil {
+		return frames
+	}
+	for i := range slices.Backward(frames) {
+		if w.frames.text.Add(-int64(textOf(frames[i:i+1]))) < 0 {
+			w.cut(th)
+			return frames[i+1:]
+		}
+	}
+	return frames
+}
+
+// cut says in th that the allowance was spent.
+func (w *walker) cut(th *thread) {
+	th.Stop, th.whole, th.cut = frame.Limit.String(), false, true
+	th.detail = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", w.flags.most(), w.flags.mostText(w.target)>>20)
+	th.Error = "stack ends at the usual limit: " + th.detail
+}
 
 // most is the usual bound of frames.
 func (w *walkFlags) most() int {
@@ -88,7 +184,19 @@ func (w *walkFlags) most() int {
 	return usualFrames
 }
 
-// spentText says that the allowance is spent.
-func (w *walkFlags) spentText() string {
-	return fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", w.most(), w.most()*frameText>>20)
+// mostText is the usual bound of the text of s, bytes.
+func (w *walkFlags) mostText(s *source) int64 {
+	if w.many.any() {
+		return gatheredText + s.input
+	}
+	return usualText + s.input
+}
+
+// textOf returns how much text frames have, bytes, about: where they are kept until all are walked.
+func textOf(frames []frameEntry) (bytes int) {
+	for i := range frames {
+		f := &frames[i]
+		bytes += len(f.Function) + len(f.File) + len(f.Module)
+	}
+	return bytes
 }

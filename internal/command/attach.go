@@ -284,7 +284,8 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 		ownThreads: func() map[int]int { return ownThreads(pid) },
 		process:    Process{PID: pid, Live: true, Root: procdir.File(pid, "root")},
 		// A container's debug files are looked for in its own root, then in the host's.
-		root: procdir.File(pid, "root"),
+		root:  procdir.File(pid, "root"),
+		input: resident(pid),
 		about: func(doc *document) {
 			pause := t.Pause
 			threads, _ := t.Threads()

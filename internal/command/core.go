@@ -149,6 +149,7 @@ func coreFile(path string, opts core.Options) (*source, error) {
 	}
 	return &source{
 		Target:  t,
+		input:   onDisk(path),
 		process: Process{PID: t.PID, Root: opts.Sysroot},
 		root:    opts.Sysroot,
 		about: func(doc *document) {

@@ -67,6 +67,7 @@ type thread struct {
 
 	index  int // of a minidump: counts the threads in its order
 	whole  bool
+	cut    bool   // not all is shown, for want of allowance
 	detail string // Error without the part that Stop says already
 }
 

@@ -47,7 +47,7 @@ type walkFlags struct {
 func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
-	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together)", usualFrames))
+	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together, and %d MiB of text beside the size of the input)", usualFrames, usualText>>20))
 	w.tableFlags.add(cmd, host)
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")

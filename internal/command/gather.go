@@ -5,9 +5,12 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// gatheredFrames bounds the frames of all threads together where stacks are kept until all are walked: each
-// takes memory here.
-const gatheredFrames = 1 << 18
+// gatheredFrames bounds the frames of all threads together where stacks are kept until all are walked, and
+// gatheredText the bytes of their text: each takes memory here.
+const (
+	gatheredFrames = 1 << 18
+	gatheredText   = 32 << 20
+)
 
 // walked is a thread with its frames.
 type walked struct {
@@ -55,11 +58,12 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 					o := outermost{most: outer}
 					o.set(frames)
 					frames = o.list
+					return 0
 				}
-				return 0
+				return textOf(frames[before:])
 			})
 			if outer := flags.view.outer; outer > 0 {
-				frames = append(frames[:0], frames[max(0, len(frames)-outer):]...)
+				frames = append(frames[:0], w.fitting(&x.thread, frames[max(0, len(frames)-outer):])...)
 			}
 			x.frames = frames
 			if s.letGo != nil {

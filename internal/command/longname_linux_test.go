@@ -104,3 +104,29 @@ func TestLongNames(t *testing.T) {
 	}
 	p.Exit(t)
 }
+
+// What is shown of one target without --max-frames is bounded, however long names are: as text, as JSON, as a picture. It
+// says that it was cut, and how to have all.
+func TestLongText(t *testing.T) {
+	const n, size, gathered = 3000, 200_000, 32 << 20
+	gdbtest.NeedAMD64(t)
+	p := overlapping(t, n, size)
+	pid := strconv.Itoa(p.PID)
+	for _, args := range [][]string{{}, {"--json"}, {"--merge"}, {"--merge", "--json"}, {"--tree"}, {"--format", "folded"}, {"--outer", strconv.Itoa(n)}} {
+		out, warnings := bounded(t, append([]string{"attach", pid}, args...)...)
+		want := 64 << 20
+		if len(args) > 0 && args[0] != "--json" && args[0] != "--outer" {
+			want = gathered
+		}
+		if len(out) < want || len(out) > want+16<<20 {
+			t.Errorf("%q: %d bytes, want %d", args, len(out), want)
+		}
+		if all := out + warnings; !strings.Contains(all, "MiB of text; --max-frames 0 shows all") {
+			t.Errorf("%q: nothing says that the output was cut: %s", args, warnings)
+		}
+	}
+	if out, _ := within(t, 1<<20, "attach", pid, "--max-frames", "0"); strings.Count(out, "bytes more]") != n {
+		t.Errorf("--max-frames 0 shows %d frames", strings.Count(out, "bytes more]"))
+	}
+	p.Exit(t)
+}

@@ -49,9 +49,12 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 	symbols := s.symbolizer(m.flags)
 	defer symbols.Close()
 	whole = true
-	i := m.taken
+	i, cut := m.taken, ""
 	doc, err = gather(s, symbols, m.flags, func(x *walked) {
 		whole = whole && x.thread.whole
+		if x.thread.cut {
+			cut = x.thread.detail
+		}
 		switch {
 		case m.merged != nil:
 			m.merged.add(x, i)
@@ -69,6 +72,9 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 		return nil, false, errInterrupted
 	}
 	doc.Warnings = s.warned(symbols, m.flags)
+	if cut != "" {
+		doc.Warnings = append(doc.Warnings, "stacks are cut: "+cut)
+	}
 	m.flags.warn(cmd, doc.Warnings)
 	return doc, whole, m.flags.values.verdict()
 }

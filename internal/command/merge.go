@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -30,19 +31,35 @@ func newMerged() *merged { return &merged{places: newPlaceKeys(), known: map[str
 // placeKeys numbers the printed places of frames.
 type placeKeys struct {
 	known   map[string]int
+	long    map[[sha256.Size]byte]int // by the sum of a long text
 	printer textPrinter
 }
 
-func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
+// longPlace is the length from which on a text is long, bytes.
+const longPlace = 4 << 10
+
+func newPlaceKeys() placeKeys {
+	return placeKeys{known: map[string]int{}, long: map[[sha256.Size]byte]int{}}
+}
 
 // of returns the number of a frame's place.
 func (k *placeKeys) of(f *frameEntry) int {
 	p := &k.printer
 	p.buf = p.buf[:0]
 	p.shared(f)
+	next := len(k.known) + len(k.long)
+	if len(p.buf) > longPlace {
+		sum := sha256.Sum256(p.buf)
+		n, ok := k.long[sum]
+		if !ok {
+			n = next
+			k.long[sum] = n
+		}
+		return n
+	}
 	n, ok := k.known[string(p.buf)]
 	if !ok {
-		n = len(k.known)
+		n = next
 		k.known[string(p.buf)] = n
 	}
 	return n
@@ -141,6 +158,7 @@ func (p *textPrinter) group(d *document, g *group) {
 		p.shared(&g.frames[i])
 		p.byte('\n')
 		p.source(&g.frames[i])
+		p.makeRoom()
 	}
 	if of != nil {
 		p.creator(d, g)

@@ -44,6 +44,7 @@ func (p *textPrinter) tree(t *stackTree) {
 		}
 		p.shared(&n.Frame)
 		p.byte('\n')
+		p.makeRoom()
 	})
 }
 

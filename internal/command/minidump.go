@@ -143,6 +143,7 @@ func lastMicrodump(list []*format.File) *format.File {
 func minidumpSource(path string, t *minidump.Target, root string, flags *walkFlags) *source {
 	return &source{
 		Target:  t,
+		input:   onDisk(path),
 		process: Process{PID: t.Dump.PID(), Root: root},
 		root:    root,
 		about:   func(doc *document) { aboutDump(doc, path, t.Dump) },

@@ -52,6 +52,7 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 	}
 	return &source{
 		Target:  t,
+		input:   onDisk(path),
 		process: Process{PID: t.PID, Root: opts.Sysroot},
 		root:    opts.Sysroot,
 		about: func(doc *document) {

@@ -24,6 +24,7 @@ type source struct {
 	letGo      func(target.Thread)          // is called for each thread that was printed; may be nil
 	after      func(*document)              // fills in what is known when all stacks are walked; may be nil
 	warnings   func() []string              // all warnings so far
+	input      int64                        // how large the target really is, bytes: its file on disk, or what a process has in memory; 0 if that is unknown
 	windows    bool                         // the process is one of Windows
 	items      []target.Thread              // what is walked in place of the threads: goroutines; nil for the threads
 	goroutines *source                      // the same target with its goroutines, once they are asked for
@@ -128,12 +129,16 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 		workers = append(workers, func(i int) thread {
 			frames := make([]frameEntry, 0, most)
 			th := w.thread(threads[i], func(f *frame.Frame) int {
-				frames = w.appendFrame(frames, len(frames), f)
-				return 0
+				before := len(frames)
+				frames = w.appendFrame(frames, before, f)
+				if flags.view.outer > 0 {
+					return 0
+				}
+				return textOf(frames[before:])
 			})
 			most = min(max(most, len(frames)), mostRoom)
 			if outer := flags.view.outer; outer > 0 {
-				frames = frames[max(0, len(frames)-outer):]
+				frames = w.fitting(&th, frames[max(0, len(frames)-outer):])
 			}
 			th.Frames = frames
 			return th

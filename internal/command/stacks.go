@@ -107,7 +107,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 				return len(o.buf) - before
 			})
 			if kept.most > 0 {
-				p.frames(w, kept.frames())
+				p.frames(w, w.fitting(&th, kept.frames()))
 			}
 			p.end(&th)
 			if s.letGo != nil {

@@ -70,7 +70,7 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 		n = min(n, 1)
 	}
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
-	frames, searches := flags.allowance(), flags.searches()
+	frames, searches := flags.allowance(s), flags.searches()
 	for i := range list {
 		view := logical.New(s, symbols)
 		if len(plugins) > 0 {
@@ -182,6 +182,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 	}
 	var last *frame.Frame
 	share := w.frames.share()
+	defer func() { share.end() }()
 	for f, err := range w.stack.AllOnce() {
 		if err != nil {
 			out.Error = err.Error()
@@ -197,17 +198,16 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 			collectOften()
 		}
 		last = f
-		share.spend(yield(f) / frameText)
+		share.wrote(yield(f))
 	}
 	out.MovedOn = w.stack.MovedOn()
 	reason := frame.Limit
-	if !share.spent {
+	if !share.cut {
 		reason = last.StopReason()
 	}
 	out.Stop = reason.String()
 	if reason == frame.Limit && w.frames != nil {
-		spent := w.flags.spentText()
-		out.Error, out.detail = "stack ends at the usual limit: "+spent, spent
+		w.cut(&out)
 		return out
 	}
 	// A stack that --max-frames cuts is whole all the same.
