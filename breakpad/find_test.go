@@ -172,7 +172,11 @@ func TestFindRandom(t *testing.T) {
 		t.Fatalf("%d bytes are less than three blocks", text.Len())
 	}
 	f := indexed(t, text.String())
-	if c := f.Counts(); c != (Counts{Funcs: len(all), Unknown: len(all)}) {
+	ranges := map[Range]bool{} // the first of several functions of one range hides the others
+	for _, fn := range all {
+		ranges[Range{fn.Address, fn.Size}] = true
+	}
+	if c := f.Counts(); c != (Counts{Funcs: len(ranges), Unknown: len(all)}) {
 		t.Errorf("%+v", c)
 	}
 	for range 2000 {
@@ -255,5 +259,31 @@ func TestChanged(t *testing.T) {
 	}
 	if _, err := New(strings.NewReader(stackRecords), int64(len(stackRecords))+1000); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
+	}
+}
+
+// Equal records take no more memory than one: a compressed file of less than a megabyte may have a hundred million of them.
+func TestEqualRecords(t *testing.T) {
+	const n = 3 * blockSize / 100
+	text := "MODULE Linux x86_64 1 many\nFUNC 10 8 0 first\n" + strings.Repeat("FILE 1 a.c\nINLINE_ORIGIN 1 a\nFUNC 10 8 0 later\nPUBLIC 40 0 p\nSTACK CFI INIT 10 8 .ra: x\n"+
+		"STACK WIN 4 10 8 0 0 0 0 0 0 1 x\nSTACK WIN 0 10 8 0 0 0 0 0 0 0 1\n", n)
+	f := indexed(t, text)
+	if len(text) < 3*blockSize {
+		t.Fatalf("%d bytes are less than four blocks", len(text))
+	}
+	if c := f.Counts(); c != (Counts{1, 1, 1, 1, 1, 1, 1, 0, 0}) {
+		t.Errorf("%+v", c)
+	}
+	if at, err := f.Locate(0x11); err != nil || len(at) != 1 || at[0].Function != "first" {
+		t.Errorf("%+v, %v", at, err)
+	}
+	blocks := make([]block, (f.size+blockSize-1)/blockSize)
+	if err := f.indexAll(blocks); err != nil {
+		t.Fatal(err)
+	}
+	for i := range blocks {
+		if b := &blocks[i]; cap(b.funcs)+cap(b.cfi)+cap(b.frameData)+cap(b.fpo) > 16 || cap(b.publics)+cap(b.files)+cap(b.origins) > 16 {
+			t.Errorf("block %d keeps %d and %d records", i, cap(b.funcs), cap(b.files))
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -201,7 +202,18 @@ func (f *File) indexBlock(b *block, start int64, buf []byte) error {
 		b.lines++
 		at += length + 1
 	}
+	b.compact()
 	return nil
+}
+
+// compact keeps the first of equal records alone: a compressed file of less than a megabyte may have a hundred million of them.
+func (b *block) compact() {
+	for _, list := range []*places{&b.funcs, &b.cfi, &b.frameData, &b.fpo} {
+		*list = slices.Clone(sortPlaces(*list))
+	}
+	for _, list := range []*[]point{&b.publics, &b.files, &b.origins} {
+		*list = slices.Clone(sortPoints(*list))
+	}
 }
 
 // add notes the line at offset. head is the line, or what of it is in the block.

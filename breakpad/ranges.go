@@ -16,8 +16,8 @@ type place struct {
 	outer uint32
 }
 
-// ranges are places, sorted by [joinRanges]: by address, then the larger before the smaller, then the later in the
-// file before the earlier. So of those that begin at an address, the last is the smallest and first record. They are
+// ranges are places, sorted by [sortPlaces]: by address, then the larger before the smaller. No two are equal: the
+// first in the file stays. They are
 // in a list, or as an index file has them.
 type ranges struct {
 	list []place
@@ -64,9 +64,7 @@ func joinRanges(blocks []block, of func(*block) *places) ranges {
 		all = append(all, (*some)[:min(len(*some), cap(all)-len(all))]...)
 		*some = nil
 	}
-	slices.SortFunc(all, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(b.Size, a.Size), cmp.Compare(b.offset, a.offset))
-	})
+	all = sortPlaces(all)
 	var open []uint32 // places around or before this one, each ending behind the next
 	for i := range all {
 		for len(open) > 0 && all[open[len(open)-1]].last() <= all[i].last() {
@@ -78,6 +76,14 @@ func joinRanges(blocks []block, of func(*block) *places) ranges {
 		open = append(open, uint32(i))
 	}
 	return ranges{list: all}
+}
+
+// sortPlaces sorts places as [ranges] says. Of those of one range, the first in the file stays, which hides the others.
+func sortPlaces(list places) places {
+	slices.SortFunc(list, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(b.Size, a.Size), cmp.Compare(a.offset, b.offset))
+	})
+	return slices.CompactFunc(list, func(a, b place) bool { return a.Range == b.Range })
 }
 
 // last returns the last address of p. A range that would go on beyond the last address ends there.
@@ -144,7 +150,7 @@ func (l *points) find(key uint64) (p point, ok bool) {
 	return l.at(i - 1), true
 }
 
-// joinPoints collects the points of all blocks, sorted by key. Of equal keys the first in the file stays.
+// joinPoints collects the points of all blocks.
 func joinPoints(blocks []block, of func(*block) *[]point) points {
 	n := 0
 	for i := range blocks {
@@ -155,8 +161,13 @@ func joinPoints(blocks []block, of func(*block) *[]point) points {
 		all = append(all, *of(&blocks[i])...)
 		*of(&blocks[i]) = nil
 	}
-	slices.SortFunc(all, func(a, b point) int {
+	return points{list: sortPoints(all)}
+}
+
+// sortPoints sorts points by key. Of equal keys the first in the file stays.
+func sortPoints(list []point) []point {
+	slices.SortFunc(list, func(a, b point) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.offset, b.offset))
 	})
-	return points{list: slices.CompactFunc(all, func(a, b point) bool { return a.key == b.key })}
+	return slices.CompactFunc(list, func(a, b point) bool { return a.key == b.key })
 }
