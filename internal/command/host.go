@@ -21,8 +21,8 @@ type PluginHost interface {
 	// Check runs the conformance test on a plug-in.
 	Check(ctx context.Context, p Program, host string, snapshots []string) (Report, error)
 	// Symbols returns the server of symbol files at an address, https://HOST/…, whose files are kept in a folder
-	// below cache.
-	Symbols(address, cache string) (SymbolServer, error)
+	// below cache. It may redirect to others that the user has named.
+	Symbols(address, cache string, others ...string) (SymbolServer, error)
 	// DebugFiles fetches the debug files of build IDs from debuginfod servers into their cache, with a bar on a terminal, or
 	// text for another file; nil for nothing. It returns what has failed.
 	DebugFiles(ctx context.Context, servers debuginfod.Config, buildIDs []string, bar io.Writer) []error

@@ -36,7 +36,7 @@ func (w *tableFlags) checkSymbols() error {
 			if w.pluginFlags.host == nil {
 				return becomeFull()
 			}
-			s, err := w.pluginFlags.host.Symbols(place, filepath.Join(cache, "sfwalk", "symbols"))
+			s, err := w.pluginFlags.host.Symbols(place, filepath.Join(cache, "sfwalk", "symbols"), w.symbolPlaces...)
 			if err != nil {
 				return usageError{fmt.Errorf("--symbols %s: %w", place, err)}
 			}

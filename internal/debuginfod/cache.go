@@ -2,12 +2,15 @@ package debuginfod
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
 // The files in the cache that say how it is kept, and what they say if they are not there, in seconds.
@@ -67,11 +70,15 @@ func (c *Config) Missed(buildID string) bool {
 
 // Miss notes that the servers have no such file.
 func (c *Config) Miss(buildID string) error {
-	path := c.Path(buildID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	defer root.Close()
+	if err := root.MkdirAll(buildID, 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(filepath.Join(buildID, debugFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -84,9 +91,17 @@ func (c *Config) Miss(buildID string) error {
 // setting reads a setting of the cache, which it makes if it is not there.
 func (c *Config) setting(name string, usual int64) time.Duration {
 	path := filepath.Join(c.Dir, name)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		os.WriteFile(path, []byte(strconv.FormatInt(usual, 10)), 0o600)
+	text := make([]byte, 32)
+	f, err := regular.Open(path)
+	if err == nil {
+		n, _ := io.ReadFull(f, text)
+		text = text[:n]
+		f.Close()
+	} else if errors.Is(err, fs.ErrNotExist) {
+		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil { // not where a link leads
+			f.WriteString(strconv.FormatInt(usual, 10))
+			f.Close()
+		}
 	}
 	if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
 		usual = n
@@ -117,7 +132,12 @@ func (c *Config) Prepare() error {
 
 // clean removes the files that were last used before a time.
 func (c *Config) clean(before time.Time) {
-	ids, err := os.ReadDir(c.Dir)
+	root, err := os.OpenRoot(c.Dir) // no link leads out of it
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	ids, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return
 	}
@@ -125,17 +145,16 @@ func (c *Config) clean(before time.Time) {
 		if !id.IsDir() || !isBuildID(id.Name()) {
 			continue
 		}
-		dir := filepath.Join(c.Dir, id.Name())
-		files, err := os.ReadDir(dir)
+		files, err := fs.ReadDir(root.FS(), id.Name())
 		if err != nil {
 			continue
 		}
 		for _, f := range files {
 			if info, err := f.Info(); err == nil && fetched(f.Name()) && info.Mode().IsRegular() && lastUse(info).Before(before) {
-				os.Remove(filepath.Join(dir, f.Name()))
+				root.Remove(filepath.Join(id.Name(), f.Name()))
 			}
 		}
-		os.Remove(dir) // if it is empty
+		root.Remove(id.Name()) // if it is empty
 	}
 }
 

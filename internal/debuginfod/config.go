@@ -15,10 +15,12 @@ type Config struct {
 	Dir     string        // of the cache; "" if there can be none
 	Timeout time.Duration // in which a server must send 100 KiB; 0 for any time
 	MaxTime time.Duration // for a whole file; 0 for any time
-	MaxSize int64         // of a file, bytes; 0 for the usual bound
-	Retries int           // after an attempt has failed
-	Headers string        // the file with header lines to send; "" for none
-	Tell    bool          // progress is told, on a terminal or not
+	// TotalTime is for all files that are fetched at once, 0 for any time. It is 0 if the user has said what MaxTime is.
+	TotalTime time.Duration
+	MaxSize   int64  // of a file, bytes; 0 for the usual bound
+	Retries   int    // after an attempt has failed
+	Headers   string // the file with header lines to send; "" for none
+	Tell      bool   // progress is told, on a terminal or not
 }
 
 // Defaults of elfutils.
@@ -27,10 +29,13 @@ const (
 	usualRetries = 2
 )
 
+// usualTotalTime is a bound of our own: elfutils waits without end for a server that sends slowly, but not too slowly.
+const usualTotalTime = time.Hour
+
 // FromEnvironment reads the environment.
 func FromEnvironment() Config {
 	c := Config{
-		Dir: cacheDir(), Timeout: usualTimeout, Retries: usualRetries,
+		Dir: cacheDir(), Timeout: usualTimeout, TotalTime: usualTotalTime, Retries: usualRetries,
 		Headers: os.Getenv("DEBUGINFOD_HEADERS_FILE"),
 	}
 	_, c.Tell = os.LookupEnv("DEBUGINFOD_PROGRESS")
@@ -47,7 +52,7 @@ func FromEnvironment() Config {
 		c.Timeout = seconds(n)
 	}
 	if n, ok := number("DEBUGINFOD_MAXTIME"); ok {
-		c.MaxTime = seconds(n)
+		c.MaxTime, c.TotalTime = seconds(n), 0
 	}
 	if n, ok := number("DEBUGINFOD_MAXSIZE"); ok {
 		c.MaxSize = max(n, 0)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func TestEnvironment(t *testing.T) {
 	home := t.TempDir()
 	setenv(t, map[string]string{"HOME": home})
 	usual := FromEnvironment()
-	if len(usual.URLs) != 0 || usual.Timeout != 90*time.Second || usual.MaxTime != 0 || usual.MaxSize != 0 || usual.Retries != 2 || usual.Headers != "" || usual.Tell {
+	if len(usual.URLs) != 0 || usual.Timeout != 90*time.Second || usual.MaxTime != 0 || usual.TotalTime != time.Hour || usual.MaxSize != 0 || usual.Retries != 2 || usual.Headers != "" || usual.Tell {
 		t.Errorf("without variables: %+v", usual)
 	}
 	setenv(t, map[string]string{
@@ -42,7 +43,7 @@ func TestEnvironment(t *testing.T) {
 	if want := []string{"https://a.example", "http://b.example:8002", "https://c.example/x", "file:///srv"}; !slices.Equal(c.URLs, want) {
 		t.Errorf("servers %q, want %q", c.URLs, want)
 	}
-	if c.Timeout != 7*time.Second || c.MaxTime != 8*time.Second || c.MaxSize != 9 || c.Retries != 0 || c.Headers != "/headers" || !c.Tell {
+	if c.Timeout != 7*time.Second || c.MaxTime != 8*time.Second || c.TotalTime != 0 || c.MaxSize != 9 || c.Retries != 0 || c.Headers != "/headers" || !c.Tell {
 		t.Errorf("%+v", c)
 	}
 	setenv(t, map[string]string{"DEBUGINFOD_TIMEOUT": "-1", "DEBUGINFOD_MAXTIME": "x", "DEBUGINFOD_MAXSIZE": "-9"})
@@ -186,5 +187,39 @@ func TestClean(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, "aa11")); err == nil {
 		t.Error("an empty folder is left")
+	}
+}
+
+// What another user has put into the cache's folder leads nowhere else, and nobody waits for it.
+func TestPlanted(t *testing.T) {
+	outside := t.TempDir()
+	setenv(t, map[string]string{"HOME": t.TempDir()})
+	c := FromEnvironment()
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{cleanInterval: filepath.Join(outside, "clean"), id: outside, "ab12": outside} {
+		if err := os.Symlink(to, filepath.Join(c.Dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(c.Dir, missed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(outside, "source.c")
+	then := time.Now().Add(-1000 * time.Hour)
+	if os.WriteFile(old, []byte("x"), 0o600) != nil || os.Chtimes(old, then, then) != nil {
+		t.Fatal(old)
+	}
+	c.Prepare()
+	c.clean(time.Now())
+	if d := c.setting(missed, 7); d != 7*time.Second {
+		t.Errorf("a pipe says %v", d)
+	}
+	if err := c.Miss(id); err == nil {
+		t.Error("a link to a folder is one of a build ID")
+	}
+	if list, err := os.ReadDir(outside); err != nil || len(list) != 1 || list[0].Name() != "source.c" {
+		t.Errorf("outside: %v, %v", list, err)
 	}
 }

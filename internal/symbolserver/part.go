@@ -13,9 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
 // part is a file that is being fetched: its bytes as they were sent. Its name is this process's alone while it is; else
@@ -78,13 +78,12 @@ func (p *part) restart(a about) error {
 
 // get fetches the part, or what is missing of it.
 func (s *Server) get(ctx context.Context, where *url.URL, p *part, progress Progress) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, where.String(), nil)
+	watch := webclient.NewWatch(ctx)
+	defer watch.End()
+	r, err := http.NewRequestWithContext(watch.Context, http.MethodGet, where.String(), nil)
 	if err != nil {
 		return err
 	}
-	r.Header.Set("User-Agent", "sfwalk")
 	r.Header.Set("Accept-Encoding", "gzip")
 	have, err := p.file.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -94,12 +93,8 @@ func (s *Server) get(ctx context.Context, where *url.URL, p *part, progress Prog
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 		r.Header.Set("If-Range", p.Validator)
 	}
-	answer, err := s.client.Do(r)
+	answer, err := webclient.Do(s.client, r)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // without the address, which may have a password
-		}
 		return err
 	}
 	defer answer.Body.Close()
@@ -127,14 +122,16 @@ func (s *Server) get(ctx context.Context, where *url.URL, p *part, progress Prog
 		return errors.Join(errLarge, p.restart(about{}))
 	}
 	progress.Begin(answer.ContentLength)
-	watch := time.AfterFunc(s.idle, func() { cancel(fmt.Errorf("no byte for %v", s.idle)) })
-	defer watch.Stop()
+	watch.Start(s.pace)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := answer.Body.Read(buf)
-		watch.Reset(s.idle)
+		watch.Add(n)
 		if have += int64(n); have > s.maxSize {
 			return errors.Join(errLarge, p.restart(about{}))
+		}
+		if s.left.Add(-int64(n)) < 0 {
+			return errors.Join(errFull, p.restart(about{}))
 		}
 		if _, err := p.file.Write(buf[:n]); err != nil {
 			return err
@@ -144,7 +141,7 @@ func (s *Server) get(ctx context.Context, where *url.URL, p *part, progress Prog
 			return nil
 		}
 		if err != nil {
-			if cause := context.Cause(ctx); cause != nil {
+			if cause := context.Cause(watch.Context); cause != nil {
 				err = cause
 			}
 			return err
@@ -161,8 +158,9 @@ func validator(h http.Header) string {
 }
 
 // finish checks the file that was fetched, and puts it in its place, unpacked. What is not the symbols of m is thrown away.
-func (p *part) finish(m breakpad.Module, most int64) error {
-	err := p.unpack(m, most)
+func (s *Server) finish(p *part, m breakpad.Module) error {
+	n, err := p.unpack(m, min(s.maxSize, s.left.Load()))
+	s.left.Add(-n)
 	name := p.file.Name()
 	p.file.Close()
 	p.file = nil
@@ -171,40 +169,44 @@ func (p *part) finish(m breakpad.Module, most int64) error {
 	return err
 }
 
-func (p *part) unpack(m breakpad.Module, most int64) error {
+// unpack returns how many bytes it has written, at most most.
+func (p *part) unpack(m breakpad.Module, most int64) (n int64, err error) {
+	sent, err := p.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
-		return err
+		return 0, err
 	}
 	var in io.Reader = bufio.NewReaderSize(p.file, 64<<10)
 	if head, _ := in.(*bufio.Reader).Peek(2); p.Gzip || string(head) == "\x1f\x8b" { // some stores have compressed files, and do not say so
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("the answer is not compressed as it says: %w", err)
+			return 0, fmt.Errorf("the answer is not compressed as it says: %w", err)
 		}
-		in = z
+		in, most = z, min(most, freeSize+maxRatio*sent)
 	}
 	text := bufio.NewReaderSize(in, 64<<10)
 	line, err := text.ReadSlice('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: %w", breakpad.ErrNoModule, err)
+		return 0, fmt.Errorf("%w: %w", breakpad.ErrNoModule, err)
 	}
 	record, err := breakpad.ParseRecord([]byte(strings.TrimRight(string(line), "\r\n")))
 	got, ok := record.(breakpad.Module)
 	if err != nil || !ok {
-		return breakpad.ErrNoModule
+		return 0, breakpad.ErrNoModule
 	}
 	if got.ID != m.ID {
-		return fmt.Errorf("the server sends the symbols of %.100s %.100s", got.Name, got.ID)
+		return 0, fmt.Errorf("the server sends the symbols of %.100s %.100s", got.Name, got.ID)
 	}
 	out, err := os.CreateTemp(filepath.Dir(p.path), ".unpacked-*")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = out.Write(line)
 	if err == nil {
-		var n int64
 		if n, err = io.Copy(out, io.LimitReader(text, most)); err == nil && n == most {
-			err = errLarge
+			err = fmt.Errorf("%w: it has %d bytes as it is sent, and becomes more than %d; if you trust it, have it in a folder, as NAME/IDENTIFIER/NAME.sym, and name that by --symbols", errLarge, sent, most)
 		}
 	}
 	if err = errors.Join(err, out.Close()); err == nil {
@@ -213,5 +215,5 @@ func (p *part) unpack(m breakpad.Module, most int64) error {
 	if err != nil {
 		os.Remove(out.Name())
 	}
-	return err
+	return n, err
 }

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,16 +20,27 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
 const (
 	maxSize     = 4 << 30          // bytes of a file, as it is sent and unpacked
+	maxRun      = 8 << 30          // bytes of all files of one run, as they are sent and unpacked
 	maxAtOnce   = 6                // requests
 	maxFailures = 3                // in a row, until a server is left alone
 	attempts    = 3                // at one file, if the connection breaks
-	idle        = 30 * time.Second // without a byte
+	headerTime  = 30 * time.Second // until an answer begins
 	remember    = time.Hour        // that a server has no such file
+	// maxTime is for all files of one run. What was fetched in part is fetched on by the next one.
+	maxTime = time.Hour
+	// A compressed file may become freeSize bytes, and maxRatio bytes for each that was sent. Those of large programs
+	// become ten times as large.
+	freeSize = 16 << 20
+	maxRatio = 32
 )
+
+// pace is what a server must keep to for each file. Several are fetched at once, perhaps over one slow line.
+var pace = webclient.Pace{Least: 16 << 10, Span: 30 * time.Second}
 
 // Server is one server. Many goroutines may use it at once.
 type Server struct {
@@ -39,21 +49,24 @@ type Server struct {
 	client *http.Client
 
 	maxSize int64
+	left    atomic.Int64  // of maxRun
 	pause   time.Duration // before another attempt
-	idle    time.Duration
+	pace    webclient.Pace
+	end     time.Time    // of all that is fetched; set by the first request
+	begin   sync.Once    // makes room, and sets end
 	failed  atomic.Int32 // requests in a row
 	// answers says that the server has answered something else than that it forbids a file; forbidden counts those.
 	answers   atomic.Bool
 	forbidden atomic.Int32
-	room      sync.Once // is made before the first request
 
 	mu    sync.Mutex
 	asked map[string]*sync.Once // by the path in the store
 	errs  []error
 }
 
-// New returns the server at an address: https, or http if it is named. Files are kept below cache.
-func New(address, cache string) (*Server, error) {
+// New returns the server at an address: https, or http if it is named. Files are kept below cache. It may redirect to others, which
+// the user has named as well.
+func New(address, cache string, others ...string) (*Server, error) {
 	base, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("not an address of a server")
@@ -64,26 +77,10 @@ func New(address, cache string) (*Server, error) {
 	name := *base
 	name.User = nil
 	sum := sha256.Sum256([]byte(strings.TrimSuffix(name.String(), "/")))
-	s := &Server{base: base, dir: filepath.Join(cache, fmt.Sprintf("%x", sum[:12])), maxSize: maxSize, pause: time.Second, idle: idle, asked: map[string]*sync.Once{}}
-	s.client = &http.Client{
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ResponseHeaderTimeout: idle,
-			MaxConnsPerHost:       maxAtOnce,
-			DisableCompression:    true, // parts of a compressed answer are kept as they are
-			ForceAttemptHTTP2:     true,
-		},
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			switch {
-			case len(via) >= 5:
-				return errors.New("more than 5 redirections")
-			case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || base.Scheme != "http"):
-				return fmt.Errorf("it leads to %s, which is not https", r.URL.Scheme)
-			}
-			return nil
-		},
+	s := &Server{base: base, dir: filepath.Join(cache, fmt.Sprintf("%x", sum[:12])), maxSize: maxSize, pause: time.Second, pace: pace, asked: map[string]*sync.Once{}}
+	s.left.Store(maxRun)
+	if s.client, err = webclient.New(append(others, address), webclient.Options{HeaderTime: headerTime, AtOnce: maxAtOnce}); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -180,7 +177,13 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	s.room.Do(func() { makeRoom(filepath.Dir(s.dir), maxKept) })
+	s.begin.Do(func() {
+		makeRoom(filepath.Dir(s.dir), maxKept)
+		s.end = time.Now().Add(maxTime)
+	})
+	outer := ctx
+	ctx, cancel := context.WithDeadlineCause(ctx, s.end, errTime)
+	defer cancel()
 	p, err := claimPart(file)
 	if err != nil {
 		return err
@@ -197,7 +200,7 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 		case err == nil:
 			s.failed.Store(0)
 			s.answers.Store(true)
-			return p.finish(m, s.maxSize)
+			return s.finish(p, m)
 		case errors.As(err, &status) && status.none():
 			s.failed.Store(0)
 			if status != http.StatusForbidden {
@@ -206,9 +209,15 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 				return nil // it may want a key, and is asked again
 			}
 			return os.WriteFile(none, nil, 0o600)
+		case outer.Err() != nil:
+			return outer.Err()
 		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, errLarge) || errors.As(err, &status) && status < 500 || n >= attempts:
+			s.failed.Store(maxFailures) // the others would fail, too
+			return errTime
+		case errors.Is(err, errFull):
+			s.failed.Store(maxFailures)
+			return err
+		case errors.Is(err, errLarge) || errors.As(err, new(*webclient.SlowError)) || errors.Is(err, webclient.ErrElsewhere) || errors.As(err, &status) && status < 500 || n >= attempts:
 			s.failed.Add(1)
 			return err
 		}
@@ -232,4 +241,8 @@ func (e statusError) none() bool {
 	return e == http.StatusNotFound || e == http.StatusForbidden || e == http.StatusGone
 }
 
-var errLarge = errors.New("the file is too large")
+var (
+	errLarge = errors.New("the file is too large")
+	errFull  = fmt.Errorf("it has sent more than %d MiB: run it again for the rest", maxRun>>20)
+	errTime  = fmt.Errorf("it took more than %v: the next run goes on with what was fetched in part", maxTime)
+)

@@ -259,9 +259,9 @@ func TestHostile(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(int64(1)<<40))
 			w.Write(content)
 		},
-		"is too large\n":   func(w http.ResponseWriter, r *http.Request) { w.Write(zipped(append(content, make([]byte, 2<<20)...))) },
-		"500 Internal":     func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) },
-		"418 I'm a teapot": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(418) },
+		"is too large: it has ": func(w http.ResponseWriter, r *http.Request) { w.Write(zipped(append(content, make([]byte, 2<<20)...))) },
+		"500 Internal":          func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) },
+		"418 I'm a teapot":      func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(418) },
 		"not asked for": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			w.Write(content)
@@ -275,7 +275,7 @@ func TestHostile(t *testing.T) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		},
 		"which is not https": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inside.URL, http.StatusFound) },
-		"no byte for": func(w http.ResponseWriter, r *http.Request) {
+		"too slow": func(w http.ResponseWriter, r *http.Request) {
 			w.Write(content[:100])
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
@@ -290,7 +290,7 @@ func TestHostile(t *testing.T) {
 		if want == "which is not https" {
 			s.client.Transport = web.Client().Transport
 		}
-		s.maxSize, s.idle = 1<<20, 200*time.Millisecond
+		s.maxSize, s.pace.Span = 1<<20, 200*time.Millisecond
 		if text, errs := fetch(t, s); text != nil || !strings.Contains(errs, want) {
 			t.Errorf("%d bytes, %s, want %q", len(text), errs, want)
 		}

@@ -17,8 +17,8 @@ import (
 type symbols struct{ *symbolserver.Server }
 
 // Symbols implements [command.PluginHost].
-func (Host) Symbols(address, cache string) (command.SymbolServer, error) {
-	s, err := symbolserver.New(address, cache)
+func (Host) Symbols(address, cache string, others ...string) (command.SymbolServer, error) {
+	s, err := symbolserver.New(address, cache, others...)
 	return symbols{s}, err
 }
 

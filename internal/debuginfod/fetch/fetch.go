@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,17 +18,21 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
+	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
 const (
 	maxSize    = 4 << 30   // bytes of a file, unless the user says otherwise
 	leastBytes = 100 << 10 // that a server must send in each span of the timeout
 	maxAtOnce  = 4         // files
-	maxHops    = 20        // redirections
+	maxRun     = 16 << 30  // bytes of all files of one call of All
+	maxFailed  = 6         // answers in a row that are of no use, until a server is left alone
 )
 
 // Progress is told of what is fetched, by many goroutines at once.
@@ -44,11 +49,16 @@ type Client struct {
 	headers http.Header
 	pause   time.Duration // before another attempt
 	maxSize int64
+	maxRun  int64
+	left    atomic.Int64 // of maxRun
+
+	mu     sync.Mutex
+	failed map[string]int // answers in a row, by the server
 }
 
 // New returns a client of the servers in the environment.
 func New(c debuginfod.Config) (*Client, error) {
-	x := &Client{Config: c, pause: time.Second, maxSize: maxSize}
+	x := &Client{Config: c, pause: time.Second, maxSize: maxSize, maxRun: maxRun, failed: map[string]int{}}
 	if c.MaxSize > 0 {
 		x.maxSize = c.MaxSize
 	}
@@ -56,21 +66,8 @@ func New(c debuginfod.Config) (*Client, error) {
 	if x.headers, err = readHeaders(c.Headers); err != nil {
 		return nil, fmt.Errorf("DEBUGINFOD_HEADERS_FILE: %w", err)
 	}
-	x.client = &http.Client{
-		Transport: &http.Transport{
-			Proxy:              http.ProxyFromEnvironment,
-			DisableCompression: true, // what is fetched is what is kept
-			ForceAttemptHTTP2:  true,
-		},
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			switch {
-			case len(via) > maxHops:
-				return fmt.Errorf("more than %d redirections", maxHops)
-			case r.URL.Scheme != "https" && r.URL.Scheme != "http":
-				return fmt.Errorf("it leads to %s:, which is neither https nor http", r.URL.Scheme)
-			}
-			return nil
-		},
+	if x.client, err = webclient.New(c.URLs, webclient.Options{}); err != nil {
+		return nil, err
 	}
 	return x, x.Prepare()
 }
@@ -84,7 +81,7 @@ func readHeaders(path string) (http.Header, error) {
 	if path == "" {
 		return list, nil
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +106,13 @@ func readHeaders(path string) (http.Header, error) {
 // All fetches the debug files of build IDs that the cache does not have, several at once. The errors say what has failed; that no
 // server has a file is no error.
 func (c *Client) All(ctx context.Context, buildIDs []string, progress Progress) []error {
+	outer := ctx
+	if c.TotalTime > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeoutCause(ctx, c.TotalTime, fmt.Errorf("not all debug files are there after %v: run it again for the rest, or set DEBUGINFOD_MAXTIME", c.TotalTime))
+		defer cancel()
+	}
+	c.left.Store(c.maxRun)
 	var mu sync.Mutex
 	var errs []error
 	var all sync.WaitGroup
@@ -125,6 +129,9 @@ func (c *Client) All(ctx context.Context, buildIDs []string, progress Progress) 
 		})
 	}
 	all.Wait()
+	if ctx.Err() != nil && outer.Err() == nil {
+		errs = append(errs, context.Cause(ctx))
+	}
 	return errs
 }
 
@@ -142,11 +149,16 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 	if c.Find(id) != "" || c.Missed(id) {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(c.Path(id)), 0o700); err != nil {
+	root, err := os.OpenRoot(c.Dir) // no link leads out of it
+	if err != nil {
 		return err
 	}
-	servers := slices.Clone(c.URLs)
-	none := len(servers)
+	defer root.Close()
+	if err := root.MkdirAll(id, 0o700); err != nil {
+		return err
+	}
+	servers := c.inUse()
+	none := len(c.URLs)
 	var errs []error
 	for attempt := 0; len(servers) > 0; {
 		a := c.first(ctx, servers, id)
@@ -170,7 +182,10 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 			}
 			continue
 		}
-		err := c.store(a, id, progress)
+		err := c.store(root, a, id, progress)
+		if ctx.Err() == nil {
+			c.judge(a.server, err)
+		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -184,27 +199,49 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 	return errors.Join(errs...)
 }
 
+// inUse returns the servers that are not left alone. The errors of other files say why those are.
+func (c *Client) inUse() (list []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, server := range c.URLs {
+		if c.failed[server] < maxFailed {
+			list = append(list, server)
+		}
+	}
+	return list
+}
+
+// judge notes what the answer of a server was worth.
+func (c *Client) judge(server string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed[server]++; err == nil || errors.Is(err, errNone) {
+		c.failed[server] = 0
+	}
+}
+
 // answer is what the first server has sent that has a file; or why none has.
 type answer struct {
 	server string
 	body   io.ReadCloser // nil if no server has the file
 	size   int64         // -1 if it is not known
 	time   time.Time     // the file's; zero if it is not known
-	watch  *watch
+	watch  *webclient.Watch
 	errs   []error
 }
 
 // first asks all servers at once, and returns the first answer that is a file. The others are given up.
 func (c *Client) first(ctx context.Context, servers []string, id string) answer {
 	results := make(chan answer, len(servers))
-	var watches []*watch
+	var watches []*webclient.Watch
 	for _, server := range servers {
-		w := newWatch(ctx, c.Timeout, c.MaxTime)
+		w := webclient.NewWatch(ctx)
+		w.Start(webclient.Pace{Least: leastBytes, Span: c.Timeout, SlowHint: " (see DEBUGINFOD_TIMEOUT)", Whole: c.MaxTime, WholeHint: " (DEBUGINFOD_MAXTIME)"})
 		watches = append(watches, w)
 		go func() {
 			a, err := c.ask(w, server, id)
 			if err != nil {
-				if cause := context.Cause(w.ctx); cause != nil && !errors.Is(err, errNone) {
+				if cause := context.Cause(w.Context); cause != nil && !errors.Is(err, errNone) {
 					err = cause
 				}
 				a = answer{errs: []error{fmt.Errorf("%s: %w", redacted(server), err)}}
@@ -217,13 +254,16 @@ func (c *Client) first(ctx context.Context, servers []string, id string) answer 
 	for i := range servers {
 		a := <-results
 		if a.body == nil {
-			a.watch.end()
+			if ctx.Err() == nil {
+				c.judge(a.server, errors.Join(a.errs...))
+			}
+			a.watch.End()
 			none.errs = append(none.errs, a.errs...)
 			continue
 		}
 		for _, w := range watches {
 			if w != a.watch {
-				w.end()
+				w.End()
 			}
 		}
 		go func() {
@@ -239,7 +279,7 @@ func (c *Client) first(ctx context.Context, servers []string, id string) answer 
 }
 
 // ask asks one server.
-func (c *Client) ask(w *watch, server, id string) (answer, error) {
+func (c *Client) ask(w *webclient.Watch, server, id string) (answer, error) {
 	where, err := url.Parse(server)
 	if err != nil {
 		return answer{}, errors.New("not the address of a server")
@@ -251,7 +291,7 @@ func (c *Client) ask(w *watch, server, id string) (answer, error) {
 	if where.Scheme != "https" && where.Scheme != "http" {
 		return answer{}, errors.New("want https://, http:// or file://")
 	}
-	r, err := http.NewRequestWithContext(w.ctx, http.MethodGet, where.String(), nil)
+	r, err := http.NewRequestWithContext(w.Context, http.MethodGet, where.String(), nil)
 	if err != nil {
 		return answer{}, err
 	}
@@ -259,19 +299,12 @@ func (c *Client) ask(w *watch, server, id string) (answer, error) {
 	if host := r.Header.Get("Host"); host != "" {
 		r.Host = host
 	}
-	if r.Header.Get("User-Agent") == "" {
-		r.Header.Set("User-Agent", "sfwalk")
-	}
 	r.Header.Set("Accept-Encoding", "identity")
 	if c.MaxSize > 0 {
 		r.Header.Set("X-DEBUGINFOD-MAXSIZE", fmt.Sprint(c.MaxSize))
 	}
-	got, err := c.client.Do(r)
+	got, err := webclient.Do(c.client, r)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // without the address, which may have a password
-		}
 		return answer{}, err
 	}
 	switch got.StatusCode {
@@ -290,20 +323,22 @@ func (c *Client) ask(w *watch, server, id string) (answer, error) {
 }
 
 // store writes a file into the cache, if it is what was asked for.
-func (c *Client) store(a answer, id string, progress Progress) (err error) {
-	defer a.watch.end()
+func (c *Client) store(root *os.Root, a answer, id string, progress Progress) (err error) {
+	defer a.watch.End()
 	defer a.body.Close()
 	if a.size > c.maxSize {
 		return fmt.Errorf("the file has %d bytes, more than %d: %w", a.size, c.maxSize, errUseless)
 	}
-	out, err := os.CreateTemp(filepath.Dir(c.Path(id)), "debuginfo.*")
+	file := filepath.Join(id, filepath.Base(c.Path(id)))
+	name := fmt.Sprintf("%s.%016x", file, rand.Uint64())
+	out, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		out.Close()
 		if err != nil {
-			os.Remove(out.Name())
+			root.Remove(name)
 		}
 	}()
 	progress.Begin(a.size, redacted(a.server))
@@ -314,40 +349,42 @@ func (c *Client) store(a answer, id string, progress Progress) (err error) {
 		if n += int64(got); n > c.maxSize {
 			return fmt.Errorf("the file has more than %d bytes: %w", c.maxSize, errUseless)
 		}
+		if c.left.Add(-int64(got)) < 0 {
+			return fmt.Errorf("the servers have sent more than %d MiB: run it again for the rest: %w", c.maxRun>>20, errUseless)
+		}
 		if _, err := out.Write(buf[:got]); err != nil {
 			return err
 		}
-		a.watch.add(got)
+		a.watch.Add(got)
 		progress.Add(got)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if cause := context.Cause(a.watch.ctx); err != nil && cause != nil {
+		if cause := context.Cause(a.watch.Context); err != nil && cause != nil {
 			return cause
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := check(out.Name(), id); err != nil {
+	if err := check(out, n, id); err != nil {
 		return fmt.Errorf("%w: %w", err, errUseless)
 	}
 	if !a.time.IsZero() {
-		os.Chtimes(out.Name(), time.Now(), a.time)
+		root.Chtimes(name, time.Now(), a.time)
 	}
 	if err := errors.Join(out.Chmod(0o400), out.Close()); err != nil {
 		return err
 	}
-	return os.Rename(out.Name(), c.Path(id))
+	return root.Rename(name, file)
 }
 
-// check checks that a file is that of a build ID.
-func check(path, id string) error {
-	im, f, err := elfimage.OpenFile(path)
+// check checks that a file of size bytes is that of a build ID.
+func check(f *os.File, size int64, id string) error {
+	im, err := elfimage.Open(f, size)
 	if err != nil {
 		return fmt.Errorf("what the server sends is no debug file: %w", err)
 	}
-	defer f.Close()
 	if im.BuildID != id {
 		return fmt.Errorf("the server sends the file of build ID %q", im.BuildID)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
 type noProgress struct{}
@@ -84,6 +85,7 @@ func TestFetch(t *testing.T) {
 	fails := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	never := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	moved := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, good+r.URL.Path, http.StatusFound) })
+	t.Setenv(webclient.Variable, strings.TrimSuffix(good, "/x"))
 	folder := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(folder, "buildid", id), 0o700); err != nil {
 		t.Fatal(err)
