@@ -27,7 +27,7 @@ type files struct {
 	maps []procmaps.Mapping // the kernel's list; nil if the dump has none
 	own  target.Memory      // what the dump has
 
-	ofFile map[uint64][]target.Mapping // by where a mapping begins: it, and those of the same file behind it
+	regionsAt []minidump.Region // the system's list of the memory, ascending
 
 	private *Files // that no other target shares; nil if there is none
 
@@ -39,7 +39,7 @@ type files struct {
 const aFile = 1
 
 func newFiles(dump *minidump.File, a *arch.Arch, o Options) *files {
-	f := &files{dump: dump, arch: a, opts: o}
+	f := &files{dump: dump, arch: a, opts: o, regionsAt: byAddress(dump.Regions)}
 	if o.Files == nil {
 		f.private = new(Files)
 		f.opts.Files = f.private
@@ -52,12 +52,6 @@ func newFiles(dump *minidump.File, a *arch.Arch, o Options) *files {
 		for i := range f.maps {
 			if x := &f.maps[i]; x.Inode == 0 && strings.HasPrefix(x.Path, "/") {
 				x.Inode = aFile // the list of a core file has no numbers
-			}
-		}
-		f.ofFile = make(map[uint64][]target.Mapping, len(f.maps))
-		for _, of := range procmaps.Files(f.maps) {
-			for i, x := range of.Mappings {
-				f.ofFile[x.Lo] = of.Mappings[i:]
 			}
 		}
 	}
@@ -86,25 +80,21 @@ func (f *files) close() error {
 	return f.private.Close()
 }
 
-// modules makes the list of modules.
+// modules makes the list of modules. Of several that begin at one address, or in one mapping of no file, the first counts.
 func (f *files) modules() *target.Modules {
 	var list []*target.Module
-	for i := range f.dump.Modules {
-		m := &f.dump.Modules[i]
-		if m.Size == 0 || m.Base+m.Size < m.Base {
-			continue
-		}
-		open := func() (*elfimage.Image, error) { return f.open(m, i == f.dump.Main()) }
-		mappings := f.mappings(m)
+	for _, p := range f.parts() {
+		m, main := &f.dump.Modules[p.index], p.index == f.dump.Main()
+		open := func() (*elfimage.Image, error) { return f.open(m, main) }
 		var made *target.Module
-		if len(mappings) > 0 {
-			made = target.NewModule(m.Name, mappings, open)
+		if len(p.mappings) > 0 {
+			made = target.NewModule(m.Name, p.mappings, open)
 		} else {
-			made = target.NewWhole(m.Name, f.regions(m), open)
+			made = target.NewWhole(m.Name, f.regions(m.Base, p.end), open)
 		}
 		made.Identity = &target.Identity{Base: m.Base, DebugFile: base(m.DebugFile()), DebugID: m.DebugID(f.dump), BuildID: f.buildID(m)}
 		if f.dump.System.Known && f.dump.System.OS.IsWindows() {
-			made.OpenPE = func() (*peimage.Image, error) { return f.openPE(m, i == f.dump.Main()) }
+			made.OpenPE = func() (*peimage.Image, error) { return f.openPE(m, main) }
 		}
 		list = append(list, made)
 	}
@@ -117,34 +107,6 @@ func (f *files) buildID(m *minidump.Module) string {
 		return m.CodeID(f.dump)
 	}
 	return ""
-}
-
-// mappings returns where the kernel has mapped the file of m; none if the dump does not say. The file is the one that is mapped at
-// m.Base: names differ where links are, and some writers (LLDB) do not know how large a module is.
-func (f *files) mappings(m *minidump.Module) (list []target.Mapping) {
-	at := slices.IndexFunc(f.maps, func(x procmaps.Mapping) bool { return x.Lo <= m.Base && m.Base < x.Hi })
-	if at < 0 || f.maps[at].Path == "" {
-		return nil
-	}
-	if list = f.ofFile[f.maps[at].Lo]; list != nil {
-		return list
-	}
-	return []target.Mapping{f.maps[at].Target()}
-}
-
-// regions returns the parts of m as the system describes its memory: the whole of m if the dump does not say.
-func (f *files) regions(m *minidump.Module) (list []target.Mapping) {
-	at, end := m.Base, m.Base+m.Size
-	for i := range f.dump.Regions {
-		if r := &f.dump.Regions[i]; r.Lo == at && r.Size > 0 && r.Size <= end-at {
-			list = append(list, target.Mapping{Lo: r.Lo, Hi: r.Lo + r.Size, Offset: r.Lo - m.Base, Exec: r.Executable()})
-			at += r.Size
-		}
-	}
-	if at != end {
-		return []target.Mapping{{Lo: m.Base, Hi: end, Exec: true}}
-	}
-	return list
 }
 
 // code returns the executable memory that belongs to no module.
