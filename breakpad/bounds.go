@@ -82,7 +82,7 @@ func (f *File) ParamSize(addr uint64) (size uint64, ok bool) {
 		if !ok {
 			return nil, nil
 		}
-		return recordAt(f, p.offset, func(r *Func) bool { return r.Address == p.Address && r.Size == p.Size })
+		return recordAt(f, t, p.offset, func(r *Func) bool { return r.Address == p.Address && r.Size == p.Size })
 	})
 	if fn != nil && err == nil {
 		return fn.ParamSize, true

@@ -39,8 +39,11 @@ type tables struct {
 	sum                Sum    // of the file's content
 	kept               *pages // they are those of an index, and may not be those of the file; nil if they were made
 
-	located recent[[]Location]
-	ruled   recent[*Rules]
+	located   recent[[]Location]
+	ruled     recent[*Rules]
+	functions recent[*indexedFunc] // by offset, as those below
+	cfis      recent[*indexedCFI]
+	records   recent[parsed]
 }
 
 // maxWarnings bounds Warnings and Infos.

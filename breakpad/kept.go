@@ -61,8 +61,8 @@ func (f *File) Sum() Sum { return f.tables.Load().sum }
 // A kept index is a head, between its length (8 bytes) and its CRC-32C, and the tables in the order of [tables.each]. The head has a CRC-32C
 // of each page of the tables, so that a look-up reads and checks a few pages alone. All numbers are little endian.
 const (
-	indexMagic  = "sfwalk symbol index 1\n"
-	placeSize   = 32 // address, size, offset, outer, padding
+	indexMagic  = "sfwalk symbol index 2\n"
+	placeSize   = 32 // address, size, offset, outer, far
 	pointSize   = 16 // key, offset
 	pageSize    = 16 << 10
 	maxHead     = 1 << 24
@@ -114,7 +114,8 @@ func (f *File) AppendIndex(b []byte) []byte {
 			data = binary.LittleEndian.AppendUint64(data, p.Address)
 			data = binary.LittleEndian.AppendUint64(data, p.Size)
 			data = binary.LittleEndian.AppendUint64(data, uint64(p.offset))
-			data = binary.LittleEndian.AppendUint64(data, uint64(p.outer))
+			data = binary.LittleEndian.AppendUint32(data, p.outer)
+			data = binary.LittleEndian.AppendUint32(data, p.far)
 		}
 	}
 	for _, l := range pointed {
@@ -145,7 +146,9 @@ func (t *tables) each() ([4]*ranges, [3]*points) {
 
 func (k *keptTable) place(i int) place {
 	b := k.pages.entry(k.begin+int64(i)*placeSize, placeSize)
-	return place{Range{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}, keptOffset(b[16:]), binary.LittleEndian.Uint32(b[24:])}
+	return place{
+		Range{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}, keptOffset(b[16:]), binary.LittleEndian.Uint32(b[24:]), binary.LittleEndian.Uint32(b[28:]),
+	}
 }
 
 func (k *keptTable) point(i int) point {

@@ -16,6 +16,9 @@ type Program struct {
 // some thirty.
 const maxProgram = 512
 
+// maxRules bounds the operands and operators of all rules that a program gives.
+const maxRules = 8 * maxProgram
+
 var errLongProgram = fmt.Errorf("more than %d operands and operators", maxProgram)
 
 // ParseProgram compiles a program: "$T0 $ebp = $eip $T0 4 + ^ = …". An operand that is left over is an error, as in Breakpad's
@@ -148,6 +151,7 @@ func (p *Program) Aligns() bool {
 // not in vars. A register's last dereference stays the last operation, so that [Expr.Saved] tells where it is saved.
 func (p *Program) Rules(vars map[string]Expr) ([]Rule, error) {
 	now := make(map[string]Expr, len(vars)+len(p.assignments))
+	all := 0
 	for name, e := range vars {
 		now[name] = e
 	}
@@ -163,6 +167,9 @@ func (p *Program) Rules(vars map[string]Expr) ([]Rule, error) {
 			if len(ops) > maxProgram {
 				return nil, fmt.Errorf("%s: %w", a.Register, errLongProgram)
 			}
+		}
+		if all += len(ops); all > maxRules {
+			return nil, fmt.Errorf("more than %d operands and operators in all rules", maxRules)
 		}
 		if _, again := now[a.Register]; !again {
 			order = append(order, a.Register)

@@ -3,10 +3,12 @@ package breakpad
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
@@ -144,5 +146,24 @@ func FuzzProgram(f *testing.F) {
 				r.Expr.Linear()
 			}
 		})
+	})
+}
+
+// TestRulesOfProgram: variables that stand for long expressions do not add up to rules without bound.
+func TestRulesOfProgram(t *testing.T) {
+	text := "$a " + strings.Repeat("$ebp ", 200) + strings.Repeat("+ ", 199) + "= "
+	for i := range 30 {
+		text += fmt.Sprintf("$b%d $a = ", i)
+	}
+	p, err := ParseProgram(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds.Hold(t, 32*maxRules*int(unsafe.Sizeof(operation{})), func() {
+		for range 8 {
+			if _, err := p.Rules(nil); err == nil || !strings.Contains(err.Error(), "in all rules") {
+				t.Error(err)
+			}
+		}
 	})
 }

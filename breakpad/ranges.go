@@ -14,11 +14,13 @@ type place struct {
 	// outer is 1 + the index of the next place to look at if this one does not hold an address behind it: of
 	// the last place before that goes on beyond this one's end; 0 if there is none.
 	outer uint32
+	// far is 1 + the index of a place that is further out on the same way; 0 if there is none. Of places that lie n deep in each other, it
+	// takes (log n)² steps to find one.
+	far uint32
 }
 
 // ranges are places, sorted by [sortPlaces]: by address, then the larger before the smaller. No two are equal: the
-// first in the file stays. They are
-// in a list, or as an index file has them.
+// first in the file stays. They are in a list, or as an index file has them.
 type ranges struct {
 	list []place
 	kept keptTable
@@ -70,8 +72,9 @@ func joinRanges(blocks []block, of func(*block) *places) ranges {
 		for len(open) > 0 && all[open[len(open)-1]].last() <= all[i].last() {
 			open = open[:len(open)-1]
 		}
-		if len(open) > 0 {
-			all[i].outer = open[len(open)-1] + 1
+		if n := len(open); n > 0 {
+			all[i].outer = open[n-1] + 1
+			all[i].far = open[farther(n)] + 1
 		}
 		open = append(open, uint32(i))
 	}
@@ -86,13 +89,9 @@ func sortPlaces(list places) places {
 	return slices.CompactFunc(list, func(a, b place) bool { return a.Range == b.Range })
 }
 
-// last returns the last address of p. A range that would go on beyond the last address ends there.
-func (p *place) last() uint64 {
-	if last := p.Address + p.Size - 1; last >= p.Address {
-		return last
-	}
-	return math.MaxUint64
-}
+// farther returns the depth of the place that one at depth n > 0 leads to, beside that at n-1: n without its lowest bits up to
+// the first that is set. So a few such steps come to any depth.
+func farther(n int) int { return n & (n - 1) }
 
 // find returns the place that holds addr; of several, the one that begins last, which is the innermost.
 func (r *ranges) find(addr uint64) (p place, ok bool) {
@@ -101,10 +100,15 @@ func (r *ranges) find(addr uint64) (p place, ok bool) {
 		if addr >= p.Address && addr <= p.last() {
 			return p, true
 		}
-		if int64(p.outer) >= int64(i) {
+		if int64(p.outer) >= int64(i) || p.far > p.outer {
 			return place{}, false // of an index that lies
 		}
 		i = int(p.outer)
+		if p.far > 0 {
+			if far := r.at(int(p.far) - 1); far.last() < addr { // so are those between
+				i = int(p.far)
+			}
+		}
 	}
 	return place{}, false
 }

@@ -94,6 +94,9 @@ func compile(tokens []string) (Expr, error) {
 	}
 	var e Expr
 	depth := 0
+	if len(tokens) > maxProgram {
+		return Expr{}, errLongProgram
+	}
 	for _, token := range tokens {
 		op, needs, err := parseToken(token)
 		if err != nil {

@@ -1,6 +1,8 @@
 package logical
 
 import (
+	"unsafe"
+
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -32,10 +34,10 @@ func (c *Code) entry() uint64 {
 // the PC: one that was interrupted at that address, and one whose call ends with that byte.
 type codeKey struct{ pc, block uint64 }
 
-// Bounds on View.codes: its entries, and the bytes of their text.
+// Bounds on View.codes: its entries, and the bytes that these take with their text.
 const (
 	maxCodes    = 1 << 14
-	maxCodeText = 16 << 20
+	maxCodeSize = 16 << 20
 )
 
 // Code describes the code of a physical frame.
@@ -51,16 +53,17 @@ func (v *View) at(key codeKey) *Code {
 		if v.symbols != nil {
 			c.At = v.symbols.Locate(v.modules, key.block)
 		}
-		texts := 0
+		size := 0
 		for i := range c.At {
-			texts += len(c.At[i].Function) + len(c.At[i].File) + len(c.At[i].Dir)
+			size += len(c.At[i].Function) + len(c.At[i].File) + len(c.At[i].Dir)
 			if m := c.At[i].Module; m != nil {
-				texts += len(m.Path)
+				size += len(m.Path)
 			}
 		}
-		if v.texts += 2 * texts; len(v.codes) == maxCodes || v.texts > maxCodeText { // once as names, once as printed
+		size = 2*size + 2*len(c.At)*int(unsafe.Sizeof(c.At[0])) // once as names, once as printed
+		if v.size += size; len(v.codes) == maxCodes || v.size > maxCodeSize {
 			clear(v.codes)
-			v.texts = 2 * texts
+			v.size = size
 		}
 		v.codes[key] = c
 	}

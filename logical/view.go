@@ -22,7 +22,7 @@ type View struct {
 	Name func(f *frame.Frame, known bool) (Name, bool)
 
 	codes map[codeKey]*Code
-	texts int // bytes of names in codes
+	size  int // bytes that codes take
 	last  struct {
 		key  codeKey
 		code *Code

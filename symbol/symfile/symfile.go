@@ -6,6 +6,7 @@ package symfile
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -30,6 +31,8 @@ func (s Store) Open(m *target.Module) (symbol.Table, error) {
 type table struct {
 	symbols *symbolstore.Symbols
 
+	deeper atomic.Bool // the user is told that calls are inlined too deep
+
 	mu     sync.Mutex
 	failed []error // of look-ups, the first few
 }
@@ -41,15 +44,14 @@ const maxFailed = 8
 func (t *table) Locate(pc uint64) []symbol.Location {
 	found, err := t.symbols.Locate(pc - t.symbols.Base)
 	if err != nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if len(t.failed) < maxFailed {
-			t.failed = append(t.failed, fmt.Errorf("symbols %s: %w", t.symbols.Path, err))
-		}
+		t.fail(err)
 		return nil
 	}
 	chain := make([]symbol.Location, len(found))
 	for i, l := range found {
+		if l.Deeper && t.deeper.CompareAndSwap(false, true) {
+			t.fail(fmt.Errorf("at %#x, calls are inlined more than %d deep: those are left out", pc-t.symbols.Base, len(found)-1-i))
+		}
 		start := l.Code.Address + t.symbols.Base
 		chain[i] = symbol.Location{Function: l.Function, Start: start, Offset: pc - start, File: l.File, Line: l.Line, Inline: l.Inlined}
 		if l.Code.Size > 0 {
@@ -57,6 +59,15 @@ func (t *table) Locate(pc uint64) []symbol.Location {
 		}
 	}
 	return chain
+}
+
+// fail keeps what is wrong with a look-up, if it is one of the first few.
+func (t *table) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.failed) < maxFailed {
+		t.failed = append(t.failed, fmt.Errorf("symbols %s: %w", t.symbols.Path, err))
+	}
 }
 
 // Warnings implements [symbol.Table].

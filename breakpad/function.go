@@ -1,0 +1,209 @@
+package breakpad
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+)
+
+// Function is a Func with the records that belong to it.
+type Function struct {
+	Func
+	Lines   []Line   // in the order of the file
+	Inlines []Inline // in the order of the file
+	// Warnings are the first 16 malformed lines among them.
+	Warnings []error
+}
+
+// Func returns the function that holds addr, with its lines and inlined calls; nil if there is none. Of functions
+// that overlap, the one that begins last counts; of equal ones, the first in the file. Others may get the same function: it is to
+// be read only.
+func (f *File) Func(addr uint64) (*Function, error) {
+	return checked(f, func(t *tables) (*Function, error) {
+		fn, err := f.funcOf(t, addr)
+		if fn == nil {
+			return nil, err
+		}
+		return &fn.Function, err
+	})
+}
+
+// indexedFunc is a function, and where its records are by address.
+type indexedFunc struct {
+	Function
+	err    error // why there is none
+	lines  cover
+	calls  []inlinedAt // all inlined calls, each as often as it has ranges
+	depths []cover     // by their depth, calls
+	deeper cover       // those that are too deep, outer before inner
+	beyond []inlinedAt // of deeper
+}
+
+// inlinedAt is an inlined call, and a part of its code.
+type inlinedAt struct {
+	*Inline
+	code Range
+}
+
+// maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
+const maxInlined = 256
+
+// funcOf returns the function that holds addr, nil if there is none. It is parsed once, as long as not too many others are.
+func (f *File) funcOf(t *tables, addr uint64) (*indexedFunc, error) {
+	p, ok := t.funcs.find(addr)
+	if !ok {
+		return nil, nil
+	}
+	fn, ok := t.functions.get(uint64(p.offset))
+	if !ok {
+		fn = f.parseFunc(p)
+		t.functions.put(uint64(p.offset), fn, fn.size(), maxParsed)
+	}
+	if fn.err != nil {
+		return nil, fn.err
+	}
+	return fn, nil
+}
+
+func (f *File) parseFunc(p place) *indexedFunc {
+	fn := new(indexedFunc)
+	fn.err = f.from(p.offset, func(line []byte) (more bool, err error) {
+		switch kindOf(line) {
+		case kindFunc, kindPublic, kindCFIInit, kindCFI, kindWin:
+			if fn.Size != 0 {
+				return false, nil
+			}
+		case kindFile, kindOrigin:
+			return true, nil
+		}
+		record, err := ParseRecord(line)
+		if fn.Size != 0 && err != nil {
+			if len(fn.Warnings) < maxWarnings {
+				fn.Warnings = append(fn.Warnings, fmt.Errorf("%s: %w", fn.Name, err))
+			}
+			return true, nil
+		}
+		switch record := record.(type) {
+		case Func:
+			fn.Func = record
+		case Line:
+			fn.Lines = append(fn.Lines, record)
+		case Inline:
+			fn.Inlines = append(fn.Inlines, record)
+		}
+		return true, err
+	})
+	if fn.err == nil && (fn.Size == 0 || fn.Address != p.Address || fn.Size != p.Size) {
+		fn.err = errChanged
+	}
+	if fn.err != nil {
+		return &indexedFunc{err: fn.err}
+	}
+	fn.index()
+	return fn
+}
+
+// index finds out which records have which addresses.
+func (fn *indexedFunc) index() {
+	fn.lines = coverOf(len(fn.Lines), func(i int) Range { return Range{fn.Lines[i].Address, fn.Lines[i].Size} })
+	var depths [][]inlinedAt
+	for i := range fn.Inlines {
+		in := &fn.Inlines[i]
+		for _, r := range in.Ranges {
+			at := inlinedAt{in, r}
+			if in.Depth >= maxInlined {
+				fn.beyond = append(fn.beyond, at)
+				continue
+			}
+			for in.Depth >= len(depths) {
+				depths = append(depths, nil)
+			}
+			depths[in.Depth] = append(depths[in.Depth], at)
+		}
+	}
+	for _, calls := range depths {
+		begin := len(fn.calls)
+		fn.calls = append(fn.calls, calls...)
+		c := coverOf(len(calls), func(i int) Range { return calls[i].code })
+		for i := range c {
+			c[i].index += begin
+		}
+		fn.depths = append(fn.depths, c)
+	}
+	slices.SortStableFunc(fn.beyond, func(a, b inlinedAt) int { return a.Depth - b.Depth })
+	fn.deeper = coverOf(len(fn.beyond), func(i int) Range { return fn.beyond[i].code })
+}
+
+// size returns the memory that fn takes, bytes.
+func (fn *indexedFunc) size() int {
+	n := int(unsafe.Sizeof(*fn)) + len(fn.Name) + cap(fn.Lines)*int(unsafe.Sizeof(Line{})) + cap(fn.Inlines)*int(unsafe.Sizeof(Inline{}))
+	n += cap(fn.lines)*int(unsafe.Sizeof(piece{})) + cap(fn.deeper)*int(unsafe.Sizeof(piece{}))
+	n += (cap(fn.calls) + cap(fn.beyond)) * int(unsafe.Sizeof(inlinedAt{}))
+	for _, c := range fn.depths {
+		n += int(unsafe.Sizeof(c)) + cap(c)*int(unsafe.Sizeof(piece{}))
+	}
+	for i := range fn.Inlines {
+		n += cap(fn.Inlines[i].Ranges) * int(unsafe.Sizeof(Range{}))
+	}
+	return n
+}
+
+func (f *File) locate(addr uint64) ([]Location, error) {
+	chain, err := checked(f, func(t *tables) (*[]Location, error) {
+		fn, err := f.funcOf(t, addr)
+		if fn == nil {
+			return nil, err
+		}
+		chain, err := f.chain(fn, addr)
+		return &chain, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if chain != nil {
+		return *chain, nil
+	}
+	public, err := f.Public(addr)
+	if public == nil || err != nil {
+		return nil, err
+	}
+	return []Location{{Function: public.Name, Code: Range{Address: public.Address}, Multiple: public.Multiple}}, nil
+}
+
+// chain returns the calls that were inlined at addr, innermost first, then the function.
+func (f *File) chain(fn *indexedFunc, addr uint64) ([]Location, error) {
+	file, line := -1, 0
+	var lineCode Range
+	if i := fn.lines.find(addr); i >= 0 {
+		l := &fn.Lines[i]
+		file, line, lineCode = l.File, l.Line, Range{l.Address, l.Size}
+	}
+	deeper := false
+	if i := fn.deeper.find(addr); i >= 0 {
+		deeper, file, line = true, fn.beyond[i].CallFile, fn.beyond[i].CallLine
+	}
+	var chain []Location
+	add := func(l Location) (err error) {
+		l.Line, l.LineCode, l.Deeper = line, lineCode, deeper
+		l.File, err = f.fileName(file)
+		chain, deeper = append(chain, l), false
+		return err
+	}
+	for _, c := range slices.Backward(fn.depths) {
+		i := c.find(addr)
+		if i < 0 {
+			continue
+		}
+		in := fn.calls[i]
+		name, err := f.originName(in.Origin)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(Location{Function: name, Inlined: true, Code: in.code}); err != nil {
+			return nil, err
+		}
+		file, line = in.CallFile, in.CallLine
+	}
+	err := add(Location{Function: fn.Name, Code: Range{fn.Address, fn.Size}, Multiple: fn.Multiple})
+	return chain, err
+}
