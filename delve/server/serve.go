@@ -18,6 +18,7 @@ import (
 	"github.com/go-delve/delve/service/rpc2"
 
 	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/internal/peer"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -113,8 +114,8 @@ func (s *server) accept() error {
 			}
 		}
 		if s.config.CheckLocalConnUser {
-			if err := sameUser(conn); err != nil {
-				warn("connection from %s is closed: %v", conn.RemoteAddr(), err)
+			if err := peer.SameUser(conn); err != nil { // a client controls the process
+				warn("connection from %s is closed: %v (--only-same-user)", conn.RemoteAddr(), err)
 				conn.Close()
 				continue
 			}

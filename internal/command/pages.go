@@ -30,7 +30,8 @@ type PageServer interface {
 
 // PageListener is where browsers come to.
 type PageListener interface {
-	Addr() net.Addr
+	// Address returns what a browser must open: it has a secret by which this user is known.
+	Address() string
 	// Serve shows them pages until ctx is done, or the listener is closed.
 	Serve(ctx context.Context, p Pages) error
 	Close() error
@@ -79,7 +80,7 @@ func (p *pageFlags) check() error {
 		if port == "0" {
 			port = "8080" // ssh wants to know it
 		}
-		return usageError{fmt.Errorf("--http %s: want an address of this machine alone, such as localhost:%s: the pages ask for no password (from another machine, ssh -L %s:localhost:%s reaches them)", p.listen, port, port, port)}
+		return usageError{fmt.Errorf("--http %s: want an address of this machine alone, such as localhost:%s: the pages are not encrypted (from another machine, ssh -L %s:localhost:%s reaches them)", p.listen, port, port, port)}
 	}
 	if host == "" {
 		p.listen = net.JoinHostPort("localhost", port)

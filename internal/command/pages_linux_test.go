@@ -25,6 +25,8 @@ type browsed struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	addr string // http://HOST:PORT
+	// token is what the printed address has, cookie what a browser has then.
+	token, cookie string
 }
 
 // browse records a process until the test ends, and shows it.
@@ -48,18 +50,42 @@ func browseCommand(t *testing.T, args ...string) *browsed {
 	b := &browsed{t: t, cmd: cmd}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	m := regexp.MustCompile(`^See (http://127\.0\.0\.1:\d+)/\n$`).FindStringSubmatch(line)
+	m := regexp.MustCompile(`^See (http://127\.0\.0\.1:\d+)/\?(token=\w{20,})\n$`).FindStringSubmatch(line)
 	if m == nil {
 		t.Fatalf("%q, %v", line, err)
 	}
-	b.addr = m[1]
+	b.addr, b.token = m[1], m[2]
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Get(b.addr + "/?" + b.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	cookies := answer.Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode || answer.Header.Get("Location") != "/" {
+		t.Fatalf("the printed address gives %v", answer.Header)
+	}
+	b.cookie = cookies[0].Name + "=" + cookies[0].Value
 	return b
+}
+
+// opened is the address of a page, as a browser without a cookie needs it.
+func (b *browsed) opened(path string) string {
+	if strings.Contains(path, "?") {
+		return b.addr + path + "&" + b.token
+	}
+	return b.addr + path + "?" + b.token
 }
 
 // get returns a page, and its status.
 func (b *browsed) get(path string, header ...string) (text string, status int) {
 	b.t.Helper()
-	r, err := http.NewRequest("GET", b.addr+path, nil)
+	return b.ask("GET", path, append([]string{"Cookie", b.cookie}, header...)...)
+}
+
+func (b *browsed) ask(method, path string, header ...string) (text string, status int) {
+	b.t.Helper()
+	r, err := http.NewRequest(method, b.addr+path, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -164,9 +190,12 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// Other sites reach nothing, neither by a name of their own for this machine nor by a link.
+// Other sites reach nothing, neither by a name of their own for this machine nor by a link; nor does who has no token. Nothing can be
+// changed, not even pprof's settings.
 func TestRecordPagesOfOthers(t *testing.T) {
 	canRecord(t)
+	settings := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", settings)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
 	b := browse(t, p.PID)
 	gdbtest.Await(t, "there are samples", func() bool { return b.samples() > 0 })
@@ -179,12 +208,49 @@ func TestRecordPagesOfOthers(t *testing.T) {
 		{"/top", []string{"Host", "evil.example" + port}, http.StatusForbidden},
 		{"/top", []string{"Host", "localhost" + port}, http.StatusOK},
 		{"/top", []string{"Host", "[::1]" + port}, http.StatusOK},
+		{"/top", []string{"Cookie", ""}, http.StatusForbidden},
+		{"/top", []string{"Cookie", b.cookie[:len(b.cookie)-1]}, http.StatusForbidden},
+		{"/top", []string{"Cookie", b.cookie + "x"}, http.StatusForbidden},
+		{"/top?token=x", []string{"Cookie", ""}, http.StatusForbidden},
+		{"/top?" + b.token, []string{"Cookie", "", "Host", "evil.example" + port}, http.StatusForbidden},
+		{"//evil.example/?" + b.token, nil, http.StatusNotFound},
 		{"/saveconfig?config=x", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
-		{"/top", []string{"Sec-Fetch-Site", "same-origin"}, http.StatusOK},
+		{"/saveconfig?config=x", []string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		{"/saveconfig?config=x", []string{"Origin", "http://evil.example"}, http.StatusForbidden},
+		{"/saveconfig?config=x", nil, http.StatusForbidden},
+		{"/deleteconfig?config=x", nil, http.StatusForbidden},
+		{"/top", []string{"Sec-Fetch-Site", "same-origin", "Origin", b.addr}, http.StatusOK},
 		{"/debug/pprof/", nil, http.StatusNotFound},
 	} {
-		if _, status := b.get(tt.path, tt.header...); status != tt.want {
-			t.Errorf("%s %q: %d, want %d", tt.path, tt.header, status, tt.want)
+		if text, status := b.get(tt.path, tt.header...); status != tt.want || status != http.StatusOK && len(text) > 200 {
+			t.Errorf("%s %q: %d, want %d: %s", tt.path, tt.header, status, tt.want, text)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "HEAD"} {
+		if _, status := b.ask(method, "/saveconfig?config=x", "Cookie", b.cookie); status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", method, status)
+		}
+	}
+	if list, err := os.ReadDir(settings); err != nil || len(list) > 0 {
+		t.Errorf("settings are written: %v, %v", list, err)
+	}
+}
+
+// Of this machine's users, the one who records has the pages, and the one who has become root by sudo.
+func TestRecordPagesOfOtherUsers(t *testing.T) {
+	canRecord(t)
+	gdbtest.NeedRoot(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	for _, sudo := range []string{"", "65534", "65533"} {
+		t.Setenv("SUDO_UID", sudo)
+		b := browse(t, p.PID)
+		gdbtest.Await(t, "there are samples", func() bool { return b.samples() > 0 })
+		port := b.addr[strings.LastIndexByte(b.addr, ':')+1:]
+		cmd := exec.Command(gdbtest.Tool(t, "bash"), "-c", `exec 3<>/dev/tcp/127.0.0.1/$0; printf 'GET /top HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n' "$1" >&3; cat <&3`, port, b.cookie)
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, _ := cmd.CombinedOutput()
+		if got := strings.Contains(string(out), "200 OK"); got != (sudo == "65534") || !got && strings.Contains(string(out), "HTTP") {
+			t.Errorf("SUDO_UID=%s: another user is told: %s", sudo, out)
 		}
 	}
 }
@@ -287,7 +353,7 @@ func TestRecordPagesInBrowser(t *testing.T) {
 	for path, want := range map[string]string{
 		"/flamegraph": `(?s)<div class="boxtext">one_fifth</div>|>one_fifth<`, "/graph": `<text[^>]*>one_fifth</text>`, "/top": `<td[^>]*>one_fifth</td>`, "/source?f=one_fifth": `WORK\(one_fifth, 19\)`,
 	} {
-		args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800", "--user-data-dir=" + t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", b.addr + path}
+		args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800", "--user-data-dir=" + t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", b.opened(path)}
 		out, err := exec.Command(chromium, args...).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -297,7 +363,7 @@ func TestRecordPagesInBrowser(t *testing.T) {
 		}
 		if shots := os.Getenv("SFWALK_SCREENSHOTS"); shots != "" { // for a person to look at
 			shot := filepath.Join(shots, regexp.MustCompile(`\W`).ReplaceAllString(path, "")+".png")
-			if out, err := exec.Command(chromium, append(args[:len(args)-2], "--screenshot="+shot, b.addr+path)...).CombinedOutput(); err != nil {
+			if out, err := exec.Command(chromium, append(args[:len(args)-2], "--screenshot="+shot, b.opened(path))...).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", path, err, out)
 			}
 		}

@@ -170,7 +170,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	if browsers == nil {
 		return nil
 	}
-	printable.Fprintf(cmd.OutOrStdout(), "See http://%s/\n", browsers.Addr())
+	printable.Fprintf(cmd.OutOrStdout(), "See %s\n", browsers.Address())
 	return browsers.Serve(cmd.Context(), shown.pages(cmd))
 }
 

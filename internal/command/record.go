@@ -56,7 +56,7 @@ flamegraph.pl, .json for speedscope, .firefox.json for profiler.firefox.com, .sv
 
 With --http, a browser sees the recording while it goes on, in pprof's own pages: graph, flame graph, functions with the most time,
 source, and instructions. Each page has the samples of the moment when it is loaded. --base FILE shows what has
-changed since an earlier profile. The pages stay until Ctrl-C. sfwalk becomes the program sfwalk-full for this.
+changed since an earlier profile. The pages stay until Ctrl-C. Only you can open them, by the address that is printed. sfwalk becomes the program sfwalk-full for this.
 
 With --wall, all threads are sampled 20 times a second, those that wait, too: it shows what a process waits for.
 Each thread is stopped for some ten microseconds, as attach does, read, and let go. That takes the right to trace the
@@ -264,7 +264,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	defer shown.symbols.Close()
 	served := make(chan error, 1)
 	if browsers != nil {
-		printable.Fprintf(cmd.OutOrStdout(), "See http://%s/\n", browsers.Addr())
+		printable.Fprintf(cmd.OutOrStdout(), "See %s\n", browsers.Address())
 		go func() { served <- browsers.Serve(cmd.Context(), shown.pages(cmd)) }()
 	}
 	ctx, cancel := cmd.Context(), context.CancelFunc(func() {})

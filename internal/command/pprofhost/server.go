@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/picture"
 )
@@ -30,12 +32,13 @@ var _ command.PageServer = Server{}
 
 // Listen implements [command.PageServer].
 func (Server) Listen(address, base string) (command.PageListener, error) {
-	l := &listener{}
+	l := &listener{token: newToken()}
 	if base != "" {
 		var err error
 		if l.base, err = readProfile(base); err != nil {
 			return nil, fmt.Errorf("--base: %w", err)
 		}
+		show(l.base)
 	}
 	var err error
 	if l.Listener, err = net.Listen("tcp", address); err != nil {
@@ -47,15 +50,24 @@ func (Server) Listen(address, base string) (command.PageListener, error) {
 // listener is where browsers come to.
 type listener struct {
 	net.Listener
-	base *profile.Profile // nil for none
+	base  *profile.Profile // nil for none
+	token token
 }
+
+// Address implements [command.PageListener].
+func (l *listener) Address() string { return l.token.address(l.Addr()) }
 
 // Serve implements [command.PageListener].
 func (l *listener) Serve(ctx context.Context, p command.Pages) error {
-	web := &http.Server{Handler: &server{pages: p, base: l.base}, ReadHeaderTimeout: 10 * time.Second}
+	web := &http.Server{
+		Handler:           l.token.check(&server{pages: p, base: l.base}),
+		ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0), // who connects chooses what it says
+	}
 	stop := context.AfterFunc(ctx, func() { web.Close() })
 	defer stop()
-	if err := web.Serve(l.Listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+	if err := web.Serve(&ours{Listener: l.Listener, warn: p.Warn}); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("--http: %w", err)
 	}
 	return nil
@@ -91,21 +103,8 @@ type server struct {
 	handlers map[string]http.Handler
 }
 
-// ServeHTTP implements [http.Handler]. A page of another site must not reach these, by a name of its own for this machine or by a link to what
-// changes pprof's settings.
+// ServeHTTP implements [http.Handler].
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		http.Error(w, "this server is known as localhost alone", http.StatusForbidden)
-		return
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
-		http.Error(w, "another page leads here: enter the address by hand", http.StatusForbidden)
-		return
-	}
 	handlers, err := s.current()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -116,7 +115,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	handler.ServeHTTP(w, r)
 }
 
@@ -139,6 +137,7 @@ func (s *server) current() (map[string]http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	show(p)
 	var handlers map[string]http.Handler
 	args := []string{"-http=localhost:0", "-no_browser", "-symbolize=none"}
 	if s.base != nil {
@@ -151,6 +150,9 @@ func (s *server) current() (map[string]http.Handler, error) {
 		UI:      ui{s.pages.Warn},
 		HTTPServer: func(a *driver.HTTPServerArgs) error {
 			handlers = a.Handlers
+			for _, path := range []string{"/saveconfig", "/deleteconfig"} { // they write pprof's settings
+				handlers[path] = http.HandlerFunc(noSettings)
+			}
 			return nil
 		},
 	})
@@ -159,6 +161,27 @@ func (s *server) current() (map[string]http.Handler, error) {
 	}
 	s.stacks, s.handlers = stacks, handlers
 	return handlers, nil
+}
+
+// show has all names of a profile be such that they can be shown: dot, which draws the graph, complains to the terminal.
+func show(p *profile.Profile) {
+	for _, f := range p.Function {
+		f.Name, f.SystemName, f.Filename = printable.Escape(f.Name), printable.Escape(f.SystemName), printable.Escape(f.Filename)
+	}
+	for _, m := range p.Mapping {
+		m.File, m.BuildID = printable.Escape(m.File), printable.Escape(m.BuildID)
+	}
+	for _, x := range p.Sample {
+		for _, values := range x.Label {
+			for i := range values {
+				values[i] = printable.Escape(values[i])
+			}
+		}
+	}
+}
+
+func noSettings(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "sfwalk does not write pprof's settings: keep the address of the page instead", http.StatusForbidden)
 }
 
 // waiting is the page while there is no sample.

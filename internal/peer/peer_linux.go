@@ -1,6 +1,4 @@
-//go:build linux && (amd64 || arm64)
-
-package server
+package peer
 
 import (
 	"encoding/binary"
@@ -15,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameUser returns an error if the kernel says that another user of this machine has made the
-// connection. A client controls the process.
-func sameUser(conn net.Conn) error {
+// SameUser returns an error if the kernel says that another user of this machine has made the
+// connection, who is not among those that may as well, or does not say who.
+func SameUser(conn net.Conn, also ...int) error {
 	uid, known := 0, false
 	var err error
 	switch conn := conn.(type) {
 	case *net.UnixConn:
-		uid, err = peer(conn) // a socket without a file has no permissions
+		uid, err = credentials(conn) // a socket without a file has no permissions
 		known = err == nil
 	case *net.TCPConn:
 		local, remote := conn.LocalAddr().(*net.TCPAddr), conn.RemoteAddr().(*net.TCPAddr)
@@ -33,15 +31,15 @@ func sameUser(conn net.Conn) error {
 	}
 	switch {
 	case !known:
-		return errors.Join(errors.New("the kernel does not list it, so its user is not known (--only-same-user)"), err)
-	case uid != os.Getuid():
-		return fmt.Errorf("it is of user %d, and only user %d may connect (--only-same-user)", uid, os.Getuid())
+		return errors.Join(errors.New("the kernel does not list it, so its user is not known"), err)
+	case uid != os.Getuid() && !slices.Contains(also, uid):
+		return fmt.Errorf("it is of user %d, and only user %d may connect", uid, os.Getuid())
 	}
 	return nil
 }
 
-// peer returns the ID of the user at the other end of the connection.
-func peer(conn *net.UnixConn) (uid int, err error) {
+// credentials returns the ID of the user at the other end of the connection.
+func credentials(conn *net.UnixConn) (uid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return 0, err
