@@ -21,7 +21,8 @@ type Event struct {
 	// Monotonic says that times are of CLOCK_MONOTONIC (perf record -k mono), as those of jitdumps are.
 	Monotonic bool
 
-	ids []uint64
+	index uint16 // in the Reader's Events
+	known bool   // it has IDs
 }
 
 // Is reports whether the event has a name that a user gives, with or without its modifiers (":u").

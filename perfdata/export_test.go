@@ -9,5 +9,5 @@ func Tighten(t testing.TB, unpacked, window uint64) {
 	usualSize, maxRatio, maxWindow = unpacked, 16, window
 }
 
-// SetWindow bounds the bytes of records that wait.
+// SetWindow bounds the bytes that records take which wait.
 func (r *Reader) SetWindow(most int) { r.most = most }

@@ -50,6 +50,12 @@ type BuildID struct {
 	Path   string // "[kernel.kallsyms]", "[vdso]" and the like for the kernel's own
 }
 
+// A table of build IDs has at most maxBuildIDs entries, of maxBuildIDBytes bytes together.
+const (
+	maxBuildIDs     = 1 << 17
+	maxBuildIDBytes = 16 << 20
+)
+
 // readFeatures reads the table of features that follows the records.
 func (r *Reader) readFeatures(f io.ReaderAt, size int64, table section, set [featureBits / 64]uint64) error {
 	n := 0
@@ -167,6 +173,9 @@ func (r *Reader) buildID(misc uint16, body []byte) error {
 	if mode := misc & 7; mode >= guest {
 		return nil // of a virtual machine's guest
 	}
+	if r.buildIDBytes += len(path) + 2*length; len(r.Info.BuildIDs) >= maxBuildIDs || r.buildIDBytes > maxBuildIDBytes {
+		return fmt.Errorf("build IDs: more than %d, or of more than %d bytes", maxBuildIDs, maxBuildIDBytes)
+	}
 	r.Info.BuildIDs = append(r.Info.BuildIDs, BuildID{
 		PID: int32(r.Order.Uint32(body)), Kernel: misc&7 == kernel, ID: hex.EncodeToString(body[4 : 4+length]), Path: string(path),
 	})
@@ -188,7 +197,7 @@ func (r *Reader) eventNames(in *parts) {
 			if e := r.ids[r.Order.Uint64(first)]; e != nil {
 				e.Name = name
 			}
-		} else if int(i) < len(r.Events) && len(r.Events[i].ids) == 0 {
+		} else if int(i) < len(r.Events) && !r.Events[i].known {
 			r.Events[i].Name = name
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // These are sizes and bounds of the parts of a file.
@@ -91,6 +93,8 @@ func Open(f io.ReaderAt, size int64) (*Reader, error) {
 // small says how many bytes there are to be read.
 func (r *Reader) small(size uint64) {
 	r.pool.size = int(min(max(size, leastChunk), chunkSize))
+	r.size = size
+	r.most = int(min(leastWaiting+perByte*min(size, maxWaiting), maxWaiting))
 }
 
 // Stream reads what perf record writes to a pipe.
@@ -122,8 +126,8 @@ func readSection(f io.ReaderAt, size int64, s section, what string) ([]byte, err
 	case s.offset > uint64(size) || s.size > uint64(size)-s.offset:
 		return nil, fmt.Errorf("%s: %d bytes at %#x are %w, %#x", what, s.size, s.offset, errBeyond, size)
 	}
-	b := make([]byte, s.size)
-	if n, err := f.ReadAt(b, int64(s.offset)); n < len(b) {
+	b, err := elffile.ReadPart(elffile.Solid(f), int64(s.offset), s.size)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return b, nil
@@ -161,14 +165,13 @@ func (r *Reader) readEvents(f io.ReaderAt, size int64, length uint64, at section
 
 // addEvent adds an event with its IDs.
 func (r *Reader) addEvent(e *Event, ids []byte) error {
-	if len(r.Events) >= maxEvents || len(r.ids)+len(ids)/8 > maxIDs {
+	if r.idCount += len(ids) / 8; len(r.Events) >= maxEvents || r.idCount > maxIDs {
 		return fmt.Errorf("events: there are more than %d, or they have more than %d IDs", maxEvents, maxIDs)
 	}
+	e.index, e.known = uint16(len(r.Events)), len(ids) >= 8
 	r.Events = append(r.Events, e)
 	for ; len(ids) >= 8; ids = ids[8:] {
-		id := r.Order.Uint64(ids)
-		e.ids = append(e.ids, id)
-		r.ids[id] = e
+		r.ids[r.Order.Uint64(ids)] = e
 	}
 	return nil
 }

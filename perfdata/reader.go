@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/sfwalk/sfwalk/perfevent"
 )
@@ -47,8 +48,13 @@ type Reader struct {
 	unpacked buffer // what was decompressed
 	unpacker *unpacker
 	window   window
-	most     int // bytes in the window
-	visit    func(Record) error
+	most     int    // bytes that the window may take
+	size     uint64 // bytes of the records; a great number where nobody knows
+	records  int    // that were decompressed
+	idCount  int    // of all events
+
+	buildIDBytes int
+	visit        func(Record) error
 }
 
 // Record is a record of the kernel's, in the format of its event.
@@ -59,7 +65,7 @@ type Record struct {
 }
 
 func newReader(order binary.ByteOrder) *Reader {
-	r := &Reader{Order: order, ids: map[uint64]*Event{}, most: maxWaiting}
+	r := &Reader{Order: order, ids: map[uint64]*Event{}, most: maxWaiting, size: math.MaxUint64}
 	r.pool.size = chunkSize
 	r.plain.pool, r.unpacked.pool = &r.pool, &r.pool
 	return r
@@ -150,8 +156,18 @@ func (r *Reader) fill() (more bool, err error) {
 	return false, io.ErrNoProgress
 }
 
-// skip passes over n bytes of the file.
+// skip passes over n bytes of the file. In a file they may be a hole of any size, which is not read.
 func (r *Reader) skip(n uint64) error {
+	n -= r.plain.skip(n)
+	if file, ok := r.in.(*io.SectionReader); ok {
+		at, _ := file.Seek(0, io.SeekCurrent)
+		left := uint64(file.Size() - at)
+		r.Unfinished = r.Unfinished || n > left
+		n = min(n, left)
+		r.at += n
+		_, err := file.Seek(int64(n), io.SeekCurrent)
+		return err
+	}
 	for {
 		if n -= r.plain.skip(n); n == 0 {
 			return nil
@@ -167,7 +183,7 @@ func (r *Reader) skip(n uint64) error {
 func (r *Reader) record(raw []byte, in *buffer) error {
 	kind, misc, body := r.Order.Uint32(raw), r.Order.Uint16(raw[4:]), raw[8:]
 	if kind < recordUser {
-		return r.kernels(perfevent.Record{Type: kind, Misc: misc, Body: body}, in, len(raw))
+		return r.kernels(raw, in)
 	}
 	p := &parts{b: body, order: r.Order}
 	switch kind {
@@ -219,7 +235,7 @@ func (r *Reader) unpack(payload []byte, in *buffer) error {
 		return broken("compressed records in compressed records")
 	}
 	if r.unpacker == nil {
-		r.unpacker = newUnpacker()
+		r.unpacker = newUnpacker(payload, r.size)
 	}
 	b := &r.unpacked
 	var visitors error
@@ -233,6 +249,9 @@ func (r *Reader) unpack(payload []byte, in *buffer) error {
 			}
 			if raw == nil {
 				return nil
+			}
+			if r.records++; r.records > smallRecords && r.size < smallFile {
+				return fmt.Errorf("compressed records: %d bytes expand to more than %d records", r.unpacker.in, smallRecords)
 			}
 			err = r.record(raw, b)
 			var broken *brokenError
@@ -287,8 +306,9 @@ func (r *Reader) update(p *parts) {
 	}
 }
 
-// kernels takes a record of the kernel's.
-func (r *Reader) kernels(k perfevent.Record, in *buffer, size int) error {
+// kernels takes a record of the kernel's: raw, of which its buffer has the end as start.
+func (r *Reader) kernels(raw []byte, in *buffer) error {
+	k := r.kernelRecord(raw)
 	if len(r.Events) == 0 {
 		return broken("a record of type %d comes before the description of any event", k.Type)
 	}
@@ -303,19 +323,24 @@ func (r *Reader) kernels(k perfevent.Record, in *buffer, size int) error {
 			}
 		}
 	}
-	record := Record{Record: k, Event: e, Time: e.Format.Time(k)}
-	if record.Time == 0 || record.Time == ^uint64(0) {
-		return r.visit(record)
+	time := e.Format.Time(k)
+	if time == 0 || time == ^uint64(0) {
+		return r.visit(Record{Record: k, Event: e, Time: time})
 	}
-	if record.Time < r.window.given {
+	if time < r.window.given {
 		r.Late++
 	}
-	r.window.add(record, in.at, size)
+	r.window.add(waiting{time: time, in: in.at, at: uint32(in.start - len(raw)), size: uint16(len(raw)), event: e.index})
 	if r.window.bytes > r.most {
 		r.window.sort()
 		return r.give((len(r.window.list) + 1) / 2)
 	}
 	return nil
+}
+
+// kernelRecord takes a record of the kernel's apart.
+func (r *Reader) kernelRecord(raw []byte) perfevent.Record {
+	return perfevent.Record{Type: r.Order.Uint32(raw), Misc: r.Order.Uint16(raw[4:]), Body: raw[8:]}
 }
 
 // round gives out the records that none can come before any more.
@@ -333,12 +358,12 @@ func (r *Reader) give(n int) error {
 	var err error
 	for i := range n {
 		x := &w.list[i]
-		w.given = x.Time
+		w.given = x.time
 		if err == nil {
-			err = r.visit(x.Record)
+			raw := x.in.b[x.at : int(x.at)+int(x.size) : int(x.at)+int(x.size)]
+			err = r.visit(Record{Record: r.kernelRecord(raw), Event: r.Events[x.event], Time: x.time})
 		}
-		w.bytes -= x.bytes
-		if x.in.waiting--; x.in.waiting == 0 && x.in != r.plain.at && x.in != r.unpacked.at {
+		if w.gone(x) && x.in != r.plain.at && x.in != r.unpacked.at {
 			r.plain.put(x.in)
 		}
 	}

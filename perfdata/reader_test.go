@@ -79,7 +79,7 @@ func TestWindowFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.SetWindow(1000)
+	r.SetWindow(161 << 10) // one chunk of the file, and some entries
 	n := 0
 	if err := r.Read(func(perfdata.Record) error { n++; return nil }); err != nil || n != 101 || r.Late != 1 {
 		t.Errorf("%d records, %d late, %v", n, r.Late, err)
