@@ -6,6 +6,7 @@ func (e *engine) anew() {
 	old, list := e.tree, e.list
 	e.tree, e.stats, e.unsure = newTree(), Stats{}, nil
 	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
+	clear(e.bares)
 	for _, s := range e.spaces {
 		clear(s.places[:])
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -16,6 +17,9 @@ const (
 	maxNames   = 1 << 16 // of threads that run, and processes that have begun
 	maxSpaces  = 1 << 10 // processes that are known at a time
 	maxWalkers = 128     // of them with a walker, whose cache of rows takes a quarter of a MiB
+
+	maxListed    = 1 << 17 // mappings that modules were made of, of all processes
+	maxPathBytes = 16 << 20
 )
 
 // roomForSpace forgets the processes that were not sampled for longest, where as many are known as there may be.
@@ -23,13 +27,55 @@ func (e *engine) roomForSpace() {
 	if len(e.spaces) < maxSpaces {
 		return
 	}
-	var list []*space
-	for _, s := range e.spaces {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *space) int { return cmp.Compare(a.turn, b.turn) })
-	for _, s := range list[:len(list)/8+1] {
+	for _, s := range e.byTurn()[:len(e.spaces)/8+1] {
 		e.forget(int32(s.pid))
+	}
+}
+
+// byTurn returns the processes, those first that were not sampled for longest.
+func (e *engine) byTurn() []*space {
+	list := slices.Collect(maps.Values(e.spaces))
+	slices.SortFunc(list, func(a, b *space) int { return cmp.Compare(a.turn, b.turn) })
+	return list
+}
+
+// roomForModules drops the modules of the processes that were not sampled for longest, other than s, where there are too many. They are
+// made again when they are needed.
+func (e *engine) roomForModules(s *space) {
+	if e.inModules <= maxListed {
+		return
+	}
+	for _, x := range e.byTurn() {
+		if x != s && e.inModules > maxListed/2 {
+			x.dropModules()
+		}
+	}
+}
+
+func (s *space) dropModules() {
+	s.engine.inModules -= s.inModules
+	s.inModules, s.known, s.modules, s.walker, s.stale = 0, nil, nil, nil, true
+	if i := slices.Index(s.walking, s); i >= 0 {
+		s.walking = slices.Delete(s.walking, i, i+1)
+	}
+	clear(s.places[:])
+}
+
+// roomForMappings drops what processes of this machine have mapped, which they can be asked for again, where it is too much. Those go first
+// that were not sampled for longest.
+func (e *engine) roomForMappings() {
+	if e.file != nil || e.mappings <= maxRecorded {
+		return
+	}
+	for _, m := range e.early {
+		e.release(m)
+	}
+	clear(e.early)
+	for _, x := range e.byTurn() {
+		if e.mappings > maxRecorded/2 {
+			e.release(x.mapped)
+			x.mapped, x.stale, x.ask = &mapped{users: 1}, true, true
+		}
 	}
 }
 
@@ -45,6 +91,9 @@ func (e *engine) roomForNames() {
 		clear(e.fresh)
 	}
 	if len(e.early) >= maxNames {
+		for _, m := range e.early {
+			e.release(m)
+		}
 		clear(e.early)
 	}
 }
@@ -57,7 +106,7 @@ func (e *engine) canonical(m *target.Module, addr uint64, pid int) (*target.Modu
 	}
 	im, bias, err := m.Image()
 	if err != nil {
-		return m, addr
+		return e.bare(m, addr, err), addr
 	}
 	first := e.files[im]
 	if first == nil {
@@ -66,6 +115,30 @@ func (e *engine) canonical(m *target.Module, addr uint64, pid int) (*target.Modu
 	}
 	_, there, _ := first.Image()
 	return first, addr - bias + there
+}
+
+// bareKey tells mappings of files apart that cannot be opened.
+type bareKey struct {
+	path string
+	target.Mapping
+}
+
+// bare returns a module that stands for the mapping of m which has an address. m has no image, for err. A place keeps its module, and m may
+// have thousands of mappings, and be made anew with each.
+func (e *engine) bare(m *target.Module, addr uint64, err error) *target.Module {
+	i := slices.IndexFunc(m.Mappings, func(x target.Mapping) bool { return x.Lo <= addr && addr < x.Hi })
+	if i < 0 {
+		return m
+	}
+	key := bareKey{m.Path, m.Mappings[i]}
+	b := e.bares[key]
+	if b == nil {
+		b = target.NewModule(m.Path, []target.Mapping{m.Mappings[i]}, func() (*elfimage.Image, error) { return nil, err })
+		if len(e.bares) < maxBounds.places {
+			e.bares[key] = b
+		}
+	}
+	return b
 }
 
 // doubt tells doubted modules apart.

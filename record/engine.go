@@ -9,7 +9,6 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // engine walks the samples among records, and counts their stacks.
@@ -24,10 +23,10 @@ type engine struct {
 	spaces  map[int32]*space
 	walking []*space // that have a walker
 	turns   uint64
-	names   map[int32]string             // of threads that have a new name, by ID
-	early   map[int32][]procmaps.Mapping // what processes had mapped before the first sample, where that is known
-	ended   []int32                      // processes, the first to end first
-	threads map[int32]uint32             // index of a thread that runs, by its ID
+	names   map[int32]string  // of threads that have a new name, by ID
+	early   map[int32]*mapped // what processes had mapped before the first sample, where that is known
+	ended   []int32           // processes, the first to end first
+	threads map[int32]uint32  // index of a thread that runs, by its ID
 	list    []Thread
 	indices map[Thread]uint32
 	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
@@ -50,6 +49,12 @@ type engine struct {
 
 	awayFrames int // of all stacks in away
 
+	mappings  int // of all processes; those count once that several share
+	inModules int // mappings that modules were made of
+	bares     map[bareKey]*target.Module
+	paths     map[string]string
+	pathBytes int // of paths
+
 	sample perfevent.Sample
 	regs   arch.Registers
 	memory sampled
@@ -68,7 +73,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 	if opts.Warn == nil {
 		opts.Warn = func(string, ...any) {}
 	}
-	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, files: map[*elfimage.Image]*target.Module{}, spaces: map[int32]*space{}, early: map[int32][]procmaps.Mapping{}, names: map[int32]string{},
+	return &engine{host: h, format: format, opts: opts, owners: map[*target.Module]int{}, files: map[*elfimage.Image]*target.Module{}, spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{}, names: map[int32]string{},
 		threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }
 

@@ -27,6 +27,7 @@ type kernelMaps struct {
 	own    bool
 	list   []kernelMap
 	made   []kernelMap // of the last to the first
+	bytes  int         // of the names in both
 	symbol string      // the symbol whose address the recording has, so that another start of the same kernel has names, too
 	at     uint64
 }
@@ -37,8 +38,17 @@ type kernelMap struct {
 	name   string
 }
 
-// maxKernelMaps bounds the modules, and the functions, of one kernel.
-const maxKernelMaps = 1 << 16
+// These bound the modules, and the functions, of one kernel, and the bytes of their names.
+const (
+	maxKernelMaps  = 1 << 16
+	maxKernelNames = 8 << 20
+)
+
+// mayName reports whether there is room for one more name, and counts it.
+func (k *kernelMaps) mayName(name string) bool {
+	k.bytes += len(name)
+	return k.bytes <= maxKernelNames
+}
 
 // mapped notes a record of what the kernel has mapped.
 func (k *kernelMaps) mapped(m *perfevent.Mmap) {
@@ -53,7 +63,9 @@ func (k *kernelMaps) mapped(m *perfevent.Mmap) {
 	for _, suffix := range []string{".xz", ".zst", ".gz", ".ko"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
-	k.list = append(k.list, kernelMap{m.Addr, m.Addr + m.Size, strings.Trim(name, "[]")})
+	if name = strings.Clone(strings.Trim(name, "[]")); k.mayName(name) {
+		k.list = append(k.list, kernelMap{m.Addr, m.Addr + m.Size, name})
+	}
 }
 
 // kernelName is the kernel's path in recordings.
@@ -61,7 +73,7 @@ const kernelName = "[kernel.kallsyms]"
 
 // compiled notes the name of a function that the kernel has compiled, such as one of BPF's.
 func (k *kernelMaps) compiled(s *perfevent.Ksymbol) {
-	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && len(k.made) < maxKernelMaps {
+	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && len(k.made) < maxKernelMaps && k.mayName(s.Name) {
 		k.made = append(k.made, kernelMap{s.Addr, s.Addr + uint64(s.Size), s.Name})
 	}
 }
@@ -73,9 +85,10 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	slices.SortStableFunc(list, func(a, b kernelMap) int { return cmp.Compare(a.lo, b.lo) })
 	names := make(map[uint64]string, len(addrs))
 	var own []uint64
+	made := k.madeAt(addrs)
 	for _, addr := range addrs {
-		if i := slices.IndexFunc(k.made, func(m kernelMap) bool { return m.lo <= addr && addr < m.hi }); i >= 0 {
-			names[addr] = k.made[i].name
+		if name, ok := made[addr]; ok {
+			names[addr] = name
 			continue
 		}
 		i, _ := slices.BinarySearchFunc(list, addr, func(m kernelMap, addr uint64) int {
@@ -104,6 +117,32 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	}
 	for addr, name := range kernelnames.Read(f, own) {
 		names[addr+shift] = name
+	}
+	return names
+}
+
+// madeAt returns the names of those addresses that are in functions which the kernel has compiled, of several the first. Each address is
+// named once, however many functions have it.
+func (k *kernelMaps) madeAt(addrs []uint64) map[uint64]string {
+	rest := slices.Compact(slices.Sorted(slices.Values(addrs)))
+	next := make([]int, len(rest)+1) // the next address that has no name, from one on; it is shortened as it is followed
+	for i := range next {
+		next[i] = i
+	}
+	unnamed := func(i int) int {
+		for next[i] != i {
+			next[i] = next[next[i]]
+			i = next[i]
+		}
+		return i
+	}
+	names := map[uint64]string{}
+	for _, m := range k.made {
+		first, _ := slices.BinarySearch(rest, m.lo)
+		for i := unnamed(first); i < len(rest) && rest[i] < m.hi; i = unnamed(i) {
+			names[rest[i]] = m.name
+			next[i] = i + 1
+		}
 	}
 	return names
 }

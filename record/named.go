@@ -56,6 +56,7 @@ func (n *named) due(now uint64) bool {
 
 // walk walks the sample whose registers and memory are at hand.
 func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
+	s.needWalker()
 	return s.walker.WalkCFA(&s.regs, mem, s.pcs, s.named.cfas)
 }
 

@@ -24,7 +24,7 @@ type Places struct {
 }
 
 // maxRecorded bounds the mappings of all processes of a recording.
-var maxRecorded = 1 << 21
+var maxRecorded = 1 << 19
 
 // recorded is the host of processes that perf has recorded: what its file tells of them, and the files that can be found.
 type recorded struct {
@@ -34,15 +34,14 @@ type recorded struct {
 	own    bool                             // the recording is of this machine
 	mapped func(pid int) []procmaps.Mapping // what a process had mapped at last, as records tell
 
-	images   elfimage.Cache
-	files    []*os.File
-	numbers  map[string]uint64 // of build IDs that records have
-	ids      []string
-	tables   int               // how much of data's build IDs byPath has
-	byPath   map[string]string // build IDs of files, by their paths
-	found    map[wanted]*elfimage.Image
-	mappings int
-	kernel   kernelMaps
+	images  elfimage.Cache
+	files   []*os.File
+	numbers map[string]uint64 // of build IDs that records have
+	ids     []string
+	tables  int               // how much of data's build IDs byPath has
+	byPath  map[string]string // build IDs of files, by their paths
+	found   map[wanted]*elfimage.Image
+	kernel  kernelMaps
 }
 
 // wanted is a file that was mapped: its path, and its build ID, or else its inode and the root of its process.
@@ -66,12 +65,15 @@ func newRecorded(data *perfdata.Reader, places Places, warn func(string, ...any)
 // identify gives a mapping what tells its file from others: the build ID, the inode, or the path.
 func (h *recorded) identify(m *perfevent.Mmap, at *procmaps.Mapping) {
 	switch {
-	case len(m.BuildID) > 0:
+	case len(m.BuildID) > 0 && len(h.ids) < maxNumbers:
 		at.Major, at.Minor, at.Inode = deviceBuildID, 0, h.number(fmt.Sprintf("%x", m.BuildID))
 	case m.Inode == 0 && strings.HasPrefix(m.Path, "/") && !strings.HasPrefix(m.Path, "//"):
 		at.Major, at.Minor, at.Inode = devicePath, 0, 1
 	}
 }
+
+// maxNumbers bounds the build IDs that records have. Further files are known by their paths.
+const maxNumbers = 1 << 17
 
 // number returns the number of a build ID.
 func (h *recorded) number(id string) uint64 {

@@ -201,7 +201,9 @@ func (r *Recorder) threads(pid int) error {
 	}
 	// Records tell of all that is mapped from now on. Those that came before are of what /proc has, too.
 	if maps, err := r.machine.maps(pid); err == nil {
-		r.engine.early[int32(pid)] = maps
+		m := &mapped{users: 1}
+		m.set(r.engine, maps)
+		r.engine.early[int32(pid)] = m
 	}
 	return nil
 }

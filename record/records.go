@@ -53,7 +53,7 @@ func (e *engine) read(r perfevent.Record) error {
 		if c.Exec {
 			e.soon = true
 			e.forget(c.PID)
-			e.early[c.PID] = nil // records of all that it maps follow
+			e.early[c.PID] = &mapped{users: 1} // records of all that it maps follow
 		}
 		delete(e.threads, c.TID)
 		e.names[c.TID] = c.Name
@@ -96,8 +96,8 @@ func (e *engine) read(r perfevent.Record) error {
 		e.ended = slices.DeleteFunc(e.ended, func(pid int32) bool { return pid == k.PID })
 		if parent := e.spaces[k.ParentPID]; parent != nil {
 			e.newSpace(k.PID, parent.arch, parent)
-		} else if maps, ok := e.early[k.ParentPID]; ok && e.mayMap(len(maps)) {
-			e.early[k.PID] = slices.Clone(maps)
+		} else if early, ok := e.early[k.ParentPID]; ok {
+			e.early[k.PID] = early.share()
 		}
 	case perfevent.RecordLost, perfevent.RecordLostSamples:
 		n, err := e.format.Lost(r)
@@ -122,11 +122,11 @@ func (e *engine) forget(pid int32) {
 	if s := e.spaces[pid]; s != nil {
 		s.finish()
 		s.life.gone.Store(true)
-		if i := slices.Index(e.walking, s); i >= 0 {
-			e.walking = slices.Delete(e.walking, i, i+1)
-		}
+		s.dropModules()
+		e.release(s.mapped)
 		delete(e.spaces, pid)
 	}
+	e.release(e.early[pid])
 	delete(e.early, pid)
 	e.host.forget(int(pid))
 }

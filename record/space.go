@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -40,22 +39,24 @@ const noProcess = -1
 // space is the address space of one process, from one execve(2) to the next.
 type space struct {
 	*engine
-	pid     int
-	arch    *arch.Arch
-	maps    []procmaps.Mapping // ascending
-	stale   bool               // maps have changed since modules was made
-	ask     bool               // the host knows what is mapped, of which there are no records
+	pid  int
+	arch *arch.Arch
+	*mapped
+	stale   bool // maps have changed since modules was made
+	ask     bool // the host knows what is mapped, of which there are no records
 	modules *target.Modules
 	known   map[fileAt]*target.Module // what modules were made of
-	memory  target.Memory             // unwritable memory alone
-	walker  *frame.Walker             // nil while it is others' turn
-	turn    uint64                    // when walker was needed last
-	life    *life
-	goes    goes
-	made    made
-	table   *frame.Table // of the walker
-	named   named
-	places  [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
+
+	inModules int           // mappings that modules was made of
+	memory    target.Memory // unwritable memory alone
+	walker    *frame.Walker // nil while it is others' turn
+	turn      uint64        // when a sample was of it last
+	life      *life
+	goes      goes
+	made      made
+	table     *frame.Table // of the walker
+	named     named
+	places    [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
 }
 
 // placeSlots is how many places a space keeps at hand: an address has its place in one of them.
@@ -109,11 +110,13 @@ const maxMappings = 65530
 // newSpace describes a process as it is now. parent, which may be nil, is the space that it is a copy of.
 func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
 	s := &space{engine: e, life: &life{host: e.host, pid: int(pid)}, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
-	if parent != nil && e.mayMap(len(parent.maps)) {
-		s.maps, s.ask = slices.Clone(parent.maps), false
-	} else if maps, ok := e.early[pid]; ok {
-		s.maps, s.ask = maps, false
+	if parent != nil {
+		s.mapped, s.ask = parent.share(), false
+	} else if early, ok := e.early[pid]; ok {
+		s.mapped, s.ask = early, false
 		delete(e.early, pid)
+	} else {
+		s.mapped = &mapped{users: 1}
 	}
 	e.roomForSpace()
 	e.spaces[pid] = s
@@ -123,8 +126,7 @@ func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
 // needWalker makes the walker, if there is none. The one that was not needed for longest goes.
 func (s *space) needWalker() {
 	e := s.engine
-	e.turns++
-	if s.turn = e.turns; s.walker != nil {
+	if s.walker != nil {
 		return
 	}
 	if len(e.walking) >= maxWalkers {
@@ -160,85 +162,54 @@ func (e *engine) mapped(m *perfevent.Mmap) {
 	if m.Path == "//anon" {
 		at.Path, at.Offset, at.Inode = "", 0, 0
 	}
-	if !e.mayMap(1) {
-		return
-	}
+	e.roomForMappings()
 	if s := e.spaces[m.PID]; s != nil {
-		s.maps, s.stale = splice(s.maps, at), true
-	} else if maps, ok := e.early[m.PID]; ok || e.file != nil {
-		e.early[m.PID] = splice(maps, at)
+		s.mapped, s.stale = e.with(s.mapped, at), true
+	} else if early, ok := e.early[m.PID]; ok {
+		e.early[m.PID] = e.with(early, at)
+	} else if e.file != nil {
+		e.early[m.PID] = e.with(&mapped{users: 1}, at)
 	}
 }
 
-// mayMap reports whether a file may tell of n more mappings, and counts them. Without a bound, a small one could have many processes begin
-// that all have many.
-func (e *engine) mayMap(n int) bool {
-	if e.file == nil {
-		return true
-	}
-	e.file.mappings += n
-	if e.file.mappings <= maxRecorded {
-		return true
-	}
-	e.opts.Warn("more than %d mappings of all processes together are not looked at: some code has no names", maxRecorded)
-	return false
-}
-
-// splice adds a mapping, and takes away what was mapped there before.
-func splice(maps []procmaps.Mapping, at procmaps.Mapping) []procmaps.Mapping {
-	if len(maps) >= maxMappings {
-		return maps
-	}
-	from, _ := slices.BinarySearchFunc(maps, at.Lo, func(m procmaps.Mapping, lo uint64) int { return cmp.Compare(m.Hi-1, lo) })
-	to := from
-	var with []procmaps.Mapping
-	for ; to < len(maps) && maps[to].Lo < at.Hi; to++ {
-		if left := maps[to]; left.Lo < at.Lo {
-			left.Hi = at.Lo
-			with = append(with, left)
-		}
-		if right := maps[to]; right.Hi > at.Hi {
-			right.Offset += at.Hi - right.Lo
-			right.Lo = at.Hi
-			with = append(with, at, right)
-		}
-	}
-	if n := len(with); n == 0 || with[n-1].Lo < at.Lo {
-		with = append(with, at)
-	}
-	return slices.Replace(maps, from, to, with...)
-}
-
-// refresh makes the walker, and the modules anew if what is mapped has changed.
+// refresh makes the modules anew if what is mapped has changed.
 func (s *space) refresh() {
-	s.needWalker()
+	s.turns++
+	s.turn = s.turns
 	if !s.stale {
 		return
 	}
 	if s.ask {
 		if maps, err := s.host.maps(s.pid); err == nil {
-			s.maps = maps
+			s.set(s.engine, maps)
 		}
 	}
 	s.stale, s.ask = false, false
 	clear(s.places[:])
 	life := s.life // modules outlive the space
+	known := make(map[fileAt]*target.Module, len(s.known))
 	s.modules = procmaps.Modules(s.maps, func(f *procmaps.File) *target.Module {
 		key := fileAtOf(f)
 		m, ok := s.known[key]
 		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
 			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return life.open(f) })
-			s.known[key] = m
 		}
+		known[key] = m
 		return m
 	})
+	s.known = known
+	s.engine.inModules += len(s.maps) - s.inModules
+	s.inModules = len(s.maps)
+	s.roomForModules(s)
 	s.memory = &unwritten{s}
 	mem := s.host.memory(s.pid)
 	if mem != nil {
 		s.modules.Memory = mem
 	}
 	s.follow(mem)
-	s.walker.SetModules(s.modules)
+	if s.walker != nil {
+		s.walker.SetModules(s.modules)
+	}
 }
 
 // life is what modules keep of the process that they are of.

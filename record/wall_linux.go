@@ -158,7 +158,7 @@ func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
 	if p.ask = false; !sameCode(p.maps, maps) {
 		p.stale = true
 	}
-	p.maps = maps
+	p.set(w.engine, maps)
 	p.begin(uint64(perfevent.Now()))
 	p.refresh()
 	return p, nil
