@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // The picture's measures, in pixels.
@@ -30,7 +32,7 @@ var script string
 // WriteFlameGraph writes a flame graph: an SVG file that needs no other one. In a browser, a click on a
 // frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a tenth of a pixel are left out.
 func (s *Stacks) WriteFlameGraph(out io.Writer) error {
-	tree, unit := s.merged(func(name string) string { return name }, ""), "samples"
+	tree, unit := s.merged(printable.Escape, ""), "samples"
 	if len(s.Types) > 0 {
 		unit = s.Types[0].Name
 		if u := s.Types[0].Unit; u != "count" && u != "" {
@@ -146,11 +148,4 @@ func flameColor(name string) string {
 }
 
 // svgText returns text as XML has it, which allows no control characters.
-func svgText(text string) string {
-	return html.EscapeString(strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 || c == 0xfffe || c == 0xffff {
-			return '?'
-		}
-		return c
-	}, utf8Text(text)))
-}
+func svgText(text string) string { return html.EscapeString(printable.Escape(text)) }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // WriteFolded writes one line for each different stack, as flamegraph.pl and speedscope read it:
@@ -57,15 +59,7 @@ func (s *Stacks) WriteFolded(out io.Writer) error {
 }
 
 // foldedName returns a name without the characters that divide frames and lines: a colon stands for a
-// semicolon, as in the output of stackcollapse scripts, a question mark for a control character.
+// semicolon, as in the output of stackcollapse scripts.
 func foldedName(name string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == ';':
-			return ':'
-		case c < ' ' || c >= 0x7f && c < 0xa0 || c == '\u2028' || c == '\u2029':
-			return '?'
-		}
-		return c
-	}, name)
+	return strings.ReplaceAll(printable.Escape(name), ";", ":")
 }

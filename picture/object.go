@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // object writes a JSON object part by part, so that what is large as a whole is never in memory at once.
@@ -65,6 +67,9 @@ func (o *object) value(value any) {
 	text, err := json.Marshal(value)
 	if err != nil && o.err == nil {
 		o.err = err
+	}
+	if !printable.Is(text) { // what json leaves as it is steers a terminal, too
+		text = printable.Append(make([]byte, 0, len(text)+16), text)
 	}
 	o.w.Write(text)
 }

@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/picture"
 )
 
@@ -138,6 +140,7 @@ func TestFlameGraph(t *testing.T) {
 func FuzzPictures(f *testing.F) {
 	f.Add("main", "x.c", "/bin/x", uint8(3))
 	f.Add("a;b\n", "\xff", "]]>", uint8(0))
+	f.Add("a\x1b\x7f\u009b\u202e", "\u2028\ufeff", "\U000e0041", uint8(2))
 	f.Fuzz(func(t *testing.T, function, file, module string, depth uint8) {
 		bounds.Hold(t, 4<<20+1000*(len(function)+len(file)+len(module)), func() {
 			s := &picture.Stacks{Title: module, Program: module, Types: []picture.Type{{Name: "threads", Unit: "count"}}}
@@ -148,10 +151,13 @@ func FuzzPictures(f *testing.F) {
 			}
 			s.Add(frames, picture.Sample{Values: []int64{2}, Root: file, Texts: []picture.Text{{Key: "thread", Value: function}}})
 			s.Add(nil, picture.Sample{Values: []int64{1}})
-			for _, format := range picture.Formats {
+			for _, format := range append(slices.Clone(picture.Formats), "json") {
 				var out bytes.Buffer
 				if err := s.Write(&out, format); err != nil {
 					t.Errorf("%s: %v", format, err)
+				}
+				if text := out.Bytes(); format != "pprof" && !printable.Is(text) {
+					t.Errorf("%s: %q has a control character", format, text)
 				}
 				if format == "folded" && bytes.Count(out.Bytes(), []byte("\n")) > 2 {
 					t.Errorf("folded: more than two lines: %q", out.Bytes())

@@ -94,8 +94,8 @@ func (m *manyFlags) to(cmd *cobra.Command) (out io.Writer, end func() error, err
 		p := printable.NewWriter(file)
 		return p, func() error { return errors.Join(p.Close(), file.Close()) }, nil
 	}
-	if p, ok := out.(*printable.Writer); ok && m.format != "" {
-		out = p.Out() // the formats have no characters that steer terminals, or are no text at all
+	if p, ok := out.(*printable.Writer); ok && m.format == "pprof" {
+		out = p.Out() // it is no text
 	}
 	if file, ok := out.(*os.File); ok && m.format == "pprof" && term.IsTerminal(int(file.Fd())) {
 		return nil, nil, usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}

@@ -94,8 +94,8 @@ func (r *profileFlags) write(cmd *cobra.Command, file *saving, stacks *picture.S
 		return nil
 	}
 	out := cmd.OutOrStdout()
-	if p, ok := out.(*printable.Writer); ok && r.layout != "json" {
-		out = p.Out() // the other formats have no characters that steer terminals, or are no text at all
+	if p, ok := out.(*printable.Writer); ok && r.layout == "pprof" {
+		out = p.Out() // it is no text
 	}
 	return stacks.Write(out, r.layout)
 }

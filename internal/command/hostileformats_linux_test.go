@@ -1,0 +1,96 @@
+package command
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+	"github.com/spf13/pflag"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/picture"
+)
+
+// waysOf are the ways in which a command may write: by itself, and by each of its flags that is a switch, in each of its formats.
+func waysOf(t *testing.T, formats []string, path ...string) (ways [][]string) {
+	t.Helper()
+	root := newRoot(Hosts{}, nil)
+	cmd, rest, err := root.Find(path)
+	if err != nil || len(rest) > 0 {
+		t.Fatalf("%q: %v, %q", path, err, rest)
+	}
+	ways = [][]string{nil}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case f.Name == "format" && f.Value.Type() == "string":
+			for _, format := range formats {
+				ways = append(ways, []string{"--format", format})
+			}
+		case f.Value.Type() == "bool":
+			ways = append(ways, []string{"--" + f.Name})
+		}
+	})
+	return ways
+}
+
+// TestHostileFormats: no format of any command, and no flag, lets a name's control characters through. A format that is added later is
+// among them.
+func TestHostileFormats(t *testing.T) {
+	program := hostileProgram(t)
+	p := gdbtest.Start(t, program, "t\x1b[5m\n\u009b\xffX\U000e0041")
+	pid, full := strconv.Itoa(p.PID), filepath.Join(install(t, "sfwalk-full"), "sfwalk-full")
+	dir := t.TempDir()
+	core, dump, symbols := filepath.Join(dir, "core"), filepath.Join(dir, "x.dmp"), filepath.Join(dir, "x.sym")
+	sfwalk(t, full, "attach", pid, "--save", core)
+	sfwalk(t, full, "attach", pid, "--save", dump, "--format", "minidump")
+	sfwalk(t, full, "symbols", "dump", program, "-o", symbols)
+	shown := 0
+	for _, c := range []struct {
+		path    []string
+		args    []string
+		formats []string
+	}{
+		{[]string{"attach"}, []string{pid}, picture.Formats},
+		{[]string{"core"}, []string{core}, picture.Formats},
+		{[]string{"open"}, []string{core}, picture.Formats},
+		{[]string{"minidump"}, []string{dump}, append([]string{"sfwalk", "breakpad"}, picture.Formats...)},
+		{[]string{"record"}, []string{pid, "--wall", "-d", "100ms", "-o", "-", "--format", "json"}, recordFormats},
+		{[]string{"symbols", "dump"}, []string{program}, nil},
+		{[]string{"symbols", "check"}, []string{symbols, program}, nil},
+		{[]string{"sframe", "dump"}, []string{program}, nil},
+		{[]string{"sframe", "verify"}, []string{program}, nil},
+	} {
+		if c.path[0] == "record" {
+			canRecord(t)
+		}
+		for _, way := range waysOf(t, c.formats, c.path...) {
+			args := slices.Concat(c.path, c.args, way)
+			out, said, _ := sfwalk(t, full, args...)
+			if i := slices.Index(args, "pprof"); i > 0 {
+				if _, err := profile.ParseData([]byte(out)); err != nil {
+					t.Errorf("%q: %v", args, err)
+				}
+				continue
+			}
+			if strings.Contains(out, "u009b31m") {
+				shown++
+			}
+			for _, text := range []string{out, said} {
+				if !printable.Is([]byte(text)) {
+					t.Errorf("%q: %q", args, text)
+				}
+			}
+			if slices.ContainsFunc([]string{"--json", "json", "speedscope", "firefox"}, func(f string) bool { return args[len(args)-1] == f }) && out != "" && !json.Valid([]byte(out)) {
+				t.Errorf("%q: no JSON: %q", args, out)
+			}
+		}
+	}
+	if shown < 40 {
+		t.Errorf("the names are in %d outputs", shown)
+	}
+}
