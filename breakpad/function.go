@@ -11,9 +11,13 @@ type Function struct {
 	Func
 	Lines   []Line   // in the order of the file
 	Inlines []Inline // in the order of the file
-	// Warnings are the first 16 malformed lines among them.
+	// Warnings are the first 16 malformed lines among them, and what was left out of too many.
 	Warnings []error
 }
+
+// maxBelonging bounds the memory of the records that belong to one function, or to one STACK CFI INIT, bytes: a quarter of a million lines. What
+// finds them by address takes some times as much, and a compressed file of less than a megabyte may have millions.
+const maxBelonging = 8 << 20
 
 // Func returns the function that holds addr, with its lines and inlined calls; nil if there is none. Of functions
 // that overlap, the one that begins last counts; of equal ones, the first in the file. Others may get the same function: it is to
@@ -67,6 +71,7 @@ func (f *File) funcOf(t *tables, addr uint64) (*indexedFunc, error) {
 
 func (f *File) parseFunc(p place) *indexedFunc {
 	fn := new(indexedFunc)
+	kept := 0
 	fn.err = f.from(p.offset, func(line []byte) (more bool, err error) {
 		switch kindOf(line) {
 		case kindFunc, kindPublic, kindCFIInit, kindCFI, kindWin:
@@ -87,9 +92,15 @@ func (f *File) parseFunc(p place) *indexedFunc {
 		case Func:
 			fn.Func = record
 		case Line:
+			kept += int(unsafe.Sizeof(record))
 			fn.Lines = append(fn.Lines, record)
 		case Inline:
+			kept += int(unsafe.Sizeof(record)) + 2*cap(record.Ranges)*int(unsafe.Sizeof(Range{}))
 			fn.Inlines = append(fn.Inlines, record)
+		}
+		if kept > maxBelonging {
+			fn.Warnings = append(fn.Warnings, fmt.Errorf("%.100s: it has more than %d lines and inlined calls: the others are left out", fn.Name, len(fn.Lines)+len(fn.Inlines)))
+			return false, nil
 		}
 		return true, err
 	})

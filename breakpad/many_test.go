@@ -225,3 +225,36 @@ func TestManyRegisters(t *testing.T) {
 		t.Error("a rule of", maxProgram+1, "operands and operators is taken")
 	}
 }
+
+// TestBelonging: a function with millions of lines, or of parts of inlined calls, and rules with millions of changes, take bounded memory,
+// and say that they are cut.
+func TestBelonging(t *testing.T) {
+	const function, init = "FUNC 1000 300000 0 f\n", "STACK CFI INIT 1000 30000 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+	for name, text := range map[string]string{
+		"lines":         "FILE 0 a.c\n" + function + strings.Repeat("1000 8 1 0\n", 800_000),
+		"inlined calls": "FILE 0 a.c\nINLINE_ORIGIN 0 o\n" + function + strings.Repeat("INLINE 0 1 0 0 1000 8\n", 300_000),
+		"parts":         "FILE 0 a.c\nINLINE_ORIGIN 0 o\n" + function + strings.Repeat("INLINE 0 1 0 0"+strings.Repeat(" 1000 8", 10_000)+"\n", 100),
+		"rules":         init + strings.Repeat("STACK CFI 1001 $rbp: .cfa -16 + ^\n", 400_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := indexed(t, "MODULE Linux x86_64 1 many\n"+text)
+			if name == "rules" {
+				if _, err := f.CFI(0x1001); err == nil || !strings.Contains(err.Error(), "more than") {
+					t.Error(err)
+				}
+				return
+			}
+			fn, err := f.Func(0x1001)
+			if err != nil || len(fn.Warnings) != 1 || !strings.Contains(fn.Warnings[0].Error(), "left out") {
+				t.Fatalf("%v, %v", fn.Warnings, err)
+			}
+			made, err := f.funcOf(f.tables.Load(), 0x1001)
+			if err != nil || made.size() > 8*maxBelonging {
+				t.Errorf("%d bytes, %v", made.size(), err)
+			}
+			if at, err := f.Locate(0x1001); err != nil || at[len(at)-1].Function != "f" || at[len(at)-1].File != "a.c" {
+				t.Errorf("%+v, %v", at, err)
+			}
+		})
+	}
+}

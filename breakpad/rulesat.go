@@ -112,6 +112,7 @@ func (f *File) cfiOf(t *tables, addr uint64) (*indexedCFI, error) {
 
 func (f *File) parseCFI(p place) *indexedCFI {
 	var cfi CFI
+	kept := 0
 	err := f.from(p.offset, func(line []byte) (more bool, err error) {
 		k := kindOf(line)
 		if k != kindCFI && cfi.Size != 0 {
@@ -122,6 +123,9 @@ func (f *File) parseCFI(p place) *indexedCFI {
 		case StackCFIInit:
 			cfi.StackCFIInit = record
 		case StackCFI:
+			if kept += int(unsafe.Sizeof(record)) + len(record.Rules); kept > maxBelonging {
+				return false, fmt.Errorf("STACK CFI INIT %x has more than %d changes", cfi.Address, len(cfi.Changes))
+			}
 			cfi.Changes = append(cfi.Changes, record)
 		}
 		return true, err

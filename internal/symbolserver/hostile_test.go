@@ -75,6 +75,29 @@ func TestBomb(t *testing.T) {
 	}
 }
 
+// TestBombs: many files that are small as they are sent do not become any size together.
+func TestBombs(t *testing.T) {
+	packed := zipped([]byte(fmt.Sprintf("MODULE Linux x86_64 %s lib\n", id) + strings.Repeat("FUNC 1 1 0 \n", freeSize/50)))
+	var sent atomic.Int64
+	s := server(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		sent.Add(int64(len(packed)))
+		w.Write(packed)
+	}), t.TempDir())
+	for i := range 20 { // one after the other
+		s.Fetch(t.Context(), []breakpad.Module{{Name: fmt.Sprint(i), ID: id}}, &quiet{})
+	}
+	size := int64(0)
+	filepath.Walk(s.Dir(), func(_ string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	if size > freeSize+maxRatio*sent.Load() || size < freeSize/2 || len(s.Errors()) == 0 {
+		t.Errorf("%d bytes become %d: %v", sent.Load(), size, s.Errors())
+	}
+}
+
 // TestDribble: a server that sends one byte after the other gains no time by that, and is not asked once more for what it sends so.
 func TestDribble(t *testing.T) {
 	var asked atomic.Int32

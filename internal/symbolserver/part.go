@@ -159,7 +159,7 @@ func validator(h http.Header) string {
 
 // finish checks the file that was fetched, and puts it in its place, unpacked. What is not the symbols of m is thrown away.
 func (s *Server) finish(p *part, m breakpad.Module) error {
-	n, err := p.unpack(m, min(s.maxSize, s.left.Load()))
+	n, err := s.unpack(p, m)
 	s.left.Add(-n)
 	name := p.file.Name()
 	p.file.Close()
@@ -169,8 +169,9 @@ func (s *Server) finish(p *part, m breakpad.Module) error {
 	return err
 }
 
-// unpack returns how many bytes it has written, at most most.
-func (p *part) unpack(m breakpad.Module, most int64) (n int64, err error) {
+// unpack returns how many bytes it has written.
+func (s *Server) unpack(p *part, m breakpad.Module) (n int64, err error) {
+	most := min(s.maxSize, s.left.Load())
 	sent, err := p.file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, err
@@ -184,7 +185,8 @@ func (p *part) unpack(m breakpad.Module, most int64) (n int64, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("the answer is not compressed as it says: %w", err)
 		}
-		in, most = z, min(most, freeSize+maxRatio*sent)
+		in, most = z, min(most, s.free.Load()+maxRatio*sent)
+		defer func() { s.free.Add(-max(n-maxRatio*sent, 0)) }()
 	}
 	text := bufio.NewReaderSize(in, 64<<10)
 	line, err := text.ReadSlice('\n')

@@ -33,8 +33,8 @@ const (
 	remember    = time.Hour        // that a server has no such file
 	// maxTime is for all files of one run. What was fetched in part is fetched on by the next one.
 	maxTime = time.Hour
-	// A compressed file may become freeSize bytes, and maxRatio bytes for each that was sent. Those of large programs
-	// become ten times as large.
+	// Compressed files may become maxRatio bytes for each that was sent, and all those of a run freeSize bytes beyond that.
+	// Those of large programs become ten times as large.
 	freeSize = 16 << 20
 	maxRatio = 32
 )
@@ -50,6 +50,7 @@ type Server struct {
 
 	maxSize int64
 	left    atomic.Int64  // of maxRun
+	free    atomic.Int64  // of freeSize
 	pause   time.Duration // before another attempt
 	pace    webclient.Pace
 	end     time.Time    // of all that is fetched; set by the first request
@@ -79,6 +80,7 @@ func New(address, cache string, others ...string) (*Server, error) {
 	sum := sha256.Sum256([]byte(strings.TrimSuffix(name.String(), "/")))
 	s := &Server{base: base, dir: filepath.Join(cache, fmt.Sprintf("%x", sum[:12])), maxSize: maxSize, pause: time.Second, pace: pace, asked: map[string]*sync.Once{}}
 	s.left.Store(maxRun)
+	s.free.Store(freeSize)
 	if s.client, err = webclient.New(append(others, address), webclient.Options{HeaderTime: headerTime, AtOnce: maxAtOnce}); err != nil {
 		return nil, err
 	}
