@@ -81,6 +81,13 @@ func (f *File) readModuleAnnotations(l Location, left *int) error {
 		if err == nil {
 			f.Modules[i].Annotations, err = f.annotations(info, left)
 		}
+		m := &f.Modules[i]
+		for k := range m.Annotations { // each is shown with the module's name
+			if bad := f.r.refer(m.Name); bad != nil {
+				m.Annotations, err = m.Annotations[:k], bad
+				break
+			}
+		}
 	}
 	return err
 }

@@ -39,10 +39,11 @@ type File struct {
 
 	Warnings []string // streams that are broken, one sentence each
 
-	contexts map[uint32]Location // of Exceptions, by thread
-	words    string              // a microdump's reason
-	r        *reader
-	close    func() error // of the file that Open has opened; else nil
+	contexts  map[uint32]Location // of Exceptions, by thread
+	codeViews map[Location]codeViewAt
+	words     string // a microdump's reason
+	r         *reader
+	close     func() error // of the file that Open has opened; else nil
 }
 
 // Stream is an entry of the directory.
@@ -187,7 +188,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	if v := f.Order.Uint32(header[4:]); v&0xffff != version {
 		return nil, fmt.Errorf("version %#x: %w", v, ErrNot)
 	}
-	f.r = &reader{r: r, size: size, order: f.Order, left: maxRead}
+	f.r = &reader{r: r, size: size, order: f.Order, left: maxRead, textLeft: maxTexts}
 	if t := f.Order.Uint32(header[20:]); t != 0 {
 		f.Time = time.Unix(int64(t), 0).UTC()
 	}

@@ -71,11 +71,13 @@ func (f *File) readModules(s Stream) error {
 			err = fmt.Errorf("the name of the module at %#x: %w", m.Base, bad)
 		}
 		m.Version = f.version(b[24:])
-		if bad := f.readCodeView(&m, f.r.location(b[76:])); bad != nil {
+		if m.CodeView, bad = f.codeView(f.r.location(b[76:])); bad != nil {
 			err = fmt.Errorf("the CodeView record of %s: %w", m.Name, bad)
 		}
 		if l := f.r.location(b[84:]); l.Size > 12 {
-			f.readDebugMisc(&m, l)
+			if m.Misc, bad = f.debugMisc(l); bad != nil {
+				err = fmt.Errorf("the debug file of %s: %w", m.Name, bad)
+			}
 		}
 		f.Modules = append(f.Modules, m)
 	}
@@ -92,50 +94,81 @@ func (f *File) version(b []byte) string {
 	return fmt.Sprintf("%d.%d.%d.%d", hi>>16, hi&0xffff, lo>>16, lo&0xffff)
 }
 
-func (f *File) readCodeView(m *Module, l Location) error {
+// codeViewAt is a CodeView record, or why there is none.
+type codeViewAt struct {
+	CodeView
+	err error
+}
+
+// codeView returns the record at l. Many modules may refer to one record: it is read once, and they share it.
+func (f *File) codeView(l Location) (CodeView, error) {
 	if l.Size == 0 {
-		return nil
+		return CodeView{}, nil
 	}
+	v, ok := f.codeViews[l]
+	if !ok {
+		v.CodeView, v.err = f.readCodeView(l)
+		if f.codeViews == nil {
+			f.codeViews = make(map[Location]codeViewAt)
+		}
+		f.codeViews[l] = v
+	}
+	err := v.err
+	if err == nil {
+		if err = f.r.refer(v.File); err != nil {
+			v.File = ""
+		}
+	}
+	return v.CodeView, err
+}
+
+// maxBuildID bounds build IDs, bytes. Linkers make some of 8 to 20.
+const maxBuildID = 256
+
+func (f *File) readCodeView(l Location) (v CodeView, err error) {
 	if l.Size > maxString {
-		return fmt.Errorf("%d bytes: more than %d", l.Size, maxString)
+		return v, fmt.Errorf("%d bytes: more than %d", l.Size, maxString)
 	}
 	b, err := f.r.at(l)
 	if err != nil {
-		return err
+		return v, err
 	}
 	if len(b) < 4 {
-		return errShort
+		return v, errShort
 	}
 	kind := CodeViewKind(b[:4])
 	if f.Order.Uint32(b) != uint32(b[0])|uint32(b[1])<<8|uint32(b[2])<<16|uint32(b[3])<<24 {
 		kind = CodeViewKind([]byte{b[3], b[2], b[1], b[0]})
 	}
-	v := &m.CodeView
 	switch {
 	case kind == RSDS && len(b) >= 24:
 		copy(v.GUID[:], b[4:])
 		v.Age, v.File = f.Order.Uint32(b[20:]), upToZero(b[24:])
 	case kind == NB10 && len(b) >= 16:
 		v.Time, v.Age, v.File = f.Order.Uint32(b[8:]), f.Order.Uint32(b[12:]), upToZero(b[16:])
+	case kind == ELF && len(b)-4 > maxBuildID:
+		return v, fmt.Errorf("a build ID of %d bytes: more than %d", len(b)-4, maxBuildID)
 	case kind == ELF:
 		v.BuildID = b[4:]
 	default:
-		return nil // another one, such as of symbols inside the module
+		return v, nil // another one, such as of symbols inside the module
 	}
 	v.Kind = kind
-	return nil
+	return v, nil
 }
 
-// readDebugMisc reads IMAGE_DEBUG_MISC: type, length, whether the text is UTF-16, padding, text.
-func (f *File) readDebugMisc(m *Module, l Location) {
-	b, err := f.r.at(Location{min(l.Size, maxString), l.Offset})
-	switch {
-	case err != nil:
-	case b[8] != 0:
-		m.Misc = f.r.utf16(b[12:])
-	default:
-		m.Misc = upToZero(b[12:])
-	}
+// debugMisc reads IMAGE_DEBUG_MISC: type, length, whether the text is UTF-16, padding, text.
+func (f *File) debugMisc(l Location) (string, error) {
+	return f.r.once(textAt{debugMisc, l}, func() (string, error) {
+		b, err := f.r.at(Location{min(l.Size, maxString), l.Offset})
+		switch {
+		case err != nil:
+			return "", nil // as if there were none: the CodeView record counts
+		case b[8] != 0:
+			return f.r.utf16(b[12:]), nil
+		}
+		return upToZero(b[12:]), nil
+	})
 }
 
 // DebugFile returns the path of the file that has the symbols, as its linker has it; "" if it is not known.

@@ -20,6 +20,9 @@ type reader struct {
 	size  int64
 	order binary.ByteOrder
 	left  int // bytes that may still be read: parts may overlap, and the file may be sparse
+
+	texts    map[textAt]readText
+	textLeft int // bytes of texts that may still be referred to
 }
 
 // Bounds of what is kept of a dump. Real dumps have some thousand modules and threads at most.
@@ -27,11 +30,14 @@ const (
 	maxRead   = 96 << 20 // bytes of all parts together
 	maxStream = 32 << 20 // of one stream
 	maxString = 64 << 10 // of one string, in the file
+	maxTexts  = 4 << 20  // of all texts, as often as records refer to them: all are printed
 )
 
 var (
 	errCut  = errors.New("it is not in the file: is the dump cut short?")
 	errMuch = errors.New("the dump refers to more than 96 MiB")
+	// errTexts costs the texts that do not fit, and not shorter ones behind them.
+	errTexts = errors.New("the dump's records refer to more than 4 MiB of text together: some of it is left out")
 )
 
 // at returns a part of the file, which the caller does not change.
@@ -60,16 +66,61 @@ func (r *reader) location(b []byte) Location {
 	return Location{uint64(r.order.Uint32(b)), uint64(r.order.Uint32(b[4:]))}
 }
 
+// textAt is where a text is. A kind is a form that it has.
+type textAt struct {
+	kind byte
+	Location
+}
+
+// The kinds of texts.
+const (
+	utf16Counted = iota // MINIDUMP_STRING
+	utf8Counted         // MinidumpUTF8String
+	debugMisc           // IMAGE_DEBUG_MISC
+)
+
+// readText is a text, or why there is none.
+type readText struct {
+	text string
+	err  error
+}
+
+// once returns the text that read reads at a place. Many records may refer to one text: it is read once, and they share it.
+func (r *reader) once(at textAt, read func() (string, error)) (string, error) {
+	t, ok := r.texts[at]
+	if !ok {
+		t.text, t.err = read()
+		if r.texts == nil {
+			r.texts = make(map[textAt]readText)
+		}
+	}
+	if t.err == nil {
+		if t.err = r.refer(t.text); t.err != nil {
+			t.text = ""
+		}
+	}
+	r.texts[at] = t
+	return t.text, t.err
+}
+
+// refer counts a text to which a record refers.
+func (r *reader) refer(text string) error {
+	if len(text) > r.textLeft {
+		return errTexts
+	}
+	r.textLeft -= len(text)
+	return nil
+}
+
 // text returns the string (MINIDUMP_STRING: UTF-16 behind its length in bytes) at an offset; "" if that is 0.
 func (r *reader) text(offset uint64) (string, error) {
 	if offset == 0 {
 		return "", nil
 	}
-	b, err := r.counted(offset)
-	if err != nil {
-		return "", err
-	}
-	return r.utf16(b), nil
+	return r.once(textAt{utf16Counted, Location{Offset: offset}}, func() (string, error) {
+		b, err := r.counted(offset)
+		return r.utf16(b), err
+	})
 }
 
 // counted returns the bytes behind their number (MINIDUMP_STRING, MinidumpUTF8String), which is at an offset.
@@ -90,8 +141,10 @@ func (r *reader) utf8(offset uint64) (string, error) {
 	if offset == 0 {
 		return "", nil
 	}
-	b, err := r.counted(offset)
-	return string(b), err
+	return r.once(textAt{utf8Counted, Location{Offset: offset}}, func() (string, error) {
+		b, err := r.counted(offset)
+		return string(b), err
+	})
 }
 
 // utf16 returns the UTF-16 of b up to the first zero.
