@@ -49,6 +49,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk minidump --exe ./server crash.dmp --print 'req->url' --frame handle_request
   sfwalk minidump crash.dmp --merge
   sfwalk minidump crash.dmp --info
+  sfwalk minidump crash.dmp --info --json | jq .streams
   sfwalk minidump crash.dmp --format breakpad
   sfwalk minidump logcat.txt --symbols ./symbols
   sfwalk minidump crash.dmp --json | jq .crash
@@ -78,6 +79,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			return runBatch(cmd, dumps, opts, microdump, &flags)
 		}
+		if info && (flags.many.any() || layout == "breakpad") {
+			return usageError{errors.New("--info walks no stacks: give it without --merge, --tree, --goroutines and --format")}
+		}
 		dump, err := openDump(args[0], microdump)
 		if err != nil {
 			return err
@@ -87,7 +91,16 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			for _, w := range dump.Warnings {
 				warn(cmd, w)
 			}
-			return printInfo(cmd.OutOrStdout(), dump)
+			out, end, err := flags.many.to(cmd)
+			if err != nil {
+				return err
+			}
+			if flags.json {
+				err = printInfoJSON(out, args[0], dump)
+			} else {
+				err = printInfo(out, dump)
+			}
+			return errors.Join(err, end())
 		}
 		if layout == "breakpad" {
 			flags.other = func() printer { return &breakpadPrinter{dump: dump, store: flags.symbols} }
@@ -103,7 +116,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
 	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk (text), or breakpad: the records of minidump_stackwalk -m; or "+formatHelp)
-	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, and walk no stacks")
+	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, as text or with --json as JSON, and walk no stacks")
 	flags.scan = true
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)

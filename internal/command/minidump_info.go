@@ -70,10 +70,7 @@ func (p *infoPrinter) process() {
 }
 
 func (p *infoPrinter) exception() {
-	list := p.dump.Exceptions
-	if x := p.dump.Exception; x != nil && len(list) == 0 {
-		list = []format.Exception{*x} // a microdump's
-	}
+	list := exceptionsOf(p.dump)
 	for i := range list {
 		x := &list[i]
 		p.line("\nException in thread %d: %s at %#x", x.Thread, p.dump.ReasonOf(x), p.dump.AddressOf(x))

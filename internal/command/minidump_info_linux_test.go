@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +29,16 @@ func TestInfo(t *testing.T) {
 		for _, fact := range want {
 			if !got.has(fact) {
 				t.Errorf("%s: minidump_dump has %q", filepath.Base(packed), fact)
+			}
+		}
+		text, _, err = command("minidump", path, "--info", "--json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = jsonFacts(t, text)
+		for _, fact := range want {
+			if !got.has(fact) {
+				t.Errorf("%s: minidump_dump has %q, and the JSON has not", filepath.Base(packed), fact)
 			}
 		}
 		t.Logf("%s: %d facts", filepath.Base(packed), len(want))
@@ -185,6 +196,78 @@ func ownFacts(text string) infoFacts {
 				}
 			}
 		}
+	}
+	return s
+}
+
+// jsonFacts returns what --info --json says, in the form of peerFacts.
+func jsonFacts(t *testing.T, text string) infoFacts {
+	t.Helper()
+	type register struct{ Name, Value string }
+	var d struct {
+		PID         int
+		System      struct{ Processors int }
+		Streams     []struct{ Size, Offset uint64 }
+		WrittenBy   uint32 `json:"written_by"`
+		RequestedBy uint32 `json:"requested_by"`
+		Exceptions  []struct {
+			TID                 uint32
+			Code, Flags, Record string
+			Where               string `json:"exception_address"`
+			Registers           []register
+		}
+		Threads []struct {
+			TID       uint32
+			Stack     string
+			Size      uint64 `json:"stack_size"`
+			Registers []register
+		}
+		Modules []struct {
+			Name, Base, End, Version string
+			DebugID                  string `json:"debug_id"`
+			CodeID                   string `json:"code_id"`
+		}
+		Memory []struct {
+			Base, End string
+			Offset    uint64
+		}
+		Regions []struct{ Base, End, State, Protection, Type string }
+	}
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	s := infoFacts{facts: map[string]bool{}}
+	add := func(format string, args ...any) { s.facts[fmt.Sprintf(format, args...)] = true }
+	number := func(text string) uint64 { n, _ := strconv.ParseUint(text, 0, 64); return n }
+	add("process %d", d.PID)
+	add("processors %d", d.System.Processors)
+	add("written %d %d", d.WrittenBy, d.RequestedBy)
+	for _, x := range d.Streams {
+		add("stream %#x %#x", x.Size, x.Offset)
+	}
+	for _, x := range d.Exceptions {
+		add("exception %d %s %s %s %s", x.TID, x.Code, x.Flags, x.Record, x.Where)
+		for _, r := range x.Registers {
+			add("register exception %s %s", r.Name, r.Value)
+		}
+	}
+	for _, x := range d.Threads {
+		add("thread %d %s %#x", x.TID, x.Stack, x.Size)
+		for _, r := range x.Registers {
+			add("register %d %s %s", x.TID, r.Name, r.Value)
+		}
+	}
+	for _, m := range d.Modules {
+		add("module %s %s %s", m.Base, m.End, m.Name)
+		add("version %s %s", m.Base, m.Version)
+		add("symbols %s %s", m.Base, m.DebugID)
+		add("identifier %s %s", m.Base, m.CodeID)
+	}
+	for _, m := range d.Memory {
+		s.memory = append(s.memory, [3]uint64{number(m.Base), number(m.End), m.Offset})
+	}
+	for _, r := range d.Regions {
+		add("region %s %s %s %s %s", r.Base, r.End, r.State, r.Protection, r.Type)
 	}
 	return s
 }
