@@ -22,7 +22,7 @@ type manyFlags struct {
 	format      string      // one of picture.Formats, or ""
 	into        *many       // all stacks are added to it, and it is written later; nil if each target has its own
 	each        *perProcess // what into is, by process; nil if all stacks are added to one
-	output      string      // a file; "" for standard output
+	output      string      // a file; "" for standard output, and "-" until check has seen it
 }
 
 const formatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com) or flamegraph (an SVG file for a browser)"
@@ -32,7 +32,7 @@ func (m *manyFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&m.merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
 	f.BoolVar(&m.tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
 	f.BoolVar(&m.goroutines, "goroutines", false, "print the goroutines of a Go program in place of its threads, parked ones too, equal stacks once")
-	f.StringVarP(&m.output, "output", "o", "", "write to this file instead of standard output")
+	f.StringVarP(&m.output, "output", "o", "", "write to this file; - for standard output (the default)")
 }
 
 // addFormat adds --format, for commands whose --format means nothing else.
@@ -45,6 +45,9 @@ func (m *manyFlags) any() bool { return m.merge || m.tree || m.format != "" || m
 
 // check finds mistakes in the flags; w are all of a command's.
 func (m *manyFlags) check(w *walkFlags) error {
+	if m.output == "-" {
+		m.output = ""
+	}
 	if m.format != "" && !slices.Contains(picture.Formats, m.format) {
 		return usageError{fmt.Errorf("--format %s: want %s", m.format, strings.Join(picture.Formats, ", "))}
 	}
@@ -94,11 +97,20 @@ func (m *manyFlags) to(cmd *cobra.Command) (out io.Writer, end func() error, err
 		p := printable.NewWriter(file)
 		return p, func() error { return errors.Join(p.Close(), file.Close()) }, nil
 	}
-	if p, ok := out.(*printable.Writer); ok && m.format == "pprof" {
-		out = p.Out() // it is no text
+	if m.format == "pprof" {
+		out = unescaped(cmd) // it is no text
 	}
 	if file, ok := out.(*os.File); ok && m.format == "pprof" && term.IsTerminal(int(file.Fd())) {
 		return nil, nil, usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
 	}
 	return out, end, nil
+}
+
+// unescaped returns standard output for what must be written as it is.
+func unescaped(cmd *cobra.Command) io.Writer {
+	out := cmd.OutOrStdout()
+	if p, ok := out.(*printable.Writer); ok {
+		return p.Out()
+	}
+	return out
 }

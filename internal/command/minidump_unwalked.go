@@ -2,7 +2,10 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +20,22 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 	}
 	doc := &document{digits: dump.System.Processor.AddressBits() / 4}
 	aboutUnwalked(doc, path, dump, why, flags)
-	if flags.other != nil {
+	out, end, err := flags.many.to(cmd)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writeUnwalked(out, doc, flags), end()); err != nil {
+		return err
+	}
+	for _, w := range dump.Warnings {
+		warn(cmd, w)
+	}
+	return errEarly
+}
+
+func writeUnwalked(out io.Writer, doc *document, flags *walkFlags) error {
+	switch {
+	case flags.other != nil:
 		p := flags.printer(nil).(*breakpadPrinter)
 		p.heading(doc)
 		for i := range doc.Threads {
@@ -26,35 +44,24 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 				p.line(fileName(f.Module), "", "", "", f.inFile)
 			}
 		}
-		if err := p.write(cmd.OutOrStdout()); err != nil {
-			return err
-		}
-	} else if flags.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
+		return p.write(out)
+	case flags.json:
+		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(doc); err != nil {
-			return err
-		}
-	} else {
-		p := flags.printer(cmd.OutOrStdout()).(*textPrinter)
-		p.heading(doc)
-		for i := range doc.Threads {
-			t := &doc.Threads[i]
-			p.thread(doc, i)
-			for k := range t.Frames {
-				p.detailed(&t.Frames[k])
-			}
-			p.end(t)
-		}
-		p.ending(doc)
-		if err := p.buffer().write(cmd.OutOrStdout()); err != nil {
-			return err
-		}
+		return e.Encode(doc)
 	}
-	for _, w := range dump.Warnings {
-		warn(cmd, w)
+	p := flags.printer(out).(*textPrinter)
+	p.heading(doc)
+	for i := range doc.Threads {
+		t := &doc.Threads[i]
+		p.thread(doc, i)
+		for k := range t.Frames {
+			p.detailed(&t.Frames[k])
+		}
+		p.end(t)
 	}
-	return errEarly
+	p.ending(doc)
+	return p.buffer().write(out)
 }
 
 // aboutUnwalked fills in all that is known of such a dump.
@@ -70,6 +77,7 @@ func aboutUnwalked(doc *document, path string, dump *format.File, why error, fla
 func unwalked(dump *format.File, why error, registers bool) []thread {
 	list := []thread{}
 	requesting, known := dump.Requesting()
+	first := -1 // the thread that it is about
 	for i := range dump.Threads {
 		x := &dump.Threads[i]
 		if x.ID != 0 && x.ID == dump.Breakpad.Handler {
@@ -89,11 +97,14 @@ func unwalked(dump *format.File, why error, registers bool) []thread {
 			}
 			t.Frames = append(t.Frames, f)
 		}
-		if about && len(list) > 0 {
-			list = append([]thread{t}, list...)
-		} else {
-			list = append(list, t)
+		if about && first < 0 {
+			first = len(list)
 		}
+		list = append(list, t)
+	}
+	if first > 0 {
+		about := list[first]
+		list = slices.Insert(slices.Delete(list, first, first+1), 0, about)
 	}
 	return list
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -94,8 +93,8 @@ func (r *profileFlags) write(cmd *cobra.Command, file *saving, stacks *picture.S
 		return nil
 	}
 	out := cmd.OutOrStdout()
-	if p, ok := out.(*printable.Writer); ok && r.layout == "pprof" {
-		out = p.Out() // it is no text
+	if r.layout == "pprof" {
+		out = unescaped(cmd) // it is no text
 	}
 	return stacks.Write(out, r.layout)
 }

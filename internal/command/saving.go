@@ -21,6 +21,9 @@ type saving struct {
 // newSaving makes the temporary file for a snapshot, so that a mistake is found before a process
 // is touched. Only its owner can read it, for stacks hold secrets.
 func newSaving(flag, path string) (*saving, error) {
+	if path == "-" {
+		return nil, usageError{fmt.Errorf("%s -: standard output has the stacks: name a file (./- is one)", flag)}
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, usageError{fmt.Errorf("%s %s: not a regular file (%v)", flag, path, info.Mode().Type())}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -46,23 +47,25 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 			switch {
 			case out == "":
 				return usageError{errors.New("sframe gen: -o OUT is missing: the file to write, or a folder of such files")}
+			case out == "-" && term.IsTerminal(int(os.Stdout.Fd())):
+				return usageError{errors.New("sframe gen: SFrame files are not for terminals: give -o FILE")}
 			case format != 2 && format != 3:
 				return usageError{fmt.Errorf("--format %d: want 2 or 3", format)}
 			}
-			if err := generate(cmd.ErrOrStderr(), args[0], out, sframe.Version(format), verbose); err != nil {
+			if err := generate(cmd, args[0], out, sframe.Version(format), verbose); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "the file to write, or a folder to write it to, by its build ID")
+	f.StringVarP(&out, "output", "o", "", "the file to write, or a folder to write it to, by its build ID; - for standard output")
 	f.Uint8Var(&format, "format", 3, "version of the SFrame format: 2 or 3")
 	f.BoolVarP(&verbose, "verbose", "v", false, "list every function that is left out")
 	return cmd
 }
 
-func generate(report io.Writer, name, out string, v sframe.Version, verbose bool) error {
+func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bool) error {
 	im, file, err := openELF(name)
 	if err != nil {
 		return err
@@ -93,13 +96,20 @@ func generate(report io.Writer, name, out string, v sframe.Version, verbose bool
 	if err != nil {
 		return err
 	}
-	if err := separate.Write(out, data); err != nil {
+	if out == "-" {
+		out = "standard output"
+		_, err = unescaped(cmd).Write(data)
+	} else {
+		err = separate.Write(out, data)
+	}
+	if err != nil {
 		return err
 	}
 	rows := 0
 	for i := range contents.Functions {
 		rows += len(contents.Functions[i].Entries)
 	}
+	report := cmd.ErrOrStderr()
 	printable.Fprintf(report, "%s: SFrame V%d, %d functions, %d rows\n", out, v, len(contents.Functions), rows)
 	reportLeftOut(report, left, verbose)
 	return nil

@@ -58,7 +58,7 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "the file to write")
+	f.StringVarP(&out, "output", "o", "", "the file to write; - for standard output (the default)")
 	f.StringVar(&store, "store", "", "a folder of symbol files, to write NAME/ID/NAME.sym to")
 	f.StringVar(&opts.Name, "name", "", "the module's name (default: its soname, or the file's name)")
 	f.StringVar(&opts.OS, "os", "", "the operating system: Linux or Android (default: Linux)")
@@ -90,6 +90,9 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 			return err
 		}
 		out = filepath.Join(store, filepath.FromSlash(inside))
+	}
+	if out == "-" {
+		out = ""
 	}
 	if out == "" {
 		err = write(stdout)
