@@ -234,7 +234,7 @@ func (r *runner) run(t *test, workers int) (out []byte) {
 	// The fuzzer makes each new input smaller, by this many tries at most. A limit of two seconds
 	// for each left no time for other inputs.
 	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", r.time, "-test.paniconexit0",
-		"-test.fuzzminimizetime", "200x", "-test.parallel", fmt.Sprint(workers), "-test.timeout", "0", "-test.fuzzcachedir", t.cache)
+		"-test.v", "-test.fuzzminimizetime", "200x", "-test.parallel", fmt.Sprint(workers), "-test.timeout", "0", "-test.fuzzcachedir", t.cache)
 	c.Dir = t.dir
 	// The other processors are for other tests; the garbage collector would take them, too.
 	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", workers))

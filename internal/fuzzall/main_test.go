@@ -126,6 +126,13 @@ func TestParse(t *testing.T) {
 	if r := parse(over, errors.New("exit status 1")); r.failed() || r.inputs != 130000 {
 		t.Errorf("%+v", r)
 	}
+	if r := parse(strings.Replace(over, "\nFAIL", "\n=== NAME  \nFAIL", 1), errors.New("exit status 1")); r.failed() {
+		t.Errorf("%+v", r)
+	}
+	skipped := "=== RUN   FuzzTool\n    gdbtest.go:67: SKIPPED, NOT TESTED: there is no xz\n--- SKIP: FuzzTool (0.00s)\n=== NAME  \nPASS\n"
+	if r := parse(skipped, nil); r.said != "NOT TESTED: there is no xz" || r.failed() {
+		t.Errorf("%+v", r)
+	}
 	if r := parse("signal: killed\n", errors.New("exit status 1")); r.said != "FAILED: exit status 1" {
 		t.Errorf("%+v", r)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,7 +14,10 @@ type result struct {
 	said                string        // ok, or why not
 }
 
-func (r *result) failed() bool { return r.said != "ok" }
+func (r *result) failed() bool { return r.said != "ok" && !strings.HasPrefix(r.said, notTested) }
+
+// notTested begins what is said of a test that has skipped itself.
+const notTested = "NOT TESTED: "
 
 // rate is how many inputs were read in a second of CPU time.
 func (r *result) rate() float64 {
@@ -26,8 +30,9 @@ var (
 	blind    = regexp.MustCompile(`(?m)^warning: the test binary was not built with coverage instrumentation`)
 	// The time is over, which the fuzzer reports as an error: go.dev/issue/75804, mended in Go
 	// 1.27.
-	over = regexp.MustCompile(`(?m)^--- FAIL: Fuzz\w+ \(.*\)\n    context deadline exceeded\nFAIL$`)
-	seed = regexp.MustCompile(`(?m)^failure while testing seed corpus entry: Fuzz\w+/(\S+)`)
+	over    = regexp.MustCompile(`(?m)^--- FAIL: Fuzz\w+ \(.*\)\n    context deadline exceeded\n(?:=== NAME *\n)?FAIL$`)
+	seed    = regexp.MustCompile(`(?m)^failure while testing seed corpus entry: Fuzz\w+/(\S+)`)
+	skipped = regexp.MustCompile(`(?m)^ +\S+: (?:SKIPPED, NOT TESTED: )?(.*)\n--- SKIP: Fuzz`)
 )
 
 // parse reads what a fuzz test has printed.
@@ -39,7 +44,9 @@ func parse(out string, err error) result {
 		r.interesting, _ = strconv.Atoi(last[2])
 	}
 	if err == nil || over.MatchString(out) {
-		if blind.MatchString(out) {
+		if m := skipped.FindStringSubmatch(out); m != nil {
+			r.said = notTested + m[1]
+		} else if blind.MatchString(out) {
 			r.said = "FAILED: nothing counts what the fuzzer has reached"
 		}
 		return r
