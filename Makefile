@@ -16,7 +16,9 @@
 #               and test attaching, calls and recordings there (forty minutes)
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
 #               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
-#               choose some
+#               choose some. Without them, 'make mutants' runs for FUZZTIME, too
+# make mutants  the built command on changed files of all formats, for FUZZTIME, held to the promises of SECURITY.md.
+#               MUTANTS='-n 100000 -kind ELF' has further flags of internal/mutants
 # make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
 #               binutils' own tests on SFrame,
@@ -63,7 +65,7 @@ TOOLS    += gfortran gnatmake chromium dot
 PACKAGES += gfortran gnat chromium graphviz
 endif
 
-.PHONY: all build man demo test rest long-tests race-tests builds releases race hosts deps vet cross release release-test notice fuzz bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo test rest long-tests race-tests builds releases race hosts deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -201,8 +203,13 @@ deps:
 bench: deps
 	$(GO) run ./internal/bench
 
+# Mutants run where all fuzz tests do.
 fuzz:
-	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG)
+	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG); status=$$?; \
+	if [ '$(FUZZ)$(PKG)' = ./... ]; then $(MAKE) mutants || status=1; fi; exit $$status
+
+mutants: build
+	@CGO_ENABLED=0 $(GO) run ./internal/mutants -sfwalk bin/sfwalk -time '$(FUZZTIME)' $(MUTANTS)
 
 soak: FUZZTIME := 1h
 soak:
