@@ -185,6 +185,43 @@ func TestUnpackedCores(t *testing.T) {
 	}
 }
 
+// TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs nothing, and what is before it
+// serves.
+func TestPackedHoles(t *testing.T) {
+	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}} {
+		path := bomb(t, 1, args...)
+		if err := os.Truncate(path, 1<<40); err != nil {
+			t.Fatal(err)
+		}
+		if out, warnings := bounded(t, "core", path); !strings.Contains(out, "#0") {
+			t.Errorf("%v: %s%s", args, out, warnings)
+		}
+	}
+	path := bomb(t, 1, "zstd", "-q", "-1", "-c")
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := info.Size()
+	for range 100 { // skippable frames (RFC 8878, section 3.1.2) of 4 GiB
+		if _, err := f.WriteAt([]byte{0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff}, at); err != nil {
+			t.Fatal(err)
+		}
+		at += 8 + 1<<32 - 1
+	}
+	if err := f.Truncate(at); err != nil {
+		t.Fatal(err)
+	}
+	if out, warnings := bounded(t, "core", path); !strings.Contains(out, "#0") {
+		t.Errorf("frames that are to be skipped: %s%s", out, warnings)
+	}
+}
+
 // withDWARF copies a program with made-up .debug_info and .debug_line, and the abbreviations
 // madeUpAbbrevs. Both are compressed, with so many bytes behind that their expansion seems in
 // proportion.

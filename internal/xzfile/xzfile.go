@@ -34,18 +34,27 @@ type block struct {
 
 var errFormat = errors.New("not an xz file")
 
+// maxPadding bounds the zeros behind a stream, bytes. What follows more of them is not read.
+const maxPadding = 1 << 20
+
 // Open looks through a file of size bytes.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size}
 	if size == 0 {
 		return nil, fmt.Errorf("it is empty: %w", errFormat)
 	}
+	padding := 0
 	for at := int64(0); at < size; {
 		var b [4]byte
 		if f.read(b[:], at); b == [4]byte{} && at > 0 { // padding between streams
+			if padding += 4; padding > maxPadding { // a hole
+				f.Cut = true
+				return f, nil
+			}
 			at += 4
 			continue
 		}
+		padding = 0
 		var err error
 		if at, err = f.stream(at); err == io.ErrUnexpectedEOF && len(f.blocks) > 0 {
 			f.Cut = true

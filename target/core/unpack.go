@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -39,8 +40,10 @@ var magics = []struct {
 	name  string
 	open  func(f *os.File, size int64) (packed, error)
 }{
-	{[]byte{0x28, 0xb5, 0x2f, 0xfd}, "zstd", func(f *os.File, _ int64) (packed, error) {
-		d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	{[]byte{0x28, 0xb5, 0x2f, 0xfd}, "zstd", func(f *os.File, size int64) (packed, error) {
+		// A frame that is to be skipped may be a hole of 4 GiB.
+		r := bufio.NewReaderSize(io.NewSectionReader(elffile.Solid(f), 0, size), 4*elffile.HoleSize)
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return packed{}, err
 		}
@@ -107,8 +110,8 @@ func unpackTo(r io.Reader, name string, limit int64) (file *os.File, closer func
 	limit = min(limit, math.MaxInt64-1)
 	out := holes.NewWriter(tmp)
 	size, err := io.Copy(out, io.LimitReader(r, limit+1))
-	if errors.Is(err, io.ErrUnexpectedEOF) && size > 0 {
-		err = nil // the rest is missing: the beginning still serves, and the headers tell how much is missing
+	if size > 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, elffile.ErrHole) || errors.Is(err, zstd.ErrMagicMismatch)) {
+		err = nil // the rest is missing, or no core: the beginning still serves, and the headers tell how much is missing
 	}
 	if err == nil && size > limit {
 		err = fmt.Errorf("more than %d MiB: %w", limit>>20, ErrTooLarge)
