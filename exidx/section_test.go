@@ -90,21 +90,31 @@ func TestSection(t *testing.T) {
 	}
 }
 
-// FuzzSection reads a section that is its own memory.
+// FuzzSection reads an index, and the tables that it leads to.
 func FuzzSection(f *testing.F) {
 	index, read := tables(binary.LittleEndian)
-	memory := make([]byte, 0x1000)
-	copy(memory, index)
-	more := make([]byte, 28)
-	read(0x2000, more)
-	f.Add(append(memory[:len(index):len(index)], more...), uint16(0x1000))
-	f.Fuzz(func(t *testing.T, data []byte, addr uint16) {
-		bounds.Hold(t, 1<<20+8192*len(data), func() {
-			s, err := Open(data, uint64(addr), binary.LittleEndian, func(at uint64, p []byte) (int, error) {
-				if at < uint64(addr) || at-uint64(addr) > uint64(len(data)) {
+	memory := make([]byte, 28)
+	read(0x2000, memory)
+	f.Add(index, memory, uint16(0x1000))
+	// All instructions (EHABI32, section 10.3), sixteen at a time.
+	for of := 0; of < 256; of += 16 {
+		var entries, codes []byte
+		for i := range 16 {
+			at := uint32(8 * i)
+			entries = binary.LittleEndian.AppendUint32(entries, (0x100*uint32(i)-0x1000-at)&0x7fff_ffff)
+			entries = binary.LittleEndian.AppendUint32(entries, (0x2000+8*uint32(i)-0x1000-at-4)&0x7fff_ffff)
+			codes = binary.LittleEndian.AppendUint32(codes, 0x8101_0000|uint32(of+i)<<8|0x81)
+			codes = binary.LittleEndian.AppendUint32(codes, 0x01b0_b0b0)
+		}
+		f.Add(entries, codes, uint16(0x1000))
+	}
+	f.Fuzz(func(t *testing.T, index, memory []byte, addr uint16) {
+		bounds.Hold(t, 1<<20+8192*(len(index)+len(memory)), func() {
+			s, err := Open(index, uint64(addr), binary.LittleEndian, func(at uint64, p []byte) (int, error) {
+				if at < 0x2000 || at-0x2000 > uint64(len(memory)) {
 					return 0, ErrNotFound
 				}
-				return copy(p, data[at-uint64(addr):]), nil
+				return copy(p, memory[at-0x2000:]), nil
 			})
 			if err != nil {
 				return

@@ -20,6 +20,10 @@ func FuzzRecords(f *testing.F) {
 	f.Add(record(binary.LittleEndian, perfevent.RecordFork, 0, make([]byte, 24+40)), all, uint64(0), uint64(0), false)
 	f.Add(record(binary.LittleEndian, perfevent.RecordSwitchCPUWide, perfevent.MiscSwitchOut, make([]byte, 8+40)), all, uint64(0), uint64(0), false)
 	f.Add(record(binary.LittleEndian, perfevent.RecordCallchainDeferred, perfevent.MiscUser, append([]byte{9, 0, 0, 0, 0, 0, 0, 0, 1}, make([]byte, 15+40)...)), all, uint64(0), uint64(0), false)
+	f.Add(record(binary.LittleEndian, perfevent.RecordLost, 0, make([]byte, 16+40)), all, uint64(0), uint64(0), false)
+	f.Add(record(binary.LittleEndian, perfevent.RecordSwitch, 0, make([]byte, 40)), all, uint64(0), uint64(0), false)
+	f.Add(record(binary.BigEndian, perfevent.RecordMmap, 0, append(make([]byte, 32), "/lib/x\x00\x00"...)), all, uint64(0), uint64(0), true)
+	f.Add(record(binary.LittleEndian, perfevent.RecordKsymbol, 0, append(make([]byte, 16), "bpf_prog\x00\x00\x00\x00\x00\x00\x00\x00"...)), all, uint64(0), uint64(0), false)
 	f.Fuzz(func(t *testing.T, data []byte, fields, read, regs uint64, big bool) {
 		bounds.Hold(t, 64<<10+32*len(data), func() {
 			format := perfevent.Format{SampleType: fields, ReadFormat: read, UserRegs: regs, BranchType: read, IDAll: true, Order: binary.LittleEndian}
@@ -50,6 +54,8 @@ func FuzzRecords(f *testing.F) {
 					format.Lost(r)
 				case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
 					format.Switch(r)
+				case perfevent.RecordKsymbol:
+					format.Ksymbol(r)
 				default:
 					format.Mmap(r)
 				}

@@ -53,6 +53,14 @@ func context() *Context {
 				return Type{Size: 2, Encoding: Float}, nil
 			case 6:
 				return Type{Size: 8, Encoding: Signed}, nil
+			case 7:
+				return Type{Size: 16, Encoding: Signed}, nil
+			case 8:
+				return Type{Size: 16, Encoding: Unsigned}, nil
+			case 10:
+				return Type{Size: 16, Encoding: Float, X87: true}, nil
+			case 11:
+				return Type{Size: 16, Encoding: Float}, nil
 			}
 			return Type{}, fmt.Errorf("no type at %#x", ref)
 		},
