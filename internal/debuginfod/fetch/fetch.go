@@ -163,9 +163,11 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 	for attempt := 0; len(servers) > 0; {
 		a := c.first(ctx, servers, id)
 		if a.body == nil {
-			all := true
+			all, final := true, true
 			for _, err := range a.errs {
-				all = all && errors.Is(err, errNone)
+				is := errors.Is(err, errNone)
+				all = all && is
+				final = final && (is || errors.As(err, new(*webclient.SlowError)) || errors.Is(err, webclient.ErrElsewhere))
 			}
 			if all && len(servers) == none {
 				return c.Miss(id)
@@ -173,7 +175,7 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 			if all {
 				return errors.Join(errs...) // of the servers that had it
 			}
-			if attempt++; attempt > c.Retries || ctx.Err() != nil {
+			if attempt++; attempt > c.Retries || final || ctx.Err() != nil {
 				return errors.Join(append(errs, a.errs...)...)
 			}
 			select {

@@ -99,6 +99,21 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
+// A server that was too slow, or leads elsewhere, is not asked for the same file once more.
+func TestNotAgain(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"silent":    func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound) },
+	} {
+		var asked atomic.Int32
+		c := client(t, serve(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); answer(w, r) }), serve(t, http.NotFound))
+		c.Retries, c.Timeout = 5, 50*time.Millisecond
+		if errs := c.All(t.Context(), ids(1), noProgress{}); len(errs) != 1 || asked.Load() != 1 {
+			t.Errorf("%s: asked %d times, %v", name, asked.Load(), errs)
+		}
+	}
+}
+
 // All files of a run together have a bound.
 func TestFull(t *testing.T) {
 	var sent atomic.Int64
