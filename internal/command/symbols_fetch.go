@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/internal/usercache"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -36,7 +37,11 @@ func (w *tableFlags) checkSymbols() error {
 			if w.pluginFlags.host == nil {
 				return becomeFull()
 			}
-			s, err := w.pluginFlags.host.Symbols(place, filepath.Join(cache, "sfwalk", "symbols"), w.symbolPlaces...)
+			// What servers send is written there: root must not follow a link of the user who has the folder.
+			if cache, err = usercache.Make(filepath.Join(cache, "sfwalk", "symbols")); err != nil {
+				return fmt.Errorf("--symbols %s: the folder to keep symbol files in (XDG_CACHE_HOME says which): %w", place, err)
+			}
+			s, err := w.pluginFlags.host.Symbols(place, cache, w.symbolPlaces...)
 			if err != nil {
 				return usageError{fmt.Errorf("--symbols %s: %w", place, err)}
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/usercache"
 )
 
 const (
@@ -34,7 +35,11 @@ func indexes() string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(cache, "sfwalk", "symbol-index")
+	dir, err := usercache.Make(filepath.Join(cache, "sfwalk", "symbol-index"))
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 // openKept opens a symbol file by the index that was kept of it, or indexes it, and keeps that. An index that cannot be used or kept

@@ -1,6 +1,7 @@
 package usercache
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -17,10 +18,30 @@ func Folder(name string) *os.Root {
 }
 
 // Open opens a folder by its path. It is made if it is not there. Open returns nil if that is not the user's own, or if anybody else can put
-// another one in its place.
+// another one in its place, or if this system does not say so.
 func Open(path string) *os.Root {
-	if !filepath.IsAbs(path) {
+	if !known {
 		return nil
+	}
+	real, err := Make(path)
+	if err != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return nil
+	}
+	return root
+}
+
+// Make makes a folder, if it is not there, and returns its path without symbolic links. The error says that it is not the user's own, or that
+// somebody else can put another one in its place, as far as this system says so.
+func Make(path string) (real string, err error) {
+	if !known {
+		return path, os.MkdirAll(path, 0o700)
+	}
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%s is no absolute path", path)
 	}
 	// First the innermost folder that is there: nothing is made in another user's folder.
 	there := path
@@ -30,32 +51,33 @@ func Open(path string) *os.Root {
 		}
 		there = filepath.Dir(there)
 	}
-	real, ok := own(there)
-	if !ok {
-		return nil
+	if real, err = own(there); err != nil || there == path {
+		return real, err
 	}
-	if there != path {
-		rest, err := filepath.Rel(there, path)
-		if err != nil || os.MkdirAll(filepath.Join(real, rest), 0o700) != nil {
-			return nil
-		}
-		if real, ok = own(filepath.Join(real, rest)); !ok {
-			return nil
-		}
-	}
-	root, err := os.OpenRoot(real)
+	rest, err := filepath.Rel(there, path)
 	if err != nil {
-		return nil
+		return "", err
 	}
-	return root
+	if err := os.MkdirAll(filepath.Join(real, rest), 0o700); err != nil {
+		return "", err
+	}
+	return own(filepath.Join(real, rest))
 }
 
-// own returns the path of a folder without symbolic links; ok is false if it is not the user's own, or somebody else can exchange it.
-func own(path string) (real string, ok bool) {
+// own returns the path of a folder without symbolic links, if it is the user's own, and nobody else can exchange it.
+func own(path string) (real string, err error) {
 	f, err := trust.Open(path)
 	if err != nil {
-		return "", false
+		return "", err
 	}
 	defer f.Close()
-	return f.Path, f.Others == nil && f.Info.IsDir() && Ours(f.Info)
+	switch {
+	case f.Others != nil:
+		return "", f.Others
+	case !f.Info.IsDir():
+		return "", fmt.Errorf("%s is no folder", path)
+	case !Ours(f.Info):
+		return "", fmt.Errorf("%s is another user's, or others can write to it", path)
+	}
+	return f.Path, nil
 }
