@@ -2,6 +2,7 @@ package breakpad
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // File is a symbol file whose records are found by address. Many goroutines may use it at once.
@@ -80,7 +83,7 @@ func (f *File) Close() error {
 }
 
 // New indexes the symbol file of size bytes that r reads. It reads all of it once, with all processors, and
-// keeps r. The error is r's, or says that this is no symbol file.
+// keeps r. The error is r's, or says that this is no symbol file, or that there is a hole in it: 128 KiB of zeros.
 func New(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size}
 	if err := f.readHead(); err != nil {
@@ -171,7 +174,7 @@ func (f *File) indexAll(blocks []block) error {
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return cmp.Or(errs...)
 }
 
 // indexBlock indexes the lines that begin in the block at start. It reads one byte before, to know whether a
@@ -179,7 +182,7 @@ func (f *File) indexAll(blocks []block) error {
 func (f *File) indexBlock(b *block, start int64, buf []byte) error {
 	from := max(start-1, 0)
 	end := min(start+blockSize, f.size)
-	n, err := f.r.ReadAt(buf[:min(end+headLength, f.size)-from], from)
+	n, err := elffile.Solid(f.r).ReadAt(buf[:min(end+headLength, f.size)-from], from)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

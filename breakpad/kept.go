@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // Sum identifies the content of a symbol file: [SumOf] reads all of it.
@@ -43,7 +45,7 @@ func SumOf(r io.ReaderAt, size int64) (Sum, error) {
 			buf := make([]byte, min(blockSize, size))
 			for n := next.Add(1) - 1; n < int64(len(sums)); n = next.Add(1) - 1 {
 				part := buf[:min(blockSize, size-n*blockSize)]
-				if got, err := r.ReadAt(part, n*blockSize); got < len(part) {
+				if got, err := elffile.Solid(r).ReadAt(part, n*blockSize); got < len(part) {
 					errs[i] = err
 					return
 				}

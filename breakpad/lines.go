@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"sync"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // MaxLine is the length of the longest line that is read, bytes. A longer one is malformed. The longest lines
@@ -60,6 +62,7 @@ type lineReader struct {
 	offset int64  // of line
 	after  int64  // where the next line begins
 	kept   []byte
+	zeros  int // bytes up to here, in whole buffers
 	err    error
 }
 
@@ -79,7 +82,12 @@ func (l *lineReader) reset(r io.Reader) {
 	*l = lineReader{r: l.r, kept: l.kept[:0]}
 }
 
-// next reads a line; false at the end of the file, and at an error, which is in err then.
+// errHole says that a file may be a hole from here on, of any size.
+func (l *lineReader) errHole() error {
+	return fmt.Errorf("%d KiB of zeros up to offset %#x: %w", l.zeros>>10, l.after, elffile.ErrHole)
+}
+
+// next reads a line; false at the end of the file, at a hole, and at an error, which is in err then.
 func (l *lineReader) next() bool {
 	l.number++
 	l.offset = l.after
@@ -98,7 +106,13 @@ func (l *lineReader) next() bool {
 			l.kept = append(l.kept, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
+			if l.zeros += len(part); bytes.Count(part, []byte{0}) < len(part) {
+				l.zeros = 0
+			}
+			if l.zeros < elffile.HoleSize {
+				continue
+			}
+			err = l.errHole()
 		}
 		l.line = trimEnd(l.kept)
 		if err != nil && !errors.Is(err, io.EOF) {

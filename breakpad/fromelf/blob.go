@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // blob is a section that is read part by part, or is in memory if it is compressed in the file.
@@ -36,6 +37,10 @@ func (b *blob) part(lo, hi uint64, buf []byte) []byte {
 		return b.data[lo:hi]
 	}
 	n := int(hi - lo)
+	if cap(buf) < n && n > elffile.HoleSize { // it may be said of what is a hole
+		data, _ := elffile.ReadPart(b.file, int64(lo), uint64(n))
+		return data
+	}
 	if cap(buf) < n {
 		buf = make([]byte, n, n+n/4)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // Unit types, DWARF 5 table 7.2.
@@ -71,7 +72,8 @@ func (s *sections) readUnit(at uint64) (u *unit, next uint64, err error) {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
 	}
 	if n == 0 { // padding
-		return nil, start, nil
+		next, err = s.padding(start)
+		return nil, next, err
 	}
 	u = &unit{start: at, end: start + n, offsetSize: uint8(offsetSize)}
 	c.Data = c.Data[:min(uint64(len(c.Data)), u.end-at)]
@@ -97,6 +99,23 @@ func (s *sections) readUnit(at uint64) (u *unit, next uint64, err error) {
 	}
 	u.entry = at + uint64(c.Off)
 	return u, u.end, nil
+}
+
+// padding returns the end of the zeros at the offset from of .debug_info. A hole is no padding.
+func (s *sections) padding(from uint64) (to uint64, err error) {
+	var room [4 << 10]byte
+	for to = from; to < s.info.size; {
+		b := s.info.part(to, to+uint64(len(room)), room[:])
+		for i, x := range b {
+			if x != 0 {
+				return to + uint64(i&^3), nil
+			}
+		}
+		if to += uint64(len(b)); len(b) == 0 || to-from > elffile.HoleSize {
+			return 0, fmt.Errorf("%d KiB of zeros at offset %#x of .debug_info: %w", (to-from)>>10, from, elffile.ErrHole)
+		}
+	}
+	return s.info.size, nil
 }
 
 // unitAt returns the unit whose entries are around an offset of .debug_info; nil if there is none.

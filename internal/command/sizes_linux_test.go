@@ -109,6 +109,9 @@ func TestHoles(t *testing.T) {
 		if out, _ := bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
 			t.Errorf("%v: %s", sections, out)
 		}
+		if _, warnings := bounded(t, "symbols", "dump", sparse(t, program, sections...)); sections[0] == ".debug_info" && !strings.Contains(warnings, "a hole") {
+			t.Errorf("symbols dump, %v: %s", sections, warnings)
+		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	bounded(t, "sframe", "gen", sparse(t, program, ".eh_frame"), "-o", out)
