@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/perfdata"
@@ -124,24 +125,11 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 // madeAt returns the names of those addresses that are in functions which the kernel has compiled, of several the first. Each address is
 // named once, however many functions have it.
 func (k *kernelMaps) madeAt(addrs []uint64) map[uint64]string {
-	rest := slices.Compact(slices.Sorted(slices.Values(addrs)))
-	next := make([]int, len(rest)+1) // the next address that has no name, from one on; it is shortened as it is followed
-	for i := range next {
-		next[i] = i
-	}
-	unnamed := func(i int) int {
-		for next[i] != i {
-			next[i] = next[next[i]]
-			i = next[i]
-		}
-		return i
-	}
+	free := interval.NewClaims(addrs)
 	names := map[uint64]string{}
 	for _, m := range k.made {
-		first, _ := slices.BinarySearch(rest, m.lo)
-		for i := unnamed(first); i < len(rest) && rest[i] < m.hi; i = unnamed(i) {
-			names[rest[i]] = m.name
-			next[i] = i + 1
+		for addr := range free.Claim(m.lo, m.hi) {
+			names[addr] = m.name
 		}
 	}
 	return names

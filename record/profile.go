@@ -106,7 +106,14 @@ type Namer struct {
 	modules map[*target.Module]*picture.Module
 	alone   map[*target.Module]*target.Modules
 	kernel  map[uint64]string
-	maps    map[int32]*perfmap.Map // of code that processes have made; nil where there is none
+	made    map[madeAt]string // names of code that processes have made
+	said    []string          // see Warnings
+}
+
+// madeAt is where a process has made code.
+type madeAt struct {
+	pid  int32
+	addr uint64
 }
 
 // NewNamer returns a Namer that has names from symbols, which the caller closes after it.
@@ -119,7 +126,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	if n.profile != nil && n.profile.part != p.part {
 		n.keep(p)
 	}
-	n.profile, n.maps = p, map[int32]*perfmap.Map{}
+	n.profile, n.made = p, map[madeAt]string{}
 	n.named = append(n.named, make([][]picture.Place, len(p.places)-min(len(p.places), len(n.named)))...)
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
 	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
@@ -132,6 +139,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		s.PeriodType = counted
 	}
 	n.nameKernel()
+	n.nameMade()
 	processes := map[int]bool{}
 	for _, t := range p.Threads {
 		processes[t.PID] = true
@@ -249,27 +257,49 @@ func (n *Namer) nameKernel() {
 	maps.Copy(n.kernel, names(addrs))
 }
 
-// compiled returns the name that a compiler at run time has given its code; "" if it has given none.
-func (n *Namer) compiled(pid int32, addr uint64) string {
-	m, ok := n.maps[pid]
-	if !ok {
-		open := openPerfMap
-		if n.profile.file != nil {
-			open = n.profile.file.perfMap
+// nameMade finds the names that compilers at run time have given the code which has none yet, those of a process all at once.
+func (n *Namer) nameMade() {
+	addrs := map[int32][]uint64{}
+	for i := range n.profile.places {
+		if p := &n.profile.places[i]; p.kind == placeUser && (p.module == nil || p.module.Doubted()) && n.named[i] == nil {
+			addrs[p.pid] = append(addrs[p.pid], p.addr)
 		}
-		if f, err := open(int(pid)); err == nil {
-			if m, err = perfmap.Read(f); err != nil {
-				m = nil
-			}
-			f.Close()
+	}
+	open := openPerfMap
+	if n.profile.file != nil {
+		open = n.profile.file.perfMap
+	}
+	for _, pid := range slices.Sorted(maps.Keys(addrs)) {
+		f, err := open(int(pid))
+		if err != nil {
+			continue
 		}
-		n.maps[pid] = m
+		var names map[uint64]string
+		info, err := f.Stat()
+		if err == nil {
+			names, err = perfmap.Names(f, info.Size(), addrs[pid])
+		}
+		f.Close()
+		if err != nil {
+			n.say(fmt.Sprintf("names of code that process %d has made, %s: %v", pid, f.Name(), err))
+		}
+		for addr, name := range names {
+			n.made[madeAt{pid, addr}] = name
+		}
 	}
-	if m == nil {
-		return ""
-	}
-	return m.Name(addr)
 }
+
+// maxSaid bounds the Warnings.
+const maxSaid = 16
+
+func (n *Namer) say(what string) {
+	if len(n.said) < maxSaid && !slices.Contains(n.said, what) {
+		n.said = append(n.said, what)
+	}
+}
+
+// Warnings returns what the user should know of the names so far.
+func (n *Namer) Warnings() []string { return n.said }
 
 // Module returns a module by its name and an address in it, among those that frames are in; nil if there is none.
 func (n *Namer) Module(path string, addr uint64) *target.Module {
@@ -316,8 +346,8 @@ func (n *Namer) nameCode(p *place) []picture.Place {
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: n.kernel[p.addr], Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
-	case p.module == nil || p.module.Doubted() && n.compiled(p.pid, p.addr) != "":
-		at := jitname.Split(jitname.Readable(n.compiled(p.pid, p.addr)))
+	case p.module == nil || p.module.Doubted() && n.made[madeAt{p.pid, p.addr}] != "":
+		at := jitname.Split(jitname.Readable(n.made[madeAt{p.pid, p.addr}]))
 		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}
 	m := n.modules[p.module]

@@ -163,6 +163,13 @@ func (s *shown) take() {
 	}
 }
 
+// warnings returns what the user should know of the names.
+func (s *shown) warnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.namer.Warnings()
+}
+
 // pages are for browsers.
 func (s *shown) pages(cmd *cobra.Command) Pages {
 	return Pages{

@@ -163,7 +163,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	if err := r.write(cmd, file, shown.stacks); err != nil {
 		return err
 	}
-	for _, text := range append(warnings, r.warnings()...) {
+	for _, text := range slices.Concat(warnings, shown.warnings(), r.warnings()) {
 		warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), data, recorded, profile)

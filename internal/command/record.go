@@ -284,7 +284,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if err := r.write(cmd, file, shown.now()); err != nil {
 		return err
 	}
-	for _, text := range append(said, r.warnings()...) {
+	for _, text := range slices.Concat(said, shown.warnings(), r.warnings()) {
 		warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), shown.profile)

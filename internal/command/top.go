@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,7 +106,7 @@ func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) erro
 	err = terminal.Show(ctx, Screen{Draw: s.draw, Key: s.key, Changed: s.changed})
 	cancel()
 	<-followed
-	for _, text := range append(said, t.warnings()...) {
+	for _, text := range slices.Concat(said, shown.warnings(), t.warnings()) {
 		warn(cmd, text)
 	}
 	if err == nil {

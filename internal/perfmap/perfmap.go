@@ -6,10 +6,13 @@ package perfmap
 import (
 	"bufio"
 	"bytes"
-	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
 // MaxLine is how long a line may be, in bytes; longer ones are skipped.
@@ -31,62 +34,88 @@ func Line(text []byte) (lo, hi uint64, name []byte, ok bool) {
 	return lo, lo + n, name, true
 }
 
-// maxNames bounds the lines of a Map, and maxName the bytes of a name.
 const (
-	maxNames = 1 << 20
-	maxName  = 1 << 10
+	maxName = 1 << 10     // bytes of a name
+	maxFile = 1 << 30     // bytes that are read
+	maxHits = 1 << 18     // lines that are kept until it is known which count
+	maxHead = 2 * maxName // bytes of a line that are read for its name, unless it is longer
 )
 
-// Map has the names of a process's code.
-type Map struct{ list []named }
+var errLarge = fmt.Errorf("it is larger than %d MiB: the names behind are left out", maxFile>>20)
 
-type named struct {
+// hit is a line of code that has one of the addresses.
+type hit struct {
 	lo, hi uint64
-	line   int
-	name   string
+	at     int64
 }
 
-// Read reads a whole map. Lines of another form, and what is beyond a million lines, are left out.
-func Read(r io.Reader) (*Map, error) {
-	m := &Map{}
-	in := bufio.NewReaderSize(r, MaxLine)
-	part := false // of a line that is too long
-	for len(m.list) < maxNames {
-		text, err := in.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			part = true
+// Names returns the names of the code at addresses, by a map of size bytes: of several lines that have an address, that of the last. It reads
+// the map once, and keeps no more of it than the addresses need. Lines of another form are left out. The error says why a part of the map is
+// left out, which may be a hole; names that were found come with it.
+func Names(r io.ReaderAt, size int64, addrs []uint64) (names map[uint64]string, err error) {
+	if size > maxFile {
+		size, err = maxFile, errLarge
+	}
+	lines, all := bufio.NewReaderSize(io.NewSectionReader(elffile.Solid(r), 0, size), 2*elffile.HoleSize), interval.NewClaims(addrs)
+	var hits []hit
+	for at := int64(0); ; {
+		text, failed := lines.ReadSlice('\n')
+		n := int64(len(text))
+		for failed == bufio.ErrBufferFull {
+			text, failed = lines.ReadSlice('\n')
+			n += int64(len(text))
+		}
+		if lo, hi, _, ok := Line(text); ok && failed == nil && n <= MaxLine && all.Has(lo, hi) {
+			if hits = append(hits, hit{lo, hi, at}); len(hits) >= maxHits {
+				rest, _ := lastOf(hits, addrs)
+				hits = append(hits[:0], rest...)
+			}
+		}
+		if at += n; failed == io.EOF {
+			break
+		} else if failed != nil {
+			err = failed
+			break
+		}
+	}
+	_, last := lastOf(hits, addrs)
+	names = make(map[uint64]string, len(last))
+	for addr, at := range last {
+		if name := nameAt(r, at); name != "" {
+			names[addr] = name
+		}
+	}
+	return names, err
+}
+
+// lastOf returns those lines which are the last of an address, and where they are.
+func lastOf(hits []hit, addrs []uint64) (rest []hit, last map[uint64]int64) {
+	last = map[uint64]int64{}
+	claims := interval.NewClaims(addrs)
+	for _, h := range slices.Backward(hits) {
+		before := len(last)
+		for addr := range claims.Claim(h.lo, h.hi) {
+			last[addr] = h.at
+		}
+		if len(last) > before {
+			rest = append(rest, h)
+		}
+	}
+	slices.Reverse(rest)
+	return rest, last
+}
+
+// nameAt returns the name of the line at an offset; "" if there is another one by now.
+func nameAt(r io.ReaderAt, at int64) string {
+	for _, most := range [...]int{maxHead, MaxLine} {
+		line := make([]byte, most)
+		n, _ := r.ReadAt(line, at)
+		text, _, whole := bytes.Cut(line[:n], []byte{'\n'})
+		if !whole {
 			continue
 		}
-		if lo, hi, name, ok := Line(text); ok && !part && err == nil {
-			m.list = append(m.list, named{lo, hi, len(m.list), string(name[:min(len(name), maxName)])})
-		}
-		part = false
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, err
-		}
+		_, _, name, _ := Line(text)
+		return string(name[:min(len(name), maxName)])
 	}
-	slices.SortFunc(m.list, func(a, b named) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.line, b.line)) })
-	return m, nil
-}
-
-// maxBefore bounds how many lines before an address are looked at: code that begins earlier may overlap later code.
-const maxBefore = 64
-
-// Name returns the name of the code at an address: that of the last line which has it; "" if none has.
-func (m *Map) Name(addr uint64) (name string) {
-	end, _ := slices.BinarySearchFunc(m.list, addr, func(x named, addr uint64) int {
-		if x.lo <= addr {
-			return -1
-		}
-		return 1
-	})
-	last := -1
-	for i := end - 1; i >= max(0, end-maxBefore); i-- {
-		if x := &m.list[i]; addr < x.hi && x.line > last {
-			last, name = x.line, x.name
-		}
-	}
-	return name
+	return ""
 }
