@@ -192,8 +192,12 @@ func (w *walkFlags) mostText(s *source) int64 {
 	return usualText + s.input
 }
 
-// textOf returns how much text frames have, bytes, about: where they are kept until all are walked.
-func textOf(frames []frameEntry) (bytes int) {
+// entryText is what a frame without a physical one of its own counts as, bytes of text: its room in memory.
+const entryText = 256
+
+// textOf returns how much text the frames of one place have, bytes, about: where they are kept until all are walked.
+func textOf(frames []frameEntry) int {
+	bytes := entryText * max(0, len(frames)-1)
 	for i := range frames {
 		f := &frames[i]
 		bytes += len(f.Function) + len(f.File) + len(f.Module)

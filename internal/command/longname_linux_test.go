@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/dumptest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
@@ -129,4 +131,40 @@ func TestLongText(t *testing.T) {
 		t.Errorf("--max-frames 0 shows %d frames", strings.Count(out, "bytes more]"))
 	}
 	p.Exit(t)
+}
+
+// Each of many frames has many inlined calls, by a symbol file: they count as text, also where they are kept until all are walked.
+func TestManyInlined(t *testing.T) {
+	const frames, inlined, base, stack = 12_000, 20_000, 0x400000, 0x70000000
+	d := dumptest.New()
+	d.System(9, 0x8201, "")
+	var words []byte
+	for i := range uint64(frames) {
+		words = append(words, d.U64(stack+16*(i+1), base+0x1001+8*i)...)
+	}
+	memory := d.At(append(words, make([]byte, 16)...))
+	d.Stream(3, d.U32(1), d.U32(1, 0, 0, 0), d.U64(0, stack), memory, d.At(d.AMD64(base+0x1000, stack, stack)))
+	d.Stream(4, d.U32(1), d.ModuleAt("/prog", base, 0x4000000, 0, append(d.U32(0x4270454c), bytes.Repeat([]byte{0x11}, 16)...)))
+	d.Stream(5, d.U32(1), d.U64(stack), memory)
+	dir := t.TempDir()
+	id := strings.Repeat("1", 32) + "0"
+	var symbols strings.Builder
+	fmt.Fprintf(&symbols, "MODULE Linux x86_64 %s prog\nSTACK CFI INIT 1000 3000000 .cfa: $rbp 16 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^\nFILE 0 a.c\nINLINE_ORIGIN 0 o\nFUNC 1000 3000000 0 f\n", id)
+	for i := range inlined {
+		fmt.Fprintf(&symbols, "INLINE %d 1 0 0 1000 3000000\n", i)
+	}
+	dump, store := filepath.Join(dir, "x.dmp"), filepath.Join(dir, "store")
+	if err := errors.Join(os.MkdirAll(filepath.Join(store, "prog", id), 0o700), os.WriteFile(dump, d.Bytes(0), 0o600),
+		os.WriteFile(filepath.Join(store, "prog", id, "prog.sym"), []byte(symbols.String()), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{}, {"--json"}, {"--merge"}, {"--merge", "--json"}, {"--tree"}, {"--format", "folded"}} {
+		out, warnings := bounded(t, append([]string{"minidump", dump, "--symbols", store}, args...)...)
+		if len(out) > 72<<20 {
+			t.Errorf("%q: %d bytes", args, len(out))
+		}
+		if !strings.Contains(out+warnings, "MiB of text; --max-frames 0 shows all") {
+			t.Errorf("%q: nothing says that the output was cut: %s", args, warnings)
+		}
+	}
 }

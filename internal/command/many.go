@@ -118,16 +118,19 @@ func (m *many) writeJSON(out io.Writer, doc *document) error {
 	p := newJSONPrinter()
 	defer func(list []thread) { doc.Threads = list }(doc.Threads)
 	p.out = out
-	if m.tree != nil {
-		doc.Tree = m.tree.entries()
-	} else {
-		for i, g := range m.merged.sorted() {
-			for _, t := range g.threads {
-				at := i
-				doc.Threads[t].Stack = &at
-			}
-			doc.Stacks = append(doc.Stacks, g.entry(doc))
+	var groups []*group
+	if m.tree == nil {
+		groups = m.merged.sorted()
+	}
+	for i, g := range groups {
+		for _, t := range g.threads {
+			at := i
+			doc.Threads[t].Stack = &at
 		}
+	}
+	stacks := make([]stackEntry, 0, len(groups)) // their threads are taken away below
+	for _, g := range groups {
+		stacks = append(stacks, g.entry(doc))
 	}
 	if m.flags.many.goroutines {
 		doc.Goroutines = []goroutineEntry{}
@@ -139,9 +142,31 @@ func (m *many) writeJSON(out io.Writer, doc *document) error {
 		}
 		doc.Threads = []thread{}
 	}
-	p.value(doc, 0)
-	p.byte('\n')
+	// What can be large is not encoded at once.
+	p.value(doc, len("}"))
+	if m.tree != nil {
+		appendList(p, "tree", m.tree.entries())
+	} else {
+		appendList(p, "stacks", stacks)
+	}
+	p.own("}\n")
 	return p.write(out)
+}
+
+// appendList adds a field to a document, unless the list is empty.
+func appendList[T any](p *jsonPrinter, field string, list []T) {
+	for i := range list {
+		if i == 0 {
+			p.own(`,"` + field + `":[`)
+		} else {
+			p.byte(',')
+		}
+		p.makeRoom()
+		p.value(&list[i], 0)
+	}
+	if len(list) > 0 {
+		p.byte(']')
+	}
 }
 
 // showMany walks a target and prints it as one picture.

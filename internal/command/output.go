@@ -13,6 +13,7 @@ type output struct {
 	turn  func() io.Writer // waits for the turn, and returns the writer for the text
 	err   error            // the first of out
 	full  [][]byte         // full buffers, before buf
+	past  int              // bytes that were in buf before
 	buf   []byte
 	whole bool // [thread.whole] of the stack
 }
@@ -37,6 +38,7 @@ func (o *output) makeRoom() {
 		o.err = o.write(o.out)
 	default:
 		o.full = append(o.full, o.buf)
+		o.past += len(o.buf)
 		o.buf = make([]byte, 0, bufferSize)
 	}
 }
@@ -48,9 +50,13 @@ func (o *output) write(out io.Writer) error {
 			_, o.err = out.Write(text)
 		}
 	}
+	o.past += len(o.buf)
 	o.full, o.buf = nil, o.buf[:0]
 	return o.err
 }
+
+// size returns how much text was added, bytes.
+func (o *output) size() int { return o.past + len(o.buf) }
 
 // Write implements [io.Writer].
 func (o *output) Write(b []byte) (int, error) {

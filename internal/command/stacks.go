@@ -102,9 +102,9 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 				}
 				o := p.buffer()
 				o.makeRoom()
-				before := len(o.buf)
+				before := o.size()
 				level += p.frame(w, level, f)
-				return len(o.buf) - before
+				return o.size() - before
 			})
 			if kept.most > 0 {
 				p.frames(w, w.fitting(&th, kept.frames()))
