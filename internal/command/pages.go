@@ -15,6 +15,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -45,6 +46,8 @@ type Pages struct {
 	Module func(path string, addr uint64) *target.Module
 	// Locate returns what is at an address of a module, the inlined calls first.
 	Locate func(m *target.Module, addr uint64) []symbol.Location
+	// Source opens a source file as a module's debug information names it; the module may be nil.
+	Source func(m *target.Module, file string) (*os.File, error)
 	Warn   func(format string, args ...any) // what the user should know
 }
 
@@ -184,6 +187,7 @@ func (s *shown) pages(cmd *cobra.Command) Pages {
 			defer s.mu.Unlock()
 			return s.namer.Locate(m, addr)
 		},
-		Warn: func(format string, args ...any) { warn(cmd, fmt.Sprintf(format, args...)) },
+		Source: func(_ *target.Module, file string) (*os.File, error) { return regular.Open(file) },
+		Warn:   func(format string, args ...any) { warn(cmd, fmt.Sprintf(format, args...)) },
 	}
 }

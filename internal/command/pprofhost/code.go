@@ -15,8 +15,9 @@ import (
 
 // code reads the code that was recorded, for pprof's pages with instructions. All addresses are those of the process.
 type code struct {
-	pages  *command.Pages
-	stacks *picture.Stacks
+	pages   *command.Pages
+	sources *sources
+	stacks  *picture.Stacks
 }
 
 // maxCode bounds the code that is disassembled at once, bytes.
@@ -60,7 +61,7 @@ func (c *code) Disasm(file string, start, end uint64, intel bool) ([]driver.Inst
 	for at := start; len(text) > 0; {
 		shown, n := decode(text, at, name)
 		place := c.pages.Locate(m, at)
-		list = append(list, driver.Inst{Addr: at, Text: shown, Function: place[len(place)-1].Function, File: nameOf(&place[0]), Line: place[0].Line})
+		list = append(list, driver.Inst{Addr: at, Text: shown, Function: place[len(place)-1].Function, File: c.sources.name(m, nameOf(&place[0]), false), Line: place[0].Line})
 		text, at = text[n:], at+uint64(n)
 	}
 	return list, nil
@@ -81,7 +82,7 @@ func (o object) ObjAddr(addr uint64) (uint64, error) { return addr, nil }
 // SourceLine implements [driver.ObjFile].
 func (o object) SourceLine(addr uint64) (list []driver.Frame, err error) {
 	for _, at := range o.pages.Locate(o.Module, addr) {
-		list = append(list, driver.Frame{Func: at.Function, File: nameOf(&at), Line: at.Line})
+		list = append(list, driver.Frame{Func: at.Function, File: o.sources.name(o.Module, nameOf(&at), true), Line: at.Line})
 	}
 	return list, nil
 }

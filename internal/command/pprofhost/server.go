@@ -59,8 +59,13 @@ func (l *listener) Address() string { return l.token.address(l.Addr()) }
 
 // Serve implements [command.PageListener].
 func (l *listener) Serve(ctx context.Context, p command.Pages) error {
+	from, err := newSources(p)
+	if err != nil {
+		return fmt.Errorf("--http: %w", err)
+	}
+	defer from.close()
 	web := &http.Server{
-		Handler:           l.token.check(&server{pages: p, base: l.base}),
+		Handler:           l.token.check(&server{pages: p, sources: from, base: l.base}),
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0), // who connects chooses what it says
@@ -95,8 +100,9 @@ func readProfile(name string) (*profile.Profile, error) {
 
 // server answers with pprof's pages of what there is at that moment.
 type server struct {
-	pages command.Pages
-	base  *profile.Profile // nil for none
+	pages   command.Pages
+	sources *sources
+	base    *profile.Profile // nil for none
 
 	mu       sync.Mutex
 	stacks   *picture.Stacks // of which handlers are
@@ -139,17 +145,30 @@ func (s *server) current() (map[string]http.Handler, error) {
 	}
 	show(p)
 	var handlers map[string]http.Handler
-	args := []string{"-http=localhost:0", "-no_browser", "-symbolize=none"}
+	args := append(s.sources.args(), "-http=localhost:0", "-no_browser", "-symbolize=none")
 	if s.base != nil {
 		args = append(args, "-diff_base="+baseName)
 	}
 	err = driver.PProf(&driver.Options{
 		Flagset: &flags{flag.NewFlagSet("pprof", flag.ContinueOnError), append(args, "profile")},
 		Fetch:   fetcher{p, s.base},
-		Obj:     &code{pages: &s.pages, stacks: stacks},
+		Obj:     &code{pages: &s.pages, sources: s.sources, stacks: stacks},
 		UI:      ui{s.pages.Warn},
 		HTTPServer: func(a *driver.HTTPServerArgs) error {
 			handlers = a.Handlers
+			source := handlers["/source"]
+			handlers["/source"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				for _, p := range []*profile.Profile{p, s.base} {
+					if p == nil {
+						continue
+					}
+					if err := s.sources.prepare(p, r.URL.Query().Get("f")); err != nil {
+						http.Error(w, printable.Escape(err.Error()), http.StatusBadRequest)
+						return
+					}
+				}
+				source.ServeHTTP(w, r)
+			})
 			for _, path := range []string{"/saveconfig", "/deleteconfig"} { // they write pprof's settings
 				handlers[path] = http.HandlerFunc(noSettings)
 			}
@@ -165,8 +184,9 @@ func (s *server) current() (map[string]http.Handler, error) {
 
 // show has all names of a profile be such that they can be shown: dot, which draws the graph, complains to the terminal.
 func show(p *profile.Profile) {
+	rename(p)
 	for _, f := range p.Function {
-		f.Name, f.SystemName, f.Filename = printable.Escape(f.Name), printable.Escape(f.SystemName), printable.Escape(f.Filename)
+		f.Name, f.SystemName = printable.Escape(f.Name), printable.Escape(f.SystemName)
 	}
 	for _, m := range p.Mapping {
 		m.File, m.BuildID = printable.Escape(m.File), printable.Escape(m.BuildID)

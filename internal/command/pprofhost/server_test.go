@@ -2,11 +2,16 @@ package pprofhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode"
@@ -39,6 +44,7 @@ func TestHostileNames(t *testing.T) {
 		Stacks: func() *picture.Stacks { return s },
 		Module: func(string, uint64) *target.Module { return nil },
 		Locate: func(*target.Module, uint64) []symbol.Location { return nil },
+		Source: func(_ *target.Module, file string) (*os.File, error) { return os.Open(file) },
 		Warn: func(format string, args ...any) {
 			if text := fmt.Sprintf(format, args...); strings.Contains(text, "connection") {
 				t.Error(text)
@@ -85,6 +91,70 @@ func TestHostileNames(t *testing.T) {
 	cancel()
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSources: pprof reads what the pages may, and nothing else: no name leads it to a file by another way, whatever folder it runs in, nor has
+// it wait for a pipe.
+func TestSources(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, name := range []string{"open.c", "secret", "x/secret"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("text of "+name+"\nsecond\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := &picture.Module{Path: "/bin/p", Lo: 0x1000, Hi: 0x9000}
+	s := &picture.Stacks{Types: []picture.Type{{Name: "samples", Unit: "count"}}}
+	base := filepath.Base(dir)
+	for i, file := range []string{
+		dir + "/open.c", dir + "/secret", "secret", "x/secret", dir + "/pipe", "/elsewhere/" + base + "/secret", "/proc/self/cwd/secret", "/proc/self/cwd/./secret",
+		"../" + base + "/secret", dir + "/x/../secret", "/dev/zero", "//secret", dir, "/" + strings.Repeat("x", 256), "/" + strings.Repeat("x/", 2000), dir + "/open.c/below/../../secret", "/", "..",
+	} {
+		s.Add([]picture.Place{{Function: fmt.Sprintf("f%d", i), File: file, Line: 1, Address: 0x1000 + uint64(16*i), Module: m}}, picture.Sample{Values: []int64{1}})
+	}
+	var asked []string
+	from := Server{}
+	l, err := from.Listen("127.0.0.1:0", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go l.Serve(t.Context(), command.Pages{
+		Stacks: func() *picture.Stacks { return s },
+		Module: func(string, uint64) *target.Module { return nil },
+		Locate: func(*target.Module, uint64) []symbol.Location { return nil },
+		Source: func(_ *target.Module, file string) (*os.File, error) {
+			if asked = append(asked, file); file == dir+"/open.c" {
+				return os.Open(file)
+			}
+			return nil, errors.New("that is not allowed")
+		},
+		Warn: func(string, ...any) {},
+	})
+	jar, _ := cookiejar.New(nil)
+	client := http.Client{Jar: jar}
+	top, token, _ := strings.Cut(l.Address(), "?")
+	for _, f := range []string{"f0$", "."} {
+		answer, err := client.Get(top + "source?f=" + url.QueryEscape(f) + "&" + token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if answer.Body.Close(); err != nil || !strings.Contains(string(text), "text of open.c") {
+			t.Errorf("%s: %v\n%s", f, err, text)
+		}
+		if strings.Contains(string(text), "text of secret") || strings.Contains(string(text), "text of x") {
+			t.Errorf("%s: what is not allowed is shown\n%s", f, text)
+		}
+		if f == "." && strings.Count(string(text), "that is not allowed") < 8 {
+			t.Errorf("it is not said why the sources are not there: %s", text)
+		}
+	}
+	if len(asked) < 10 {
+		t.Errorf("asked for %q", asked)
 	}
 }
 
