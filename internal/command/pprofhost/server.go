@@ -21,7 +21,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/printable"
-	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/picture"
 )
 
@@ -76,26 +75,6 @@ func (l *listener) Serve(ctx context.Context, p command.Pages) error {
 		return fmt.Errorf("--http: %w", err)
 	}
 	return nil
-}
-
-// maxProfile bounds a profile to compare with, bytes.
-const maxProfile = 1 << 30
-
-func readProfile(name string) (*profile.Profile, error) {
-	f, err := regular.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProfile))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	p, err := profile.ParseData(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: want a profile of pprof: %w", name, err)
-	}
-	return p, nil
 }
 
 // server answers with pprof's pages of what there is at that moment.
