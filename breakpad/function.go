@@ -15,13 +15,14 @@ type Function struct {
 	Warnings []error
 }
 
-// maxBelonging bounds the memory of the records that belong to one function, or to one STACK CFI INIT, bytes: a quarter of a million lines. What
-// finds them by address takes some times as much, and a compressed file of less than a megabyte may have millions.
+// maxBelonging bounds the memory of the records that belong to one function, or to one STACK CFI INIT, bytes: a
+// quarter of a million lines. What finds them by address takes some times as much, and a compressed file of less than
+// a megabyte may have millions.
 const maxBelonging = 8 << 20
 
 // Func returns the function that holds addr, with its lines and inlined calls; nil if there is none. Of functions
-// that overlap, the one that begins last counts; of equal ones, the first in the file. Others may get the same function: it is to
-// be read only.
+// that overlap, the one that begins last counts; of equal ones, the first in the file. Others may get the same
+// function: it is to be read only.
 func (f *File) Func(addr uint64) (*Function, error) {
 	return checked(f, func(t *tables) (*Function, error) {
 		fn, err := f.funcOf(t, addr)
@@ -52,7 +53,8 @@ type inlinedAt struct {
 // maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
 const maxInlined = 256
 
-// funcOf returns the function that holds addr, nil if there is none. It is parsed once, as long as not too many others are.
+// funcOf returns the function that holds addr, nil if there is none. It is parsed once, as long as not too many
+// others are.
 func (f *File) funcOf(t *tables, addr uint64) (*indexedFunc, error) {
 	p, ok := t.funcs.find(addr)
 	if !ok {
@@ -99,7 +101,8 @@ func (f *File) parseFunc(p place) *indexedFunc {
 			fn.Inlines = append(fn.Inlines, record)
 		}
 		if kept > maxBelonging {
-			fn.Warnings = append(fn.Warnings, fmt.Errorf("%.100s: it has more than %d lines and inlined calls: the others are left out", fn.Name, len(fn.Lines)+len(fn.Inlines)))
+			const what = "%.100s: it has more than %d lines and inlined calls: the others are left out"
+			fn.Warnings = append(fn.Warnings, fmt.Errorf(what, fn.Name, len(fn.Lines)+len(fn.Inlines)))
 			return false, nil
 		}
 		return true, err

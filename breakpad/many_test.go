@@ -209,7 +209,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestManyRegisters: rules of more registers than any processor has are malformed, and so is a longer expression than any compiler's.
+// TestManyRegisters: rules of more registers than any processor has are malformed, and so is a longer expression than
+// any compiler's.
 func TestManyRegisters(t *testing.T) {
 	cfi := CFI{StackCFIInit: StackCFIInit{Address: 0, Size: 4096, Rules: ".cfa: $rsp 8 + .ra: .cfa 8 - ^"}}
 	for i := range 1000 {
@@ -226,8 +227,8 @@ func TestManyRegisters(t *testing.T) {
 	}
 }
 
-// TestBelonging: a function with millions of lines, or of parts of inlined calls, and rules with millions of changes, take bounded memory,
-// and say that they are cut.
+// TestBelonging: a function with millions of lines, or of parts of inlined calls, and rules with millions of changes,
+// take bounded memory, and say that they are cut.
 func TestBelonging(t *testing.T) {
 	const function, init = "FUNC 1000 300000 0 f\n", "STACK CFI INIT 1000 30000 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
 	for name, text := range map[string]string{

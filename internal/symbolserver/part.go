@@ -157,7 +157,8 @@ func validator(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-// finish checks the file that was fetched, and puts it in its place, unpacked. What is not the symbols of m is thrown away.
+// finish checks the file that was fetched, and puts it in its place, unpacked. What is not the symbols of m is thrown
+// away.
 func (s *Server) finish(p *part, m breakpad.Module) error {
 	n, err := s.unpack(p, m)
 	s.left.Add(-n)
@@ -208,7 +209,8 @@ func (s *Server) unpack(p *part, m breakpad.Module) (n int64, err error) {
 	_, err = out.Write(line)
 	if err == nil {
 		if n, err = io.Copy(out, io.LimitReader(text, most)); err == nil && n == most {
-			err = fmt.Errorf("%w: it has %d bytes as it is sent, and becomes more than %d; if you trust it, have it in a folder, as NAME/IDENTIFIER/NAME.sym, and name that by --symbols", errLarge, sent, most)
+			err = fmt.Errorf("%w: it has %d bytes as it is sent, and becomes more than %d; "+
+				"if you trust it, have it in a folder, as NAME/IDENTIFIER/NAME.sym, and name that by --symbols", errLarge, sent, most)
 		}
 	}
 	if err = errors.Join(err, out.Close()); err == nil {

@@ -1,8 +1,9 @@
-// Package symbolserver fetches Breakpad's symbol files from servers that have them as NAME/IDENTIFIER/NAME.sym (Tecken, Breakpad's own
-// tools, Sentry), into a folder below the user's cache that is a store like any other.
+// Package symbolserver fetches Breakpad's symbol files from servers that have them as NAME/IDENTIFIER/NAME.sym
+// (Tecken, Breakpad's own tools, Sentry), into a folder below the user's cache that is a store like any other.
 //
-// A server is not trusted: a file counts when its MODULE record has the identifier that was asked for, and sizes and times are
-// bounded. What was fetched in part is fetched on, and what a server does not have is not asked for again for an hour.
+// A server is not trusted: a file counts when its MODULE record has the identifier that was asked for, and sizes and
+// times are bounded. What was fetched in part is fetched on, and what a server does not have is not asked for again
+// for an hour.
 package symbolserver
 
 import (
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,8 +35,8 @@ const (
 	remember    = time.Hour        // that a server has no such file
 	// maxTime is for all files of one run. What was fetched in part is fetched on by the next one.
 	maxTime = time.Hour
-	// Compressed files may become maxRatio bytes for each that was sent, and all those of a run freeSize bytes beyond that.
-	// Those of large programs become ten times as large.
+	// Compressed files may become maxRatio bytes for each that was sent, and all those of a run freeSize bytes beyond
+	// that. Those of large programs become ten times as large.
 	freeSize = 16 << 20
 	maxRatio = 32
 )
@@ -65,8 +67,8 @@ type Server struct {
 	errs  []error
 }
 
-// New returns the server at an address: https, or http if it is named. Files are kept below cache. It may redirect to others, which
-// the user has named as well.
+// New returns the server at an address: https, or http if it is named. Files are kept below cache. It may redirect to
+// others, which the user has named as well.
 func New(address, cache string, others ...string) (*Server, error) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -78,10 +80,14 @@ func New(address, cache string, others ...string) (*Server, error) {
 	name := *base
 	name.User = nil
 	sum := sha256.Sum256([]byte(strings.TrimSuffix(name.String(), "/")))
-	s := &Server{base: base, dir: filepath.Join(cache, fmt.Sprintf("%x", sum[:12])), maxSize: maxSize, pause: time.Second, pace: pace, asked: map[string]*sync.Once{}}
+	s := &Server{
+		base: base, dir: filepath.Join(cache, fmt.Sprintf("%x", sum[:12])), maxSize: maxSize, pause: time.Second, pace: pace,
+		asked: map[string]*sync.Once{},
+	}
 	s.left.Store(maxRun)
 	s.free.Store(freeSize)
-	if s.client, err = webclient.New(append(others, address), webclient.Options{HeaderTime: headerTime, AtOnce: maxAtOnce}); err != nil {
+	options := webclient.Options{HeaderTime: headerTime, AtOnce: maxAtOnce}
+	if s.client, err = webclient.New(append(slices.Clip(others), address), options); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -96,8 +102,8 @@ type Progress interface {
 	Add(n int)        // bytes
 }
 
-// Fetch fetches the symbol files of modules that are not there yet, several at once. What cannot be had is left out: [Server.Errors] says why, if
-// that is not that the server has none.
+// Fetch fetches the symbol files of modules that are not there yet, several at once. What cannot be had is left out:
+// [Server.Errors] says why, if that is not that the server has none.
 func (s *Server) Fetch(ctx context.Context, modules []breakpad.Module, progress Progress) {
 	var wait sync.WaitGroup
 	room := make(chan struct{}, maxAtOnce)
@@ -219,7 +225,8 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 		case errors.Is(err, errFull):
 			s.failed.Store(maxFailures)
 			return err
-		case errors.Is(err, errLarge) || errors.As(err, new(*webclient.SlowError)) || errors.Is(err, webclient.ErrElsewhere) || errors.As(err, &status) && status < 500 || n >= attempts:
+		case n >= attempts, errors.Is(err, errLarge), errors.As(err, new(*webclient.SlowError)), errors.Is(err, webclient.ErrElsewhere),
+			errors.As(err, &status) && status < 500:
 			s.failed.Add(1)
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// dialer connects to hosts. Whoever has a host's name can lead it elsewhere from one connection to the next: a host that was
-// elsewhere is not looked for on this machine.
+// dialer connects to hosts. Whoever has a host's name can lead it elsewhere from one connection to the next: a host
+// that was elsewhere is not looked for on this machine.
 type dialer struct {
 	mu     sync.Mutex
 	public map[string]bool // the hosts that were elsewhere
@@ -18,7 +18,8 @@ type dialer struct {
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, _ := net.SplitHostPort(address)
-	to := net.Dialer{Timeout: connectTime, Control: func(_, at string, _ syscall.RawConn) error { return d.check(host, at) }}
+	check := func(_, at string, _ syscall.RawConn) error { return d.check(host, at) }
+	to := net.Dialer{Timeout: connectTime, Control: check}
 	return to.DialContext(ctx, network, address)
 }
 

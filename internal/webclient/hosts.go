@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Variable is the variable of the environment that names further hosts to which servers may redirect, with blanks between:
-// HOST, HOST:PORT, *.DOMAIN for all hosts below a domain, and http:// before any of them that has no TLS.
+// Variable is the variable of the environment that names further hosts to which servers may redirect, with blanks
+// between: HOST, HOST:PORT, *.DOMAIN for all hosts below a domain, and http:// before any of them that has no TLS.
 const Variable = "SFWALK_REDIRECT_HOSTS"
 
 // origin is where a request goes to. The host is in lower case.
@@ -42,7 +42,8 @@ func (o origin) String() string {
 // hosts are those that may be asked. A host that begins with a dot stands for all below a domain.
 type hosts []origin
 
-// allowed returns the hosts of some addresses, and those that the user allows. Addresses that are none of a server are left out.
+// allowed returns the hosts of some addresses, and those that the user allows. Addresses that are none of a server
+// are left out.
 func allowed(servers []string) (list hosts, err error) {
 	for _, address := range servers {
 		if u, err := url.Parse(address); err == nil && usualPorts[u.Scheme] != "" {
@@ -55,7 +56,8 @@ func allowed(servers []string) (list hosts, err error) {
 			address = "https://" + name
 		}
 		u, err := url.Parse(address)
-		if err != nil || usualPorts[u.Scheme] == "" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		if err != nil || usualPorts[u.Scheme] == "" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" ||
+			u.RawQuery != "" {
 			return nil, fmt.Errorf("%s: %q: want HOST, HOST:PORT, *.DOMAIN or http://HOST", Variable, name)
 		}
 		o := originOf(u)
@@ -73,7 +75,8 @@ func allowed(servers []string) (list hosts, err error) {
 
 func (h hosts) allow(to origin) bool {
 	for _, o := range h {
-		if o.scheme == to.scheme && o.port == to.port && (o.host == to.host || o.host[0] == '.' && strings.HasSuffix(to.host, o.host)) {
+		same := o.host == to.host || o.host[0] == '.' && strings.HasSuffix(to.host, o.host)
+		if same && o.scheme == to.scheme && o.port == to.port {
 			return true
 		}
 	}

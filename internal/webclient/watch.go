@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Pace is what a server must keep to. The bytes of a whole span count: a server that sends one now and then gains no time.
+// Pace is what a server must keep to. The bytes of a whole span count: a server that sends one now and then gains no
+// time.
 type Pace struct {
 	Least int64         // bytes in each span
 	Span  time.Duration // 0 for any pace

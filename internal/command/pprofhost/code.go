@@ -61,7 +61,9 @@ func (c *code) Disasm(file string, start, end uint64, intel bool) ([]driver.Inst
 	for at := start; len(text) > 0; {
 		shown, n := decode(text, at, name)
 		place := c.pages.Locate(m, at)
-		list = append(list, driver.Inst{Addr: at, Text: shown, Function: place[len(place)-1].Function, File: c.sources.name(m, nameOf(&place[0]), false), Line: place[0].Line})
+		inst := driver.Inst{Addr: at, Text: shown, Function: place[len(place)-1].Function, Line: place[0].Line}
+		inst.File = c.sources.name(m, nameOf(&place[0]), false)
+		list = append(list, inst)
 		text, at = text[n:], at+uint64(n)
 	}
 	return list, nil
@@ -82,7 +84,8 @@ func (o object) ObjAddr(addr uint64) (uint64, error) { return addr, nil }
 // SourceLine implements [driver.ObjFile].
 func (o object) SourceLine(addr uint64) (list []driver.Frame, err error) {
 	for _, at := range o.pages.Locate(o.Module, addr) {
-		list = append(list, driver.Frame{Func: at.Function, File: o.sources.name(o.Module, nameOf(&at), true), Line: at.Line})
+		file := o.sources.name(o.Module, nameOf(&at), true)
+		list = append(list, driver.Frame{Func: at.Function, File: file, Line: at.Line})
 	}
 	return list, nil
 }

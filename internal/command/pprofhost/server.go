@@ -1,5 +1,5 @@
-// Package pprofhost shows profiles in browsers, by pprof's own pages: graph, flame graph, top, source and disassembly. It is a
-// package of its own so that only sfwalk-full links net/http and pprof.
+// Package pprofhost shows profiles in browsers, by pprof's own pages: graph, flame graph, top, source and
+// disassembly. It is a package of its own so that only sfwalk-full links net/http and pprof.
 package pprofhost
 
 import (
@@ -71,7 +71,8 @@ func (l *listener) Serve(ctx context.Context, p command.Pages) error {
 	}
 	stop := context.AfterFunc(ctx, func() { web.Close() })
 	defer stop()
-	if err := web.Serve(&ours{Listener: l.Listener, warn: p.Warn}); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+	err = web.Serve(&ours{Listener: l.Listener, warn: p.Warn})
+	if !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("--http: %w", err)
 	}
 	return nil
@@ -161,7 +162,8 @@ func (s *server) current() (map[string]http.Handler, error) {
 	return handlers, nil
 }
 
-// show has all names of a profile be such that they can be shown: dot, which draws the graph, complains to the terminal.
+// show has all names of a profile be such that they can be shown: dot, which draws the graph, complains to the
+// terminal.
 func show(p *profile.Profile) {
 	rename(p)
 	for _, f := range p.Function {

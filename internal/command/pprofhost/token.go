@@ -3,7 +3,6 @@ package pprofhost
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -27,8 +26,8 @@ func (t token) address(at net.Addr) string {
 // is compares in a time that does not tell how much is right.
 func (t token) is(text string) bool { return subtle.ConstantTimeCompare([]byte(text), []byte(t)) == 1 }
 
-// check lets in who has the token. A page of another site must not reach the pages, by a name of its own for this machine, by a
-// link, or in a frame.
+// check lets in who has the token. A page of another site must not reach the pages, by a name of its own for this
+// machine, by a link, or in a frame.
 func (t token) check(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -43,13 +42,15 @@ func (t token) check(pages http.Handler) http.Handler {
 		cookie := "sfwalk-" + portOf(r) // browsers have one set of cookies for all ports
 		query := r.URL.Query()
 		if t.is(query.Get(parameter)) {
-			http.SetCookie(w, &http.Cookie{Name: cookie, Value: string(t), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+			http.SetCookie(w, &http.Cookie{
+				Name: cookie, Value: string(t), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+			})
 			query.Del(parameter)
 			http.Redirect(w, r, (&url.URL{Path: r.URL.Path, RawQuery: query.Encode()}).String(), http.StatusSeeOther)
 			return
 		}
 		if has, err := r.Cookie(cookie); err != nil || !t.is(has.Value) {
-			http.Error(w, fmt.Sprintf("open the address that sfwalk has printed, with its ?%s=", parameter), http.StatusForbidden)
+			http.Error(w, "open the address that sfwalk has printed, with its ?"+parameter+"=", http.StatusForbidden)
 			return
 		}
 		pages.ServeHTTP(w, r)

@@ -1,8 +1,8 @@
 // Package fetch fetches debug files from debuginfod servers into the cache that elfutils' clients share.
 //
-// A server is not trusted with more than its answer: a file counts only if it is an ELF file of the build ID that was asked for,
-// and sizes and times are bounded. Nobody waits for a server while a process is held: who needs files fetches them
-// before, and then finds them in the cache.
+// A server is not trusted with more than its answer: a file counts only if it is an ELF file of the build ID that was
+// asked for, and sizes and times are bounded. Nobody waits for a server while a process is held: who needs files
+// fetches them before, and then finds them in the cache.
 package fetch
 
 import (
@@ -103,13 +103,14 @@ func readHeaders(path string) (http.Header, error) {
 	return list, nil
 }
 
-// All fetches the debug files of build IDs that the cache does not have, several at once. The errors say what has failed; that no
-// server has a file is no error.
+// All fetches the debug files of build IDs that the cache does not have, several at once. The errors say what has
+// failed; that no server has a file is no error.
 func (c *Client) All(ctx context.Context, buildIDs []string, progress Progress) []error {
 	outer := ctx
 	if c.TotalTime > 0 {
 		var cancel func()
-		ctx, cancel = context.WithTimeoutCause(ctx, c.TotalTime, fmt.Errorf("not all debug files are there after %v: run it again for the rest, or set DEBUGINFOD_MAXTIME", c.TotalTime))
+		late := fmt.Errorf("not all debug files are there after %v: run it again for the rest, or set DEBUGINFOD_MAXTIME", c.TotalTime)
+		ctx, cancel = context.WithTimeoutCause(ctx, c.TotalTime, late)
 		defer cancel()
 	}
 	c.left.Store(c.maxRun)
@@ -238,7 +239,10 @@ func (c *Client) first(ctx context.Context, servers []string, id string) answer 
 	var watches []*webclient.Watch
 	for _, server := range servers {
 		w := webclient.NewWatch(ctx)
-		w.Start(webclient.Pace{Least: leastBytes, Span: c.Timeout, SlowHint: " (see DEBUGINFOD_TIMEOUT)", Whole: c.MaxTime, WholeHint: " (DEBUGINFOD_MAXTIME)"})
+		w.Start(webclient.Pace{
+			Least: leastBytes, Span: c.Timeout, SlowHint: " (see DEBUGINFOD_TIMEOUT)",
+			Whole: c.MaxTime, WholeHint: " (DEBUGINFOD_MAXTIME)",
+		})
 		watches = append(watches, w)
 		go func() {
 			a, err := c.ask(w, server, id)
@@ -352,7 +356,8 @@ func (c *Client) store(root *os.Root, a answer, id string, progress Progress) (e
 			return fmt.Errorf("the file has more than %d bytes: %w", c.maxSize, errUseless)
 		}
 		if c.left.Add(-int64(got)) < 0 {
-			return fmt.Errorf("the servers have sent more than %d MiB: run it again for the rest: %w", c.maxRun>>20, errUseless)
+			const why = "the servers have sent more than %d MiB: run it again for the rest: %w"
+			return fmt.Errorf(why, c.maxRun>>20, errUseless)
 		}
 		if _, err := out.Write(buf[:got]); err != nil {
 			return err

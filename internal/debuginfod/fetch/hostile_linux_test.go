@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
-// A server's redirection to a host that nobody has named is refused, and the error says how to allow it. Then that host is asked, but
-// is not told of the headers that the user has for servers.
+// A server's redirection to a host that nobody has named is refused, and the error says how to allow it. Then that
+// host is asked, but is not told of the headers that the user has for servers.
 func TestElsewhere(t *testing.T) {
 	data, id := debugFile(t)
 	var asked atomic.Int32
@@ -80,7 +80,8 @@ func TestTotalTime(t *testing.T) {
 	}
 }
 
-// A server whose answers are of no use is left alone, however many files there are to ask for; a server that has none of them is not.
+// A server whose answers are of no use is left alone, however many files there are to ask for; a server that has none
+// of them is not.
 func TestLeftAlone(t *testing.T) {
 	for _, tt := range []struct {
 		answer http.HandlerFunc
@@ -102,8 +103,10 @@ func TestLeftAlone(t *testing.T) {
 // A server that was too slow, or leads elsewhere, is not asked for the same file once more.
 func TestNotAgain(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
-		"silent":    func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound) },
+		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
+		},
 	} {
 		var asked atomic.Int32
 		c := client(t, serve(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); answer(w, r) }), serve(t, http.NotFound))
