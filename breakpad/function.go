@@ -2,8 +2,11 @@ package breakpad
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
 // Function is a Func with the records that belong to it.
@@ -37,17 +40,24 @@ func (f *File) Func(addr uint64) (*Function, error) {
 type indexedFunc struct {
 	Function
 	err    error // why there is none
-	lines  cover
-	calls  []inlinedAt // all inlined calls, each as often as it has ranges
-	depths []cover     // by their depth, calls
-	deeper cover       // those that are too deep, outer before inner
-	beyond []inlinedAt // of deeper
+	lines  interval.Map[*Line]
+	depths []interval.Map[inlinedAt] // by the depth of the calls
+	deeper interval.Map[inlinedAt]   // those that are too deep
 }
 
 // inlinedAt is an inlined call, and a part of its code.
 type inlinedAt struct {
 	*Inline
 	code Range
+}
+
+// entry returns the addresses of r with a value. A range that would go on beyond the last address ends there.
+func entry[T any](r Range, value T) interval.Entry[T] {
+	hi := r.Address + r.Size
+	if hi < r.Address {
+		hi = math.MaxUint64
+	}
+	return interval.Entry[T]{Lo: r.Address, Hi: hi, Value: value}
 }
 
 // maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
@@ -117,16 +127,21 @@ func (f *File) parseFunc(p place) *indexedFunc {
 	return fn
 }
 
-// index finds out which records have which addresses.
+// index finds out which records have which addresses. Of lines, and of calls of one depth, the first counts.
 func (fn *indexedFunc) index() {
-	fn.lines = coverOf(len(fn.Lines), func(i int) Range { return Range{fn.Lines[i].Address, fn.Lines[i].Size} })
-	var depths [][]inlinedAt
+	lines := make([]interval.Entry[*Line], len(fn.Lines))
+	for i := range fn.Lines {
+		lines[i] = entry(Range{fn.Lines[i].Address, fn.Lines[i].Size}, &fn.Lines[i])
+	}
+	fn.lines = interval.First(lines)
+	var depths [][]interval.Entry[inlinedAt]
+	var beyond []interval.Entry[inlinedAt]
 	for i := range fn.Inlines {
 		in := &fn.Inlines[i]
 		for _, r := range in.Ranges {
-			at := inlinedAt{in, r}
+			at := entry(r, inlinedAt{in, r})
 			if in.Depth >= maxInlined {
-				fn.beyond = append(fn.beyond, at)
+				beyond = append(beyond, at)
 				continue
 			}
 			for in.Depth >= len(depths) {
@@ -136,25 +151,20 @@ func (fn *indexedFunc) index() {
 		}
 	}
 	for _, calls := range depths {
-		begin := len(fn.calls)
-		fn.calls = append(fn.calls, calls...)
-		c := coverOf(len(calls), func(i int) Range { return calls[i].code })
-		for i := range c {
-			c[i].index += begin
-		}
-		fn.depths = append(fn.depths, c)
+		fn.depths = append(fn.depths, interval.First(calls))
 	}
-	slices.SortStableFunc(fn.beyond, func(a, b inlinedAt) int { return a.Depth - b.Depth })
-	fn.deeper = coverOf(len(fn.beyond), func(i int) Range { return fn.beyond[i].code })
+	// Those inside which the others are come first.
+	slices.SortStableFunc(beyond, func(a, b interval.Entry[inlinedAt]) int { return a.Value.Depth - b.Value.Depth })
+	fn.deeper = interval.First(beyond)
 }
 
 // size returns the memory that fn takes, bytes.
 func (fn *indexedFunc) size() int {
+	const line, call = int(unsafe.Sizeof(interval.Entry[*Line]{})), int(unsafe.Sizeof(interval.Entry[inlinedAt]{}))
 	n := int(unsafe.Sizeof(*fn)) + len(fn.Name) + cap(fn.Lines)*int(unsafe.Sizeof(Line{})) + cap(fn.Inlines)*int(unsafe.Sizeof(Inline{}))
-	n += cap(fn.lines)*int(unsafe.Sizeof(piece{})) + cap(fn.deeper)*int(unsafe.Sizeof(piece{}))
-	n += (cap(fn.calls) + cap(fn.beyond)) * int(unsafe.Sizeof(inlinedAt{}))
-	for _, c := range fn.depths {
-		n += int(unsafe.Sizeof(c)) + cap(c)*int(unsafe.Sizeof(piece{}))
+	n += line*fn.lines.Len() + call*fn.deeper.Len()
+	for i := range fn.depths {
+		n += int(unsafe.Sizeof(fn.depths[i])) + call*fn.depths[i].Len()
 	}
 	for i := range fn.Inlines {
 		n += cap(fn.Inlines[i].Ranges) * int(unsafe.Sizeof(Range{}))
@@ -188,13 +198,13 @@ func (f *File) locate(addr uint64) ([]Location, error) {
 func (f *File) chain(fn *indexedFunc, addr uint64) ([]Location, error) {
 	file, line := -1, 0
 	var lineCode Range
-	if i := fn.lines.find(addr); i >= 0 {
-		l := &fn.Lines[i]
+	if at, ok := fn.lines.Find(addr); ok {
+		l := at.Value
 		file, line, lineCode = l.File, l.Line, Range{l.Address, l.Size}
 	}
-	deeper := false
-	if i := fn.deeper.find(addr); i >= 0 {
-		deeper, file, line = true, fn.beyond[i].CallFile, fn.beyond[i].CallLine
+	at, deeper := fn.deeper.Find(addr)
+	if deeper {
+		file, line = at.Value.CallFile, at.Value.CallLine
 	}
 	var chain []Location
 	add := func(l Location) (err error) {
@@ -203,12 +213,12 @@ func (f *File) chain(fn *indexedFunc, addr uint64) ([]Location, error) {
 		chain, deeper = append(chain, l), false
 		return err
 	}
-	for _, c := range slices.Backward(fn.depths) {
-		i := c.find(addr)
-		if i < 0 {
+	for i := len(fn.depths) - 1; i >= 0; i-- {
+		at, ok := fn.depths[i].Find(addr)
+		if !ok {
 			continue
 		}
-		in := fn.calls[i]
+		in := at.Value
 		name, err := f.originName(in.Origin)
 		if err != nil {
 			return nil, err

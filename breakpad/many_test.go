@@ -88,30 +88,6 @@ func TestNested(t *testing.T) {
 	})
 }
 
-// TestCover: of ranges that overlap, the first in the list has an address.
-func TestCover(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 1))
-	for range 500 {
-		list := make([]Range, random.IntN(20))
-		for i := range list {
-			list[i] = Range{random.Uint64N(200), random.Uint64N(1 << random.IntN(8))}
-		}
-		if random.IntN(4) == 0 {
-			slices.SortFunc(list, func(a, b Range) int { return int(a.Address) - int(b.Address) })
-		}
-		c := coverOf(len(list), func(i int) Range { return list[i] })
-		if len(c) > 2*len(list) {
-			t.Errorf("%d pieces of %v", len(c), list)
-		}
-		for addr := range uint64(400) {
-			want := slices.IndexFunc(list, func(r Range) bool { return r.Contains(addr) })
-			if got := c.find(addr); got != want {
-				t.Fatalf("%v: at %d there is %d, want %d", list, addr, got, want)
-			}
-		}
-	}
-}
-
 // TestRandomInlines: at each address, of each depth the first call counts, and of that the first of its ranges.
 func TestRandomInlines(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 2))
@@ -128,8 +104,8 @@ func TestRandomInlines(t *testing.T) {
 		for addr := range uint64(150) {
 			var got, want []string
 			for _, c := range slices.Backward(fn.depths) {
-				if i := c.find(addr); i >= 0 {
-					got = append(got, fmt.Sprint(fn.calls[i].CallLine, fn.calls[i].code))
+				if in, ok := c.Find(addr); ok {
+					got = append(got, fmt.Sprint(in.Value.CallLine, in.Value.code))
 				}
 			}
 			for depth := 4; depth >= 0; depth-- {

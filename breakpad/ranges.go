@@ -93,6 +93,14 @@ func sortPlaces(list places) places {
 // the first that is set. So a few such steps come to any depth.
 func farther(n int) int { return n & (n - 1) }
 
+// last returns the last address of p. A range that would go on beyond the last address ends there.
+func (p *place) last() uint64 {
+	if last := p.Address + p.Size - 1; last >= p.Address {
+		return last
+	}
+	return math.MaxUint64
+}
+
 // find returns the place that holds addr; of several, the one that begins last, which is the innermost.
 func (r *ranges) find(addr uint64) (p place, ok bool) {
 	for i := r.above(addr); i > 0; {

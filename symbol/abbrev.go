@@ -23,6 +23,8 @@ type attrForm struct {
 type abbrevs struct {
 	list []abbrev          // for the codes 1, 2, …
 	more map[uint64]abbrev // for codes out of this order
+	code bool              // one is of functions that have code
+	err  error             // why the table cannot be used
 }
 
 func (t *abbrevs) find(code uint64) *abbrev {
@@ -74,19 +76,29 @@ type abbrevKey struct {
 	version, addrSize, offsetSize uint8
 }
 
-// abbrevs returns the abbreviations of a unit. The caller holds d.mu.
+// abbrevs returns the abbreviations of a unit. Units may share a table: it is read once, also if it cannot be used. The caller
+// holds d.mu.
 func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 	key := abbrevKey{u.abbrev, u.version, u.addrSize, u.offsetSize}
-	if t := d.tables[key]; t != nil {
-		return t, nil
+	t := d.tables[key]
+	if t == nil {
+		t = d.readAbbrevs(u)
+		d.tables[key] = t
 	}
-	var t *abbrevs
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t, nil
+}
+
+func (d *debugInfo) readAbbrevs(u *unit) (t *abbrevs) {
 	var room []attrForm
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
 		t, room = &abbrevs{}, nil
 		for code := nextCode(c); code != 0; code = nextCode(c) {
 			var a abbrev
 			a, room = readAbbrev(c, u, room)
+			t.code = t.code || a.tag == dwarf.TagSubprogram && a.hasCode()
 			switch {
 			case code == uint64(len(t.list)+1):
 				t.list = append(t.list, a)
@@ -105,10 +117,9 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 		err = d.take(one*cap(t.list) + other*len(t.more) + attr*cap(room))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)
+		return &abbrevs{err: fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)}
 	}
-	d.tables[key] = t
-	return t, nil
+	return t
 }
 
 // abbrevOf returns the abbreviation of one code of a unit, or nil if there is none.
@@ -118,6 +129,9 @@ func (d *debugInfo) abbrevOf(u *unit, code uint64) (a *abbrev, err error) {
 	key := abbrevKey{u.abbrev, u.version, u.addrSize, u.offsetSize}
 	if d.last.abbrev != nil && d.last.key == key && d.last.code == code {
 		return d.last.abbrev, nil
+	}
+	if err := d.spend(&d.abbrevsLeft, 1); err != nil {
+		return nil, err
 	}
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
 		a = nil

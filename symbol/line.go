@@ -97,6 +97,7 @@ func (d *debugInfo) readLines(u *unit) error {
 		u.lines = t
 		return nil
 	}
+	d.lines[at.n] = nil // if it cannot be read, no other unit tries
 	program, err := d.lineProgram(at.n)
 	if err != nil {
 		return err

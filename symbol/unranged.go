@@ -1,7 +1,6 @@
 package symbol
 
 import (
-	"debug/dwarf"
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/internal/interval"
@@ -75,18 +74,7 @@ func (d *debugInfo) mayHaveCode(u *unit) bool {
 	if err != nil {
 		return false
 	}
-	code := func(a *abbrev) bool { return a.tag == dwarf.TagSubprogram && a.hasCode() }
-	for i := range table.list {
-		if code(&table.list[i]) {
-			return true
-		}
-	}
-	for _, a := range table.more {
-		if code(&a) {
-			return true
-		}
-	}
-	return false
+	return table.code
 }
 
 // uncovered calls yield with the units that have code at an address which no unit's ranges have, until yield
