@@ -73,6 +73,8 @@ type debugInfo struct {
 	// large thing. These bounds keep its cost at that of an honest file of the same size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 
+	deep sync.Once // a warning says that inlined calls are left out
+
 	// The memory that may still be taken: a multiple of the file's bytes on disk, whatever its
 	// sections claim or expand to. Parts of a split file share it.
 	room *room

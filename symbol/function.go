@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 )
 
@@ -62,9 +63,8 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 	return chain
 }
 
-// maxInlined bounds the depth of inlined calls at one address. maxCalls bounds the calls that are looked
-// at for one address. Compilers inline some dozens deep, and thousands of calls into one function.
-const maxInlined, maxCalls = 256, 1 << 16
+// maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
+const maxInlined = 256
 
 // chain returns the function at index i of a unit and the calls inlined into it
 // at addr, innermost first. where is the line of addr. The line of each outer
@@ -72,15 +72,15 @@ const maxInlined, maxCalls = 256, 1 << 16
 func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	var calls [16]int
 	nest := append(calls[:0], i)
-	for j, end, tries := i+1, int(u.functions[i].end), 0; j < end && len(nest) < maxInlined && tries < maxCalls; tries++ {
-		f := &u.functions[j]
-		if _, _, ok := f.holds(addr); ok && f.inline {
-			nest = append(nest, j)
-			end = int(f.end)
-			j++
-		} else {
-			j = int(f.end)
-		}
+	in := u.inlinedAt(i, addr)
+	for ; in >= 0 && len(nest) < maxInlined; in = u.inlinedAt(in, addr) {
+		nest = append(nest, in)
+	}
+	if in >= 0 { // the innermost are left out
+		d.deep.Do(func() {
+			d.warn(fmt.Errorf("calls are inlined more than %d deep at %#x: the inner ones are left out", maxInlined, addr))
+		})
+		where = d.calledAt(u, &u.functions[in])
 	}
 	chain := make([]Location, 0, len(nest))
 	for k := len(nest) - 1; k >= 0; k-- {

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"slices"
+	"sort"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -21,6 +22,9 @@ type contents struct {
 	jumps     []int32                // indexes in sites of the tail calls, ascending by function
 	lines     *lineTable             // nil if there is none
 	ranges    [][2]uint64            // backs the ranges of functions
+
+	// inside has, of functions into which many calls are inlined directly, which of these has an address: its index in functions.
+	inside map[int]interval.Map[int32]
 }
 
 // scope is a namespace, class or the like around a function. Scope 0 is the
@@ -65,7 +69,12 @@ type function struct {
 }
 
 func (f *function) holds(addr uint64) (start, end uint64, ok bool) {
-	for _, r := range f.ranges {
+	ranges := f.ranges
+	if len(ranges) > fewRanges {
+		i := sort.Search(len(ranges), func(i int) bool { return ranges[i][1] > addr })
+		ranges = ranges[i:min(i+1, len(ranges))]
+	}
+	for _, r := range ranges {
 		if addr >= r[0] && addr < r[1] {
 			return r[0], r[1], true
 		}
@@ -94,6 +103,7 @@ func (d *debugInfo) load(u *unit) {
 			if f.end == 0 { // cut off by an error
 				f.end = int32(len(u.functions))
 			}
+			f.sortRanges()
 			if !f.inline {
 				for _, r := range f.ranges {
 					u.code.Add(r[0], r[1], int32(i))
@@ -101,6 +111,7 @@ func (d *debugInfo) load(u *unit) {
 			}
 		}
 		u.code.Sort()
+		u.indexCalls()
 		u.sortSites()
 		d.openSplit(u)
 		if err := d.readLines(u); err != nil {
