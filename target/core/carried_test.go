@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
@@ -74,4 +75,62 @@ func TestCarriedOnce(t *testing.T) {
 	if len(images) != 1 || len(tg.Modules().All()) != 100 {
 		t.Errorf("%d images of %d modules", len(images), len(tg.Modules().All()))
 	}
+}
+
+// TestManyCarried: thousands of carried files are found by their paths, not looked for one by one.
+func TestManyCarried(t *testing.T) {
+	const n = 8000
+	data := coreOf([]byte("no ELF file"), n)
+	bounds.Hold(t, 64<<20, func() {
+		tg, err := Read(bytes.NewReader(data), int64(len(data)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tg.Close()
+		if got := len(tg.Modules().All()); got != n {
+			t.Errorf("%d modules", got)
+		}
+	})
+}
+
+// TestManyVDSOs: each segment may begin with a header of the vDSO; a module more costs no new list of all.
+func TestManyVDSOs(t *testing.T) {
+	const n = 4000
+	order := binary.LittleEndian
+	words := func(list ...uint64) (b []byte) {
+		for _, x := range list {
+			b = order.AppendUint64(b, x)
+		}
+		return b
+	}
+	program := func(kind, flags uint32, off, addr, size uint64) []byte {
+		return append(order.AppendUint32(order.AppendUint32(nil, kind), flags), words(off, addr, 0, size, size, 1)...)
+	}
+	header := func(kind byte, programs int) []byte {
+		b := append([]byte("\x7fELF\x02\x01\x01"), make([]byte, 57)...)
+		b[16], b[18], b[20], b[32], b[52], b[54] = kind, 62, 1, 64, 64, 56
+		order.PutUint16(b[56:], uint16(programs))
+		return b
+	}
+	vdso := append(header(3, 2), program(1, 5, 0, 0, 0x300)...)
+	vdso = append(append(vdso, program(2, 6, 0x200, 0x200, 64)...), make([]byte, 0x300)...)[:0x300]
+	copy(vdso[0x200:], words(5, 0x280, 10, 64, 14, 1, 0, 0)) // DT_STRTAB, DT_STRSZ, DT_SONAME
+	copy(vdso[0x281:], "linux-vdso.so.1")
+	notes := elfnote.Append(nil, order, "CORE", 1, make([]byte, 336))
+	at := uint64(64 + 56*(n+1))
+	data := append(header(4, n+1), program(4, 0, at, 0, uint64(len(notes)))...)
+	for i := range uint64(n) {
+		data = append(data, program(1, 5, at+uint64(len(notes)), 0x10000*(i+1), uint64(len(vdso)))...)
+	}
+	data = append(append(data, notes...), vdso...)
+	bounds.Hold(t, 64<<20, func() {
+		tg, err := Read(bytes.NewReader(data), int64(len(data)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tg.Close()
+		if all := tg.Modules().All(); len(all) != n || all[0].Path != "[vdso]" {
+			t.Errorf("%d modules", len(all))
+		}
+	})
 }

@@ -46,14 +46,27 @@ func (f *file) parseCarried(data []byte) (c carried, ok bool) {
 
 // carried opens a file that the core itself carries, by its path.
 func (l *loader) carried(path string) (r io.ReaderAt, size int64, err error) {
-	for _, c := range l.notes.carried {
-		for i := range l.notes.files {
-			if m := &l.notes.files[i]; m.Lo == c.lo && m.Path == path {
-				return io.NewSectionReader(l.core.r, c.off, c.size), c.size, nil
-			}
+	c, ok := l.carriedAt[path]
+	if !ok {
+		return nil, 0, errNotCarried
+	}
+	return io.NewSectionReader(l.core.r, c.off, c.size), c.size, nil
+}
+
+// carriedByPath returns the carried files by their paths; of several of one path, the first.
+func carriedByPath(n *notes) map[string]carried {
+	paths := make(map[uint64]string, len(n.files))
+	for i := range n.files {
+		paths[n.files[i].Lo] = n.files[i].Path
+	}
+	found := make(map[string]carried)
+	for _, c := range n.carried {
+		path, ok := paths[c.lo]
+		if _, again := found[path]; ok && !again {
+			found[path] = c
 		}
 	}
-	return nil, 0, errNotCarried
+	return found
 }
 
 var errNotCarried = errors.New("the core has no such file")

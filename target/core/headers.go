@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -13,12 +14,12 @@ import (
 // kernel dumps the first page of each mapped file. A library's name is in its dynamic section, if
 // the core has that; its path is not known. If NT_FILE is whole, addUnlisted adds the vDSO alone.
 func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Module {
-	known := target.NewModules(list, nil)
+	known := held{modules: target.NewModules(list, nil)}
 	tried, headers := 0, 0
 	for i := range l.own.List {
 		s := &l.own.List[i]
 		var header [64]byte // Elf64_Ehdr
-		if n, _ := l.own.ReadMemory(s.Lo, header[:]); n < len(header) || string(header[:4]) != elf.ELFMAG || known.Find(s.Lo) != nil {
+		if n, _ := l.own.ReadMemory(s.Lo, header[:]); n < len(header) || string(header[:4]) != elf.ELFMAG || known.has(s.Lo) {
 			continue
 		}
 		headers += int(l.core.arch.Order.Uint16(header[56:])) // e_phnum
@@ -37,13 +38,14 @@ func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Mo
 		case o.Path == "" || l.notes.allFiles && !strings.HasPrefix(o.Path, "linux-vdso"):
 			continue
 		case strings.HasPrefix(o.Path, "linux-vdso"):
-			list = append(list, l.files.Module("[vdso]", []target.Mapping{{Lo: s.Lo, Hi: s.Hi, Exec: true}}))
-			known = target.NewModules(list, nil)
+			m := l.files.Module("[vdso]", []target.Mapping{{Lo: s.Lo, Hi: s.Hi, Exec: true}})
+			list = append(list, m)
+			known.add(m)
 			continue
 		}
-		if m, err := l.files.Object(o); err == nil && !overlaps(known, m) {
+		if m, err := l.files.Object(o); err == nil && !known.overlaps(m) {
 			list = append(list, m)
-			known = target.NewModules(list, nil)
+			known.add(m)
 		}
 	}
 	return list
@@ -83,9 +85,31 @@ func (l *loader) wasLoaded(im *elfimage.Image, base uint64) bool {
 	return loaded
 }
 
-func overlaps(known *target.Modules, m *target.Module) bool {
+// held are the addresses that modules have.
+type held struct {
+	modules *target.Modules
+	added   interval.Map[struct{}] // by those that came since
+}
+
+func (h *held) has(addr uint64) bool {
+	if h.modules.Find(addr) != nil {
+		return true
+	}
+	_, ok := h.added.Find(addr)
+	return ok
+}
+
+func (h *held) add(m *target.Module) {
 	for _, p := range m.Mappings {
-		if known.Find(p.Lo) != nil || known.Find(p.Hi-1) != nil {
+		if p.Lo < p.Hi {
+			h.added.Put(p.Lo, p.Hi, struct{}{})
+		}
+	}
+}
+
+func (h *held) overlaps(m *target.Module) bool {
+	for _, p := range m.Mappings {
+		if h.has(p.Lo) || h.has(p.Hi-1) {
 			return true
 		}
 	}

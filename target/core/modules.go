@@ -27,7 +27,8 @@ type loader struct {
 	dir   string // the core's folder
 	files *sysroot.Files
 
-	opened map[string]*elfimage.Image // by path; nil for what cannot be opened
+	opened    map[string]*elfimage.Image // by path; nil for what cannot be opened
+	carriedAt map[string]carried         // by path
 
 	doubted bool // a warning has said that the program of Options.Exe has other headers
 }
@@ -52,6 +53,7 @@ func (l *loader) load(t *Target) {
 		}
 	}
 	if len(l.notes.carried) > 0 {
+		l.carriedAt = carriedByPath(l.notes)
 		o.Fetch = l.carried
 	}
 	l.files = sysroot.New(o, l.own)

@@ -52,6 +52,8 @@ type threadNote struct {
 	MovedOn bool   `json:"moved_on,omitempty"`
 	// Registers names the known registers; nil stands for all that the core has.
 	Registers []string `json:"registers,omitzero"`
+
+	known *arch.RegSet // Registers; nil until they are asked for: several threads of a core may have the ID
 }
 
 type moduleNote struct {
@@ -174,16 +176,18 @@ func (n *threadNote) apply(a *arch.Arch, t *Thread) {
 	if n.Registers == nil {
 		return
 	}
-	var known arch.RegSet
-	for _, name := range n.Registers {
-		i := slices.IndexFunc(a.Regs, func(r arch.RegInfo) bool { return r.Name == name })
-		if i >= 0 && t.Regs.Known.Has(a.Regs[i].Num) {
-			known.Add(a.Regs[i].Num)
+	if n.known == nil {
+		n.known = new(arch.RegSet)
+		for _, name := range n.Registers {
+			if i := slices.IndexFunc(a.Regs, func(r arch.RegInfo) bool { return r.Name == name }); i >= 0 {
+				n.known.Add(a.Regs[i].Num)
+			}
 		}
 	}
-	regs := arch.Registers{Known: known}
+	var regs arch.Registers
 	for r, v := range t.Regs.Value {
-		if known.Has(trad.Reg(r)) {
+		if reg := trad.Reg(r); n.known.Has(reg) && t.Regs.Known.Has(reg) {
+			regs.Known.Add(reg)
 			regs.Value[r] = v
 		}
 	}
