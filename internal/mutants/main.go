@@ -114,6 +114,8 @@ func (d *driver) begin(which string) (err error) {
 	for _, what := range s.missing {
 		fmt.Fprintf(os.Stderr, "mutants: left out: %s\n", what)
 	}
+	debug.SetMemoryLimit(64 << 20) // what run starts counts from this program's memory
+	debug.FreeOSMemory()
 	if len(d.list) == 0 {
 		return fmt.Errorf("-kind %s: no format has such a name", which)
 	}
@@ -122,8 +124,6 @@ func (d *driver) begin(which string) (err error) {
 
 // all runs n mutants, or as many as there is time for. It reports whether none has broken a promise.
 func (d *driver) all(n int64, limit time.Duration, atOnce int) bool {
-	debug.SetMemoryLimit(64 << 20) // what run starts counts from this program's memory
-	debug.FreeOSMemory()
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	end := time.Now().Add(limit)
