@@ -24,6 +24,7 @@ type made struct {
 	ids      [][]uint64
 	records  []byte
 	features map[int][]byte
+	packing  []zstd.EOption // further options of what is compressed
 }
 
 // sampleFields are what the samples of made files have.
@@ -118,7 +119,7 @@ func (m *made) stream() []byte {
 // packed compresses records: those of each part become one compressed record, of one stream.
 func (m *made) packed(parts ...[]byte) (b []byte) {
 	var out bytes.Buffer
-	w, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1))
+	w, err := zstd.NewWriter(&out, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, m.packing...)...)
 	if err != nil {
 		panic(err)
 	}
