@@ -192,7 +192,8 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if attempt < c.Retries && !errors.Is(err, errUseless) { // the connection has broken
+		same := errors.Is(err, errUseless) || errors.As(err, new(*webclient.SlowError)) // another time
+		if attempt < c.Retries && !same { // the connection has broken
 			attempt++
 			continue
 		}

@@ -104,6 +104,11 @@ func TestLeftAlone(t *testing.T) {
 func TestNotAgain(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"slow": func(w http.ResponseWriter, r *http.Request) {
+			w.Write([]byte{0})
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		},
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
 		},
