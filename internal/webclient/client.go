@@ -64,8 +64,7 @@ func (h hosts) check(r *http.Request, via []*http.Request) error {
 	case to != from && !h.allow(to):
 		return fmt.Errorf("%w %s, which nobody has named: to allow that, set %s=%s", ErrElsewhere, to, Variable, to)
 	}
-	r.Header.Del("Referer") // it has the query of the address before
-	if to != from {
+	if to != from { // Referer, too, has the query of the address before
 		for name := range r.Header {
 			if !slices.Contains(kept, name) {
 				r.Header.Del(name)

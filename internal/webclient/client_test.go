@@ -217,6 +217,20 @@ func TestWatch(t *testing.T) {
 		w.End()
 	}
 	w := NewWatch(t.Context())
+	for range 3 {
+		w.Add(60)
+		w.Add(40)
+		w.endSpan(Pace{Least: 100, Span: time.Second})
+	}
+	if w.Context.Err() != nil {
+		t.Errorf("enough bytes in each span: %v", context.Cause(w.Context))
+	}
+	w.Add(99)
+	w.endSpan(Pace{Least: 100, Span: time.Second})
+	if cause := context.Cause(w.Context); cause == nil || cause.Error() != "99 bytes in 1s: too slow" {
+		t.Error(cause)
+	}
+	w = NewWatch(t.Context())
 	w.Start(Pace{})
 	w.End()
 	if cause := context.Cause(w.Context); cause != w.Context.Err() {

@@ -57,12 +57,17 @@ func (w *Watch) run(p Pace) {
 		case <-w.Context.Done():
 			return
 		case <-spans:
-			if n := w.got.Swap(0); n < p.Least {
-				w.cancel(&SlowError{fmt.Sprintf("%d bytes in %v: too slow%s", n, p.Span, p.SlowHint)})
-			}
+			w.endSpan(p)
 		case <-end:
 			w.cancel(&SlowError{fmt.Sprintf("not there after %v%s", p.Whole, p.WholeHint)})
 		}
+	}
+}
+
+// endSpan ends the request if too few bytes have come in the span that is over.
+func (w *Watch) endSpan(p Pace) {
+	if n := w.got.Swap(0); n < p.Least {
+		w.cancel(&SlowError{fmt.Sprintf("%d bytes in %v: too slow%s", n, p.Span, p.SlowHint)})
 	}
 }
 
