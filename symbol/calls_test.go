@@ -7,6 +7,7 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -130,6 +131,37 @@ func TestDeepCalls(t *testing.T) {
 	}
 	if said := fmt.Sprint(s.Warnings(ms.All()[0])); strings.Count(said, "inlined more than 256 deep") != 1 {
 		t.Error(said)
+	}
+}
+
+// TestManyScopes: what is read to find the scopes of addresses has a bound, and so have the entries of one function.
+func TestManyScopes(t *testing.T) {
+	const n = 1000
+	var calls dwarfBytes
+	for i := range uint64(n) {
+		calls.put(3, calledAt, callsCode+callsSize/2+8*i, uint32(4), 1, uint16(5))
+	}
+	abbrevs := elftest.Section{Name: ".debug_abbrev", Data: callAbbrevs}
+	s, ms := openCalls(t, elftest.Section{Name: ".debug_info", Data: callsIn(calls.Bytes())}, abbrevs)
+	s.tables(ms.All()[0]).elf.dwarf().ask(func(d *debugInfo) { d.scopesLeft.Store(5 * n / 2) })
+	known := 0
+	for i := range uint64(100) {
+		list, _, err := s.Scopes(ms, callsCode+i)
+		if err == nil && len(list) == 1 && len(list[0].Others) == n {
+			known++
+		} else if !errors.Is(err, errTooMuch) {
+			t.Errorf("%d scopes, %v", len(list), err)
+		}
+	}
+	if known != 2 {
+		t.Errorf("%d addresses are known, want 2", known)
+	}
+	if said := fmt.Sprint(s.Warnings(ms.All()[0])); strings.Count(said, "variables of some functions are left out") != 1 {
+		t.Error(said)
+	}
+	s, ms = openCalls(t, elftest.Section{Name: ".debug_info", Data: callsIn(bytes.Repeat([]byte{5, 'o', 0}, maxScopeEntries+1))}, abbrevs)
+	if list, _, err := s.Scopes(ms, callsCode); err == nil || !strings.Contains(err.Error(), "more than 131072 entries") {
+		t.Errorf("%d scopes, %v", len(list), err)
 	}
 }
 

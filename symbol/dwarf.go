@@ -73,7 +73,10 @@ type debugInfo struct {
 	// large thing. These bounds keep its cost at that of an honest file of the same size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 
-	deep sync.Once // a warning says that inlined calls are left out
+	// scopesLeft bounds the ranges that are looked at, and the bytes of their lists, to find which scopes have code at addresses.
+	scopesLeft atomic.Int64
+
+	deep, manyScopes sync.Once // warnings say that inlined calls, or variables, are left out
 
 	// The memory that may still be taken: a multiple of the file's bytes on disk, whatever its
 	// sections claim or expand to. Parts of a split file share it.
@@ -160,6 +163,7 @@ func (d *debugInfo) limit() {
 	d.rangesLeft.Store(int64(2*info + 4*(believed(d.oldRanges)+believed(d.rangeLists))))
 	d.textLeft.Store(int64(min(64*(info+believed(d.line)+believed(d.str))+1<<20, 4*room)))
 	d.rowsLeft.Store(int64(believed(d.line)))
+	d.scopesLeft.Store(int64(room))
 	d.typesLeft.Store(int64(16*info + 1<<10))
 }
 

@@ -15,6 +15,7 @@ type entry struct {
 
 	declared bool // it only declares what another entry defines
 	allJumps bool // call site entries describe all tail calls of the function
+	asked    bool // its ranges are looked at, and not kept: other bounds hold for them
 
 	// Set by debugInfo.appendRanges:
 	enters  uint64 // address that entryPC stands for; nowhere if there is none

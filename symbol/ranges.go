@@ -24,7 +24,11 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	if pc, ok := d.address(u, h, e.entryPC); ok && d.isCode(pc, pc+1) {
 		e.enters = pc
 	}
-	if err := d.spend(&d.rangesLeft, 1); err != nil {
+	left := &d.rangesLeft
+	if e.asked {
+		left = &d.scopesLeft
+	}
+	if err := d.spend(left, 1); err != nil {
 		return list, err
 	}
 	if low, ok := d.address(u, h, e.low); ok {
@@ -56,7 +60,7 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 		}
 		list, n, err = d.oldRangeList(list, u, h, e, at.n)
 	}
-	if d.spend(&d.rangesLeft, n) != nil {
+	if d.spend(left, n) != nil {
 		return list, errTooMuch
 	}
 	return list, err
@@ -71,7 +75,7 @@ func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]u
 	if e.enters != nowhere && (e.enters == lo || e.enters > lo && e.enters < hi) {
 		e.entered = true
 	}
-	if d.isCode(lo, hi) && d.take(rangeSize) == nil {
+	if d.isCode(lo, hi) && (e.asked || d.take(rangeSize) == nil) {
 		list = append(list, [2]uint64{lo, hi})
 	}
 	return list

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/dwarf"
+	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
@@ -69,8 +70,17 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 	// A block without code of its own is as if it were not there: GDB has its entries in the block around it.
 	open, depths := []int{0}, []int{1} // of a scope's own entries
 	var around map[int]bool            // scopes that have no code at addr, but may have blocks that do
+	var tooMuch error
+	entries := 0
 	err = d.childEntries(u, list[0].Entry, func(x *Entry) (within bool) {
 		at := open[len(open)-1]
+		if entries++; entries > maxScopeEntries && tooMuch == nil {
+			tooMuch = fmt.Errorf("the function at offset %#x has more than %d entries", r.off, maxScopeEntries)
+		}
+		if tooMuch != nil {
+			x.next = u.end
+			return false
+		}
 		switch x.Tag {
 		case 0:
 			if open = open[:len(open)-1]; around[at] && at == len(list)-1 && !slices.Contains(open, at) {
@@ -83,7 +93,11 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 			scope := at
 			if bounds.low.class != classNone || bounds.ranges.class != classNone {
 				list[at].Others = append(list[at].Others, x)
-				if !d.holds(u, &bounds, addr) {
+				holds, wrong := d.holds(u, &bounds, addr)
+				if wrong == errTooMuch {
+					tooMuch = wrong
+				}
+				if !holds {
 					// Strict DWARF 2 has no ranges: of code in several parts, blocks within it may have parts that it cannot tell. GDB
 					// has such a block around them.
 					if u.version > 2 || bounds.ranges.class != classNone || !x.children {
@@ -112,8 +126,18 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 		list[at].Entries = append(list[at].Entries, x)
 		return false
 	})
+	if tooMuch == nil && err == errTooMuch {
+		tooMuch = err
+	}
+	if tooMuch != nil {
+		d.manyScopes.Do(func() { d.warn(fmt.Errorf("variables of some functions are left out: %w", tooMuch)) })
+		return nil, tooMuch
+	}
 	return list, err
 }
+
+// maxScopeEntries bounds the entries of one function that are kept at once. Compilers make some ten thousand of the largest.
+const maxScopeEntries = 1 << 17
 
 // bounds returns the attributes that say where the code of e is.
 func (e *Entry) bounds() (b entry) {
@@ -123,16 +147,12 @@ func (e *Entry) bounds() (b entry) {
 	return b
 }
 
-// holds reports whether the code of an entry of u holds a link-time address.
-func (d *debugInfo) holds(u *unit, e *entry, addr uint64) bool {
+// holds reports whether the code of an entry of u holds a link-time address. The error is errTooMuch, or says what is broken.
+func (d *debugInfo) holds(u *unit, e *entry, addr uint64) (bool, error) {
+	e.asked = true
 	ranges, err := d.appendRanges(nil, u, u.head, e)
 	if err != nil {
-		return false
+		return false, err
 	}
-	for _, r := range ranges {
-		if addr >= r[0] && addr < r[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return addr >= r[0] && addr < r[1] }), nil
 }

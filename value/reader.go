@@ -20,6 +20,7 @@ type Reader struct {
 	types     map[symbol.Ref]*Type
 	partial   map[symbol.Ref]string // languages of units that do not tell it, by their first entries
 	scopes    map[uint64]*scopes
+	entries   int // of all scopes
 	tails     map[tailKey]*symbol.TailCalls
 	loops     map[uint64]bool // by entry: whether the function may call itself by tail calls
 	names     dataNames

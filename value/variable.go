@@ -86,7 +86,8 @@ type variables struct {
 	language          string
 }
 
-const maxScopes = 1 << 14
+// Bounds on Reader.scopes, and on the entries in them: each address of a function has all of them.
+const maxScopes, maxEntries = 1 << 14, 1 << 17
 
 // at returns the scopes at an address in block.
 func (r *Reader) at(pc uint64) *scopes {
@@ -95,8 +96,13 @@ func (r *Reader) at(pc uint64) *scopes {
 	}
 	s := &scopes{}
 	s.list, s.bias, s.err = r.Symbols.Scopes(r.Modules, pc)
-	if len(r.scopes) >= maxScopes {
+	n := 0
+	for i := range s.list {
+		n += len(s.list[i].Entries) + len(s.list[i].Others)
+	}
+	if r.entries += n; len(r.scopes) >= maxScopes || r.entries > maxEntries {
 		clear(r.scopes)
+		r.entries = n
 	}
 	r.scopes[pc] = s
 	return s
