@@ -18,12 +18,16 @@ type Symbol struct {
 // Symbols are the functions of an image, ascending by RVA, one for each.
 type Symbols struct{ list []Symbol }
 
-// Bounds of what is read of an export table: functions, whose ordinals have 16 bits; bytes of a name, and of all names.
+// Bounds of what is read of an export table: functions, whose ordinals have 16 bits; bytes of a name, and of all names. Those of names
+// hold for COFF symbols, too.
 const (
 	maxExports = 1 << 16
 	maxName    = 4096
 	maxNames   = 8 << 20
 )
+
+// recordSize is about what a name takes beside its text, bytes.
+const recordSize = 64
 
 // maxSymbols bounds the COFF symbols that are read, with the records of each that tell more.
 const maxSymbols = 4 << 20
@@ -36,6 +40,8 @@ func (im *Image) readCOFF(at int64, n uint32) {
 		return
 	}
 	texts := at + size*int64(n)
+	long := map[uint32]string{} // by their offset: symbols may share a name
+	left := maxNames
 	part := make([]byte, size*1024)
 	for skip := 0; n > 0 && n <= maxSymbols; {
 		p := part[:size*min(n, 1024)]
@@ -60,7 +66,12 @@ func (im *Image) readCOFF(at int64, n uint32) {
 			}
 			name := string(bytes.TrimRight(p[:8], "\x00"))
 			if binary.LittleEndian.Uint32(p) == 0 {
-				name = im.longName(texts + int64(binary.LittleEndian.Uint32(p[4:])))
+				off := binary.LittleEndian.Uint32(p[4:])
+				known := false
+				if name, known = long[off]; !known && left > 0 {
+					name = im.longName(texts + int64(off))
+					long[off], left = name, left-len(name)-recordSize
+				}
 			}
 			if name != "" {
 				*to = append(*to, Symbol{im.Sections[section-1].RVA + binary.LittleEndian.Uint32(p[8:]), name})
