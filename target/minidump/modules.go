@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -28,6 +29,9 @@ type files struct {
 	own  target.Memory      // what the dump has
 
 	regionsAt []minidump.Region // the system's list of the memory, ascending
+
+	mapped     atomic.Int64 // bytes read of images in the dump
+	manyMapped sync.Once    // a warning says that they are too large
 
 	private *Files // that no other target shares; nil if there is none
 

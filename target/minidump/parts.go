@@ -31,13 +31,13 @@ func (f *files) parts() []part {
 	for i := range list[:max(len(list)-1, 0)] {
 		list[i].end = min(list[i].end, at(list[i+1]))
 	}
-	return f.mapped(list, at)
+	return f.withMappings(list, at)
 }
 
-// mapped gives each module the mappings of the file that is mapped at its base: names differ where links are, and some writers
+// withMappings gives each module the mappings of the file that is mapped at its base: names differ where links are, and some writers
 // (LLDB) do not know how large a module is. They go up to where another module of the same file begins. It leaves out all but the
 // first module of a mapping of no file.
-func (f *files) mapped(list []part, at func(part) uint64) []part {
+func (f *files) withMappings(list []part, at func(part) uint64) []part {
 	all := procmaps.Files(f.maps)
 	ofFile := make(map[uint64]int, len(f.maps)) // by where a mapping begins
 	for i, of := range all {

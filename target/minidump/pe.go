@@ -13,7 +13,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/peimage"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has it.
@@ -31,7 +30,7 @@ func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 			f.warn("%s: %s: %v", m.Name, place.path, err)
 		}
 	}
-	im, err := peimage.OpenMapped(mappedAt{f.own, m.Base})
+	im, err := peimage.OpenMapped(mappedAt{f, m.Base})
 	if err != nil {
 		return nil, errNoFile
 	}
@@ -78,15 +77,25 @@ func (f *files) checkPE(m *minidump.Module, im *peimage.Image) error {
 	return nil
 }
 
+// maxMapped bounds what is read of all images that are mapped in a dump, bytes: any number of modules may lie in the same bytes of the
+// file, and what is read of their tables is kept for each. Of a hundred of Windows' libraries it is some 30 MiB.
+const maxMapped = 64 << 20
+
+var errMapped = fmt.Errorf("the images of modules that the dump has take more than %d MiB together", maxMapped>>20)
+
 // mappedAt reads an image that is mapped at base.
 type mappedAt struct {
-	memory target.Memory
-	base   uint64
+	of   *files
+	base uint64
 }
 
 // ReadAt implements [io.ReaderAt].
 func (m mappedAt) ReadAt(p []byte, off int64) (n int, err error) {
-	n, err = m.memory.ReadMemory(m.base+uint64(off), p)
+	if m.of.mapped.Add(int64(len(p))) > maxMapped {
+		m.of.manyMapped.Do(func() { m.of.warn("%v: tables and names of some are left out", errMapped) })
+		return 0, errMapped
+	}
+	n, err = m.of.own.ReadMemory(m.base+uint64(off), p)
 	if n < len(p) && err == nil {
 		err = io.ErrUnexpectedEOF
 	}
