@@ -4,7 +4,7 @@ package record
 // before have the old tree.
 func (e *engine) anew() {
 	old, list := e.tree, e.list
-	e.tree, e.stats, e.unsure = newTree(), Stats{}, nil
+	e.tree, e.stats, e.unsure, e.unsureFrames = newTree(), Stats{}, nil, 0
 	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
 	clear(e.bares)
 	for _, s := range e.spaces {

@@ -172,3 +172,20 @@ func TestSharedPlaces(t *testing.T) {
 		seen[id] = true
 	}
 }
+
+// The frames of samples that wait for what their process writes are bounded together: they are looked at again and again.
+func TestManyUnsure(t *testing.T) {
+	e := bareEngine()
+	s := e.newSpace(1, e.opts.Arch, nil)
+	e.stack = make([]uint32, maxDepth)
+	for range 2 * maxUnsureFrames / maxDepth {
+		e.keep(s, 0, 1)
+	}
+	if n := len(e.unsure) * maxDepth; e.unsureFrames != n || n > maxUnsureFrames || n < maxUnsureFrames/4 {
+		t.Errorf("%d frames of %d samples", e.unsureFrames, len(e.unsure))
+	}
+	e.setUnsure(nil)
+	if e.unsureFrames != 0 {
+		t.Errorf("%d frames of no sample", e.unsureFrames)
+	}
+}

@@ -44,8 +44,10 @@ type engine struct {
 	away       map[int32]*away // threads that have left their processors, with Event.Switches
 	unsure     []unsure        // samples, the oldest first
 	deferred   deferred
-	came       came
-	room       []uint32 // for a stack that is looked at again
+
+	unsureFrames int // of unsure
+	came         came
+	room         []uint32 // for a stack that is looked at again
 
 	awayFrames int // of all stacks in away
 

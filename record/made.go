@@ -18,6 +18,7 @@ type made struct {
 	dumps  []*jit.Dump   // that the process has mapped
 	paths  []fileAt      // of dumps
 	looked uint64        // when there was a look at what is new, on the clock of the samples
+	pause  uint64        // until the next look
 	now    uint64        // the time of the sample that is walked
 	doubt  bool          // a frame of the sample is in code that the process may have made: it writes later what was there
 }
@@ -31,18 +32,19 @@ func (s *space) forgetRows() {
 	}
 }
 
-// maxMadeFiles bounds the jitdumps of a process.
-const maxMadeFiles = 16
-
-// lookPause is how often there is a look at what a process has made, at most, in the samples' time.
-const lookPause = uint64(100 * time.Millisecond)
+// lookPause is how often there is a look at what a process has made, at most, in the samples' time. What is found has samples named anew: for
+// each frame of these, the next look is namePause later.
+const (
+	lookPause = uint64(100 * time.Millisecond)
+	namePause = uint64(2 * time.Microsecond)
+)
 
 // follow begins to look up what the process has made, among modules, which are new.
 func (s *space) follow(mem target.Memory) {
 	before := len(s.made.dumps)
 	for _, f := range procmaps.Files(s.maps) {
 		at := fileAtOf(f)
-		if !jit.IsDump(f.Path) || !f.Code || len(s.made.dumps) >= maxMadeFiles || slices.Contains(s.made.paths, at) {
+		if !jit.IsDump(f.Path) || !f.Code || len(s.made.dumps) >= jit.MaxDumps || slices.Contains(s.made.paths, at) {
 			continue
 		}
 		s.made.paths = append(s.made.paths, at)
@@ -85,7 +87,7 @@ func (s *space) begin(now uint64) {
 	if s.named.due(now) {
 		s.forgetRows()
 	}
-	if m.now-m.looked < lookPause && m.looked != 0 {
+	if m.now-m.looked < lookPause+m.pause && m.looked != 0 {
 		return
 	}
 	m.looked = m.now
@@ -98,17 +100,9 @@ func (s *space) begin(now uint64) {
 // reader returns how jitdumps are read: some of a file at a time while its process may write to it.
 func (s *space) reader() func(*jit.Dump) (more bool, err error) {
 	if s.file != nil {
-		return readAll
+		return (*jit.Dump).ReadAll
 	}
 	return (*jit.Dump).Read
-}
-
-// readAll reads on to the end of a jitdump.
-func readAll(d *jit.Dump) (more bool, err error) {
-	for grown := true; grown && err == nil; more = more || grown {
-		grown, err = d.Read()
-	}
-	return more, err
 }
 
 // readDumps reads on in the jitdumps.
@@ -123,22 +117,22 @@ func (s *space) readDumps(read func(*jit.Dump) (more bool, err error)) {
 	}
 	if more {
 		s.forgetRows()
-		s.rename()
+		s.made.pause = namePause * uint64(s.rename())
 	}
 }
 
 // finish finds out what the process has made at last. Nothing more is to come.
 func (s *space) finish() {
 	if len(s.made.dumps) > 0 {
-		s.readDumps(readAll)
-		s.unsure = slices.DeleteFunc(s.unsure, func(u unsure) bool { return u.space == s })
+		s.readDumps((*jit.Dump).ReadAll)
+		s.setUnsure(slices.DeleteFunc(s.unsure, func(u unsure) bool { return u.space == s }))
 	}
 }
 
 // lookAtAll finds out what all processes have made.
 func (e *engine) lookAtAll() {
 	for _, s := range e.spaces {
-		s.readDumps(readAll)
+		s.readDumps((*jit.Dump).ReadAll)
 	}
 }
 
@@ -147,21 +141,35 @@ type unsure struct {
 	space       *space
 	key         uint32 // in the tree
 	time, value uint64
+	frames      int
 }
 
-// maxUnsure bounds how many samples are kept until it is sure what code they are in; the oldest are named as they are.
-const maxUnsure = 1 << 17
+// maxUnsure bounds how many samples are kept until it is sure what code they are in, and maxUnsureFrames their frames; the oldest are named as
+// they are.
+const (
+	maxUnsure       = 1 << 17
+	maxUnsureFrames = 1 << 22
+)
+
+// setUnsure replaces the samples that are kept.
+func (e *engine) setUnsure(list []unsure) {
+	e.unsure, e.unsureFrames = list, 0
+	for i := range list {
+		e.unsureFrames += list[i].frames
+	}
+}
 
 // keep keeps a sample, which the tree has counted, until it is sure what code it is in.
 func (e *engine) keep(s *space, key uint32, value uint64) {
-	if len(e.unsure) >= maxUnsure {
-		e.unsure = append(e.unsure[:0], e.unsure[maxUnsure/2:]...)
+	for len(e.unsure) > 0 && (len(e.unsure) >= maxUnsure || e.unsureFrames+len(e.stack) > maxUnsureFrames) {
+		e.setUnsure(slices.Delete(e.unsure, 0, (len(e.unsure)+1)/2))
 	}
-	e.unsure = append(e.unsure, unsure{s, key, s.made.now, value})
+	e.unsure = append(e.unsure, unsure{s, key, s.made.now, value, len(e.stack)})
+	e.unsureFrames += len(e.stack)
 }
 
-// rename moves the samples of a process to the code that they are in by what the jitdumps tell now.
-func (s *space) rename() {
+// rename moves the samples of a process to the code that they are in by what the jitdumps tell now. It returns how many frames these have.
+func (s *space) rename() (frames int) {
 	sure := uint64(math.MaxUint64)
 	for _, d := range s.made.dumps {
 		sure = min(sure, d.Last())
@@ -174,6 +182,7 @@ func (s *space) rename() {
 			continue
 		}
 		changed := false
+		frames += u.frames
 		stack := e.tree.stack(e.room[:0], u.key)
 		e.room = stack
 		for i, id := range stack {
@@ -193,7 +202,8 @@ func (s *space) rename() {
 		}
 	}
 	clear(e.unsure[len(rest):])
-	e.unsure = rest
+	e.setUnsure(rest)
+	return frames
 }
 
 // file implements host.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 )
 
 // Bounds on what a process can make of its file.
@@ -11,8 +13,12 @@ const (
 	maxCodes   = 1 << 20 // pieces of code
 	maxPending = 1 << 16 // lines of code that is still to come
 	maxPages   = 1 << 19 // of all code together
+	maxListed  = 1 << 22 // pages, each with each piece of code that it has
 	maxMoved   = 1 << 4  // pages of code that was moved; larger code is searched for
+	maxLoaded  = 1 << 8  // pages of code that was loaded: a record may be of a hole
 	maxLarge   = 1 << 10 // pieces of code that is searched for
+	maxLooked  = 1 << 12 // pieces of code in a page that are looked at for one address, the last first
+	maxFound   = 1 << 16 // addresses whose code is kept at hand
 	maxSize    = 1 << 30 // of one piece, bytes
 	pageBits   = 12
 )
@@ -36,7 +42,9 @@ type Dump struct {
 	codes   []Code
 	loads   map[uint64]uint32   // the index in codes of the last Load of a number
 	pages   map[uint64][]uint32 // the indices of the code that a page has, in the order of the file
+	listed  int                 // indices in pages
 	large   []uint32            // the indices of code that is in no page
+	found   map[uint64]found    // by address, until there is more code
 	lines   map[uint64]int64    // the places of lines of code that is still to come, by its address
 	unwinds int64               // the place of the unwind table of the code that is still to come; 0 for none
 }
@@ -54,7 +62,7 @@ type Code struct {
 
 // New returns a Dump of a file, of which nothing was read yet. machine is ELF's number of the processor of the process.
 func New(r io.ReaderAt, machine uint16) *Dump {
-	return &Dump{r: window{r: r}, machine: uint32(machine), loads: map[uint64]uint32{}, pages: map[uint64][]uint32{}, lines: map[uint64]int64{}}
+	return &Dump{r: window{r: r}, machine: uint32(machine), loads: map[uint64]uint32{}, pages: map[uint64][]uint32{}, lines: map[uint64]int64{}, found: map[uint64]found{}}
 }
 
 // Last returns the time of the last record that was read: code of an earlier time is all known.
@@ -149,10 +157,14 @@ func (d *Dump) take(x *Record) error {
 	first, last := c.Lo>>pageBits, (c.Hi-1)>>pageBits
 	most := uint64(maxMoved)
 	if x.Kind == Load { // it has its code
-		most = uint64(x.Length)>>pageBits + 2
+		most = min(uint64(x.Length)>>pageBits+2, maxLoaded)
+	}
+	if len(d.found) > 0 {
+		clear(d.found)
 	}
 	switch {
-	case last-first < most && uint64(len(d.pages)) < maxPages:
+	case last-first < most && len(d.pages) < maxPages && d.listed < maxListed:
+		d.listed += int(last - first + 1)
 		for page := first; page <= last; page++ {
 			d.pages[page] = append(d.pages[page], index)
 		}
@@ -165,20 +177,46 @@ func (d *Dump) take(x *Record) error {
 	return nil
 }
 
+// found is what [Dump.Find] has found: the index of the code, or -1, from a time on to before another one.
+type found struct {
+	index       int
+	from, until uint64
+}
+
 // Find returns the code that an address had at a time, nanoseconds of CLOCK_MONOTONIC.
 func (d *Dump) Find(addr, time uint64) (c Code, ok bool) {
-	best := -1
+	f, ok := d.found[addr]
+	if !ok || time < f.from || time >= f.until {
+		f = d.find(addr, time)
+		if len(d.found) >= maxFound {
+			clear(d.found)
+		}
+		d.found[addr] = f
+	}
+	if f.index < 0 {
+		return Code{}, false
+	}
+	return d.codes[f.index], true
+}
+
+func (d *Dump) find(addr, time uint64) found {
+	best := found{index: -1, until: math.MaxUint64}
 	for _, list := range [...][]uint32{d.pages[addr>>pageBits], d.large} {
-		for i := len(list) - 1; i >= 0 && int(list[i]) > best; i-- {
-			if c := &d.codes[list[i]]; c.Lo <= addr && addr < c.Hi && c.Time <= time {
-				best = int(list[i])
+		for looked, i := range slices.Backward(list) {
+			if int(i) <= best.index || len(list)-looked > maxLooked {
+				break
+			}
+			c := &d.codes[i]
+			switch {
+			case addr < c.Lo || addr >= c.Hi:
+			case c.Time <= time:
+				best.index, best.from = int(i), max(best.from, c.Time)
+			default:
+				best.until = min(best.until, c.Time)
 			}
 		}
 	}
-	if best < 0 {
-		return Code{}, false
-	}
-	return d.codes[best], true
+	return best
 }
 
 // window reads a file in larger pieces.

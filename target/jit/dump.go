@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -18,6 +20,9 @@ import (
 // IsDump reports whether a mapped file is a jitdump by its path. A process maps the file as code to tell where it is, and runs nothing
 // there.
 func IsDump(path string) bool { return jitdump.IsName(path) }
+
+// MaxDumps bounds the dumps of one process; real ones have one.
+const MaxDumps = 16
 
 // Latest is a time behind all others.
 const Latest = math.MaxUint64
@@ -35,20 +40,22 @@ type Dump struct {
 	arch *arch.Arch
 	open func() (File, error)
 
-	mu     sync.Mutex
-	file   File // nil before it was opened
-	err    error
-	dump   *jitdump.Dump
-	made   map[jitdump.Code]*target.Module
-	budget int64 // how many bytes may still be read of code
+	mu   sync.Mutex
+	file File // nil before it was opened
+	err  error
+	dump *jitdump.Dump
+	made map[jitdump.Code]*target.Module
 }
 
-// maxDumped bounds the bytes of all code that is opened of a dump.
+// maxDumped bounds the bytes of the code of all dumps that is open at a time: pieces of code may share a table, and dumps a file.
 const maxDumped = 96 << 20
+
+// dumped is how many bytes are open.
+var dumped atomic.Int64
 
 // NewDump returns the dump at a path of a process. open opens it, when it is first needed; the file stays the caller's.
 func NewDump(path string, a *arch.Arch, open func() (File, error)) *Dump {
-	return &Dump{path: path, arch: a, open: open, made: map[jitdump.Code]*target.Module{}, budget: maxDumped}
+	return &Dump{path: path, arch: a, open: open, made: map[jitdump.Code]*target.Module{}}
 }
 
 // step is how many records are read at a time, so that one look at a file does not take long.
@@ -56,7 +63,10 @@ const step = 1 << 15
 
 // Read reads what the process has written since, as far as one look takes, and reports whether there was something. The error names the
 // file; it is returned once.
-func (d *Dump) Read() (more bool, err error) {
+func (d *Dump) Read() (more bool, err error) { return d.readTo(math.MaxInt64) }
+
+// readTo is Read up to an offset.
+func (d *Dump) readTo(end int64) (more bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
@@ -72,7 +82,7 @@ func (d *Dump) Read() (more bool, err error) {
 		}
 		var info fs.FileInfo
 		if info, d.err = d.file.Stat(); d.err == nil {
-			n, d.err = d.dump.Read(info.Size(), step)
+			n, d.err = d.dump.Read(min(info.Size(), end), step)
 		}
 	}
 	if d.err != nil {
@@ -81,13 +91,21 @@ func (d *Dump) Read() (more bool, err error) {
 	return n > 0, err
 }
 
-// ReadAll reads all that the process has written.
-func (d *Dump) ReadAll() error {
-	for {
-		if more, err := d.Read(); err != nil || !more {
-			return err
-		}
+// ReadAll reads all that the process has written by now, and reports whether there was something. What it writes meanwhile is left: it may
+// never end.
+func (d *Dump) ReadAll() (more bool, err error) {
+	if more, err = d.Read(); err != nil || !more {
+		return more, err
 	}
+	info, err := d.file.Stat()
+	if err != nil {
+		return true, err
+	}
+	end := info.Size()
+	for grown := true; grown && err == nil; {
+		grown, err = d.readTo(end)
+	}
+	return true, err
 }
 
 // Last returns the time of the last record that was read, nanoseconds of CLOCK_MONOTONIC: what was made before is known.
@@ -134,17 +152,17 @@ func (d *Dump) image(c jitdump.Code) (*elfimage.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.path, err)
 	}
-	d.mu.Lock()
-	d.budget -= int64(len(data)) + perObject
-	left := d.budget
-	d.mu.Unlock()
-	if left < 0 {
+	n := int64(len(data)) + perObject
+	if dumped.Add(n) > maxDumped {
+		dumped.Add(-n)
 		return nil, fmt.Errorf("%s: %w", d.path, errTooLarge)
 	}
 	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
+		dumped.Add(-n)
 		return nil, fmt.Errorf("%s: %w", d.path, err)
 	}
+	runtime.AddCleanup(im, func(n int64) { dumped.Add(-n) }, n)
 	im.Progs = append(im.Progs, elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Vaddr: c.Lo, Memsz: c.Hi - c.Lo})
 	return im, nil
 }

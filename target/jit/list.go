@@ -45,7 +45,7 @@ func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn fun
 			found := target.Registered{Objects: objects, Copies: r.copies.list}
 			if len(dumps) > 0 {
 				for _, d := range dumps {
-					if err := d.ReadAll(); err != nil {
+					if _, err := d.ReadAll(); err != nil {
 						warn("%v", err)
 					}
 				}

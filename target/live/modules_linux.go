@@ -16,7 +16,7 @@ import (
 func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 	var dumps []*jit.Dump
 	modules := procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
-		if jit.IsDump(at.Path) {
+		if jit.IsDump(at.Path) && len(dumps) < jit.MaxDumps {
 			dumps = append(dumps, jit.NewDump(at.Path, f.proc.arch, func() (jit.File, error) { return f.open(at) }))
 		}
 		var m *target.Module
