@@ -21,6 +21,14 @@ func (c *Cache) Open(r io.ReaderAt, size int64) (im *Image, again bool, err erro
 	return c.open(r, size, regular.At{})
 }
 
+// Has reports whether [Cache.Open] has an image of the file.
+func (c *Cache) Has(r io.ReaderAt, size int64) bool {
+	id, ok := elffile.Identity(r, size)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return ok && c.images[id] != nil
+}
+
 func (c *Cache) open(r io.ReaderAt, size int64, at regular.At) (im *Image, again bool, err error) {
 	id, ok := elffile.Identity(r, size)
 	if !ok {

@@ -27,6 +27,7 @@ type machine struct {
 	files  []*os.File // others that were mapped
 	root   *os.File   // this program's own; nil before it is needed
 
+	many       bool // files were left out: there are too many
 	noMapFiles bool // tests leave out the way that needs privileges
 }
 
@@ -37,7 +38,12 @@ type proc struct {
 	mem *os.File // nil if its memory may not be read
 }
 
-func newMachine() *machine { return &machine{procs: map[int]*proc{}} }
+func newMachine() *machine {
+	return &machine{procs: map[int]*proc{}, images: mappedfile.Images{Most: maxFiles}}
+}
+
+// maxFiles bounds the files that are open for a recording, of code and of others each. Processes may make new ones all the time.
+const maxFiles = 4096
 
 // proc opens a process's folder in /proc. The caller holds mu.
 func (m *machine) proc(pid int) (*proc, error) {
@@ -199,11 +205,36 @@ func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 	}
 	ways, done := m.ways(p)
 	defer done()
-	if ways.Memory != nil && !p.has(f) {
-		ways.Memory = nil // it has what is mapped there by now
+	if ways.Memory != nil {
+		ways.Memory = &mappedMemory{Memory: ways.Memory, has: sync.OnceValue(func() bool { return p.has(f) })}
 	}
 	im, _, err := m.images.Open(ways, f)
+	m.many = m.many || errors.Is(err, mappedfile.ErrMany)
 	return im, err
+}
+
+// leftOut reports once whether files were left out.
+func (m *machine) leftOut() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	many := m.many
+	m.many = false
+	return many
+}
+
+// mappedMemory is the memory of a process as long as it has a file mapped. It is asked for that when its memory is needed, which is seldom: the list
+// of what thousands of files are mapped at is long.
+type mappedMemory struct {
+	target.Memory
+	has func() bool
+}
+
+// ReadMemory implements [target.Memory].
+func (m *mappedMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if !m.has() {
+		return 0, target.ErrUnmapped // another file may be there by now
+	}
+	return m.Memory.ReadMemory(addr, p)
 }
 
 // file implements host.
@@ -211,6 +242,9 @@ func (m *machine) file(pid int, f *procmaps.File) (*os.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, err := m.proc(pid)
+	if err == nil && len(m.files) >= maxFiles {
+		err = mappedfile.ErrMany
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,15 @@ import (
 // Images are the images of files that processes have mapped. A file that several of them have mapped is read once. Its zero value is
 // empty. One goroutine may use it at a time.
 type Images struct {
+	// Most is how many files are open at most, if it is not 0: a file that is written to again and again counts each time. Further ones are
+	// refused with [ErrMany].
+	Most   int
 	shared elfimage.Cache
 	files  []*os.File // that the images read from
 }
+
+// ErrMany says that as many files are open as may be.
+var ErrMany = errors.New("too many files are open")
 
 // Close closes the files. The images must not be used any more.
 func (s *Images) Close() {
@@ -71,6 +77,10 @@ func (s *Images) image(file *os.File) (*elfimage.Image, error) {
 	if err != nil {
 		file.Close()
 		return nil, err
+	}
+	if s.Most > 0 && len(s.files) >= s.Most && !s.shared.Has(file, st.Size()) {
+		file.Close()
+		return nil, ErrMany
 	}
 	im, again, err := s.shared.Open(file, st.Size())
 	if err != nil || again {
