@@ -30,8 +30,8 @@ func opened(t *testing.T, file []byte) *perfdata.Reader {
 // timesAlone has the samples of a file have nothing but their times.
 func timesAlone(m *made) { m.order.PutUint64(m.attrs[0][24:], perfevent.SampleTime) }
 
-// Records that are small take much more memory than their bytes while they wait, and many of them pack well. There are no rounds in which they
-// would be given out.
+// Records that are small take much more memory than their bytes while they wait, and many of them pack well. There are
+// no rounds in which they would be given out.
 func TestSmallRecords(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	timesAlone(m)
@@ -52,7 +52,8 @@ func TestSmallRecords(t *testing.T) {
 func TestSparseRecords(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	timesAlone(m)
-	part := append(m.record(perfevent.RecordSample, m.u64(5)), bytes.Repeat(m.record(perfevent.RecordLost, make([]byte, 64<<10-24)), 3)...)
+	lost := m.record(perfevent.RecordLost, make([]byte, 64<<10-24))
+	part := append(m.record(perfevent.RecordSample, m.u64(5)), bytes.Repeat(lost, 3)...)
 	m.records = m.packed(bytes.Repeat(part, 350))
 	r, n := opened(t, m.file()), 0
 	r.SetWindow(2 << 20)
@@ -80,7 +81,8 @@ func TestSharedIDs(t *testing.T) {
 		copy(file[104+144*i+128:], file[104+128:104+144])
 	}
 	bounds.Hold(t, 64<<20, func() {
-		if _, err := perfdata.Open(bytes.NewReader(file), int64(len(file))); err == nil || !strings.Contains(err.Error(), "more than 4194304 IDs") {
+		_, err := perfdata.Open(bytes.NewReader(file), int64(len(file)))
+		if err == nil || !strings.Contains(err.Error(), "more than 4194304 IDs") {
 			t.Error(err)
 		}
 	})
@@ -148,7 +150,8 @@ func TestHoles(t *testing.T) {
 	binary.LittleEndian.PutUint64(feature[place+8:], 64<<20)
 	read = 0
 	bounds.Hold(t, 4<<20, func() { r, err = perfdata.Open(hole{feature, nil, size, &read}, size) })
-	if err != nil || read > 4<<20 || r.Unread != 1 || !strings.Contains(r.FirstUnread.Error(), "a hole") || r.Info.Arch != "x86_64" {
+	said := r.FirstUnread.Error()
+	if err != nil || read > 4<<20 || r.Unread != 1 || !strings.Contains(said, "a hole") || r.Info.Arch != "x86_64" {
 		t.Errorf("%d bytes are read, %v, %+v", read, err, r)
 	}
 }

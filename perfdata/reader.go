@@ -330,7 +330,8 @@ func (r *Reader) kernels(raw []byte, in *buffer) error {
 	if time < r.window.given {
 		r.Late++
 	}
-	r.window.add(waiting{time: time, in: in.at, at: uint32(in.start - len(raw)), size: uint16(len(raw)), event: e.index})
+	at := uint32(in.start - len(raw))
+	r.window.add(waiting{time: time, in: in.at, at: at, size: uint16(len(raw)), event: e.index})
 	if r.window.bytes > r.most {
 		r.window.sort()
 		return r.give((len(r.window.list) + 1) / 2)

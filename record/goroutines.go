@@ -99,10 +99,12 @@ func (g *goes) of(modules *target.Modules, pcs []uint64) *goroutine.Watcher {
 	return nil
 }
 
-// maxTries bounds how often a runtime that is not understood is looked for, tryAgain apart.
+// These bound how often a runtime that is not understood is looked for, tryAgain apart, and what is known of modules
+// without any.
 const (
 	maxTries = 20
 	tryAgain = 500 * time.Millisecond
+	maxAsked = 1 << 8 // modules; those before are asked again
 )
 
 // process is a space as a target.
@@ -140,6 +142,9 @@ func (s *space) findGo(addr uint64) {
 	now := clock()
 	if g.tried > 0 && now < g.next {
 		return
+	}
+	if len(g.asked) >= maxAsked {
+		g.asked = g.asked[:0]
 	}
 	r, err := goroutine.FindIn(process{s}, m)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// mapped is what a process has mapped. Processes that are copies of each other share it until one of them changes: many may be copies of
-// one that has much.
+// mapped is what a process has mapped. Processes that are copies of each other share it until one of them changes: many
+// may be copies of one that has much.
 type mapped struct {
 	maps  []procmaps.Mapping // ascending
 	users int

@@ -20,7 +20,8 @@ import (
 func fileEngine(t *testing.T) *engine {
 	t.Helper()
 	h := newRecorded(&perfdata.Reader{}, Places{}, func(string, ...any) {})
-	e := newEngine(h, &perfevent.Format{SampleType: perfevent.SampleIP | perfevent.SampleTID, Order: binary.LittleEndian}, Options{Arch: amd64.Arch,
+	format := &perfevent.Format{SampleType: perfevent.SampleIP | perfevent.SampleTID, Order: binary.LittleEndian}
+	e := newEngine(h, format, Options{Arch: amd64.Arch,
 		Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
 	e.file = h
 	return e
@@ -40,8 +41,8 @@ func (e *engine) sampleAt(pid int32, addr uint64) {
 	e.take(&perfevent.Sample{IP: addr, Misc: perfevent.MiscUser, ID: perfevent.ID{PID: pid, TID: pid}})
 }
 
-// Processes that are copies of each other share what they have mapped until they map more. What all have mapped is counted, and given back when they
-// end; what takes more than there is room for is left out.
+// Processes that are copies of each other share what they have mapped until they map more. What all have mapped is
+// counted, and given back when they end; what takes more than there is room for is left out.
 func TestForks(t *testing.T) {
 	e := fileEngine(t)
 	warned := ""
@@ -139,7 +140,8 @@ func TestMappingsAskedAgain(t *testing.T) {
 	if e.mappings > maxRecorded+2 {
 		t.Errorf("%d mappings", e.mappings)
 	}
-	if first, last := e.spaces[1], e.spaces[20]; !first.ask || !first.stale || len(first.maps) != 0 || last.ask || len(last.maps) != maxRecorded/10 {
+	first, last := e.spaces[1], e.spaces[20]
+	if !first.ask || !first.stale || len(first.maps) != 0 || last.ask || len(last.maps) != maxRecorded/10 {
 		t.Errorf("the first has %d mappings, ask %v; the last %d, %v", len(first.maps), first.ask, len(last.maps), last.ask)
 	}
 }

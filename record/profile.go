@@ -257,11 +257,13 @@ func (n *Namer) nameKernel() {
 	maps.Copy(n.kernel, names(addrs))
 }
 
-// nameMade finds the names that compilers at run time have given the code which has none yet, those of a process all at once.
+// nameMade finds the names that compilers at run time have given the code which has none yet, those of a process all at
+// once.
 func (n *Namer) nameMade() {
 	addrs := map[int32][]uint64{}
 	for i := range n.profile.places {
-		if p := &n.profile.places[i]; p.kind == placeUser && (p.module == nil || p.module.Doubted()) && n.named[i] == nil {
+		p := &n.profile.places[i]
+		if p.kind == placeUser && (p.module == nil || p.module.Doubted()) && n.named[i] == nil {
 			addrs[p.pid] = append(addrs[p.pid], p.addr)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
-	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -207,10 +206,8 @@ func (mod *elfModule) matches(im *elfimage.Image, f *os.File, crc *uint32) error
 	if crc == nil {
 		return nil
 	}
-	// The checksum covers the whole file, holes included. A file that is nearly all holes is not believed.
-	const plain = 64 << 20
-	if size := im.File().Size(); size > plain+8*im.SizeOnDisk() {
-		return fmt.Errorf("%#x bytes, of which %#x are there: %w", size, im.SizeOnDisk(), elffile.ErrHole)
+	if err := im.Readable(); err != nil {
+		return err
 	}
 	h := crc32.NewIEEE()
 	if _, err := io.Copy(h, f); err != nil {

@@ -78,6 +78,9 @@ func matches(debug, im *elfimage.Image, crc uint32) error {
 	if im.BuildID != "" {
 		return nil
 	}
+	if err := debug.Readable(); err != nil {
+		return err
+	}
 	sum := crc32.NewIEEE()
 	if _, err := io.Copy(sum, debug.File()); err != nil {
 		return err

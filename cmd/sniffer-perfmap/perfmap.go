@@ -2,10 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
@@ -19,6 +21,7 @@ import (
 type perfMap struct {
 	skipped int  // lines that are not of that form
 	long    bool // the line at which to read on is too long
+	zeros   int  // bytes before the place at which to read on, where that is in a line which is too long
 }
 
 // scan implements [format].
@@ -43,6 +46,12 @@ func (p *perfMap) scan(r io.ReaderAt, from, size int64, until func() bool) (reco
 		}
 		if len(records) > maxCode {
 			return nil, next, errTooMany
+		}
+		if p.zeros += len(text); !part || bytes.Count(text, []byte{0}) < len(text) {
+			p.zeros = 0
+		}
+		if p.zeros >= elffile.HoleSize {
+			return records, next, fmt.Errorf("offset %d: %w", next, elffile.ErrHole)
 		}
 		p.long = part
 		next += int64(len(text))

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // source is the folder of this file.
@@ -241,5 +243,25 @@ func checkFormat(t *testing.T, f format, data []byte) {
 	}
 	for at := 0; at < len(data); at += 1 + len(data)/8 { // the file has changed since
 		f.describe(r, int64(at))
+	}
+}
+
+// A map that is a hole is not read to its end, at once or part by part.
+func TestPerfMapHole(t *testing.T) {
+	data := append([]byte("1000 10 f\n"), make([]byte, 1<<20)...)
+	records, next, err := (&perfMap{}).scan(bytes.NewReader(data), 0, int64(len(data)), always)
+	if !errors.Is(err, elffile.ErrHole) || len(records) != 1 || next > 256<<10 {
+		t.Errorf("%v, read to %d, %v", records, next, err)
+	}
+	f := &perfMap{}
+	next = 0
+	for size := int64(100 << 10); size <= int64(len(data)) && err != nil; size += 100 << 10 {
+		if _, next, err = f.scan(bytes.NewReader(data), next, size, always); err != nil {
+			break
+		}
+		err = errNotYet
+	}
+	if !errors.Is(err, elffile.ErrHole) || next > 512<<10 {
+		t.Errorf("part by part: read to %d, %v", next, err)
 	}
 }

@@ -109,7 +109,8 @@ func TestHoles(t *testing.T) {
 		if out, _ := bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
 			t.Errorf("%v: %s", sections, out)
 		}
-		if _, warnings := bounded(t, "symbols", "dump", sparse(t, program, sections...)); sections[0] == ".debug_info" && !strings.Contains(warnings, "a hole") {
+		_, warnings := bounded(t, "symbols", "dump", sparse(t, program, sections...))
+		if sections[0] == ".debug_info" && !strings.Contains(warnings, "a hole") {
 			t.Errorf("symbols dump, %v: %s", sections, warnings)
 		}
 	}
@@ -118,6 +119,30 @@ func TestHoles(t *testing.T) {
 	mix := gdbtest.Testdata(t, "bin", "mix-v3")
 	bounded(t, "sframe", "dump", sparse(t, mix, ".sframe"))
 	bounded(t, "sframe", "verify", sparse(t, mix, ".eh_frame", ".symtab"))
+}
+
+// TestDebugLinkHole: the checksum of a debug file covers its holes, so one that is nearly all holes is left out.
+func TestDebugLinkHole(t *testing.T) {
+	program := gdbtest.Build(t, "recurse.c", "-g", "-O0", "-Wl,--build-id=none")
+	dir := t.TempDir()
+	debug, stripped := filepath.Join(dir, "recurse.debug"), filepath.Join(dir, "recurse")
+	for _, args := range [][]string{
+		{"--only-keep-debug", program, debug},
+		{"-g", "--add-gnu-debuglink=" + debug, program, stripped},
+	} {
+		if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if out, warnings := bounded(t, "symbols", "dump", stripped); !strings.Contains(out, "recurse.c") {
+		t.Errorf("%s%s", out, warnings)
+	}
+	if err := os.Truncate(debug, 400<<30); err != nil {
+		t.Fatal(err)
+	}
+	if _, warnings := bounded(t, "symbols", "dump", stripped); !strings.Contains(warnings, "a hole") {
+		t.Error(warnings)
+	}
 }
 
 // bomb is a core of one page and n MiB that pack well, packed by xz into less than 1 MB.
@@ -188,8 +213,8 @@ func TestUnpackedCores(t *testing.T) {
 	}
 }
 
-// TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs nothing, and what is before it
-// serves.
+// TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs nothing, and what is
+// before it serves.
 func TestPackedHoles(t *testing.T) {
 	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}} {
 		path := bomb(t, 1, args...)

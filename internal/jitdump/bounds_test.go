@@ -22,7 +22,8 @@ func (s sparse) ReadAt(p []byte, at int64) (int, error) {
 	}
 	load := newFile(binary.LittleEndian, elf.EM_X86_64, 0)
 	load.Reset()
-	load.put(uint32(Load), uint32(each), uint64(1), uint32(1), uint32(1), uint64(1<<32), uint64(1<<32), uint64(each-100), uint64(1), "f\x00")
+	const addr = uint64(1 << 32)
+	load.put(uint32(Load), uint32(each), uint64(1), uint32(1), uint32(1), addr, addr, uint64(each-100), uint64(1), "f\x00")
 	for i := range p {
 		if off := (at + int64(i) - HeaderSize) % each; at+int64(i) >= HeaderSize && off < int64(load.Len()) {
 			p[i] = load.Bytes()[off]
@@ -84,7 +85,8 @@ func TestFindAnyTimes(t *testing.T) {
 	}
 }
 
-// Thousands of pieces of code in one page, none of which has the addresses of a deep stack, take no time for each of its frames in each sample.
+// Thousands of pieces of code in one page, none of which has the addresses of a deep stack, take no time for each of
+// its frames in each sample.
 func TestManyInOnePage(t *testing.T) {
 	f := newFile(binary.LittleEndian, elf.EM_X86_64, 0)
 	for range 20000 {

@@ -62,7 +62,10 @@ type Code struct {
 
 // New returns a Dump of a file, of which nothing was read yet. machine is ELF's number of the processor of the process.
 func New(r io.ReaderAt, machine uint16) *Dump {
-	return &Dump{r: window{r: r}, machine: uint32(machine), loads: map[uint64]uint32{}, pages: map[uint64][]uint32{}, lines: map[uint64]int64{}, found: map[uint64]found{}}
+	return &Dump{
+		r: window{r: r}, machine: uint32(machine), loads: map[uint64]uint32{}, pages: map[uint64][]uint32{},
+		lines: map[uint64]int64{}, found: map[uint64]found{},
+	}
 }
 
 // Last returns the time of the last record that was read: code of an earlier time is all known.

@@ -3,6 +3,7 @@ package kernelnames
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -46,7 +47,7 @@ func Read(r io.Reader, addrs []uint64) map[uint64]string {
 	var last uint64
 	for {
 		line, err := in.ReadSlice('\n')
-		if err != nil && len(line) == 0 {
+		if err != nil && (len(line) == 0 || errors.Is(err, bufio.ErrBufferFull)) { // a hole may have lines without end
 			break
 		}
 		addr, function, ok := parse(line)

@@ -1,6 +1,7 @@
 package kernelnames
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -15,5 +16,21 @@ func TestRead(t *testing.T) {
 		if got[addr] != want {
 			t.Errorf("%#x is in %q, want %q", addr, got[addr], want)
 		}
+	}
+}
+
+// endless has zeros without end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// A list that goes on as a hole is read up to there.
+func TestReadHole(t *testing.T) {
+	list := io.MultiReader(strings.NewReader("ffffffff81000000 T _stext\nffffffff81000100 t first\n"), endless{})
+	if got := Read(list, []uint64{0xffffffff81000120})[0xffffffff81000120]; got != "first" {
+		t.Errorf("%q", got)
 	}
 }

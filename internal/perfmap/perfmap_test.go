@@ -94,7 +94,8 @@ func (h hole) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// A map that is a hole is read up to there, and says so. One that claims to be larger than any map is read as far as one may be.
+// A map that is a hole is read up to there, and says so. One that claims to be larger than any map is read as far as
+// one may be.
 func TestHole(t *testing.T) {
 	read := 0
 	names, err := Names(hole{[]byte("10 10 before\n"), 0, &read}, 8<<40, []uint64{0x18})
@@ -102,11 +103,13 @@ func TestHole(t *testing.T) {
 		t.Errorf("%v, %v; %d bytes are read", names, err, read)
 	}
 	read = 0
-	if names, err = Names(hole{[]byte("10 10 before\n"), 'x', &read}, 8<<40, []uint64{0x18}); err != errLarge || names[0x18] != "before" || read > maxFile+1<<20 {
+	names, err = Names(hole{[]byte("10 10 before\n"), 'x', &read}, 8<<40, []uint64{0x18})
+	if err != errLarge || names[0x18] != "before" || read > maxFile+1<<20 {
 		t.Errorf("%v, %v; %d bytes are read", names, err, read)
 	}
 	// What is written after the size was asked for is not read.
-	if names, err = Names(strings.NewReader("10 10 before\n10 10 after\n"), 13, []uint64{0x18}); err != nil || names[0x18] != "before" {
+	names, err = Names(strings.NewReader("10 10 before\n10 10 after\n"), 13, []uint64{0x18})
+	if err != nil || names[0x18] != "before" {
 		t.Errorf("%v, %v", names, err)
 	}
 }
