@@ -235,8 +235,12 @@ func (f *File) readStreams() {
 	for _, x := range readers {
 		for _, t := range x.types {
 			if s, ok := f.Stream(t); ok {
+				f.r.holes = nil
 				if err := x.read(f, s); err != nil {
 					f.warn("%v: %w", t, err)
+				}
+				if f.r.holes != nil {
+					f.warn("%v: %w: what follows is left out", t, f.r.holes)
 				}
 			}
 		}

@@ -51,7 +51,8 @@ func (f *File) readMemory64(s Stream) error {
 	}
 	n, at := f.Order.Uint64(b), f.Order.Uint64(b[8:])
 	b = b[16:]
-	if n > uint64(len(b)/16) {
+	n, ok := f.r.entries(n, 16, b)
+	if !ok {
 		return fmt.Errorf("%d ranges do not fit into %d bytes", n, len(b))
 	}
 	for ; n > 0; n, b = n-1, b[16:] {
@@ -75,7 +76,11 @@ func (f *File) readRegions(s Stream) error {
 		return errShort
 	}
 	header, size, n := uint64(f.Order.Uint32(b)), uint64(f.Order.Uint32(b[4:])), f.Order.Uint64(b[8:])
-	if size < 44 || header > uint64(len(b)) || n > (uint64(len(b))-header)/size {
+	if size < 44 || header > uint64(len(b)) {
+		return errShort
+	}
+	n, ok := f.r.entries(n, size, b[header:])
+	if !ok {
 		return errShort
 	}
 	for b = b[header:]; n > 0; n, b = n-1, b[size:] {

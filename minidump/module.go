@@ -235,7 +235,11 @@ func (f *File) readUnloaded(s Stream) error {
 		return errShort
 	}
 	header, size, n := uint64(f.Order.Uint32(b)), uint64(f.Order.Uint32(b[4:])), uint64(f.Order.Uint32(b[8:]))
-	if size < 24 || header > uint64(len(b)) || n > (uint64(len(b))-header)/size {
+	if size < 24 || header > uint64(len(b)) {
+		return errShort
+	}
+	n, ok := f.r.entries(n, size, b[header:])
+	if !ok {
 		return errShort
 	}
 	for b = b[header:]; n > 0; n, b = n-1, b[size:] {

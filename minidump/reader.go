@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf16"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // Location is a part of the file (MINIDUMP_LOCATION_DESCRIPTOR).
@@ -20,6 +22,10 @@ type reader struct {
 	size  int64
 	order binary.ByteOrder
 	left  int // bytes that may still be read: parts may overlap, and the file may be sparse
+
+	// hole says that the last part that was read ends early, for a hole begins there: a list may claim to be one. A hole of an
+	// earlier part stays in holes.
+	hole, holes error
 
 	texts    map[textAt]readText
 	textLeft int // bytes of texts that may still be referred to
@@ -40,8 +46,9 @@ var (
 	errTexts = errors.New("the dump's records refer to more than 4 MiB of text together: some of it is left out")
 )
 
-// at returns a part of the file, which the caller does not change.
+// at returns a part of the file, which the caller does not change, as far as it is no hole.
 func (r *reader) at(l Location) ([]byte, error) {
+	r.hole = nil
 	if l.Offset > uint64(r.size) || l.Size > uint64(r.size)-l.Offset {
 		return nil, fmt.Errorf("%d bytes at offset %#x: %w", l.Size, l.Offset, errCut)
 	}
@@ -55,7 +62,12 @@ func (r *reader) at(l Location) ([]byte, error) {
 		return w.Lend(l.Offset, l.Size), nil
 	}
 	b := make([]byte, l.Size)
-	if n, err := r.r.ReadAt(b, int64(l.Offset)); n < len(b) {
+	n, err := elffile.Solid(r.r).ReadAt(b, int64(l.Offset))
+	switch {
+	case n < len(b) && errors.Is(err, elffile.ErrHole):
+		r.hole, r.holes = err, err
+		return b[:n], nil
+	case n < len(b):
 		return nil, fmt.Errorf("%d bytes at offset %#x: %w", l.Size, l.Offset, err)
 	}
 	return b, nil
@@ -171,6 +183,9 @@ func (r *reader) list(l Location, size int) ([]byte, error) {
 		return nil, errShort
 	}
 	n, rest := uint64(r.order.Uint32(b)), b[4:]
+	if r.hole != nil {
+		n = min(n, uint64(len(rest)/size))
+	}
 	switch want := n * uint64(size); {
 	case uint64(len(rest)) == want+4:
 		return rest[4:], nil
@@ -178,6 +193,12 @@ func (r *reader) list(l Location, size int) ([]byte, error) {
 		return rest[:want], nil
 	}
 	return nil, fmt.Errorf("%d entries of %d bytes do not fit into %d", n, size, len(rest))
+}
+
+// entries returns how many of a list's n entries of size bytes are in b. ok is false if not all are, and no hole is the reason.
+func (r *reader) entries(n, size uint64, b []byte) (there uint64, ok bool) {
+	room := uint64(len(b)) / size
+	return min(n, room), n <= room || r.hole != nil
 }
 
 var errShort = errors.New("it is too short")

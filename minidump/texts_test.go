@@ -32,7 +32,9 @@ func TestSharedTexts(t *testing.T) {
 			return list
 		}},
 		{"symbols", func(d *dumptest.Dump) {
-			record := func(name string) []byte { return d.At(dumptest.Join([]byte("RSDS"), make([]byte, 20), []byte(name), []byte{0})) }
+			record := func(name string) []byte {
+				return d.At(dumptest.Join([]byte("RSDS"), make([]byte, 20), []byte(name), []byte{0}))
+			}
 			d.Stream(4, d.U32(n+1), bytes.Repeat(module(d, 0, record(long), none), n), module(d, 0, record("short"), none))
 		}, func(f *File) (list []string) {
 			for _, m := range f.Modules {
