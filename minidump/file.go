@@ -39,11 +39,16 @@ type File struct {
 
 	Warnings []string // streams that are broken, one sentence each
 
+	// Owner is the number of the user to whom the file belongs that Open has opened, if files that the dump names are opened with this
+	// user's rights: if this program is root's, and the file is another user's. Else it is 0.
+	Owner int
+
 	contexts  map[uint32]Location // of Exceptions, by thread
 	codeViews map[Location]codeViewAt
 	words     string // a microdump's reason
 	r         *reader
 	close     func() error // of the file that Open has opened; else nil
+	word      regular.Word
 }
 
 // Stream is an entry of the directory.
@@ -127,6 +132,7 @@ func Open(path string) (*File, error) {
 		file.Close()
 		return nil, fmt.Errorf("minidump %s: %w", path, withoutPath(err))
 	}
+	owner := regular.OwnerOf(file)
 	f, err := readOpen(file, info.Size())
 	if err != nil || f.close == nil {
 		file.Close()
@@ -134,8 +140,18 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("minidump %s: %w", path, err)
 	}
+	f.ownedBy(owner)
 	return f, nil
 }
+
+func (f *File) ownedBy(owner *regular.User) {
+	if f.word.Here = owner; owner != nil {
+		f.Owner = owner.UID
+	}
+}
+
+// OpenNamed opens a file that the dump names, below root or, if that is "", on this machine: there with the rights of [File.Owner].
+func (f *File) OpenNamed(root, path string) (*os.File, error) { return f.word.Open(root, path) }
 
 // readOpen reads a dump out of a file. A small one is read as a whole; a large one stays open.
 func readOpen(file *os.File, size int64) (*File, error) {

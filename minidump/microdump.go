@@ -47,6 +47,9 @@ func OpenMicrodumps(path string) ([]*File, error) {
 	}
 	defer file.Close()
 	list, err := ReadMicrodumps(file)
+	for _, f := range list {
+		f.ownedBy(regular.OwnerOf(file))
+	}
 	if err != nil {
 		return list, fmt.Errorf("log %s: %w", path, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 )
@@ -110,7 +111,7 @@ func (e *engine) canonical(m *target.Module, addr uint64, pid int) (*target.Modu
 	}
 	first := e.files[im]
 	if first == nil {
-		e.files[im], e.owners[m] = m, pid
+		e.files[im], e.owners[m] = m, e.owner(pid)
 		return m, addr
 	}
 	_, there, _ := first.Image()
@@ -141,6 +142,14 @@ func (e *engine) bare(m *target.Module, addr uint64, err error) *target.Module {
 	return b
 }
 
+// owner is the process of a module.
+type owner struct {
+	pid  int
+	word regular.Word // the rights with which files are opened that the process names
+}
+
+func (e *engine) owner(pid int) owner { return owner{pid, e.host.word(pid)} }
+
 // doubt tells doubted modules apart.
 type doubt struct {
 	im   *elfimage.Image
@@ -159,7 +168,7 @@ func (e *engine) doubtful(m *target.Module, pid int) *target.Module {
 		if e.doubts == nil {
 			e.doubts = map[doubt]*target.Module{}
 		}
-		e.doubts[doubt{im, bias}], e.owners[m] = m, pid
+		e.doubts[doubt{im, bias}], e.owners[m] = m, e.owner(pid)
 		e.opts.Warn("%s: other memory than the file is in the place of some of its code, and is not known to be the same: the names there are guesses", m.Path)
 		return m
 	}

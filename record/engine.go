@@ -15,7 +15,7 @@ import (
 type engine struct {
 	host   host
 	opts   Options
-	owners map[*target.Module]int // the processes of modules that places are in
+	owners map[*target.Module]owner // the processes of modules that places are in
 	files  map[*elfimage.Image]*target.Module
 	doubts map[doubt]*target.Module // modules that are doubted
 	format *perfevent.Format
@@ -76,7 +76,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		opts.Warn = func(string, ...any) {}
 	}
 	return &engine{
-		host: h, format: format, opts: opts, owners: map[*target.Module]int{}, files: map[*elfimage.Image]*target.Module{},
+		host: h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elfimage.Image]*target.Module{},
 		spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{},
 		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }

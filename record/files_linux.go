@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/mappedfile"
 	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -36,6 +37,8 @@ type proc struct {
 	pid int
 	dir *os.File // of one of its threads
 	mem *os.File // nil if its memory may not be read
+
+	word regular.Word // the rights with which files are opened that it names
 }
 
 func newMachine() *machine {
@@ -56,9 +59,38 @@ func (m *machine) proc(pid int) (*proc, error) {
 		return nil, err
 	}
 	p := &proc{pid: pid, dir: dir}
+	before := p.status()
 	p.mem, _ = p.open("mem")
+	root, _ := p.openat("root", unix.O_PATH|unix.O_DIRECTORY)
+	p.word = regular.WordOf(before, p.status(), root)
+	if root != nil {
+		root.Close()
+	}
 	m.procs[pid] = p
 	return p, nil
+}
+
+// status reads the process's status.
+func (p *proc) status() []byte {
+	f, err := p.open("status")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, maxText))
+	return text
+}
+
+// word implements host.
+func (m *machine) word(pid int) regular.Word {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, err := m.proc(pid)
+	if err != nil { // it has ended
+		u := regular.Nobody("the process, whose user is not known,")
+		return regular.Word{Here: u, Below: u}
+	}
+	return p.word
 }
 
 // forget closes what is open of a process, which has ended or runs another program.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -53,14 +54,14 @@ func (h *recorded) lives(pid int) bool {
 // openOf opens a file of a process that was recorded. The file must belong to root or to this user; below the
 // process's own root, to root or to the process's user.
 func (h *recorded) openOf(pid int, at regular.At) (*os.File, error) {
-	user := os.Geteuid()
+	user, open := os.Geteuid(), h.openNamed
 	if at.Root != "" && at.Root == h.root(pid) {
-		if status, err := os.Open(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
-			_, user = perfmap.Owner(status)
-			status.Close()
+		if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+			_, user = perfmap.Owner(bytes.NewReader(status))
+			open = regular.Word{Below: regular.UserOf(status)}.Open
 		}
 	}
-	return openOwned(at, user)
+	return openOwned(at, user, open)
 }
 
 // perfMap opens the names that a compiler at run time has given its code. While the process lives, they are in its
@@ -75,7 +76,7 @@ func (h *recorded) perfMap(pid int) (*os.File, error) {
 	if at.Root == "" && !h.own {
 		return nil, os.ErrNotExist
 	}
-	f, err := openOwned(at, os.Geteuid())
+	f, err := openOwned(at, os.Geteuid(), h.openNamed)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.warn("names of code that process %d has made are not used: %v", pid, err)
 	}

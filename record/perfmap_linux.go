@@ -1,11 +1,13 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -14,19 +16,18 @@ import (
 // openPerfMap opens /tmp/perf-PID.map of a process, whose own namespaces say where that is and which number it has. When the process
 // has ended, the file may be left. A file of another user than the process's, or root's, is refused: /tmp is everybody's.
 func openPerfMap(pid int) (*os.File, error) {
-	at, number, user := regular.At{}, pid, os.Geteuid()
-	if status, err := os.Open(procdir.File(pid, "status")); err == nil {
-		if id, uid := perfmap.Owner(status); id > 0 {
-			at.Root, number, user = procdir.File(pid, "root"), id, uid
+	at, number, user, word := regular.At{}, pid, os.Geteuid(), regular.Word{}
+	if status, err := os.ReadFile(procdir.File(pid, "status")); err == nil {
+		if id, uid := perfmap.Owner(bytes.NewReader(status)); id > 0 {
+			at.Root, number, user, word.Below = procdir.File(pid, "root"), id, uid, regular.UserOf(status)
 		}
-		status.Close()
 	}
-	return openOwned(at.With(fmt.Sprintf("/tmp/perf-%d.map", number)), user)
+	return openOwned(at.With(fmt.Sprintf("/tmp/perf-%d.map", number)), user, word.Open)
 }
 
-// openOwned opens a file that belongs to a user, or to root.
-func openOwned(at regular.At, user int) (*os.File, error) {
-	f, err := at.Open()
+// openOwned has a file opened, by open, that belongs to a user, or to root.
+func openOwned(at regular.At, user int, open elfimage.Opener) (*os.File, error) {
+	f, err := open(at.Root, at.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -33,7 +34,7 @@ type Profile struct {
 
 	stacks
 	part   int // how often profiles were taken before
-	owners map[*target.Module]int
+	owners map[*target.Module]owner
 	file   *recorded // that this is of; nil for a recording of this machine
 }
 
@@ -55,7 +56,13 @@ func between(frequency, period uint64) uint64 {
 }
 
 // Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
-func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m] }
+func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m].pid }
+
+// OpenNamed opens a file that a module or its debug information names, below root or, if that is "", on this machine: with the rights of
+// the user whose process had the module mapped; of a file that was recorded, with this program's. It is for [symbol.Options].
+func (p *Profile) OpenNamed(m *target.Module, root, path string) (*os.File, error) {
+	return p.owners[m].word.Open(root, path)
+}
 
 // Since returns what was recorded after an earlier profile of the same recording; all of it if earlier is nil, or from before
 // a [Recorder.Take].

@@ -21,6 +21,8 @@ type Places struct {
 	Caches    []string // folders laid out as perf's build-id cache: ~/.debug
 	DebugDirs []string // folders that have files by build ID, below .build-id
 	Sysroot   string   // the folder that was the root of the machine; "" if there is none
+	// Open opens a file of this machine at a path that the recording names; nil opens it with this program's rights.
+	Open elfimage.Opener
 }
 
 // maxRecorded bounds the mappings of all processes of a recording.
@@ -95,6 +97,9 @@ func (h *recorded) memory(int) target.Memory { return nil }
 // name implements host: the records alone tell.
 func (h *recorded) name(int, int) string { return "" }
 
+// word implements host: the recording is its owner's.
+func (h *recorded) word(int) regular.Word { return regular.Word{} }
+
 // forget implements host.
 func (h *recorded) forget(int) {}
 
@@ -159,9 +164,11 @@ func (h *recorded) find(w wanted, root string) (*elfimage.Image, error) {
 	}
 	why := "it is neither in the build-id cache nor at its path"
 	for _, at := range h.atPath(w.path, root) {
-		switch im, err := h.image(at); {
+		switch im, err := h.named(at); {
 		case err == nil && im.BuildID == w.id:
 			return im, nil
+		case errors.As(err, new(*regular.NotAllowedError)):
+			why = err.Error()
 		case err == nil:
 			why = fmt.Sprintf("%v is of another build (build ID %s)", at, known(im.BuildID))
 		}
@@ -196,7 +203,7 @@ func (h *recorded) unproven(w wanted, root string) (*elfimage.Image, error) {
 			continue
 		}
 		var im *elfimage.Image
-		if im, err = h.image(at); err == nil {
+		if im, err = h.named(at); err == nil {
 			return im, nil
 		}
 	}
@@ -238,9 +245,27 @@ func (p Places) byBuildID(id string, names ...string) (list []regular.At) {
 	return list
 }
 
+// named opens a file that the recording names.
+func (h *recorded) named(at regular.At) (*elfimage.Image, error) {
+	file, err := h.openNamed(at.Root, at.Path)
+	return h.opened(file, err)
+}
+
+func (h *recorded) openNamed(root, path string) (*os.File, error) {
+	if h.places.Open != nil && root == "" {
+		return h.places.Open(root, path)
+	}
+	return regular.Word{}.Open(root, path)
+}
+
 // image opens a file.
 func (h *recorded) image(at regular.At) (*elfimage.Image, error) {
 	file, err := at.Open()
+	return h.opened(file, err)
+}
+
+// opened returns the image of a file.
+func (h *recorded) opened(file *os.File, err error) (*elfimage.Image, error) {
 	if err != nil {
 		return nil, err
 	}

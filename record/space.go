@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
@@ -28,6 +29,8 @@ type host interface {
 	memory(pid int) target.Memory
 	// name returns the name of a thread; "" if it is not known.
 	name(pid, tid int) string
+	// word returns the rights with which files are opened that a process names.
+	word(pid int) regular.Word
 	// forget says that the process has ended, or runs another program.
 	forget(pid int)
 	close()

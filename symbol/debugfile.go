@@ -98,7 +98,9 @@ func (mod *elfModule) byBuildID(id string) regular.At {
 	if mod.s.opts.ByBuildID == nil || id == "" {
 		return regular.At{}
 	}
-	return regular.At{Path: mod.s.opts.ByBuildID(id)}
+	path := mod.s.opts.ByBuildID(id)
+	mod.kept.Store(path, true)
+	return regular.At{Path: path}
 }
 
 // lacks is [Symbolizer.Lacks].
@@ -167,7 +169,7 @@ func debugLink(im *elfimage.Image) (name string, crc uint32, err error) {
 // openDebugFile opens a debug file that may or may not be there, and checks that
 // it belongs to the module.
 func (mod *elfModule) openDebugFile(at regular.At, crc *uint32) *elfimage.Image {
-	im, f, err := elfimage.OpenFileIn(at.Root, at.Path)
+	im, f, err := elfimage.OpenFileBy(mod.openerOf(at), at.Root, at.Path)
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
 			mod.s.keep(f)
@@ -176,10 +178,32 @@ func (mod *elfModule) openDebugFile(at regular.At, crc *uint32) *elfimage.Image 
 		}
 		f.Close()
 	}
-	if !errors.Is(err, fs.ErrNotExist) && mod.refuse(at) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || !mod.refuse(at):
+	case errors.As(err, new(*regular.NotAllowedError)):
+		mod.warn("%s: debug file left out: %w", mod.m.Path, err)
+	default:
 		mod.warn("%s: debug file %s: %w: it is left out: install the debug file of this build", mod.m.Path, at, err)
 	}
 	return nil
+}
+
+// openerOf returns what opens a file: with this program's rights if the user has named its folder, for what the module has named as
+// Options.Open does.
+func (mod *elfModule) openerOf(at regular.At) elfimage.Opener {
+	if mod.s.opts.Open == nil {
+		return nil
+	}
+	if at.Root == "" {
+		_, kept := mod.kept.Load(at.Path)
+		if kept || slices.ContainsFunc(mod.s.opts.DebugDirs, func(dir string) bool {
+			inside, err := filepath.Rel(dir, at.Path)
+			return err == nil && filepath.IsLocal(inside)
+		}) {
+			return nil
+		}
+	}
+	return func(root, path string) (*os.File, error) { return mod.s.opts.Open(mod.m, root, path) }
 }
 
 // refuse notes that a file belongs to another build, and reports whether that is news. The same

@@ -27,6 +27,7 @@ type elfModule struct {
 	splits splitFiles
 
 	refused []os.FileInfo // files that were found and are of no use
+	kept    sync.Map      // paths that Options.ByBuildID has told
 
 	namesRead sync.Once
 	tables    []*elfimage.Symbols // where to look for a name, in this order

@@ -58,6 +58,8 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 					return
 				}
 				err = fmt.Errorf("%s has no unit of ID %#x: %w", path, id, ErrMismatch)
+			case errors.As(failed, new(*regular.NotAllowedError)):
+				err = failed
 			case !errors.Is(failed, fs.ErrNotExist):
 				err = fmt.Errorf("%s: %w", path, failed)
 			}
@@ -137,7 +139,7 @@ func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
 	if im := mod.others[at]; im != nil {
 		return im, nil
 	}
-	im, file, err := elfimage.OpenFileIn(at.Root, at.Path)
+	im, file, err := elfimage.OpenFileBy(mod.openerOf(at), at.Root, at.Path)
 	if err != nil {
 		return nil, err
 	}

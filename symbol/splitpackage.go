@@ -79,7 +79,10 @@ func (s *splitFiles) openPackages() {
 		switch {
 		case err == nil:
 			s.packages = append(s.packages, p)
-		case !errors.Is(err, fs.ErrNotExist) && mod.refuse(at):
+		case errors.Is(err, fs.ErrNotExist) || !mod.refuse(at):
+		case errors.As(err, new(*regular.NotAllowedError)):
+			mod.warn("%s: package of debug information left out: %w", mod.m.Path, err)
+		default:
 			mod.warn("%s: package of debug information %s: %w: it is left out: make it again from this build's .dwo files", mod.m.Path, at, err)
 		}
 	}

@@ -103,7 +103,10 @@ func (mod *elfModule) findSupplement(x *sharedInfo) *debugInfo {
 			d.warn = func(err error) { x.warn(fmt.Errorf("%s: %w", name, err)) }
 			return d
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.As(err, new(*regular.NotAllowedError)):
+			why = err
+		case !errors.Is(err, fs.ErrNotExist):
 			why = fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -342,6 +342,9 @@ var kinds = [...]inferior.EventKind{
 	guard.ThreadExited: inferior.ThreadExited, guard.Exited: inferior.Exited, guard.Killed: inferior.Killed, guard.Execed: inferior.Execed,
 }
 
+// OpenNamed is [live.Target.OpenNamed].
+func (p *Process) OpenNamed(root, path string) (*os.File, error) { return p.look.OpenNamed(root, path) }
+
 // Warnings returns what the user should know about the answers so far, one sentence each.
 func (p *Process) Warnings() []string {
 	list := p.look.Warnings()

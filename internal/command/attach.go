@@ -286,6 +286,7 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 		// A container's debug files are looked for in its own root, then in the host's.
 		root:  procdir.File(pid, "root"),
 		input: resident(pid),
+		named: t.OpenNamed,
 		about: func(doc *document) {
 			pause := t.Pause
 			threads, _ := t.Threads()

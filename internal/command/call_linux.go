@@ -51,6 +51,7 @@ func processSource(p *native.Process) *source {
 		Target:   p,
 		process:  Process{PID: p.PID},
 		root:     procdir.File(p.PID, "root"),
+		named:    p.OpenNamed,
 		about:    func(doc *document) { doc.PID, doc.Exe = p.PID, p.Exe },
 		warnings: p.Warnings,
 	}

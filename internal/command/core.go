@@ -70,6 +70,7 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 			return err
 		}
 		defer flags.end(cmd)
+		opts.TrustPaths = flags.debug.trust
 		file, remove, err := spool(cmd.Context(), args[0], cmd.InOrStdin())
 		if err != nil {
 			return fmt.Errorf("%s %w", cmd.Name(), err)
@@ -152,6 +153,7 @@ func coreFile(path string, opts core.Options) (*source, error) {
 		input:   onDisk(path),
 		process: Process{PID: t.PID, Root: opts.Sysroot},
 		root:    opts.Sysroot,
+		named:   t.OpenNamed,
 		about: func(doc *document) {
 			doc.Core, doc.PID, doc.Exe = path, t.PID, t.Exe
 			if s := t.Signal; s != nil {

@@ -26,6 +26,7 @@ import (
 type debugFlags struct {
 	dirs         []string
 	noDebuginfod bool
+	trust        bool // --trust-paths
 
 	host    PluginHost
 	ctx     context.Context
@@ -42,6 +43,11 @@ func (d *debugFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.StringArrayVar(&d.dirs, "debug-dir", nil, "a folder of separate debug files, to be looked at before "+usualDebugDir+"; repeatable (see docs/debug-files.md)")
 	f.BoolVar(&d.noDebuginfod, "no-debuginfod", false, "fetch no debug files from the servers of DEBUGINFOD_URLS")
+}
+
+// addTrust adds the flag of those commands that read another user's process or file.
+func (d *debugFlags) addTrust(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&d.trust, "trust-paths", false, "as root, read source and debug files by the paths that a process, or a file, of another user names, also those that this user may not read")
 }
 
 // check finds mistakes in the flags.
@@ -97,14 +103,14 @@ func (d *debugFlags) visit(s *source, flags *walkFlags) {
 		tableFlags: tableFlags{sniffers: flags.sniffers, first: flags.first, separate: flags.separate, scan: flags.scan, symbols: flags.symbols, plugins: flags.plugins},
 		tids:       flags.tids, maxFrames: flags.maxFrames, noLines: true,
 	}
-	symbols := newSymbolizer(s.rootOf, visiting, visiting.values.any())
+	symbols := newSymbolizer(s.rootOf, s.openNamed, visiting, visiting.values.any())
 	defer symbols.Close()
 	walkBy(s, symbols, visiting)
 }
 
 // lacking returns the build IDs of files that are not on this machine, and that nobody has asked for.
 func (d *debugFlags) lacking(s *source, flags *walkFlags) (list []string) {
-	symbols := newSymbolizer(s.rootOf, flags, flags.values.any())
+	symbols := newSymbolizer(s.rootOf, s.openNamed, flags, flags.values.any())
 	defer symbols.Close()
 	if d.asked == nil {
 		d.asked = make(map[string]bool)

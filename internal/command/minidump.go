@@ -105,7 +105,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		if layout == "breakpad" {
 			flags.other = func() printer { return &breakpadPrinter{dump: dump, store: flags.symbols} }
 		}
-		opts.Beside = filepath.Dir(args[0])
+		opts.Beside, opts.TrustPaths = filepath.Dir(args[0]), flags.debug.trust
 		t, err := minidump.New(dump, opts)
 		if err != nil {
 			return showUnwalked(cmd, args[0], dump, err, &flags)
@@ -159,6 +159,7 @@ func minidumpSource(path string, t *minidump.Target, root string, flags *walkFla
 		input:   onDisk(path),
 		process: Process{PID: t.Dump.PID(), Root: root},
 		root:    root,
+		named:   t.Dump.OpenNamed,
 		about:   func(doc *document) { aboutDump(doc, path, t.Dump) },
 		after:   func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.symbols) },
 		mark: func(of target.Thread, th *thread) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	format "github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/minidump"
@@ -122,15 +123,24 @@ type batch struct {
 type shared struct {
 	files   minidump.Files
 	symbols *symbol.Symbolizer
+	owner   int // of the dumps
 	users   int // dumps that are being read, and the batch
 }
 
-// share returns what the next dump shares with others. The caller drops it.
-func (b *batch) share() *shared {
+// share returns what the next dump shares with others of the same owner. The caller drops it.
+func (b *batch) share(dump *format.File) *shared {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if s := b.shared; s != nil && s.owner != dump.Owner {
+		b.shared = nil
+		if s.users--; s.users == 0 {
+			defer s.close()
+		}
+	}
 	if b.shared == nil {
-		b.shared = &shared{symbols: newSymbolizer(func(*target.Module) string { return b.opts.Sysroot }, b.flags, b.flags.values.any()), users: 1}
+		open := func(_ *target.Module, root, path string) (*os.File, error) { return dump.OpenNamed(root, path) }
+		symbols := newSymbolizer(func(*target.Module) string { return b.opts.Sysroot }, open, b.flags, b.flags.values.any())
+		b.shared = &shared{symbols: symbols, owner: dump.Owner, users: 1}
 	}
 	b.shared.users++
 	return b.shared
@@ -238,10 +248,10 @@ func (b *batch) document(path string) (doc *document, warnings []string, err err
 		return nil, nil, err
 	}
 	defer dump.Close()
-	shared := b.share()
+	shared := b.share(dump)
 	defer b.drop(shared)
 	opts := b.opts
-	opts.Beside, opts.Files = filepath.Dir(path), &shared.files
+	opts.Beside, opts.Files, opts.TrustPaths = filepath.Dir(path), &shared.files, b.flags.debug.trust
 	t, err := minidump.New(dump, opts)
 	if err != nil {
 		doc = &document{}

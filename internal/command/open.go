@@ -55,6 +55,7 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 		input:   onDisk(path),
 		process: Process{PID: t.PID, Root: opts.Sysroot},
 		root:    opts.Sysroot,
+		named:   t.OpenNamed,
 		about: func(doc *document) {
 			pause := t.Pause.Microseconds()
 			doc.Snapshot, doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = path, t.PID, t.Exe, &pause, t.Consistent

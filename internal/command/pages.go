@@ -130,7 +130,7 @@ func newShown(recorder *record.Recorder, of subject, flags *walkFlags) *shown {
 			return procdir.File(pid, "root")
 		}
 		return ""
-	}, flags, false)
+	}, func(m *target.Module, root, path string) (*os.File, error) { return s.profile.OpenNamed(m, root, path) }, flags, false)
 	s.namer = record.NewNamer(s.symbols)
 	if !flags.noCache {
 		s.namer.Kernel = kernelnames.NewCache().Names

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -92,6 +93,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	flags.tableFlags.add(cmd, host)
 	flags.debug.add(cmd, host)
+	flags.debug.addTrust(cmd)
 	flags.color = "never"
 	return cmd
 }
@@ -120,6 +122,10 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	if data.Directory {
 		return failed(errors.New("perf record --threads has written several files, which are not read: record without --threads"))
 	}
+	var open elfimage.Opener
+	if f, ok := in.(*os.File); ok && !r.debug.trust {
+		open = regular.Word{Here: regular.OwnerOf(f)}.Open
+	}
 	file, err := r.open()
 	if err != nil {
 		return err
@@ -138,7 +144,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	shortSlices()
 	recorded, err := record.ReadFile(data, record.FileOptions{
 		Event:  r.event,
-		Places: record.Places{Caches: r.cachesInOrder(), DebugDirs: r.debug.dirsInOrder(), Sysroot: r.sysroot},
+		Places: record.Places{Caches: r.cachesInOrder(), DebugDirs: r.debug.dirsInOrder(), Sysroot: r.sysroot, Open: open},
 		Own: func(info perfdata.Info) bool {
 			own, err := os.Hostname()
 			return err == nil && (info.Hostname == own || info.Hostname == "")
@@ -155,7 +161,8 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		return failed(err)
 	}
 	profile := recorded.Profile()
-	symbols := newSymbolizer(func(*target.Module) string { return r.sysroot }, &r.walkFlags, false)
+	named := (&source{named: open}).openNamed
+	symbols := newSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.walkFlags, false)
 	defer symbols.Close()
 	shown := &shown{namer: record.NewNamer(symbols), profile: profile}
 	shown.stacks = shown.namer.Picture(profile)

@@ -125,6 +125,7 @@ func (r *recordFlags) addSampling(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&r.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	r.tableFlags.add(cmd, host)
 	r.debug.add(cmd, host)
+	r.debug.addTrust(cmd)
 	r.color = "never"
 }
 

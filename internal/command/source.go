@@ -2,12 +2,15 @@ package command
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/symbol/pefile"
 	"github.com/sfwalk/sfwalk/symbol/symfile"
@@ -19,6 +22,7 @@ type source struct {
 	target.Target
 	process    Process                      // for plug-ins
 	root       string                       // folder below which to look for debug files first; "" for none
+	named      elfimage.Opener              // opens a file that the target names; nil for this program's rights
 	about      func(*document)              // fills in the fields about the process
 	mark       func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
 	letGo      func(target.Thread)          // is called for each thread that was printed; may be nil
@@ -41,6 +45,14 @@ type source struct {
 
 func (s *source) rootOf(*target.Module) string { return s.root }
 
+// openNamed opens a file that the target names.
+func (s *source) openNamed(_ *target.Module, root, path string) (*os.File, error) {
+	if s.named == nil {
+		return regular.Word{}.Open(root, path)
+	}
+	return s.named(root, path)
+}
+
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	flags.log.target(s)
@@ -53,18 +65,21 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	flags.debug.fetch(s, flags)
 	symbols := s.shared
 	if symbols == nil {
-		symbols = newSymbolizer(s.rootOf, flags, flags.values.any())
+		symbols = newSymbolizer(s.rootOf, s.openNamed, flags, flags.values.any())
 	}
 	s.Modules().DebugFile = symbols.DebugFile
 	return symbols
 }
 
-// newSymbolizer makes the symbolizer of targets. root returns the folder below which a module's files are looked for first; entries says
-// that variables are read, too.
-func newSymbolizer(root func(*target.Module) string, flags *walkFlags, entries bool) *symbol.Symbolizer {
+// newSymbolizer makes the symbolizer of targets. root returns the folder below which a module's files are looked for first; open opens those
+// that a target names; entries says that variables are read, too.
+func newSymbolizer(root func(*target.Module) string, open func(m *target.Module, root, path string) (*os.File, error), flags *walkFlags, entries bool) *symbol.Symbolizer {
 	opts := symbol.Options{
 		DebugDirs: flags.debug.dirsInOrder(), ByBuildID: flags.debug.byBuildID,
 		Root: root, SymbolsOnly: flags.noLines, Entries: entries,
+	}
+	if !flags.debug.trust {
+		opts.Open = open
 	}
 	if flags.cache != nil {
 		opts.Inflated = flags.cache
@@ -205,6 +220,7 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings = append(warnings, short.warnings(flags.explain)...)
 	warnings = append(warnings, flags.debug.failed...)
 	warnings = append(warnings, flags.warnings()...)
+	warnings = append(warnings, flags.view.files.warnings()...)
 	for _, text := range warnings {
 		flags.log.add("warning", "text", text)
 	}

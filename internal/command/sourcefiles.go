@@ -2,7 +2,10 @@ package command
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -18,11 +21,20 @@ type sourceLine struct {
 
 // sourceFiles are files of source code as far as they were asked for. It is safe for concurrent use.
 type sourceFiles struct {
-	dirs []string
+	dirs  []string
+	trust bool // read also what the targets' users may not
 
-	mu    sync.Mutex
-	known map[[3]string][]byte // contents by root, the unit's folder, and the name in debug information; nil for files that are not there
-	size  int
+	mu      sync.Mutex
+	known   map[sourceName][]byte // contents; nil for files that are not there
+	size    int
+	refused []string // the first few files that were left out, and why
+	more    int      // how many others
+}
+
+// sourceName is what a target calls a file, by the unit's folder and the name in debug information.
+type sourceName struct {
+	by        *source
+	dir, file string
 }
 
 // Bounds of what is read and shown of source files, bytes.
@@ -32,20 +44,23 @@ const (
 	maxSourceLine = 240      // of one line that is shown
 )
 
-// around returns the lines of a file from context lines before a line to as many behind it; nothing if there is no such line. root is the
-// folder below which the file is looked for first; "" for none. dir is the one from which a relative name counts; "" if that is not known.
-func (s *sourceFiles) around(root, dir, file string, line, context int) (list []sourceLine) {
+// maxRefused bounds the files that are named of those that were left out.
+const maxRefused = 3
+
+// around returns the lines of a file from context lines before a line to as many behind it; nothing if there is no such line. by is the
+// target that names the file. dir is the folder from which a relative name counts; "" if that is not known.
+func (s *sourceFiles) around(by *source, dir, file string, line, context int) (list []sourceLine) {
 	if file == "" || line < 1 {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := [3]string{root, dir, file}
+	key := sourceName{by, dir, file}
 	text, ok := s.known[key]
 	if !ok {
-		text = s.read(root, dir, file)
+		text = s.read(key)
 		if s.size += len(text); s.size > maxSources || s.known == nil {
-			s.known, s.size = map[[3]string][]byte{}, len(text)
+			s.known, s.size = map[sourceName][]byte{}, len(text)
 		}
 		s.known[key] = text
 	}
@@ -70,15 +85,20 @@ func (s *sourceFiles) around(root, dir, file string, line, context int) (list []
 // read reads a file. The user's folders come first, as in GDB, and have it by its whole path or an end of that with a folder. Then it is looked for where
 // it was compiled: in the target's root, then on this machine; a relative one from the unit's folder, then from the one in which sfwalk runs. At last the user's
 // folders have a file of its name.
-func (s *sourceFiles) read(root, dir, file string) []byte {
-	var places []regular.At
+func (s *sourceFiles) read(name sourceName) []byte {
+	type place struct {
+		in string // a folder of the user's; "" for none
+		regular.At
+	}
+	var places []place
+	root, dir, file := name.by.root, name.dir, name.file
 	parts := strings.Split(strings.TrimPrefix(path.Clean("/"+file), "/"), "/")
 	for _, d := range s.dirs {
 		for i := range max(1, len(parts)-1) {
 			if i == 0 && len(parts) == 1 && path.IsAbs(file) {
 				break
 			}
-			places = append(places, regular.At{Path: path.Join(append([]string{d}, parts[i:]...)...)})
+			places = append(places, place{d, regular.At{Path: path.Join(parts[i:]...)}})
 		}
 	}
 	compiled := file
@@ -87,19 +107,31 @@ func (s *sourceFiles) read(root, dir, file string) []byte {
 	}
 	if path.IsAbs(compiled) {
 		if root != "" {
-			places = append(places, regular.At{Root: root, Path: compiled})
+			places = append(places, place{"", regular.At{Root: root, Path: compiled}})
 		}
-		places = append(places, regular.At{Path: compiled})
+		places = append(places, place{"", regular.At{Path: compiled}})
 	}
 	if !path.IsAbs(file) {
-		places = append(places, regular.At{Path: file})
+		places = append(places, place{"", regular.At{Path: file}})
 	}
 	for _, d := range s.dirs {
-		places = append(places, regular.At{Path: path.Join(d, parts[len(parts)-1])})
+		places = append(places, place{d, regular.At{Path: parts[len(parts)-1]}})
 	}
+	open := name.by.named
+	if s.trust || open == nil {
+		open = regular.Word{}.Open
+	}
+	var refused *regular.NotAllowedError
 	for _, at := range places {
-		f, err := at.Open()
+		var f *os.File
+		var err error
+		if at.in != "" {
+			f, err = regular.OpenIn(open, at.in, at.Path)
+		} else {
+			f, err = open(at.Root, at.Path)
+		}
 		if err != nil {
+			errors.As(err, &refused)
 			continue
 		}
 		text, err := io.ReadAll(io.LimitReader(f, maxSourceFile))
@@ -108,7 +140,28 @@ func (s *sourceFiles) read(root, dir, file string) []byte {
 			return text
 		}
 	}
+	switch {
+	case refused == nil:
+	case len(s.refused) < maxRefused:
+		s.refused = append(s.refused, "source file "+refused.Error())
+	default:
+		s.more++
+	}
 	return nil
+}
+
+// warnings says which files were left out since it was called last.
+func (s *sourceFiles) warnings() (list []string) {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if list = s.refused; s.more > 0 {
+		list = append(list, fmt.Sprintf("%d more source files are not read for the same reason", s.more))
+	}
+	s.refused, s.more = nil, 0
+	return list
 }
 
 // source prints the source lines of a frame, that of the frame marked as Delve marks it.

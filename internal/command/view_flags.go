@@ -75,7 +75,7 @@ func (v *viewFlags) check(w *walkFlags) error {
 		return usageError{errors.New("--source has no place in a tree or a picture: give it with --merge, or alone")}
 	}
 	if v.source.given {
-		v.files = &sourceFiles{dirs: v.dirs}
+		v.files = &sourceFiles{dirs: v.dirs, trust: w.debug.trust}
 	}
 	return nil
 }

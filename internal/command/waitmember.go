@@ -34,7 +34,7 @@ func (m *memberNames) of(w *walker, th target.Thread, e *waitEntry) string {
 		return path
 	}
 	if m.reader == nil {
-		m.symbols = newSymbolizer(w.target.rootOf, w.flags, true)
+		m.symbols = newSymbolizer(w.target.rootOf, w.target.openNamed, w.flags, true)
 		m.reader, m.known = value.NewReader(w.target, m.symbols), map[uint64]string{}
 	}
 	path = m.find(w, th, e)

@@ -267,7 +267,7 @@ func (w *walker) entry(p *logical.Frame, s *codeInfo) frameEntry {
 		x.Offset = p.Offset + p.PC - p.AddressInBlock
 	}
 	if v := &w.flags.view; v.source.given {
-		x.Source = v.files.around(w.target.root, p.Dir, p.File, p.Line, v.source.lines)
+		x.Source = v.files.around(w.target, p.Dir, p.File, p.Line, v.source.lines)
 	}
 	if w.flags.explain {
 		x.ID = p.ID().String()

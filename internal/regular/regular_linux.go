@@ -71,8 +71,20 @@ func mode(st *unix.Stat_t) fs.FileMode {
 	return fs.ModeIrregular
 }
 
-func openBelow(a At) (*os.File, error) {
-	fd, err := pathBelow(a)
+func openBelow(a At) (*os.File, error) { return a.openWith(nil) }
+
+// openWith is [At.Open] with other rights, which take takes when the root is open; nil for none.
+func (a At) openWith(take func() error) (*os.File, error) {
+	if take == nil {
+		take = func() error { return nil }
+	}
+	if a.Root == "" {
+		if err := take(); err != nil {
+			return nil, &fs.PathError{Op: "open", Path: a.Path, Err: err}
+		}
+		return open(a.Path)
+	}
+	fd, err := pathBelow(a, take)
 	if errors.Is(err, errNoOpenat2) {
 		return openResolved(a)
 	}
@@ -88,7 +100,7 @@ func openBelow(a At) (*os.File, error) {
 }
 
 func statBelow(a At) (os.FileInfo, error) {
-	fd, err := pathBelow(a)
+	fd, err := pathBelow(a, func() error { return nil })
 	if errors.Is(err, errNoOpenat2) {
 		return statResolved(a)
 	}
@@ -103,16 +115,19 @@ func statBelow(a At) (os.FileInfo, error) {
 // errNoOpenat2 says that the kernel is older than Linux 5.6, or that a filter does not know the call.
 var errNoOpenat2 = errors.New("no openat2")
 
-// pathBelow opens the file at a path below a root, of any type, with O_PATH.
-func pathBelow(a At) (fd int, err error) {
-	if !useOpenat2 {
-		return -1, errNoOpenat2
-	}
+// pathBelow opens the file at a path below a root, of any type, with O_PATH. It calls take between the two.
+func pathBelow(a At, take func() error) (fd int, err error) {
 	root, err := retry(func() (int, error) { return unix.Open(a.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err != nil {
 		return -1, &fs.PathError{Op: "open", Path: a.Root, Err: err}
 	}
 	defer unix.Close(root)
+	if err := take(); err != nil {
+		return -1, &fs.PathError{Op: "open", Path: a.String(), Err: err}
+	}
+	if !useOpenat2 {
+		return -1, errNoOpenat2
+	}
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
 	fd, err = retry(func() (int, error) { return unix.Openat2(root, a.Path, &how) })
 	switch {

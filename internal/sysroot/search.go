@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -39,20 +40,19 @@ func (f *Files) CheckExe(modules []*target.Module) {
 
 // ways returns where a file may be, the best way first.
 func (f *Files) ways(file string, deleted bool) (list []way) {
-	below := func(root, name string, chance bool) {
-		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openLocal(root, name) }, chance})
+	add := func(by elfimage.Opener, root, name string, chance bool) {
+		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openLocal(by, root, name) }, chance})
 	}
-	add := func(name string, chance bool) { below("", name, chance) }
 	exe := f.isExe(file)
 	if exe {
-		add(f.opts.Exe, false)
+		add(nil, "", f.opts.Exe, false)
 	}
 	relative := !path.IsAbs(file)
 	switch local := filepath.FromSlash(file); {
 	case f.opts.Root != "":
-		below(f.opts.Root, local, exe || deleted)
+		add(f.opts.Word.Open, f.opts.Root, local, exe || deleted)
 	case filepath.IsAbs(local):
-		add(local, exe || deleted)
+		add(f.opts.Word.Open, "", local, exe || deleted)
 	case len(f.opts.Beside) == 0 && !exe:
 		list = append(list, way{func() (*elfimage.Image, string, error) { return nil, file, errFolder }, false})
 	}
@@ -60,11 +60,18 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openRemote(file) }, false})
 	}
 	for _, dir := range f.opts.Beside {
+		in := func(_, name string) (*os.File, error) {
+			inside, err := filepath.Rel(dir, name)
+			if err != nil {
+				return nil, err
+			}
+			return regular.OpenIn(f.opts.Word.Open, dir, inside)
+		}
 		if local := filepath.FromSlash(path.Clean(file)); relative && filepath.IsLocal(local) {
-			add(filepath.Join(dir, local), exe || deleted)
+			add(in, "", filepath.Join(dir, local), exe || deleted)
 		}
 		if base := path.Base(file); base != path.Clean(file) && base != "/" && base != "." && base != ".." {
-			add(filepath.Join(dir, base), true)
+			add(in, "", filepath.Join(dir, base), true)
 		}
 	}
 	return list
@@ -129,9 +136,9 @@ func (f *Files) Open(path string) (im *elfimage.Image, name string, err error) {
 	return nil, name, err
 }
 
-func (f *Files) openLocal(root, name string) (*elfimage.Image, string, error) {
+func (f *Files) openLocal(by elfimage.Opener, root, name string) (*elfimage.Image, string, error) {
 	at := regular.At{Root: root, Path: name}.String()
-	im, file, err := f.shared.OpenFileIn(root, name)
+	im, file, err := f.shared.OpenFileBy(by, root, name)
 	switch {
 	case err != nil:
 		return nil, at, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -30,6 +31,8 @@ type Options struct {
 	// file, that of its program. A file is looked for there by its name, and where its
 	// path is relative by that.
 	Beside []string
+	// Word says with whose rights files of this machine are opened that the target has named.
+	Word regular.Word
 	// Fetch opens a file through the target, where it is not found here; nil if
 	// the target cannot.
 	Fetch func(path string) (r io.ReaderAt, size int64, err error)

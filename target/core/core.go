@@ -30,6 +30,9 @@ type Options struct {
 	// files; zeros take up no room there. 0 means 512 MiB and 256 times the packed size. If that is
 	// not enough, Open fails with [ErrTooLarge].
 	MaxUnpacked int64
+	// TrustPaths has files of this machine that the core names opened with this program's rights. Else they are opened with the rights
+	// of the core file's owner, if this program is root's and the file is another user's.
+	TrustPaths bool
 }
 
 // Target is a core file. It is safe for concurrent use. It implements
@@ -48,6 +51,7 @@ type Target struct {
 	files   *sysroot.Files
 	file    *file
 	close   func() error
+	word    regular.Word
 }
 
 // Errors of [Open]; test with errors.Is.
@@ -58,11 +62,14 @@ var (
 
 // Open opens a core file. The caller closes the target.
 func Open(path string, o Options) (t *Target, err error) {
-	file, size, closer, err := open(path, o.MaxUnpacked)
+	file, size, owner, closer, err := open(path, o.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("core %s: %w", path, err)
 	}
-	if t, err = read(file, size, filepath.Dir(path), o); err != nil {
+	if o.TrustPaths {
+		owner = nil
+	}
+	if t, err = read(file, size, filepath.Dir(path), regular.Word{Here: owner}, o); err != nil {
 		closer()
 		return nil, fmt.Errorf("core %s: %w", path, err)
 	}
@@ -73,7 +80,7 @@ func Open(path string, o Options) (t *Target, err error) {
 // Read makes a target of the bytes of an uncompressed core file. r must stay readable as long as
 // the target is used. The caller closes the target, which does not close r.
 func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
-	t, err := read(r, size, "", o)
+	t, err := read(r, size, "", regular.Word{}, o)
 	if err != nil {
 		return nil, fmt.Errorf("core: %w", err)
 	}
@@ -81,23 +88,29 @@ func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
 	return t, nil
 }
 
-// open opens the file, unpacked if need be.
-func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, closer func() error, err error) {
+// open opens the file, unpacked if need be. owner is the user on whose word the core is.
+func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, owner *regular.User, closer func() error, err error) {
 	file, err := regular.Open(path)
 	if err != nil {
-		return nil, 0, nil, withoutPath(err)
+		return nil, 0, nil, nil, withoutPath(err)
 	}
+	owner = regular.OwnerOf(file)
 	file, closer, err = unpack(file, maxUnpacked)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, nil, nil, err
 	}
 	info, err := file.Stat()
 	if err != nil {
 		closer()
-		return nil, 0, nil, withoutPath(err)
+		return nil, 0, nil, nil, withoutPath(err)
 	}
-	return file, info.Size(), closer, nil
+	return file, info.Size(), owner, closer, nil
 }
+
+// OpenNamed opens a file that the core, or the debug information of what it had mapped, names, below root or, if that is "", on this
+// machine: there with the rights of the core file's owner, if this program is root's and [Options.TrustPaths] is not given. It is an
+// [elfimage.Opener].
+func (t *Target) OpenNamed(root, path string) (*os.File, error) { return t.word.Open(root, path) }
 
 // withoutPath takes the path off an error that the caller's message names already.
 func withoutPath(err error) error {
@@ -108,8 +121,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// read makes the target of a core's bytes. dir is the core's folder, or "".
-func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
+// read makes the target of a core's bytes. dir is the core's folder, or ""; word is the core's.
+func read(r io.ReaderAt, size int64, dir string, word regular.Word, o Options) (*Target, error) {
 	f, err := readFile(r, size)
 	if err != nil {
 		return nil, err
@@ -124,7 +137,7 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 		}
 		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
 	}
-	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, own: f.memory(), file: f}
+	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, own: f.memory(), file: f, word: word}
 	l := &loader{core: f, notes: n, own: t.own, opts: o, dir: dir, opened: map[string]*elfimage.Image{}}
 	l.load(t)
 	if f.missing > 0 {

@@ -18,6 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -253,7 +254,7 @@ func FuzzOpen(f *testing.F) {
 
 // openAll reads all of a core that a walk of its stacks reads.
 func openAll(data []byte) {
-	tg, err := read(bytes.NewReader(data), int64(len(data)), "/nonexistent", Options{Sysroot: "/nonexistent"})
+	tg, err := read(bytes.NewReader(data), int64(len(data)), "/nonexistent", regular.Word{}, Options{Sysroot: "/nonexistent"})
 	if err != nil {
 		return
 	}

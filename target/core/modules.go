@@ -36,7 +36,7 @@ type loader struct {
 // load fills in the target's modules, memory and files.
 func (l *loader) load(t *Target) {
 	t.Exe = l.exePath()
-	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot, Fits: l.isProgram}
+	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot, Fits: l.isProgram, Word: t.word}
 	if l.opts.Sysroot == "" {
 		// A core is left in the folder in which the program ran. People who send a core put the
 		// files into its folder, or all of them into one.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/mappedfile"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -27,6 +28,7 @@ type files struct {
 	ownRoot *os.File // our own root folder
 	exe     *os.File // the program; nil if it cannot be opened
 	whole   *os.File // the folder of a thread, if the first thread has ended; else nil
+	word    regular.Word
 
 	// Room for the registers, the copies and the text of the maps, if they fit.
 	registerRoom, setRoom, copyRoom, mapsRoom []byte
@@ -59,6 +61,7 @@ func (f *files) openAll(tid int) error {
 	} else if err == unix.ESRCH {
 		return ErrExited
 	}
+	before, _ := f.proc.readFile(taskFile(tid, "status"))
 	f.mem, err = f.proc.openat(taskFile(tid, "mem"), unix.O_RDONLY)
 	if err != nil && ended(err) {
 		return ErrExited
@@ -71,6 +74,8 @@ func (f *files) openAll(tid int) error {
 	if err == nil {
 		f.exePath = strings.TrimSuffix(exe, " (deleted)")
 	}
+	after, _ := f.proc.readFile(taskFile(tid, "status"))
+	f.word = regular.WordOf(before, after, f.root)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/mappedfile"
@@ -38,3 +39,6 @@ func (f *files) process() *mappedfile.Process {
 		Dir: dir, Memory: f.memory, Root: f.root, OwnRoot: f.ownRoot, Exe: f.exe, ExePath: f.exePath, NoMapFiles: !useMapFiles,
 	}
 }
+
+// openNamed is [Target.OpenNamed].
+func (f *files) openNamed(root, path string) (*os.File, error) { return f.word.Open(root, path) }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -88,6 +89,7 @@ type source interface {
 	io.Closer
 	warned() []string
 	about(name string) ([]byte, error) // reads a file of /proc/PID
+	openNamed(root, path string) (*os.File, error)
 	retake(th *Thread, walk func()) error
 	retakeAll(t *Target, room int, also func(*Held), walk func()) error // also may be nil
 }
@@ -129,6 +131,11 @@ func (t *Target) Partial() bool {
 	m, ok := t.memory.(*memory)
 	return ok && m.passed.Load()
 }
+
+// OpenNamed opens a file that the process names (its source files, the debug files of what it has mapped), below its own root folder, or
+// this machine's if root is "": a regular file that the process's user may read, by the rights of its first thread when it was attached to.
+// The error is for [errors.Is] with [io/fs.ErrPermission] if only this program may. It is an [elfimage.Opener].
+func (t *Target) OpenNamed(root, path string) (*os.File, error) { return t.files.openNamed(root, path) }
 
 // Close releases the files of the target. The process has been running since
 // [Attach] returned and is not touched.

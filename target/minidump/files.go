@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/peimage"
 )
 
@@ -53,7 +52,7 @@ type wanted struct {
 }
 
 // image opens the ELF file at a place, if check accepts it: the file with the identifier id is wanted. What is not accepted is closed.
-func (f *Files) image(p place, id string, check func(*elfimage.Image) error) (*elfimage.Image, error) {
+func (f *Files) image(p place, by elfimage.Opener, id string, check func(*elfimage.Image) error) (*elfimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if im := f.images[p]; im != nil {
@@ -62,7 +61,7 @@ func (f *Files) image(p place, id string, check func(*elfimage.Image) error) (*e
 	if err := f.missed(p, id); err != nil {
 		return nil, err
 	}
-	im, file, err := elfimage.OpenFileIn(p.root, p.path)
+	im, file, err := elfimage.OpenFileBy(by, p.root, p.path)
 	if err != nil {
 		return nil, f.miss(p, id, err)
 	}
@@ -80,7 +79,7 @@ func (f *Files) image(p place, id string, check func(*elfimage.Image) error) (*e
 }
 
 // peImage is image for PE files.
-func (f *Files) peImage(p place, id string, check func(*peimage.Image) error) (*peimage.Image, error) {
+func (f *Files) peImage(p place, by elfimage.Opener, id string, check func(*peimage.Image) error) (*peimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if im := f.pe[p]; im != nil {
@@ -89,7 +88,7 @@ func (f *Files) peImage(p place, id string, check func(*peimage.Image) error) (*
 	if err := f.missed(p, id); err != nil {
 		return nil, err
 	}
-	file, err := regular.At{Root: p.root, Path: p.path}.Open()
+	file, err := by(p.root, p.path)
 	if err != nil {
 		return nil, f.miss(p, id, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/peimage"
@@ -152,7 +154,7 @@ func (f *files) open(m *minidump.Module, main bool) (*elfimage.Image, error) {
 	}
 	why := errNoFile
 	for _, place := range f.places(m.Name, main) {
-		im, err := f.opts.Files.image(place, m.DebugID(f.dump), func(im *elfimage.Image) error { return f.check(m, im) })
+		im, err := f.opts.Files.image(place, f.opener(place), m.DebugID(f.dump), func(im *elfimage.Image) error { return f.check(m, im) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -171,6 +173,17 @@ func (f *files) open(m *minidump.Module, main bool) (*elfimage.Image, error) {
 type place struct {
 	root, path string
 	named      bool // by the user
+}
+
+// opener returns what opens a place.
+func (f *files) opener(p place) elfimage.Opener {
+	switch dir, name := filepath.Split(p.path); {
+	case p.named || p.root != "" || f.opts.TrustPaths:
+		return regular.Word{}.Open
+	case f.opts.Beside != "" && filepath.Clean(dir) == filepath.Clean(f.opts.Beside):
+		return func(string, string) (*os.File, error) { return regular.OpenIn(f.dump.OpenNamed, f.opts.Beside, name) }
+	}
+	return f.dump.OpenNamed
 }
 
 func (f *files) places(name string, main bool) (list []place) {

@@ -19,7 +19,7 @@ import (
 func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 	for _, place := range f.placesPE(m.Name, main) {
 		id := fmt.Sprintf("%x %x %s", m.Stamp, m.Size, m.DebugID(f.dump))
-		im, err := f.opts.Files.peImage(place, id, func(im *peimage.Image) error { return f.checkPE(m, im) })
+		im, err := f.opts.Files.peImage(place, f.opener(place), id, func(im *peimage.Image) error { return f.checkPE(m, im) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -236,10 +236,10 @@ func TestShared(t *testing.T) {
 			t.Fatalf("%d files are not many", i)
 		}
 		before := len(files.opened)
-		if _, err := files.image(place{path: name}, "other", func(*elfimage.Image) error { return errOther }); err != errOther || len(files.opened) != before {
+		if _, err := files.image(place{path: name}, nil, "other", func(*elfimage.Image) error { return errOther }); err != errOther || len(files.opened) != before {
 			t.Fatalf("%v: a file that is not accepted stays open", err)
 		}
-		if _, err := files.image(place{path: name}, "this", func(*elfimage.Image) error { return nil }); err != nil {
+		if _, err := files.image(place{path: name}, nil, "this", func(*elfimage.Image) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
