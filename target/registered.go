@@ -93,18 +93,22 @@ func (r *registered) get() *registered {
 // first in the list that does.
 func disjointSpans(list []*Module) (spans []span) {
 	type claim struct {
-		Mapping
-		rank int
+		lo, hi uint64
+		rank   int
 	}
-	var claims []claim
+	n := 0
+	for _, m := range list {
+		n += len(m.Mappings)
+	}
+	claims := make([]claim, 0, n)
 	for i, m := range list {
 		for _, p := range m.Mappings {
 			if p.Lo < p.Hi {
-				claims = append(claims, claim{p, i})
+				claims = append(claims, claim{p.Lo, p.Hi, i})
 			}
 		}
 	}
-	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(a.Lo, b.Lo) })
+	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(a.lo, b.lo) })
 	put := func(lo, hi uint64, rank int) {
 		m := list[rank]
 		if n := len(spans); n > 0 && spans[n-1].m == m && spans[n-1].Hi == lo {
@@ -130,8 +134,8 @@ func disjointSpans(list []*Module) (spans []span) {
 		at = max(at, to)
 	}
 	for _, c := range claims {
-		advance(c.Lo)
-		heap.Push(&open, rankedClaim{c.rank, c.Hi})
+		advance(c.lo)
+		heap.Push(&open, rankedClaim{c.rank, c.hi})
 	}
 	advance(^uint64(0))
 	return spans

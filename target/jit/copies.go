@@ -16,24 +16,25 @@ type copies struct {
 	kept []target.Copy
 }
 
-// chunk is how many bytes are read at once, so that a false size allocates at most that much more
-// than is readable.
+// chunk is how many bytes are read at once. Beyond what is readable, memory is not touched.
 const chunk = 1 << 20
 
-// read reads size bytes. If only the first ones are readable, read returns these with an error.
+// read reads size bytes, which the caller bounds. If only the first ones are readable, read returns these with an error.
 func (c *copies) read(addr, size uint64) (data []byte, err error) {
-	data = make([]byte, 0, min(size, chunk))
-	for at := uint64(0); at < size && err == nil; at = uint64(len(data)) {
-		n := min(size-at, chunk)
-		data = slices.Grow(data, int(n))[:at+n]
-		got := 0
+	data = make([]byte, size)
+	at := uint64(0)
+	for at < size && err == nil {
+		n, got := min(size-at, chunk), 0
 		if addr+at >= addr {
-			got, err = c.mem.ReadMemory(addr+at, data[at:])
+			got, err = c.mem.ReadMemory(addr+at, data[at:at+n])
 		}
 		if uint64(got) < n && err == nil {
 			err = target.ErrUnmapped
 		}
-		data = data[:at+uint64(got)]
+		at += uint64(got)
+	}
+	if at < size {
+		data = slices.Clone(data[:at])
 	}
 	if len(data) > 0 && !c.drop {
 		c.mu.Lock()

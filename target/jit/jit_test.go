@@ -277,6 +277,42 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// What is made of headers counts, and not only their bytes: many objects that have many sections of code take no more than the bounds.
+func TestManyRanges(t *testing.T) {
+	const sections, objects = 8, 60_000
+	image := make([]byte, 64+64*sections)
+	copy(image, elf.ELFMAG)
+	image[elf.EI_CLASS], image[elf.EI_DATA] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB)
+	le := binary.LittleEndian
+	le.PutUint16(image[16:], uint16(elf.ET_DYN))
+	le.PutUint16(image[18:], uint16(elf.EM_X86_64))
+	le.PutUint64(image[40:], 64) // e_shoff
+	le.PutUint16(image[58:], 64) // e_shentsize
+	le.PutUint16(image[60:], sections)
+	for i := 1; i < sections; i++ {
+		h := image[64+64*i:]
+		le.PutUint32(h[4:], uint32(elf.SHT_PROGBITS))
+		le.PutUint64(h[8:], uint64(elf.SHF_ALLOC|elf.SHF_EXECINSTR))
+		le.PutUint64(h[16:], uint64(0x7000_0000+i))
+		le.PutUint64(h[32:], 0x1000)
+	}
+	list := make([][2]uint64, objects)
+	for i := range list {
+		list[i] = [2]uint64{0x1000_0000, uint64(len(image))}
+	}
+	mem := process(list...)
+	mem[0x1000_0000] = image
+	var made []*target.Module
+	bounds.Hold(t, 3*maxHeaders/2, func() { _, made, _ = read(mem, amd64.Arch) })
+	ranges := 0
+	for _, m := range made {
+		ranges += len(m.Mappings)
+	}
+	if len(made) < objects/4 || ranges > maxHeaders/perCode {
+		t.Errorf("%d objects with %d ranges of code", len(made), ranges)
+	}
+}
+
 // FuzzRegistered reads lists and objects of any bytes.
 func FuzzRegistered(f *testing.F) {
 	data := fixture(f)

@@ -14,7 +14,8 @@ import (
 
 // Bounds on objects. The process tells their sizes, which are not trusted.
 const (
-	maxHeaders = 48 << 20 // headers of all objects, bytes
+	maxHeaders = 48 << 20 // headers of all objects and what is made of them, bytes
+	perCode    = 192      // what is made of the header of a section or segment of code
 	maxObject  = 64 << 20 // one object
 	maxBytes   = 96 << 20 // all objects that are opened
 	perObject  = 4 << 10  // what an open object takes beside its bytes
@@ -124,7 +125,7 @@ func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint6
 		s := section{b[:l.shdr], r.arch}
 		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 		if s.flags()&flags == flags {
-			list = addCode(list, s.addr(), s.size())
+			list = r.addCode(list, s.addr(), s.size())
 		}
 		if s.typ() != elf.SHT_NOBITS {
 			end = max(end, s.off()+s.size())
@@ -138,12 +139,15 @@ func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint6
 	for ; uint64(len(b)) >= l.phdr; b = b[l.phdr:] {
 		u := func(at uint64) uint64 { return r.arch.Word(b[at:]) }
 		if segments && elf.ProgType(o.Uint32(b)) == elf.PT_LOAD && elf.ProgFlag(o.Uint32(b[l.flags:]))&elf.PF_X != 0 {
-			list = addCode(list, u(l.vaddr), u(l.memsz))
+			list = r.addCode(list, u(l.vaddr), u(l.memsz))
 		}
 		end = max(end, u(l.offset)+u(l.filesz))
 	}
 	slices.SortFunc(list, func(a, b target.Mapping) int { return cmp.Compare(a.Lo, b.Lo) })
-	return list, end, nil
+	if r.headersLeft == 0 {
+		return nil, 0, errTooLarge
+	}
+	return slices.Clip(list), end, nil
 }
 
 // table reads a table of headers, which must lie within the object.
@@ -158,8 +162,9 @@ func (r *reader) table(d *described, off, length uint64) ([]byte, error) {
 }
 
 // addCode adds a range of code to list. Code at address 0 was not placed.
-func addCode(list []target.Mapping, addr, size uint64) []target.Mapping {
-	if addr != 0 && addr+size > addr {
+func (r *reader) addCode(list []target.Mapping, addr, size uint64) []target.Mapping {
+	if addr != 0 && addr+size > addr && r.headersLeft > 0 {
+		r.headersLeft -= min(r.headersLeft, perCode)
 		list = append(list, target.Mapping{Lo: addr, Hi: addr + size, Exec: true})
 	}
 	return list
@@ -168,7 +173,15 @@ func addCode(list []target.Mapping, addr, size uint64) []target.Mapping {
 // open reads an object, as far as it is readable, and makes an image that has the target's
 // addresses.
 func (r *reader) open(d *described, code []target.Mapping) (*elfimage.Image, error) {
-	if !r.spend(d.size + perObject) {
+	relocatable := false // it is changed, and a snapshot wants the bytes as they were read
+	if h := d.headers[0]; len(h.Data) > 17 {
+		relocatable = elf.Type(r.arch.Order.Uint16(h.Data[16:])) == elf.ET_REL
+	}
+	size := d.size
+	if relocatable {
+		size *= 2
+	}
+	if !r.spend(size + perObject) {
 		return nil, errTooLarge
 	}
 	data, err := r.copies.read(d.addr, d.size)
@@ -179,8 +192,8 @@ func (r *reader) open(d *described, code []target.Mapping) (*elfimage.Image, err
 			return nil, errChanged
 		}
 	}
-	if elf.Type(r.arch.Order.Uint16(data[16:])) == elf.ET_REL {
-		data = slices.Clone(data) // a snapshot wants the bytes as they were read
+	if relocatable {
+		data = slices.Clone(data)
 		relocate(data, r.arch, code[0].Lo)
 	}
 	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
