@@ -1,7 +1,9 @@
 package hotspot
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
@@ -51,26 +53,50 @@ func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string
 	if !ok || !known || !bounded || begin < 0 {
 		return 0, 0, "", false
 	}
-	at := buffer + uint64(begin)
-	for range maxCodelets {
-		size, ok := r.number(at, c.size)
-		if !ok || size <= 0 || at >= buffer+uint64(end) || pc < at {
-			return 0, 0, "", false
-		}
-		if hi = at + uint64(size); pc >= hi {
-			at = hi
-			continue
-		}
-		described, _ := r.word(at + c.description.offset)
-		name = r.name(described)
-		lo = (at + c.header + codeAlign - 1) &^ (codeAlign - 1)
-		padding := r.read(lo, int(min(maxPadding, hi-lo)))
-		for len(padding) > codeAlign && strings.Trim(string(padding[:codeAlign]), "\x00") == "" {
-			padding, lo = padding[codeAlign:], lo+codeAlign
-		}
-		return lo, hi, name, true
+	at, hi, ok := vm.listed.find(r, c.size, buffer+uint64(begin), buffer+uint64(end), pc)
+	if !ok {
+		return 0, 0, "", false
 	}
-	return 0, 0, "", false
+	described, _ := r.word(at + c.description.offset)
+	name = r.name(described)
+	lo = (at + c.header + codeAlign - 1) &^ (codeAlign - 1)
+	padding := r.read(lo, int(min(maxPadding, hi-min(lo, hi))))
+	for len(padding) > codeAlign && strings.Trim(string(padding[:codeAlign]), "\x00") == "" {
+		padding, lo = padding[codeAlign:], lo+codeAlign
+	}
+	return lo, hi, name, true
+}
+
+// codeletList has where the codelets of a queue begin. A virtual machine adds codelets as it starts, and none later: they are listed once for
+// each end of the queue, and not for each frame. It is safe for concurrent use.
+type codeletList struct {
+	mu         sync.Mutex
+	begin, end uint64   // of the queue that is listed
+	at         []uint64 // ascending: where each codelet begins, and where the last one ends
+}
+
+// find returns the range of the codelet that pc is in, of those from begin to end. size is the field with a codelet's size.
+func (l *codeletList) find(r *reader, size field, begin, end, pc uint64) (at, hi uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at == nil || l.begin != begin || l.end != end {
+		l.begin, l.end, l.at = begin, end, append(l.at[:0], begin)
+		for at := begin; at < end && len(l.at) <= maxCodelets; l.at = append(l.at, at) {
+			n, ok := r.number(at, size)
+			if !ok || n <= 0 || at+uint64(n) < at {
+				break
+			}
+			at += uint64(n)
+		}
+	}
+	i, found := slices.BinarySearch(l.at, pc)
+	if found {
+		i++
+	}
+	if i == 0 || i == len(l.at) {
+		return 0, 0, false
+	}
+	return l.at[i-1], l.at[i], true
 }
 
 // atCodelet returns the row of a frame in a codelet; row is that of a frame that is set up.

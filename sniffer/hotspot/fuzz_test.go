@@ -170,6 +170,34 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// counted is memory in which each word is a codelet's size. It counts how often it is read.
+type counted struct{ reads int }
+
+func (m *counted) ReadMemory(_ uint64, p []byte) (int, error) {
+	m.reads++
+	binary.LittleEndian.PutUint32(p, 32)
+	return len(p), nil
+}
+
+// What is read to find the codelets of many addresses does not grow with how many codelets there are.
+func TestManyCodelets(t *testing.T) {
+	const begin, size, addresses = 0x10000, 32, 20000
+	m := &counted{}
+	r, list := &reader{memory: m, order: binary.LittleEndian}, codeletList{}
+	for _, end := range []uint64{begin + 100*size, begin + 2*maxCodelets*size} { // the queue grows as the machine starts
+		for i := range uint64(addresses) {
+			pc := begin + i*16
+			at, hi, ok := list.find(r, field{size: 4}, begin, end, pc)
+			if listed := pc < min(end, begin+maxCodelets*size); ok != listed || ok && (at != begin+i/2*size || hi != at+size) {
+				t.Fatalf("%#x of %#x: from %#x to %#x, %t", pc, end, at, hi, ok)
+			}
+		}
+	}
+	if m.reads > 2*maxCodelets {
+		t.Errorf("%d reads for %d addresses", m.reads, 2*addresses)
+	}
+}
+
 // FuzzTables reads the tables of a malicious virtual machine.
 func FuzzTables(f *testing.F) {
 	m := made()

@@ -6,7 +6,7 @@ import (
 
 // Bounds for the heaps of a broken process.
 const (
-	maxHeaps   = 64
+	maxHeaps   = 8           // releases have one, three or four
 	maxSegment = 20          // log2 of a segment's size
 	maxHops    = 1 << 14     // from a segment to its block's first
 	fewHops    = 1 << 8      // so many hops take next to no time

@@ -37,6 +37,7 @@ type machine struct {
 	queue, buffer, limit field // of the interpreter's code
 	sender               int64 // where the caller's SP is in an interpreted frame: words from FP on
 	codelet              codelets
+	listed               codeletList
 	callStub             field // the return address of the call from C++ to Java; its offset is 0 if not known
 }
 
