@@ -100,6 +100,7 @@ type shown struct {
 	recorder *record.Recorder // nil if nothing more comes
 	namer    *record.Namer
 	symbols  *symbol.Symbolizer
+	open     func(m *target.Module, root, path string) (*os.File, error) // opens a file that a recorded process names
 	of       subject
 	profile  *record.Profile
 	stacks   *picture.Stacks
@@ -130,12 +131,21 @@ func newShown(recorder *record.Recorder, of subject, flags *walkFlags) *shown {
 			return procdir.File(pid, "root")
 		}
 		return ""
-	}, func(m *target.Module, root, path string) (*os.File, error) { return s.profile.OpenNamed(m, root, path) }, flags, false)
+	}, s.openNamed, flags, false)
+	s.open = s.openNamed
+	if flags.debug.trust {
+		s.open = func(_ *target.Module, root, path string) (*os.File, error) { return regular.Word{}.Open(root, path) }
+	}
 	s.namer = record.NewNamer(s.symbols)
 	if !flags.noCache {
 		s.namer.Kernel = kernelnames.NewCache().Names
 	}
 	return s
+}
+
+// openNamed opens a file that a recorded process names.
+func (s *shown) openNamed(m *target.Module, root, path string) (*os.File, error) {
+	return s.profile.OpenNamed(m, root, path)
 }
 
 // now returns the stacks so far.
@@ -187,7 +197,11 @@ func (s *shown) pages(cmd *cobra.Command) Pages {
 			defer s.mu.Unlock()
 			return s.namer.Locate(m, addr)
 		},
-		Source: func(_ *target.Module, file string) (*os.File, error) { return regular.Open(file) },
-		Warn:   func(format string, args ...any) { warn(cmd, fmt.Sprintf(format, args...)) },
+		Source: func(m *target.Module, file string) (*os.File, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.open(m, "", file)
+		},
+		Warn: func(format string, args ...any) { warn(cmd, fmt.Sprintf(format, args...)) },
 	}
 }

@@ -164,7 +164,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	named := (&source{named: open}).openNamed
 	symbols := newSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.walkFlags, false)
 	defer symbols.Close()
-	shown := &shown{namer: record.NewNamer(symbols), profile: profile}
+	shown := &shown{namer: record.NewNamer(symbols), profile: profile, open: named}
 	shown.stacks = shown.namer.Picture(profile)
 	shown.stacks.Title = strings.Join(data.Info.Command, " ")
 	if err := r.write(cmd, file, shown.stacks); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
@@ -141,8 +142,10 @@ func TestUserOf(t *testing.T) {
 func FuzzUserOf(f *testing.F) {
 	f.Add([]byte("Name:\tcat\nUid:\t0\t0\t0\t77\nGid:\t0\t0\t0\t78\nGroups:\t79 80 \n"))
 	f.Fuzz(func(t *testing.T, status []byte) {
-		if u := UserOf(status); u.UID < 0 || u.GID < 0 {
-			t.Errorf("%+v", u)
-		}
+		bounds.Hold(t, 4<<10+16*len(status), func() {
+			if u := UserOf(status); u.UID < 0 || u.GID < 0 {
+				t.Errorf("%+v", u)
+			}
+		})
 	})
 }
