@@ -60,7 +60,9 @@ func (f *File) Win(addr uint64) (*StackWin, error) {
 		if !ok {
 			return nil, nil
 		}
-		return recordAt(f, t, p.offset, func(r *StackWin) bool { return r.Address == p.Address && r.CodeSize == p.Size })
+		return recordAt(f, t, p.offset, func(r *StackWin) bool {
+			return r.Address == p.Address && r.CodeSize == p.Size
+		})
 	})
 }
 
@@ -115,7 +117,8 @@ func numbered[T Record](f *File, table func(*tables) *points, number int, number
 // errChanged is the error of a file that does not have what was indexed.
 var errChanged = errors.New("the file has changed since it was indexed")
 
-// recordAt returns the record at offset, which must be the one that is meant. It is parsed once, as long as not too many others are.
+// recordAt returns the record at offset, which must be the one that is meant. It is parsed once, as long as not too
+// many others are.
 func recordAt[T Record](f *File, t *tables, offset int64, is func(*T) bool) (*T, error) {
 	a, ok := t.records.get(uint64(offset))
 	if !ok {

@@ -161,7 +161,8 @@ func (fn *indexedFunc) index() {
 // size returns the memory that fn takes, bytes.
 func (fn *indexedFunc) size() int {
 	const line, call = int(unsafe.Sizeof(interval.Entry[*Line]{})), int(unsafe.Sizeof(interval.Entry[inlinedAt]{}))
-	n := int(unsafe.Sizeof(*fn)) + len(fn.Name) + cap(fn.Lines)*int(unsafe.Sizeof(Line{})) + cap(fn.Inlines)*int(unsafe.Sizeof(Inline{}))
+	n := int(unsafe.Sizeof(*fn)) + len(fn.Name)
+	n += cap(fn.Lines)*int(unsafe.Sizeof(Line{})) + cap(fn.Inlines)*int(unsafe.Sizeof(Inline{}))
 	n += line*fn.lines.Len() + call*fn.deeper.Len()
 	for i := range fn.depths {
 		n += int(unsafe.Sizeof(fn.depths[i])) + call*fn.depths[i].Len()

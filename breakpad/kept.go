@@ -148,9 +148,8 @@ func (t *tables) each() ([4]*ranges, [3]*points) {
 
 func (k *keptTable) place(i int) place {
 	b := k.pages.entry(k.begin+int64(i)*placeSize, placeSize)
-	return place{
-		Range{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}, keptOffset(b[16:]), binary.LittleEndian.Uint32(b[24:]), binary.LittleEndian.Uint32(b[28:]),
-	}
+	le := binary.LittleEndian
+	return place{Range{le.Uint64(b), le.Uint64(b[8:])}, keptOffset(b[16:]), le.Uint32(b[24:]), le.Uint32(b[28:])}
 }
 
 func (k *keptTable) point(i int) point {

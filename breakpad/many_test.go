@@ -130,7 +130,8 @@ func TestRandomRules(t *testing.T) {
 	for range 200 {
 		cfi := CFI{StackCFIInit: StackCFIInit{Address: 10, Size: 100, Rules: ".cfa: 1 .ra: 2"}}
 		for range random.IntN(20) {
-			cfi.Changes = append(cfi.Changes, StackCFI{10 + random.Uint64N(100), fmt.Sprintf("%s: %d", names[random.IntN(len(names))], random.IntN(100))})
+			rule := fmt.Sprintf("%s: %d", names[random.IntN(len(names))], random.IntN(100))
+			cfi.Changes = append(cfi.Changes, StackCFI{10 + random.Uint64N(100), rule})
 		}
 		slices.SortStableFunc(cfi.Changes, func(a, b StackCFI) int { return int(a.Address) - int(b.Address) })
 		for addr := uint64(10); addr < 110; addr++ {

@@ -97,7 +97,8 @@ type readText struct {
 	err  error
 }
 
-// once returns the text that read reads at a place. Many records may refer to one text: it is read once, and they share it.
+// once returns the text that read reads at a place. Many records may refer to one text: it is read once, and they
+// share it.
 func (r *reader) once(at textAt, read func() (string, error)) (string, error) {
 	t, ok := r.texts[at]
 	if !ok {

@@ -10,7 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dumptest"
 )
 
-// TestSharedTexts: a text to which thousands of records refer is read once, and all that they refer to together has a bound.
+// TestSharedTexts: a text to which thousands of records refer is read once, and all that they refer to together has a
+// bound.
 func TestSharedTexts(t *testing.T) {
 	const n = 4000
 	long := strings.Repeat("\u4e2d", 20000)
@@ -133,7 +134,8 @@ func TestSharedTexts(t *testing.T) {
 func TestLongBuildID(t *testing.T) {
 	d := dumptest.New()
 	d.System(9, 0x8201, "")
-	d.Stream(4, d.U32(2), d.Module("/a", 0x1000, 0x1000, append(d.U32(0x4270454c), make([]byte, 60000)...)), d.Module("/b", 0x2000, 0x1000, append(d.U32(0x4270454c), make([]byte, 20)...)))
+	record := func(n int) []byte { return append(d.U32(0x4270454c), make([]byte, n)...) }
+	d.Stream(4, d.U32(2), d.Module("/a", 0x1000, 0x1000, record(60000)), d.Module("/b", 0x2000, 0x1000, record(20)))
 	f := read(t, d.Bytes(1))
 	if a, b := f.Modules[0].CodeID(f), f.Modules[1].CodeID(f); a != "" || b != strings.Repeat("00", 20) {
 		t.Errorf("%.40q, %q", a, b)

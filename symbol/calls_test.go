@@ -19,8 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// callAbbrevs are abbreviations: 1 a unit with lines, 2 a function with calls in it, 3 and 4 an inlined call without and with others, 5 an abstract
-// function, 6 a function with a list of ranges, 7 a function.
+// callAbbrevs are abbreviations: 1 a unit with lines, 2 a function with calls in it, 3 and 4 an inlined call without
+// and with others, 5 an abstract function, 6 a function with a list of ranges, 7 a function.
 var callAbbrevs = []byte{
 	1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0,
 	2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x06, 0, 0,
@@ -64,7 +64,8 @@ func deflated(name string, data []byte) elftest.Section {
 	return elftest.Section{Name: name, Flags: elf.SHF_COMPRESSED, Data: b.Bytes()}
 }
 
-// TestShared: what the functions, calls or units of a file share, or have many of, is not gone through anew for each address.
+// TestShared: what the functions, calls or units of a file share, or have many of, is not gone through anew for each
+// address.
 func TestShared(t *testing.T) {
 	const n = 40000
 	var side, ranges, units, lined dwarfBytes
@@ -86,10 +87,16 @@ func TestShared(t *testing.T) {
 	line := new(dwarfBytes).put(uint16(4), uint32(len(head)), head)
 	line = new(dwarfBytes).put(uint32(line.Len()), line.Bytes())
 	for name, sections := range map[string][]elftest.Section{
-		"calls":         {{Name: ".debug_info", Data: callsIn(side.Bytes())}, {Name: ".debug_abbrev", Data: callAbbrevs}},
-		"ranges":        {{Name: ".debug_info", Data: madeUpUnit(callsCode, callsSize, []byte("\x06f\x00\x00\x00\x00\x00\x00"))}, {Name: ".debug_abbrev", Data: callAbbrevs}, {Name: ".debug_ranges", Data: ranges.put(uint64(0), uint64(0)).Bytes()}},
+		"calls": {{Name: ".debug_info", Data: callsIn(side.Bytes())}, {Name: ".debug_abbrev", Data: callAbbrevs}},
+		"ranges": {
+			{Name: ".debug_info", Data: madeUpUnit(callsCode, callsSize, []byte("\x06f\x00\x00\x00\x00\x00\x00"))},
+			{Name: ".debug_abbrev", Data: callAbbrevs}, {Name: ".debug_ranges", Data: ranges.put(uint64(0), uint64(0)).Bytes()},
+		},
 		"abbreviations": {deflated(".debug_info", units.Bytes()), deflated(".debug_abbrev", append(many, 0))},
-		"lines":         {{Name: ".debug_info", Data: lined.Bytes()}, {Name: ".debug_abbrev", Data: callAbbrevs}, {Name: ".debug_line", Data: line.Bytes()}},
+		"lines": {
+			{Name: ".debug_info", Data: lined.Bytes()}, {Name: ".debug_abbrev", Data: callAbbrevs},
+			{Name: ".debug_line", Data: line.Bytes()},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, ms := openCalls(t, sections...)
@@ -98,7 +105,8 @@ func TestShared(t *testing.T) {
 					chain := s.Locate(ms, addr+1)
 					switch off := addr - callsCode; {
 					case name == "calls" && off >= callsSize/2 && off < callsSize/2+8*n:
-						if len(chain) != 2 || chain[0].Function != "o" || !chain[0].Inline || chain[0].Start != addr || chain[1].Function != "f" || chain[1].Line != 5 {
+						if len(chain) != 2 || chain[0].Function != "o" || !chain[0].Inline || chain[0].Start != addr ||
+							chain[1].Function != "f" || chain[1].Line != 5 {
 							t.Fatalf("at %#x: %+v", addr, chain)
 						}
 					case name == "calls", name == "ranges" && off >= 8 && off <= 3*8*n, name == "lines" && off < 2*n:
@@ -119,7 +127,8 @@ func TestDeepCalls(t *testing.T) {
 		calls.put(4, calledAt, callsCode, uint32(callsSize), 1, uint16(i+1))
 	}
 	calls.Write(make([]byte, 1000))
-	s, ms := openCalls(t, elftest.Section{Name: ".debug_info", Data: callsIn(calls.Bytes())}, elftest.Section{Name: ".debug_abbrev", Data: callAbbrevs})
+	s, ms := openCalls(t, elftest.Section{Name: ".debug_info", Data: callsIn(calls.Bytes())},
+		elftest.Section{Name: ".debug_abbrev", Data: callAbbrevs})
 	chain := s.Locate(ms, callsCode)
 	if len(chain) != maxInlined {
 		t.Fatalf("%d", len(chain))
@@ -183,7 +192,9 @@ func TestInlinedAt(t *testing.T) {
 		var want [2050]int
 		for addr := range want {
 			want[addr] = slices.IndexFunc(u.functions, func(f function) bool {
-				return f.inline && slices.ContainsFunc(f.ranges, func(r [2]uint64) bool { return uint64(addr) >= r[0] && uint64(addr) < r[1] })
+				return f.inline && slices.ContainsFunc(f.ranges, func(r [2]uint64) bool {
+					return uint64(addr) >= r[0] && uint64(addr) < r[1]
+				})
 			})
 		}
 		for i := range u.functions {

@@ -78,7 +78,8 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	}
 	if in >= 0 { // the innermost are left out
 		d.deep.Do(func() {
-			d.warn(fmt.Errorf("calls are inlined more than %d deep at %#x: the inner ones are left out", maxInlined, addr))
+			const text = "calls are inlined more than %d deep at %#x: the inner ones are left out"
+			d.warn(fmt.Errorf(text, maxInlined, addr))
 		})
 		where = d.calledAt(u, &u.functions[in])
 	}

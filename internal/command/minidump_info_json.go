@@ -89,7 +89,8 @@ func printInfoJSON(out io.Writer, path string, f *format.File) error {
 func newInfo(path string, f *format.File) *infoDocument {
 	number := func(v uint64) hex { return hex{v, true} }
 	d := &infoDocument{
-		report: newReport(path, f), Flags: fmt.Sprintf("%#x", f.Flags), PID: f.PID(), UserTime: f.Misc.User, KernelTime: f.Misc.Kernel,
+		report: newReport(path, f), Flags: fmt.Sprintf("%#x", f.Flags),
+		PID: f.PID(), UserTime: f.Misc.User, KernelTime: f.Misc.Kernel,
 		Handler: f.Breakpad.Handler, Requesting: f.Breakpad.Requesting, Comment: f.Comment,
 		Streams: []streamEntry{}, Threads: []infoThread{}, Memory: []memoryEntry{},
 	}
@@ -105,7 +106,8 @@ func newInfo(path string, f *format.File) *infoDocument {
 	for _, x := range exceptionsOf(f) {
 		one := exceptionEntry{
 			crashEntry: crashEntry{f.ReasonOf(&x), number(f.AddressOf(&x)), x.Thread},
-			Code:       number(uint64(x.Code)), Flags: number(uint64(x.Flags)), Record: number(x.Record), Where: number(x.Address), Parameters: []hex{},
+			Code:       number(uint64(x.Code)), Flags: number(uint64(x.Flags)),
+			Record: number(x.Record), Where: number(x.Address), Parameters: []hex{},
 		}
 		for _, p := range x.Params {
 			one.Parameters = append(one.Parameters, number(p))
@@ -128,11 +130,14 @@ func newInfo(path string, f *format.File) *infoDocument {
 		d.Memory = append(d.Memory, memoryEntry{number(r.Lo), number(r.Lo + r.Size), r.Offset})
 	}
 	for _, r := range f.Regions {
-		d.Regions = append(d.Regions, regionEntry{number(r.Lo), number(r.Lo + r.Size), number(uint64(r.State)), number(uint64(r.Protection)), number(uint64(r.Type))})
+		d.Regions = append(d.Regions, regionEntry{
+			number(r.Lo), number(r.Lo + r.Size), number(uint64(r.State)), number(uint64(r.Protection)), number(uint64(r.Type)),
+		})
 	}
 	l := &linuxEntry{
 		CPUInfo: string(f.Linux.CPUInfo), Status: string(f.Linux.Status), LSBRelease: string(f.Linux.LSBRelease),
-		CommandLine: zeroEnded(f.Linux.CommandLine), Environment: zeroEnded(f.Linux.Environment), Maps: string(f.Linux.Maps),
+		CommandLine: zeroEnded(f.Linux.CommandLine), Environment: zeroEnded(f.Linux.Environment),
+		Maps: string(f.Linux.Maps),
 	}
 	if l.CPUInfo+l.Status+l.LSBRelease+l.Maps != "" || len(l.CommandLine)+len(l.Environment) > 0 {
 		d.Linux = l

@@ -13,11 +13,12 @@ import (
 // part is what a module has of the addresses: no other module has any of it, however many claim to.
 type part struct {
 	index    int              // of the module in the dump
-	end      uint64           // of its addresses, which begin at its base: where it ends by the dump's word, or the next module begins
+	end      uint64           // of its addresses: where it ends by the dump's word, or the next module begins
 	mappings []target.Mapping // of its file, by the kernel's list; none if that does not say
 }
 
-// parts returns what the modules have, ascending. Modules without addresses are left out, and all but the first that begin at one.
+// parts returns what the modules have, ascending. Modules without addresses are left out, and all but the first that
+// begin at one.
 func (f *files) parts() []part {
 	list := make([]part, 0, len(f.dump.Modules))
 	for i := range f.dump.Modules {
@@ -34,9 +35,9 @@ func (f *files) parts() []part {
 	return f.withMappings(list, at)
 }
 
-// withMappings gives each module the mappings of the file that is mapped at its base: names differ where links are, and some writers
-// (LLDB) do not know how large a module is. They go up to where another module of the same file begins. It leaves out all but the
-// first module of a mapping of no file.
+// withMappings gives each module the mappings of the file that is mapped at its base: names differ where links are,
+// and some writers (LLDB) do not know how large a module is. They go up to where another module of the same file
+// begins. It leaves out all but the first module of a mapping of no file.
 func (f *files) withMappings(list []part, at func(part) uint64) []part {
 	all := procmaps.Files(f.maps)
 	ofFile := make(map[uint64]int, len(f.maps)) // by where a mapping begins
@@ -73,7 +74,8 @@ func (f *files) withMappings(list []part, at func(part) uint64) []part {
 	return kept
 }
 
-// divide divides the mappings of a file among the modules that begin in it. The first has all of the mapping in which it begins.
+// divide divides the mappings of a file among the modules that begin in it. The first has all of the mapping in which
+// it begins.
 func divide(mappings []target.Mapping, modules []*part, at func(part) uint64) {
 	n := 0 // the next module
 	for _, x := range mappings {
@@ -95,12 +97,12 @@ func divide(mappings []target.Mapping, modules []*part, at func(part) uint64) {
 	}
 }
 
-// regions returns the parts of the addresses [lo, hi) of a module as the system describes its memory: the whole of them if the dump
-// does not say.
+// regions returns the parts of the addresses [lo, hi) of a module as the system describes its memory: the whole of
+// them if the dump does not say.
 func (f *files) regions(lo, hi uint64) (list []target.Mapping) {
 	at := lo
-	for i := sort.Search(len(f.regionsAt), func(i int) bool { return f.regionsAt[i].Lo >= lo }); i < len(f.regionsAt); i++ {
-		r := f.regionsAt[i]
+	first := sort.Search(len(f.regionsAt), func(i int) bool { return f.regionsAt[i].Lo >= lo })
+	for _, r := range f.regionsAt[first:] {
 		if r.Lo != at || r.Size == 0 || r.Size > hi-at {
 			break
 		}

@@ -78,8 +78,8 @@ func TestManyModules(t *testing.T) {
 	}
 }
 
-// TestModulesOfOneFile: libraries may be mapped from within one file (Android's from a package). Each has what is mapped from its base on,
-// up to the next.
+// TestModulesOfOneFile: libraries may be mapped from within one file (Android's from a package). Each has what is
+// mapped from its base on, up to the next.
 func TestModulesOfOneFile(t *testing.T) {
 	tg := targetOf(t, modulesAt([]uint64{0x5800, 0x2000, 0x2000, 0x9000}, 0xa000, maps(6)))
 	type got = []target.Mapping
