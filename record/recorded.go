@@ -66,6 +66,7 @@ func newRecorded(data *perfdata.Reader, places Places, warn func(string, ...any)
 
 // identify gives a mapping what tells its file from others: the build ID, the inode, or the path.
 func (h *recorded) identify(m *perfevent.Mmap, at *procmaps.Mapping) {
+	at.Major = min(at.Major, devicePath-1) // a record may claim any
 	switch {
 	case len(m.BuildID) > 0 && len(h.ids) < maxNumbers:
 		at.Major, at.Minor, at.Inode = deviceBuildID, 0, h.number(fmt.Sprintf("%x", m.BuildID))
