@@ -25,6 +25,10 @@ func (p *Printer) AppendArguments(b []byte, f *Frame) []byte {
 		if i > 0 {
 			w.add(", ")
 		}
+		if !p.Budget.Spend(costVariable) {
+			w.add("...")
+			break
+		}
 		v, entry := &a.in.r.room.shown, &a.in.r.room.entered
 		var name string
 		name, *v = p.Shown(a)
@@ -188,6 +192,9 @@ func (p *Printer) Local(v *Variable) string { return string(p.AppendLocal(nil, v
 
 // AppendLocal appends Local(v) to b.
 func (p *Printer) AppendLocal(b []byte, v *Variable) []byte {
+	if !p.Budget.Spend(costVariable) {
+		return append(append(b, v.Name...), " = ..."...)
+	}
 	x := &v.in.r.room.shown
 	var name string
 	name, *x = p.Shown(v)

@@ -67,6 +67,9 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 		ahead = false
 		same := uint64(1)
 		for i+same < n && same < maxRepeats {
+			if !w.p.Budget.Spend(costCompare) {
+				break
+			}
 			*next = at(i + same)
 			if !equal(x, next) {
 				ahead = same == 1

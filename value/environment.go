@@ -51,7 +51,9 @@ func (env *environment) open() {
 		Register: func(reg trad.Reg) (uint64, error) { return now.c.register(reg) },
 		Typed:    func(reg trad.Reg, t dwarfexpr.Type) ([]byte, error) { return now.c.typedRegister(reg, t) },
 		RegName:  func(reg trad.Reg) string { return now.c.r.Arch.RegName(reg) },
+		More:     func(steps int) bool { return now.c.r.Budget.Spend(steps / costSteps) },
 		Memory: func(addr uint64, b []byte) error {
+			now.c.r.Budget.Spend(costRead)
 			return readMemory(now.c.mem, now.c.r.Arch.Wrap(addr), b)
 		},
 		CFA:        func() (uint64, error) { return now.c.cfa() },

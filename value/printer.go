@@ -21,6 +21,8 @@ type Printer struct {
 	NoSymbols  bool // names of what pointers point to are left out
 	MaxText    int  // bytes of one value's text; 0 is 1 MiB
 	ByteBudget int  // bytes of memory that one value may read; 0 is 16 MiB
+
+	Budget *Budget // of all values together; nil for no bound
 }
 
 func (p *Printer) elements() int {
@@ -147,7 +149,10 @@ func (w *writer) next() {
 }
 
 // add writes something beside the value, which has no part of the bound of its text.
-func (w *writer) add(s string) { w.buf = append(w.buf, s...) }
+func (w *writer) add(s string) {
+	w.p.Budget.Spend(len(s))
+	w.buf = append(w.buf, s...)
+}
 
 // free ends the use of a writer.
 func (w *writer) free() {
@@ -194,7 +199,7 @@ func (w *writer) put(s string) {
 	if w.full {
 		return
 	}
-	if len(w.buf)-w.start+len(s) > w.maxText() {
+	if len(w.buf)-w.start+len(s) > w.maxText() || !w.p.Budget.Spend(len(s)) {
 		w.full = true
 		w.buf = append(w.buf, "..."...)
 		return

@@ -3,6 +3,7 @@ package value
 import (
 	"debug/dwarf"
 	"encoding/binary"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -67,6 +68,9 @@ type Type struct {
 
 	bounds    *Bounds // of an Array whose bounds are known without a frame
 	described bool    // an Array with the bounds of its descriptor
+
+	stepRead, stepKnown bool // of an Array
+	step                uint64
 	// dimension is the entry of an Array's bounds; nil if it has none.
 	dimension *symbol.Entry
 }
@@ -125,16 +129,46 @@ type Bounds struct {
 // names, the result of a function, the type below an enumeration. It is void if t has none.
 func (t *Type) Elem() *Type {
 	if !t.elemRead && t.entry != nil {
-		t.elemRead = true
-		t.elem = t.r.typeOf(t.entry)
-		if t.Vector {
-			t.elem = t.elem.asNumber()
-		}
+		t.readElem()
 	}
 	if t.elem == nil { // as of a type that no entry describes
 		t.elem = t.r.void()
 	}
 	return t.elem
+}
+
+// readElem reads what t is made of, and what that is made of, as far as values of one are values of the next.
+func (t *Type) readElem() {
+	chain := make([]*Type, 0, 8)
+	for x := t; !x.elemRead && x.entry != nil || slices.Contains(chain, x); x = x.elem {
+		if len(chain) == maxWithin || slices.Contains(chain, x) {
+			chain[len(chain)-1].elem = t.r.unknown()
+			break
+		}
+		chain = append(chain, x)
+		x.elemRead = true
+		if x.elem = t.r.typeOf(x.entry); !x.consists() || x.elem == nil {
+			break
+		}
+	}
+	for _, x := range chain {
+		if x.Vector && x.elem != nil && x.elem.bare().Kind == Integer {
+			x.elem = x.elem.asNumber()
+		}
+	}
+}
+
+// maxWithin bounds the types that are read at once.
+const maxWithin = 256
+
+// consists reports whether values of the type are values of its Elem, one or several. A type that consists of itself is none: where such
+// types are read, the chain of them is cut.
+func (t *Type) consists() bool {
+	switch t.Kind {
+	case Array, Typedef, Const, Volatile, Restrict, Atomic, Subrange, Enum:
+		return true
+	}
+	return false
 }
 
 // asNumber returns an integer type with its qualifiers as one whose values are never characters, as GDB has the elements of vectors.
@@ -226,11 +260,14 @@ func (t *Type) size() (n uint64, ok bool) {
 		if s.Size != 0 && b.Known {
 			return s.Size, true
 		}
-		step, ok := s.stride()
-		if !ok || !b.Known || step != 0 && b.Count > maxObject/step {
+		if !s.stepRead { // an array of arrays would ask them all, for each element
+			s.step, s.stepKnown = s.stride()
+			s.stepRead = true
+		}
+		if !s.stepKnown || !b.Known || s.step != 0 && b.Count > maxObject/s.step {
 			return 0, false
 		}
-		return step * b.Count, true
+		return s.step * b.Count, true
 	case Function:
 		if s.Size > 0 { // Go's: a pointer to a closure
 			return s.Size, true

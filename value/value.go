@@ -102,7 +102,13 @@ func (v *Value) load() {
 	}
 	v.read = true
 	v.bytes = v.frame.smallBytes(n)
-	v.err = v.readMemory(v.Addr, v.bytes)
+	if v.err = v.readMemory(v.Addr, v.bytes); v.Type.r != nil {
+		cost := int(n / 64)
+		if v.err != nil {
+			cost += costMissing
+		}
+		v.Type.r.Budget.Spend(cost)
+	}
 }
 
 // readMemory fills b with memory.

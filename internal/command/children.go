@@ -17,11 +17,11 @@ const maxChildren = 2000
 // children returns the parts of a value in JSON. What pointers point to is not among them.
 func (w *walker) children(v *value.Value) []child {
 	left := maxChildren
-	return w.appendChildren(v, w.flags.values.printer.Depth, &left)
+	return w.appendChildren(v, w.printer.Depth, &left)
 }
 
 func (w *walker) appendChildren(v *value.Value, depth int, left *int) (list []child) {
-	pr := &w.flags.values.printer
+	pr := &w.printer
 	if depth == 0 || *left <= 0 {
 		return nil
 	}
@@ -29,7 +29,9 @@ func (w *walker) appendChildren(v *value.Value, depth int, left *int) (list []ch
 		if *left <= 0 || pr.Elements >= 0 && len(list) >= pr.Elements {
 			return false
 		}
-		*left--
+		if *left--; !pr.Budget.Spend(costField) {
+			return false
+		}
 		x := child{Name: c.Name, Value: c.Text}
 		if c.Value.Type != nil {
 			x.Type, x.Value = c.Value.Type.String(), pr.Summary(&c.Value)

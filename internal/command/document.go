@@ -111,6 +111,7 @@ type frameValues struct {
 	locals       []line // valid where hasLocals is set
 	hasLocals    bool
 	noValues     bool // values are asked for, and no debug information has them
+	spent        bool // values are asked for, and those of the frames before have taken too much
 	wantsLocals  bool // local variables are among those values
 }
 

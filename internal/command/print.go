@@ -67,7 +67,7 @@ func (w *walker) prints(x *frameEntry, f *value.Frame) {
 			y.text = text + " = <error: " + y.Error + ">"
 		} else {
 			w.describe(&y, &v)
-			y.Value = flags.printer.Print(&v)
+			y.Value = w.printer.Print(&v)
 			if w.flags.json {
 				y.Children = w.children(&v)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol/pefile"
 	"github.com/sfwalk/sfwalk/symbol/symfile"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // source is a target, and how the command presents it.
@@ -22,6 +23,7 @@ type source struct {
 	target.Target
 	process    Process                      // for plug-ins
 	root       string                       // folder below which to look for debug files first; "" for none
+	values     *value.Budget                // what the values in frames may still take; nil if none are read
 	named      elfimage.Opener              // opens a file that the target names; nil for this program's rights
 	about      func(*document)              // fills in the fields about the process
 	mark       func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
@@ -218,6 +220,9 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 		}
 	}
 	warnings = append(warnings, short.warnings(flags.explain)...)
+	if s.values.Spent() {
+		warnings = append(warnings, "the values of all variables would take too long: \"...\" stands for the others. Choose some by --frame, --tid or --print, or print less of each by --print-elements")
+	}
 	warnings = append(warnings, flags.debug.failed...)
 	warnings = append(warnings, flags.warnings()...)
 	warnings = append(warnings, flags.view.files.warnings()...)

@@ -131,6 +131,12 @@ type line struct {
 	why  string
 }
 
+// maxValueWork bounds the values of a target, in units of [value.Budget]: some three seconds, or so many bytes of text.
+const maxValueWork = 48 << 20
+
+// costField is what a variable, or a part of one, costs beside its value in a document.
+const costField = 128
+
 // maxValued bounds the texts of a thread's values that are kept until its frames are printed, bytes.
 const maxValued = 16 << 20
 
@@ -167,6 +173,10 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 	if !w.flags.values.selects(p.Level, p.Function) {
 		return
 	}
+	if x.spent = w.printer.Budget.Spent(); x.spent {
+		x.arguments, x.hasArguments = []byte("..."), w.flags.values.args || w.flags.values.locals
+		return
+	}
 	var err error
 	f := &w.valuing
 	*f, err = w.reader.Frame(p, w.memory)
@@ -179,7 +189,7 @@ func (w *walker) values(x *frameEntry, p *logical.Frame) {
 		x.noValues, x.wantsLocals = true, w.flags.values.locals
 		return
 	}
-	pr := &w.flags.values.printer
+	pr := &w.printer
 	if !pr.Raw {
 		f.HideDictionary()
 	}
@@ -213,9 +223,13 @@ const movedOn = " [moved on]"
 // localLines adds the lines of a frame's local variables.
 func (w *walker) localLines(x *frameEntry, f *value.Frame) {
 	first := len(w.lines)
-	pr := &w.flags.values.printer
+	pr := &w.printer
+	const most = 1 << 20 // what is in a room need not be copied when that grows
 	for i := range f.Locals {
 		v := &f.Locals[i]
+		if len(w.texts) > most {
+			w.texts = nil
+		}
 		before := len(w.texts)
 		w.texts = pr.AppendLocal(w.texts, v)
 		why := ""
@@ -232,8 +246,11 @@ func (w *walker) localLines(x *frameEntry, f *value.Frame) {
 // variables returns what a document has of variables.
 func (w *walker) variables(f *value.Frame, list []value.Variable) []variable {
 	out := make([]variable, 0, len(list))
-	pr := &w.flags.values.printer
+	pr := &w.printer
 	for i := range list {
+		if !pr.Budget.Spend(costField) {
+			break
+		}
 		v := &list[i]
 		name, at := pr.Shown(v)
 		x := variable{Name: name, Block: v.Block, text: pr.Local(v)}
@@ -321,6 +338,10 @@ func (p *textPrinter) locals(f *frameEntry) {
 	switch {
 	case f.noValues && f.wantsLocals:
 		p.text("No symbol table info available.")
+		p.byte('\n')
+		return
+	case f.spent && f.hasArguments:
+		p.text("        ...")
 		p.byte('\n')
 		return
 	case !f.hasLocals:

@@ -51,6 +51,7 @@ type walker struct {
 	room    []logical.Frame
 	frames  *allowance // shared by all walkers
 	reader  *value.Reader
+	printer value.Printer // has the budget of reader
 	memory  target.Memory // of the stack that is being walked
 	valuing value.Frame   // whose values are being read
 	trimmed bool          // around the first values
@@ -71,6 +72,9 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	}
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	frames, searches := flags.allowance(s), flags.searches()
+	printer := flags.values.printer
+	printer.Budget = value.NewBudget(maxValueWork)
+	s.values = printer.Budget
 	for i := range list {
 		view := logical.New(s, symbols)
 		if len(plugins) > 0 {
@@ -78,7 +82,8 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 		}
 		list[i] = &walker{target: s, flags: flags, table: table, symbols: symbols, view: view, plugins: plugins, frames: frames}
 		if flags.values.any() {
-			list[i].reader = value.NewReader(s, symbols)
+			list[i].printer, list[i].reader = printer, value.NewReader(s, symbols)
+			list[i].reader.Budget = printer.Budget
 		}
 		table.ShareSearches(searches)
 		table = table.Clone()

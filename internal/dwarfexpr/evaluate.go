@@ -103,6 +103,11 @@ func (e *evaluation) code(code []byte) {
 			e.err = malformed("no end after %d operations", maxSteps)
 			return
 		}
+		const often = 256
+		if e.steps%often == 0 && e.env.More != nil && !e.env.More(often) {
+			e.err = malformed("too many operations of all expressions")
+			return
+		}
 		op := modern(e.r.U8())
 		if e.whole && op != opPiece && op != opBitPiece && op != opGNUUninit && op != opNop {
 			e.err = malformed("operation %#02x at %#x follows a whole location", op, at)

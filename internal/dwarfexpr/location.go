@@ -46,6 +46,7 @@ type Context struct {
 	Call       func(op byte, ref uint64) ([]byte, error) // the expression of the entry at ref (DW_OP_call2, call4 and call_ref)
 	Type       func(ref uint64) (Type, error)            // the base type at ref, an offset in the unit
 	Variable   func(ref uint64) (uint64, error)          // value of the variable at ref, an offset in .debug_info (DW_OP_GNU_variable_value)
+	More       func(steps int) bool                      // reports whether more may be done after so many more operations; nil if it always may
 	Failure    *Failure                                  // of the same expression's evaluation before; may be nil
 }
 
