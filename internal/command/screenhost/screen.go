@@ -26,11 +26,29 @@ func (Terminal) Show(ctx context.Context, s command.Screen) error {
 	if !term.IsTerminal(int(os.Stdout.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("this is no terminal: use 'sfwalk record', which writes files")
 	}
-	screen, err := tcell.NewScreen()
+	tty, err := tcell.NewDevTty()
 	if err != nil {
 		return fmt.Errorf("terminal %q: %w", os.Getenv("TERM"), err)
 	}
+	screen, err := tcell.NewTerminfoScreenFromTty(bounded{tty})
+	if err != nil {
+		tty.Close()
+		return fmt.Errorf("terminal %q: %w", os.Getenv("TERM"), err)
+	}
 	return show(ctx, screen, s)
+}
+
+// A terminal may claim 65,535 by 65,535 characters, and each takes some hundred bytes. What is beyond these stays empty.
+const maxWidth, maxHeight = 1024, 256
+
+// bounded is a terminal that is not too large to be kept.
+type bounded struct{ tcell.Tty }
+
+// WindowSize implements [tcell.Tty].
+func (b bounded) WindowSize() (tcell.WindowSize, error) {
+	size, err := b.Tty.WindowSize()
+	size.Width, size.Height = min(size.Width, maxWidth), min(size.Height, maxHeight)
+	return size, err
 }
 
 // show shows s on a screen.
@@ -39,7 +57,7 @@ func show(ctx context.Context, screen tcell.Screen, s command.Screen) error {
 		return fmt.Errorf("terminal %q: %w", os.Getenv("TERM"), err)
 	}
 	defer screen.Fini()
-	events, quit := make(chan tcell.Event), make(chan struct{})
+	events, quit := make(chan tcell.Event, 128), make(chan struct{})
 	defer close(quit)
 	go screen.ChannelEvents(events, quit)
 	for {
@@ -49,17 +67,38 @@ func show(ctx context.Context, screen tcell.Screen, s command.Screen) error {
 			return nil
 		case <-s.Changed:
 		case event := <-events:
-			switch event := event.(type) {
-			case nil:
-				return errors.New("the terminal is gone")
-			case *tcell.EventResize:
-				screen.Sync()
-			case *tcell.EventKey:
-				if s.Key(name(event)) {
-					return nil
-				}
+			if end, err := take(screen, s, event, events); end {
+				return err
 			}
 		}
+	}
+}
+
+// take takes an event, and those that have come meanwhile: keys may come faster than the screen can be drawn.
+func take(screen tcell.Screen, s command.Screen, event tcell.Event, more <-chan tcell.Event) (end bool, err error) {
+	resized := false
+	for taken := 0; ; taken++ {
+		switch event := event.(type) {
+		case nil:
+			return true, errors.New("the terminal is gone")
+		case *tcell.EventResize:
+			resized = true
+		case *tcell.EventKey:
+			if s.Key(name(event)) {
+				return true, nil
+			}
+		}
+		if taken < cap(more) {
+			select {
+			case event = <-more:
+				continue
+			default:
+			}
+		}
+		if resized {
+			screen.Sync()
+		}
+		return false, nil
 	}
 }
 
