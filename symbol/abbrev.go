@@ -92,6 +92,12 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 }
 
 func (d *debugInfo) readAbbrevs(u *unit) (t *abbrevs) {
+	tooMuch := func(err error) *abbrevs {
+		return &abbrevs{err: fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)}
+	}
+	if err := d.spend(&d.abbrevsLeft, 1); err != nil { // what is found out by reading is found out once more by each unit
+		return tooMuch(err)
+	}
 	var room []attrForm
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
 		t, room = &abbrevs{}, nil
@@ -117,7 +123,7 @@ func (d *debugInfo) readAbbrevs(u *unit) (t *abbrevs) {
 		err = d.take(one*cap(t.list) + other*len(t.more) + attr*cap(room))
 	}
 	if err != nil {
-		return &abbrevs{err: fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)}
+		return tooMuch(err)
 	}
 	return t
 }
