@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -24,7 +25,12 @@ type splitPackage struct {
 
 	slots, columns, units uint64
 	column                packageColumns
+
+	left atomic.Int64 // slots that may still be looked at beyond the first few for a unit: a table may lead through all
 }
+
+// slotLooks is how often each slot of an index may be looked at, on average.
+const slotLooks = 64
 
 // packageColumns are the columns of the sections in an index, counted from 0; -1 for none.
 type packageColumns struct{ info, abbrev, locs, strOffsets, rangeLists int }
@@ -114,6 +120,7 @@ func openPackage(path string, im *elfimage.Image, kept *sharedInfo) (*splitPacka
 		12*p.slots+4*p.columns+8*p.columns*p.units > size {
 		return nil, fmt.Errorf("index of units: %d slots, %d columns and %d units do not fit into %#x bytes", p.slots, p.columns, p.units, len(p.index))
 	}
+	p.left.Store(slotLooks * int64(p.slots))
 	p.column = packageColumns{-1, -1, -1, -1, -1}
 	for i := range int(p.columns) {
 		switch p.number(12*p.slots + 4*uint64(i)) {
@@ -147,6 +154,9 @@ func (p *splitPackage) find(id uint64) *splitFile {
 	mask := p.slots - 1
 	step := id>>32&mask | 1
 	for slot, tries := id&mask, uint64(0); tries < p.slots; slot, tries = (slot+step)&mask, tries+1 {
+		if tries >= 8 && p.left.Add(-1) < 0 {
+			return nil
+		}
 		row := p.number(8*p.slots + 4*slot)
 		if row == 0 || row > p.units {
 			return nil
