@@ -52,7 +52,11 @@ func (s *sections) readAbbrevs(u *unit) (*abbrevs, error) {
 	if u.abbrev >= uint64(len(s.abbrev)) {
 		return nil, fmt.Errorf("abbreviations at offset %#x lie beyond the section", u.abbrev)
 	}
+	if err := s.spend(0); err != nil {
+		return nil, fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)
+	}
 	c := dwarfdata.New(s.abbrev[u.abbrev:], s.order)
+	defer func() { s.spend(uint64(c.Off)) }() // an error is the next table's
 	t := new(abbrevs)
 	var room []attrForm
 	for c.Left() > 0 {

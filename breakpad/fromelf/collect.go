@@ -20,7 +20,7 @@ func (d *Dump) collect() []found {
 	if !hasDWARF(im) {
 		return nil
 	}
-	s, err := readSections(im, "")
+	s, err := d.readSections(im, "")
 	if err != nil {
 		d.warn(nil, err)
 		return nil

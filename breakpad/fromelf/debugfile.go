@@ -140,7 +140,7 @@ func (d *Dump) supplement(im *elfimage.Image) *sections {
 		if sup == nil || sup.BuildID != want && !hasID(sup, id) {
 			continue
 		}
-		s, err := readSections(sup, "")
+		s, err := d.readSections(sup, "")
 		if err == nil {
 			err = s.listUnits()
 		}

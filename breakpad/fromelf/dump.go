@@ -57,6 +57,8 @@ type Dump struct {
 	splits       splits
 
 	rangesLeft, linesLeft, splitLeft atomic.Int64 // what units may read together: many may refer to the same
+	// Bytes of tables of abbreviations, of files of split DWARF, and of their indexes, which units may read together.
+	sharedLeft atomic.Int64
 
 	mu       sync.Mutex
 	warnings []error
@@ -167,6 +169,7 @@ func (d *Dump) open(path string) error {
 	d.rangesLeft.Store(1<<16 + size)
 	d.linesLeft.Store(1<<20 + 64*size)
 	d.splitLeft.Store(maxSplit)
+	d.sharedLeft.Store(16<<20 + sharedRatio*size)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -19,17 +20,26 @@ type sections struct {
 	abbrev, str, lineStr            []byte
 	ranges, rngLists, addr, strOffs []byte
 
-	sup   *sections // the supplementary file that several files share; nil if there is none
-	units []*unit   // of info, by offset
+	sup   *sections     // the supplementary file that several files share; nil if there is none
+	units []*unit       // of info, by offset
+	left  *atomic.Int64 // Dump.sharedLeft
 
 	mu      sync.Mutex
 	foreign map[*unit]*foreign // units that entries of others refer to
 	held    uint64             // bytes of them
 }
 
+// spend counts n bytes that units may share, and are read for each. The error is errShared.
+func (s *sections) spend(n uint64) error {
+	if s.left.Add(-int64(n)) < 0 {
+		return errShared
+	}
+	return nil
+}
+
 // readSections reads the sections whose names begin with .debug_, and end with suffix.
-func readSections(im *elfimage.Image, suffix string) (*sections, error) {
-	s := &sections{order: im.Order}
+func (d *Dump) readSections(im *elfimage.Image, suffix string) (*sections, error) {
+	s := &sections{order: im.Order, left: &d.sharedLeft}
 	for _, want := range []struct {
 		name string
 		to   *[]byte

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -21,14 +22,25 @@ type splits struct {
 	pack *dwp // nil if there is none
 
 	mu      sync.Mutex
-	missing bool // that a unit is missing was said
+	missing bool                 // that a unit is missing was said
+	opened  map[sizeAndTime]bool // files that were opened
+}
+
+// sizeAndTime tells files apart. A file has the same by all its names.
+type sizeAndTime struct {
+	size int64
+	time time.Time
 }
 
 // find returns the rest of u, a skeleton in s; nil if it is not there.
 func (p *splits) find(s *sections, u *unit) (*sections, *unit) {
 	p.once.Do(p.openPackage)
 	if p.pack != nil {
-		if rest := p.pack.sections(u.dwoID); rest != nil {
+		rest, err := p.pack.sections(u.dwoID)
+		if err != nil {
+			p.dump.warn(u, err)
+		}
+		if rest != nil {
 			if split := p.unit(s, rest, u); split != nil {
 				return rest, split
 			}
@@ -70,13 +82,24 @@ func (p *splits) paths(name, dir string) []string {
 
 // open reads a .dwo file; nil if there is none.
 func (p *splits) open(path string) (*sections, error) {
+	if p.dump.sharedLeft.Load() < 0 {
+		return nil, errShared
+	}
 	im, file, err := elfimage.OpenFile(path)
 	if err != nil {
 		return nil, nil
 	}
 	defer file.Close()
-	s, err := readSections(im, ".dwo")
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p.opening(im, sizeAndTime{info.Size(), info.ModTime()})
+	s, err := p.dump.readSections(im, ".dwo")
 	if err != nil || s.info.size == 0 {
+		return nil, err
+	}
+	if err := s.spend(s.info.size + uint64(len(s.abbrev)+len(s.str)+len(s.strOffs)+len(s.rngLists))); err != nil {
 		return nil, err
 	}
 	if p.dump.opts.LikeDumpSyms { // it does not read them
@@ -91,10 +114,29 @@ func (p *splits) open(path string) (*sections, error) {
 	return s, s.listUnits()
 }
 
-// maxSplit bounds the bytes of all .dwo files: units may all name the same.
+// opening has a file count for what units may read together, when it is opened for the first time.
+func (p *splits) opening(im *elfimage.Image, file sizeAndTime) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opened == nil {
+		p.opened = make(map[sizeAndTime]bool)
+	}
+	if !p.opened[file] {
+		p.opened[file] = true
+		p.dump.sharedLeft.Add(sharedRatio * im.SizeOnDisk())
+	}
+}
+
+// maxSplit bounds the bytes of all .dwo files.
 const maxSplit = 4 << 30
 
-var errTooMuch = errors.New("all files of split DWARF together are too large")
+// sharedRatio is how often units may together read what they share, such as a .dwo file that all of them name.
+const sharedRatio = 64
+
+var (
+	errTooMuch = errors.New("all files of split DWARF together are too large")
+	errShared  = errors.New("units refer to the same data too often: functions are missing")
+)
 
 // unit returns the unit of rest that belongs to a skeleton in s, and gives rest what it has from there.
 func (p *splits) unit(s, rest *sections, skeleton *unit) *unit {
@@ -103,6 +145,9 @@ func (p *splits) unit(s, rest *sections, skeleton *unit) *unit {
 		rest.ranges = nil
 	}
 	for _, u := range rest.units {
+		if u.version >= 5 && u.dwoID != skeleton.dwoID {
+			continue
+		}
 		u.skeleton = skeleton
 		if f := rest.foreignUnit(u); f != nil && u.dwoID == skeleton.dwoID && u.tag == tagCompile {
 			return u
@@ -113,7 +158,7 @@ func (p *splits) unit(s, rest *sections, skeleton *unit) *unit {
 
 // openPackage opens the package of the file, if there is one.
 func (p *splits) openPackage() {
-	if pack, err := openDWP(p.image); err == nil {
+	if pack, err := p.dump.openDWP(p.image); err == nil {
 		p.pack = pack // its sections are in the file itself
 		return
 	} else if !errors.Is(err, elfimage.ErrNoSection) {
@@ -135,7 +180,7 @@ func (p *splits) openPackage() {
 		if im == nil {
 			continue
 		}
-		pack, err := openDWP(im)
+		pack, err := p.dump.openDWP(im)
 		if err != nil {
 			p.dump.warn(nil, fmt.Errorf("%s: %w", name, err))
 			continue
@@ -163,14 +208,17 @@ const (
 	sectRngLists   = 8 // .debug_macro in version 2
 )
 
-func openDWP(im *elfimage.Image) (*dwp, error) {
+func (d *Dump) openDWP(im *elfimage.Image) (*dwp, error) {
 	data, _, err := im.Section(".debug_cu_index")
 	if err != nil {
 		return nil, err
 	}
-	all, err := readSections(im, ".dwo")
+	all, err := d.readSections(im, ".dwo")
 	if err != nil {
 		return nil, err
+	}
+	if im != d.image && im != d.debug {
+		d.sharedLeft.Add(sharedRatio * im.SizeOnDisk())
 	}
 	c := dwarfdata.New(data, im.Order)
 	version := uint64(c.U16())
@@ -201,25 +249,28 @@ func openDWP(im *elfimage.Image) (*dwp, error) {
 func (p *dwp) number(at uint64) uint64 { return uint64(p.all.order.Uint32(p.index[at:])) }
 
 // sections returns the parts of the unit with an ID; nil if the package does not have it.
-func (p *dwp) sections(id uint64) *sections {
+func (p *dwp) sections(id uint64) (*sections, error) {
 	if p.slots == 0 {
-		return nil
+		return nil, nil
 	}
 	mask := p.slots - 1
 	step := id>>32&mask | 1
 	for slot, tries := id&mask, uint64(0); tries < p.slots; slot, tries = (slot+step)&mask, tries+1 {
+		if err := p.all.spend(12); err != nil {
+			return nil, err
+		}
 		row := p.number(8*p.slots + 4*slot)
 		if row == 0 || row > p.units {
-			return nil
+			return nil, nil
 		}
 		if p.all.order.Uint64(p.index[8*slot:]) == id {
 			return p.parts(row - 1)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-func (p *dwp) parts(row uint64) *sections {
+func (p *dwp) parts(row uint64) (*sections, error) {
 	offsets := 12*p.slots + 4*p.columns
 	part := func(id uint32) (lo, hi uint64) {
 		i, ok := p.column[id]
@@ -238,13 +289,16 @@ func (p *dwp) parts(row uint64) *sections {
 		return b[lo:hi]
 	}
 	lo, hi := part(sectInfo)
+	if err := p.all.spend(hi - lo); err != nil {
+		return nil, err
+	}
 	data := p.all.info.part(lo, hi, nil)
 	s := &sections{
-		order: p.all.order, info: blob{data: data, size: uint64(len(data))}, abbrev: cut(sectAbbrev, p.all.abbrev),
+		order: p.all.order, left: p.all.left, info: blob{data: data, size: uint64(len(data))}, abbrev: cut(sectAbbrev, p.all.abbrev),
 		str: p.all.str, strOffs: cut(sectStrOffsets, p.all.strOffs), rngLists: cut(sectRngLists, p.all.rngLists),
 	}
 	if s.listUnits() != nil {
-		return nil
+		return nil, nil
 	}
-	return s
+	return s, nil
 }
