@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gdamore/tcell/v2"
@@ -99,6 +100,17 @@ func take(screen tcell.Screen, s command.Screen, event tcell.Event, more <-chan 
 			screen.Sync()
 		}
 		return false, nil
+	}
+}
+
+// Read implements [io.Reader]. It leaves out what is not ASCII: no key of ours is, and tcell never ends reading what is not UTF-8.
+func (b bounded) Read(to []byte) (int, error) {
+	for {
+		n, err := b.Tty.Read(to)
+		kept := slices.DeleteFunc(to[:n], func(c byte) bool { return c >= 0x80 })
+		if len(kept) > 0 || n == 0 || err != nil {
+			return len(kept), err
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ type tty struct {
 	tcell.Tty
 	size tcell.WindowSize
 	gone chan struct{} // closed when nobody reads any more
+	keys chan string   // what is typed
 }
 
 func (t tty) Start() error                          { return nil }
@@ -23,7 +24,15 @@ func (t tty) Drain() error                          { close(t.gone); return nil 
 func (t tty) NotifyResize(func())                   {}
 func (t tty) WindowSize() (tcell.WindowSize, error) { return t.size, nil }
 func (t tty) Write(b []byte) (int, error)           { return len(b), nil }
-func (t tty) Read([]byte) (int, error)              { <-t.gone; return 0, nil }
+
+func (t tty) Read(to []byte) (int, error) {
+	select {
+	case keys := <-t.keys:
+		return copy(to, keys), nil
+	case <-t.gone:
+		return 0, nil
+	}
+}
 
 // A terminal of any size is shown, in bounded memory.
 func TestSizes(t *testing.T) {
@@ -72,5 +81,24 @@ func TestManyKeys(t *testing.T) {
 	})
 	if err != nil || taken != keys || drawn > keys/4 {
 		t.Errorf("%d keys, drawn %d times: %v", taken, drawn, err)
+	}
+}
+
+// The keys behind bytes that are not UTF-8 are read.
+func TestKeysNotUTF8(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	typed := make(chan string, 2)
+	typed <- "\xff\xfe\xc3"
+	typed <- "\x80q"
+	screen, err := tcell.NewTerminfoScreenFromTty(bounded{tty{gone: make(chan struct{}), keys: typed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = show(t.Context(), screen, command.Screen{
+		Draw: func(int) []command.Line { return nil },
+		Key:  func(key string) bool { return key == "q" },
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
