@@ -187,7 +187,7 @@ func (w *walkFlags) most() int {
 // mostText is the usual bound of the text of s, bytes.
 func (w *walkFlags) mostText(s *source) int64 {
 	if w.many.any() {
-		return gatheredText + s.input
+		return gatheredText + s.input/4 // each byte takes several
 	}
 	return usualText + s.input
 }

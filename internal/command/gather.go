@@ -18,6 +18,9 @@ type walked struct {
 	frames []frameEntry
 }
 
+// single reports whether the frames are so many that no other stack takes their place: they may be kept.
+func (x *walked) single() bool { return cap(x.frames) > mostRoom }
+
 // gather walks the threads of s and calls use with each, in their order. The document has them
 // without their frames. use keeps no frames, or not for long: another stack takes their place.
 func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*walked)) (doc *document, err error) {
@@ -88,7 +91,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 		flags.log.flush()
 		x.thread.WaitsFor = found.of(x.thread.TID)
 		doc.Threads = append(doc.Threads, x.thread)
-		if cap(x.frames) > mostRoom {
+		if x.single() {
 			x.frames = nil
 		}
 		select {

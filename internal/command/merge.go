@@ -87,7 +87,10 @@ func (m *merged) add(x *walked, i int) {
 	}
 	g, ok := m.known[string(key)]
 	if !ok {
-		g = &group{first: x.thread, frames: slices.Clone(x.frames)}
+		g = &group{first: x.thread, frames: x.frames}
+		if !x.single() {
+			g.frames = slices.Clone(x.frames)
+		}
 		m.known[string(key)] = g
 		m.groups = append(m.groups, g)
 	}

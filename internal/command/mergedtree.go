@@ -9,14 +9,20 @@ import (
 // stackTree are all stacks as one tree.
 type stackTree struct {
 	places placeKeys
-	tree   *picture.Tree[frameEntry]
+	tree   *picture.Tree[*frameEntry]
 }
 
-func newStackTree() *stackTree { return &stackTree{newPlaceKeys(), picture.NewTree[frameEntry]()} }
+func newStackTree() *stackTree { return &stackTree{newPlaceKeys(), picture.NewTree[*frameEntry]()} }
 
 func (t *stackTree) add(x *walked) {
 	at := func(i int) *frameEntry { return &x.frames[len(x.frames)-1-i] }
-	t.tree.Add(len(x.frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) frameEntry { return *at(i) })
+	t.tree.Add(len(x.frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) *frameEntry {
+		if x.single() {
+			return at(i)
+		}
+		f := *at(i)
+		return &f
+	})
 }
 
 // mostIndent is the number of forks from which on the tree is indented no further.
@@ -42,7 +48,7 @@ func (p *textPrinter) tree(t *stackTree) {
 		for range min(forks[i], mostIndent) {
 			p.text("  ")
 		}
-		p.shared(&n.Frame)
+		p.shared(n.Frame)
 		p.byte('\n')
 		p.makeRoom()
 	})
@@ -67,7 +73,7 @@ func (t *stackTree) entries() []treeEntry {
 	list := make([]treeEntry, 0, len(t.tree.Nodes))
 	t.tree.Walk(func(i int) {
 		n := &t.tree.Nodes[i]
-		f := &n.Frame
+		f := n.Frame
 		list = append(list, treeEntry{n.Depth, n.Value, n.Self, f.Function, f.Offset, f.Module, f.BuildID, f.File, f.Line, f.Type})
 	})
 	return list
