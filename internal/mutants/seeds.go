@@ -236,7 +236,7 @@ func (s *seeds) programs() (list []program) {
 		{"inline", []string{"gcc", "-O2", "-g", "-gdwarf-5", "-o", "OUT", progs + "/inline.c", "-lpthread"}},
 		{"inline-4", []string{"gcc", "-O2", "-g", "-gdwarf-4", "-gz=zlib", "-o", "OUT", progs + "/inline.c", "-lpthread"}},
 		{"rare", []string{"gcc", "-O0", "-g3", "-o", "OUT", progs + "/rarevalues.c"}},
-		{"variable", []string{"gcc", "-O0", "-g", "-fdebug-types-section", "-o", "OUT", progs + "/variablestructs.c"}},
+		{"variable", []string{"gcc", "-O0", "-g", "-fdebug-types-section", "-Wno-incompatible-pointer-types", "-o", "OUT", progs + "/variablestructs.c"}},
 		{"threads", []string{"gcc", "-O1", "-g", "-o", "OUT", progs + "/threads.c", "-lpthread"}},
 		{"containers", []string{"g++", "-std=c++17", "-O0", "-g", "-o", "OUT", progs + "/containers.cc", "-lpthread"}},
 		{"broken", []string{"g++", "-std=c++17", "-O0", "-g", "-o", "OUT", progs + "/brokencontainers.cc", "-lpthread"}},
