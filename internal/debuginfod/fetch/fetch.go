@@ -193,7 +193,7 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 			return err
 		}
 		same := errors.Is(err, errUseless) || errors.As(err, new(*webclient.SlowError)) // another time
-		if attempt < c.Retries && !same { // the connection has broken
+		if attempt < c.Retries && !same {                                               // the connection has broken
 			attempt++
 			continue
 		}
