@@ -4,15 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/elffile"
-	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
 const (
@@ -60,31 +55,6 @@ func (w *walkFlags) allowance(s *source) *allowance {
 	a.text.Store(w.mostText(s))
 	a.least.Store(w.mostText(s))
 	return a
-}
-
-// resident returns what a process has in memory, bytes; 0 if it has ended.
-func resident(pid int) int64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(fields[1], 10, 64)
-	return max(0, pages) * int64(os.Getpagesize())
-}
-
-// onDisk returns what a target's file takes up on disk, bytes; 0 if it cannot be opened.
-func onDisk(path string) int64 {
-	f, err := regular.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return 0
-	}
-	return elffile.There(f, info.Size())
 }
 
 // limit limits a stack to the frames that are left. Other walkers take of these at the same time.

@@ -285,7 +285,7 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 		process:    Process{PID: pid, Live: true, Root: procdir.File(pid, "root")},
 		// A container's debug files are looked for in its own root, then in the host's.
 		root:  procdir.File(pid, "root"),
-		input: resident(pid),
+		input: procdir.Resident(pid),
 		named: t.OpenNamed,
 		about: func(doc *document) {
 			pause := t.Pause

@@ -30,37 +30,29 @@ func newMerged() *merged { return &merged{places: newPlaceKeys(), known: map[str
 
 // placeKeys numbers the printed places of frames.
 type placeKeys struct {
-	known   map[string]int
-	long    map[[sha256.Size]byte]int // by the sum of a long text
+	known   map[string]int // by the text, or by a zero and the sum of a long text
 	printer textPrinter
 }
 
 // longPlace is the length from which on a text is long, bytes.
 const longPlace = 4 << 10
 
-func newPlaceKeys() placeKeys {
-	return placeKeys{known: map[string]int{}, long: map[[sha256.Size]byte]int{}}
-}
+func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
 
 // of returns the number of a frame's place.
 func (k *placeKeys) of(f *frameEntry) int {
 	p := &k.printer
 	p.buf = p.buf[:0]
 	p.shared(f)
-	next := len(k.known) + len(k.long)
-	if len(p.buf) > longPlace {
-		sum := sha256.Sum256(p.buf)
-		n, ok := k.long[sum]
-		if !ok {
-			n = next
-			k.long[sum] = n
-		}
-		return n
+	key := p.buf
+	if len(key) > longPlace {
+		sum := sha256.Sum256(key)
+		key = append([]byte{0}, sum[:]...) // no text has a zero
 	}
-	n, ok := k.known[string(p.buf)]
+	n, ok := k.known[string(key)]
 	if !ok {
-		n = next
-		k.known[string(p.buf)] = n
+		n = len(k.known)
+		k.known[string(key)] = n
 	}
 	return n
 }

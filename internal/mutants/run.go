@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
 // The bounds of SECURITY.md.
@@ -106,9 +108,7 @@ func endLarge(pid int, done chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		var size, resident int64
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-		if fmt.Sscan(string(text), &size, &resident); resident*int64(os.Getpagesize()) > endMemory {
+		if procdir.Resident(pid) > endMemory {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
