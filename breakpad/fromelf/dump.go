@@ -32,7 +32,13 @@ type Options struct {
 	Multiple bool
 	// LikeDumpSyms leaves out what dump_syms leaves out, and errs where it does, to compare the two.
 	LikeDumpSyms bool
+	// MaxSize bounds the bytes of the symbol file, 0 for 64 MiB and 8 times the file's size: debug information may be
+	// compressed, and its line number programs expand once more.
+	MaxSize int64
 }
+
+// ErrLarge says that the symbol file has more bytes than [Options.MaxSize] allows.
+var ErrLarge = errors.New("the symbol file is larger than is allowed")
 
 // Dump is a file whose symbols can be written.
 type Dump struct {
@@ -59,6 +65,9 @@ type Dump struct {
 	rangesLeft, linesLeft, splitLeft atomic.Int64 // what units may read together: many may refer to the same
 	// Bytes of tables of abbreviations, of files of split DWARF, and of their indexes, which units may read together.
 	sharedLeft atomic.Int64
+
+	maxRows int   // of a unit's line table
+	maxSize int64 // bytes of the symbol file
 
 	mu       sync.Mutex
 	warnings []error
@@ -168,6 +177,8 @@ func (d *Dump) open(path string) error {
 	d.names, d.files = newTable(1<<20+16*size, string(plainName)+omitted), newTable(1<<20+4*size, "?")
 	d.rangesLeft.Store(1<<16 + size)
 	d.linesLeft.Store(1<<20 + 64*size)
+	d.maxRows = int(1<<20 + size/4)
+	d.maxSize = cmp.Or(d.opts.MaxSize, 64<<20+8*size)
 	d.splitLeft.Store(maxSplit)
 	d.sharedLeft.Store(16<<20 + sharedRatio*size)
 	return nil

@@ -79,6 +79,9 @@ func (r *reader) readLines() {
 	if !r.readProgram(&c, offsetSize) {
 		r.warn(cut("line table", v.n))
 	}
+	if len(r.rows) >= r.d.maxRows {
+		r.warn(fmt.Errorf("line table at offset %#x: lines beyond %d are left out: the file is too small for so many", v.n, len(r.rows)))
+	}
 }
 
 // program is the header of a line number program.
@@ -232,7 +235,7 @@ func (r *reader) run(c *dwarfdata.Reader, p *program) bool {
 			return
 		}
 		omitted = 0
-		if pending.file < uint64(len(r.files.files)) {
+		if pending.file < uint64(len(r.files.files)) && len(r.rows) < r.d.maxRows {
 			r.rows = append(r.rows, row{pending.addr, size, uint32(pending.file), uint32(pending.line)})
 		}
 	}

@@ -3,6 +3,7 @@ package fromelf
 import (
 	"bufio"
 	"cmp"
+	"fmt"
 	"io"
 	"math/bits"
 	"runtime"
@@ -15,11 +16,14 @@ import (
 
 // counter counts what was written.
 type counter struct {
-	w io.Writer
-	n int64
+	w       io.Writer
+	n, most int64
 }
 
 func (c *counter) Write(p []byte) (int, error) {
+	if c.n+int64(len(p)) > c.most {
+		return 0, fmt.Errorf("%w: %d MiB", ErrLarge, c.most>>20)
+	}
 	n, err := c.w.Write(p)
 	c.n += int64(n)
 	return n, err
@@ -41,7 +45,7 @@ func (d *Dump) WriteHeader(w io.Writer) error {
 
 // WriteTo writes the symbol file. It implements [io.WriterTo], and is called once.
 func (d *Dump) WriteTo(to io.Writer) (int64, error) {
-	count := &counter{w: to}
+	count := &counter{w: to, most: d.maxSize}
 	w := bufio.NewWriterSize(count, 64<<10)
 	err := d.WriteHeader(w)
 	if err == nil {

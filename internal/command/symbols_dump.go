@@ -51,6 +51,9 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 				opts.DebugDirs = []string{"/usr/lib/debug"}
 			}
 			err := dumpSymbols(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], out, store, headerOnly, opts)
+			if errors.Is(err, fromelf.ErrLarge) {
+				err = fmt.Errorf("%w: allow more by --max-size SIZE", err)
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -66,6 +69,7 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 	f.BoolVar(&opts.NoInlines, "no-inlines", false, "leave out inlined calls (dump_syms without -d)")
 	f.BoolVar(&opts.NoCFI, "no-cfi", false, "leave out stack rules (dump_syms -c)")
 	f.BoolVar(&opts.Multiple, "multiple", false, "mark a function that is one of several at its address with m, and leave out the others (dump_syms -m)")
+	f.Var((*byteSize)(&opts.MaxSize), "max-size", "how large the symbol file may be, for example 4G (default: 64M and 8 times the file's size)")
 	f.BoolVar(&opts.LikeDumpSyms, "like-dump-syms", false, "leave out what dump_syms leaves out, and err where it does")
 	return cmd
 }

@@ -36,6 +36,7 @@ func (l LeftOut) String() string {
 // Each function becomes an FDE. If its rows repeat in blocks of 16 or 32 bytes (a PLT), the blocks become
 // an FDE of PC type mask, and the code before them (PLT0) another FDE.
 func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
+	s.rows = 0
 	c := &sframe.Contents{
 		Version: sframe.V3, ABI: s.ABI,
 		Flags: sframe.FDESorted | sframe.FDEFuncStartPCRel,
@@ -71,7 +72,10 @@ func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
 	var list []sframe.Function
 	var rows []Row // since the last empty row
 	for row, err := range s.Rows(f) {
+		s.rows++
 		switch {
+		case s.MaxRows > 0 && s.rows > s.MaxRows:
+			return nil, &LeftOut{PC: f.Start, Reason: "the tables have more rows than a file of its size should have"}
 		case err != nil:
 			return nil, &LeftOut{PC: f.Start, Reason: "the FDE cannot be read", Detail: err.Error()}
 		case row.Empty():

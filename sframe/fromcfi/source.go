@@ -26,7 +26,10 @@ type Source struct {
 	ABI sframe.ABI
 	// Sections hold the information. If two cover the same code, the first counts.
 	Sections []*cfi.Section
+	// MaxRows bounds the rows of all functions together, 0 for no bound: tables may be compressed.
+	MaxRows int
 
+	rows int
 	work int // spent on expressions, see maxWork
 }
 
@@ -58,7 +61,7 @@ func Open(im *elfimage.Image) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, layout := &Source{ABI: abi}, object.Apart(im)
+	s, layout := &Source{ABI: abi, MaxRows: int(1<<20 + im.SizeOnDisk()/2)}, object.Apart(im)
 	opts := cfi.Options{ABI: cfi.ABI{
 		Order: f.ByteOrder, PtrSize: 8, FP: trad.Reg(abi.FP()),
 		PAuth: f.Machine == elf.EM_AARCH64,

@@ -85,6 +85,9 @@ func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 // openSection returns the parts of a section; most have one.
 func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (list []Section, err error) {
 	s := f.Sections[i]
+	if s.Flags&elf.SHF_COMPRESSED != 0 { // a small file would have gigabytes of rows
+		return nil, fmt.Errorf("section %s is compressed, which SFrame never is", s.Name)
+	}
 	data, err := im.SectionData(s)
 	if err != nil {
 		return nil, err

@@ -213,7 +213,7 @@ func TestBounds(t *testing.T) {
 			data := file[f.ELF().Section(".sframe").Offset:]
 			binary.LittleEndian.PutUint32(data, uint32(elf.COMPRESS_ZLIB))
 			binary.LittleEndian.PutUint64(data[8:], 1<<30)
-		}, "uncompressed 0x40000000, in a file"},
+		}, "section .sframe is compressed, which SFrame never is"},
 	} {
 		bad := bytes.Clone(file)
 		tt.change(bad)
