@@ -14,8 +14,8 @@ type SystemCalls struct {
 	// Timers are the numbers of calls in which a scheduler waits until the next of its timers is over, or a file can be read:
 	// nanosleep, clock_nanosleep, epoll_wait, epoll_pwait, epoll_pwait2.
 	Timers []uint64
-	// Instructions are the forms of the instruction behind which a thread is while it is in a system call. There are none
-	// where no walk reads the code there.
+	// Instructions are the forms of the instruction behind which a thread is while it is in a
+	// system call. There are none where no walk reads the code there.
 	Instructions [][]byte
 	// Blocked returns the number and the first four arguments of the system call in which the thread was when something
 	// (a tracer, the signal that its process died of) took it out. before is the code that ends at PC, at the code from PC

@@ -19,7 +19,8 @@ type Location struct {
 	LineCode Range
 	Multiple bool // as in Func
 	Inlined  bool // an inlined call: the next Location is its caller
-	// Deeper says that calls are inlined into this one which are left out, because they are more than 256 deep.
+	// Deeper says that calls are inlined into this one which are left out, because they are more
+	// than 256 deep.
 	Deeper bool
 }
 
@@ -117,8 +118,8 @@ func numbered[T Record](f *File, table func(*tables) *points, number int, number
 // errChanged is the error of a file that does not have what was indexed.
 var errChanged = errors.New("the file has changed since it was indexed")
 
-// recordAt returns the record at offset, which must be the one that is meant. It is parsed once, as long as not too
-// many others are.
+// recordAt returns the record at offset, which must be the one that is meant. It is parsed once, as
+// long as not too many others are.
 func recordAt[T Record](f *File, t *tables, offset int64, is func(*T) bool) (*T, error) {
 	a, ok := t.records.get(uint64(offset))
 	if !ok {

@@ -262,7 +262,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// Equal records take no more memory than one: a compressed file of less than a megabyte may have a hundred million of them.
+// Equal records take no more memory than one: a compressed file of less than a megabyte may have a
+// hundred million of them.
 func TestEqualRecords(t *testing.T) {
 	const n = 3 * blockSize / 100
 	text := "MODULE Linux x86_64 1 many\nFUNC 10 8 0 first\n" + strings.Repeat("FILE 1 a.c\nINLINE_ORIGIN 1 a\nFUNC 10 8 0 later\nPUBLIC 40 0 p\nSTACK CFI INIT 10 8 .ra: x\n"+

@@ -18,14 +18,14 @@ type Function struct {
 	Warnings []error
 }
 
-// maxBelonging bounds the memory of the records that belong to one function, or to one STACK CFI INIT, bytes: a
-// quarter of a million lines. What finds them by address takes some times as much, and a compressed file of less than
-// a megabyte may have millions.
+// maxBelonging bounds the memory of the records that belong to one function, or to one STACK CFI
+// INIT, bytes: a quarter of a million lines. What finds them by address takes some times as much,
+// and a compressed file of less than a megabyte may have millions.
 const maxBelonging = 8 << 20
 
-// Func returns the function that holds addr, with its lines and inlined calls; nil if there is none. Of functions
-// that overlap, the one that begins last counts; of equal ones, the first in the file. Others may get the same
-// function: it is to be read only.
+// Func returns the function that holds addr, with its lines and inlined calls; nil if there is
+// none. Of functions that overlap, the one that begins last counts; of equal ones, the first in the
+// file. Others may get the same function: it is to be read only.
 func (f *File) Func(addr uint64) (*Function, error) {
 	return checked(f, func(t *tables) (*Function, error) {
 		fn, err := f.funcOf(t, addr)
@@ -51,7 +51,8 @@ type inlinedAt struct {
 	code Range
 }
 
-// entry returns the addresses of r with a value. A range that would go on beyond the last address ends there.
+// entry returns the addresses of r with a value. A range that would go on beyond the last address
+// ends there.
 func entry[T any](r Range, value T) interval.Entry[T] {
 	hi := r.Address + r.Size
 	if hi < r.Address {
@@ -63,8 +64,8 @@ func entry[T any](r Range, value T) interval.Entry[T] {
 // maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
 const maxInlined = 256
 
-// funcOf returns the function that holds addr, nil if there is none. It is parsed once, as long as not too many
-// others are.
+// funcOf returns the function that holds addr, nil if there is none. It is parsed once, as long as
+// not too many others are.
 func (f *File) funcOf(t *tables, addr uint64) (*indexedFunc, error) {
 	p, ok := t.funcs.find(addr)
 	if !ok {
@@ -127,7 +128,8 @@ func (f *File) parseFunc(p place) *indexedFunc {
 	return fn
 }
 
-// index finds out which records have which addresses. Of lines, and of calls of one depth, the first counts.
+// index finds out which records have which addresses. Of lines, and of calls of one depth, the
+// first counts.
 func (fn *indexedFunc) index() {
 	lines := make([]interval.Entry[*Line], len(fn.Lines))
 	for i := range fn.Lines {

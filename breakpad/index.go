@@ -82,8 +82,9 @@ func (f *File) Close() error {
 	return f.closer.Close()
 }
 
-// New indexes the symbol file of size bytes that r reads. It reads all of it once, with all processors, and
-// keeps r. The error is r's, or says that this is no symbol file, or that there is a hole in it: 128 KiB of zeros.
+// New indexes the symbol file of size bytes that r reads. It reads all of it once, with all
+// processors, and keeps r. The error is r's, or says that this is no symbol file, or that there is
+// a hole in it: 128 KiB of zeros.
 func New(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{r: r, size: size}
 	if err := f.readHead(); err != nil {
@@ -212,7 +213,8 @@ func (f *File) indexBlock(b *block, start int64, buf []byte) error {
 	return nil
 }
 
-// compact keeps the first of equal records alone: a compressed file of less than a megabyte may have a hundred million of them.
+// compact keeps the first of equal records alone: a compressed file of less than a megabyte may
+// have a hundred million of them.
 func (b *block) compact() {
 	for _, list := range []*places{&b.funcs, &b.cfi, &b.frameData, &b.fpo} {
 		*list = slices.Clone(sortPlaces(*list))

@@ -24,7 +24,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestParsedOnce: what thousands of addresses share is read and parsed once: a function, its rules, a long name.
+// TestParsedOnce: what thousands of addresses share is read and parsed once: a function, its rules,
+// a long name.
 func TestParsedOnce(t *testing.T) {
 	const n = 4000
 	repeat := func(format string) string {
@@ -70,7 +71,8 @@ func TestParsedOnce(t *testing.T) {
 	}
 }
 
-// TestNested: an address behind tens of thousands of ranges that lie in one another costs no look at each.
+// TestNested: an address behind tens of thousands of ranges that lie in one another costs no look
+// at each.
 func TestNested(t *testing.T) {
 	const n = 80000
 	var b strings.Builder
@@ -88,7 +90,8 @@ func TestNested(t *testing.T) {
 	})
 }
 
-// TestRandomInlines: at each address, of each depth the first call counts, and of that the first of its ranges.
+// TestRandomInlines: at each address, of each depth the first call counts, and of that the first of
+// its ranges.
 func TestRandomInlines(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 2))
 	for range 200 {
@@ -162,7 +165,8 @@ func TestRandomRules(t *testing.T) {
 	}
 }
 
-// TestDeep: of inlined calls that are deeper than any compiler's, the outer ones are shown, each with its line.
+// TestDeep: of inlined calls that are deeper than any compiler's, the outer ones are shown, each
+// with its line.
 func TestDeep(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("MODULE Linux x86_64 1 many\nFILE 0 a.c\nINLINE_ORIGIN 0 o\nFUNC 10 20 0 f\n10 20 9999 0\n")
@@ -186,8 +190,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestManyRegisters: rules of more registers than any processor has are malformed, and so is a longer expression than
-// any compiler's.
+// TestManyRegisters: rules of more registers than any processor has are malformed, and so is a
+// longer expression than any compiler's.
 func TestManyRegisters(t *testing.T) {
 	cfi := CFI{StackCFIInit: StackCFIInit{Address: 0, Size: 4096, Rules: ".cfa: $rsp 8 + .ra: .cfa 8 - ^"}}
 	for i := range 1000 {
@@ -204,8 +208,8 @@ func TestManyRegisters(t *testing.T) {
 	}
 }
 
-// TestBelonging: a function with millions of lines, or of parts of inlined calls, and rules with millions of changes,
-// take bounded memory, and say that they are cut.
+// TestBelonging: a function with millions of lines, or of parts of inlined calls, and rules with
+// millions of changes, take bounded memory, and say that they are cut.
 func TestBelonging(t *testing.T) {
 	const function, init = "FUNC 1000 300000 0 f\n", "STACK CFI INIT 1000 30000 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
 	for name, text := range map[string]string{

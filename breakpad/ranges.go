@@ -14,13 +14,13 @@ type place struct {
 	// outer is 1 + the index of the next place to look at if this one does not hold an address behind it: of
 	// the last place before that goes on beyond this one's end; 0 if there is none.
 	outer uint32
-	// far is 1 + the index of a place that is further out on the same way; 0 if there is none. Of places that lie n
-	// deep in each other, it takes (log n)² steps to find one.
+	// far is 1 + the index of a place that is further out on the same way; 0 if there is none. Of
+	// places that lie n deep in each other, it takes (log n)² steps to find one.
 	far uint32
 }
 
-// ranges are places, sorted by [sortPlaces]: by address, then the larger before the smaller. No two are equal: the
-// first in the file stays. They are in a list, or as an index file has them.
+// ranges are places, sorted by [sortPlaces]: by address, then the larger before the smaller. No two
+// are equal: the first in the file stays. They are in a list, or as an index file has them.
 type ranges struct {
 	list []place
 	kept keptTable
@@ -81,7 +81,8 @@ func joinRanges(blocks []block, of func(*block) *places) ranges {
 	return ranges{list: all}
 }
 
-// sortPlaces sorts places as [ranges] says. Of those of one range, the first in the file stays, which hides the others.
+// sortPlaces sorts places as [ranges] says. Of those of one range, the first in the file stays,
+// which hides the others.
 func sortPlaces(list places) places {
 	slices.SortFunc(list, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(b.Size, a.Size), cmp.Compare(a.offset, b.offset))
@@ -89,8 +90,8 @@ func sortPlaces(list places) places {
 	return slices.CompactFunc(list, func(a, b place) bool { return a.Range == b.Range })
 }
 
-// farther returns the depth of the place that one at depth n > 0 leads to, beside that at n-1: n without its lowest
-// bits up to the first that is set. So a few such steps come to any depth.
+// farther returns the depth of the place that one at depth n > 0 leads to, beside that at n-1: n
+// without its lowest bits up to the first that is set. So a few such steps come to any depth.
 func farther(n int) int { return n & (n - 1) }
 
 // last returns the last address of p. A range that would go on beyond the last address ends there.

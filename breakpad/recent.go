@@ -14,9 +14,9 @@ const (
 // recordSize is the memory that a record takes beside its text, bytes.
 const recordSize = 128
 
-// recent keeps what was lately found at addresses, or at offsets of the file, for the stacks of many processes have
-// the same ones. When it is full, it forgets all; it always keeps the last, whose size nothing but the file's bounds.
-// Many goroutines may use it at once.
+// recent keeps what was lately found at addresses, or at offsets of the file, for the stacks of
+// many processes have the same ones. When it is full, it forgets all; it always keeps the last,
+// whose size nothing but the file's bounds. Many goroutines may use it at once.
 type recent[T any] struct {
 	mu    sync.RWMutex
 	found map[uint64]T

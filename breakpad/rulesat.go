@@ -20,8 +20,8 @@ type Rules struct {
 	List []Rule // by the order in which the registers appear
 }
 
-// CFI returns the STACK CFI records of the code around addr, nil if there are none. The changes up to addr count.
-// Others may get the same records: they are to be read only.
+// CFI returns the STACK CFI records of the code around addr, nil if there are none. The changes up
+// to addr count. Others may get the same records: they are to be read only.
 func (f *File) CFI(addr uint64) (*CFI, error) {
 	return checked(f, func(t *tables) (*CFI, error) {
 		c, err := f.cfiOf(t, addr)
@@ -58,8 +58,8 @@ func (f *File) RulesAt(addr uint64) (*Rules, error) {
 	return rules, err
 }
 
-// RulesAt returns the rules that hold at addr, by the order in which the registers appear: those of the STACK CFI INIT,
-// and of each change up to addr. ("STACK CFI records")
+// RulesAt returns the rules that hold at addr, by the order in which the registers appear: those of
+// the STACK CFI INIT, and of each change up to addr. ("STACK CFI records")
 func (c *CFI) RulesAt(addr uint64) ([]Rule, error) {
 	rules, err := indexCFI(*c).rulesAt(addr)
 	if err != nil {
@@ -93,8 +93,8 @@ type ruleFrom struct {
 // maxRegisters bounds the registers that have rules in one function. No processor has more.
 const maxRegisters = 256
 
-// cfiOf returns the records around addr, nil if there are none. They are parsed once, as long as not too many others
-// are.
+// cfiOf returns the records around addr, nil if there are none. They are parsed once, as long as
+// not too many others are.
 func (f *File) cfiOf(t *tables, addr uint64) (*indexedCFI, error) {
 	p, ok := t.cfi.find(addr)
 	if !ok {

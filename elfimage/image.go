@@ -157,8 +157,8 @@ func (im *Image) SectionsError() error { return im.broken }
 // SizeOnDisk returns the bytes that the file takes up, without its holes.
 func (im *Image) SizeOnDisk() int64 { return im.there }
 
-// Readable reports by an error that nearly all of a file is holes. A checksum covers these, too, and nobody waits for
-// it.
+// Readable reports by an error that nearly all of a file is holes. A checksum covers these, too,
+// and nobody waits for it.
 func (im *Image) Readable() error {
 	const plain = 64 << 20
 	if im.size > plain+8*im.there {

@@ -17,7 +17,8 @@ func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", nam
 // OpenFileIn is OpenFile.
 func OpenFileIn(root, name string) (*Image, *os.File, error) { return OpenFileBy(nil, root, name) }
 
-// Opener opens a file at a path below root, as [OpenFileIn] does, perhaps with fewer rights than this program has.
+// Opener opens a file at a path below root, as [OpenFileIn] does, perhaps with fewer rights than
+// this program has.
 type Opener func(root, name string) (*os.File, error)
 
 // OpenFileBy is [OpenFileIn] for a file that by opens; nil opens it with this program's rights.

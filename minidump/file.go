@@ -39,8 +39,9 @@ type File struct {
 
 	Warnings []string // streams that are broken, one sentence each
 
-	// Owner is the number of the user to whom the file belongs that Open has opened, if files that the dump names are opened with this
-	// user's rights: if this program is root's, and the file is another user's. Else it is 0.
+	// Owner is the number of the user to whom the file belongs that Open has opened, if files that
+	// the dump names are opened with this user's rights: if this program is root's, and the file is
+	// another user's. Else it is 0.
 	Owner int
 
 	contexts  map[uint32]Location // of Exceptions, by thread
@@ -150,7 +151,8 @@ func (f *File) ownedBy(owner *regular.User) {
 	}
 }
 
-// OpenNamed opens a file that the dump names, below root or, if that is "", on this machine: there with the rights of [File.Owner].
+// OpenNamed opens a file that the dump names, below root or, if that is "", on this machine: there
+// with the rights of [File.Owner].
 func (f *File) OpenNamed(root, path string) (*os.File, error) { return f.word.Open(root, path) }
 
 // readOpen reads a dump out of a file. A small one is read as a whole; a large one stays open.

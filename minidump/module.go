@@ -100,7 +100,8 @@ type codeViewAt struct {
 	err error
 }
 
-// codeView returns the record at l. Many modules may refer to one record: it is read once, and they share it.
+// codeView returns the record at l. Many modules may refer to one record: it is read once, and they
+// share it.
 func (f *File) codeView(l Location) (CodeView, error) {
 	if l.Size == 0 {
 		return CodeView{}, nil

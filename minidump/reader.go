@@ -23,8 +23,8 @@ type reader struct {
 	order binary.ByteOrder
 	left  int // bytes that may still be read: parts may overlap, and the file may be sparse
 
-	// hole says that the last part that was read ends early, for a hole begins there: a list may claim to be one. A hole of an
-	// earlier part stays in holes.
+	// hole says that the last part that was read ends early, for a hole begins there: a list may
+	// claim to be one. A hole of an earlier part stays in holes.
 	hole, holes error
 
 	texts    map[textAt]readText
@@ -97,8 +97,8 @@ type readText struct {
 	err  error
 }
 
-// once returns the text that read reads at a place. Many records may refer to one text: it is read once, and they
-// share it.
+// once returns the text that read reads at a place. Many records may refer to one text: it is read
+// once, and they share it.
 func (r *reader) once(at textAt, read func() (string, error)) (string, error) {
 	t, ok := r.texts[at]
 	if !ok {
@@ -196,7 +196,8 @@ func (r *reader) list(l Location, size int) ([]byte, error) {
 	return nil, fmt.Errorf("%d entries of %d bytes do not fit into %d", n, size, len(rest))
 }
 
-// entries returns how many of a list's n entries of size bytes are in b. ok is false if not all are, and no hole is the reason.
+// entries returns how many of a list's n entries of size bytes are in b. ok is false if not all
+// are, and no hole is the reason.
 func (r *reader) entries(n, size uint64, b []byte) (there uint64, ok bool) {
 	room := uint64(len(b)) / size
 	return min(n, room), n <= room || r.hole != nil

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dumptest"
 )
 
-// TestSharedTexts: a text to which thousands of records refer is read once, and all that they refer to together has a
-// bound.
+// TestSharedTexts: a text to which thousands of records refer is read once, and all that they refer
+// to together has a bound.
 func TestSharedTexts(t *testing.T) {
 	const n = 4000
 	long := strings.Repeat("\u4e2d", 20000)

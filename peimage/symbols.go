@@ -18,8 +18,8 @@ type Symbol struct {
 // Symbols are the functions of an image, ascending by RVA, one for each.
 type Symbols struct{ list []Symbol }
 
-// Bounds of what is read of an export table: functions, whose ordinals have 16 bits; bytes of a name, and of all
-// names. Those of names hold for COFF symbols, too.
+// Bounds of what is read of an export table: functions, whose ordinals have 16 bits; bytes of a
+// name, and of all names. Those of names hold for COFF symbols, too.
 const (
 	maxExports = 1 << 16
 	maxName    = 4096

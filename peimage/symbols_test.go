@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// TestSharedNames: thousands of COFF symbols that share a long name, or parts of it, take little more memory than the
-// file.
+// TestSharedNames: thousands of COFF symbols that share a long name, or parts of it, take little
+// more memory than the file.
 func TestSharedNames(t *testing.T) {
 	const n = 40000
 	for name, step := range map[string]uint32{"one": 0, "each a part": 1} {

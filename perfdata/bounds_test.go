@@ -30,8 +30,8 @@ func opened(t *testing.T, file []byte) *perfdata.Reader {
 // timesAlone has the samples of a file have nothing but their times.
 func timesAlone(m *made) { m.order.PutUint64(m.attrs[0][24:], perfevent.SampleTime) }
 
-// Records that are small take much more memory than their bytes while they wait, and many of them pack well. There are
-// no rounds in which they would be given out.
+// Records that are small take much more memory than their bytes while they wait, and many of them
+// pack well. There are no rounds in which they would be given out.
 func TestSmallRecords(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	timesAlone(m)

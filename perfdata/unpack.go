@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A small file, of less than smallFile bytes, expands to smallRatio times as much at most, and smallExpanded bytes
-// more, and to smallRecords records. Where the decoder keeps more than smallWindow bytes of them, as perf record -z20
-// to -z22 have it do, it is smallExpanded bytes.
+// A small file, of less than smallFile bytes, expands to smallRatio times as much at most, and
+// smallExpanded bytes more, and to smallRecords records. Where the decoder keeps more than
+// smallWindow bytes of them, as perf record -z20 to -z22 have it do, it is smallExpanded bytes.
 const (
 	smallFile     = 1 << 20
 	smallRatio    = 448
@@ -68,8 +68,8 @@ func newUnpacker(payload []byte, size uint64) *unpacker {
 	return u
 }
 
-// lowerWindow has the frame of zstd at the beginning of b claim a window of smallExpanded bytes, if it claims more. The
-// decoder takes memory for all that is claimed. (RFC 8878, 3.1.1.1)
+// lowerWindow has the frame of zstd at the beginning of b claim a window of smallExpanded bytes, if
+// it claims more. The decoder takes memory for all that is claimed. (RFC 8878, 3.1.1.1)
 func lowerWindow(b []byte) {
 	const descriptor, window, singleSegment = 4, 5, 1 << 5
 	if b[descriptor]&singleSegment == 0 {

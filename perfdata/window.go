@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// The records that wait for their turn take at most maxWaiting bytes of memory, those of a small file leastWaiting
-// bytes and some for each byte of the file.
+// The records that wait for their turn take at most maxWaiting bytes of memory, those of a small
+// file leastWaiting bytes and some for each byte of the file.
 const (
 	maxWaiting   = 160 << 20
 	leastWaiting = 48 << 20

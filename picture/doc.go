@@ -6,5 +6,6 @@
 // the stacks into one tree, outermost frames first.
 //
 // The package knows nothing of processes: a frame is a name, and an address in a mapped file where
-// that is known. The names may come from anywhere; each format has them escaped as it needs, and no text steers a terminal.
+// that is known. The names may come from anywhere; each format has them escaped as it needs, and no
+// text steers a terminal.
 package picture

@@ -40,8 +40,8 @@ func (e *engine) byTurn() []*space {
 	return list
 }
 
-// roomForModules drops the modules of the processes that were not sampled for longest, other than s, where there are
-// too many. They are made again when they are needed.
+// roomForModules drops the modules of the processes that were not sampled for longest, other than
+// s, where there are too many. They are made again when they are needed.
 func (e *engine) roomForModules(s *space) {
 	if e.inModules <= maxListed {
 		return
@@ -62,8 +62,8 @@ func (s *space) dropModules() {
 	clear(s.places[:])
 }
 
-// roomForMappings drops what processes of this machine have mapped, which they can be asked for again, where it is too
-// much. Those go first that were not sampled for longest.
+// roomForMappings drops what processes of this machine have mapped, which they can be asked for
+// again, where it is too much. Those go first that were not sampled for longest.
 func (e *engine) roomForMappings() {
 	if e.file != nil || e.mappings <= maxRecorded {
 		return
@@ -124,8 +124,8 @@ type bareKey struct {
 	target.Mapping
 }
 
-// bare returns a module that stands for the mapping of m which has an address. m has no image, for err. A place keeps
-// its module, and m may have thousands of mappings, and be made anew with each.
+// bare returns a module that stands for the mapping of m which has an address. m has no image, for
+// err. A place keeps its module, and m may have thousands of mappings, and be made anew with each.
 func (e *engine) bare(m *target.Module, addr uint64, err error) *target.Module {
 	i := slices.IndexFunc(m.Mappings, func(x target.Mapping) bool { return x.Lo <= addr && addr < x.Hi })
 	if i < 0 {

@@ -173,8 +173,8 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// The frames of samples that wait for what their process writes are bounded together: they are looked at again and
-// again.
+// The frames of samples that wait for what their process writes are bounded together: they are
+// looked at again and again.
 func TestManyUnsure(t *testing.T) {
 	e := bareEngine()
 	s := e.newSpace(1, e.opts.Arch, nil)

@@ -45,8 +45,8 @@ func newMachine() *machine {
 	return &machine{procs: map[int]*proc{}, images: mappedfile.Images{Most: maxFiles}}
 }
 
-// maxFiles bounds the files that are open for a recording, of code and of others each. Processes may make new ones all
-// the time.
+// maxFiles bounds the files that are open for a recording, of code and of others each. Processes
+// may make new ones all the time.
 const maxFiles = 4096
 
 // proc opens a process's folder in /proc. The caller holds mu.
@@ -255,8 +255,9 @@ func (m *machine) leftOut() bool {
 	return many
 }
 
-// mappedMemory is the memory of a process as long as it has a file mapped. It is asked for that when its memory is
-// needed, which is seldom: the list of what thousands of files are mapped at is long.
+// mappedMemory is the memory of a process as long as it has a file mapped. It is asked for that
+// when its memory is needed, which is seldom: the list of what thousands of files are mapped at is
+// long.
 type mappedMemory struct {
 	target.Memory
 	has func() bool

@@ -99,8 +99,8 @@ func (g *goes) of(modules *target.Modules, pcs []uint64) *goroutine.Watcher {
 	return nil
 }
 
-// These bound how often a runtime that is not understood is looked for, tryAgain apart, and what is known of modules
-// without any.
+// These bound how often a runtime that is not understood is looked for, tryAgain apart, and what is
+// known of modules without any.
 const (
 	maxTries = 20
 	tryAgain = 500 * time.Millisecond

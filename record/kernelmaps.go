@@ -122,8 +122,8 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	return names
 }
 
-// madeAt returns the names of those addresses that are in functions which the kernel has compiled, of several the
-// first. Each address is named once, however many functions have it.
+// madeAt returns the names of those addresses that are in functions which the kernel has compiled,
+// of several the first. Each address is named once, however many functions have it.
 func (k *kernelMaps) madeAt(addrs []uint64) map[uint64]string {
 	free := interval.NewClaims(addrs)
 	names := map[uint64]string{}

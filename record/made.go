@@ -32,8 +32,8 @@ func (s *space) forgetRows() {
 	}
 }
 
-// lookPause is how often there is a look at what a process has made, at most, in the samples' time. What is found has
-// samples named anew: for each frame of these, the next look is namePause later.
+// lookPause is how often there is a look at what a process has made, at most, in the samples' time.
+// What is found has samples named anew: for each frame of these, the next look is namePause later.
 const (
 	lookPause = uint64(100 * time.Millisecond)
 	namePause = uint64(2 * time.Microsecond)
@@ -144,8 +144,8 @@ type unsure struct {
 	frames      int
 }
 
-// maxUnsure bounds how many samples are kept until it is sure what code they are in, and maxUnsureFrames their frames;
-// the oldest are named as they are.
+// maxUnsure bounds how many samples are kept until it is sure what code they are in, and
+// maxUnsureFrames their frames; the oldest are named as they are.
 const (
 	maxUnsure       = 1 << 17
 	maxUnsureFrames = 1 << 22
@@ -168,8 +168,8 @@ func (e *engine) keep(s *space, key uint32, value uint64) {
 	e.unsureFrames += len(e.stack)
 }
 
-// rename moves the samples of a process to the code that they are in by what the jitdumps tell now. It returns how many
-// frames these have.
+// rename moves the samples of a process to the code that they are in by what the jitdumps tell now.
+// It returns how many frames these have.
 func (s *space) rename() (frames int) {
 	sure := uint64(math.MaxUint64)
 	for _, d := range s.made.dumps {

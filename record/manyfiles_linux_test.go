@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// A process may have thousands of files mapped: to open each takes no look at all of them. Of more than there may be,
-// those are still known that are open.
+// A process may have thousands of files mapped: to open each takes no look at all of them. Of more
+// than there may be, those are still known that are open.
 func TestManyFiles(t *testing.T) {
 	const n = 1500
 	dir := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// mapped is what a process has mapped. Processes that are copies of each other share it until one of them changes: many
-// may be copies of one that has much.
+// mapped is what a process has mapped. Processes that are copies of each other share it until one
+// of them changes: many may be copies of one that has much.
 type mapped struct {
 	maps  []procmaps.Mapping // ascending
 	users int
@@ -54,7 +54,8 @@ func (e *engine) with(m *mapped, at procmaps.Mapping) *mapped {
 	return m
 }
 
-// mayMap reports whether there is room for n more mappings. A small file could have many processes that all have many.
+// mayMap reports whether there is room for n more mappings. A small file could have many processes
+// that all have many.
 func (e *engine) mayMap(n int) bool {
 	if e.file == nil || e.mappings+n <= maxRecorded {
 		return true
@@ -63,7 +64,8 @@ func (e *engine) mayMap(n int) bool {
 	return false
 }
 
-// mayName reports whether there is room for the path of a mapping, which it shares with those that have the same.
+// mayName reports whether there is room for the path of a mapping, which it shares with those that
+// have the same.
 func (e *engine) mayName(at *procmaps.Mapping) bool {
 	const entry = 64 // bytes that a path takes beside its own
 	path, ok := e.paths[at.Path]

@@ -41,8 +41,9 @@ func (e *engine) sampleAt(pid int32, addr uint64) {
 	e.take(&perfevent.Sample{IP: addr, Misc: perfevent.MiscUser, ID: perfevent.ID{PID: pid, TID: pid}})
 }
 
-// Processes that are copies of each other share what they have mapped until they map more. What all have mapped is
-// counted, and given back when they end; what takes more than there is room for is left out.
+// Processes that are copies of each other share what they have mapped until they map more. What all
+// have mapped is counted, and given back when they end; what takes more than there is room for is
+// left out.
 func TestForks(t *testing.T) {
 	e := fileEngine(t)
 	warned := ""

@@ -58,8 +58,9 @@ func between(frequency, period uint64) uint64 {
 // Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
 func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m].pid }
 
-// OpenNamed opens a file that a module or its debug information names, below root or, if that is "", on this machine: with the rights of
-// the user whose process had the module mapped; of a file that was recorded, with this program's. It is for [symbol.Options].
+// OpenNamed opens a file that a module or its debug information names, below root or, if that is
+// "", on this machine: with the rights of the user whose process had the module mapped; of a file
+// that was recorded, with this program's. It is for [symbol.Options].
 func (p *Profile) OpenNamed(m *target.Module, root, path string) (*os.File, error) {
 	return p.owners[m].word.Open(root, path)
 }
@@ -264,8 +265,8 @@ func (n *Namer) nameKernel() {
 	maps.Copy(n.kernel, names(addrs))
 }
 
-// nameMade finds the names that compilers at run time have given the code which has none yet, those of a process all at
-// once.
+// nameMade finds the names that compilers at run time have given the code which has none yet, those
+// of a process all at once.
 func (n *Namer) nameMade() {
 	addrs := map[int32][]uint64{}
 	for i := range n.profile.places {

@@ -21,7 +21,8 @@ type Places struct {
 	Caches    []string // folders laid out as perf's build-id cache: ~/.debug
 	DebugDirs []string // folders that have files by build ID, below .build-id
 	Sysroot   string   // the folder that was the root of the machine; "" if there is none
-	// Open opens a file of this machine at a path that the recording names; nil opens it with this program's rights.
+	// Open opens a file of this machine at a path that the recording names; nil opens it with this
+	// program's rights.
 	Open elfimage.Opener
 }
 

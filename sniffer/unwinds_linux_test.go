@@ -96,7 +96,8 @@ type throws struct {
 	lo, hi   uint64 // of the function that is stepped through
 	unwinder func(pc uint64) bool
 	own      func(pc uint64) bool // whether pc is in one of the program's own functions
-	// between reports whether SP is that of no frame at an instruction: no row tells it. nil if there is no such one.
+	// between reports whether SP is that of no frame at an instruction: no row tells it. nil if
+	// there is no such one.
 	between func(pc uint64) bool
 	calls   []seenFrame // under way
 	enough  int         // handlers to come to; 0 if there is no limit

@@ -76,8 +76,8 @@ type abbrevKey struct {
 	version, addrSize, offsetSize uint8
 }
 
-// abbrevs returns the abbreviations of a unit. Units may share a table: it is read once, also if it cannot be used.
-// The caller holds d.mu.
+// abbrevs returns the abbreviations of a unit. Units may share a table: it is read once, also if it
+// cannot be used. The caller holds d.mu.
 func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 	key := abbrevKey{u.abbrev, u.version, u.addrSize, u.offsetSize}
 	t := d.tables[key]

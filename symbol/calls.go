@@ -6,15 +6,17 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// Up to how many ranges of a function, and calls that are inlined directly into one, are looked at one by one.
-// Compilers make more of few functions; hostile files have any number, and a stack with each frame in that function.
+// Up to how many ranges of a function, and calls that are inlined directly into one, are looked at
+// one by one. Compilers make more of few functions; hostile files have any number, and a stack with
+// each frame in that function.
 const fewRanges, fewCalls = 16, 64
 
-// maxCalls bounds the calls that are looked at for one question. Compilers inline thousands into one function.
+// maxCalls bounds the calls that are looked at for one question. Compilers inline thousands into
+// one function.
 const maxCalls = 1 << 16
 
-// inlinedAt returns the index of the call inlined directly into the function at index i that has code at addr; -1 if
-// there is none. Of several, the first counts.
+// inlinedAt returns the index of the call inlined directly into the function at index i that has
+// code at addr; -1 if there is none. Of several, the first counts.
 func (u *unit) inlinedAt(i int, addr uint64) int {
 	if calls, ok := u.inside[i]; ok {
 		if at, ok := calls.Find(addr); ok {
@@ -52,7 +54,8 @@ func (u *unit) indexCalls() {
 	}
 }
 
-// inlinedInto calls each with the indexes of the calls that are inlined directly into the function at index i.
+// inlinedInto calls each with the indexes of the calls that are inlined directly into the function
+// at index i.
 func (u *unit) inlinedInto(i int, each func(j int)) {
 	for j, end := i+1, int(u.functions[i].end); j < end; j = int(u.functions[j].end) {
 		if u.functions[j].inline {
@@ -61,7 +64,8 @@ func (u *unit) inlinedInto(i int, each func(j int)) {
 	}
 }
 
-// sortRanges has the ranges of a function that has many ascend, and not overlap: then holds finds one at once.
+// sortRanges has the ranges of a function that has many ascend, and not overlap: then holds finds
+// one at once.
 func (f *function) sortRanges() {
 	if len(f.ranges) <= fewRanges {
 		return

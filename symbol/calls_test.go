@@ -19,8 +19,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// callAbbrevs are abbreviations: 1 a unit with lines, 2 a function with calls in it, 3 and 4 an inlined call without
-// and with others, 5 an abstract function, 6 a function with a list of ranges, 7 a function.
+// callAbbrevs are abbreviations: 1 a unit with lines, 2 a function with calls in it, 3 and 4 an
+// inlined call without and with others, 5 an abstract function, 6 a function with a list of ranges,
+// 7 a function.
 var callAbbrevs = []byte{
 	1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0,
 	2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x06, 0, 0,
@@ -64,8 +65,8 @@ func deflated(name string, data []byte) elftest.Section {
 	return elftest.Section{Name: name, Flags: elf.SHF_COMPRESSED, Data: b.Bytes()}
 }
 
-// TestShared: what the functions, calls or units of a file share, or have many of, is not gone through anew for each
-// address.
+// TestShared: what the functions, calls or units of a file share, or have many of, is not gone
+// through anew for each address.
 func TestShared(t *testing.T) {
 	const n = 40000
 	var side, ranges, units, lined dwarfBytes
@@ -120,7 +121,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestDeepCalls: of calls that are inlined deeper than any compiler's, the outer ones are shown, each with its line.
+// TestDeepCalls: of calls that are inlined deeper than any compiler's, the outer ones are shown,
+// each with its line.
 func TestDeepCalls(t *testing.T) {
 	var calls dwarfBytes
 	for i := range 1000 {
@@ -143,7 +145,8 @@ func TestDeepCalls(t *testing.T) {
 	}
 }
 
-// TestManyScopes: what is read to find the scopes of addresses has a bound, and so have the entries of one function.
+// TestManyScopes: what is read to find the scopes of addresses has a bound, and so have the entries
+// of one function.
 func TestManyScopes(t *testing.T) {
 	const n = 1000
 	var calls dwarfBytes
@@ -174,7 +177,8 @@ func TestManyScopes(t *testing.T) {
 	}
 }
 
-// TestInlinedAt: where functions have many calls or ranges, the same ones are found as by going through all.
+// TestInlinedAt: where functions have many calls or ranges, the same ones are found as by going
+// through all.
 func TestInlinedAt(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 4))
 	for range 50 {

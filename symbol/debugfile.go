@@ -188,8 +188,8 @@ func (mod *elfModule) openDebugFile(at regular.At, crc *uint32) *elfimage.Image 
 	return nil
 }
 
-// openerOf returns what opens a file: with this program's rights if the user has named its folder, for what the module has named as
-// Options.Open does.
+// openerOf returns what opens a file: with this program's rights if the user has named its folder,
+// for what the module has named as Options.Open does.
 func (mod *elfModule) openerOf(at regular.At) elfimage.Opener {
 	if mod.s.opts.Open == nil {
 		return nil

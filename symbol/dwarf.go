@@ -73,8 +73,8 @@ type debugInfo struct {
 	// large thing. These bounds keep its cost at that of an honest file of the same size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 
-	// scopesLeft bounds the ranges that are looked at, and the bytes of their lists, to find which scopes have code
-	// at addresses.
+	// scopesLeft bounds the ranges that are looked at, and the bytes of their lists, to find which
+	// scopes have code at addresses.
 	scopesLeft atomic.Int64
 
 	deep, manyScopes sync.Once // warnings say that inlined calls, or variables, are left out

@@ -136,8 +136,8 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 	return list, err
 }
 
-// maxScopeEntries bounds the entries of one function that are kept at once. Compilers make some ten thousand of the
-// largest.
+// maxScopeEntries bounds the entries of one function that are kept at once. Compilers make some ten
+// thousand of the largest.
 const maxScopeEntries = 1 << 17
 
 // bounds returns the attributes that say where the code of e is.
@@ -148,8 +148,8 @@ func (e *Entry) bounds() (b entry) {
 	return b
 }
 
-// holds reports whether the code of an entry of u holds a link-time address. The error is errTooMuch, or says what is
-// broken.
+// holds reports whether the code of an entry of u holds a link-time address. The error is
+// errTooMuch, or says what is broken.
 func (d *debugInfo) holds(u *unit, e *entry, addr uint64) (bool, error) {
 	e.asked = true
 	ranges, err := d.appendRanges(nil, u, u.head, e)

@@ -23,8 +23,8 @@ type contents struct {
 	lines     *lineTable             // nil if there is none
 	ranges    [][2]uint64            // backs the ranges of functions
 
-	// inside has, of functions into which many calls are inlined directly, which of these has an address: its index
-	// in functions.
+	// inside has, of functions into which many calls are inlined directly, which of these has an
+	// address: its index in functions.
 	inside map[int]interval.Map[int32]
 }
 

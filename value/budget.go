@@ -2,9 +2,10 @@ package value
 
 import counter "sync/atomic"
 
-// Budget bounds the work for all values of a target, which its own debug information asks for: many variables, each
-// an array of arrays, or at a place that an expression without an end computes. The unit is some 50 ns of work, or a
-// byte of text. It is safe for concurrent use. A nil Budget has no bound.
+// Budget bounds the work for all values of a target, which its own debug information asks for: many
+// variables, each an array of arrays, or at a place that an expression without an end computes. The
+// unit is some 50 ns of work, or a byte of text. It is safe for concurrent use. A nil Budget has no
+// bound.
 type Budget struct{ left counter.Int64 }
 
 // NewBudget returns a budget of n units.

@@ -16,7 +16,8 @@ type Reader struct {
 	Arch    *arch.Arch
 	// Memory is that of the process. Values of a frame are read by the memory of its stack instead.
 	Memory target.Memory
-	// Budget bounds the work for expressions, and for what is read; nil for no bound. A Printer has it, too.
+	// Budget bounds the work for expressions, and for what is read; nil for no bound. A Printer has
+	// it, too.
 	Budget *Budget
 
 	types     map[symbol.Ref]*Type

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// TestKeptScopes: of addresses in one function of thousands of entries, each of which has all of these, few are kept.
+// TestKeptScopes: of addresses in one function of thousands of entries, each of which has all of
+// these, few are kept.
 func TestKeptScopes(t *testing.T) {
 	const (
 		code    = uint64(0x400000)

@@ -137,7 +137,8 @@ func (t *Type) Elem() *Type {
 	return t.elem
 }
 
-// readElem reads what t is made of, and what that is made of, as far as values of one are values of the next.
+// readElem reads what t is made of, and what that is made of, as far as values of one are values of
+// the next.
 func (t *Type) readElem() {
 	chain := make([]*Type, 0, 8)
 	for x := t; !x.elemRead && x.entry != nil || slices.Contains(chain, x); x = x.elem {
@@ -161,8 +162,8 @@ func (t *Type) readElem() {
 // maxWithin bounds the types that are read at once.
 const maxWithin = 256
 
-// consists reports whether values of the type are values of its Elem, one or several. A type that consists of itself is none: where such
-// types are read, the chain of them is cut.
+// consists reports whether values of the type are values of its Elem, one or several. A type that
+// consists of itself is none: where such types are read, the chain of them is cut.
 func (t *Type) consists() bool {
 	switch t.Kind {
 	case Array, Typedef, Const, Volatile, Restrict, Atomic, Subrange, Enum:

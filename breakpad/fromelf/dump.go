@@ -32,8 +32,8 @@ type Options struct {
 	Multiple bool
 	// LikeDumpSyms leaves out what dump_syms leaves out, and errs where it does, to compare the two.
 	LikeDumpSyms bool
-	// MaxSize bounds the bytes of the symbol file, 0 for 64 MiB and 8 times the file's size: debug information may be
-	// compressed, and its line number programs expand once more.
+	// MaxSize bounds the bytes of the symbol file, 0 for 64 MiB and 8 times the file's size: debug
+	// information may be compressed, and its line number programs expand once more.
 	MaxSize int64
 }
 
@@ -63,7 +63,8 @@ type Dump struct {
 	splits       splits
 
 	rangesLeft, linesLeft, splitLeft atomic.Int64 // what units may read together: many may refer to the same
-	// Bytes of tables of abbreviations, of files of split DWARF, and of their indexes, which units may read together.
+	// Bytes of tables of abbreviations, of files of split DWARF, and of their indexes, which units
+	// may read together.
 	sharedLeft atomic.Int64
 
 	maxRows int   // of a unit's line table

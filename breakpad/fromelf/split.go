@@ -130,7 +130,8 @@ func (p *splits) opening(im *elfimage.Image, file sizeAndTime) {
 // maxSplit bounds the bytes of all .dwo files.
 const maxSplit = 4 << 30
 
-// sharedRatio is how often units may together read what they share, such as a .dwo file that all of them name.
+// sharedRatio is how often units may together read what they share, such as a .dwo file that all of
+// them name.
 const sharedRatio = 64
 
 var (

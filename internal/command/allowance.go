@@ -16,11 +16,13 @@ const (
 	usualFrames = 1 << 21
 	// leastFrames is how many frames of each thread are shown, however many the others have.
 	leastFrames = 64
-	// frameShare is how many frames a thread takes of the allowance at once, textShare how many bytes of text.
+	// frameShare is how many frames a thread takes of the allowance at once, textShare how many
+	// bytes of text.
 	frameShare = 1 << 10
 	textShare  = 16 << 10
-	// usualText bounds the bytes of text of all frames together, and once more those of each thread's first
-	// leastFrames. Names may be long, and all threads of a small dump may have one and the same deep stack.
+	// usualText bounds the bytes of text of all frames together, and once more those of each
+	// thread's first leastFrames. Names may be long, and all threads of a small dump may have one
+	// and the same deep stack.
 	usualText = 64 << 20
 )
 
@@ -124,8 +126,8 @@ func (s *share) end() {
 	}
 }
 
-// fitting returns the outermost ones of a walked stack's frames, as many as the allowance has room for. th says so
-// if these are not all.
+// fitting returns the outermost ones of a walked stack's frames, as many as the allowance has room
+// for. th says so if these are not all.
 func (w *walker) fitting(th *thread, frames []frameEntry) []frameEntry {
 	if w.frames == nil {
 		return frames
@@ -162,10 +164,12 @@ func (w *walkFlags) mostText(s *source) int64 {
 	return usualText + s.input
 }
 
-// entryText is what a frame without a physical one of its own counts as, bytes of text: its room in memory.
+// entryText is what a frame without a physical one of its own counts as, bytes of text: its room in
+// memory.
 const entryText = 256
 
-// textOf returns how much text the frames of one place have, bytes, about: where they are kept until all are walked.
+// textOf returns how much text the frames of one place have, bytes, about: where they are kept
+// until all are walked.
 func textOf(frames []frameEntry) int {
 	bytes := entryText * max(0, len(frames)-1)
 	for i := range frames {

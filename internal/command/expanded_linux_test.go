@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// expanding is an ELF file of less than 1 MB whose code of 32 MiB is nowhere, and whose other sections are compressed. Each has so
-// many bytes behind that its expansion seems in proportion.
+// expanding is an ELF file of less than 1 MB whose code of 32 MiB is nowhere, and whose other
+// sections are compressed. Each has so many bytes behind that its expansion seems in proportion.
 func expanding(t *testing.T, sections map[string][]byte) string {
 	t.Helper()
 	order := binary.LittleEndian
@@ -79,8 +79,8 @@ func lines(n int) map[string][]byte {
 		".debug_abbrev": []byte("\x01\x11\x01\x10\x17\x11\x01\x12\x07\x03\x08\x00\x00\x02\x2e\x00\x03\x08\x11\x01\x12\x07\x00\x00\x00")}
 }
 
-// TestExpandedTables: a small file whose compressed tables have millions of rows has neither gigabytes written nor kept; what is left
-// out is said, and how to have more.
+// TestExpandedTables: a small file whose compressed tables have millions of rows has neither
+// gigabytes written nor kept; what is left out is said, and how to have more.
 func TestExpandedTables(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	many := expanding(t, map[string][]byte{".debug_frame": frames(100)})

@@ -5,8 +5,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// gatheredFrames bounds the frames of all threads together where stacks are kept until all are walked, and
-// gatheredText the bytes of their text: each takes memory here.
+// gatheredFrames bounds the frames of all threads together where stacks are kept until all are
+// walked, and gatheredText the bytes of their text: each takes memory here.
 const (
 	gatheredFrames = 1 << 18
 	gatheredText   = 32 << 20
@@ -18,7 +18,8 @@ type walked struct {
 	frames []frameEntry
 }
 
-// single reports whether the frames are so many that no other stack takes their place: they may be kept.
+// single reports whether the frames are so many that no other stack takes their place: they may be
+// kept.
 func (x *walked) single() bool { return cap(x.frames) > mostRoom }
 
 // gather walks the threads of s and calls use with each, in their order. The document has them

@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// waysOf are the ways in which a command may write: by itself, and by each of its flags that is a switch, in each of
-// its formats.
+// waysOf are the ways in which a command may write: by itself, and by each of its flags that is a
+// switch, in each of its formats.
 func waysOf(t *testing.T, formats []string, path ...string) (ways [][]string) {
 	t.Helper()
 	root := newRoot(Hosts{}, nil)
@@ -39,8 +39,8 @@ func waysOf(t *testing.T, formats []string, path ...string) (ways [][]string) {
 	return ways
 }
 
-// TestHostileFormats: no format of any command, and no flag, lets a name's control characters through. A format that
-// is added later is among them.
+// TestHostileFormats: no format of any command, and no flag, lets a name's control characters
+// through. A format that is added later is among them.
 func TestHostileFormats(t *testing.T) {
 	program := hostileProgram(t)
 	p := gdbtest.Start(t, program, "t\x1b[5m\n\u009b\xffX\U000e0041")

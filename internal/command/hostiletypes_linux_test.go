@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// hostileTypes is debug information, by hand, of the function f with variables of the types at some labels.
+// hostileTypes is debug information, by hand, of the function f with variables of the types at some
+// labels.
 func hostileTypes(types string, variables []string) string {
 	var b strings.Builder
 	abbrev := func(code, tag, children int, attrs ...int) {
@@ -93,8 +94,8 @@ func TestTypesOfThemselves(t *testing.T) {
 	}
 }
 
-// What many variables take together is bounded: arrays of arrays that have no bytes, arrays of any size, expressions without an end. What is left
-// out is said.
+// What many variables take together is bounded: arrays of arrays that have no bytes, arrays of any
+// size, expressions without an end. What is left out is said.
 func TestHostileVariables(t *testing.T) {
 	types := ".Lint: .uleb128 10\n .asciz \"int\"\n .uleb128 4, 5\n.L0: .uleb128 9\n .asciz \"empty\"\n .uleb128 0\n"
 	for i := range 40 {

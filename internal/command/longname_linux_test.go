@@ -107,8 +107,8 @@ func TestLongNames(t *testing.T) {
 	p.Exit(t)
 }
 
-// What is shown of one target without --max-frames is bounded, however long names are: as text, as JSON, as a picture. It
-// says that it was cut, and how to have all.
+// What is shown of one target without --max-frames is bounded, however long names are: as text, as
+// JSON, as a picture. It says that it was cut, and how to have all.
 func TestLongText(t *testing.T) {
 	const n, size, gathered = 3000, 200_000, 32 << 20
 	gdbtest.NeedAMD64(t)
@@ -133,7 +133,8 @@ func TestLongText(t *testing.T) {
 	p.Exit(t)
 }
 
-// Each of many frames has many inlined calls, by a symbol file: they count as text, also where they are kept until all are walked.
+// Each of many frames has many inlined calls, by a symbol file: they count as text, also where they
+// are kept until all are walked.
 func TestManyInlined(t *testing.T) {
 	const frames, inlined, base, stack = 12_000, 20_000, 0x400000, 0x70000000
 	d := dumptest.New()

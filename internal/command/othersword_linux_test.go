@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// wordy is a program whose debug information says that its functions come from files of others. An argument has it spin.
+// wordy is a program whose debug information says that its functions come from files of others. An
+// argument has it spin.
 const wordy = `#include <stdio.h>
 #include <unistd.h>
 static volatile int go;
@@ -81,8 +82,9 @@ func shownOf(text string) (list []string) {
 	return list
 }
 
-// Source lines are those that the process's user may read; all, if the user of sfwalk says so, or names the folder, or the process is
-// sfwalk's own user's. What the owner of a file may read counts for what is read by the words of that file.
+// Source lines are those that the process's user may read; all, if the user of sfwalk says so, or
+// names the folder, or the process is sfwalk's own user's. What the owner of a file may read counts
+// for what is read by the words of that file.
 func TestSourceOfOther(t *testing.T) {
 	dir := wordyFolder(t)
 	shell(t, dir, "gcc -g -O1 -o wordy wordy.c")

@@ -190,8 +190,8 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// Other sites reach nothing, neither by a name of their own for this machine nor by a link; nor does who has no token. Nothing can be
-// changed, not even pprof's settings.
+// Other sites reach nothing, neither by a name of their own for this machine nor by a link; nor
+// does who has no token. Nothing can be changed, not even pprof's settings.
 func TestRecordPagesOfOthers(t *testing.T) {
 	canRecord(t)
 	settings := t.TempDir()

@@ -58,7 +58,8 @@ table:	.rept 20000
 	}
 }
 
-// Thousands of units name one file of split DWARF with thousands of units, which has the rest of the first alone.
+// Thousands of units name one file of split DWARF with thousands of units, which has the rest of
+// the first alone.
 func TestSharedSplitFile(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	const skeletons, units = 2000, 20000

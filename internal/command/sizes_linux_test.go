@@ -121,7 +121,8 @@ func TestHoles(t *testing.T) {
 	bounded(t, "sframe", "verify", sparse(t, mix, ".eh_frame", ".symtab"))
 }
 
-// TestDebugLinkHole: the checksum of a debug file covers its holes, so one that is nearly all holes is left out.
+// TestDebugLinkHole: the checksum of a debug file covers its holes, so one that is nearly all holes
+// is left out.
 func TestDebugLinkHole(t *testing.T) {
 	program := gdbtest.Build(t, "recurse.c", "-g", "-O0", "-Wl,--build-id=none")
 	dir := t.TempDir()
@@ -213,8 +214,8 @@ func TestUnpackedCores(t *testing.T) {
 	}
 }
 
-// TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs nothing, and what is
-// before it serves.
+// TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs
+// nothing, and what is before it serves.
 func TestPackedHoles(t *testing.T) {
 	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}} {
 		path := bomb(t, 1, args...)

@@ -73,8 +73,9 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	return symbols
 }
 
-// newSymbolizer makes the symbolizer of targets. root returns the folder below which a module's files are looked for first; open opens those
-// that a target names; entries says that variables are read, too.
+// newSymbolizer makes the symbolizer of targets. root returns the folder below which a module's
+// files are looked for first; open opens those that a target names; entries says that variables are
+// read, too.
 func newSymbolizer(root func(*target.Module) string, open func(m *target.Module, root, path string) (*os.File, error), flags *walkFlags, entries bool) *symbol.Symbolizer {
 	opts := symbol.Options{
 		DebugDirs: flags.debug.dirsInOrder(), ByBuildID: flags.debug.byBuildID,

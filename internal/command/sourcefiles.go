@@ -47,8 +47,9 @@ const (
 // maxRefused bounds the files that are named of those that were left out.
 const maxRefused = 3
 
-// around returns the lines of a file from context lines before a line to as many behind it; nothing if there is no such line. by is the
-// target that names the file. dir is the folder from which a relative name counts; "" if that is not known.
+// around returns the lines of a file from context lines before a line to as many behind it; nothing
+// if there is no such line. by is the target that names the file. dir is the folder from which a
+// relative name counts; "" if that is not known.
 func (s *sourceFiles) around(by *source, dir, file string, line, context int) (list []sourceLine) {
 	if file == "" || line < 1 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestStandardOutput: "-o -" is standard output in all commands that write a file, and a file of another name has the
-// same.
+// TestStandardOutput: "-o -" is standard output in all commands that write a file, and a file of
+// another name has the same.
 func TestStandardOutput(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", append([]string{"-Wl,--build-id"}, gdbtest.Plain...)...)
 	dump := unpack(t, filepath.Join("..", "..", "testdata", "breakpad", "linux_null_dereference.dmp.xz"), t.TempDir())

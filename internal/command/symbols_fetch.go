@@ -37,7 +37,8 @@ func (w *tableFlags) checkSymbols() error {
 			if w.pluginFlags.host == nil {
 				return becomeFull()
 			}
-			// What servers send is written there: root must not follow a link of the user who has the folder.
+			// What servers send is written there: root must not follow a link of the user who has
+			// the folder.
 			if cache, err = usercache.Make(filepath.Join(cache, "sfwalk", "symbols")); err != nil {
 				return fmt.Errorf("--symbols %s: the folder to keep symbol files in (XDG_CACHE_HOME says which): %w", place, err)
 			}

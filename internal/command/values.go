@@ -131,7 +131,8 @@ type line struct {
 	why  string
 }
 
-// maxValueWork bounds the values of a target, in units of [value.Budget]: some three seconds, or so many bytes of text.
+// maxValueWork bounds the values of a target, in units of [value.Budget]: some three seconds, or so
+// many bytes of text.
 const maxValueWork = 48 << 20
 
 // costField is what a variable, or a part of one, costs beside its value in a document.

@@ -15,7 +15,8 @@ type Config struct {
 	Dir     string        // of the cache; "" if there can be none
 	Timeout time.Duration // in which a server must send 100 KiB; 0 for any time
 	MaxTime time.Duration // for a whole file; 0 for any time
-	// TotalTime is for all files that are fetched at once, 0 for any time. It is 0 if the user has said what MaxTime is.
+	// TotalTime is for all files that are fetched at once, 0 for any time. It is 0 if the user has
+	// said what MaxTime is.
 	TotalTime time.Duration
 	MaxSize   int64  // of a file, bytes; 0 for the usual bound
 	Retries   int    // after an attempt has failed
@@ -29,7 +30,8 @@ const (
 	usualRetries = 2
 )
 
-// usualTotalTime is a bound of our own: elfutils waits without end for a server that sends slowly, but not too slowly.
+// usualTotalTime is a bound of our own: elfutils waits without end for a server that sends slowly,
+// but not too slowly.
 const usualTotalTime = time.Hour
 
 // FromEnvironment reads the environment.

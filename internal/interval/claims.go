@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Claims are addresses, each of which belongs to the first range that claims it. Ranges may overlap: no address is
-// looked at again when it is claimed.
+// Claims are addresses, each of which belongs to the first range that claims it. Ranges may
+// overlap: no address is looked at again when it is claimed.
 type Claims struct {
 	addrs []uint64 // ascending
 	next  []int    // the first of addrs from here on that is free, or one on the way there

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// First returns a map in which each address has the value of the first range in the list that holds it. It has at most
-// twice as many ranges. Empty ones are left out. It takes the list's memory.
+// First returns a map in which each address has the value of the first range in the list that holds
+// it. It has at most twice as many ranges. Empty ones are left out. It takes the list's memory.
 func First[T any](list []Entry[T]) Map[T] {
 	list = slices.DeleteFunc(list, func(e Entry[T]) bool { return e.Lo >= e.Hi })
 	ascending := true
@@ -54,7 +54,8 @@ func First[T any](list []Entry[T]) Map[T] {
 	return Map[T]{all}
 }
 
-// begun are the ranks of ranges that have begun, a heap with the first on top. It implements [heap.Interface].
+// begun are the ranks of ranges that have begun, a heap with the first on top. It implements
+// [heap.Interface].
 type begun []int32
 
 func (b begun) Len() int           { return len(b) }

@@ -39,8 +39,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstOfMany: ranges that lie in one another, or each beside half of the next, take their own time and memory
-// alone.
+// TestFirstOfMany: ranges that lie in one another, or each beside half of the next, take their own
+// time and memory alone.
 func TestFirstOfMany(t *testing.T) {
 	const n = 200000
 	var nested, beside []Entry[int32]

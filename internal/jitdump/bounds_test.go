@@ -46,7 +46,8 @@ func TestLargeCode(t *testing.T) {
 	}
 }
 
-// Find finds what looking through all records does, whatever their times are, and whenever it was asked before.
+// Find finds what looking through all records does, whatever their times are, and whenever it was
+// asked before.
 func TestFindAnyTimes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -85,8 +86,8 @@ func TestFindAnyTimes(t *testing.T) {
 	}
 }
 
-// Thousands of pieces of code in one page, none of which has the addresses of a deep stack, take no time for each of
-// its frames in each sample.
+// Thousands of pieces of code in one page, none of which has the addresses of a deep stack, take no
+// time for each of its frames in each sample.
 func TestManyInOnePage(t *testing.T) {
 	f := newFile(binary.LittleEndian, elf.EM_X86_64, 0)
 	for range 20000 {

@@ -180,7 +180,8 @@ func (d *Dump) take(x *Record) error {
 	return nil
 }
 
-// found is what [Dump.Find] has found: the index of the code, or -1, from a time on to before another one.
+// found is what [Dump.Find] has found: the index of the code, or -1, from a time on to before
+// another one.
 type found struct {
 	index       int
 	from, until uint64

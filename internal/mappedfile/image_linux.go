@@ -15,8 +15,8 @@ import (
 // Images are the images of files that processes have mapped. A file that several of them have mapped is read once. Its zero value is
 // empty. One goroutine may use it at a time.
 type Images struct {
-	// Most is how many files are open at most, if it is not 0: a file that is written to again and again counts each
-	// time. Further ones are refused with [ErrMany].
+	// Most is how many files are open at most, if it is not 0: a file that is written to again and
+	// again counts each time. Further ones are refused with [ErrMany].
 	Most   int
 	shared elfimage.Cache
 	files  []*os.File // that the images read from

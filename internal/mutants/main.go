@@ -147,7 +147,8 @@ func (d *driver) all(n int64, limit time.Duration, atOnce int) bool {
 	return d.table()
 }
 
-// at returns which mutant the n-th is: one of each format in turn, and of the kinds of a format in turn.
+// at returns which mutant the n-th is: one of each format in turn, and of the kinds of a format in
+// turn.
 func (d *driver) at(n int64) (*kind, uint64) {
 	var formats []string
 	of := map[string][]*kind{}
@@ -177,7 +178,8 @@ func (d *driver) single(name string) bool {
 	return false
 }
 
-// mostNumbers is for how many numbers of mutants one home folder serves, with the command's caches in it.
+// mostNumbers is for how many numbers of mutants one home folder serves, with the command's caches
+// in it.
 const mostNumbers = 500
 
 // run makes a mutant in an empty folder and runs a command on it.

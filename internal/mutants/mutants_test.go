@@ -77,8 +77,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// Mutants differ from their seeds, have a bound on their size, and are the same each time. The shapes that they are made by know
-// where the parts of the seeds are.
+// Mutants differ from their seeds, have a bound on their size, and are the same each time. The
+// shapes that they are made by know where the parts of the seeds are.
 func TestMutate(t *testing.T) {
 	s := &seeds{root: "../..", dir: t.TempDir()}
 	for _, k := range kinds(s) {

@@ -40,7 +40,8 @@ type outcome struct {
 	said   []byte // the beginning of standard error
 }
 
-// run runs a command in a folder, and checks it against the bounds. binary says that the output is no text.
+// run runs a command in a folder, and checks it against the bounds. binary says that the output is
+// no text.
 func run(argv, env []string, dir string, binary bool) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
 	defer cancel()
@@ -76,7 +77,8 @@ func run(argv, env []string, dir string, binary bool) outcome {
 	return x
 }
 
-// judge notes what a command that has ended has broken. The texts say what is wrong with its outputs, or are empty.
+// judge notes what a command that has ended has broken. The texts say what is wrong with its
+// outputs, or are empty.
 func (x *outcome) judge(status syscall.WaitStatus, stdout, stderr string) {
 	switch {
 	case bytes.Contains(x.said, []byte("\ngoroutine ")) || bytes.Contains(x.said, []byte("fatal error: ")) || bytes.Contains(x.said, []byte("panic: ")):

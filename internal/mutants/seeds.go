@@ -86,7 +86,8 @@ const (
 	depth      = 256              // frames on its stack
 )
 
-// dump returns a minidump of amd64 with one thread, on whose stack are the addresses of many places of one module.
+// dump returns a minidump of amd64 with one thread, on whose stack are the addresses of many places
+// of one module.
 func (s *seeds) dump(module string, windows bool) []byte {
 	const stack = 0x7000_0000
 	d := dumptest.New()
@@ -151,8 +152,8 @@ func record(kind uint32, misc uint16, parts ...any) []byte {
 	return append(b, body.Bytes()...)
 }
 
-// perfHead is the head of what perf record writes into a pipe: samples have IP, TID, TIME and CALLCHAIN, other records
-// TID and TIME.
+// perfHead is the head of what perf record writes into a pipe: samples have IP, TID, TIME and
+// CALLCHAIN, other records TID and TIME.
 func perfHead() []byte {
 	const sampleType, flags = 1 | 2 | 4 | 32, 1<<18 | 1<<8 | 1<<10
 	b := append([]byte("PERFILE2"), 16, 0, 0, 0, 0, 0, 0, 0)
@@ -182,7 +183,8 @@ func (s *seeds) perfPipe() []byte {
 		more, record(81, 0, packed), record(4, 0, []uint32{8, 7, 8, 7}, uint64(200), id, uint64(200))}, nil)
 }
 
-// perfOfJitdump returns a recording of the process 77, which has written jit-77.dump: each function of the seeds has samples.
+// perfOfJitdump returns a recording of the process 77, which has written jit-77.dump: each function
+// of the seeds has samples.
 func (s *seeds) perfOfJitdump() []byte {
 	id := []uint32{77, 77}
 	b := append(perfHead(), record(3, 0, id, "jit", id, uint64(1))...)
@@ -200,7 +202,8 @@ func (s *seeds) perfOfJitdump() []byte {
 	return b
 }
 
-// perfOfMap returns a recording of the process 77, which has written perf-77.map: each function of the seeds has samples.
+// perfOfMap returns a recording of the process 77, which has written perf-77.map: each function of
+// the seeds has samples.
 func (s *seeds) perfOfMap() []byte {
 	id := []uint32{77, 77}
 	b := append(perfHead(), record(3, 0, id, "jit", id, uint64(1))...)

@@ -2,7 +2,8 @@ package main
 
 import "encoding/binary"
 
-// field is a number that steers a reader: a count, a size, an offset, an address. It has 1, 2, 4 or 8 bytes.
+// field is a number that steers a reader: a count, a size, an offset, an address. It has 1, 2, 4 or
+// 8 bytes.
 type field struct{ at, size int }
 
 // span is a part of a file.

@@ -2,7 +2,8 @@ package main
 
 import "encoding/binary"
 
-// elfShape is the shape of an ELF file: program, library, core or snapshot (System V gABI, chapters 4 and 5).
+// elfShape is the shape of an ELF file: program, library, core or snapshot (System V gABI, chapters
+// 4 and 5).
 func elfShape(data []byte) *shape {
 	in := &input{data, binary.LittleEndian}
 	if !in.has(0, 52) {

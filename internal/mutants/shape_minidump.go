@@ -2,8 +2,8 @@ package main
 
 import "encoding/binary"
 
-// lists are the streams of a minidump that are lists: the size of what is before the entries, and of an entry
-// (minidumpapiset.h).
+// lists are the streams of a minidump that are lists: the size of what is before the entries, and
+// of an entry (minidumpapiset.h).
 var lists = map[int][2]int{
 	3: {4, 48}, 4: {4, 108}, 5: {4, 16}, 8: {4, 64}, 9: {16, 16}, 12: {16, 32}, 14: {12, 24}, 16: {16, 48}, 17: {12, 64}, 24: {4, 12},
 }

@@ -2,7 +2,8 @@ package main
 
 import "encoding/binary"
 
-// perfShape is the shape of what perf record writes, to a file or to a pipe (tools/perf/Documentation/perf.data-file-format.txt).
+// perfShape is the shape of what perf record writes, to a file or to a pipe
+// (tools/perf/Documentation/perf.data-file-format.txt).
 func perfShape(data []byte) *shape {
 	in := &input{data, binary.LittleEndian}
 	if in.has(0, 8) && data[0] == '2' {

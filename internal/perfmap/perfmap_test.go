@@ -94,8 +94,8 @@ func (h hole) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// A map that is a hole is read up to there, and says so. One that claims to be larger than any map is read as far as
-// one may be.
+// A map that is a hole is read up to there, and says so. One that claims to be larger than any map
+// is read as far as one may be.
 func TestHole(t *testing.T) {
 	read := 0
 	names, err := Names(hole{[]byte("10 10 before\n"), 0, &read}, 8<<40, []uint64{0x18})

@@ -115,7 +115,8 @@ func statBelow(a At) (os.FileInfo, error) {
 // errNoOpenat2 says that the kernel is older than Linux 5.6, or that a filter does not know the call.
 var errNoOpenat2 = errors.New("no openat2")
 
-// pathBelow opens the file at a path below a root, of any type, with O_PATH. It calls take between the two.
+// pathBelow opens the file at a path below a root, of any type, with O_PATH. It calls take between
+// the two.
 func pathBelow(a At, take func() error) (fd int, err error) {
 	root, err := retry(func() (int, error) { return unix.Open(a.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err != nil {

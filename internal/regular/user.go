@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// User is somebody on whose word files are opened: who has named a path may have what the path leads to if this user may read it. nil
-// is this program's own user.
+// User is somebody on whose word files are opened: who has named a path may have what the path
+// leads to if this user may read it. nil is this program's own user.
 type User struct {
 	UID, GID int
 	Groups   []int
@@ -22,11 +22,12 @@ type User struct {
 // Nobody is a user who may read only what everybody may read.
 func Nobody(called string) *User { return &User{UID: overflow, GID: overflow, Called: called} }
 
-// overflow is the number of the user, and of the group, that stands for those without a number of their own.
+// overflow is the number of the user, and of the group, that stands for those without a number of
+// their own.
 const overflow = 65534
 
-// UserOf returns whose rights to files a process has, by its status (proc_pid_status(5)). The last number of Uid and of Gid is what the
-// kernel goes by. If the text does not tell, that is nobody.
+// UserOf returns whose rights to files a process has, by its status (proc_pid_status(5)). The last
+// number of Uid and of Gid is what the kernel goes by. If the text does not tell, that is nobody.
 func UserOf(status []byte) *User {
 	u := User{UID: -1, GID: -1}
 	for line := range bytes.Lines(status) {
@@ -59,7 +60,8 @@ func UserOf(status []byte) *User {
 	return &u
 }
 
-// NotAllowedError says that a file was not opened because the user on whose word that would have been may not read it.
+// NotAllowedError says that a file was not opened because the user on whose word that would have
+// been may not read it.
 type NotAllowedError struct {
 	Path string // on this machine
 	By   string // [User.Called]
@@ -73,8 +75,9 @@ func (e *NotAllowedError) Error() string {
 // Unwrap returns [fs.ErrPermission].
 func (e *NotAllowedError) Unwrap() error { return fs.ErrPermission }
 
-// OpenIn has a file opened below a folder that this program's user has named. open opens it for whoever has named the file; if that user may
-// not read it, it is opened if no link leads out of the folder.
+// OpenIn has a file opened below a folder that this program's user has named. open opens it for
+// whoever has named the file; if that user may not read it, it is opened if no link leads out of
+// the folder.
 func OpenIn(open func(root, name string) (*os.File, error), dir, name string) (*os.File, error) {
 	f, err := open("", filepath.Join(dir, filepath.Join("/", name)))
 	if errors.As(err, new(*NotAllowedError)) {
@@ -85,7 +88,8 @@ func OpenIn(open func(root, name string) (*os.File, error), dir, name string) (*
 	return f, err
 }
 
-// Word says with whose rights files are opened that a target has named. The zero value has this program's own.
+// Word says with whose rights files are opened that a target has named. The zero value has this
+// program's own.
 type Word struct {
 	Here  *User // where this machine's own root is the root
 	Below *User // where another folder is
@@ -99,9 +103,10 @@ func (w Word) Open(root, name string) (*os.File, error) {
 	return At{Root: root, Path: name}.OpenAs(w.Below)
 }
 
-// WordOf returns the rights of a process that may have changed meanwhile: before and after are its status at the begin and the end of what
-// else was found out about it. root is its root folder, nil if that is not known. A process with a root of its own does not see this
-// machine's files: there it has the rights that everybody has.
+// WordOf returns the rights of a process that may have changed meanwhile: before and after are its
+// status at the begin and the end of what else was found out about it. root is its root folder, nil
+// if that is not known. A process with a root of its own does not see this machine's files: there
+// it has the rights that everybody has.
 func WordOf(before, after []byte, root *os.File) Word {
 	u := UserOf(before)
 	if now := UserOf(after); u.UID != now.UID || u.GID != now.GID || !slices.Equal(u.Groups, now.Groups) {

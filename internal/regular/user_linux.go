@@ -15,9 +15,10 @@ import (
 // own reports whether u is this program's own user.
 func (u *User) own() bool { return u == nil || u.UID == os.Geteuid() }
 
-// OpenAs is [At.Open] as far as a user may read the file: the kernel decides, by the rights to all that is on the way, as for a process
-// of that user. The root is this program's to open. The error is a [NotAllowedError] if this program may read the file and the user may
-// not, or if this program may not ask the kernel as that user: that takes CAP_SETUID and CAP_SETGID.
+// OpenAs is [At.Open] as far as a user may read the file: the kernel decides, by the rights to all
+// that is on the way, as for a process of that user. The root is this program's to open. The error
+// is a [NotAllowedError] if this program may read the file and the user may not, or if this program
+// may not ask the kernel as that user: that takes CAP_SETUID and CAP_SETGID.
 func (a At) OpenAs(u *User) (*os.File, error) {
 	if u.own() {
 		return a.Open()
@@ -39,8 +40,8 @@ func (a At) OpenAs(u *User) (*os.File, error) {
 	return f, err
 }
 
-// openAs opens a file with the rights of a user, which this thread has meanwhile. If the thread does not get its own rights back, it ends
-// with the goroutine.
+// openAs opens a file with the rights of a user, which this thread has meanwhile. If the thread
+// does not get its own rights back, it ends with the goroutine.
 func (a At) openAs(u *User) (*os.File, error) {
 	runtime.LockOSThread()
 	own, err := ownRights()
@@ -97,8 +98,9 @@ func (r rights) take() error {
 	return err
 }
 
-// OwnerOf returns the user on whose word an open file is: its owner, with the groups that this machine knows of; nil if that is root. If this program may not open files as others, it has its own rights alone, and lends nobody more: OwnerOf
-// returns nil then, too.
+// OwnerOf returns the user on whose word an open file is: its owner, with the groups that this
+// machine knows of; nil if that is root. If this program may not open files as others, it has its
+// own rights alone, and lends nobody more: OwnerOf returns nil then, too.
 func OwnerOf(f *os.File) *User {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
@@ -108,7 +110,8 @@ func OwnerOf(f *os.File) *User {
 		return nil
 	}
 	if st.Uid == 0 {
-		// systemd-coredump keeps cores as root's, and notes whose process it was. Who may write that may write the file.
+		// systemd-coredump keeps cores as root's, and notes whose process it was. Who may write
+		// that may write the file.
 		var text [20]byte
 		n, _ := unix.Fgetxattr(int(f.Fd()), "user.coredump.uid", text[:])
 		if uid, err := strconv.ParseUint(string(text[:max(n, 0)]), 10, 31); err == nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// aclFor is an access control list that lets one more user read a file of root (linux/posix_acl_xattr.h).
+// aclFor is an access control list that lets one more user read a file of root
+// (linux/posix_acl_xattr.h).
 func aclFor(uid byte) []byte {
 	acl := []byte{2, 0, 0, 0}
 	for _, e := range [][3]byte{{1, 6, 0}, {2, 4, uid}, {4, 0, 0}, {16, 4, 0}, {32, 0, 0}} { // owner, user, group, mask, others
@@ -117,7 +118,8 @@ func TestOpenAsBelow(t *testing.T) {
 	}
 }
 
-// A process has the rights that the kernel says it has; without the text, or with less than all of it, nobody's.
+// A process has the rights that the kernel says it has; without the text, or with less than all of
+// it, nobody's.
 func TestUserOf(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	cmd := exec.Command("cat", "/proc/self/status")

@@ -42,8 +42,8 @@ func left(t *testing.T, s *Server) (list []string) {
 	return list
 }
 
-// TestBomb: a few bytes do not become a file of any size, and the error says what to do. A file whose bytes were
-// really sent is taken.
+// TestBomb: a few bytes do not become a file of any size, and the error says what to do. A file
+// whose bytes were really sent is taken.
 func TestBomb(t *testing.T) {
 	var body bytes.Buffer
 	z := gzip.NewWriter(&body)
@@ -99,8 +99,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestDribble: a server that sends one byte after the other gains no time by that, and is not asked once more for
-// what it sends so.
+// TestDribble: a server that sends one byte after the other gains no time by that, and is not asked
+// once more for what it sends so.
 func TestDribble(t *testing.T) {
 	var asked atomic.Int32
 	s := server(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -117,8 +117,8 @@ func TestDribble(t *testing.T) {
 	}
 }
 
-// TestTime: a server that keeps the pace for ever, or answers each of many questions late, does not keep the user
-// waiting for ever. What was fetched in part is fetched on by the next run.
+// TestTime: a server that keeps the pace for ever, or answers each of many questions late, does not
+// keep the user waiting for ever. What was fetched in part is fetched on by the next run.
 func TestTime(t *testing.T) {
 	var asked atomic.Int32
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {

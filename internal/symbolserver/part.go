@@ -157,8 +157,8 @@ func validator(h http.Header) string {
 	return h.Get("Last-Modified")
 }
 
-// finish checks the file that was fetched, and puts it in its place, unpacked. What is not the symbols of m is thrown
-// away.
+// finish checks the file that was fetched, and puts it in its place, unpacked. What is not the
+// symbols of m is thrown away.
 func (s *Server) finish(p *part, m breakpad.Module) error {
 	n, err := s.unpack(p, m)
 	s.left.Add(-n)

@@ -1,9 +1,10 @@
-// Package symbolserver fetches Breakpad's symbol files from servers that have them as NAME/IDENTIFIER/NAME.sym
-// (Tecken, Breakpad's own tools, Sentry), into a folder below the user's cache that is a store like any other.
+// Package symbolserver fetches Breakpad's symbol files from servers that have them as
+// NAME/IDENTIFIER/NAME.sym (Tecken, Breakpad's own tools, Sentry), into a folder below the user's
+// cache that is a store like any other.
 //
-// A server is not trusted: a file counts when its MODULE record has the identifier that was asked for, and sizes and
-// times are bounded. What was fetched in part is fetched on, and what a server does not have is not asked for again
-// for an hour.
+// A server is not trusted: a file counts when its MODULE record has the identifier that was asked
+// for, and sizes and times are bounded. What was fetched in part is fetched on, and what a server
+// does not have is not asked for again for an hour.
 package symbolserver
 
 import (
@@ -35,13 +36,14 @@ const (
 	remember    = time.Hour        // that a server has no such file
 	// maxTime is for all files of one run. What was fetched in part is fetched on by the next one.
 	maxTime = time.Hour
-	// Compressed files may become maxRatio bytes for each that was sent, and all those of a run freeSize bytes beyond
-	// that. Those of large programs become ten times as large.
+	// Compressed files may become maxRatio bytes for each that was sent, and all those of a run
+	// freeSize bytes beyond that. Those of large programs become ten times as large.
 	freeSize = 16 << 20
 	maxRatio = 32
 )
 
-// pace is what a server must keep to for each file. Several are fetched at once, perhaps over one slow line.
+// pace is what a server must keep to for each file. Several are fetched at once, perhaps over one
+// slow line.
 var pace = webclient.Pace{Least: 16 << 10, Span: 30 * time.Second}
 
 // Server is one server. Many goroutines may use it at once.
@@ -67,8 +69,8 @@ type Server struct {
 	errs  []error
 }
 
-// New returns the server at an address: https, or http if it is named. Files are kept below cache. It may redirect to
-// others, which the user has named as well.
+// New returns the server at an address: https, or http if it is named. Files are kept below cache.
+// It may redirect to others, which the user has named as well.
 func New(address, cache string, others ...string) (*Server, error) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -102,8 +104,8 @@ type Progress interface {
 	Add(n int)        // bytes
 }
 
-// Fetch fetches the symbol files of modules that are not there yet, several at once. What cannot be had is left out:
-// [Server.Errors] says why, if that is not that the server has none.
+// Fetch fetches the symbol files of modules that are not there yet, several at once. What cannot be
+// had is left out: [Server.Errors] says why, if that is not that the server has none.
 func (s *Server) Fetch(ctx context.Context, modules []breakpad.Module, progress Progress) {
 	var wait sync.WaitGroup
 	room := make(chan struct{}, maxAtOnce)

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// Folder opens the folder sfwalk/name of the user's cache. It is made if it is not there. Folder returns nil if there
-// can be none.
+// Folder opens the folder sfwalk/name of the user's cache. It is made if it is not there. Folder
+// returns nil if there can be none.
 func Folder(name string) *os.Root {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -18,8 +18,9 @@ func Folder(name string) *os.Root {
 	return Open(filepath.Join(dir, "sfwalk", name))
 }
 
-// Open opens a folder by its path. It is made if it is not there. Open returns nil if that is not the user's own, or
-// if anybody else can put another one in its place, or if this system does not say so.
+// Open opens a folder by its path. It is made if it is not there. Open returns nil if that is not
+// the user's own, or if anybody else can put another one in its place, or if this system does not
+// say so.
 func Open(path string) *os.Root {
 	if !known {
 		return nil
@@ -35,8 +36,9 @@ func Open(path string) *os.Root {
 	return root
 }
 
-// Make makes a folder, if it is not there, and returns its path without symbolic links. The error says that it is not
-// the user's own, or that somebody else can put another one in its place, as far as this system says so.
+// Make makes a folder, if it is not there, and returns its path without symbolic links. The error
+// says that it is not the user's own, or that somebody else can put another one in its place, as
+// far as this system says so.
 func Make(path string) (real string, err error) {
 	if !known {
 		return path, os.MkdirAll(path, 0o700)
@@ -65,7 +67,8 @@ func Make(path string) (real string, err error) {
 	return own(filepath.Join(real, rest))
 }
 
-// own returns the path of a folder without symbolic links, if it is the user's own, and nobody else can exchange it.
+// own returns the path of a folder without symbolic links, if it is the user's own, and nobody else
+// can exchange it.
 func own(path string) (real string, err error) {
 	f, err := trust.Open(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestMake: a folder is the user's own, or it is not made; nothing is made in another user's folder, nor where a link
-// of theirs leads.
+// TestMake: a folder is the user's own, or it is not made; nothing is made in another user's
+// folder, nor where a link of theirs leads.
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "mine", "sfwalk", "x")

@@ -21,10 +21,10 @@ type Options struct {
 	AtOnce     int           // connections to a host; 0 for any number
 }
 
-// New returns a client that asks the hosts of some addresses, and no other ones. A redirection leads from one host,
-// port and scheme to another one only if that is among these addresses, or if the user allows it by [Variable]; and
-// never from https to http. What a request has of the user's (passwords, keys, headers) goes to no other host. The
-// error is a mistake in Variable.
+// New returns a client that asks the hosts of some addresses, and no other ones. A redirection
+// leads from one host, port and scheme to another one only if that is among these addresses, or if
+// the user allows it by [Variable]; and never from https to http. What a request has of the user's
+// (passwords, keys, headers) goes to no other host. The error is a mistake in Variable.
 func New(servers []string, o Options) (*http.Client, error) {
 	hosts, err := allowed(servers)
 	if err != nil {
@@ -78,8 +78,8 @@ func (h hosts) check(r *http.Request, via []*http.Request) error {
 // agent is the User-Agent of requests, unless the user has another one sent.
 const agent = "sfwalk"
 
-// Do sends a request, which is from sfwalk unless it says otherwise. The error does not have the address, which may
-// have a password.
+// Do sends a request, which is from sfwalk unless it says otherwise. The error does not have the
+// address, which may have a password.
 func Do(c *http.Client, r *http.Request) (*http.Response, error) {
 	if r.Header.Get("User-Agent") == "" {
 		r.Header.Set("User-Agent", agent)

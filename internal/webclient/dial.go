@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// dialer connects to hosts. Whoever has a host's name can lead it elsewhere from one connection to the next: a host
-// that was elsewhere is not looked for on this machine.
+// dialer connects to hosts. Whoever has a host's name can lead it elsewhere from one connection to
+// the next: a host that was elsewhere is not looked for on this machine.
 type dialer struct {
 	mu     sync.Mutex
 	public map[string]bool // the hosts that were elsewhere

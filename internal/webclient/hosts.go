@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Variable is the variable of the environment that names further hosts to which servers may redirect, with blanks
-// between: HOST, HOST:PORT, *.DOMAIN for all hosts below a domain, and http:// before any of them that has no TLS.
+// Variable is the variable of the environment that names further hosts to which servers may
+// redirect, with blanks between: HOST, HOST:PORT, *.DOMAIN for all hosts below a domain, and
+// http:// before any of them that has no TLS.
 const Variable = "SFWALK_REDIRECT_HOSTS"
 
 // origin is where a request goes to. The host is in lower case.
@@ -42,8 +43,8 @@ func (o origin) String() string {
 // hosts are those that may be asked. A host that begins with a dot stands for all below a domain.
 type hosts []origin
 
-// allowed returns the hosts of some addresses, and those that the user allows. Addresses that are none of a server
-// are left out.
+// allowed returns the hosts of some addresses, and those that the user allows. Addresses that are
+// none of a server are left out.
 func allowed(servers []string) (list hosts, err error) {
 	for _, address := range servers {
 		if u, err := url.Parse(address); err == nil && usualPorts[u.Scheme] != "" {

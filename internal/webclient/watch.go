@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Pace is what a server must keep to. The bytes of a whole span count: a server that sends one now and then gains no
-// time.
+// Pace is what a server must keep to. The bytes of a whole span count: a server that sends one now
+// and then gains no time.
 type Pace struct {
 	Least int64         // bytes in each span
 	Span  time.Duration // 0 for any pace
 	Whole time.Duration // until all is there; 0 for any time
-	// What to do against the errors that a server is too slow, and that the whole time is over; "" for nothing.
+	// What to do against the errors that a server is too slow, and that the whole time is over; ""
+	// for nothing.
 	SlowHint, WholeHint string
 }
 

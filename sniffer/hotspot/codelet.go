@@ -67,15 +67,17 @@ func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string
 	return lo, hi, name, true
 }
 
-// codeletList has where the codelets of a queue begin. A virtual machine adds codelets as it starts, and none later: they are listed once for
-// each end of the queue, and not for each frame. It is safe for concurrent use.
+// codeletList has where the codelets of a queue begin. A virtual machine adds codelets as it
+// starts, and none later: they are listed once for each end of the queue, and not for each frame.
+// It is safe for concurrent use.
 type codeletList struct {
 	mu         sync.Mutex
 	begin, end uint64   // of the queue that is listed
 	at         []uint64 // ascending: where each codelet begins, and where the last one ends
 }
 
-// find returns the range of the codelet that pc is in, of those from begin to end. size is the field with a codelet's size.
+// find returns the range of the codelet that pc is in, of those from begin to end. size is the
+// field with a codelet's size.
 func (l *codeletList) find(r *reader, size field, begin, end, pc uint64) (at, hi uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -93,7 +93,8 @@ func TestManyCarried(t *testing.T) {
 	})
 }
 
-// TestManyVDSOs: each segment may begin with a header of the vDSO; a module more costs no new list of all.
+// TestManyVDSOs: each segment may begin with a header of the vDSO; a module more costs no new list
+// of all.
 func TestManyVDSOs(t *testing.T) {
 	const n = 4000
 	order := binary.LittleEndian

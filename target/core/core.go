@@ -30,8 +30,9 @@ type Options struct {
 	// files; zeros take up no room there. 0 means 512 MiB and 256 times the packed size. If that is
 	// not enough, Open fails with [ErrTooLarge].
 	MaxUnpacked int64
-	// TrustPaths has files of this machine that the core names opened with this program's rights. Else they are opened with the rights
-	// of the core file's owner, if this program is root's and the file is another user's.
+	// TrustPaths has files of this machine that the core names opened with this program's rights.
+	// Else they are opened with the rights of the core file's owner, if this program is root's and
+	// the file is another user's.
 	TrustPaths bool
 }
 
@@ -107,9 +108,9 @@ func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, owner *reg
 	return file, info.Size(), owner, closer, nil
 }
 
-// OpenNamed opens a file that the core, or the debug information of what it had mapped, names, below root or, if that is "", on this
-// machine: there with the rights of the core file's owner, if this program is root's and [Options.TrustPaths] is not given. It is an
-// [elfimage.Opener].
+// OpenNamed opens a file that the core, or the debug information of what it had mapped, names,
+// below root or, if that is "", on this machine: there with the rights of the core file's owner, if
+// this program is root's and [Options.TrustPaths] is not given. It is an [elfimage.Opener].
 func (t *Target) OpenNamed(root, path string) (*os.File, error) { return t.word.Open(root, path) }
 
 // withoutPath takes the path off an error that the caller's message names already.

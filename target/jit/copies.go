@@ -19,7 +19,8 @@ type copies struct {
 // chunk is how many bytes are read at once. Beyond what is readable, memory is not touched.
 const chunk = 1 << 20
 
-// read reads size bytes, which the caller bounds. If only the first ones are readable, read returns these with an error.
+// read reads size bytes, which the caller bounds. If only the first ones are readable, read returns
+// these with an error.
 func (c *copies) read(addr, size uint64) (data []byte, err error) {
 	data = make([]byte, size)
 	at := uint64(0)

@@ -47,8 +47,8 @@ type Dump struct {
 	made map[jitdump.Code]*target.Module
 }
 
-// maxDumped bounds the bytes of the code of all dumps that is open at a time: pieces of code may share a table, and
-// dumps a file.
+// maxDumped bounds the bytes of the code of all dumps that is open at a time: pieces of code may
+// share a table, and dumps a file.
 const maxDumped = 96 << 20
 
 // dumped is how many bytes are open.
@@ -92,8 +92,8 @@ func (d *Dump) readTo(end int64) (more bool, err error) {
 	return n > 0, err
 }
 
-// ReadAll reads all that the process has written by now, and reports whether there was something. What it writes
-// meanwhile is left: it may never end.
+// ReadAll reads all that the process has written by now, and reports whether there was something.
+// What it writes meanwhile is left: it may never end.
 func (d *Dump) ReadAll() (more bool, err error) {
 	if more, err = d.Read(); err != nil || !more {
 		return more, err

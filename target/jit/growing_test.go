@@ -24,7 +24,8 @@ func dumpRecord(kind, length uint32, fields ...uint64) []byte {
 // dumpHeader is that of a jitdump of amd64.
 var dumpHeader = dumpRecord(0x4a695444, 1, 40|62<<32, 0, 0, 0)
 
-// growing is a jitdump whose process writes one more record each time that somebody asks for its size, many times.
+// growing is a jitdump whose process writes one more record each time that somebody asks for its
+// size, many times.
 type growing struct {
 	bytes.Buffer
 	asked int

@@ -277,7 +277,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What is made of headers counts, and not only their bytes: many objects that have many sections of code take no more than the bounds.
+// What is made of headers counts, and not only their bytes: many objects that have many sections of
+// code take no more than the bounds.
 func TestManyRanges(t *testing.T) {
 	const sections, objects = 8, 60_000
 	image := make([]byte, 64+64*sections)

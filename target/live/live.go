@@ -132,9 +132,10 @@ func (t *Target) Partial() bool {
 	return ok && m.passed.Load()
 }
 
-// OpenNamed opens a file that the process names (its source files, the debug files of what it has mapped), below its own root folder, or
-// this machine's if root is "": a regular file that the process's user may read, by the rights of its first thread when it was attached to.
-// The error is for [errors.Is] with [io/fs.ErrPermission] if only this program may. It is an [elfimage.Opener].
+// OpenNamed opens a file that the process names (its source files, the debug files of what it has
+// mapped), below its own root folder, or this machine's if root is "": a regular file that the
+// process's user may read, by the rights of its first thread when it was attached to. The error is
+// for [errors.Is] with [io/fs.ErrPermission] if only this program may. It is an [elfimage.Opener].
 func (t *Target) OpenNamed(root, path string) (*os.File, error) { return t.files.openNamed(root, path) }
 
 // Close releases the files of the target. The process has been running since

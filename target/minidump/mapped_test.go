@@ -42,8 +42,8 @@ func exporting(n int) []byte {
 	return b
 }
 
-// TestManyMapped: any number of modules may have the same bytes of a dump as their image; what is read of all has a
-// bound, and a warning says so.
+// TestManyMapped: any number of modules may have the same bytes of a dump as their image; what is
+// read of all has a bound, and a warning says so.
 func TestManyMapped(t *testing.T) {
 	const n = 200
 	d := dumptest.New()

@@ -86,8 +86,8 @@ func (f *files) close() error {
 	return f.private.Close()
 }
 
-// modules makes the list of modules. Of several that begin at one address, or in one mapping of no file, the first
-// counts.
+// modules makes the list of modules. Of several that begin at one address, or in one mapping of no
+// file, the first counts.
 func (f *files) modules() *target.Modules {
 	var list []*target.Module
 	for _, p := range f.parts() {

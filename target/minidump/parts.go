@@ -17,8 +17,8 @@ type part struct {
 	mappings []target.Mapping // of its file, by the kernel's list; none if that does not say
 }
 
-// parts returns what the modules have, ascending. Modules without addresses are left out, and all but the first that
-// begin at one.
+// parts returns what the modules have, ascending. Modules without addresses are left out, and all
+// but the first that begin at one.
 func (f *files) parts() []part {
 	list := make([]part, 0, len(f.dump.Modules))
 	for i := range f.dump.Modules {
@@ -35,9 +35,10 @@ func (f *files) parts() []part {
 	return f.withMappings(list, at)
 }
 
-// withMappings gives each module the mappings of the file that is mapped at its base: names differ where links are,
-// and some writers (LLDB) do not know how large a module is. They go up to where another module of the same file
-// begins. It leaves out all but the first module of a mapping of no file.
+// withMappings gives each module the mappings of the file that is mapped at its base: names differ
+// where links are, and some writers (LLDB) do not know how large a module is. They go up to where
+// another module of the same file begins. It leaves out all but the first module of a mapping of no
+// file.
 func (f *files) withMappings(list []part, at func(part) uint64) []part {
 	all := procmaps.Files(f.maps)
 	ofFile := make(map[uint64]int, len(f.maps)) // by where a mapping begins
@@ -74,8 +75,8 @@ func (f *files) withMappings(list []part, at func(part) uint64) []part {
 	return kept
 }
 
-// divide divides the mappings of a file among the modules that begin in it. The first has all of the mapping in which
-// it begins.
+// divide divides the mappings of a file among the modules that begin in it. The first has all of
+// the mapping in which it begins.
 func divide(mappings []target.Mapping, modules []*part, at func(part) uint64) {
 	n := 0 // the next module
 	for _, x := range mappings {
@@ -97,8 +98,8 @@ func divide(mappings []target.Mapping, modules []*part, at func(part) uint64) {
 	}
 }
 
-// regions returns the parts of the addresses [lo, hi) of a module as the system describes its memory: the whole of
-// them if the dump does not say.
+// regions returns the parts of the addresses [lo, hi) of a module as the system describes its
+// memory: the whole of them if the dump does not say.
 func (f *files) regions(lo, hi uint64) (list []target.Mapping) {
 	at := lo
 	first := sort.Search(len(f.regionsAt), func(i int) bool { return f.regionsAt[i].Lo >= lo })
@@ -115,7 +116,8 @@ func (f *files) regions(lo, hi uint64) (list []target.Mapping) {
 	return list
 }
 
-// byAddress returns the parts of the address space ascending; of several that begin at one address the first.
+// byAddress returns the parts of the address space ascending; of several that begin at one address
+// the first.
 func byAddress(regions []minidump.Region) []minidump.Region {
 	regions = slices.Clone(regions)
 	slices.SortStableFunc(regions, func(a, b minidump.Region) int { return cmp.Compare(a.Lo, b.Lo) })

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// modulesAt returns a dump of modules of one name, each of which would end at an address. streams are added to it.
+// modulesAt returns a dump of modules of one name, each of which would end at an address. streams
+// are added to it.
 func modulesAt(bases []uint64, end uint64, streams func(*dumptest.Dump)) []byte {
 	d := dumptest.New()
 	d.System(9, 0x8201, "")
@@ -61,7 +62,8 @@ func regions(n int) func(*dumptest.Dump) {
 	}
 }
 
-// TestManyModules: many modules that claim the same addresses take no more memory than the dump's size allows.
+// TestManyModules: many modules that claim the same addresses take no more memory than the dump's
+// size allows.
 func TestManyModules(t *testing.T) {
 	const n, m = 1000, 4000
 	one, each := make([]uint64, n), make([]uint64, n)
@@ -78,8 +80,8 @@ func TestManyModules(t *testing.T) {
 	}
 }
 
-// TestModulesOfOneFile: libraries may be mapped from within one file (Android's from a package). Each has what is
-// mapped from its base on, up to the next.
+// TestModulesOfOneFile: libraries may be mapped from within one file (Android's from a package).
+// Each has what is mapped from its base on, up to the next.
 func TestModulesOfOneFile(t *testing.T) {
 	tg := targetOf(t, modulesAt([]uint64{0x5800, 0x2000, 0x2000, 0x9000}, 0xa000, maps(6)))
 	type got = []target.Mapping

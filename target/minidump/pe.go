@@ -77,9 +77,9 @@ func (f *files) checkPE(m *minidump.Module, im *peimage.Image) error {
 	return nil
 }
 
-// maxMapped bounds what is read of all images that are mapped in a dump, bytes: any number of modules may lie in the
-// same bytes of the file, and what is read of their tables is kept for each. Of a hundred of Windows' libraries it is
-// some 30 MiB.
+// maxMapped bounds what is read of all images that are mapped in a dump, bytes: any number of
+// modules may lie in the same bytes of the file, and what is read of their tables is kept for each.
+// Of a hundred of Windows' libraries it is some 30 MiB.
 const maxMapped = 64 << 20
 
 var errMapped = fmt.Errorf("the images of modules that the dump has take more than %d MiB together", maxMapped>>20)

@@ -22,7 +22,8 @@ type Options struct {
 	Sysroot string
 	// Beside is a folder in which files are looked for by their names alone; "" for none. [Open] takes the dump's.
 	Beside string
-	// TrustPaths has files opened with this program's rights. Else those that the dump names are opened as [minidump.File.OpenNamed] does.
+	// TrustPaths has files opened with this program's rights. Else those that the dump names are
+	// opened as [minidump.File.OpenNamed] does.
 	TrustPaths bool
 	// Files are those that this target shares with others; nil if it has its own, which its Close closes.
 	Files *Files

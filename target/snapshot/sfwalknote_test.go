@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// TestOneIDOfMany: a note may have any number of names of registers, and a core any number of threads with one ID.
+// TestOneIDOfMany: a note may have any number of names of registers, and a core any number of
+// threads with one ID.
 func TestOneIDOfMany(t *testing.T) {
 	last := amd64.Arch.Regs[len(amd64.Arch.Regs)-1]
 	n := threadNote{TID: 1}

@@ -1,5 +1,6 @@
-// Package pprofhost shows profiles in browsers, by pprof's own pages: graph, flame graph, top, source and
-// disassembly. It is a package of its own so that only sfwalk-full links net/http and pprof.
+// Package pprofhost shows profiles in browsers, by pprof's own pages: graph, flame graph, top,
+// source and disassembly. It is a package of its own so that only sfwalk-full links net/http and
+// pprof.
 package pprofhost
 
 import (
@@ -162,8 +163,8 @@ func (s *server) current() (map[string]http.Handler, error) {
 	return handlers, nil
 }
 
-// show has all names of a profile be such that they can be shown: dot, which draws the graph, complains to the
-// terminal.
+// show has all names of a profile be such that they can be shown: dot, which draws the graph,
+// complains to the terminal.
 func show(p *profile.Profile) {
 	rename(p)
 	for _, f := range p.Function {

@@ -94,8 +94,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestSources: pprof reads what the pages may, and nothing else: no name leads it to a file by another way, whatever
-// folder it runs in, nor has it wait for a pipe.
+// TestSources: pprof reads what the pages may, and nothing else: no name leads it to a file by
+// another way, whatever folder it runs in, nor has it wait for a pipe.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -32,9 +32,10 @@ const (
 	maxPart  = 255
 )
 
-// sources are copies of source files, below a folder of this user's alone. pprof opens whatever name debug
-// information has, and looks for a relative one in all folders up to the root. So it is told to look below dir, where
-// each name of the profile has a file: the source, or a sentence that says why it is not there.
+// sources are copies of source files, below a folder of this user's alone. pprof opens whatever
+// name debug information has, and looks for a relative one in all folders up to the root. So it is
+// told to look below dir, where each name of the profile has a file: the source, or a sentence that
+// says why it is not there.
 type sources struct {
 	pages command.Pages
 	dir   string
@@ -71,8 +72,9 @@ func clean(file string) string {
 	return whole
 }
 
-// name returns the name of a source file for pprof. If copied, it has the source; else a file that says that it has
-// not. It is "" if there can be no such file: pprof must not look for it elsewhere.
+// name returns the name of a source file for pprof. If copied, it has the source; else a file that
+// says that it has not. It is "" if there can be no such file: pprof must not look for it
+// elsewhere.
 func (s *sources) name(m *target.Module, file string, copied bool) string {
 	name := clean(file)
 	if name == "" {
@@ -115,8 +117,8 @@ func (s *sources) read(m *target.Module, file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSource))
 }
 
-// rename gives a profile's source files the names that pprof is told. A name that is the folder of another one, or
-// that no file can have, is not told.
+// rename gives a profile's source files the names that pprof is told. A name that is the folder of
+// another one, or that no file can have, is not told.
 func rename(p *profile.Profile) {
 	folders := map[string]bool{}
 	for _, f := range p.Function {
@@ -135,8 +137,8 @@ func rename(p *profile.Profile) {
 	}
 }
 
-// prepare makes the files of all names in a profile, before pprof opens any. It copies the sources of the functions
-// whose name, or whose file's, is like what a page asks for.
+// prepare makes the files of all names in a profile, before pprof opens any. It copies the sources
+// of the functions whose name, or whose file's, is like what a page asks for.
 func (s *sources) prepare(p *profile.Profile, asked string) error {
 	for _, f := range p.Function {
 		if f.Filename != "" && s.name(nil, f.Filename, false) == "" {

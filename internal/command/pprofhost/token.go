@@ -26,8 +26,8 @@ func (t token) address(at net.Addr) string {
 // is compares in a time that does not tell how much is right.
 func (t token) is(text string) bool { return subtle.ConstantTimeCompare([]byte(text), []byte(t)) == 1 }
 
-// check lets in who has the token. A page of another site must not reach the pages, by a name of its own for this
-// machine, by a link, or in a frame.
+// check lets in who has the token. A page of another site must not reach the pages, by a name of
+// its own for this machine, by a link, or in a frame.
 func (t token) check(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -39,7 +39,8 @@ func (Terminal) Show(ctx context.Context, s command.Screen) error {
 	return show(ctx, screen, s)
 }
 
-// A terminal may claim 65,535 by 65,535 characters, and each takes some hundred bytes. What is beyond these stays empty.
+// A terminal may claim 65,535 by 65,535 characters, and each takes some hundred bytes. What is
+// beyond these stays empty.
 const maxWidth, maxHeight = 1024, 256
 
 // bounded is a terminal that is not too large to be kept.
@@ -75,7 +76,8 @@ func show(ctx context.Context, screen tcell.Screen, s command.Screen) error {
 	}
 }
 
-// take takes an event, and those that have come meanwhile: keys may come faster than the screen can be drawn.
+// take takes an event, and those that have come meanwhile: keys may come faster than the screen can
+// be drawn.
 func take(screen tcell.Screen, s command.Screen, event tcell.Event, more <-chan tcell.Event) (end bool, err error) {
 	resized := false
 	for taken := 0; ; taken++ {
@@ -103,7 +105,8 @@ func take(screen tcell.Screen, s command.Screen, event tcell.Event, more <-chan 
 	}
 }
 
-// Read implements [io.Reader]. It leaves out what is not ASCII: no key of ours is, and tcell never ends reading what is not UTF-8.
+// Read implements [io.Reader]. It leaves out what is not ASCII: no key of ours is, and tcell never
+// ends reading what is not UTF-8.
 func (b bounded) Read(to []byte) (int, error) {
 	for {
 		n, err := b.Tty.Read(to)

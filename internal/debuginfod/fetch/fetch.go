@@ -1,8 +1,8 @@
 // Package fetch fetches debug files from debuginfod servers into the cache that elfutils' clients share.
 //
-// A server is not trusted with more than its answer: a file counts only if it is an ELF file of the build ID that was
-// asked for, and sizes and times are bounded. Nobody waits for a server while a process is held: who needs files
-// fetches them before, and then finds them in the cache.
+// A server is not trusted with more than its answer: a file counts only if it is an ELF file of the
+// build ID that was asked for, and sizes and times are bounded. Nobody waits for a server while a
+// process is held: who needs files fetches them before, and then finds them in the cache.
 package fetch
 
 import (
@@ -103,8 +103,8 @@ func readHeaders(path string) (http.Header, error) {
 	return list, nil
 }
 
-// All fetches the debug files of build IDs that the cache does not have, several at once. The errors say what has
-// failed; that no server has a file is no error.
+// All fetches the debug files of build IDs that the cache does not have, several at once. The
+// errors say what has failed; that no server has a file is no error.
 func (c *Client) All(ctx context.Context, buildIDs []string, progress Progress) []error {
 	outer := ctx
 	if c.TotalTime > 0 {

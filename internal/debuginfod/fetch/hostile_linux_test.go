@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
-// A server's redirection to a host that nobody has named is refused, and the error says how to allow it. Then that
-// host is asked, but is not told of the headers that the user has for servers.
+// A server's redirection to a host that nobody has named is refused, and the error says how to
+// allow it. Then that host is asked, but is not told of the headers that the user has for servers.
 func TestElsewhere(t *testing.T) {
 	data, id := debugFile(t)
 	var asked atomic.Int32
@@ -60,7 +60,8 @@ func ids(n int) (list []string) {
 	return list
 }
 
-// A server that keeps the pace for ever does not keep the user waiting for ever; nor does one with many files.
+// A server that keeps the pace for ever does not keep the user waiting for ever; nor does one with
+// many files.
 func TestTotalTime(t *testing.T) {
 	c := client(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -80,8 +81,8 @@ func TestTotalTime(t *testing.T) {
 	}
 }
 
-// A server whose answers are of no use is left alone, however many files there are to ask for; a server that has none
-// of them is not.
+// A server whose answers are of no use is left alone, however many files there are to ask for; a
+// server that has none of them is not.
 func TestLeftAlone(t *testing.T) {
 	for _, tt := range []struct {
 		answer http.HandlerFunc
