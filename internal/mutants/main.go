@@ -1,3 +1,5 @@
+//go:build linux
+
 // Mutants runs sfwalk on files that are changed so that readers may go wrong, and holds it to the
 // promises of SECURITY.md: for input below 1 MB, 256 MB of memory, 10 s of CPU time, no panic, a
 // bound on the output, and no character that steers a terminal. 'make fuzz' runs it.
