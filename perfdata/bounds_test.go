@@ -126,13 +126,13 @@ func (h hole) ReadAt(p []byte, at int64) (n int, err error) {
 
 // What a record says to skip may be a hole of terabytes: it is not read. Neither is a feature.
 func TestHoles(t *testing.T) {
-	const size = 1 << 43
+	const size int64 = 1 << 43
 	m := newMade(binary.LittleEndian)
 	m.features[2], m.features[6] = make([]byte, 100), m.text("x86_64")
 	m.records = m.record(71, m.u64(0, 0))
 	begin, end := m.file(), m.sample(7, 10)
 	const at = 104 + 144 + 8 // of the records
-	skipped := uint64(size - len(end) - at - len(m.records))
+	skipped := uint64(size - int64(len(end)+at+len(m.records)))
 	binary.LittleEndian.PutUint64(begin[48:], 0) // as if its writer was killed
 	binary.LittleEndian.PutUint64(begin[at+8:], skipped)
 	read := 0

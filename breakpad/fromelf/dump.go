@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -178,7 +179,7 @@ func (d *Dump) open(path string) error {
 	d.names, d.files = newTable(1<<20+16*size, string(plainName)+omitted), newTable(1<<20+4*size, "?")
 	d.rangesLeft.Store(1<<16 + size)
 	d.linesLeft.Store(1<<20 + 64*size)
-	d.maxRows = int(1<<20 + size/4)
+	d.maxRows = int(min(1<<20+size/4, math.MaxInt32))
 	d.maxSize = cmp.Or(d.opts.MaxSize, 64<<20+8*size)
 	d.splitLeft.Store(maxSplit)
 	d.sharedLeft.Store(16<<20 + sharedRatio*size)

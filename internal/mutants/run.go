@@ -65,7 +65,7 @@ func run(argv, env []string, dir string, binary bool) outcome {
 	close(done)
 	x := outcome{code: c.ProcessState.ExitCode(), output: stdout.n + stderr.n, said: stderr.head}
 	usage := c.ProcessState.SysUsage().(*syscall.Rusage)
-	x.memory, x.cpu = usage.Maxrss<<10, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
+	x.memory, x.cpu = int64(usage.Maxrss)<<10, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
 	var exit *exec.ExitError
 	status, _ := c.ProcessState.Sys().(syscall.WaitStatus)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/sfwalk/sfwalk/cfi"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -61,7 +62,7 @@ func Open(im *elfimage.Image) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, layout := &Source{ABI: abi, MaxRows: int(1<<20 + im.SizeOnDisk()/2)}, object.Apart(im)
+	s, layout := &Source{ABI: abi, MaxRows: int(min(1<<20+im.SizeOnDisk()/2, math.MaxInt32))}, object.Apart(im)
 	opts := cfi.Options{ABI: cfi.ABI{
 		Order: f.ByteOrder, PtrSize: 8, FP: trad.Reg(abi.FP()),
 		PAuth: f.Machine == elf.EM_AARCH64,
