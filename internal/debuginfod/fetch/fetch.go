@@ -158,11 +158,12 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 	if err := root.MkdirAll(id, 0o700); err != nil {
 		return err
 	}
-	servers := c.inUse()
+	servers := c.inUse(c.URLs)
 	none := len(c.URLs)
-	var errs []error
-	for attempt := 0; len(servers) > 0; {
+	var errs, last []error // of servers that are given up, and of the last attempt
+	for attempt := 0; len(servers) > 0; servers = c.inUse(servers) {
 		a := c.first(ctx, servers, id)
+		last = a.errs
 		if a.body == nil {
 			all, final := true, true
 			for _, err := range a.errs {
@@ -177,7 +178,7 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 				return errors.Join(errs...) // of the servers that had it
 			}
 			if attempt++; attempt > c.Retries || final || ctx.Err() != nil {
-				return errors.Join(append(errs, a.errs...)...)
+				break
 			}
 			select {
 			case <-ctx.Done():
@@ -193,21 +194,24 @@ func (c *Client) one(ctx context.Context, id string, progress Progress) error {
 			return err
 		}
 		same := errors.Is(err, errUseless) || errors.As(err, new(*webclient.SlowError)) // another time
-		if attempt < c.Retries && !same {                                               // the connection has broken
+		err = fmt.Errorf("%s: %w", redacted(a.server), err)
+		if attempt < c.Retries && !same { // the connection has broken
 			attempt++
+			last = []error{err}
 			continue
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", redacted(a.server), err))
+		errs = append(errs, err)
 		servers = slices.DeleteFunc(servers, func(s string) bool { return s == a.server })
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, last...)...)
 }
 
-// inUse returns the servers that are not left alone. The errors of other files say why those are.
-func (c *Client) inUse() (list []string) {
+// inUse returns the servers of a list that are not left alone. The errors of other files say why
+// some are.
+func (c *Client) inUse(servers []string) (list []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, server := range c.URLs {
+	for _, server := range servers {
 		if c.failed[server] < maxFailed {
 			list = append(list, server)
 		}
