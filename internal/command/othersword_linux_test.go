@@ -18,8 +18,8 @@ import (
 // argument has it spin.
 const wordy = `#include <stdio.h>
 #include <unistd.h>
-static volatile int go;
-static inline __attribute__((always_inline)) void within(void) { do go++; while (go < 0 || go > 1 || go); }
+static volatile unsigned go, turns;
+static inline __attribute__((always_inline)) void within(void) { do turns++; while (go); }
 #line 1 "DIR/secret"
 void secret(int spin) { if (spin) { go = 1; within(); } else pause(); }
 #line 1 "DIR/closed/listing"
