@@ -54,24 +54,24 @@ type firefoxLib struct {
 
 // A table has its columns' entries in arrays of one length.
 type firefoxThread struct {
-	ProcessType     string   `json:"processType"`
-	ProcessStartup  float64  `json:"processStartupTime"`
-	ProcessShutdown *float64 `json:"processShutdownTime"`
-	Register        float64  `json:"registerTime"`
-	Unregister      *float64 `json:"unregisterTime"`
-	Paused          []any    `json:"pausedRanges"`
-	Name            string   `json:"name"`
-	Main            bool     `json:"isMainThread"`
-	ProcessName     string   `json:"processName,omitempty"`
-	PID             string   `json:"pid"`
-	TID             int64    `json:"tid"`
+	ProcessType     string
+	ProcessStartup  float64
+	ProcessShutdown *float64
+	Register        float64
+	Unregister      *float64
+	Paused          []any
+	Name            string
+	Main            bool
+	ProcessName     string
+	PID             string
+	TID             int64
 	Samples         struct {
 		Stack      indices   `json:"stack"`
 		Time       []float64 `json:"time"`
 		Weight     []float64 `json:"weight"`
 		WeightType string    `json:"weightType"`
 		Length     int       `json:"length"`
-	} `json:"samples"`
+	}
 	Markers struct {
 		Data      []any `json:"data"`
 		Name      []any `json:"name"`
@@ -80,14 +80,14 @@ type firefoxThread struct {
 		Phase     []any `json:"phase"`
 		Category  []any `json:"category"`
 		Length    int   `json:"length"`
-	} `json:"markers"`
+	}
 	Stacks struct {
 		Frame       indices `json:"frame"`
 		Category    same    `json:"category"`
 		Subcategory same    `json:"subcategory"`
 		Prefix      indices `json:"prefix"`
 		Length      int     `json:"length"`
-	} `json:"stackTable"`
+	}
 	Frames struct {
 		Address        []int64 `json:"address"` // in the library; -1 if it is not known
 		InlineDepth    indices `json:"inlineDepth"`
@@ -100,8 +100,8 @@ type firefoxThread struct {
 		Line           indices `json:"line"`
 		Column         same    `json:"column"`
 		Length         int     `json:"length"`
-	} `json:"frameTable"`
-	Strings []string `json:"stringArray"`
+	}
+	Strings []string
 	Funcs   struct {
 		Name     []int  `json:"name"`
 		JS       []bool `json:"isJS"`
@@ -111,21 +111,21 @@ type firefoxThread struct {
 		Line     []*int `json:"lineNumber"`
 		Column   []*int `json:"columnNumber"`
 		Length   int    `json:"length"`
-	} `json:"funcTable"`
+	}
 	Resources struct {
 		Lib    []int  `json:"lib"`
 		Name   []int  `json:"name"`
 		Host   []*int `json:"host"`
 		Type   []int  `json:"type"`
 		Length int    `json:"length"`
-	} `json:"resourceTable"`
+	}
 	Symbols struct {
 		Lib    []int `json:"libIndex"`
 		Addr   []int `json:"address"`
 		Name   []int `json:"name"`
 		Size   []int `json:"functionSize"`
 		Length int   `json:"length"`
-	} `json:"nativeSymbols"`
+	}
 
 	strings   map[string]int
 	funcs     map[firefoxFunc]int
@@ -198,7 +198,13 @@ func (s *Stacks) WriteFirefox(out io.Writer) error {
 	return writeObject(out, func(o *object) {
 		o.field("meta", meta)
 		o.list("libs", len(list), func(i int) any { return libOf(list[i]) })
+		s.LeftOut = ""
+		left := s.MaxText
 		o.list("threads", len(samples), func(at int) any { // one of them is in memory at a time
+			if s.MaxText > 0 && left < 0 {
+				s.LeftOut = fmt.Sprintf("%d of %d threads are left out: all are more than %d bytes of text", len(samples)-at, len(samples), s.MaxText)
+				return nil
+			}
 			t := newFirefoxThread(&s.Samples[samples[at][0]])
 			t.Samples.WeightType = "samples"
 			if timed {
@@ -214,7 +220,10 @@ func (s *Stacks) WriteFirefox(out io.Writer) error {
 				t.Samples.Length++
 				now += length
 			}
-			return t
+			for _, text := range t.Strings {
+				left -= int64(len(text))
+			}
+			return t.write
 		})
 	})
 }
@@ -273,6 +282,32 @@ func newFirefoxThread(x *Sample) *firefoxThread {
 	y := &t.Symbols
 	y.Lib, y.Addr, y.Name, y.Size = []int{}, []int{}, []int{}, []int{}
 	return t
+}
+
+// write writes the fields: a thread can have names of many megabytes, so they are not in memory
+// once more as one text.
+func (t *firefoxThread) write(o *object) {
+	o.field("processType", t.ProcessType)
+	o.field("processStartupTime", t.ProcessStartup)
+	o.field("processShutdownTime", t.ProcessShutdown)
+	o.field("registerTime", t.Register)
+	o.field("unregisterTime", t.Unregister)
+	o.field("pausedRanges", t.Paused)
+	o.field("name", t.Name)
+	o.field("isMainThread", t.Main)
+	if t.ProcessName != "" {
+		o.field("processName", t.ProcessName)
+	}
+	o.field("pid", t.PID)
+	o.field("tid", t.TID)
+	o.field("samples", t.Samples)
+	o.field("markers", t.Markers)
+	o.field("stackTable", t.Stacks)
+	o.field("frameTable", t.Frames)
+	o.list("stringArray", len(t.Strings), func(i int) any { return t.Strings[i] })
+	o.field("funcTable", t.Funcs)
+	o.field("resourceTable", t.Resources)
+	o.field("nativeSymbols", t.Symbols)
 }
 
 func libOf(m *Module) firefoxLib {

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bufio"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"hash/fnv"
@@ -30,7 +31,8 @@ const leastWidth = 0.1
 var script string
 
 // WriteFlameGraph writes a flame graph: an SVG file that needs no other one. In a browser, a click on a
-// frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a tenth of a pixel are left out.
+// frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a tenth of a pixel are left out,
+// and narrow ones that are more than MaxText.
 func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 	tree, unit := s.merged(printable.Escape, ""), "samples"
 	if len(s.Types) > 0 {
@@ -47,6 +49,7 @@ func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 	if total > 0 {
 		scale = graphWidth / float64(total)
 	}
+	drawn := s.drawn(tree, scale)
 	left := make([]float64, len(tree.Nodes)) // by node, pixels
 	depth := 0
 	place := func(kids []int, x float64) {
@@ -54,7 +57,7 @@ func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 		for _, k := range kids {
 			left[k] = x
 			x += float64(tree.Nodes[k].Value) * scale
-			if float64(tree.Nodes[k].Value)*scale >= leastWidth {
+			if drawn[k] {
 				depth = max(depth, tree.Nodes[k].Depth+1)
 			}
 		}
@@ -83,12 +86,39 @@ func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 	rect("all", total, 0, graphWidth, 0)
 	for i := range tree.Nodes {
 		n := &tree.Nodes[i]
-		if width := float64(n.Value) * scale; width >= leastWidth {
-			rect(n.Frame, n.Value, left[i], width, n.Depth+1)
+		if drawn[i] {
+			rect(n.Frame, n.Value, left[i], float64(n.Value)*scale, n.Depth+1)
 		}
 	}
 	fmt.Fprintf(w, "</g>\n<script type=\"text/ecmascript\"><![CDATA[\n%s]]></script>\n</svg>\n", script)
 	return w.Flush()
+}
+
+// graphMarkup is about what a frame takes in a flame graph beside its name, bytes.
+const graphMarkup = 320
+
+// drawn reports which frames are drawn: those that are wide enough and fit into MaxText, the widest
+// first, and of equal ones the outer.
+func (s *Stacks) drawn(tree *Tree[string], scale float64) []bool {
+	var wide []int
+	for i := range tree.Nodes {
+		if float64(tree.Nodes[i].Value)*scale >= leastWidth {
+			wide = append(wide, i)
+		}
+	}
+	slices.SortStableFunc(wide, func(a, b int) int { return cmp.Compare(tree.Nodes[b].Value, tree.Nodes[a].Value) })
+	drawn, left := make([]bool, len(tree.Nodes)), s.MaxText
+	s.LeftOut = ""
+	for at, i := range wide {
+		if s.MaxText > 0 {
+			if left -= int64(graphMarkup + len(svgText(tree.Nodes[i].Frame))); left < 0 {
+				s.LeftOut = fmt.Sprintf("%d of %d frames, the narrowest, are left out: all are more than %d bytes of text", len(wide)-at, len(wide), s.MaxText)
+				break
+			}
+		}
+		drawn[i] = true
+	}
+	return drawn
 }
 
 // merged merges the stacks by the names of their frames, as named has them. A stack without frames has the name of bare; "" leaves it out.

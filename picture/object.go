@@ -32,15 +32,19 @@ func (o *object) field(name string, value any) {
 	o.value(value)
 }
 
-// list writes a field that is an array of n elements.
+// list writes a field that is an array of n elements, or of those before the first nil.
 func (o *object) list(name string, n int, element func(i int) any) {
 	o.name(name)
 	o.w.WriteByte('[')
 	for i := range n {
+		e := element(i)
+		if e == nil {
+			break
+		}
 		if i > 0 {
 			o.w.WriteByte(',')
 		}
-		o.value(element(i))
+		o.value(e)
 	}
 	o.w.WriteByte(']')
 }

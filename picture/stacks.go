@@ -20,6 +20,12 @@ type Stacks struct {
 	PeriodType Type
 	Period     int64
 
+	// MaxText bounds the bytes of the formats that repeat names: folded, firefox and flamegraph; 0 is
+	// no bound. A name can stand in a hundred thousand stacks. Write leaves the rest out, and says so
+	// in LeftOut, which is "" if all is there.
+	MaxText int64
+	LeftOut string
+
 	Places  []Place // the frames of all samples, each once
 	Samples []Sample
 

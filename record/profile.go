@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/jitname"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -108,8 +110,16 @@ type Namer struct {
 	// 50 ms to write.
 	Kernel func(addrs []uint64) map[uint64]string
 
+	// MaxText bounds the text of all names and labels in bytes, 0 for 32 MiB. Places and samples beyond
+	// have addresses and threads alone, and a warning says so.
+	MaxText int64
+	// LeftOut says what the last picture lacks because of MaxText.
+	LeftOut []string
+
 	symbols *symbol.Symbolizer
 	profile *Profile
+	text    int64             // bytes of named
+	unnamed int               // of these, how many have no names because of MaxText
 	named   [][]picture.Place // by the numbers of places; nil where nobody has asked
 	modules map[*target.Module]*picture.Module
 	alone   map[*target.Module]*target.Modules
@@ -153,7 +163,8 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		processes[t.PID] = true
 	}
 	var room []picture.Place
-	labels := map[sampleKey]picture.Sample{} // samples have them in common: there are many
+	labels := map[sampleKey]labelled{} // samples have them in common: there are many
+	text, unlabelled := int64(0), 0    // of labels: some formats have them with each sample
 	values := make([]int64, 0, 2*len(p.counts))
 	for i, c := range p.counts {
 		if c.samples == 0 {
@@ -177,10 +188,18 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 			sample = p.labels(key, len(processes) > 1)
 			labels[key] = sample
 		}
+		if text += sample.text; text > n.mostText() {
+			text -= sample.text
+			sample.Texts = sample.Texts[:sample.own]
+			unlabelled++
+		}
 		values = append(values, int64(c.samples), int64(c.value))
 		sample.Values = values[len(values)-2:]
-		s.Add(room, sample)
+		s.Add(room, sample.Sample)
 	}
+	n.LeftOut = nil
+	n.leaveOut("%d different samples have no labels of the program's", unlabelled)
+	n.leaveOut("%d places have no names", n.unnamed)
 	if len(processes) == 1 {
 		s.Program = program(s.Places, p.Threads[0].Process)
 	}
@@ -214,12 +233,16 @@ func (n *Namer) keep(p *Profile) {
 		n.named[i] = known[at]
 		used[at.module] = true
 	}
+	n.text, n.unnamed = 0, 0
+	for _, list := range n.named {
+		n.text += textOf(list)
+	}
 	maps.DeleteFunc(n.modules, func(m *target.Module, _ *picture.Module) bool { return !used[m] })
 	maps.DeleteFunc(n.alone, func(m *target.Module, _ *target.Modules) bool { return !used[m] })
 }
 
 // labels returns what a sample has beside its frames and values. several says that there are several processes.
-func (p *Profile) labels(key sampleKey, several bool) picture.Sample {
+func (p *Profile) labels(key sampleKey, several bool) labelled {
 	t := p.Threads[key.thread]
 	sample := picture.Sample{Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
 	if t.Name != "" {
@@ -228,6 +251,7 @@ func (p *Profile) labels(key sampleKey, several bool) picture.Sample {
 	if name := stateNames[key.state]; name != "" {
 		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: name})
 	}
+	own, text := len(sample.Texts), int64(0)
 	tag := &p.tags[key.tag]
 	for _, l := range tag.labels {
 		name := l.Key
@@ -236,6 +260,7 @@ func (p *Profile) labels(key sampleKey, several bool) picture.Sample {
 			name = "go." + name // the program's own, not that of the sample
 		}
 		sample.Texts = append(sample.Texts, picture.Text{Key: name, Value: l.Value})
+		text += textLen(name) + textLen(l.Value)
 	}
 	if tag.goroutine != 0 {
 		sample.Numbers = append(sample.Numbers, picture.Number{Key: "goroutine", Value: int64(tag.goroutine)})
@@ -243,7 +268,42 @@ func (p *Profile) labels(key sampleKey, several bool) picture.Sample {
 	if several {
 		sample.Root = fmt.Sprintf("%s [%d]", t.Process, t.PID)
 	}
-	return sample
+	return labelled{sample, own, text}
+}
+
+// labelled is what samples have in common.
+type labelled struct {
+	picture.Sample
+	own  int   // of Texts, those that are not the program's
+	text int64 // bytes of the others
+}
+
+// usualText is [Namer.MaxText] if none is given: 512 bytes for each of as many places as there may be.
+const usualText = 32 << 20
+
+func (n *Namer) mostText() int64 { return cmp.Or(n.MaxText, usualText) }
+
+// leaveOut notes how many things have no text, for all would be too much.
+func (n *Namer) leaveOut(what string, count int) {
+	if count > 0 {
+		n.LeftOut = append(n.LeftOut, fmt.Sprintf(what+": all are more than %d bytes of text", count, n.mostText()))
+	}
+}
+
+// textOf returns the bytes of the names of places.
+func textOf(list []picture.Place) (bytes int64) {
+	for i := range list {
+		bytes += textLen(list[i].Function) + textLen(list[i].Name) + textLen(list[i].File)
+	}
+	return bytes
+}
+
+// textLen returns how long a text is, as it is written: an escape takes up to six bytes.
+func textLen(text string) int64 {
+	if printable.Escape(text) != text {
+		return 6 * int64(len(text))
+	}
+	return int64(len(text))
 }
 
 // nameKernel finds the names of the kernel's functions that have none yet, all at once.
@@ -331,9 +391,22 @@ func (n *Namer) Locate(m *target.Module, addr uint64) []symbol.Location {
 	return n.symbols.Locate(alone, addr)
 }
 
-// name returns the frames of a place: the calls that are inlined there, then the function.
+// name returns the frames of a place: the calls that are inlined there, then the function; the
+// address alone if there is no room for their text.
 func (n *Namer) name(p *place) []picture.Place {
-	list := n.nameCode(p)
+	list := n.nameAll(p)
+	text := textOf(list)
+	if n.text+text > n.mostText() {
+		n.unnamed++
+		return n.nameCode(p, true)
+	}
+	n.text += text
+	return list
+}
+
+// nameAll is name without a bound.
+func (n *Namer) nameAll(p *place) []picture.Place {
+	list := n.nameCode(p, false)
 	if p.name == 0 {
 		return list
 	}
@@ -349,20 +422,25 @@ func (n *Namer) name(p *place) []picture.Place {
 	return list
 }
 
-// nameCode returns the frames of a place by what is known of the code there.
-func (n *Namer) nameCode(p *place) []picture.Place {
+// nameCode returns the frames of a place by what is known of the code there; with bare, by its
+// address alone.
+func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
+	made, kernel := n.made[madeAt{p.pid, p.addr}], n.kernel[p.addr]
+	if bare {
+		made, kernel = "", ""
+	}
 	switch {
 	case p.kind == placeEnd:
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
-		return []picture.Place{{Function: n.kernel[p.addr], Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
-	case p.module == nil || p.module.Doubted() && n.made[madeAt{p.pid, p.addr}] != "":
-		at := jitname.Split(jitname.Readable(n.made[madeAt{p.pid, p.addr}]))
+		return []picture.Place{{Function: kernel, Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
+	case p.module == nil || p.module.Doubted() && made != "":
+		at := jitname.Split(jitname.Readable(made))
 		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}
 	m := n.modules[p.module]
-	made := jit.IsDump(p.module.Path) // each function is a module: they would be thousands
-	if m == nil && !made {
+	dumped := jit.IsDump(p.module.Path) // each function is a module: they would be thousands
+	if m == nil && !dumped {
 		m = &picture.Module{Path: p.module.Path, BuildID: p.module.BuildID(), Lo: p.module.Lo(), Hi: p.module.Hi()}
 		if len(p.module.Mappings) > 0 {
 			m.Offset = p.module.Mappings[0].Offset
@@ -370,7 +448,11 @@ func (n *Namer) nameCode(p *place) []picture.Place {
 		n.modules[p.module] = m
 	}
 	var list []picture.Place
-	for _, at := range n.Locate(p.module, p.addr) {
+	var found []symbol.Location
+	if !bare {
+		found = n.Locate(p.module, p.addr)
+	}
+	for _, at := range found {
 		file := at.File
 		if at.Dir != "" { // a relative name counts from there
 			file = path.Join(at.Dir, file)
@@ -382,7 +464,7 @@ func (n *Namer) nameCode(p *place) []picture.Place {
 	}
 	for i := range list {
 		switch {
-		case list[i].Function == "" && made:
+		case list[i].Function == "" && dumped:
 			list[i].Name = fmt.Sprintf("%#x", p.addr)
 		case list[i].Function == "":
 			list[i].Name = fmt.Sprintf("%s+%#x", filepath.Base(m.Path), p.addr-m.Lo+m.Offset)

@@ -133,6 +133,28 @@ func TestLongText(t *testing.T) {
 	p.Exit(t)
 }
 
+// What record writes of a process is bounded, however long its names are, in all formats. It says
+// what is left out, and --max-size has all.
+func TestRecordLongText(t *testing.T) {
+	const n, size = 3000, 200_000
+	gdbtest.NeedAMD64(t)
+	p := overlapping(t, n, size)
+	record := []string{"record", strconv.Itoa(p.PID), "--wall", "-d", "300ms", "-o", "-", "--format"}
+	for _, format := range []string{"folded", "flamegraph", "speedscope", "firefox", "json"} {
+		out, said := bounded(t, append(record, format)...)
+		if len(out) < 30<<20 || len(out) > 72<<20 {
+			t.Errorf("%s: %d bytes", format, len(out))
+		}
+		if !strings.Contains(said, "bytes of text; --max-size SIZE allows more") {
+			t.Errorf("%s: nothing says that names are left out: %s", format, said)
+		}
+	}
+	if out, said := within(t, 1<<20, append(record, "folded", "--max-size", "1G")...); strings.Count(out, "bytes more]") < n {
+		t.Errorf("--max-size 1G: %d long names: %s", strings.Count(out, "bytes more]"), said)
+	}
+	p.Exit(t)
+}
+
 // Each of many frames has many inlined calls, by a symbol file: they count as text, also where they
 // are kept until all are walked.
 func TestManyInlined(t *testing.T) {

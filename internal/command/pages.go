@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -181,6 +182,13 @@ func (s *shown) warnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.namer.Warnings()
+}
+
+// leftOut returns what names the newest picture lacks.
+func (s *shown) leftOut() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.namer.LeftOut)
 }
 
 // pages are for browsers.

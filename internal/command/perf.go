@@ -16,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/perfdata"
@@ -123,8 +124,12 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		return failed(errors.New("perf record --threads has written several files, which are not read: record without --threads"))
 	}
 	var open elfimage.Opener
-	if f, ok := in.(*os.File); ok && !r.debug.trust {
-		open = regular.Word{Here: regular.OwnerOf(f)}.Open
+	input := int64(0)
+	if f, ok := in.(*os.File); ok {
+		input = max(0, elffile.There(f, size))
+		if !r.debug.trust {
+			open = regular.Word{Here: regular.OwnerOf(f)}.Open
+		}
 	}
 	file, err := r.open()
 	if err != nil {
@@ -165,12 +170,14 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	symbols := newSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.walkFlags, false)
 	defer symbols.Close()
 	shown := &shown{namer: record.NewNamer(symbols), profile: profile, open: named}
+	shown.namer.MaxText = r.profileText(input) / 2 // so a stack with all names fits in
 	shown.stacks = shown.namer.Picture(profile)
+	shown.stacks.MaxText = r.profileText(input)
 	shown.stacks.Title = strings.Join(data.Info.Command, " ")
 	if err := r.write(cmd, file, shown.stacks); err != nil {
 		return err
 	}
-	for _, text := range slices.Concat(warnings, shown.warnings(), r.warnings()) {
+	for _, text := range slices.Concat(warnings, r.lacks(shown.stacks, shown), shown.warnings(), r.warnings()) {
 		warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), data, recorded, profile)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ import (
 type profileFlags struct {
 	output string // "" for none
 	layout string
-	none   bool // without the flag, nothing is written
+	none   bool     // without the flag, nothing is written
+	most   byteSize // of text; 0 for the usual bound
 }
 
 // usualProfile is the file of a profile that the user does not name.
@@ -31,6 +33,7 @@ func (r *profileFlags) add(cmd *cobra.Command, unless string) {
 	f := cmd.Flags()
 	f.StringVarP(&r.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+unless+")")
 	f.StringVar(&r.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com), flamegraph (an SVG file for a browser) or json (docs/json.md)")
+	f.Var(&r.most, "max-size", "how much text may be written, for example 4G (default: 64M, and for a file its size more)")
 }
 
 // check finds mistakes in the flags.
@@ -86,17 +89,32 @@ func (r *profileFlags) open() (*saving, error) {
 
 // write writes the stacks to the file that open has made.
 func (r *profileFlags) write(cmd *cobra.Command, file *saving, stacks *picture.Stacks) error {
-	if file != nil {
-		return file.write(drawn{stacks, r.layout})
-	}
 	if r.output == "" {
 		return nil
+	}
+	if file != nil {
+		return file.write(drawn{stacks, r.layout})
 	}
 	out := cmd.OutOrStdout()
 	if r.layout == "pprof" {
 		out = unescaped(cmd) // it is no text
 	}
 	return stacks.Write(out, r.layout)
+}
+
+// lacks returns what the user should know of stacks that were written.
+func (r *profileFlags) lacks(stacks *picture.Stacks, shown *shown) (list []string) {
+	for _, text := range append(shown.leftOut(), stacks.LeftOut) {
+		if text != "" {
+			list = append(list, fmt.Sprintf("%s: %s; --max-size SIZE allows more", r.layout, text))
+		}
+	}
+	return list
+}
+
+// profileText is how much text may be written of what has input bytes.
+func (r *profileFlags) profileText(input int64) int64 {
+	return cmp.Or(int64(r.most), usualText+input)
 }
 
 // drawn are stacks as they are written to a file.

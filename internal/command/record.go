@@ -263,6 +263,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	}
 	shown := newShown(recorder, newSubject(options.PIDs, command), &r.walkFlags)
 	defer shown.symbols.Close()
+	shown.namer.MaxText = r.profileText(0) / 2 // so a stack with all names fits in
 	served := make(chan error, 1)
 	if browsers != nil {
 		printable.Fprintf(cmd.OutOrStdout(), "See %s\n", browsers.Address())
@@ -282,10 +283,12 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if err != nil {
 		return err
 	}
-	if err := r.write(cmd, file, shown.now()); err != nil {
+	stacks := shown.now()
+	stacks.MaxText = r.profileText(0)
+	if err := r.write(cmd, file, stacks); err != nil {
 		return err
 	}
-	for _, text := range slices.Concat(said, shown.warnings(), r.warnings()) {
+	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.warnings()) {
 		warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), shown.profile)
