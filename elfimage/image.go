@@ -43,6 +43,8 @@ type Image struct {
 	joining  sync.Mutex             // over Join
 	budget   atomic.Pointer[Budget] // shared with the other images of a process; nil where there is no bound
 	mu       sync.Mutex             // debug/elf's Section.Open changes the section
+	expand   map[*elf.Section]bool  // compressed sections that were asked for
+	expanded uint64                 // bytes that these expand to
 	counted  map[any]int64          // bytes that room was taken for, by section, or where in the file they are
 
 	symsOnce    sync.Once
@@ -110,6 +112,16 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	im.Progs = programs
 	im.BuildID = im.readBuildID()
 	return im, nil
+}
+
+// OpenUnpacked is [Open] for a file that packed bytes on disk have become. What its own compressed
+// sections become is bounded by these bytes, too.
+func OpenUnpacked(r io.ReaderAt, size, packed int64) (*Image, error) {
+	im, err := Open(r, size)
+	if err == nil {
+		im.there = min(im.there, packed)
+	}
+	return im, err
 }
 
 // ELF returns the file as the standard library reads it, for its DWARF. After [Image.Join] it may
@@ -191,20 +203,33 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 	return nil, 0, fmt.Errorf("type %#x: %w", uint32(t), ErrNoSection)
 }
 
-// A compressed section may be maxRatio times as large as it is in the file, and small bytes more.
-// Debug information compresses to a third, at best to a twentieth.
+// A compressed section may be maxRatio times as large as it is in the file, and small bytes more; and
+// so may all compressed sections of a file together, which may share its bytes. Debug information
+// compresses to a third, at best to a twentieth.
 const maxRatio, small = 32, 4 << 20
 
 // checkSize checks the size that a section claims: no more than the file's, and
-// for a compressed one no more than maxRatio allows.
+// for a compressed one no more than maxRatio allows. The caller holds im.mu.
 func (im *Image) checkSize(s *elf.Section) error {
 	limit := im.most()
-	if s.Size != s.FileSize || s.Flags&elf.SHF_COMPRESSED != 0 {
+	packed := s.Size != s.FileSize || s.Flags&elf.SHF_COMPRESSED != 0
+	if packed {
 		limit = min(limit, maxRatio*min(s.FileSize, uint64(im.there))+small)
 	}
 	if s.FileSize > min(uint64(im.size), im.most()) || s.Size > limit {
 		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file that has %#x bytes: it is not believed", s.Name, s.FileSize, s.Size, im.there)
 	}
+	if !packed || im.expand[s] {
+		return nil
+	}
+	if im.expanded+s.Size > maxRatio*uint64(im.there)+small {
+		return fmt.Errorf("read section %s: uncompressed %#x bytes, beside %#x of other sections, in a file that has %#x bytes: it is not believed",
+			s.Name, s.Size, im.expanded, im.there)
+	}
+	if im.expand == nil {
+		im.expand = make(map[*elf.Section]bool)
+	}
+	im.expand[s], im.expanded = true, im.expanded+s.Size
 	return nil
 }
 

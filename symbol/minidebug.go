@@ -26,7 +26,7 @@ func MiniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
 	}
 	data, err := unpack(im, packed)
 	if err == nil {
-		im, err = elfimage.Open(bytes.NewReader(data), int64(len(data)))
+		im, err = elfimage.OpenUnpacked(bytes.NewReader(data), int64(len(data)), min(im.SizeOnDisk(), int64(len(packed))))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read section .gnu_debugdata: %w", err)
