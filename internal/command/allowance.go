@@ -20,10 +20,12 @@ const (
 	// bytes of text.
 	frameShare = 1 << 10
 	textShare  = 16 << 10
-	// usualText bounds the bytes of text of all frames together, and once more those of each
-	// thread's first leastFrames. Names may be long, and all threads of a small dump may have one
-	// and the same deep stack.
+	// usualText bounds the bytes of text of all frames together. Names may be long, and all threads
+	// of a small dump may have one and the same deep stack.
 	usualText = 64 << 20
+	// firstText is how many bytes are kept for each of a thread's first leastFrames, up to half of
+	// all: other frames do not take these.
+	firstText = 256
 )
 
 // usualSearch bounds the instructions of code without tables that are searched for all stacks
@@ -44,18 +46,17 @@ func (w *walkFlags) searches() *frame.SharedSearches {
 type allowance struct {
 	frames atomic.Int64 // that are left
 	text   atomic.Int64 // bytes that are left
-	least  atomic.Int64 // bytes that are left for each thread's first leastFrames
+	first  int64        // bytes of text that each thread's first leastFrames alone may take
 }
 
-// allowance returns what may be shown of all threads of s.
-func (w *walkFlags) allowance(s *source) *allowance {
+// allowance returns what may be shown of all threads of s, of which there are n.
+func (w *walkFlags) allowance(s *source, n int) *allowance {
 	if w.framesGiven || w.maxFrames > 0 {
 		return nil
 	}
-	a := &allowance{}
+	a := &allowance{first: min(int64(n)*leastFrames*firstText, w.mostText(s)/2)}
 	a.frames.Store(int64(cmp.Or(w.usual, w.most())))
 	a.text.Store(w.mostText(s))
-	a.least.Store(w.mostText(s))
 	return a
 }
 
@@ -69,15 +70,13 @@ func (a *allowance) limit(s *frame.Stack) {
 // share is the part of an allowance that one thread has taken.
 type share struct {
 	of     *allowance
-	level  int // of the last frame
 	frames int // that were taken, and are not shown
-	least  int // bytes of text that were taken for the first frames, and are not written
-	text   int // and for the others
+	text   int // bytes that were taken, and are not written
 	spent  bool
 	cut    bool // a frame was not shown
 }
 
-func (a *allowance) share() share { return share{of: a, level: -1} }
+func (a *allowance) share() share { return share{of: a} }
 
 // has reports whether the thread may have one more frame, at a level. It takes more of the allowance if
 // need be.
@@ -85,11 +84,10 @@ func (s *share) has(level int) bool {
 	if s.of == nil {
 		return true
 	}
-	s.level = level
-	left := &s.of.text
+	least := s.of.first
 	switch {
 	case level < leastFrames:
-		left = &s.of.least
+		least = 0
 	case s.frames > 0:
 		s.frames--
 	case s.of.frames.Add(-frameShare) < 0:
@@ -97,7 +95,7 @@ func (s *share) has(level int) bool {
 	default:
 		s.frames = frameShare - 1
 	}
-	s.cut = s.spent || left.Load() < 0
+	s.cut = s.spent || s.of.text.Load() < least
 	return !s.cut
 }
 
@@ -106,14 +104,10 @@ func (s *share) wrote(text int) {
 	if s.of == nil {
 		return
 	}
-	taken, left := &s.text, &s.of.text
-	if s.level < leastFrames {
-		taken, left = &s.least, &s.of.least
-	}
-	if *taken -= text; *taken < 0 {
-		more := (-*taken/textShare + 1) * textShare
-		*taken += more
-		s.spent = left.Add(-int64(more)) < 0
+	if s.text -= text; s.text < 0 {
+		more := (-s.text/textShare + 1) * textShare
+		s.text += more
+		s.spent = s.of.text.Add(-int64(more)) < 0
 	}
 }
 
@@ -121,7 +115,6 @@ func (s *share) wrote(text int) {
 func (s *share) end() {
 	if s.of != nil {
 		s.of.frames.Add(int64(s.frames))
-		s.of.least.Add(int64(s.least))
 		s.of.text.Add(int64(s.text))
 	}
 }

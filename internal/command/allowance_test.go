@@ -7,10 +7,10 @@ import (
 // A thread takes what it shows off the allowance, and gives back what it has taken beyond that.
 func TestShare(t *testing.T) {
 	const text, long = 100, 256 << 10
-	a := (&walkFlags{usual: 5000}).allowance(&source{input: 1})
+	a := (&walkFlags{usual: 5000}).allowance(&source{input: 1}, 100)
 	room := usualText + int64(1)
 	for _, frames := range []int{10, 65, 1000, 3} {
-		before, beforeText, beforeLeast := a.frames.Load(), a.text.Load(), a.least.Load()
+		before, beforeText := a.frames.Load(), a.text.Load()
 		s := a.share()
 		for level := range frames {
 			if !s.has(level) {
@@ -23,31 +23,36 @@ func TestShare(t *testing.T) {
 		if n := before - a.frames.Load(); n != int64(frames)-least {
 			t.Errorf("%d frames take %d of the allowance", frames, n)
 		}
-		if n := beforeLeast - a.least.Load(); n != least*text {
-			t.Errorf("the first ones of %d frames take %d bytes", frames, n)
-		}
-		if n := beforeText - a.text.Load(); n != (int64(frames)-least)*text {
-			t.Errorf("the others of %d frames take %d bytes", frames, n)
+		if n := beforeText - a.text.Load(); n != int64(frames)*text {
+			t.Errorf("%d frames take %d bytes", frames, n)
 		}
 	}
-	// One thread with long names takes all text but the first frames' of the others.
-	s, n := a.share(), 0
-	for ; s.has(n); n++ {
+	// One thread with long names takes all text but what is kept for the first frames of a hundred.
+	left := func() int64 { return a.text.Load() }
+	s := a.share()
+	for n := 0; s.has(n); n++ {
 		s.wrote(long)
 	}
 	s.end()
-	if all := int64(n) * long; all < room-1<<20 || all > room+(leastFrames+1)*long {
-		t.Errorf("one thread writes %d frames of %d bytes", n, long)
+	if kept := int64(100 * leastFrames * firstText); left() > kept || left() < kept-long-textShare {
+		t.Errorf("one thread leaves %d bytes to the others", left())
 	}
 	if s = a.share(); !s.has(0) {
 		t.Error("another thread has no frame")
 	}
 	for level := 0; s.has(level); level++ {
-		s.wrote(1 << 20)
+		s.wrote(long)
 	}
 	s.end()
+	if left() < -long-textShare {
+		t.Errorf("%d bytes of text are written, more than %d", room-left(), room)
+	}
 	if s = a.share(); s.has(0) {
 		t.Error("a thread may write when all text is written")
+	}
+	// All keep no more than half of it, however many they are.
+	if a := (&walkFlags{}).allowance(&source{}, 1<<20); a.first != usualText/2 {
+		t.Errorf("%d bytes are kept for the first frames", a.first)
 	}
 	if s = (*allowance)(nil).share(); !s.has(1 << 30) {
 		t.Error("the user's own bound is another's")

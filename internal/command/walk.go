@@ -67,11 +67,11 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), s.windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
+	frames, searches := flags.allowance(s, n), flags.searches()
 	if s.alone {
 		n = min(n, 1)
 	}
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
-	frames, searches := flags.allowance(s), flags.searches()
 	printer := flags.values.printer
 	printer.Budget = value.NewBudget(maxValueWork)
 	s.values = printer.Budget
