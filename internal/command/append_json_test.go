@@ -47,31 +47,4 @@ func TestAppendJSON(t *testing.T) {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
-	name := `a "threads":[] b "frames":[]`
-	for _, doc := range []document{
-		{Exe: name, Arch: "amd64", Threads: []thread{}},
-		{Exe: name, report: &report{Minidump: name, Modules: []moduleEntry{{Name: name}}}, Threads: []thread{{TID: 1, Name: name, Died: true, Frames: list, Stop: "outermost"}, {TID: 2, Frames: []frameEntry{}, Error: name}}},
-	} {
-		for _, warnings := range [][]string{nil, {name, "w"}} {
-			if got, want := string(appendLine([]byte("x"), &doc, warnings)), "x"+encode(batchLine{&doc, warnings}); got != want {
-				t.Errorf("got  %swant %s", got, want)
-			}
-		}
-	}
-}
-
-func BenchmarkAppendLine(b *testing.B) {
-	x := frameEntry{Type: "normal", PC: hex{0x401b43, true}, CFA: hex{0x7ffd38ceab80, true}, Function: "std::vector<int>::push_back(int)", Module: "/usr/bin/program",
-		BuildID: "df9c565ddb723dc7537792920d66fa8d97739e64", File: "/src/program/source.c", Line: 34, Sniffer: "breakpad"}
-	th := thread{TID: 1, Name: "program"}
-	for range 40 {
-		th.Frames = append(th.Frames, x)
-	}
-	doc := &document{Arch: "amd64", report: &report{Minidump: "a.dmp"}, Threads: []thread{th, th, th, th}}
-	b.ReportAllocs()
-	var line []byte
-	for b.Loop() {
-		line = appendLine(line[:0], doc, nil)
-	}
-	b.SetBytes(int64(len(line)))
 }

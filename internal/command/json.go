@@ -32,7 +32,7 @@ func (p *jsonPrinter) heading(d *document) {
 	about.Threads = []thread{}
 	if d.report != nil {
 		without := *d.report
-		without.Modules, about.report = nil, &without
+		without.Annotations, without.Unloaded, without.Modules, about.report = nil, nil, nil, &without
 	}
 	p.value(&about, len("]}"))
 }
@@ -40,8 +40,9 @@ func (p *jsonPrinter) heading(d *document) {
 func (p *jsonPrinter) ending(d *document) {
 	p.own("]")
 	if d.report != nil {
-		p.own(`,"modules":`)
-		p.value(d.Modules, 0)
+		appendList(p, "annotations", d.Annotations)
+		appendList(p, "unloaded_modules", d.Unloaded)
+		appendList(p, "modules", d.Modules)
 	}
 	if d.waits != nil && len(d.waits.deadlocks) > 0 {
 		p.own(`,"deadlocks":`)

@@ -95,8 +95,8 @@ func (m *many) write(out io.Writer, doc *document) error {
 	if w, ok := out.(*printable.Writer); ok && p.color {
 		w.AllowColors()
 	}
-	p.heading(doc)
 	p.out = out
+	p.heading(doc)
 	if m.tree != nil {
 		p.makeRoom()
 		p.tree(m.tree)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
-// batchLine is one line of a batch: a document, or why there is none.
-type batchLine struct {
-	*document
-	Warnings []string `json:"warnings,omitempty"`
-}
-
+// batchError is a line of a batch that says why there is no document.
 type batchError struct {
 	Minidump string `json:"minidump"`
 	Error    string `json:"error"`
@@ -68,6 +62,7 @@ func isDumpName(path string) bool {
 
 // runBatch prints a line of JSON for each dump, in their order, and goes on after a bad one.
 func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number int, flags *walkFlags) error {
+	flags.json = true
 	b := &batch{opts: opts, number: number, flags: flags}
 	defer b.end()
 	n := runtime.GOMAXPROCS(0)
@@ -84,15 +79,17 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	defer runtime.KeepAlive(ballast)
 	early, bad := false, 0
 	err := inOrder(len(dumps), workers, func(r result) error {
-		if r.bad {
-			bad++
-		}
-		early = early || r.early
 		if err := cmd.Context().Err(); err != nil {
 			return errInterrupted
 		}
 		_, err := cmd.OutOrStdout().Write(r.line)
-		b.lines.put(r.line)
+		if b.lines.put(r.line); r.long != "" {
+			r, err = b.print(cmd.OutOrStdout(), r.long)
+		}
+		if r.bad {
+			bad++
+		}
+		early = early || r.early
 		return err
 	})
 	switch {
@@ -196,56 +193,72 @@ func (l *buffers) put(b []byte) {
 // result is what one dump has given.
 type result struct {
 	line       []byte
+	long       string // the dump, if its line is too long to be kept: it is to be read again, when its turn has come
 	early, bad bool
 }
 
-func (b *batch) one(path string) result {
-	doc, warnings, err := b.document(path)
-	r := result{early: errors.Is(err, errEarly)}
-	r.bad = err != nil && !r.early
-	if r.bad {
-		r.line = append(appendJSON(nil, batchError{path, err.Error()}), '\n')
-	} else {
-		r.line = appendLine(b.lines.get(), doc, warnings)
+// keptLine keeps a line that is not longer than mostLine. Several wait for their turn, and a small
+// dump may have a long one.
+type keptLine []byte
+
+const mostLine = 4 << 20
+
+var errLongLine = errors.New("the line is too long to be kept")
+
+func (l *keptLine) Write(b []byte) (int, error) {
+	if len(*l)+len(b) > mostLine {
+		return 0, errLongLine
 	}
+	*l = append(*l, b...)
+	return len(b), nil
+}
+
+func (b *batch) one(path string) result {
+	line := keptLine(b.lines.get())
+	r, err := b.print(&line, path)
+	if err != nil {
+		return result{long: path}
+	}
+	r.line = line
 	return r
 }
 
-// appendLine appends a document with its warnings as a line of JSON.
-func appendLine(b []byte, doc *document, warnings []string) []byte {
-	about := *doc
-	about.Threads = []thread{}
-	// No text has this, for JSON escapes its quotes.
-	before, after, _ := bytes.Cut(appendJSON(nil, batchLine{&about, warnings}), []byte(`"threads":[]`))
-	b = append(append(b, before...), `"threads":[`...)
-	for i := range doc.Threads {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendThread(b, &doc.Threads[i])
+// print writes the line of a dump. The error is that of writing.
+func (b *batch) print(out io.Writer, path string) (r result, err error) {
+	to := &lineWriter{out: out}
+	switch err = b.document(to, path); {
+	case to.err != nil:
+		return r, to.err
+	case errors.Is(err, errEarly):
+		r.early = true
+	case err != nil:
+		r.bad = true
+		_, err = out.Write(append(appendJSON(nil, batchError{path, err.Error()}), '\n'))
+		return r, err
 	}
-	return append(append(append(b, ']'), after...), '\n')
+	return r, nil
 }
 
-func appendThread(b []byte, t *thread) []byte {
-	about := *t
-	about.Frames = []frameEntry{}
-	before, after, _ := bytes.Cut(appendJSON(nil, &about), []byte(`"frames":[]`))
-	b = append(append(b, before...), `"frames":[`...)
-	for i := range t.Frames {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendEntry(b, &t.Frames[i])
-	}
-	return append(append(b, ']'), after...)
+// lineWriter notes the first error of writing.
+type lineWriter struct {
+	out io.Writer
+	err error
 }
 
-// document returns the document of one dump. The error is errEarly if some stack ended early.
-func (b *batch) document(path string) (doc *document, warnings []string, err error) {
+func (n *lineWriter) Write(b []byte) (int, error) {
+	if n.err != nil {
+		return 0, n.err
+	}
+	var wrote int
+	wrote, n.err = n.out.Write(b)
+	return wrote, n.err
+}
+
+// document writes the document of one dump. The error is errEarly if some stack ended early.
+func (b *batch) document(out io.Writer, path string) error {
 	dump, err := openDump(path, b.number)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer dump.Close()
 	shared := b.share(dump)
@@ -254,23 +267,20 @@ func (b *batch) document(path string) (doc *document, warnings []string, err err
 	opts.Beside, opts.Files, opts.TrustPaths = filepath.Dir(path), &shared.files, b.flags.debug.trust
 	t, err := minidump.New(dump, opts)
 	if err != nil {
-		doc = &document{}
-		aboutUnwalked(doc, path, dump, err, b.flags)
-		return doc, dump.Warnings, errEarly
+		return printUnwalked(out, path, dump, err, b.flags)
 	}
 	s := minidumpSource(path, t, opts.Sysroot, b.flags)
 	s.alone, s.shared = true, shared.symbols
 	defer s.Close()
-	if doc, warnings, err = collect(s, b.flags); err != nil {
-		return nil, nil, err
+	whole, _, err := printStacks(out, s, s.symbolizer(b.flags), b.flags)
+	if err != nil {
+		return err
 	}
 	b.keep(s)
-	for i := range doc.Threads {
-		if !doc.Threads[i].whole {
-			err = errEarly
-		}
+	if !whole {
+		return errEarly
 	}
-	return doc, warnings, err
+	return nil
 }
 
 // keep keeps the symbol files that were used.

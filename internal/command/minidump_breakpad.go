@@ -139,6 +139,7 @@ func (p *breakpadPrinter) modules() {
 	}
 	slices.SortStableFunc(order, func(a, b *format.Module) int { return cmp.Compare(a.Base, b.Base) })
 	for _, m := range order {
+		p.makeRoom()
 		p.own("Module")
 		p.field(fileName(m.Name))
 		p.field(m.Version)
@@ -159,8 +160,12 @@ func (p *breakpadPrinter) ending(*document) {}
 
 func (p *breakpadPrinter) thread(d *document, i int) { p.index, p.base = d.Threads[i].index, 0 }
 
-// frames implements [printer]: nobody asks for the outermost frames in this format.
-func (p *breakpadPrinter) frames(*walker, []frameEntry) {}
+// frames implements [printer]: such frames are of stacks that cannot be walked.
+func (p *breakpadPrinter) frames(_ *walker, list []frameEntry) {
+	for i := range list {
+		p.line(fileName(list[i].Module), "", "", "", list[i].inFile)
+	}
+}
 
 func (p *breakpadPrinter) end(*thread) {}
 

@@ -141,6 +141,7 @@ func (p *textPrinter) reportHeading(d *document) {
 		p.byte('\n')
 	}
 	for _, a := range r.Annotations {
+		p.makeRoom()
 		if a.Name == "" {
 			p.text("note: " + a.Value)
 		} else {
@@ -159,6 +160,7 @@ func (p *textPrinter) modules(list []moduleEntry) {
 	p.own("\nModules:\n")
 	for i := range list {
 		m := &list[i]
+		p.makeRoom()
 		p.own("  ")
 		p.begin(blue)
 		p.hex(m.Base.v, p.digits)

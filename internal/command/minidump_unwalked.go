@@ -1,7 +1,7 @@
 package command
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	format "github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with the place where it
@@ -18,50 +19,49 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 	if flags.many.any() {
 		return fmt.Errorf("no stacks to merge: %w", why)
 	}
-	doc := &document{digits: dump.System.Processor.AddressBits() / 4}
-	aboutUnwalked(doc, path, dump, why, flags)
 	out, end, err := flags.many.to(cmd)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeUnwalked(out, doc, flags), end()); err != nil {
-		return err
+	early := printUnwalked(out, path, dump, why, flags)
+	if err := end(); err != nil || !errors.Is(early, errEarly) {
+		return errors.Join(early, err)
 	}
 	for _, w := range dump.Warnings {
 		warn(cmd, w)
 	}
-	return errEarly
+	return early
 }
 
-func writeUnwalked(out io.Writer, doc *document, flags *walkFlags) error {
-	switch {
-	case flags.other != nil:
-		p := flags.printer(nil).(*breakpadPrinter)
-		p.heading(doc)
-		for i := range doc.Threads {
-			p.thread(doc, i)
-			for _, f := range doc.Threads[i].Frames {
-				p.line(fileName(f.Module), "", "", "", f.inFile)
-			}
-		}
-		return p.write(out)
-	case flags.json:
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		return e.Encode(doc)
-	}
-	p := flags.printer(out).(*textPrinter)
+// printUnwalked writes such a dump. The error is errEarly if all is written.
+func printUnwalked(out io.Writer, path string, dump *format.File, why error, flags *walkFlags) error {
+	doc := &document{digits: dump.System.Processor.AddressBits() / 4, Warnings: dump.Warnings}
+	aboutUnwalked(doc, path, dump, why, flags)
+	w := &walker{target: &source{input: onDisk(path)}, flags: flags}
+	w.frames = flags.allowance(w.target, len(doc.Threads))
+	p := flags.printer(out)
+	p.buffer().out = out
 	p.heading(doc)
 	for i := range doc.Threads {
 		t := &doc.Threads[i]
 		p.thread(doc, i)
+		// A few names may be of many threads, and long.
+		share := w.frames.share()
 		for k := range t.Frames {
-			p.detailed(&t.Frames[k])
+			if !share.has(k) {
+				w.cut(t)
+				break
+			}
+			before := p.buffer().size()
+			p.frames(w, t.Frames[k:k+1])
+			share.wrote(p.buffer().size() - before)
 		}
+		share.end()
 		p.end(t)
+		p.buffer().makeRoom()
 	}
 	p.ending(doc)
-	return p.buffer().write(out)
+	return cmp.Or(p.buffer().write(out), errEarly)
 }
 
 // aboutUnwalked fills in all that is known of such a dump.
@@ -118,7 +118,7 @@ func innermost(dump *format.File, regs []format.Register) (f frameEntry, ok bool
 		f = frameEntry{Type: "normal", PC: hex{r.Value, true}}
 		for i := range dump.Modules {
 			if m := &dump.Modules[i]; r.Value-m.Base < m.Size {
-				f.Module, f.inFile = m.Name, r.Value-m.Base
+				f.Module, f.inFile = symbol.Truncate(m.Name), r.Value-m.Base
 			}
 		}
 		if f.Module == "" {

@@ -63,6 +63,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		}
 	}
 	around := flags.printer(out)
+	around.buffer().out = out
 	around.heading(doc)
 	if err := around.buffer().write(out); err != nil {
 		return false, nil, err
