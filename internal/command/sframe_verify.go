@@ -146,6 +146,9 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 		}
 		printable.Fprintf(w, "\n    SFrame  %s   (FDE %d)\n    DWARF   %s\n", rowText(r.ABI, &d.SFrame, ""), d.FDE, rowText(r.ABI, &d.CFI.Row, reason))
 	}
+	if r.Dropped > 0 {
+		printable.Fprintf(w, "%s not listed\n", count(uint64(r.Dropped), "more disagreement"))
+	}
 	for _, p := range r.Problems {
 		printable.Fprintf(w, "cannot be read: %v\n", p)
 	}
@@ -153,9 +156,9 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 		printable.Fprintf(w, "\n")
 	}
 	printable.Fprintf(w, "%s: ", name)
-	switch n := uint64(len(r.Disagreements)); {
+	switch n := uint64(len(r.Disagreements) + r.Dropped); {
 	case n > 0:
-		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", count(n, "disagreement"), count(disagreeing(r), "byte"), r.Compared)
+		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", count(n, "disagreement"), count(r.Differing, "byte"), r.Compared)
 	case r.Compared == 0:
 		printable.Fprintf(w, "nothing to compare: SFrame and DWARF speak of no code that is the same\n")
 	default:
@@ -187,15 +190,6 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 	if eh := r.Sizes.EHFrame + r.Sizes.EHFrameHdr; eh > 0 {
 		printable.Fprintf(w, ".sframe has %.2f of the size of .eh_frame and .eh_frame_hdr\n", float64(r.Sizes.SFrame)/float64(eh))
 	}
-}
-
-// disagreeing returns the bytes of code in disagreements.
-func disagreeing(r *verify.Result) (n uint64) {
-	for i := range r.Disagreements {
-		d := &r.Disagreements[i]
-		n += (d.Hi - d.Lo) * uint64(d.Times)
-	}
-	return n
 }
 
 func percent(part, whole uint64) float64 {

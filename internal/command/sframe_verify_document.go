@@ -15,6 +15,7 @@ type verifyDocument struct {
 	Versions      []int              `json:"versions"`
 	Agree         bool               `json:"agree"`
 	Disagreements []disagreementItem `json:"disagreements"`
+	Dropped       int                `json:"dropped,omitempty"`
 	Problems      []string           `json:"problems"`
 	Compared      uint64             `json:"compared"`
 	Unsaid        uint64             `json:"unsaid"`
@@ -69,7 +70,7 @@ func newVerifyDocument(file string, r *verify.Result) *verifyDocument {
 	d := &verifyDocument{
 		File: file, ABI: r.ABI.String(), Agree: len(r.Disagreements) == 0,
 		Versions: []int{}, Disagreements: []disagreementItem{}, Problems: []string{},
-		Compared: r.Compared, Unsaid: r.Unsaid, SFrameFDEs: r.SFrameFDEs, DWARFFDEs: r.CFIFDEs,
+		Dropped: r.Dropped, Compared: r.Compared, Unsaid: r.Unsaid, SFrameFDEs: r.SFrameFDEs, DWARFFDEs: r.CFIFDEs,
 		Bytes: newCoverageItem(r.Bytes), Functions: newCoverageItem(r.Functions),
 	}
 	for _, v := range r.Versions {

@@ -30,7 +30,12 @@ type comparison struct {
 	scratch []sframe.Row
 	// first is the index of the compared FDE's first disagreement.
 	first int
+	names int // bytes of the names of functions in Disagreements
 }
+
+// A Result has at most so many disagreements, and so many bytes of names in them: compressed tables of
+// a small file have millions of rows, and each may be in a function with a long name.
+const maxDisagreements, maxNames = 10_000, 16 << 20
 
 // Compare compares the two sides. It leaves Sizes zero. Only one goroutine at a time may
 // compare the same CFI.
@@ -91,6 +96,7 @@ func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 	if fields == 0 {
 		return
 	}
+	c.Differing += hi - lo
 	d := Disagreement{Lo: lo, Hi: hi, SFrame: a.Row, CFI: *b, Fields: fields, FDE: a.fde.Index, Section: a.fde.section, Times: 1}
 	if n := len(c.Disagreements); c.first == n || c.Disagreements[c.first].FDE != d.FDE || c.Disagreements[c.first].Section != d.Section {
 		c.first = n
@@ -102,6 +108,10 @@ func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 		d.Function, d.Offset = f.Name, lo-f.Lo
 	} else if f = find(c.in.Text, lo); f != nil && f.Name != "" {
 		d.Function, d.Offset = f.Name, lo-f.Lo
+	}
+	if c.names += len(d.Function); len(c.Disagreements) >= maxDisagreements || c.names > maxNames {
+		c.Dropped++
+		return
 	}
 	c.Disagreements = append(c.Disagreements, d)
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
@@ -33,8 +34,11 @@ func File(im *elfimage.Image) (*Result, error) {
 		in.SFrame = append(in.SFrame, s.Section)
 	}
 	in.Text = text(f, layout)
-	in.Symbols = functions(f, layout)
+	in.Symbols, err = functions(im, layout)
 	r := Compare(&in)
+	if err != nil {
+		r.Problems = append(r.Problems, err)
+	}
 	r.Relocatable = f.Type == elf.ET_REL
 	for _, s := range in.SFrame {
 		r.Sizes.SFrame += uint64(len(s.Data))
@@ -78,27 +82,86 @@ func text(f *elf.File, l object.Layout) []Span {
 	return slices.DeleteFunc(list, func(r Span) bool { return r.Hi <= r.Lo })
 }
 
-// functions returns the functions of the symbol table, one for each address.
-func functions(f *elf.File, l object.Layout) []Span {
-	const ifunc elf.SymType = 10 // STT_GNU_IFUNC
-	symbols, err := f.Symbols()
-	if err != nil || len(symbols) == 0 {
-		symbols, _ = f.DynamicSymbols() // none if that cannot be read either
-	}
-	var list []Span
-	for _, s := range symbols {
-		t := elf.ST_TYPE(s.Info)
-		if f.Type == elf.ET_REL && int(s.Section) < len(l) {
-			s.Value += l[s.Section]
+// functions returns the functions of the symbol table, or else of the dynamic one, in ascending order
+// and without duplicates.
+func functions(im *elfimage.Image, l object.Layout) ([]Span, error) {
+	f := im.ELF()
+	for _, kind := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		for _, s := range f.Sections {
+			if s.Type != kind || uint64(s.Link) >= uint64(len(f.Sections)) {
+				continue
+			}
+			table, err := im.SectionData(s)
+			if err != nil {
+				return nil, err
+			}
+			names, err := im.SectionData(f.Sections[s.Link])
+			if err != nil {
+				return nil, err
+			}
+			if list := functionsOf(im, table, string(names), l); len(list) > 0 {
+				return list, nil
+			}
 		}
-		if (t == elf.STT_FUNC || t == ifunc) && s.Section != elf.SHN_UNDEF && s.Value+s.Size > s.Value {
-			list = append(list, Span{Range{s.Value, s.Value + s.Size}, s.Name})
+	}
+	return nil, nil
+}
+
+// functionsOf returns the functions of one table. Their names share the bytes of names: a small file
+// can have thousands of symbols in one text of hundreds of kilobytes.
+func functionsOf(im *elfimage.Image, table []byte, names string, l object.Layout) []Span {
+	type symbol struct {
+		Range
+		name uint32
+	}
+	var symbols []symbol
+	size := 24 // of Elf64_Sym
+	if im.Class == elf.ELFCLASS32 {
+		size = 16
+	}
+	for ; len(table) >= size; table = table[size:] {
+		name, info, section := im.Order.Uint32(table), table[4], im.Order.Uint16(table[6:])
+		var value, length uint64
+		if im.Class == elf.ELFCLASS32 {
+			info, section = table[12], im.Order.Uint16(table[14:])
+			value, length = uint64(im.Order.Uint32(table[4:])), uint64(im.Order.Uint32(table[8:]))
+		} else {
+			value, length = im.Order.Uint64(table[8:]), im.Order.Uint64(table[16:])
+		}
+		if im.Type == elf.ET_REL && int(section) < len(l) {
+			value += l[section]
+		}
+		t := elf.ST_TYPE(info)
+		if (t == elf.STT_FUNC || t == elf.STT_GNU_IFUNC) && elf.SectionIndex(section) != elf.SHN_UNDEF && value+length > value {
+			symbols = append(symbols, symbol{Range{value, value + length}, name})
 		}
 	}
 	// Of several functions at one address the longest counts. Of those of one length the first in the
 	// table counts.
-	slices.SortStableFunc(list, func(a, b Span) int {
+	slices.SortStableFunc(symbols, func(a, b symbol) int {
 		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(b.Hi, a.Hi))
 	})
-	return slices.CompactFunc(list, func(a, b Span) bool { return a.Lo == b.Lo })
+	symbols = slices.CompactFunc(symbols, func(a, b symbol) bool { return a.Lo == b.Lo })
+	list := make([]Span, len(symbols))
+	order := make([]int, len(symbols))
+	for i := range symbols {
+		list[i].Range, order[i] = symbols[i].Range, i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(symbols[a].name, symbols[b].name) })
+	end := 0 // of the last name, which the next one may be a part of
+	for _, i := range order {
+		from := int(symbols[i].name)
+		if from >= len(names) {
+			break
+		}
+		if from > end || end == 0 {
+			n := strings.IndexByte(names[from:], 0)
+			if n < 0 {
+				break
+			}
+			end = from + n
+		}
+		list[i].Name = names[from:end]
+	}
+	return list
 }
