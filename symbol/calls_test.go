@@ -16,6 +16,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -118,6 +119,44 @@ func TestShared(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestFarAbbreviations: the first entries of units that .debug_aranges has for one address have by
+// turns an abbreviation of a small table, and one far behind in a large table. To look for that takes
+// too much for all of these units: a warning says so. The units are read from the last to the first.
+func TestFarAbbreviations(t *testing.T) {
+	const units, far = interval.MaxTries, 1 << 20
+	small := callAbbrevs
+	large := bytes.Clone(callAbbrevs[:len(callAbbrevs)-1])
+	for i := range uint64(100_000) {
+		large = append(binary.AppendUvarint(large, 100+i), 0x2e, 0, 0x03, 0x08, 0, 0)
+	}
+	large = append(binary.AppendUvarint(large, far), 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0, 0, 0)
+	var info dwarfBytes
+	var sets []arange
+	for i := range units {
+		sets = append(sets, arange{uint64(info.Len()), [][2]uint64{{callsCode, callsCode + callsSize}}})
+		if i%2 == 1 {
+			info.Write(madeUpUnit(callsCode, callsSize, []byte{0}))
+			continue
+		}
+		var b dwarfBytes
+		b.put(binary.AppendUvarint(nil, far), callsCode, callsSize, 7, "f", callsCode, uint32(callsSize), 0)
+		info.put(uint32(unitHeader4-4+b.Len()), uint16(4), uint32(len(small)), 8).Write(b.Bytes())
+	}
+	s, ms := openCalls(t, elftest.Section{Name: ".debug_info", Data: info.Bytes()}, elftest.Section{Name: ".debug_abbrev", Data: slices.Concat(small, large)},
+		elftest.Section{Name: ".debug_aranges", Data: arangesSection(sets)})
+	s.Locate(ms, callsCode+16)
+	m := ms.All()[0]
+	lost := 0
+	for _, err := range s.Warnings(m) {
+		if errors.Is(err, errTooMuch) && strings.Contains(err.Error(), "read unit at offset 0x0 ") {
+			lost++
+		}
+	}
+	if lost != 1 {
+		t.Errorf("%d warnings say that the first unit is not read: %v", lost, s.Warnings(m))
 	}
 }
 

@@ -178,13 +178,22 @@ func (d *debugInfo) padding(from uint64) (to uint64, err error) {
 // firstEntry is how many bytes are read at first for a unit's first entry.
 const firstEntry = 256
 
-// header returns the header of a unit; nil if its first entry cannot be read. The
-// caller holds d.mu.
+// header returns the header of a unit; nil if its first entry cannot be read. The error is errTooMuch,
+// is returned once, and was said: not every caller can leave out more than the unit. The caller
+// holds d.mu.
 func (d *debugInfo) header(u *unit) (*header, error) {
 	if u.headRead {
 		return u.head, nil
 	}
 	u.headRead = true
+	h, err := d.readHeader(u)
+	if err != nil {
+		d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))
+	}
+	return h, err
+}
+
+func (d *debugInfo) readHeader(u *unit) (*header, error) {
 	for room := uint64(firstEntry); ; room = u.end {
 		end := min(u.end, u.entry+room)
 		data, err := d.info.bytes(u.entry, end)
@@ -253,7 +262,6 @@ func (d *debugInfo) whole() *interval.Nested[int32] {
 			}
 			h, err := d.header(u)
 			if err != nil {
-				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))
 				break
 			}
 			if h != nil {
