@@ -29,7 +29,9 @@ type kernelMaps struct {
 	list   []kernelMap
 	made   []kernelMap // of the last to the first
 	bytes  int         // of the names in both
-	symbol string      // the symbol whose address the recording has, so that another start of the same kernel has names, too
+	full   bool        // a name was left out
+	warn   func(format string, args ...any)
+	symbol string // the symbol whose address the recording has, so that another start of the same kernel has names, too
 	at     uint64
 }
 
@@ -45,15 +47,23 @@ const (
 	maxKernelNames = 8 << 20
 )
 
-// mayName reports whether there is room for one more name, and counts it.
-func (k *kernelMaps) mayName(name string) bool {
-	k.bytes += len(name)
-	return k.bytes <= maxKernelNames
+// mayName reports whether there is room for one more name beside n others of its kind, and counts it.
+// The first that has none is said.
+func (k *kernelMaps) mayName(name string, n int) bool {
+	if n < maxKernelMaps && k.bytes+len(name) <= maxKernelNames {
+		k.bytes += len(name)
+		return true
+	}
+	if !k.full {
+		k.full = true
+		k.warn("the kernel's modules, or the functions that it has compiled, are more than %d, or have more than %d MiB of names: code of further ones has no names, or names of older code", maxKernelMaps, maxKernelNames>>20)
+	}
+	return false
 }
 
 // mapped notes a record of what the kernel has mapped.
 func (k *kernelMaps) mapped(m *perfevent.Mmap) {
-	if m.Size == 0 || m.Addr+m.Size < m.Addr || len(k.list) >= maxKernelMaps {
+	if m.Size == 0 || m.Addr+m.Size < m.Addr {
 		return
 	}
 	if symbol, ok := strings.CutPrefix(m.Path, kernelName); ok {
@@ -64,7 +74,7 @@ func (k *kernelMaps) mapped(m *perfevent.Mmap) {
 	for _, suffix := range []string{".xz", ".zst", ".gz", ".ko"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
-	if name = strings.Clone(strings.Trim(name, "[]")); k.mayName(name) {
+	if name = strings.Clone(strings.Trim(name, "[]")); k.mayName(name, len(k.list)) {
 		k.list = append(k.list, kernelMap{m.Addr, m.Addr + m.Size, name})
 	}
 }
@@ -74,7 +84,7 @@ const kernelName = "[kernel.kallsyms]"
 
 // compiled notes the name of a function that the kernel has compiled, such as one of BPF's.
 func (k *kernelMaps) compiled(s *perfevent.Ksymbol) {
-	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && len(k.made) < maxKernelMaps && k.mayName(s.Name) {
+	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && k.mayName(s.Name, len(k.made)) {
 		k.made = append(k.made, kernelMap{s.Addr, s.Addr + uint64(s.Size), s.Name})
 	}
 }

@@ -149,11 +149,18 @@ func TestMappingsAskedAgain(t *testing.T) {
 
 // Many functions that the kernel has compiled at one place cost an address no more than one.
 func TestCompiledTogether(t *testing.T) {
-	var k kernelMaps
+	said := 0
+	k := kernelMaps{warn: func(string, ...any) { said++ }}
 	for i := range uint64(maxKernelMaps) {
 		k.compiled(&perfevent.Ksymbol{Addr: 0x1000 + i, Size: 1 << 16, Name: fmt.Sprint("f", i)})
 	}
+	if said != 0 {
+		t.Error("names are said to be left out")
+	}
 	k.compiled(&perfevent.Ksymbol{Addr: 1, Size: 1 << 30, Name: "late"})
+	if said != 1 {
+		t.Errorf("%d warnings of a function that has no room", said)
+	}
 	var addrs []uint64
 	for i := range uint64(1 << 17) {
 		addrs = append(addrs, 0x1000+i%maxKernelMaps+i)
@@ -169,5 +176,16 @@ func TestCompiledTogether(t *testing.T) {
 	}
 	if n := len(k.list); n < 1000 || n > maxKernelNames/4000 {
 		t.Errorf("%d names of 4000 bytes", n)
+	}
+	k = kernelMaps{warn: k.warn}
+	for i := range uint64(maxKernelMaps) {
+		k.mapped(&perfevent.Mmap{Addr: 0x1000 + i, Size: 1, Path: long})
+	}
+	if said != 2 {
+		t.Errorf("%d warnings of two recordings with too many names", said)
+	}
+	k.mapped(&perfevent.Mmap{Addr: 1, Size: 1, Path: kernelName + "_text", Offset: 7})
+	if k.symbol != "_text" || k.at != 7 {
+		t.Error("the kernel itself is not known beside many modules")
 	}
 }

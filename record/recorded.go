@@ -62,7 +62,7 @@ const (
 
 func newRecorded(data *perfdata.Reader, places Places, warn func(string, ...any)) *recorded {
 	return &recorded{data: data, places: places, warn: warn, numbers: map[string]uint64{}, byPath: map[string]string{}, found: map[wanted]*elfimage.Image{},
-		kernel: kernelMaps{places: places}}
+		kernel: kernelMaps{places: places, warn: warn}}
 }
 
 // identify gives a mapping what tells its file from others: the build ID, the inode, or the path.
