@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -201,6 +202,7 @@ func walkBy(s *source, symbols *symbol.Symbolizer, flags *walkFlags) error {
 func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings := s.warnings()
 	modules := s.Modules()
+	ofTarget := slices.Sorted(slices.Values(warnings))
 	var short leftOut
 	for _, m := range append(slices.Clip(modules.All()), modules.Registered().Objects...) {
 		if !m.ImageUsed() {
@@ -208,7 +210,7 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 		}
 		flags.log.module(m, symbols)
 		_, _, err := m.Image()
-		if err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {
+		if err != nil && anyBegins(ofTarget, m.Path+": ") {
 			continue // the target has warned of it
 		}
 		for _, w := range symbols.Warnings(m) {
@@ -227,8 +229,29 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings = append(warnings, flags.debug.failed...)
 	warnings = append(warnings, flags.warnings()...)
 	warnings = append(warnings, flags.view.files.warnings()...)
+	warnings = fitting(warnings, maxWarned)
 	for _, text := range warnings {
 		flags.log.add("warning", "text", text)
+	}
+	return warnings
+}
+
+// anyBegins reports whether any text of an ascending list begins so.
+func anyBegins(list []string, begin string) bool {
+	i, _ := slices.BinarySearch(list, begin)
+	return i < len(list) && strings.HasPrefix(list[i], begin)
+}
+
+// maxWarned bounds the text of all warnings of a target, bytes: they have its names, of which
+// thousands of modules may share a long one.
+const maxWarned = 8 << 20
+
+// fitting returns the first warnings, up to that many bytes, and says how many others there are.
+func fitting(warnings []string, most int) []string {
+	for i, text := range warnings {
+		if most -= len(text); most < 0 {
+			return append(warnings[:i:i], fmt.Sprintf("further warnings are left out, for their text is too long: %d", len(warnings)-i))
+		}
 	}
 	return warnings
 }

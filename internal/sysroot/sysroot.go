@@ -49,7 +49,11 @@ type Files struct {
 	closed   bool
 	opened   []io.Closer
 	warnings []warning
+	warned   int // bytes of the texts of warnings
 }
+
+// maxWarned bounds the text of all warnings, bytes: thousands of files may have one long name.
+const maxWarned = 4 << 20
 
 // warning is what the user should know.
 type warning struct {
@@ -108,7 +112,14 @@ func (f *Files) Warn(format string, args ...any) { f.warn(nil, format, args...) 
 func (f *Files) warn(about *target.Module, format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.warnings = append(f.warnings, warning{strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"), about})
+	if f.warned > maxWarned {
+		return // the last warning says so
+	}
+	text := strings.ToValidUTF8(fmt.Sprintf(format, args...), "?")
+	if f.warned += len(text); f.warned > maxWarned {
+		text, about = fmt.Sprintf("the warnings of files have more than %d MiB of text: the others are left out", maxWarned>>20), nil
+	}
+	f.warnings = append(f.warnings, warning{text, about})
 }
 
 // Close closes what was opened. Images of the files are of no use afterwards.
