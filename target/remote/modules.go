@@ -16,8 +16,12 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// maxList bounds the lists that a stub gives, bytes.
-const maxList = 64 << 20
+// maxMaps bounds the kernel's list of mappings, bytes, maxXML the stub's lists of threads and of
+// libraries. In memory, these take ten times as much.
+const (
+	maxMaps = 64 << 20
+	maxXML  = 16 << 20
+)
 
 // load finds out what is mapped. It uses the best source that the stub offers: the kernel's list of
 // mappings, the stub's list of libraries, the link map in memory, or the program alone.
@@ -125,7 +129,7 @@ func (t *Target) readMaps() ([]procmaps.Mapping, error) {
 	}
 	var first error
 	for i := 0; i < len(paths); i++ {
-		text, err := t.s.readWhole(paths[i], maxList)
+		text, err := t.s.readWhole(paths[i], maxMaps)
 		if err == nil && len(text) == 0 && i == 0 && len(paths) == 1 {
 			// The first thread has ended. Others have the memory.
 			for _, th := range t.threads[:min(len(t.threads), maxEnded)] {
@@ -204,6 +208,9 @@ func (t *Target) readObjects() ([]linkmap.Object, error) {
 	if fatal(libErr) {
 		return nil, libErr
 	}
+	if libErr != nil && !errors.Is(libErr, errUnsupported) {
+		t.files.Warn("not all of the stub's list of libraries is known: %v", libErr)
+	}
 	if len(list) == 0 && exe != nil {
 		// There is no auxiliary vector, so the program is taken to lie where it was linked to.
 		list, err = []linkmap.Object{{Program: true, Path: t.Exe}}, nil
@@ -230,7 +237,7 @@ const maxLibraries = 1 << 14
 
 // libraries reads the stub's own list (qXfer:libraries-svr4:read).
 func (t *Target) libraries() (list []linkmap.Object, err error) {
-	text, err := t.s.transfer("libraries-svr4", "", maxList)
+	text, err := t.s.transfer("libraries-svr4", "", maxXML)
 	if err != nil {
 		return nil, err
 	}

@@ -69,3 +69,27 @@ func TestLibraries(t *testing.T) {
 		t.Error("code where no memory is")
 	}
 }
+
+// A list of libraries that does not end costs what it was to tell, and a warning.
+func TestEndlessLibraries(t *testing.T) {
+	s := sleepy()
+	s.answers["qSupported*"] += ";qXfer:libraries-svr4:read+"
+	s.answers["qXfer:libraries-svr4:read::*"] = "m" + strings.Repeat(" ", 1_000_000)
+	tg, err := s.dial(t, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	asked := 0
+	for _, p := range s.packets() {
+		if strings.HasPrefix(p, "qXfer:libraries-svr4:") {
+			asked++
+		}
+	}
+	if asked > 17 {
+		t.Errorf("%d MB of the list are read", asked)
+	}
+	if w := strings.Join(tg.Warnings(), "\n"); !strings.Contains(w, "not all of the stub's list of libraries is known: read libraries-svr4: more than ") {
+		t.Errorf("warnings %q", w)
+	}
+}

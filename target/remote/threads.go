@@ -88,7 +88,7 @@ func (s *session) listThreads(stopped stop) ([]*Thread, error) {
 
 // threadsXML reads the list of threads that has their names.
 func (s *session) threadsXML() (list []*Thread, err error) {
-	text, err := s.transfer("threads", "", 64<<20)
+	text, err := s.transfer("threads", "", maxXML)
 	if err != nil {
 		return nil, err
 	}
