@@ -37,6 +37,10 @@ var ErrBudget = errors.New("all files of the process together expand to too much
 // them. Each image that joins it adds what its file may honestly need. The zero value has no room
 // yet. A Budget is safe for concurrent use.
 type Budget struct {
+	// Together, if it is not 0, is the most that all files together allow beside the largest one,
+	// bytes. Who looks on for a long time sees files that come and go, without an end.
+	Together int64
+
 	kept, work atomic.Int64 // bytes that are left
 
 	mu       sync.Mutex
@@ -55,7 +59,11 @@ func (b *Budget) grant(there int64) {
 	}
 	b.there += there
 	b.largest = max(b.largest, min(there, largestFile))
-	all := usualRoom + largestRoom*b.largest + lastRoom*max(b.there-usualFiles, 0)
+	together := lastRoom * max(b.there-usualFiles, 0)
+	if b.Together > 0 {
+		together = min(together, b.Together)
+	}
+	all := usualRoom + largestRoom*b.largest + together
 	b.kept.Add(all - b.granted)
 	b.granted = all
 	b.work.Add(timesWork * there)

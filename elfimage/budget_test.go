@@ -43,6 +43,20 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// All files together add no more than Budget.Together allows.
+func TestTogether(t *testing.T) {
+	const most, mb = 5 << 20, 1 << 20
+	b := Budget{Together: most}
+	var im *Image
+	for range 1000 { // as a process may write, map and delete them
+		im = &Image{there: mb}
+		im.Join(&b)
+	}
+	if all := int64(usualRoom + largestRoom*mb + most); im.Reserve(all+1) || !im.Reserve(all) {
+		t.Errorf("a thousand files have other room than %d bytes", all)
+	}
+}
+
 // An image may join a budget while others use the image: the lists of modules of two targets can have one
 // image. The budget has no room for the image's section headers, so the image loses them.
 func TestConcurrentJoin(t *testing.T) {

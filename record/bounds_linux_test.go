@@ -173,6 +173,35 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
+// The files of all processes, also those that are mapped later, have one budget.
+func TestOneBudget(t *testing.T) {
+	e := bareEngine()
+	files := 0
+	for _, name := range []string{"shares.c", "recurse.c"} {
+		p := gdbtest.StartRunning(t, gdbtest.Build(t, name, "-O2", "-pthread"), "1", "5")
+		s := e.newSpace(int32(p.PID), e.opts.Arch, nil)
+		for range 2 {
+			s.stale, s.ask = true, true
+			s.refresh()
+			for _, m := range s.modules.All() {
+				if im, _, err := m.Image(); err == nil {
+					files++
+					if im.Budget() != &e.budget {
+						t.Errorf("%s of process %d has a budget of its own", m.Path, p.PID)
+					}
+				}
+			}
+		}
+		e.forget(int32(p.PID))
+	}
+	if files < 8 {
+		t.Errorf("%d files", files)
+	}
+	if e.budget.Together == 0 {
+		t.Error("files that come and go have room without a bound")
+	}
+}
+
 // The frames of samples that wait for what their process writes are bounded together: they are
 // looked at again and again.
 func TestManyUnsure(t *testing.T) {

@@ -51,8 +51,9 @@ type engine struct {
 
 	awayFrames int // of all stacks in away
 
-	mappings  int // of all processes; those count once that several share
-	inModules int // mappings that modules were made of
+	budget    elfimage.Budget // of the files of all processes
+	mappings  int             // of all processes; those count once that several share
+	inModules int             // mappings that modules were made of
 	bares     map[bareKey]*target.Module
 	paths     map[string]string
 	pathBytes int // of paths
@@ -76,7 +77,8 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		opts.Warn = func(string, ...any) {}
 	}
 	return &engine{
-		host: h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elfimage.Image]*target.Module{},
+		budget: elfimage.Budget{Together: maxTogether},
+		host:   h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elfimage.Image]*target.Module{},
 		spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{},
 		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/jitname"
@@ -370,6 +371,18 @@ func (n *Namer) say(what string) {
 
 // Warnings returns what the user should know of the names so far.
 func (n *Namer) Warnings() []string { return n.said }
+
+// Tables calls said with what went wrong with the symbols of the modules that frames are in.
+func (n *Namer) Tables(said func(path string, err error)) {
+	list := slices.SortedFunc(maps.Keys(n.modules), func(a, b *target.Module) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Lo(), b.Lo()))
+	})
+	for _, m := range list {
+		for _, err := range n.symbols.Warnings(m) {
+			said(m.Path, err)
+		}
+	}
+}
 
 // Module returns a module by its name and an address in it, among those that frames are in; nil if there is none.
 func (n *Namer) Module(path string, addr uint64) *target.Module {

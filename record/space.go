@@ -200,6 +200,7 @@ func (s *space) refresh() {
 		known[key] = m
 		return m
 	})
+	s.modules.SetBudget(&s.budget)
 	s.known = known
 	s.engine.inModules += len(s.maps) - s.inModules
 	s.inModules = len(s.maps)

@@ -106,6 +106,17 @@ func (ms *Modules) share(modules []*Module) {
 	}
 }
 
+// SetBudget has images that are opened later join b instead of a budget of the list's own: several
+// lists may share it. Modules that were in another list before keep theirs.
+func (ms *Modules) SetBudget(b *elfimage.Budget) {
+	for _, m := range ms.list {
+		if m.budget == ms.budget {
+			m.budget = b
+		}
+	}
+	ms.budget = b
+}
+
 // Memo returns what build gave for these modules and key, like [Module.Memo].
 func (ms *Modules) Memo(key any, build func() any) any { return ms.memo.get(key, build) }
 

@@ -16,6 +16,7 @@ const fewLeftOut = 3
 type leftOut struct {
 	files []string // paths
 	all   []string // all warnings
+	short bool     // the command has no --explain
 }
 
 // add takes err, a warning of the file at path, if it is of this kind.
@@ -36,6 +37,10 @@ func (l *leftOut) warnings(all bool) []string {
 	if all || len(l.files) <= fewLeftOut {
 		return l.all
 	}
-	return []string{fmt.Sprintf("%s and %d more files expand to too much, each or all together: of these, names and lines are missing, or come from other tables; --explain lists all (%d warnings)",
-		strings.Join(l.files[:fewLeftOut], ", "), len(l.files)-fewLeftOut, len(l.all))}
+	text := fmt.Sprintf("%s and %d more files expand to too much, each or all together: of these, names and lines are missing, or come from other tables",
+		strings.Join(l.files[:fewLeftOut], ", "), len(l.files)-fewLeftOut)
+	if !l.short {
+		text += fmt.Sprintf("; --explain lists all (%d warnings)", len(l.all))
+	}
+	return []string{text}
 }

@@ -181,7 +181,9 @@ func (s *shown) take() {
 func (s *shown) warnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.namer.Warnings()
+	left := leftOut{short: true}
+	s.namer.Tables(func(path string, err error) { left.add(path, err) })
+	return append(s.namer.Warnings(), left.warnings(false)...)
 }
 
 // leftOut returns what names the newest picture lacks.

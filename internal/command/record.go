@@ -283,6 +283,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if err != nil {
 		return err
 	}
+	collectOften() // names are made of much that is garbage soon, beside all that was recorded
 	stacks := shown.now()
 	stacks.MaxText = r.profileText(0)
 	if err := r.write(cmd, file, stacks); err != nil {
