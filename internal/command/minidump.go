@@ -136,11 +136,16 @@ func openDump(path string, number int) (*format.File, error) {
 	case len(list) == 0:
 		return nil, inLog
 	case number == 0:
-		return lastMicrodump(list), nil
+		dump = lastMicrodump(list)
 	case number < 0 || number > len(list):
 		return nil, usageError{fmt.Errorf("--microdump %d: %s has %d", number, path, len(list))}
+	default:
+		dump = list[number-1]
 	}
-	return list[number-1], nil
+	if inLog != nil {
+		dump.Warnings = append(dump.Warnings, fmt.Sprintf("%v: microdumps behind that are not read", inLog))
+	}
+	return dump, nil
 }
 
 // lastMicrodump returns the last microdump with registers: a log may end in the middle of one.
