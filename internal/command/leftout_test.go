@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -36,5 +37,17 @@ func TestLeftOut(t *testing.T) {
 	}
 	if got := l.warnings(true); len(got) != 7 {
 		t.Errorf("all that are asked for: %q", got)
+	}
+}
+
+// Warnings that a recording's list has no room for are said to be left out, once.
+func TestWarningList(t *testing.T) {
+	var w warningList
+	for i := range 3 * maxWarnings {
+		w.add("file %d is bad", i/2)
+	}
+	last := w[len(w)-1]
+	if len(w) != maxWarnings+1 || w[maxWarnings-1] != fmt.Sprintf("file %d is bad", maxWarnings-1) || !strings.Contains(last, "left out") {
+		t.Errorf("%d warnings, the last %q", len(w), last)
 	}
 }

@@ -274,7 +274,12 @@ func (r *perfFlags) report(out io.Writer, data *perfdata.Reader, f *record.File,
 type warningList []string
 
 func (w *warningList) add(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); len(*w) < maxWarnings && !slices.Contains(*w, text) {
+	text := fmt.Sprintf(format, args...)
+	switch {
+	case slices.Contains(*w, text):
+	case len(*w) < maxWarnings:
 		*w = append(*w, text)
+	case len(*w) == maxWarnings:
+		*w = append(*w, fmt.Sprintf("there are more warnings than %d: further ones are left out", maxWarnings))
 	}
 }
