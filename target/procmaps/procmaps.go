@@ -40,8 +40,8 @@ func isKernels(name string) bool {
 // Parse reads the text of /proc/PID/maps. The mappings must ascend and not overlap. The error names
 // the first bad line.
 func Parse(text []byte) ([]Mapping, error) {
-	maps := make([]Mapping, 0, len(text)/64)
-	path := "" // of the line before, for most files have several lines in a row
+	maps := make([]Mapping, 0, bytes.Count(text, []byte("\n"))+1) // lines may be short or have paths of 4 KiB
+	path, plain := "", ""                                         // of the line before, for most files have several lines in a row; plain has its newlines
 	for n := 1; len(text) > 0; n++ {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
 		text = rest
@@ -51,13 +51,11 @@ func Parse(text []byte) ([]Mapping, error) {
 		}
 		if string(name) != path {
 			path = string(name)
+			plain = strings.ReplaceAll(path, `\012`, "\n")
 		}
 		m.Path = path
 		if m.Inode != 0 {
-			m.Path, m.Deleted = strings.CutSuffix(path, " (deleted)")
-			if strings.Contains(m.Path, `\012`) {
-				m.Path = strings.ReplaceAll(m.Path, `\012`, "\n")
-			}
+			m.Path, m.Deleted = strings.CutSuffix(plain, " (deleted)")
 		}
 		maps = append(maps, m)
 	}
