@@ -32,6 +32,15 @@ func (f *File) CFI(addr uint64) (*CFI, error) {
 	})
 }
 
+// NextCFI returns the first address above addr at which a STACK CFI INIT record begins; ok is false if there is none.
+func (f *File) NextCFI(addr uint64) (next uint64, ok bool) {
+	t := f.tables.Load()
+	if i := t.cfi.above(addr); i < t.cfi.len() {
+		return t.cfi.at(i).Address, true
+	}
+	return 0, false
+}
+
 // RulesAt returns the rules that hold at addr; nil if there are no STACK CFI records for it. Others may get the same rules: they are to be read only.
 func (f *File) RulesAt(addr uint64) (*Rules, error) {
 	t := f.tables.Load()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,6 +35,8 @@ type Comparison struct {
 // maxDisagreements bounds what a [Comparison] keeps.
 const maxDisagreements = 10_000
 
+var errOverlap = errors.New("the tables say more of the same code than those of an honest file: the rest is not compared")
+
 // ErrOther says that a symbol file is of another module, or of another build.
 var ErrOther = errors.New("the symbol file is of another build")
 
@@ -52,12 +55,16 @@ func (d *Dump) Compare(f *breakpad.File) (*Comparison, error) {
 			c.numbers[name] = trad.Reg(i)
 		}
 	}
+	c.left = 1<<18 + d.image.SizeOnDisk()/4
 	any := false
 	for section := range d.cfiSections() {
 		for fde, err := range section.FDEs() {
 			if err != nil {
 				c.trouble(err)
 				continue
+			}
+			if c.left < 0 {
+				break
 			}
 			if any = true; !d.covers(fde.Start) || fde.Len == 0 {
 				continue
@@ -69,7 +76,10 @@ func (d *Dump) Compare(f *breakpad.File) (*Comparison, error) {
 					}
 					continue
 				}
-				c.row(&row, &fde)
+				if c.row(&row, &fde); c.left < 0 {
+					c.trouble(errOverlap)
+					break
+				}
 			}
 		}
 	}
@@ -84,6 +94,7 @@ type comparer struct {
 	Comparison
 	d       *Dump
 	file    *breakpad.File
+	left    int64 // comparisons, and 64 bytes of text, that may still be made: tables may say millions of things of one address
 	names   []string
 	numbers map[string]trad.Reg
 	bits    uint
@@ -93,7 +104,8 @@ type comparer struct {
 	applied int           // of records.Changes
 	addr    uint64
 	rules   map[string]breakpad.Expr
-	broken  bool // they cannot be read
+	broken  bool  // they cannot be read
+	size    int64 // bytes of their text
 }
 
 func (c *comparer) trouble(err error) {
@@ -105,10 +117,11 @@ func (c *comparer) trouble(err error) {
 // row compares a row of the binary with the rules of the symbol file.
 func (c *comparer) row(row *trad.Row, fde *cfi.FDE) {
 	at, end := row.Lo-c.d.load, row.Lo-c.d.load+uint64(row.Len)
-	for at < end {
+	for at < end && c.left >= 0 {
+		c.left--
 		next, ok := c.seek(at)
 		next = min(next, end)
-		if row.CFA.Kind == trad.ValExpr && end-row.Lo+c.d.load < maxStepped { // it may depend on the PC
+		if ok && row.CFA.Kind == trad.ValExpr && end-row.Lo+c.d.load < maxStepped { // it may depend on the PC
 			next = at + 1
 		}
 		switch {
@@ -124,7 +137,8 @@ func (c *comparer) row(row *trad.Row, fde *cfi.FDE) {
 // maxStepped bounds the bytes of a row that are compared one by one.
 const maxStepped = 64 << 10
 
-// seek finds the rules of the symbol file at addr, and where they end. ok is false if there are none.
+// seek finds the rules of the symbol file at addr, and where they end. ok is false if there are none
+// up to there.
 func (c *comparer) seek(addr uint64) (end uint64, ok bool) {
 	if c.records == nil || !(breakpad.Range{Address: c.records.Address, Size: c.records.Size}).Contains(addr) || addr < c.addr {
 		var err error
@@ -134,9 +148,13 @@ func (c *comparer) seek(addr uint64) (end uint64, ok bool) {
 			c.records = nil
 		}
 		if c.records == nil {
-			return addr + 1, false
+			if end, ok = c.file.NextCFI(addr); !ok {
+				end = math.MaxUint64
+			}
+			return end, false
 		}
 		clear(c.rules)
+		c.size = 0
 		c.applied, c.broken = 0, false
 		c.apply(c.records.Rules)
 	}
@@ -154,12 +172,14 @@ func (c *comparer) seek(addr uint64) (end uint64, ok bool) {
 }
 
 func (c *comparer) apply(text string) {
+	c.left -= int64(len(text)) / 64
 	rules, err := breakpad.ParseRules(text)
 	if err != nil {
 		c.trouble(fmt.Errorf("STACK CFI at %x: %w", c.records.Address, err))
 		c.broken = true
 		return
 	}
+	c.size += int64(len(text))
 	for _, r := range rules {
 		c.rules[r.Register] = r.Expr
 	}
@@ -168,6 +188,7 @@ func (c *comparer) apply(text string) {
 // compare compares a row with the rules in c, for the code from lo to hi.
 func (c *comparer) compare(row *trad.Row, fde *cfi.FDE, lo, hi uint64) {
 	c.Compared += hi - lo
+	c.left -= c.size / 64
 	outermost := row.Flags&trad.Outermost != 0 || row.RA.Kind == trad.Undefined
 	if outermost {
 		c.Outermost += hi - lo
@@ -179,8 +200,10 @@ func (c *comparer) compare(row *trad.Row, fde *cfi.FDE, lo, hi uint64) {
 	if len(differ) == 0 {
 		return
 	}
+	file, binary := c.text(), c.format(row)
+	c.left -= int64(len(file)+len(binary)) / 64
 	if n := len(c.Disagreements); n > 0 {
-		if last := &c.Disagreements[n-1]; last.Hi == lo && slices.Equal(last.Registers, differ) && last.File == c.text() && last.Binary == c.format(row) {
+		if last := &c.Disagreements[n-1]; last.Hi == lo && slices.Equal(last.Registers, differ) && last.File == file && last.Binary == binary {
 			last.Hi = hi
 			return
 		}
@@ -189,7 +212,7 @@ func (c *comparer) compare(row *trad.Row, fde *cfi.FDE, lo, hi uint64) {
 		c.Dropped++
 		return
 	}
-	c.Disagreements = append(c.Disagreements, Disagreement{lo, hi, differ, c.text(), c.format(row)})
+	c.Disagreements = append(c.Disagreements, Disagreement{lo, hi, differ, file, binary})
 }
 
 // differ returns the registers whose values differ in a world.
