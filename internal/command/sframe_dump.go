@@ -16,6 +16,7 @@ import (
 
 func newSFrameDump() *cobra.Command {
 	var asJSON bool
+	var most byteSize
 	var section string
 	cmd := &cobra.Command{
 		Use:   "dump FILE",
@@ -31,13 +32,16 @@ an unchanged register, "f" a register at the fixed offset of the header, "U" the
 placeholder for that. "[s]" marks a signed return address. "[m]" in the head of a
 table says that its offsets repeat block by block.
 
+A document (--json) of more than 64 MiB is cut, and says so; sections of more than 1 MiB
+have 128 bytes more for each further byte. --max-size allows more.
+
 Exit codes: 0 printed; 1 FILE cannot be read or has no SFrame, or parts of it are
-malformed (the others are printed); 2 usage.`,
+malformed (the others are printed), or the document is cut; 2 usage.`,
 		Example: `  sfwalk sframe dump FILE
   sfwalk sframe dump FILE --json | jq '.sections[].fdes[] | select(.fde_type.name | endswith("FLEX")) | .start'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := dumpFile(cmd.OutOrStdout(), args[0], section, asJSON); err != nil {
+			if err := dumpFile(cmd.OutOrStdout(), args[0], section, asJSON, int64(most)); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			return nil
@@ -46,10 +50,11 @@ malformed (the others are printed); 2 usage.`,
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON document with all fields (see docs/json.md)")
 	f.StringVar(&section, "section", "", "only the section of this `name` (default: all SFrame sections)")
+	f.Var(&most, "max-size", "how large the JSON document may be, for example 4G (default: 64M, and 128 times what the sections have beyond 1M)")
 	return cmd
 }
 
-func dumpFile(w io.Writer, name, only string, asJSON bool) error {
+func dumpFile(w io.Writer, name, only string, asJSON bool, most int64) error {
 	f, err := regular.Open(name)
 	if err != nil {
 		return fileError(err)
@@ -73,7 +78,7 @@ func dumpFile(w io.Writer, name, only string, asJSON bool) error {
 	out := bufio.NewWriter(w)
 	print := dumpText
 	if asJSON {
-		print = func(w *bufio.Writer, sections []object.Section) error { return dumpJSON(w, name, sections) }
+		print = func(w *bufio.Writer, sections []object.Section) error { return dumpJSON(w, name, sections, most) }
 	}
 	if len(sections) > 0 {
 		err = errors.Join(print(out, sections), err)

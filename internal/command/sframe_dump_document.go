@@ -94,10 +94,21 @@ func newRuleItem(r sframe.Rule) *ruleItem {
 	return item
 }
 
-// dumpJSON prints the document. Its error is that of the first FDE or FRE of
-// each section that cannot be read; the document has all of them.
-func dumpJSON(w *bufio.Writer, file string, sections []object.Section) error {
-	d := jsonDumper{w}
+// usualExpansion bounds the document of sections of more than 1 MB: it may have so many bytes for each
+// further one of theirs, unless --max-size says otherwise. What compilers write takes some fifty.
+const usualExpansion = 128
+
+// dumpJSON prints the document, of most bytes, about (0: the usual bound). Its error is that of the first FDE
+// or FRE of each section that cannot be read; the document has all of them.
+func dumpJSON(w *bufio.Writer, file string, sections []object.Section, most int64) error {
+	if most == 0 {
+		size := int64(0)
+		for _, s := range sections {
+			size += int64(len(s.Data))
+		}
+		most = usualText + usualExpansion*max(0, size-1<<20)
+	}
+	d := &jsonDumper{Writer: w, most: most, left: most}
 	d.WriteString(`{"file":`)
 	d.value(file)
 	d.WriteString(`,"sections":[`)
@@ -107,23 +118,48 @@ func dumpJSON(w *bufio.Writer, file string, sections []object.Section) error {
 			d.WriteByte(',')
 		}
 		errs = append(errs, d.section(s))
+		if d.cut() != nil {
+			break
+		}
 	}
-	d.WriteString("]}\n")
+	d.WriteByte(']')
+	if err := d.cut(); err != nil {
+		d.WriteString(`,"error":`)
+		d.value(err.Error())
+		errs = append(errs, err)
+	}
+	d.WriteString("}\n")
 	return errors.Join(errs...)
 }
 
 // A jsonDumper prints a document piece by piece: what it holds at a time does
 // not grow with the section.
-type jsonDumper struct{ *bufio.Writer }
+type jsonDumper struct {
+	*bufio.Writer
+	most, left int64 // bytes
+}
 
-func (d jsonDumper) value(v any) {
-	d.Write(marshal(v))
+// cut returns what to say if no more is to be printed.
+func (d *jsonDumper) cut() error {
+	if d.left >= 0 {
+		return nil
+	}
+	return fmt.Errorf("FDEs are left out beyond %d MiB of text: allow more by --max-size SIZE", d.most>>20)
+}
+
+func (d *jsonDumper) value(v any) {
+	d.text(marshal(v))
 }
 
 // open prints an object but for its closing brace.
-func (d jsonDumper) open(v any) {
+func (d *jsonDumper) open(v any) {
 	text := marshal(v)
-	d.Write(text[:len(text)-1])
+	d.text(text[:len(text)-1])
+}
+
+func (d *jsonDumper) text(text []byte) {
+	d.left -= int64(len(text))
+	d.Write(text)
 }
 
 // marshal writes an item, in which there is nothing that JSON cannot hold.
@@ -135,11 +171,14 @@ func marshal(v any) []byte {
 	return text
 }
 
-func (d jsonDumper) section(s object.Section) (first error) {
+func (d *jsonDumper) section(s object.Section) (first error) {
 	d.open(newSectionItem(s))
 	d.WriteString(`,"fdes":[`)
 	left := int64(s.FRELen) / 2 // an FRE has at least two bytes; FDEs that share some must not make more of them
 	for f, err := range s.FDEs() {
+		if d.cut() != nil {
+			break
+		}
 		if f.Index > 0 {
 			d.WriteByte(',')
 		}
@@ -161,9 +200,10 @@ func (d jsonDumper) section(s object.Section) (first error) {
 
 // fde prints an FDE, whose FREs are left out if it has an error already, and
 // returns the first error in it.
-func (d jsonDumper) fde(s object.Section, f sframe.FDE, first error) error {
+func (d *jsonDumper) fde(s object.Section, f sframe.FDE, first error) error {
 	d.open(newFDEItem(s, f))
 	d.WriteString(`,"fres":[`)
+	var cut error
 	if first == nil {
 		addr := freAddr(s) + uint64(f.FREOff)
 		if s.Version == sframe.V3 {
@@ -171,6 +211,9 @@ func (d jsonDumper) fde(s object.Section, f sframe.FDE, first error) error {
 		}
 		comma := ""
 		for e, err := range s.FREs(f) {
+			if cut = d.cut(); cut != nil {
+				break
+			}
 			d.WriteString(comma)
 			comma = ","
 			item := newFREItem(s, f, e)
@@ -184,9 +227,9 @@ func (d jsonDumper) fde(s object.Section, f sframe.FDE, first error) error {
 		}
 	}
 	d.WriteByte(']')
-	if first != nil {
+	if err := cmp.Or(first, cut); err != nil {
 		d.WriteString(`,"error":`)
-		d.value(first.Error())
+		d.value(err.Error())
 	}
 	d.WriteByte('}')
 	return first

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -202,7 +203,7 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 			}
 			var b bytes.Buffer
 			w := bufio.NewWriter(&b)
-			dumpJSON(w, "fuzz", sections)
+			dumpJSON(w, "fuzz", sections, 0)
 			w.Flush()
 			if !json.Valid(b.Bytes()) {
 				t.Errorf("not JSON: %s", &b)
@@ -297,5 +298,41 @@ func TestSFrameDumpErrors(t *testing.T) {
 		if tt.some && (text && !strings.Contains(out, "idx [3]") || text && !strings.Contains(out, "idx [4]") || json.Valid([]byte(out)) == text) {
 			t.Errorf("dump %v: %s", tt.args, out)
 		}
+	}
+}
+
+// TestSFrameDumpCut: a section of less than 1 MB, whose rows have two bytes each, has a document of 64 MiB, which
+// says so. With --max-size, it has all rows.
+func TestSFrameDumpCut(t *testing.T) {
+	const funcs, rows = 1_900, 250
+	order := binary.LittleEndian
+	section := []byte{0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0} // SFrame V2, section 2
+	for _, v := range []uint32{funcs, funcs * rows, 2 * funcs * rows, 0, 20 * funcs} {
+		section = order.AppendUint32(section, v)
+	}
+	for i := range uint32(funcs) {
+		for _, v := range []uint32{0x100000 + 256*i, 256, 2 * rows * i, rows, 0} {
+			section = order.AppendUint32(section, v)
+		}
+	}
+	for i := range funcs * rows {
+		section = append(section, byte(i%rows), 1) // no data words
+	}
+	path := filepath.Join(t.TempDir(), "tiny.sframe")
+	if err := os.WriteFile(path, section, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const row = `"mangled_ra":` // which each row has once
+	out, _, err := command("sframe", "dump", "--json", path)
+	if len(out) > 65<<20 || len(out) < 63<<20 || err == nil || !strings.Contains(err.Error(), "left out beyond 64 MiB of text: allow more by --max-size SIZE") {
+		t.Errorf("%d bytes: %v", len(out), err)
+	}
+	out, _, err = command("sframe", "dump", "--json", "--max-size", "1M", path)
+	var d struct{ Error string }
+	if e := json.Unmarshal([]byte(out), &d); e != nil || err == nil || !strings.Contains(d.Error, "left out beyond 1 MiB") || len(out) > 1<<20+1<<14 {
+		t.Errorf("%d bytes: %v, %v, %q", len(out), err, e, d.Error)
+	}
+	if out, _, _ = command("sframe", "dump", "--json", "--max-size", "1G", path); strings.Count(out, row) != funcs*rows {
+		t.Errorf("with --max-size, %d rows", strings.Count(out, row))
 	}
 }
