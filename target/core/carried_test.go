@@ -38,17 +38,24 @@ func coreOf(file []byte, modules int) []byte {
 	for i := range modules {
 		notes = append(notes, note(FileNoteOwner, FileNote, words(base(i), at, uint64(len(file))))...)
 	}
+	return append(coreOfNotes(notes, 1), file...)
+}
+
+// coreOfNotes makes a core of amd64 whose segments all are the same notes.
+func coreOfNotes(notes []byte, segments int) []byte {
+	order := binary.LittleEndian
 	var b bytes.Buffer
 	b.WriteString("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 	binary.Write(&b, order, []uint16{4, 62})
 	binary.Write(&b, order, uint32(1))
-	b.Write(words(0, 64, 0))
+	binary.Write(&b, order, []uint64{0, 64, 0})
 	binary.Write(&b, order, uint32(0))
-	binary.Write(&b, order, []uint16{64, 56, 1, 0, 0, 0})
-	binary.Write(&b, order, []uint32{4, 4})
-	b.Write(words(120, 0, 0, uint64(len(notes)), 0, 4))
+	binary.Write(&b, order, []uint16{64, 56, uint16(segments), 0, 0, 0})
+	for range segments {
+		binary.Write(&b, order, []uint32{4, 4})
+		binary.Write(&b, order, []uint64{uint64(64 + 56*segments), 0, 0, uint64(len(notes)), 0, 4})
+	}
 	b.Write(notes)
-	b.Write(file)
 	return b.Bytes()
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/segments"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
@@ -63,14 +64,14 @@ var (
 
 // Open opens a core file. The caller closes the target.
 func Open(path string, o Options) (t *Target, err error) {
-	file, size, owner, closer, err := open(path, o.MaxUnpacked)
+	file, sizes, owner, closer, err := open(path, o.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("core %s: %w", path, err)
 	}
 	if o.TrustPaths {
 		owner = nil
 	}
-	if t, err = read(file, size, filepath.Dir(path), regular.Word{Here: owner}, o); err != nil {
+	if t, err = read(file, sizes, filepath.Dir(path), regular.Word{Here: owner}, o); err != nil {
 		closer()
 		return nil, fmt.Errorf("core %s: %w", path, err)
 	}
@@ -81,7 +82,7 @@ func Open(path string, o Options) (t *Target, err error) {
 // Read makes a target of the bytes of an uncompressed core file. r must stay readable as long as
 // the target is used. The caller closes the target, which does not close r.
 func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
-	t, err := read(r, size, "", regular.Word{}, o)
+	t, err := read(r, sizes{size, elffile.There(r, size)}, "", regular.Word{}, o)
 	if err != nil {
 		return nil, fmt.Errorf("core: %w", err)
 	}
@@ -89,23 +90,32 @@ func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
 	return t, nil
 }
 
+// sizes are a core's: as it is read, and on disk, where it may be compressed and have holes.
+type sizes struct{ whole, there int64 }
+
 // open opens the file, unpacked if need be. owner is the user on whose word the core is.
-func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, owner *regular.User, closer func() error, err error) {
+func open(path string, maxUnpacked int64) (r io.ReaderAt, size sizes, owner *regular.User, closer func() error, err error) {
 	file, err := regular.Open(path)
 	if err != nil {
-		return nil, 0, nil, nil, withoutPath(err)
-	}
-	owner = regular.OwnerOf(file)
-	file, closer, err = unpack(file, maxUnpacked)
-	if err != nil {
-		return nil, 0, nil, nil, err
+		return nil, size, nil, nil, withoutPath(err)
 	}
 	info, err := file.Stat()
 	if err != nil {
-		closer()
-		return nil, 0, nil, nil, withoutPath(err)
+		file.Close()
+		return nil, size, nil, nil, withoutPath(err)
 	}
-	return file, info.Size(), owner, closer, nil
+	size.there = elffile.There(file, info.Size())
+	owner = regular.OwnerOf(file)
+	file, closer, err = unpack(file, maxUnpacked)
+	if err != nil {
+		return nil, size, nil, nil, err
+	}
+	if info, err = file.Stat(); err != nil {
+		closer()
+		return nil, size, nil, nil, withoutPath(err)
+	}
+	size.whole = info.Size()
+	return file, size, owner, closer, nil
 }
 
 // OpenNamed opens a file that the core, or the debug information of what it had mapped, names,
@@ -123,11 +133,12 @@ func withoutPath(err error) error {
 }
 
 // read makes the target of a core's bytes. dir is the core's folder, or ""; word is the core's.
-func read(r io.ReaderAt, size int64, dir string, word regular.Word, o Options) (*Target, error) {
-	f, err := readFile(r, size)
+func read(r io.ReaderAt, size sizes, dir string, word regular.Word, o Options) (*Target, error) {
+	f, err := readFile(r, size.whole)
 	if err != nil {
 		return nil, err
 	}
+	f.maxThreads = usualThreads + int(min(size.there, 1<<30))/(f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size)
 	n, err := f.notes()
 	if err != nil {
 		return nil, err
@@ -142,7 +153,7 @@ func read(r io.ReaderAt, size int64, dir string, word regular.Word, o Options) (
 	l := &loader{core: f, notes: n, own: t.own, opts: o, dir: dir, opened: map[string]*elfimage.Image{}}
 	l.load(t)
 	if f.missing > 0 {
-		t.files.Warn("the core is cut short: %d of %d bytes are missing: memory is incomplete", f.missing, size+f.missing)
+		t.files.Warn("the core is cut short: %d of %d bytes are missing: memory is incomplete", f.missing, size.whole+f.missing)
 	}
 	for _, w := range n.warnings {
 		t.files.Warn("%s", w)
@@ -273,6 +284,8 @@ type file struct {
 	missing int64 // bytes beyond its end that the headers refer to
 	arch    *arch.Arch
 	progs   []elf.ProgHeader
+
+	maxThreads int
 
 	wideSets []uint32 // types of notes
 	layout   setNote  // NT_X86_XSAVE_LAYOUT; the zero setNote if the file has none

@@ -72,8 +72,8 @@ func carriedByPath(n *notes) map[string]carried {
 var errNotCarried = errors.New("the core has no such file")
 
 // Bounds on the mappings of NT_FILE, and on their files. A process can have some 65,000 mappings;
-// where vm.max_map_count is raised, it is mostly 262,144.
-const maxFiles, maxPaths = 1 << 18, 1 << 16
+// where vm.max_map_count is raised, it is mostly 262,144. maxPathText bounds the paths' bytes.
+const maxFiles, maxPaths, maxPathText = 1 << 18, 1 << 16, 16 << 20
 
 // parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end and offset, then
 // as many names. The list ends at the first broken entry, and an error says so.
@@ -91,7 +91,7 @@ func parseFiles(data []byte, a *arch.Arch) (list []procmaps.Mapping, err error) 
 	entries, names := data[head:end], data[end:]
 	list = make([]procmaps.Mapping, 0, min(count, maxFiles))
 	paths := make(map[string]string)
-	leftOut := 0
+	leftOut, pathText := 0, 0
 	for ; len(entries) > 0; entries = entries[each:] {
 		name, rest, ok := bytes.Cut(names, []byte{0})
 		if !ok {
@@ -99,13 +99,14 @@ func parseFiles(data []byte, a *arch.Arch) (list []procmaps.Mapping, err error) 
 		}
 		names = rest
 		path, known := paths[string(name)]
-		if len(list) == maxFiles || !known && len(paths) == maxPaths {
+		if len(list) == maxFiles || !known && (len(paths) == maxPaths || pathText+len(name) > maxPathText) {
 			leftOut++
 			continue
 		}
 		if !known {
 			path = string(name)
 			paths[path] = path
+			pathText += len(path)
 		}
 		m := procmaps.Mapping{Lo: word(entries, 0), Hi: word(entries, 1), Read: true, Inode: aFile, Listed: true}
 		if page := word(entries, 2); unit > 0 && page < 1<<63/unit {
@@ -118,7 +119,7 @@ func parseFiles(data []byte, a *arch.Arch) (list []procmaps.Mapping, err error) 
 		list = append(list, m)
 	}
 	if leftOut > 0 {
-		err = fmt.Errorf("%d of %d entries are left out: more than %d, or than %d files, are not believed", leftOut, count, maxFiles, maxPaths)
+		err = fmt.Errorf("%d of %d entries are left out: more than %d, or than %d files with %d MiB of paths, are not believed", leftOut, count, maxFiles, maxPaths, maxPathText>>20)
 	}
 	return list, err
 }

@@ -24,6 +24,7 @@ func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Mo
 		}
 		headers += int(l.core.arch.Order.Uint16(header[56:])) // e_phnum
 		if tried++; tried > maxSeen || headers > maxHeaders {
+			l.files.Warn("the memory has more than %d beginnings of files, or %d program headers: modules from %#x on are left out", maxSeen, maxHeaders, s.Lo)
 			break
 		}
 		im, err := elfimage.OpenMapped(l.own, s.Lo, maxImage)

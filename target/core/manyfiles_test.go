@@ -28,10 +28,11 @@ func manyFiles(n int, name func(i int) string) []byte {
 func TestManyFiles(t *testing.T) {
 	each := func(i int) string { return fmt.Sprintf("/%x", i) }
 	same := func(i int) string { return each(i % 100) }
+	long := func(i int) string { return fmt.Sprintf("/%04x/%01000d", i, 0) }
 	for _, test := range []struct {
 		n, want int
 		name    func(int) string
-	}{{65530, 65530, each}, {200000, 200000, same}, {1000000, maxFiles, same}, {1000000, maxPaths, each}} {
+	}{{65530, 65530, each}, {200000, 200000, same}, {1000000, maxFiles, same}, {1000000, maxPaths, each}, {20000, 16 << 20 / 1006, long}} {
 		data := manyFiles(test.n, test.name)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
@@ -20,7 +21,11 @@ const (
 	maxNoteSize = 64 << 20 // bytes read of one note; NT_FILE is the largest
 	maxNotes    = 1 << 24
 	maxOwner    = 16 // bytes read of an owner's name
+	maxWarnings = 1000
 )
+
+// usualThreads bounds the threads of a core whose notes are compressed, together with its real size.
+const usualThreads = 1 << 16
 
 // notes is what a core's notes say.
 type notes struct {
@@ -36,9 +41,15 @@ type notes struct {
 	carried  []carried
 	threads  []*Thread
 	warnings []string
+	unsaid   int // further warnings
+	leftOut  int // threads
 }
 
 func (n *notes) warn(format string, args ...any) {
+	if len(n.warnings) == maxWarnings {
+		n.unsaid++
+		return
+	}
 	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
 }
 
@@ -54,7 +65,15 @@ func (f *file) notes() (*notes, error) {
 		}
 		return true
 	})
-	n.warnings = append(n.warnings, cut...)
+	for _, w := range cut {
+		n.warn("%s", w)
+	}
+	if n.unsaid > 0 {
+		n.warnings = append(n.warnings, fmt.Sprintf("%d more notes cannot be read", n.unsaid))
+	}
+	if n.leftOut > 0 {
+		n.warnings = append(n.warnings, fmt.Sprintf("%d threads are left out: a core of its size should not have more than %d", n.leftOut, len(n.threads)))
+	}
 	if len(n.threads) > 0 {
 		first := n.threads[0]
 		if n.signal == nil && first.Signal > 0 && first.Signal <= lastSignal {
@@ -94,16 +113,16 @@ type visit func(r *window, owner string, typ uint32, at, size uint64) bool
 
 // eachNote calls do for the notes of all segments, in order. The warnings are for the user.
 func (f *file) eachNote(do visit) (warnings []string) {
-	left := uint64(f.size) // else a file of overlapping segments would be read time and again
+	behind := uint64(0) // else a file of overlapping segments would be read time and again
 	for _, p := range f.progs {
 		if p.Type != elf.PT_NOTE || p.Off > uint64(f.size) {
 			continue
 		}
 		p.Filesz = min(p.Filesz, uint64(f.size)-p.Off)
-		if p.Filesz > left {
-			return append(warnings, fmt.Sprintf("segment of notes at byte %#x: together with those before it, it is larger than the file: left out", p.Off))
+		if p.Off < behind {
+			return append(warnings, fmt.Sprintf("segment of notes at byte %#x: it and those after it are left out, for it is not behind those before it", p.Off))
 		}
-		left -= p.Filesz
+		behind = p.Off + p.Filesz
 		more, warning := f.segmentNotes(p, do)
 		if warning != "" {
 			warnings = append(warnings, warning)
@@ -125,8 +144,11 @@ func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning stri
 	}
 	// gdb lets the segment begin at any byte, so offsets within it are aligned.
 	align := func(at uint64) uint64 { return p.Off + (at-p.Off+pad)&^pad }
-	r := &window{r: f.r, end: end}
-	for at, count := p.Off, 0; at+12 <= end && count < maxNotes; count++ {
+	r := &window{r: elffile.Solid(f.r), end: end}
+	for at, count := p.Off, 0; at+12 <= end; count++ {
+		if count == maxNotes {
+			return true, fmt.Sprintf("notes at byte %#x: those behind the first %d are left out", at, count)
+		}
 		head := r.bytes(at, 12)
 		if head == nil {
 			return true, ""
@@ -150,6 +172,12 @@ func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning stri
 
 func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	set := f.registerSet(typ)
+	if n.leftOut > 0 && (typ == arch.NTPRStatus || set != nil || slices.Contains(f.wideSets, typ)) {
+		if typ == arch.NTPRStatus {
+			n.leftOut++
+		}
+		return
+	}
 	if typ == control.NTXLayout && size <= target.MaxRegisterSet {
 		f.layout = setNote{typ, at, size}
 	}
@@ -220,6 +248,10 @@ func (f *file) wideSet(n *notes, typ uint32, at, size uint64) {
 func (f *file) thread(n *notes, data []byte, at uint64) {
 	if len(data) < f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size {
 		n.warn("a thread's registers (NT_PRSTATUS) at byte %#x are %d bytes, want %d: left out", at, len(data), f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size)
+		return
+	}
+	if len(n.threads) == f.maxThreads {
+		n.leftOut++
 		return
 	}
 	th := &Thread{
