@@ -174,6 +174,7 @@ func collectBefore(limit int64) (restore func()) {
 func run(args []string, hosts Hosts) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal ends sfwalk at once
 	root := newRoot(hosts, args)
 	root.SetArgs(behindVerb(root, args))
 	// All output goes through these, which escape control characters.
@@ -205,6 +206,9 @@ func run(args []string, hosts Hosts) int {
 	printable.Fprintf(stderr, "sfwalk: %v\n", err)
 	return exitError
 }
+
+// endsAtOnce has the first signal end a command that reads files alone: it has nothing to tidy up.
+func endsAtOnce(*cobra.Command, []string) { signal.Reset(os.Interrupt, syscall.SIGTERM) }
 
 // newRoot makes the program's commands. If args begins with the name of one, only that is made, which saves time.
 func newRoot(hosts Hosts, args []string) *cobra.Command {

@@ -74,7 +74,10 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 			if err := flags.profileFlags.check(); err != nil {
 				return err
 			}
-			if flags.none && web == nil {
+			switch {
+			case !flags.none:
+				endsAtOnce(cmd, args)
+			case web == nil:
 				return becomeFull()
 			}
 			if err := flags.begin(cmd); err != nil {

@@ -39,7 +39,8 @@ Exit codes: 0 printed; 1 FILE cannot be read or has no SFrame, or parts of it ar
 malformed (the others are printed), or the document is cut; 2 usage.`,
 		Example: `  sfwalk sframe dump FILE
   sfwalk sframe dump FILE --json | jq '.sections[].fdes[] | select(.fde_type.name | endswith("FLEX")) | .start'`,
-		Args: cobra.ExactArgs(1),
+		Args:   cobra.ExactArgs(1),
+		PreRun: endsAtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := dumpFile(cmd.OutOrStdout(), args[0], section, asJSON, int64(most)); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)

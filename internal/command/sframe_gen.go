@@ -42,7 +42,8 @@ error; their frames are unwound by DWARF, or by Go's table, as before. It marks 
 Exit codes: 0 written; 1 error; 2 usage.`,
 		Example: `  sfwalk sframe gen /bin/ls -o ls.sframe
   sfwalk sframe gen /bin/ls -o ls.sframe --format 2 --verbose`,
-		Args: cobra.ExactArgs(1),
+		Args:   cobra.ExactArgs(1),
+		PreRun: endsAtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":

@@ -45,7 +45,8 @@ Exit codes: 0 they agree; 1 they disagree; 2 usage, or FILE cannot be read, has
 no SFrame or no call frame information, or parts of them are malformed.`,
 		Example: `  sfwalk sframe verify FILE
   sfwalk sframe verify FILE --json | jq '.disagreements[].function'`,
-		Args: cobra.ExactArgs(1),
+		Args:   cobra.ExactArgs(1),
+		PreRun: endsAtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := verifyFile(args[0])
 			if err != nil {

@@ -40,7 +40,8 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
 		Example: `  sfwalk symbols check server.sym
   sfwalk symbols check server.sym ./server
   sfwalk symbols check server.sym --json | jq '.problems[].text'`,
-		Args: cobra.RangeArgs(1, 2),
+		Args:   cobra.RangeArgs(1, 2),
+		PreRun: endsAtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			c, err := checkedSymbols(args[0])

@@ -41,7 +41,8 @@ Exit codes: 0 written; 1 error; 2 usage.`,
   sfwalk symbols dump ./server --store ./symbols
   sfwalk symbols dump /bin/ls --no-cfi -o ls.sym
   sfwalk symbols dump ./server ./debug-files -o server.sym`,
-		Args: cobra.MinimumNArgs(1),
+		Args:   cobra.MinimumNArgs(1),
+		PreRun: endsAtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out != "" && store != "" {
 				return usageError{errors.New("symbols dump: -o and --store: want one of them")}
@@ -88,7 +89,9 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 		_, err = d.WriteTo(w)
 		return err
 	}
+	flag := "--output"
 	if store != "" {
+		flag = "--store"
 		inside, err := d.Module.StorePath()
 		if err != nil {
 			return err
@@ -101,7 +104,7 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 	if out == "" {
 		err = write(stdout)
 	} else {
-		err = writeWhole(out, write)
+		err = writeWhole(flag, out, write)
 	}
 	warnings, all := d.Warnings()
 	for _, w := range warnings {
@@ -123,7 +126,7 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 
 // writeWhole has write make the file at path, and the folders on the way. Nobody sees a part of the file: it is written
 // beside path first. What is no regular file is written as it is.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
+func writeWhole(flag, path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -131,25 +134,19 @@ func writeWhole(path string, write func(io.Writer) error) (err error) {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	f, err := newSaving(flag, path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644) // CreateTemp lets nobody else read it
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	defer f.discard()
+	if err := f.tmp.Chmod(0o644); err != nil { // others may read it
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return f.write(writtenBy(write))
 }
+
+// writtenBy is [written] by a function.
+type writtenBy func(io.Writer) error
+
+// Write implements [written].
+func (w writtenBy) Write(out io.Writer) error { return w(out) }
