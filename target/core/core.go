@@ -52,6 +52,7 @@ type Target struct {
 	own     *segments.Memory
 	files   *sysroot.Files
 	file    *file
+	stored  int64
 	close   func() error
 	word    regular.Word
 }
@@ -149,7 +150,7 @@ func read(r io.ReaderAt, size sizes, dir string, word regular.Word, o Options) (
 		}
 		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
 	}
-	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, own: f.memory(), file: f, word: word}
+	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, own: f.memory(), file: f, word: word, stored: size.there}
 	l := &loader{core: f, notes: n, own: t.own, opts: o, dir: dir, opened: map[string]*elfimage.Image{}}
 	l.load(t)
 	if f.missing > 0 {
@@ -160,6 +161,9 @@ func read(r io.ReaderAt, size sizes, dir string, word regular.Word, o Options) (
 	}
 	return t, nil
 }
+
+// Stored returns the bytes that the file takes up, compressed as it may be, and without holes.
+func (t *Target) Stored() int64 { return t.stored }
 
 // Arch returns the process's architecture. If the core tells the process's address mask, Arch has
 // that one.

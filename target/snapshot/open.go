@@ -63,10 +63,11 @@ func (s *Snapshot) Target(o core.Options) (*Target, error) {
 
 // fromCore makes the target of a core file. If that fails, it closes the core file.
 func fromCore(c *core.Target, name string) (*Target, error) {
-	text := c.Note(NoteOwner, NoteType, maxNote)
+	most := int(min(maxNote, usualNote+c.Stored())) // thousands of entries may be packed into a few bytes
+	text := c.Note(NoteOwner, NoteType, most)
 	if text == nil {
 		c.Close()
-		return nil, fmt.Errorf("%s: a core file without a whole note of owner %s: %w: print its stacks by 'sfwalk core'", name, NoteOwner, ErrNotSnapshot)
+		return nil, fmt.Errorf("%s: a core file without a whole note of owner %s of at most %d bytes: %w: print its stacks by 'sfwalk core'", name, NoteOwner, most, ErrNotSnapshot)
 	}
 	n, err := parseNote(text)
 	if err != nil {
@@ -97,14 +98,12 @@ func (t *Target) addThreads(n *note) {
 	list, _ := t.Target.Threads() // never fails
 	missing := len(n.Threads)
 	for _, th := range list {
-		one := &Thread{TID: th.ID(), Comm: th.Name(), arch: t.arch}
-		if wide, ok := th.(*core.Thread); ok {
-			one.Sets = wide.WideSets()
-		}
+		one := &Thread{TID: th.ID(), Comm: th.Name(), core: th.(*core.Thread)}
 		th.Registers(&one.Regs)
 		if about := said[one.TID]; about != nil {
 			about.apply(t.arch, one)
 			missing--
+			delete(said, one.TID) // its name and error may be long: they are one thread's, whatever ID others claim
 		}
 		t.threads = append(t.threads, one)
 	}

@@ -24,8 +24,9 @@ const (
 	Version = 1
 )
 
-// maxNote bounds the note: a process of 100,000 threads needs less.
-const maxNote = 16 << 20
+// maxNote bounds the note: a process of 100,000 threads needs less. That of a packed file has usualNote
+// bytes at most, and as many more as the file.
+const maxNote, usualNote = 16 << 20, 1 << 20
 
 // note is the contents of the note, a JSON object with all that a core file cannot say. Fields are
 // added, never renamed. A change that old readers must not overlook gets a new version.
@@ -52,8 +53,6 @@ type threadNote struct {
 	MovedOn bool   `json:"moved_on,omitempty"`
 	// Registers names the known registers; nil stands for all that the core has.
 	Registers []string `json:"registers,omitzero"`
-
-	known *arch.RegSet // Registers; nil until they are asked for: several threads of a core may have the ID
 }
 
 type moduleNote struct {
@@ -176,17 +175,15 @@ func (n *threadNote) apply(a *arch.Arch, t *Thread) {
 	if n.Registers == nil {
 		return
 	}
-	if n.known == nil {
-		n.known = new(arch.RegSet)
-		for _, name := range n.Registers {
-			if i := slices.IndexFunc(a.Regs, func(r arch.RegInfo) bool { return r.Name == name }); i >= 0 {
-				n.known.Add(a.Regs[i].Num)
-			}
+	var known arch.RegSet
+	for _, name := range n.Registers {
+		if i := slices.IndexFunc(a.Regs, func(r arch.RegInfo) bool { return r.Name == name }); i >= 0 {
+			known.Add(a.Regs[i].Num)
 		}
 	}
 	var regs arch.Registers
 	for r, v := range t.Regs.Value {
-		if reg := trad.Reg(r); n.known.Has(reg) && t.Regs.Known.Has(reg) {
+		if reg := trad.Reg(r); known.Has(reg) && t.Regs.Known.Has(reg) {
 			regs.Known.Add(reg)
 			regs.Value[r] = v
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -44,7 +45,7 @@ type Thread struct {
 	TID  int    // the kernel's thread ID; positive
 	Comm string // the kernel's name for the thread, at most 15 bytes
 	Regs arch.Registers
-	Sets target.RegisterSets // with its wide registers; nil if they are not known
+	Sets target.RegisterSets // with its wide registers; nil if they are not known. A Target's thread reads them when it is asked
 
 	Held time.Duration // how long the thread was held
 	// Err says why the thread could not be stopped; nil if it was. A thread with an Err has no
@@ -54,7 +55,7 @@ type Thread struct {
 	// outer frames may be of a later moment.
 	MovedOn bool
 
-	arch *arch.Arch // nil if the thread is no target's
+	core *core.Thread // nil if the thread is no target's
 }
 
 // ID returns the thread's ID.
@@ -77,10 +78,10 @@ func (t *Thread) Registers(r *arch.Registers) error {
 
 // ReadRegister implements [target.WideThread].
 func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
-	if t.arch == nil {
+	if t.core == nil {
 		return errNoRegisters
 	}
-	return t.Sets.ReadRegister(t.arch, r, offset, b)
+	return t.core.ReadRegister(r, offset, b)
 }
 
 var errNoRegisters = errors.New("the thread's registers are not known")
