@@ -37,33 +37,37 @@ var ErrBudget = errors.New("all files of the process together expand to too much
 // them. Each image that joins it adds what its file may honestly need. The zero value has no room
 // yet. A Budget is safe for concurrent use.
 type Budget struct {
-	// Together, if it is not 0, is the most that all files together allow beside the largest one,
-	// bytes. Who looks on for a long time sees files that come and go, without an end.
-	Together int64
+	// Others, if it is not 0, is the most that the files of other users allow together beside the
+	// largest one, bytes. Who looks on for a long time sees files that come and go, without an end.
+	// Files that belong to root or to this program's user count as ever.
+	Others int64
 
 	kept, work atomic.Int64 // bytes that are left
 
 	mu       sync.Mutex
-	there    int64 // bytes of all files, without holes
+	there    int64 // bytes of all files, without holes, as far as they count
+	others   int64 // those of other users
 	largest  int64 // bytes of the largest file, without holes
 	granted  int64 // bytes that kept began with
 	unpinned unpinned
 }
 
-// grant makes room for what a file with there bytes on disk may honestly expand to.
-func (b *Budget) grant(there int64) {
+// grant makes room for what a file with there bytes on disk may honestly expand to. own says that it
+// is not another user's.
+func (b *Budget) grant(there int64, own bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.granted == 0 {
 		b.work.Add(usualWork)
 	}
-	b.there += there
-	b.largest = max(b.largest, min(there, largestFile))
-	together := lastRoom * max(b.there-usualFiles, 0)
-	if b.Together > 0 {
-		together = min(together, b.Together)
+	counts := there
+	if !own && b.Others > 0 {
+		counts = min(there, b.Others-b.others)
+		b.others += counts
 	}
-	all := usualRoom + largestRoom*b.largest + together
+	b.there += counts
+	b.largest = max(b.largest, min(there, largestFile))
+	all := usualRoom + largestRoom*b.largest + lastRoom*max(b.there-usualFiles, 0)
 	b.kept.Add(all - b.granted)
 	b.granted = all
 	b.work.Add(timesWork * there)
@@ -108,9 +112,10 @@ func (im *Image) Join(b *Budget) {
 		return
 	}
 	if im.inMemory {
-		b.grant(0) // all of the mapped memory may be one page
+		b.grant(0, true) // all of the mapped memory may be one page
 	} else {
-		b.grant(im.there)
+		f := im.OSFile()
+		b.grant(im.there, f == nil || elffile.Own(f))
 	}
 	im.budget.Store(b)
 	im.keepHeaders()

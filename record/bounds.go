@@ -22,9 +22,9 @@ const (
 	maxListed    = 1 << 17 // mappings that modules were made of, of all processes
 	maxPathBytes = 16 << 20
 
-	// maxTogether is [elfimage.Budget.Together]: processes may make files of code, and delete them, all
+	// maxOthers is [elfimage.Budget.Others]: processes may make files of code, and delete them, all
 	// the time.
-	maxTogether = 16 << 20
+	maxOthers = 16 << 20
 )
 
 // roomForSpace forgets the processes that were not sampled for longest, where as many are known as there may be.

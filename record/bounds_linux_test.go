@@ -197,7 +197,7 @@ func TestOneBudget(t *testing.T) {
 	if files < 8 {
 		t.Errorf("%d files", files)
 	}
-	if e.budget.Together == 0 {
+	if e.budget.Others == 0 {
 		t.Error("files that come and go have room without a bound")
 	}
 }

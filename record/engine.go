@@ -77,7 +77,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		opts.Warn = func(string, ...any) {}
 	}
 	return &engine{
-		budget: elfimage.Budget{Together: maxTogether},
+		budget: elfimage.Budget{Others: maxOthers},
 		host:   h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elfimage.Image]*target.Module{},
 		spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{},
 		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}

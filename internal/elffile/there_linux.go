@@ -56,6 +56,16 @@ func extents(f *os.File, size int64) (data int64) {
 	return data + size - at
 }
 
+// Own reports whether a file belongs to root or to this program's user.
+func Own(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Uid == 0 || int(st.Uid) == os.Geteuid())
+}
+
 // fileIdentity tells files apart, and a file from itself before a write.
 func fileIdentity(f *os.File) (id any, ok bool) {
 	info, err := f.Stat()
