@@ -7,7 +7,7 @@ import (
 )
 
 // There returns how many of a file's size bytes are really there, without its holes. It returns size for
-// a reader that is not a file of this machine.
+// a reader that is not a file of this machine, unless it has a method There, which says how many there are at most.
 func There(r io.ReaderAt, size int64) int64 {
 	for range 8 { // a part of a part
 		switch x := r.(type) {
@@ -17,6 +17,8 @@ func There(r io.ReaderAt, size int64) int64 {
 			r = x.r
 		case *io.SectionReader:
 			r, _, _ = x.Outer()
+		case interface{ There() int64 }:
+			return min(size, x.There())
 		default:
 			return size
 		}
@@ -45,6 +47,8 @@ func Identity(r io.ReaderAt, size int64) (id any, ok bool) {
 			outer, off, n := x.Outer()
 			r, at, size = outer, at+off, min(size, n)
 		case *bytes.Reader:
+			return identity{x, at, size}, true
+		case interface{ There() int64 }: // a file that nobody else has open
 			return identity{x, at, size}, true
 		default:
 			return nil, false

@@ -106,6 +106,7 @@ func open(path string, maxUnpacked int64) (r io.ReaderAt, size sizes, owner *reg
 		return nil, size, nil, nil, withoutPath(err)
 	}
 	size.there = elffile.There(file, info.Size())
+	on := file
 	owner = regular.OwnerOf(file)
 	file, closer, err = unpack(file, maxUnpacked)
 	if err != nil {
@@ -116,6 +117,9 @@ func open(path string, maxUnpacked int64) (r io.ReaderAt, size sizes, owner *reg
 		return nil, size, nil, nil, withoutPath(err)
 	}
 	size.whole = info.Size()
+	if file != on {
+		return unpacked{file, usualRatio * size.there}, size, owner, closer, nil
+	}
 	return file, size, owner, closer, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
@@ -98,5 +99,28 @@ func TestNotesOfHoles(t *testing.T) {
 	tg := opened(t, path, Options{})
 	if said := strings.Join(tg.Warnings(), "\n"); tg.Signal != nil || !strings.Contains(said, "note of type 0x53494749") {
 		t.Errorf("signal %v: %s", tg.Signal, said)
+	}
+}
+
+// TestPackedFiles: a file that a packed core carries is as large as what the core has on disk allows, not as what it
+// unpacks to: the memory for its tables is in proportion to that.
+func TestPackedFiles(t *testing.T) {
+	file := bytes.Repeat([]byte("\x7fELF and what follows"), 1<<20)
+	path := packedCore(t, coreOf(file, 1))
+	tg := opened(t, path, Options{})
+	l := &loader{core: tg.file, carriedAt: map[string]carried{"x": {off: 1000, size: int64(len(file))}}}
+	r, size, err := l.carried("x")
+	if err != nil || size != int64(len(file)) {
+		t.Fatal(size, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there, most := elffile.There(r, size), 8*max(info.Size(), 4096); there > most || there == 0 {
+		t.Errorf("%d bytes of %d are there; the packed file has %d", there, size, info.Size())
+	}
+	if _, ok := elffile.Identity(r, size); !ok {
+		t.Error("equal files are not known as such")
 	}
 }

@@ -66,6 +66,19 @@ func unsupported(command string) func(*os.File, int64) (packed, error) {
 	}
 }
 
+// unpacked is a core that was packed.
+type unpacked struct {
+	*os.File
+	there int64
+}
+
+// usualRatio is how many bytes of a file that a packed core carries a byte on disk stands for. Programs
+// and their debug information pack to a third or a quarter.
+const usualRatio = 4
+
+// There says what counts as there, so that what is made of the core's files is in proportion to its own.
+func (u unpacked) There() int64 { return u.there }
+
 // unpack returns file itself, or, if file is compressed, a temporary file that has its contents and
 // that nobody else can see. It has limit bytes at most; a limit of 0 means the default.
 func unpack(file *os.File, limit int64) (unpacked *os.File, closer func() error, err error) {
