@@ -143,7 +143,7 @@ func read(r io.ReaderAt, size sizes, dir string, word regular.Word, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	f.maxThreads = usualThreads + int(min(size.there, 1<<30))/(f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size)
+	f.maxThreads = usualThreads + int(min(size.there, 1<<30))/threadSize
 	n, err := f.notes()
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func TestManyThreads(t *testing.T) {
 		tg := opened(t, test.path, Options{})
 		said := strings.Join(tg.Warnings(), "\n")
 		left := fmt.Sprintf("%d threads are left out", 70_000-len(tg.threads))
-		if n := len(tg.threads); test.all != (n == 70_000) || n < 1<<16 || !test.all && !strings.Contains(said, left) {
+		if n := len(tg.threads); test.all != (n == 70_000) || n < usualThreads || !test.all && !strings.Contains(said, left) {
 			t.Errorf("%s: %d threads: %s", test.path, n, said)
 		}
 	}
