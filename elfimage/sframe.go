@@ -2,6 +2,7 @@ package elfimage
 
 import (
 	"debug/elf"
+	"errors"
 	"strings"
 )
 
@@ -20,13 +21,16 @@ func IsSFrame(s *elf.Section) bool {
 
 // SFrame returns the bytes and the address of the image's first SFrame section: by name, since
 // older linkers give it no type of its own, by type, or by segment, which stripping and loading
-// leave. The error wraps [ErrNoSection] where there is none.
+// leave. The error wraps [ErrNoSection] where there is none, and [ErrBudget] where there is no room for it.
 func (im *Image) SFrame() (data []byte, addr uint64, err error) {
 	if data, addr, err = im.Section(".sframe"); err == nil {
 		return data, addr, nil
 	}
-	if data, addr, err = im.SectionType(SHT_GNU_SFRAME); err == nil {
-		return data, addr, nil
+	if errors.Is(err, ErrBudget) {
+		return nil, 0, err
+	}
+	if data, addr, err = im.SectionType(SHT_GNU_SFRAME); err == nil || errors.Is(err, ErrBudget) {
+		return data, addr, err
 	}
 	return im.Segment(PT_GNU_SFRAME)
 }

@@ -25,6 +25,7 @@ const (
 	noModule  = frame.Answer("no module is mapped at PC")
 	noImage   = frame.Answer("the module's file cannot be read")
 	noSection = frame.Answer("the module has neither .eh_frame nor .debug_frame")
+	leftOut   = frame.Answer("the module's .eh_frame or .debug_frame is left out: all files together take up too much memory")
 	noFDE     = frame.Answer("no FDE covers PC")
 	malformed = frame.Answer("the FDE is malformed or uses what is not known here")
 	tooLong   = frame.Answer("the FDE's program is long, and too much was looked at already")
@@ -229,8 +230,11 @@ func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 	s := &sections{why: noSection, abi: abi, zero: hasCodeAtZero(im)}
 	thunk := a.Thunks(im.ReadLoaded)
 	s.add(openEH(im, abi, thunk))
-	if data, addr, err := im.Section(".debug_frame"); err == nil {
+	data, addr, err := im.Section(".debug_frame")
+	if err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve, Thunk: thunk}))
+	} else {
+		s.add(nil, err)
 	}
 	// If the two contradict each other, debuggers follow .debug_frame, which is made for them. A Go
 	// program's .debug_frame is large and compressed, and describes only Go's functions. Its .eh_frame
@@ -254,8 +258,11 @@ func isGo(im *elfimage.Image) bool {
 }
 
 func (s *sections) add(section *cfi.Section, err error) {
-	if err == nil {
+	switch {
+	case err == nil:
 		s.list = append(s.list, section)
+	case errors.Is(err, elfimage.ErrBudget):
+		s.why = leftOut
 	}
 }
 
@@ -274,6 +281,9 @@ func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi
 		opts.Header, opts.HeaderAddr = header, headerAddr
 	}
 	data, addr, err := im.Section(".eh_frame")
+	if errors.Is(err, elfimage.ErrBudget) {
+		return nil, err
+	}
 	if err != nil {
 		if headerErr != nil {
 			return nil, headerErr

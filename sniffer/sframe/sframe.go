@@ -26,6 +26,7 @@ const (
 	noModule    = frame.Answer("no module is mapped at PC")
 	noImage     = frame.Answer("the module's file cannot be read")
 	noSection   = frame.Answer("the module has no SFrame section")
+	leftOut     = frame.Answer("the module's SFrame section is left out: all files together take up too much memory")
 	broken      = frame.Answer("the module's SFrame section is malformed or of an unknown version")
 	onlyJoined  = frame.Answer("the linker has only put the parts of the module's SFrame section one behind the other, which leaves wrong addresses in this version")
 	wrongABI    = frame.Answer("the module's SFrame section is for another architecture")
@@ -75,6 +76,9 @@ type imageKey struct{ arch string }
 
 func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 	data, addr, err := im.SFrame()
+	if errors.Is(err, elfimage.ErrBudget) {
+		return &Section{why: leftOut}
+	}
 	if err != nil {
 		return &Section{why: noSection}
 	}

@@ -1,0 +1,31 @@
+package dwarf
+
+import (
+	"bytes"
+	"debug/elf"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elftest"
+)
+
+// TestLeftOut: a section for which no memory is left is not said to be missing.
+func TestLeftOut(t *testing.T) {
+	for name, want := range map[string]any{".eh_frame": leftOut, ".debug_frame": leftOut, ".data": noSection} {
+		f := &elftest.File{Class: elf.ELFCLASS64, Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
+			{Name: name, Type: elf.SHT_PROGBITS, Flags: elf.SHF_ALLOC, Addr: 0x1000, Align: 8, Data: bytes.Repeat([]byte{1}, 1<<20)}}}
+		data := f.Bytes()
+		im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		im.Join(new(elfimage.Budget))
+		for im.Reserve(1 << 16) { // until nothing is left
+		}
+		if why := openImage(im, amd64.Arch, cfi.ABI{Order: amd64.Arch.Order, PtrSize: 8}).why; why != want {
+			t.Errorf("%s: %v", name, why)
+		}
+	}
+}
