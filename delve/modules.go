@@ -20,11 +20,12 @@ import (
 // names of files on overlay file systems, such as those in containers.
 func (t *Target) refreshLive() error {
 	pid := t.Proc.Pid()
-	text, err := os.ReadFile(procdir.File(pid, "maps"))
+	f, err := os.Open(procdir.File(pid, "maps"))
 	if err != nil {
 		return fmt.Errorf("what process %d has mapped: %w", pid, err)
 	}
-	maps, err := procmaps.Parse(text)
+	defer f.Close()
+	maps, err := procmaps.Read(f, nil)
 	if err != nil {
 		return fmt.Errorf("what process %d has mapped: %w", pid, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,8 +29,9 @@ type machine struct {
 	files  []*os.File // others that were mapped
 	root   *os.File   // this program's own; nil before it is needed
 
-	many       bool // files were left out: there are too many
-	noMapFiles bool // tests leave out the way that needs privileges
+	many       bool     // files were left out: there are too many
+	listed     []string // what was left out of lists of mappings
+	noMapFiles bool     // tests leave out the way that needs privileges
 }
 
 // proc are the open files of a process. They belong to it alone: another process with its number is another proc.
@@ -77,7 +79,7 @@ func (p *proc) status() []byte {
 		return nil
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, maxText))
+	text, _ := io.ReadAll(io.LimitReader(f, maxStatus))
 	return text
 }
 
@@ -146,28 +148,28 @@ func (m *machine) maps(pid int) ([]procmaps.Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.maps()
+	return p.maps(func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); !slices.Contains(m.listed, text) {
+			m.listed = append(m.listed, text)
+		}
+	})
 }
 
-func (p *proc) maps() ([]procmaps.Mapping, error) {
-	maps, err := p.mapsNow()
+func (p *proc) maps(warn func(format string, args ...any)) ([]procmaps.Mapping, error) {
+	maps, err := p.mapsNow(warn)
 	if err != nil && p.renew() {
-		return p.mapsNow()
+		return p.mapsNow(warn)
 	}
 	return maps, err
 }
 
-func (p *proc) mapsNow() ([]procmaps.Mapping, error) {
+func (p *proc) mapsNow(warn func(format string, args ...any)) ([]procmaps.Mapping, error) {
 	f, err := p.open("maps")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxText))
-	if err != nil {
-		return nil, err
-	}
-	maps, err := procmaps.Parse(text)
+	maps, err := procmaps.Read(f, warn)
 	if err == nil && len(maps) == 0 {
 		err = os.ErrProcessDone
 	}
@@ -176,7 +178,7 @@ func (p *proc) mapsNow() ([]procmaps.Mapping, error) {
 
 // has reports whether the process still has a file mapped where it had it.
 func (p *proc) has(f *procmaps.File) bool {
-	maps, err := p.maps()
+	maps, err := p.maps(nil)
 	if err != nil {
 		return false
 	}
@@ -184,8 +186,8 @@ func (p *proc) has(f *procmaps.File) bool {
 	return ok && maps[i].Inode == f.Inode && maps[i].Major == f.Major && maps[i].Minor == f.Minor
 }
 
-// maxText bounds a file of /proc, bytes.
-const maxText = 64 << 20
+// maxStatus bounds /proc/PID/status, bytes.
+const maxStatus = 1 << 20
 
 // memory implements host.
 func (m *machine) memory(pid int) target.Memory {
@@ -246,13 +248,16 @@ func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 	return im, err
 }
 
-// leftOut reports once whether files were left out.
-func (m *machine) leftOut() bool {
+// leftOut says once what was left out.
+func (m *machine) leftOut() (said []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	many := m.many
-	m.many = false
-	return many
+	said = m.listed
+	if m.many {
+		said = append(said, fmt.Sprintf("more than %d files had code: that of further ones has no names", maxFiles))
+	}
+	m.many, m.listed = false, nil
+	return said
 }
 
 // mappedMemory is the memory of a process as long as it has a file mapped. It is asked for that

@@ -28,11 +28,12 @@ func (h *recorded) lives(pid int) bool {
 	if h.mapped == nil {
 		return false
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		return false
 	}
-	now, err := procmaps.Parse(text)
+	defer f.Close()
+	now, err := procmaps.Read(f, nil)
 	if err != nil {
 		return false
 	}

@@ -71,7 +71,7 @@ func TestManyFiles(t *testing.T) {
 			t.Errorf("file %d: %v", i, err)
 		}
 	}
-	if !few.leftOut() || few.leftOut() || m.leftOut() {
+	if len(few.leftOut()) != 1 || few.leftOut() != nil || m.leftOut() != nil {
 		t.Error("that files are left out is not said once")
 	}
 }

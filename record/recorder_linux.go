@@ -336,8 +336,8 @@ func (r *Recorder) Take() *Profile {
 // profile is Profile for a caller that holds mu.
 func (r *Recorder) profile() *Profile {
 	r.engine.lookAtAll()
-	if r.machine.leftOut() {
-		r.engine.opts.Warn("more than %d files had code: that of further ones has no names", maxFiles)
+	for _, text := range r.machine.leftOut() {
+		r.engine.opts.Warn("%s", text)
 	}
 	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
 		Stats: r.engine.stats, Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), part: r.part, owners: maps.Clone(r.engine.owners)}

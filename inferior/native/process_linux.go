@@ -1,10 +1,11 @@
 package native
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -29,7 +30,7 @@ type Process struct {
 
 	look    *live.Target
 	before  []*live.Target // looks that came before
-	maps    []byte         // the text of the mappings that look has
+	maps    [32]byte       // a sum of the text of the mappings that look has
 	ran     bool           // the process has run since they were read
 	memory  memory
 	threads map[int]*Thread
@@ -67,7 +68,7 @@ func Open(pid int) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{PID: pid, Exe: look.Exe, look: look, threads: map[int]*Thread{}}
-	p.maps, _ = os.ReadFile(procdir.File(pid, "maps"))
+	p.maps, _ = mapsSum(pid)
 	p.memory = memory{process: p, breakpoints: map[uint64][]byte{}}
 	if err := p.startGuard(); err != nil {
 		look.Close()
@@ -217,7 +218,7 @@ func (p *Process) Memory() target.Memory { return &p.memory }
 func (p *Process) Modules() *target.Modules {
 	if p.ran {
 		p.ran = false
-		if maps, err := os.ReadFile(procdir.File(p.PID, "maps")); err == nil && !bytes.Equal(maps, p.maps) {
+		if maps, err := mapsSum(p.PID); err == nil && maps != p.maps {
 			if look, err := p.look.LookAgain(); err == nil {
 				p.before = append(p.before, p.look) // others may still use its modules
 				p.look, p.maps = look, maps
@@ -225,6 +226,19 @@ func (p *Process) Modules() *target.Modules {
 		}
 	}
 	return p.look.Modules()
+}
+
+// mapsSum sums the text of a process's mappings, which may be long.
+func mapsSum(pid int) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(procdir.File(pid, "maps"))
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	h.Sum(sum[:0])
+	return sum, err
 }
 
 // Threads returns the threads that are held, each a [*Thread].

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -214,15 +213,20 @@ func (s *snapshot) readMaps(tids ...int) error {
 // pieces may overlap if the process changes its mappings meanwhile.
 const maxReadings = 20
 
+// maxReading is how long a list is read again and again.
+const maxReading = time.Second
+
 // mapsOf reads the mappings through the thread tid.
 func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
-	for range maxReadings {
-		var text []byte
-		if text, err = f.readMaps(tid); err != nil {
-			return nil, err
+	for begin, n := time.Now(), 0; n < maxReadings && (n == 0 || time.Since(begin) < maxReading); n++ {
+		file, err1 := f.proc.openat(taskFile(tid, "maps"), unix.O_RDONLY)
+		if err1 != nil {
+			return nil, err1
 		}
-		if maps, err = procmaps.Parse(text); err == nil {
-			return maps, nil
+		maps, err = procmaps.Read(file, f.warnMaps)
+		file.Close()
+		if err == nil || ended(err) {
+			return maps, err
 		}
 	}
 	return nil, err
@@ -396,16 +400,11 @@ func btoi(b bool) int {
 	return 0
 }
 
-// readMaps reads the address space's mappings, in as few calls as the kernel allows.
-func (f *files) readMaps(tid int) ([]byte, error) {
-	file, err := f.proc.openat(taskFile(tid, "maps"), unix.O_RDONLY)
-	if err != nil {
-		return nil, err
+// warnMaps adds a warning about the list of mappings, once.
+func (f *files) warnMaps(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.ContainsFunc(f.warnings, func(w warning) bool { return w.text == text }) {
+		f.warn(nil, "%s", text)
 	}
-	defer file.Close()
-	b := bytes.NewBuffer(f.mapsRoom)
-	if _, err := b.ReadFrom(file); err != nil {
-		return nil, fmt.Errorf("read maps: %w", err)
-	}
-	return b.Bytes(), nil
 }

@@ -30,10 +30,10 @@ type files struct {
 	whole   *os.File // the folder of a thread, if the first thread has ended; else nil
 	word    regular.Word
 
-	// Room for the registers, the copies and the text of the maps, if they fit.
-	registerRoom, setRoom, copyRoom, mapsRoom []byte
-	copying                                   sync.Mutex          // guards copyRoom
-	lastSets                                  target.RegisterSets // of the thread that was read last
+	// Room for the registers and the copies, if they fit.
+	registerRoom, setRoom, copyRoom []byte
+	copying                         sync.Mutex          // guards copyRoom
+	lastSets                        target.RegisterSets // of the thread that was read last
 
 	memory target.Memory // set when the target is made
 	values bool          // Options.Values
@@ -107,13 +107,9 @@ func (f *files) prepare(copies int) {
 	f.registerRoom = make([]byte, maxRegisterSet)
 	f.setRoom = make([]byte, target.MaxRegisterSet)
 	f.copyRoom = make([]byte, copies)
-	f.mapsRoom = make([]byte, 64<<10)
-	for _, room := range [...][]byte{f.copyRoom, f.mapsRoom} {
-		for i := 0; i < len(room); i += pageSize {
-			room[i] = 0
-		}
+	for i := 0; i < len(f.copyRoom); i += pageSize {
+		f.copyRoom[i] = 0
 	}
-	f.mapsRoom = f.mapsRoom[:0]
 }
 
 // usualStack is how much a typical thread uses of its stack, bytes.

@@ -40,26 +40,43 @@ func isKernels(name string) bool {
 // Parse reads the text of /proc/PID/maps. The mappings must ascend and not overlap. The error names
 // the first bad line.
 func Parse(text []byte) ([]Mapping, error) {
-	maps := make([]Mapping, 0, bytes.Count(text, []byte("\n"))+1) // lines may be short or have paths of 4 KiB
-	path, plain := "", ""                                         // of the line before, for most files have several lines in a row; plain has its newlines
-	for n := 1; len(text) > 0; n++ {
+	p := parser{maps: make([]Mapping, 0, bytes.Count(text, []byte("\n"))+1)} // lines may be short or have paths of 4 KiB
+	for len(text) > 0 {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
 		text = rest
-		m, name, ok := parse(line)
-		if !ok || m.Lo >= m.Hi || len(maps) > 0 && m.Lo < maps[len(maps)-1].Hi {
-			return nil, fmt.Errorf("read maps: line %d: %q is not an ascending LO-HI PERMS OFFSET DEV INODE [PATH]", n, line[:min(len(line), 200)])
+		if err := p.add(line, true); err != nil {
+			return nil, err
 		}
-		if string(name) != path {
-			path = string(name)
-			plain = strings.ReplaceAll(path, `\012`, "\n")
-		}
-		m.Path = path
-		if m.Inode != 0 {
-			m.Path, m.Deleted = strings.CutSuffix(plain, " (deleted)")
-		}
-		maps = append(maps, m)
 	}
-	return maps, nil
+	return p.maps, nil
+}
+
+// parser makes mappings of lines.
+type parser struct {
+	maps []Mapping
+	// path is that of the line before, for most files have several lines in a row; plain has its newlines.
+	path, plain string
+}
+
+// add adds the mapping of a line. Without named, its path is not kept.
+func (p *parser) add(line []byte, named bool) error {
+	m, name, ok := parse(line)
+	if !ok || m.Lo >= m.Hi || len(p.maps) > 0 && m.Lo < p.maps[len(p.maps)-1].Hi {
+		return fmt.Errorf("read maps: line %d: %q is not an ascending LO-HI PERMS OFFSET DEV INODE [PATH]", len(p.maps)+1, line[:min(len(line), 200)])
+	}
+	if !named {
+		name = nil
+	}
+	if string(name) != p.path {
+		p.path = string(name)
+		p.plain = strings.ReplaceAll(p.path, `\012`, "\n")
+	}
+	m.Path = p.path
+	if m.Inode != 0 {
+		m.Path, m.Deleted = strings.CutSuffix(p.plain, " (deleted)")
+	}
+	p.maps = append(p.maps, m)
+	return nil
 }
 
 func parse(line []byte) (m Mapping, name []byte, ok bool) {
