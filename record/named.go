@@ -96,7 +96,11 @@ func (s *space) nameOf(id uint32, addr, cfa uint64) uint32 {
 // nameID returns the number of a name; 0 if there are too many.
 func (t *tree) nameID(name Name) uint32 {
 	n, ok := t.nameIDs[name]
-	if !ok && len(t.named) < maxNamed {
+	switch {
+	case ok:
+	case len(t.named) >= maxNamed:
+		t.manyNamed = true
+	default:
 		t.named = append(t.named, name)
 		n = uint32(len(t.named))
 		t.nameIDs[name] = n

@@ -198,6 +198,9 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		sample.Values = values[len(values)-2:]
 		s.Add(room, sample.Sample)
 	}
+	if p.manyNamed {
+		n.say(fmt.Sprintf("sniffers have more than %d different names: further ones are left out", maxNamed))
+	}
 	n.LeftOut = nil
 	n.leaveOut("%d different samples have no labels of the program's", unlabelled)
 	n.leaveOut("%d places have no names", n.unnamed)
@@ -364,8 +367,12 @@ func (n *Namer) nameMade() {
 const maxSaid = 16
 
 func (n *Namer) say(what string) {
-	if len(n.said) < maxSaid && !slices.Contains(n.said, what) {
+	switch {
+	case slices.Contains(n.said, what):
+	case len(n.said) < maxSaid:
 		n.said = append(n.said, what)
+	case len(n.said) == maxSaid:
+		n.said = append(n.said, fmt.Sprintf("there are more warnings of names than %d: further ones are left out", maxSaid))
 	}
 }
 

@@ -40,13 +40,14 @@ type count struct{ samples, value uint64 }
 
 // stacks are those of a tree, as they are at one moment.
 type stacks struct {
-	places  []place
-	nodes   []node
-	keys    []sampleKey
-	counts  []count  // of the keys
-	tags    []tag    // of the keys; that with number 0 is of samples without any
-	reasons []string // why stacks are not whole
-	named   []Name   // what sniffers have named; a place's name counts from 1
+	places    []place
+	nodes     []node
+	keys      []sampleKey
+	counts    []count  // of the keys
+	tags      []tag    // of the keys; that with number 0 is of samples without any
+	reasons   []string // why stacks are not whole
+	named     []Name   // what sniffers have named; a place's name counts from 1
+	manyNamed bool     // there were more
 }
 
 // tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far as they are
