@@ -41,9 +41,11 @@ type Walker struct {
 // NewWalker makes a Walker that asks the sniffers of table, and has a cache of rows of its own.
 // modules says what is mapped in the target; if it is nil, nothing is known of that. The table must be
 // for the target's own descriptor ([target.Target]'s Arch), which knows which bits of a
-// pointer are the code address.
+// pointer are the code address. The Walker shares the searches that the table shares
+// ([Table.ShareSearches]).
 func NewWalker(modules *target.Modules, table *Table) *Walker {
 	w := &Walker{table: table.Clone(), arch: table.Arch}
+	w.table.ShareSearches(table.rows.shared)
 	w.SetModules(modules)
 	return w
 }

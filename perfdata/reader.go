@@ -71,6 +71,9 @@ func newReader(order binary.ByteOrder) *Reader {
 	return r
 }
 
+// Offset returns the offset in the file, or in the stream, up to which it was read so far.
+func (r *Reader) Offset() uint64 { return r.at }
+
 // Read calls visit with all records of the kernel's, in the order of their times. A record is valid until visit
 // returns. The error is visit's, or says that the file cannot be read. A record that is broken is no error: it is
 // left out, and counts as [Reader.Unread].

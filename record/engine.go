@@ -51,6 +51,8 @@ type engine struct {
 
 	awayFrames int // of all stacks in away
 
+	searched  int64           // instructions of code without tables, for all samples of a file
+	noSearch  bool            // it was said that no more are searched
 	budget    elfimage.Budget // of the files of all processes
 	mappings  int             // of all processes; those count once that several share
 	inModules int             // mappings that modules were made of

@@ -22,6 +22,9 @@ type FileOptions struct {
 	// Event is the name of the event whose samples are walked, as perf has it, with or without modifiers; "" for the first.
 	Event  string
 	Places Places
+	// Size is how many bytes the file takes up on disk, which allow as much more work; 0 for a stream: then those
+	// count that were read.
+	Size int64
 	// Own says that the recording is of this machine: files are where it had them, if they are the same.
 	Own func(perfdata.Info) bool
 	// Table returns the sniffers for the stacks of a process.
@@ -65,6 +68,7 @@ func ReadFile(data *perfdata.Reader, opts FileOptions) (*File, error) {
 func newFile(data *perfdata.Reader, opts FileOptions) *File {
 	f := &File{data: data, opts: opts, counted: map[*perfdata.Event]uint64{}}
 	f.host = newRecorded(data, opts.Places, opts.Warn)
+	f.host.size = opts.Size
 	f.engine = newEngine(f.host, nil, Options{Table: opts.Table, Warn: opts.Warn})
 	f.engine.file = f.host
 	f.host.mapped = func(pid int) []procmaps.Mapping {
@@ -230,3 +234,23 @@ func (f *File) Profile() *Profile {
 
 // Close closes the files that [Profile.Picture] reads: call that before.
 func (f *File) Close() { f.host.close() }
+
+// usualSearches is how many instructions of code without tables are searched for all samples of a file,
+// which takes some three seconds; moreSearches, how many more for each byte of the file. One sample in a
+// small file may lead to thousands of places, and a file may expand to a thousand samples.
+const usualSearches, moreSearches = 6 << 20, 6
+
+// searchLeft returns how many instructions may still be searched for the samples of the file.
+func (e *engine) searchLeft() int64 {
+	size := e.file.size
+	if size == 0 {
+		size = int64(e.file.data.Offset())
+	}
+	left := usualSearches + moreSearches*size - e.searched
+	if left <= 0 && !e.noSearch {
+		e.noSearch = true
+		e.opts.Warn("code without tables was searched for as long as a file of this size allows: later stacks may end early, " +
+			"or are guessed; there is less to search where the recorded machine's files are at hand")
+	}
+	return left
+}

@@ -57,7 +57,14 @@ func (n *named) due(now uint64) bool {
 // walk walks the sample whose registers and memory are at hand.
 func (s *space) walk(mem target.Memory) (n int, stop frame.StopReason) {
 	s.needWalker()
-	return s.walker.WalkCFA(&s.regs, mem, s.pcs, s.named.cfas)
+	if s.searches == nil {
+		return s.walker.WalkCFA(&s.regs, mem, s.pcs, s.named.cfas)
+	}
+	left := s.searchLeft()
+	s.searches.Left.Store(left)
+	n, stop = s.walker.WalkCFA(&s.regs, mem, s.pcs, s.named.cfas)
+	s.searched += left - s.searches.Left.Load()
+	return n, stop
 }
 
 // appendPlaces appends the places of the last walk's n frames to the stack.

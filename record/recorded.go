@@ -32,6 +32,7 @@ var maxRecorded = 1 << 19
 // recorded is the host of processes that perf has recorded: what its file tells of them, and the files that can be found.
 type recorded struct {
 	data   *perfdata.Reader
+	size   int64 // FileOptions.Size
 	places Places
 	warn   func(format string, args ...any)
 	own    bool                             // the recording is of this machine

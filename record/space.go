@@ -57,7 +57,8 @@ type space struct {
 	life      *life
 	goes      goes
 	made      made
-	table     *frame.Table // of the walker
+	table     *frame.Table          // of the walker
+	searches  *frame.SharedSearches // of the walker; nil for those of a live process
 	named     named
 	places    [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
 }
@@ -144,6 +145,10 @@ func (s *space) needWalker() {
 	}
 	e.walking = append(e.walking, s)
 	s.table = e.opts.Table(s.pid, s.arch)
+	if e.file != nil {
+		s.searches = new(frame.SharedSearches)
+		s.table.ShareSearches(s.searches)
+	}
 	s.walker = frame.NewWalker(s.modules, s.table)
 	s.named = namedBy(s.table)
 }

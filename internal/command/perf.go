@@ -152,6 +152,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	shortSlices()
 	recorded, err := record.ReadFile(data, record.FileOptions{
 		Event:  r.event,
+		Size:   input,
 		Places: record.Places{Caches: r.cachesInOrder(), DebugDirs: r.debug.dirsInOrder(), Sysroot: r.sysroot, Open: open},
 		Own: func(info perfdata.Info) bool {
 			own, err := os.Hostname()
