@@ -276,8 +276,11 @@ func (f *File) Stream(t StreamType) (s Stream, ok bool) {
 }
 
 func (f *File) warn(format string, args ...any) {
-	if len(f.Warnings) < maxWarnings {
+	switch n := len(f.Warnings); {
+	case n < maxWarnings:
 		f.Warnings = append(f.Warnings, fmt.Errorf(format, args...).Error())
+	case n == maxWarnings:
+		f.Warnings = append(f.Warnings, fmt.Sprintf("there are more warnings of streams than %d: further ones are left out", maxWarnings))
 	}
 }
 

@@ -222,3 +222,16 @@ func TestBroken(t *testing.T) {
 		t.Errorf("%d threads, %d modules, %q", len(f.Threads), len(f.Modules), f.Warnings)
 	}
 }
+
+// Of many warnings, the first ones are kept, and it is said that there are more.
+func TestManyWarnings(t *testing.T) {
+	for _, n := range []int{maxWarnings, maxWarnings + 1, 2 * maxWarnings} {
+		var f File
+		for i := range n {
+			f.warn("stream %d is broken", i)
+		}
+		if last := f.Warnings[len(f.Warnings)-1]; len(f.Warnings) != min(n, maxWarnings+1) || strings.Contains(last, "more warnings") != (n > maxWarnings) {
+			t.Errorf("of %d, %d are kept, the last is %q", n, len(f.Warnings), last)
+		}
+	}
+}

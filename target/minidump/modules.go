@@ -68,8 +68,11 @@ func (f *files) warn(format string, args ...any) {
 	const most = 256
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.warned) < most {
+	switch n := len(f.warned); {
+	case n < most:
 		f.warned = append(f.warned, fmt.Sprintf(format, args...))
+	case n == most:
+		f.warned = append(f.warned, fmt.Sprintf("there are more warnings of files than %d: further ones are left out", most))
 	}
 }
 
