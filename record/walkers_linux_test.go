@@ -6,6 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/sniffer"
 )
@@ -15,7 +16,7 @@ func TestManyProcesses(t *testing.T) {
 	tables := 0
 	format := &perfevent.Format{SampleType: perfevent.SampleRegsUser | perfevent.SampleStackUser, UserRegs: amd64.Arch.PerfMask()}
 	e := newEngine(newRecorded(nil, Places{}, t.Logf), format, Options{Arch: amd64.Arch, Table: func(_ int, a *arch.Arch) *frame.Table { tables++; return sniffer.Table(a) }})
-	e.file = newRecorded(nil, Places{}, t.Logf)
+	e.file = newRecorded(&perfdata.Reader{}, Places{}, t.Logf)
 	s := perfevent.Sample{ABI: perfevent.Regs64, Regs: make([]uint64, 20)}
 	for range 2 {
 		for pid := range int32(maxWalkers + 10) {

@@ -59,15 +59,11 @@ func endedBy(cmd *exec.Cmd, sig syscall.Signal) bool {
 
 // A signal ends a command that only reads files, whatever it is at.
 func TestFilesInterrupted(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
+	program, made := gdbtest.Tool(t, "objdump"), filepath.Join(t.TempDir(), "made.sframe")
+	if _, _, err := execute(newSFrame(), "gen", program, "-o", made); err != nil {
 		t.Fatal(err)
 	}
-	made := filepath.Join(t.TempDir(), "made.sframe")
-	if _, _, err := execute(newSFrame(), "gen", self, "-o", made); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"symbols", "dump", self}, {"sframe", "dump", made}} {
+	for _, args := range [][]string{{"symbols", "dump", program}, {"sframe", "dump", made}} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			cmd := blocked(t, args...)
 			if err := cmd.Process.Signal(sig); err != nil {
