@@ -32,7 +32,8 @@ func (f *File) CFI(addr uint64) (*CFI, error) {
 	})
 }
 
-// NextCFI returns the first address above addr at which a STACK CFI INIT record begins; ok is false if there is none.
+// NextCFI returns the first address above addr at which a STACK CFI INIT record begins; ok is false
+// if there is none.
 func (f *File) NextCFI(addr uint64) (next uint64, ok bool) {
 	t := f.tables.Load()
 	if i := t.cfi.above(addr); i < t.cfi.len() {

@@ -43,7 +43,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// The files of other users add no more than Budget.Others allows; root's and this user's add what they have.
+// The files of other users add no more than Budget.Others allows; root's and this user's add what
+// they have.
 func TestOthers(t *testing.T) {
 	const most, mb = 5 << 20, 1 << 20
 	b := Budget{Others: most}

@@ -21,8 +21,8 @@ func packed(name string, n int) elftest.Section {
 	return elftest.Section{Name: name, Flags: elf.SHF_COMPRESSED, Data: b.Bytes()}
 }
 
-// TestManyCompressed: what each section may expand to, all may not: a file of some kilobytes could have any number of
-// megabytes in as many sections. A section that is read again counts once.
+// TestManyCompressed: what each section may expand to, all may not: a file of some kilobytes could
+// have any number of megabytes in as many sections. A section that is read again counts once.
 func TestManyCompressed(t *testing.T) {
 	const size = 3 << 20
 	f := elftest.File{Class: elf.ELFCLASS64, Machine: elf.EM_X86_64, Type: elf.ET_DYN}

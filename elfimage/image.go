@@ -203,9 +203,9 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 	return nil, 0, fmt.Errorf("type %#x: %w", uint32(t), ErrNoSection)
 }
 
-// A compressed section may be maxRatio times as large as it is in the file, and small bytes more; and
-// so may all compressed sections of a file together, which may share its bytes. Debug information
-// compresses to a third, at best to a twentieth.
+// A compressed section may be maxRatio times as large as it is in the file, and small bytes more;
+// and so may all compressed sections of a file together, which may share its bytes. Debug
+// information compresses to a third, at best to a twentieth.
 const maxRatio, small = 32, 4 << 20
 
 // checkSize checks the size that a section claims: no more than the file's, and

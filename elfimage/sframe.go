@@ -21,7 +21,8 @@ func IsSFrame(s *elf.Section) bool {
 
 // SFrame returns the bytes and the address of the image's first SFrame section: by name, since
 // older linkers give it no type of its own, by type, or by segment, which stripping and loading
-// leave. The error wraps [ErrNoSection] where there is none, and [ErrBudget] where there is no room for it.
+// leave. The error wraps [ErrNoSection] where there is none, and [ErrBudget] where there is no room
+// for it.
 func (im *Image) SFrame() (data []byte, addr uint64, err error) {
 	if data, addr, err = im.Section(".sframe"); err == nil {
 		return data, addr, nil

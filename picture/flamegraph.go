@@ -30,9 +30,9 @@ const leastWidth = 0.1
 //go:embed flamegraph.js
 var script string
 
-// WriteFlameGraph writes a flame graph: an SVG file that needs no other one. In a browser, a click on a
-// frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a tenth of a pixel are left out,
-// and narrow ones that are more than MaxText.
+// WriteFlameGraph writes a flame graph: an SVG file that needs no other one. In a browser, a click
+// on a frame zooms, and Ctrl-F searches by a regular expression. Frames that are narrower than a
+// tenth of a pixel are left out, and narrow ones that are more than MaxText.
 func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 	tree, unit := s.merged(printable.Escape, ""), "samples"
 	if len(s.Types) > 0 {

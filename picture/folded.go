@@ -25,7 +25,8 @@ func (s *Stacks) WriteFolded(out io.Writer) error {
 		rest   bool
 		before int // how much of line is further out
 	}
-	// Names may be long: texts of two turns are compared in room, and a line is written frame by frame.
+	// Names may be long: texts of two turns are compared in room, and a line is written frame by
+	// frame.
 	var room [2][]byte
 	text := func(of int, t turn) []byte {
 		room[of] = append(room[of][:0], tree.Nodes[t.node].Frame...)
@@ -76,8 +77,8 @@ func (s *Stacks) WriteFolded(out io.Writer) error {
 // leftOutName stands for the stacks that are left out.
 const leftOutName = "[rarer stacks are left out: they are too much text]"
 
-// foldedLines reports which nodes have lines below them. It takes the lines of the rarest stacks off
-// the tree if all are too much text; rest is their value.
+// foldedLines reports which nodes have lines below them. It takes the lines of the rarest stacks
+// off the tree if all are too much text; rest is their value.
 func (s *Stacks) foldedLines(tree *Tree[string]) (has []bool, rest int64) {
 	text := make([]int64, len(tree.Nodes)) // of the line that ends with a node
 	var lines []int

@@ -37,7 +37,8 @@ func TestMaxText(t *testing.T) {
 				counted += number(t, line[strings.LastIndexByte(line, ' ')+1:len(line)-1])
 				lines++
 			}
-			// The 200th stack has the 18th letter. Each letter has seven stacks, the first ones eight.
+			// The 200th stack has the 18th letter. Each letter has seven stacks, the first ones
+			// eight.
 			if counted != total || lines > most/size+1 || !strings.Contains(text, "main;rnn") {
 				t.Errorf("folded: %d samples in %d lines, want %d", counted, lines, total)
 			}

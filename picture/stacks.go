@@ -20,9 +20,9 @@ type Stacks struct {
 	PeriodType Type
 	Period     int64
 
-	// MaxText bounds the bytes of the formats that repeat names: folded, firefox and flamegraph; 0 is
-	// no bound. A name can stand in a hundred thousand stacks. Write leaves the rest out, and says so
-	// in LeftOut, which is "" if all is there.
+	// MaxText bounds the bytes of the formats that repeat names: folded, firefox and flamegraph; 0
+	// is no bound. A name can stand in a hundred thousand stacks. Write leaves the rest out, and
+	// says so in LeftOut, which is "" if all is there.
 	MaxText int64
 	LeftOut string
 

@@ -22,8 +22,8 @@ type FileOptions struct {
 	// Event is the name of the event whose samples are walked, as perf has it, with or without modifiers; "" for the first.
 	Event  string
 	Places Places
-	// Size is how many bytes the file takes up on disk, which allow as much more work; 0 for a stream: then those
-	// count that were read.
+	// Size is how many bytes the file takes up on disk, which allow as much more work; 0 for a
+	// stream: then those count that were read.
 	Size int64
 	// Own says that the recording is of this machine: files are where it had them, if they are the same.
 	Own func(perfdata.Info) bool
@@ -235,9 +235,10 @@ func (f *File) Profile() *Profile {
 // Close closes the files that [Profile.Picture] reads: call that before.
 func (f *File) Close() { f.host.close() }
 
-// usualSearches is how many instructions of code without tables are searched for all samples of a file,
-// which takes some three seconds; moreSearches, how many more for each byte of the file. One sample in a
-// small file may lead to thousands of places, and a file may expand to a thousand samples.
+// usualSearches is how many instructions of code without tables are searched for all samples of a
+// file, which takes some three seconds; moreSearches, how many more for each byte of the file. One
+// sample in a small file may lead to thousands of places, and a file may expand to a thousand
+// samples.
 const usualSearches, moreSearches = 6 << 20, 6
 
 // searchLeft returns how many instructions may still be searched for the samples of the file.

@@ -47,8 +47,8 @@ const (
 	maxKernelNames = 8 << 20
 )
 
-// mayName reports whether there is room for one more name beside n others of its kind, and counts it.
-// The first that has none is said.
+// mayName reports whether there is room for one more name beside n others of its kind, and counts
+// it. The first that has none is said.
 func (k *kernelMaps) mayName(name string, n int) bool {
 	if n < maxKernelMaps && k.bytes+len(name) <= maxKernelNames {
 		k.bytes += len(name)

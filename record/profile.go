@@ -111,8 +111,8 @@ type Namer struct {
 	// 50 ms to write.
 	Kernel func(addrs []uint64) map[uint64]string
 
-	// MaxText bounds the text of all names and labels in bytes, 0 for 32 MiB. Places and samples beyond
-	// have addresses and threads alone, and a warning says so.
+	// MaxText bounds the text of all names and labels in bytes, 0 for 32 MiB. Places and samples
+	// beyond have addresses and threads alone, and a warning says so.
 	MaxText int64
 	// LeftOut says what the last picture lacks because of MaxText.
 	LeftOut []string
@@ -282,7 +282,8 @@ type labelled struct {
 	text int64 // bytes of the others
 }
 
-// usualText is [Namer.MaxText] if none is given: 512 bytes for each of as many places as there may be.
+// usualText is [Namer.MaxText] if none is given: 512 bytes for each of as many places as there may
+// be.
 const usualText = 32 << 20
 
 func (n *Namer) mostText() int64 { return cmp.Or(n.MaxText, usualText) }

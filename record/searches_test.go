@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/perfevent"
 )
 
-// Samples whose stacks lead to thousands of places without tables are not searched without a bound. A
-// larger file has more searched.
+// Samples whose stacks lead to thousands of places without tables are not searched without a bound.
+// A larger file has more searched.
 func TestManySearches(t *testing.T) {
 	searched := func(size int64, samples int) (n int64, warned string) {
 		e := fileEngine(t)

@@ -123,8 +123,9 @@ func TestShared(t *testing.T) {
 }
 
 // TestFarAbbreviations: the first entries of units that .debug_aranges has for one address have by
-// turns an abbreviation of a small table, and one far behind in a large table. To look for that takes
-// too much for all of these units: a warning says so. The units are read from the last to the first.
+// turns an abbreviation of a small table, and one far behind in a large table. To look for that
+// takes too much for all of these units: a warning says so. The units are read from the last to the
+// first.
 func TestFarAbbreviations(t *testing.T) {
 	const units, far = interval.MaxTries, 1 << 20
 	small := callAbbrevs

@@ -178,9 +178,9 @@ func (d *debugInfo) padding(from uint64) (to uint64, err error) {
 // firstEntry is how many bytes are read at first for a unit's first entry.
 const firstEntry = 256
 
-// header returns the header of a unit; nil if its first entry cannot be read. The error is errTooMuch,
-// is returned once, and was said: not every caller can leave out more than the unit. The caller
-// holds d.mu.
+// header returns the header of a unit; nil if its first entry cannot be read. The error is
+// errTooMuch, is returned once, and was said: not every caller can leave out more than the unit.
+// The caller holds d.mu.
 func (d *debugInfo) header(u *unit) (*header, error) {
 	if u.headRead {
 		return u.head, nil

@@ -137,8 +137,8 @@ func (c *comparer) row(row *trad.Row, fde *cfi.FDE) {
 // maxStepped bounds the bytes of a row that are compared one by one.
 const maxStepped = 64 << 10
 
-// seek finds the rules of the symbol file at addr, and where they end. ok is false if there are none
-// up to there.
+// seek finds the rules of the symbol file at addr, and where they end. ok is false if there are
+// none up to there.
 func (c *comparer) seek(addr uint64) (end uint64, ok bool) {
 	if c.records == nil || !(breakpad.Range{Address: c.records.Address, Size: c.records.Size}).Contains(addr) || addr < c.addr {
 		var err error

@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// TestCompareLarge: code of gigabytes without rules is passed over in one step, and thousands of tables
-// for the same code are not all compared with thousands of records.
+// TestCompareLarge: code of gigabytes without rules is passed over in one step, and thousands of
+// tables for the same code are not all compared with thousands of records.
 func TestCompareLarge(t *testing.T) {
 	const size = 0xfff00000
 	order := binary.LittleEndian

@@ -94,12 +94,13 @@ func newRuleItem(r sframe.Rule) *ruleItem {
 	return item
 }
 
-// usualExpansion bounds the document of sections of more than 1 MB: it may have so many bytes for each
-// further one of theirs, unless --max-size says otherwise. What compilers write takes some fifty.
+// usualExpansion bounds the document of sections of more than 1 MB: it may have so many bytes for
+// each further one of theirs, unless --max-size says otherwise. What compilers write takes some
+// fifty.
 const usualExpansion = 128
 
-// dumpJSON prints the document, of most bytes, about (0: the usual bound). Its error is that of the first FDE
-// or FRE of each section that cannot be read; the document has all of them.
+// dumpJSON prints the document, of most bytes, about (0: the usual bound). Its error is that of the
+// first FDE or FRE of each section that cannot be read; the document has all of them.
 func dumpJSON(w *bufio.Writer, file string, sections []object.Section, most int64) error {
 	if most == 0 {
 		size := int64(0)

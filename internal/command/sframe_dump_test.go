@@ -301,8 +301,8 @@ func TestSFrameDumpErrors(t *testing.T) {
 	}
 }
 
-// TestSFrameDumpCut: a section of less than 1 MB, whose rows have two bytes each, has a document of 64 MiB, which
-// says so. With --max-size, it has all rows.
+// TestSFrameDumpCut: a section of less than 1 MB, whose rows have two bytes each, has a document of
+// 64 MiB, which says so. With --max-size, it has all rows.
 func TestSFrameDumpCut(t *testing.T) {
 	const funcs, rows = 1_900, 250
 	order := binary.LittleEndian

@@ -6,8 +6,9 @@ import (
 	"os"
 )
 
-// There returns how many of a file's size bytes are really there, without its holes. It returns size for
-// a reader that is not a file of this machine, unless it has a method There, which says how many there are at most.
+// There returns how many of a file's size bytes are really there, without its holes. It returns
+// size for a reader that is not a file of this machine, unless it has a method There, which says
+// how many there are at most.
 func There(r io.ReaderAt, size int64) int64 {
 	for range 8 { // a part of a part
 		switch x := r.(type) {

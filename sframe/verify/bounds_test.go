@@ -16,9 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/verify"
 )
 
-// differing is a file with functions of 200 bytes, one row for each byte, whose CFA is another one in
-// SFrame than in .debug_frame, by turns: no two rows are one disagreement. The names of all end a text
-// of name bytes.
+// differing is a file with functions of 200 bytes, one row for each byte, whose CFA is another one
+// in SFrame than in .debug_frame, by turns: no two rows are one disagreement. The names of all end
+// a text of name bytes.
 func differing(t *testing.T, functions, name int) *elfimage.Image {
 	t.Helper()
 	const rows, start = 200, 0x100000
@@ -70,8 +70,8 @@ func differing(t *testing.T, functions, name int) *elfimage.Image {
 	return im
 }
 
-// TestManyDisagreements: of many disagreements, and of few in functions with long names, as many are
-// kept as are of use. The others are counted.
+// TestManyDisagreements: of many disagreements, and of few in functions with long names, as many
+// are kept as are of use. The others are counted.
 func TestManyDisagreements(t *testing.T) {
 	const rows = 200
 	for _, tt := range []struct{ functions, name, kept int }{

@@ -33,8 +33,8 @@ type comparison struct {
 	names int // bytes of the names of functions in Disagreements
 }
 
-// A Result has at most so many disagreements, and so many bytes of names in them: compressed tables of
-// a small file have millions of rows, and each may be in a function with a long name.
+// A Result has at most so many disagreements, and so many bytes of names in them: compressed tables
+// of a small file have millions of rows, and each may be in a function with a long name.
 const maxDisagreements, maxNames = 10_000, 16 << 20
 
 // Compare compares the two sides. It leaves Sizes zero. Only one goroutine at a time may

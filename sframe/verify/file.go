@@ -82,8 +82,8 @@ func text(f *elf.File, l object.Layout) []Span {
 	return slices.DeleteFunc(list, func(r Span) bool { return r.Hi <= r.Lo })
 }
 
-// functions returns the functions of the symbol table, or else of the dynamic one, in ascending order
-// and without duplicates.
+// functions returns the functions of the symbol table, or else of the dynamic one, in ascending
+// order and without duplicates.
 func functions(im *elfimage.Image, l object.Layout) ([]Span, error) {
 	f := im.ELF()
 	for _, kind := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
@@ -107,8 +107,8 @@ func functions(im *elfimage.Image, l object.Layout) ([]Span, error) {
 	return nil, nil
 }
 
-// functionsOf returns the functions of one table. Their names share the bytes of names: a small file
-// can have thousands of symbols in one text of hundreds of kilobytes.
+// functionsOf returns the functions of one table. Their names share the bytes of names: a small
+// file can have thousands of symbols in one text of hundreds of kilobytes.
 func functionsOf(im *elfimage.Image, table []byte, names string, l object.Layout) []Span {
 	type symbol struct {
 		Range

@@ -14,8 +14,9 @@ type Result struct {
 	// Relocatable says that the file has no addresses yet. Those in the Result are of object.Apart.
 	Relocatable bool
 
-	// Disagreements are in ascending order of address: the first 10,000, and no more than have 16 MiB of
-	// names. Dropped is the number of the others, and Differing counts the bytes of code in all.
+	// Disagreements are in ascending order of address: the first 10,000, and no more than have 16
+	// MiB of names. Dropped is the number of the others, and Differing counts the bytes of code in
+	// all.
 	Disagreements []Disagreement
 	Dropped       int
 	Differing     uint64

@@ -41,8 +41,8 @@ func packedCore(t *testing.T, data []byte) string {
 	return written(t, w.EncodeAll(data, nil))
 }
 
-// TestManyThreads: a small packed core has no more threads than a process usually has, and says so; other cores have
-// all that they have room for.
+// TestManyThreads: a small packed core has no more threads than a process usually has, and says so;
+// other cores have all that they have room for.
 func TestManyThreads(t *testing.T) {
 	data := coreOfNotes(threadNotes(70_000), 1)
 	for _, test := range []struct {
@@ -102,8 +102,8 @@ func TestNotesOfHoles(t *testing.T) {
 	}
 }
 
-// TestPackedFiles: a file that a packed core carries is as large as what the core has on disk allows, not as what it
-// unpacks to: the memory for its tables is in proportion to that.
+// TestPackedFiles: a file that a packed core carries is as large as what the core has on disk
+// allows, not as what it unpacks to: the memory for its tables is in proportion to that.
 func TestPackedFiles(t *testing.T) {
 	file := bytes.Repeat([]byte("\x7fELF and what follows"), 1<<20)
 	path := packedCore(t, coreOf(file, 1))

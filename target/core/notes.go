@@ -24,8 +24,8 @@ const (
 	maxWarnings = 1000
 )
 
-// A core may have usualThreads, and one for each threadSize bytes on disk: a thread's registers and the
-// inner page of its stack pack to more. Copies of one thread pack to nothing.
+// A core may have usualThreads, and one for each threadSize bytes on disk: a thread's registers and
+// the inner page of its stack pack to more. Copies of one thread pack to nothing.
 const usualThreads, threadSize = 1 << 14, 128
 
 // notes is what a core's notes say.

@@ -72,11 +72,12 @@ type unpacked struct {
 	there int64
 }
 
-// usualRatio is how many bytes of a file that a packed core carries a byte on disk stands for. Programs
-// and their debug information pack to a third or a quarter.
+// usualRatio is how many bytes of a file that a packed core carries a byte on disk stands for.
+// Programs and their debug information pack to a third or a quarter.
 const usualRatio = 4
 
-// There says what counts as there, so that what is made of the core's files is in proportion to its own.
+// There says what counts as there, so that what is made of the core's files is in proportion to its
+// own.
 func (u unpacked) There() int64 { return u.there }
 
 // unpack returns file itself, or, if file is compressed, a temporary file that has its contents and

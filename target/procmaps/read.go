@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// These bound what [Read] takes of a list. A process may have 65,530 mappings, of files whose paths have any length.
+// These bound what [Read] takes of a list. A process may have 65,530 mappings, of files whose paths
+// have any length.
 const (
 	maxLine      = 16 << 10 // bytes of a line that are looked at
 	usualPath    = 256      // bytes of a path that is kept in any case
@@ -21,9 +22,9 @@ const (
 	leftText  = "the list of what is mapped has more than 512 MiB: what is beyond is not known"
 )
 
-// Read reads /proc/PID/maps as [Parse] does its text, but keeps a bounded part of the paths: those that are longer
-// than usual are left out where they are too many, and so is what is behind 512 MiB. warn, which may be nil, is told
-// so once the list is read.
+// Read reads /proc/PID/maps as [Parse] does its text, but keeps a bounded part of the paths: those
+// that are longer than usual are left out where they are too many, and so is what is behind 512
+// MiB. warn, which may be nil, is told so once the list is read.
 func Read(r io.Reader, warn func(format string, args ...any)) ([]Mapping, error) {
 	return read(r, warn, maxText)
 }

@@ -55,7 +55,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Long paths take a bounded part of the memory. Usual ones are kept, and so are the mappings of all.
+// Long paths take a bounded part of the memory. Usual ones are kept, and so are the mappings of
+// all.
 func TestReadLongPaths(t *testing.T) {
 	for _, test := range []struct{ n, long int }{{9000, 4000}, {100, 1 << 20}} {
 		name := strings.Repeat("d", test.long) + " (deleted)"

@@ -24,8 +24,8 @@ const (
 	Version = 1
 )
 
-// maxNote bounds the note: a process of 100,000 threads needs less. That of a packed file has usualNote
-// bytes at most, and as many more as the file.
+// maxNote bounds the note: a process of 100,000 threads needs less. That of a packed file has
+// usualNote bytes at most, and as many more as the file.
 const maxNote, usualNote = 16 << 20, 1 << 20
 
 // note is the contents of the note, a JSON object with all that a core file cannot say. Fields are

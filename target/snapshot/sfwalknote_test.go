@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// TestOneIDOfMany: what the note says of a thread is said of one, for it may be long, and a core may have any number
-// of threads of one ID.
+// TestOneIDOfMany: what the note says of a thread is said of one, for it may be long, and a core
+// may have any number of threads of one ID.
 func TestOneIDOfMany(t *testing.T) {
 	s := small(amd64.Arch)
 	for range 500 {
