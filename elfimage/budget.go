@@ -52,8 +52,8 @@ type Budget struct {
 	unpinned unpinned
 }
 
-// grant makes room for what a file with there bytes on disk may honestly expand to. own says that it
-// is not another user's.
+// grant makes room for what a file with there bytes on disk may honestly expand to. own says that
+// it is not another user's.
 func (b *Budget) grant(there int64, own bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,11 +114,16 @@ func (im *Image) Join(b *Budget) {
 	if im.inMemory {
 		b.grant(0, true) // all of the mapped memory may be one page
 	} else {
-		f := im.OSFile()
-		b.grant(im.there, f == nil || elffile.Own(f))
+		b.grant(im.there, b.Others == 0 || im.own())
 	}
 	im.budget.Store(b)
 	im.keepHeaders()
+}
+
+// own reports whether the image's file is not another user's.
+func (im *Image) own() bool {
+	f := im.OSFile()
+	return f == nil || elffile.Own(f)
 }
 
 // Reserve reports whether the image may keep n more bytes of what it expands to, and counts them if
