@@ -32,7 +32,7 @@ func main() {
 		os.Exit(2)
 	}
 	out := bufio.NewWriterSize(os.Stdout, 1<<16)
-	if err := errors.Join(name(os.Args[1], os.Stdin, out), out.Flush()); err != nil {
+	if err := name(os.Args[1], os.Stdin, out); err != nil {
 		fmt.Fprintf(os.Stderr, "namer: %v\n", err)
 		os.Exit(1)
 	}
@@ -56,10 +56,11 @@ func name(path string, addresses io.Reader, out *bufio.Writer) error {
 		}
 		out.WriteByte('\n')
 	}
-	for _, err := range names.Warnings(module) {
-		fmt.Fprintf(os.Stderr, "namer: %v\n", err)
+	err = out.Flush()
+	for _, warning := range names.Warnings(module) {
+		fmt.Fprintf(os.Stderr, "namer: %v\n", warning)
 	}
-	return names.Close()
+	return errors.Join(err, names.Close())
 }
 
 // open returns the module that has the file's own addresses.
