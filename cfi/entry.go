@@ -14,6 +14,9 @@ type entry struct {
 
 // entryAt reads the head of the entry at off, an offset within the section.
 func (s *Section) entryAt(off int) (entry, error) {
+	if s.partly && !s.fill(off) {
+		return entry{off: off, cie: -1}, s.entryError(off, "cannot be read from the file")
+	}
 	if p := s.data[off:]; len(p) >= 8 && s.kind == EH && !s.big {
 		// Nearly all entries that are looked up are such FDEs.
 		length, id := uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[4:]))
@@ -71,6 +74,20 @@ func (s *Section) entryAt(off int) (entry, error) {
 	}
 	e.cie = int(target)
 	return e, nil
+}
+
+// fill has the entry at off read, as far as it lies within the section.
+func (s *Section) fill(off int) bool {
+	const head = 4 + 8 // the length of the 64-bit format
+	if !s.pages.Fill(off, min(off+head, len(s.data))) {
+		return false
+	}
+	c := s.reader(off, min(off+head, len(s.data)))
+	length := uint64(c.U32())
+	if length == 0xffffffff {
+		length = c.U64()
+	}
+	return c.Bad || length > uint64(len(s.data)-c.Off) || s.pages.Fill(c.Off, c.Off+int(length))
 }
 
 func (s *Section) entryError(off int, reason string) error {

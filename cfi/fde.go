@@ -149,7 +149,7 @@ type walk struct {
 func (w *walk) next(f *FDE) (more bool, err error) {
 	s := w.s
 	for w.off < len(s.data) {
-		if len(s.data)-w.off < 4 && allZero(s.data[w.off:]) {
+		if len(s.data)-w.off < 4 && s.pages.Fill(w.off, len(s.data)) && allZero(s.data[w.off:]) {
 			break
 		}
 		e, err := s.entryAt(w.off)

@@ -15,10 +15,28 @@ import (
 func compareFile(t *testing.T, path, section string, hasHeader bool) {
 	t.Helper()
 	o := parseOracle(t, readelf(t, "frames-interp", path, section), readelf(t, "frames", path, section))
-	if hasHeader {
-		t.Run("header", func(t *testing.T) { compare(t, load(t, path, section, true), o) })
+	compareWays(t, path, section, hasHeader, o)
+}
+
+// compareWays compares a section that is read in each way: by the header and by the index, at once and page by page.
+func compareWays(t *testing.T, path, section string, hasHeader bool, o oracle) {
+	for _, paged := range []bool{false, true} {
+		name := ""
+		if paged {
+			name = " by pages"
+		}
+		way := func(withHeader bool) func(*testing.T) {
+			return func(t *testing.T) {
+				in := load(t, path, section, withHeader)
+				in.paged = paged
+				compare(t, in, o)
+			}
+		}
+		if hasHeader {
+			t.Run("header"+name, way(true))
+		}
+		t.Run("index"+name, way(false))
 	}
-	t.Run("index", func(t *testing.T) { compare(t, load(t, path, section, false), o) })
 }
 
 // All rows of all FDEs of this machine's own programs are those of readelf.

@@ -40,10 +40,7 @@ func TestFixtures(t *testing.T) {
 				t.Errorf("the fixture has no %s", test.uses)
 			}
 			path := "testdata/" + test.name + ".so"
-			if test.section == ".eh_frame" {
-				t.Run("header", func(t *testing.T) { compare(t, load(t, path, test.section, true), o) })
-			}
-			t.Run("index", func(t *testing.T) { compare(t, load(t, path, test.section, false), o) })
+			compareWays(t, path, test.section, test.section == ".eh_frame", o)
 		})
 	}
 }

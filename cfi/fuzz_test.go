@@ -1,11 +1,13 @@
 package cfi_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/cfi"
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -60,6 +62,7 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 		}
 	}
 	check(pc)
+	checkPaged(t, s, kind, data, addr, pc, opts)
 	fdes := 0
 	for fde, err := range s.FDEs() {
 		if fdes++; fdes > 64 {
@@ -84,6 +87,20 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 		if next != fde.Start+fde.Len {
 			t.Errorf("rows end at %#x of %+v", next, fde)
 		}
+	}
+}
+
+// checkPaged looks up an address in a section that is read page by page: the answer is that of s, which is not.
+func checkPaged(t *testing.T, s *cfi.Section, kind cfi.Kind, data []byte, addr, pc uint64, opts cfi.Options) {
+	opts.HeaderPages, opts.Header = pages.New(bytes.NewReader(opts.Header), len(opts.Header)), nil
+	paged, err := cfi.OpenPages(kind, pages.New(bytes.NewReader(data), len(data)), addr, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, fde, wantErr := s.Row(pc)
+	row, got, err := paged.Row(pc)
+	if (err == nil) != (wantErr == nil) || err == nil && (format(row) != format(want) || got.Offset != fde.Offset) {
+		t.Errorf("Row(%#x) by pages: %s of the FDE at %#x, %v; want %s of that at %#x, %v", pc, format(row), got.Offset, err, format(want), fde.Offset, wantErr)
 	}
 }
 

@@ -7,16 +7,20 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/internal/pages"
 )
 
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
 // Header"). Look-ups search it in place, and believe it only as far as the FDEs confirm it.
 type header struct {
-	table  []byte // the entries: start of code, address of FDE
-	addr   uint64 // of table
-	base   uint64 // address that both fields are relative to, unless pcrel
-	count  int    // 0: there is no table
-	size   uint8  // bytes of one field
+	pages  *pages.Bytes // reads the header as it is needed
+	partly bool         // pages has not all of it
+	at     int          // offset of table in it
+	table  []byte       // the entries: start of code, address of FDE
+	addr   uint64       // of table
+	base   uint64       // address that both fields are relative to, unless pcrel
+	count  int          // 0: there is no table
+	size   uint8        // bytes of one field
 	signed bool
 	pcrel  bool // a field is relative to its own address
 
@@ -25,7 +29,12 @@ type header struct {
 }
 
 // open finds the table in data. A header without a usable table counts as none.
-func (h *header) open(data []byte, addr uint64, s *Section) {
+func (h *header) open(bytes *pages.Bytes, addr uint64, s *Section) {
+	const most = 64 // bytes before the table, and more
+	data := bytes.Data
+	if !bytes.Fill(0, min(most, len(data))) {
+		return
+	}
 	c := dwarfdata.Reader{Data: data, Big: s.big}
 	version, ptrEnc, countEnc, tableEnc := c.U8(), c.U8(), c.U8(), c.U8()
 	if c.Bad || version != 1 || countEnc == encOmit || tableEnc == encOmit {
@@ -53,14 +62,23 @@ func (h *header) open(data []byte, addr uint64, s *Section) {
 		return
 	}
 	h.signed = tableEnc&encSigned != 0
+	h.pages, h.partly, h.at = bytes, !bytes.Whole(), c.Off
 	h.table, h.addr, h.count = data[c.Off:], addr+uint64(c.Off), int(count)
 }
 
-// field reads field i of the table. Each entry has two fields.
+// field reads field i of the table; it is 0 if the file cannot be read. Each entry has two fields.
 func (s *Section) field(i int) uint64 {
 	h := &s.header
 	off := i * int(h.size)
-	b := h.table[off:]
+	if h.partly && !h.pages.Fill(h.at+off, h.at+off+int(h.size)) {
+		return 0
+	}
+	return s.value(h.table[off:], off)
+}
+
+// value is the value of a field, b, at an offset in the table.
+func (s *Section) value(b []byte, off int) uint64 {
+	h := &s.header
 	var v uint64
 	switch {
 	case h.size == 4 && !s.big:
@@ -151,6 +169,9 @@ func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 	table := h.table[:8*j]
 	for i < j {
 		mid := int(uint(i+j) / 2)
+		if h.partly && !h.pages.Fill(h.at+8*mid, h.at+8*mid+4) {
+			return 0, false
+		}
 		key := int64(int32(binary.LittleEndian.Uint32(table[8*mid:])))
 		if key < low || key > high {
 			return 0, false
@@ -179,15 +200,36 @@ func (s *Section) entryFDE(i int, f *FDE) bool {
 func (s *Section) inOrder() bool {
 	h := &s.header
 	h.sorted.Do(func() {
-		last := uint64(0)
-		for i := range h.count {
-			key := s.field(2 * i)
-			if key < last {
-				h.lies.Store(true)
-				return
-			}
-			last = key
+		if !s.ascends() {
+			h.lies.Store(true)
 		}
 	})
 	return !h.lies.Load()
+}
+
+func (s *Section) ascends() bool {
+	h := &s.header
+	var buf []byte
+	if h.partly {
+		buf = make([]byte, window)
+	}
+	last, each := uint64(0), 2*int(h.size)
+	for off, end := 0, h.count*each; off < end; {
+		b, err := h.pages.Window(h.at+off, buf)
+		if err != nil {
+			return false
+		}
+		b = b[:min(len(b), end-off)/each*each]
+		if len(b) == 0 {
+			return false
+		}
+		for ; len(b) > 0; b, off = b[each:], off+each {
+			key := s.value(b, off)
+			if key < last {
+				return false
+			}
+			last = key
+		}
+	}
+	return true
 }

@@ -10,17 +10,20 @@ import (
 // index replaces the table of .eh_frame_hdr if there is none, as in static
 // programs and for .debug_frame.
 type index struct {
-	entries []indexEntry // ascending by start, then end
+	entries []indexEntry // ascending by start, each start once
 	miss    error        // the error for a PC that no entry covers
 }
 
+// indexEntry has two numbers in 12 bytes.
 type indexEntry struct {
-	start, end uint64
-	offset     uint32 // of the FDE in the section
+	high, low uint32 // the halves of the start of code
+	offset    uint32 // of the FDE in the section
 }
 
+func (e *indexEntry) start() uint64 { return uint64(e.high)<<32 | uint64(e.low) }
+
 // entrySize is the size of an indexEntry in bytes.
-const entrySize = 24
+const entrySize = 12
 
 // usualFDE is the size in bytes of an FDE in real programs, CIEs included.
 const usualFDE = 40
@@ -28,16 +31,14 @@ const usualFDE = 40
 // build reads all FDEs once. It leaves out FDEs that cannot be read. The error for a
 // miss names the first of them.
 func (x *index) build(s *Section) {
-	var f FDE
-	var broken error
 	if s.room != nil && !s.room(int64(len(s.data))/usualFDE*entrySize) {
 		x.miss = fmt.Errorf("%w; there is no room for an index", ErrNotFound)
 		return
 	}
-	w := walk{s: s}
+	var broken error
 	x.entries = make([]indexEntry, 0, len(s.data)/usualFDE)
-	for {
-		more, err := w.next(&f)
+	for scan := newScan(s); ; {
+		start, offset, more, err := scan.next()
 		if !more {
 			break
 		}
@@ -51,23 +52,86 @@ func (x *index) build(s *Section) {
 			broken = errors.New("there is no room for more")
 			break
 		}
-		if f.Len > 0 {
-			x.entries = append(x.entries, indexEntry{f.Start, f.Start + f.Len, uint32(f.Offset)})
-		}
+		x.entries = append(x.entries, indexEntry{uint32(start >> 32), uint32(start), uint32(offset)})
 	}
-	slices.SortFunc(x.entries, func(a, b indexEntry) int {
-		switch {
-		case a.start != b.start:
-			return cmp.Compare(a.start, b.start)
-		case a.end != b.end:
-			return cmp.Compare(a.end, b.end)
-		}
-		return cmp.Compare(a.offset, b.offset)
-	})
+	x.entries = inOrder(x.entries, 0)
+	x.longest(s)
 	x.miss = ErrNotFound
 	if broken != nil {
 		x.miss = fmt.Errorf("%w; the first that cannot be read: %w", ErrNotFound, broken)
 	}
+}
+
+// compare orders entries by start, those with the same start by offset.
+func (e indexEntry) compare(other indexEntry) int {
+	if c := cmp.Compare(e.start(), other.start()); c != 0 {
+		return c
+	}
+	return cmp.Compare(e.offset, other.offset)
+}
+
+// inOrder sorts a list, and may use its memory. Linkers write the FDEs of one object after the other, and each object
+// has its code in several sections, hot and cold. So nearly all lists are a few ascending ones, mixed: inOrder takes
+// them out one after the other. level is how many are out.
+func inOrder(list []indexEntry, level int) []indexEntry {
+	const sections = 4
+	if level == sections {
+		slices.SortFunc(list, indexEntry.compare)
+		return list
+	}
+	var rest []indexEntry
+	kept := list[:0]
+	for _, e := range list {
+		if len(kept) == 0 || e.compare(kept[len(kept)-1]) >= 0 {
+			kept = append(kept, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	if len(rest) == 0 {
+		return list
+	}
+	rest = inOrder(rest, level+1)
+	// The two are merged from behind, where list has room.
+	i, j := len(kept), len(rest)
+	for at := len(list); j > 0; {
+		at--
+		if i > 0 && list[i-1].compare(rest[j-1]) > 0 {
+			i--
+			list[at] = list[i]
+		} else {
+			j--
+			list[at] = rest[j]
+		}
+	}
+	return list
+}
+
+// longest leaves one of several FDEs that start at the same address: that with the most code, the last one of these.
+func (x *index) longest(s *Section) {
+	most := uint64(0) // code of the last FDE that is left, if it had to be read; else 0
+	length := func(e indexEntry) uint64 {
+		var f FDE
+		if s.fdeAt(e, &f) != nil {
+			return 0
+		}
+		return f.Len
+	}
+	list := x.entries[:0]
+	for _, e := range x.entries {
+		last := len(list) - 1
+		if last < 0 || list[last].start() != e.start() {
+			list, most = append(list, e), 0
+			continue
+		}
+		if most == 0 {
+			most = length(list[last])
+		}
+		if n := length(e); n >= most {
+			list[last], most = e, n
+		}
+	}
+	x.entries = list
 }
 
 // position returns the number of FDEs that begin at or before pc.
@@ -75,7 +139,7 @@ func (x *index) position(pc uint64) int {
 	i, j := 0, len(x.entries)
 	for i < j {
 		mid := int(uint(i+j) / 2)
-		if x.entries[mid].start <= pc {
+		if x.entries[mid].start() <= pc {
 			i = mid + 1
 		} else {
 			j = mid
@@ -84,16 +148,26 @@ func (x *index) position(pc uint64) int {
 	return i
 }
 
-func (s *Section) searchIndex(pc uint64, f *FDE) error {
-	s.once.Do(func() { s.index.build(s) })
-	entries := s.index.entries
-	i := s.index.position(pc)
-	if i == 0 || pc >= entries[i-1].end {
-		return s.index.miss
-	}
-	e, err := s.entryAt(int(entries[i-1].offset))
+func (s *Section) fdeAt(e indexEntry, f *FDE) error {
+	head, err := s.entryAt(int(e.offset))
 	if err != nil {
 		return err
 	}
-	return s.parseFDE(e, f, false)
+	return s.parseFDE(head, f, false)
+}
+
+// searchIndex reads the last FDE that starts at or before pc.
+func (s *Section) searchIndex(pc uint64, f *FDE) error {
+	s.once.Do(func() { s.index.build(s) })
+	i := s.index.position(pc)
+	if i == 0 {
+		return s.index.miss
+	}
+	if err := s.fdeAt(s.index.entries[i-1], f); err != nil {
+		return err
+	}
+	if !f.Contains(pc) {
+		return s.index.miss
+	}
+	return nil
 }

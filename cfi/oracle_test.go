@@ -1,6 +1,7 @@
 package cfi_test
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -41,6 +43,8 @@ type input struct {
 	data []byte
 	addr uint64
 	opts cfi.Options
+	// paged says that the section and its header are read page by page.
+	paged bool
 }
 
 // load reads a section. withHeader says whether to use .eh_frame_hdr.
@@ -83,7 +87,12 @@ func load(t testing.TB, path, name string, withHeader bool) input {
 
 func (in input) open(t testing.TB) *cfi.Section {
 	t.Helper()
-	s, err := cfi.Open(in.kind, in.data, in.addr, in.opts)
+	data, opts := pages.Of(in.data), in.opts
+	if in.paged {
+		data = pages.New(bytes.NewReader(in.data), len(in.data))
+		opts.HeaderPages, opts.Header = pages.New(bytes.NewReader(opts.Header), len(opts.Header)), nil
+	}
+	s, err := cfi.OpenPages(in.kind, data, in.addr, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -58,6 +59,8 @@ type Options struct {
 	// none, or it cannot be used, the first look-up builds an index.
 	Header     []byte
 	HeaderAddr uint64
+	// HeaderPages is Header for a header that is read as it is needed.
+	HeaderPages *pages.Bytes
 	// TextBase and DataBase are the addresses that DW_EH_PE_textrel and
 	// DW_EH_PE_datarel pointers in .eh_frame are relative to; 0 if not known.
 	TextBase, DataBase uint64
@@ -75,6 +78,8 @@ type Options struct {
 // changes them. It is safe for concurrent use.
 type Section struct {
 	kind     Kind
+	pages    *pages.Bytes // reads data as it is needed
+	partly   bool         // pages has not all of data
 	data     []byte
 	addr     uint64
 	big      bool
@@ -102,6 +107,12 @@ type Section struct {
 // several parts with zero terminators between them, and trailing zeros. An error
 // means that the arguments make no sense; Open does not read the bytes.
 func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
+	return OpenPages(kind, pages.Of(data), addr, opts)
+}
+
+// OpenPages is [Open] for bytes that are read as look-ups need them.
+func OpenPages(kind Kind, bytes *pages.Bytes, addr uint64, opts Options) (*Section, error) {
+	data := bytes.Data
 	switch {
 	case kind != EH && kind != Debug:
 		return nil, fmt.Errorf("cfi: unknown kind of section %d", kind)
@@ -113,7 +124,7 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 		return nil, fmt.Errorf("cfi: %v of %d bytes is too large, want less than 4 GiB", kind, len(data))
 	}
 	s := &Section{
-		kind: kind, data: data, addr: addr,
+		kind: kind, pages: bytes, partly: !bytes.Whole(), data: data, addr: addr,
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
 		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
 		doubles: opts.Doubles, halves: opts.Halves,
@@ -121,7 +132,11 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 	}
 	if kind == EH {
 		s.exchange = opts.Exchanged
-		s.header.open(opts.Header, opts.HeaderAddr, s)
+		header := opts.HeaderPages
+		if header == nil {
+			header = pages.Of(opts.Header)
+		}
+		s.header.open(header, opts.HeaderAddr, s)
 	}
 	return s, nil
 }

@@ -3,6 +3,8 @@ package dwarf
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
+	"io"
 	"iter"
 	"slices"
 
@@ -157,12 +159,12 @@ func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
 	}
 	return q.Module.Memo(separateKey{}, func() any {
 		if im := q.Modules.DebugFile(q.Module); im != nil {
-			if data, addr, err := im.Section(".debug_frame"); err == nil {
+			if data, addr, err := im.Pages(".debug_frame"); err == nil {
 				opts := cfi.Options{ABI: s.abi, Room: im.Reserve}
 				if code, _, err := q.Module.Image(); err == nil { // a debug file has no code
 					opts.Thunk = q.Arch.Thunks(code.ReadLoaded)
 				}
-				if section, err := cfi.Open(cfi.Debug, data, addr, opts); err == nil {
+				if section, err := cfi.OpenPages(cfi.Debug, data, addr, opts); err == nil {
 					return section
 				}
 			}
@@ -230,9 +232,9 @@ func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 	s := &sections{why: noSection, abi: abi, zero: hasCodeAtZero(im)}
 	thunk := a.Thunks(im.ReadLoaded)
 	s.add(openEH(im, abi, thunk))
-	data, addr, err := im.Section(".debug_frame")
+	data, addr, err := im.Pages(".debug_frame")
 	if err == nil {
-		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve, Thunk: thunk}))
+		s.add(cfi.OpenPages(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve, Thunk: thunk}))
 	} else {
 		s.add(nil, err)
 	}
@@ -276,11 +278,11 @@ func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi
 	if text := im.ELF().Section(".text"); text != nil {
 		opts.TextBase = text.Addr
 	}
-	header, headerAddr, headerErr := im.Segment(elf.PT_GNU_EH_FRAME)
+	header, headerAddr, headerErr := im.SegmentPages(elf.PT_GNU_EH_FRAME)
 	if headerErr == nil {
-		opts.Header, opts.HeaderAddr = header, headerAddr
+		opts.HeaderPages, opts.HeaderAddr = header, headerAddr
 	}
-	data, addr, err := im.Section(".eh_frame")
+	data, addr, err := im.Pages(".eh_frame")
 	if errors.Is(err, elfimage.ErrBudget) {
 		return nil, err
 	}
@@ -288,12 +290,17 @@ func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi
 		if headerErr != nil {
 			return nil, headerErr
 		}
-		if addr, err = cfi.FrameAddress(header, headerAddr, abi); err != nil {
+		const most = 64 // bytes up to the address
+		begin := min(most, len(header.Data))
+		if !header.Fill(0, begin) {
+			return nil, fmt.Errorf(".eh_frame_hdr: %w", io.ErrUnexpectedEOF)
+		}
+		if addr, err = cfi.FrameAddress(header.Data[:begin], headerAddr, abi); err != nil {
 			return nil, err
 		}
-		data = im.Loaded(addr, maxEHFrame)
+		data = im.LoadedPages(addr, maxEHFrame)
 	}
-	return cfi.Open(cfi.EH, data, addr, opts)
+	return cfi.OpenPages(cfi.EH, data, addr, opts)
 }
 
 // Before returns the end of the last FDE before q.AddressInBlock. It leaves out sections with an FDE
