@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,record,perf] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,big,record,perf] [-o FILE]
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/sfwalk/sfwalk/internal/bench/attach"
+	"github.com/sfwalk/sfwalk/internal/bench/big"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/growth"
 	"github.com/sfwalk/sfwalk/internal/bench/lookup"
@@ -62,6 +63,9 @@ var parts = []struct {
 		return growth.Measure(ctx, d, growth.Options{})
 	}},
 	{"symbols", symbols.Measure},
+	{"big", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return big.Measure(ctx, d, big.Options{})
+	}},
 	{"record", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return record.Measure(ctx, d, record.Options{})
 	}},

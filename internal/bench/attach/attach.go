@@ -58,7 +58,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	kept, restore, err := newCache(d)
+	kept, restore, err := NewCache(d)
 	if err != nil {
 		return nil, err
 	}

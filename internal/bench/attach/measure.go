@@ -39,7 +39,7 @@ type meter struct {
 	dir    string
 	rounds int
 	hide   bool // debug files, from the processes and the tools
-	cache  cache
+	cache  Cache
 }
 
 // start starts a scenario's process.

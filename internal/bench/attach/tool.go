@@ -79,14 +79,14 @@ func frames(file string) (int, error) {
 	return len(frameLine.FindAllIndex(out, -1)), err
 }
 
-// cache is the folder of what sfwalk keeps while it is measured; there is none of it at first.
-type cache struct{ dir string }
+// Cache is the folder of what sfwalk keeps while it is measured; there is none of it at first.
+type Cache struct{ dir string }
 
-// newCache has sfwalk keep what it inflates in a folder of the bench, until restore is called.
-func newCache(d build.Dir) (c cache, restore func(), err error) {
+// NewCache has sfwalk keep what it inflates in a folder of the bench, until restore is called.
+func NewCache(d build.Dir) (c Cache, restore func(), err error) {
 	const variable = "XDG_CACHE_HOME"
 	before, was := os.LookupEnv(variable)
-	c = cache{filepath.Join(d.Path, "cache")}
+	c = Cache{filepath.Join(d.Path, "cache")}
 	restore = func() {
 		os.Unsetenv(variable)
 		if was {
@@ -97,4 +97,4 @@ func newCache(d build.Dir) (c cache, restore func(), err error) {
 }
 
 // clear removes all that was kept.
-func (c cache) clear() error { return os.RemoveAll(filepath.Join(c.dir, "sfwalk")) }
+func (c Cache) clear() error { return os.RemoveAll(filepath.Join(c.dir, "sfwalk")) }

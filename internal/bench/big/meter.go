@@ -19,6 +19,7 @@ type contestant struct {
 	name string
 	args []string
 	in   string         // the file that is its standard input; "" for none
+	hide bool           // debug files
 	fine func(int) bool // which exit statuses are no error; nil for 0 alone
 }
 
@@ -33,22 +34,27 @@ type meter struct {
 	dir    build.Dir
 	run    *command.Runner
 	rounds int
-	hide   bool // debug files
 }
 
-// enough is the time after which a contest has no further round.
-const enough = time.Minute
+const (
+	enough     = time.Minute     // a contest that has taken so long has no further round
+	little     = 3 * time.Second // one that has taken less has more rounds than it need have,
+	moreRounds = 10              // up to so many times as many
+)
 
 func newMeter(d build.Dir, rounds int) (*meter, error) {
 	run, err := command.NewRunner(d)
 	return &meter{dir: d, run: run, rounds: rounds}, err
 }
 
-// contest runs all contestants in each round, in an order that turns. seen, unless it is nil, gets what the i-th has
-// written in the first round.
+// contest runs all contestants in each round, in an order that turns, and returns the cost of each. seen, unless it is
+// nil, gets what the i-th has written in the first round.
 func (m *meter) contest(ctx context.Context, list []contestant, seen func(i int, out []byte) error) ([]cost, error) {
 	costs := make([]cost, len(list))
-	for round, start := 0, time.Now(); round < m.rounds && (round == 0 || time.Since(start) < enough); round++ {
+	more := func(round int, taken time.Duration) bool {
+		return round == 0 || round < m.rounds && taken < enough || round < moreRounds*m.rounds && m.rounds > 1 && taken < little
+	}
+	for round, start := 0, time.Now(); more(round, time.Since(start)); round++ {
 		for i := range list {
 			i = (i + round) % len(list)
 			c, err := m.once(ctx, list[i])
@@ -80,7 +86,7 @@ func (m *meter) once(ctx context.Context, who contestant) (cost, error) {
 	if who.in != "" {
 		args = slices.Concat([]string{"sh", "-c", `exec "$@" < "$0"`, who.in}, args)
 	}
-	c, err := m.run.Run(ctx, m.hide, args...)
+	c, err := m.run.Run(ctx, who.hide, args...)
 	if err != nil {
 		return cost{}, err
 	}

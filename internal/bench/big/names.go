@@ -9,11 +9,111 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/cplusplus"
 	"github.com/sfwalk/sfwalk/internal/bench/llvm"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
+
+// Units of the C++ programs. All debug information of the larger one is more than package symbol keeps.
+const (
+	someUnits = 90
+	manyUnits = 160
+)
+
+const symbolizer = "llvm-symbolizer"
+
+var namesOfProfile = subject{
+	goals: []report.Goal{
+		{What: "names of a profile, 90 units: CPU", Peer: symbolizer, Most: 0.5},
+		{What: "names of a profile, 90 units: the same calls, names and lines", Peer: symbolizer, Least: 1},
+	},
+	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		return b.namesOfProgram(ctx, someUnits, goals, cplusplus.Profile, b.count(4400, 100))
+	},
+}
+
+var namesOfMore = subject{
+	goals: []report.Goal{
+		{What: "names of a profile, 160 units: CPU", Peer: symbolizer, Most: 0.5},
+		{What: "names of a profile, 160 units: the same calls, names and lines", Peer: symbolizer, Least: 1},
+		{What: "names of 100000 addresses, 160 units: CPU", Peer: symbolizer, Most: 0.7},
+		{What: "names of 100000 addresses, 160 units: the same calls, names and lines", Peer: symbolizer, Least: 1},
+	},
+	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		if err := b.namesOfProgram(ctx, manyUnits, goals, cplusplus.Profile, b.count(4400, 100)); err != nil {
+			return err
+		}
+		return b.namesOfProgram(ctx, manyUnits, goals[2:], cplusplus.Random, b.count(100_000, 200))
+	},
+}
+
+// kernels are the images of Debian's kernels with their debug information, by the packages linux-image-*-dbg.
+const kernels = "/usr/lib/debug/boot/vmlinux-*"
+
+var kernelNames = subject{
+	goals: []report.Goal{
+		{What: "names of 2000 addresses of a kernel: CPU", Peer: symbolizer, Most: 0.7},
+		{What: "names of 2000 addresses of a kernel: the same calls, names and lines", Peer: symbolizer, Least: 1},
+		{What: "names of 100000 addresses of a kernel: CPU", Peer: symbolizer, Most: 0.5},
+		{What: "names of 100000 addresses of a kernel: the same calls, names and lines", Peer: symbolizer, Least: 1},
+	},
+	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		list, err := filepath.Glob(kernels)
+		if err != nil || len(list) == 0 {
+			return fmt.Errorf("%w: no %s", build.ErrMissing, kernels)
+		}
+		kernel := slices.Max(list)
+		if err := b.namesOf(ctx, kernel, "a kernel", goals, cplusplus.Profile, b.count(2000, 100)); err != nil {
+			return err
+		}
+		return b.namesOf(ctx, kernel, "a kernel", goals[2:], cplusplus.Random, b.count(100_000, 200))
+	},
+}
+
+func (b *bench) namesOfProgram(ctx context.Context, units int, goals []report.Goal, choose func(string, int) ([]uint64, error), n int) error {
+	if b.small {
+		units = 2
+	}
+	path, err := cplusplus.Program(ctx, b.dir.Path, units)
+	if err != nil {
+		return err
+	}
+	return b.namesOf(ctx, path, fmt.Sprintf("C++, %d units", units), goals, choose, n)
+}
+
+var namesHead = []string{"addresses", "lines: llvm-symbolizer", "sfwalk", "addresses without a line", "with other inlined calls", "another function", "another line"}
+
+// namesOf compares the names of n addresses of a file, and fills in two goals: for the CPU time, and for the answers.
+func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.Goal, choose func(string, int) ([]uint64, error), n int) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	addresses, err := choose(path, n)
+	if err != nil {
+		return err
+	}
+	r, err := b.meter.names(ctx, path, addresses)
+	if err != nil {
+		return err
+	}
+	work := fmt.Sprintf("names of %d addresses: %s, %v", n, what, report.Memory(info.Size()))
+	b.row(work, "package symbol", r.Ours, fmt.Sprintf("%d lines", r.OurLines))
+	b.row(work, symbolizer, r.Theirs, fmt.Sprintf("%d lines", r.TheirLines))
+	processor(&goals[0], r.Ours, r.Theirs)
+	goals[1].Ours, goals[1].Theirs = report.Count(r.Differences.Addresses-r.Differences.All()), report.Count(r.Differences.Addresses)
+	row := []string{fmt.Sprintf("%d: %s", n, what)}
+	for _, n := range []int{r.TheirLines, r.OurLines, r.Differences.None, r.Differences.Chain, r.Differences.Name, r.Differences.File} {
+		row = append(row, fmt.Sprint(n))
+	}
+	b.names.Add(row...)
+	b.peers = append(b.peers, r.Version)
+	return nil
+}
 
 // Names is what package symbol (internal/bench/namer) and llvm-symbolizer take for the same addresses of a file, and
 // in what their answers differ.
@@ -24,6 +124,7 @@ type Names struct {
 	Addresses              []uint64
 	OurFrames, TheirFrames [][]llvm.Frame
 	Warnings               []string // of package symbol
+	Version                string   // of llvm-symbolizer
 }
 
 // CompareNames asks both for the names of addresses, several rounds in turns.
@@ -36,7 +137,7 @@ func CompareNames(ctx context.Context, d build.Dir, rounds int, path string, add
 }
 
 func (m *meter) names(ctx context.Context, path string, addresses []uint64) (*Names, error) {
-	symbolizer, err := llvm.Program()
+	program, err := llvm.Program()
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +153,10 @@ func (m *meter) names(ctx context.Context, path string, addresses []uint64) (*Na
 	if err := os.WriteFile(in, questions.Bytes(), 0o666); err != nil {
 		return nil, err
 	}
-	n := &Names{Addresses: addresses}
+	n := &Names{Addresses: addresses, Version: llvm.Version(program)}
 	costs, err := m.contest(ctx, []contestant{
 		{name: "namer", args: []string{namer, path}, in: in},
-		{name: "llvm-symbolizer", args: append([]string{symbolizer}, llvm.Args(path)...), in: in},
+		{name: symbolizer, args: append([]string{program}, llvm.Args(path)...), in: in},
 	}, func(i int, out []byte) error {
 		if i > 0 {
 			return nil // the answers to be compared have other names
@@ -72,7 +173,7 @@ func (m *meter) names(ctx context.Context, path string, addresses []uint64) (*Na
 		return nil, err
 	}
 	n.Ours, n.Theirs = costs[0], costs[1]
-	if n.TheirFrames, err = llvm.Ask(ctx, symbolizer, llvm.Short(path), addresses); err != nil {
+	if n.TheirFrames, err = llvm.Ask(ctx, program, llvm.Short(path), addresses); err != nil {
 		return nil, err
 	}
 	rows, err := llvm.ReadRows(path)

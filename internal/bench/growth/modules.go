@@ -13,6 +13,17 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 )
 
+// Chain returns the command of a process that has n small shared libraries, with a frame of its stack in each. It makes
+// the program and the libraries.
+func Chain(d build.Dir, n int) ([]string, error) {
+	chain, err := d.C("chain", append([]string{"-ldl"}, build.Walked...), "chain.c")
+	if err != nil {
+		return nil, err
+	}
+	paths, err := makeModules(d, n)
+	return append([]string{chain}, paths...), err
+}
+
 // makeModules makes n shared libraries, which differ in their names and build IDs only, and returns
 // their paths.
 func makeModules(d build.Dir, n int) ([]string, error) {

@@ -36,10 +36,6 @@ func allSeries(d build.Dir, most int) ([]*series, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain, err := d.C("chain", append([]string{"-ldl"}, build.Walked...), "chain.c")
-	if err != nil {
-		return nil, err
-	}
 	list := []*series{
 		{unit: "frame", sizes: []int{10, 100, 1000, 10_000, 100_000, 1_000_000},
 			command: func(n int) []string { return []string{wait, "1", strconv.Itoa(n)} }},
@@ -53,8 +49,8 @@ func allSeries(d build.Dir, most int) ([]*series, error) {
 			s.sizes = slices.DeleteFunc(s.sizes, func(n int) bool { return n > most })
 		}
 	}
-	paths, err := makeModules(d, slices.Max(modules.sizes))
-	modules.command = func(n int) []string { return append([]string{chain}, paths[:n]...) }
+	chain, err := Chain(d, slices.Max(modules.sizes))
+	modules.command = func(n int) []string { return chain[:1+n] }
 	return list, err
 }
 

@@ -62,6 +62,9 @@ func Start(ticks *Ticks, program string, args ...string) (*Process, error) {
 // Stop kills the process, and waits for its end.
 func (p *Process) Stop() error {
 	err := p.cmd.Process.Kill()
-	p.cmd.Wait() // says that it was killed
+	p.Wait() // says that it was killed
 	return err
 }
+
+// Wait waits for the end of a process that somebody has ended.
+func (p *Process) Wait() error { return p.cmd.Wait() }

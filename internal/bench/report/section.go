@@ -44,12 +44,13 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// A Goal is a ratio to reach: Ours to Theirs, both in the same unit.
+// A Goal is a ratio to reach: Ours to Theirs, both in the same unit. It has a largest or a smallest one.
 type Goal struct {
 	What         string // `warm, depth 30, DWARF rows`
 	Peer         string // the peer of Theirs
 	Ours, Theirs Value
-	Most         float64 // the largest ratio that meets the goal
+	Most         float64 // the largest ratio that meets the goal; 0 if Least counts
+	Least        float64 // the smallest one
 	Missing      string  // why there is no ratio; "" if it was measured
 }
 
@@ -64,7 +65,20 @@ func (g *Goal) missing() string {
 }
 
 // Met reports whether the goal was reached.
-func (g *Goal) Met() bool { return g.missing() == "" && g.ratio() <= g.Most }
+func (g *Goal) Met() bool {
+	if g.missing() != "" {
+		return false
+	}
+	return g.Most > 0 && g.ratio() <= g.Most || g.Most == 0 && g.ratio() >= g.Least
+}
+
+// bound says which ratios meet the goal, below "at most".
+func (g *Goal) bound() string {
+	if g.Most > 0 {
+		return fmt.Sprint(g.Most)
+	}
+	return fmt.Sprintf("at least %v", g.Least)
+}
 
 func (g *Goal) ratio() float64 { return g.Ours.Number / g.Theirs.Number }
 
@@ -78,13 +92,13 @@ func (g *Goal) ratioText() string {
 
 func (g *Goal) row(part string) []string {
 	if why := g.missing(); why != "" {
-		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + strings.TrimPrefix(why, "not measured: ")}
+		return []string{part, g.What, "", g.Peer, "", "", g.bound(), "not measured: " + strings.TrimPrefix(why, "not measured: ")}
 	}
 	verdict := "**missed**"
 	if g.Met() {
 		verdict = "met"
 	}
-	return []string{part, g.What, g.Ours.String(), g.Peer, g.Theirs.String(), g.ratioText(), fmt.Sprint(g.Most), verdict}
+	return []string{part, g.What, g.Ours.String(), g.Peer, g.Theirs.String(), g.ratioText(), g.bound(), verdict}
 }
 
 // Body returns the section in Markdown.

@@ -18,10 +18,14 @@ type Unit uint8
 const (
 	Nanoseconds Unit = iota
 	Bytes
+	Things // that are counted
 )
 
 // Time returns a duration as a Value.
 func Time(d time.Duration) Value { return Value{float64(d), Nanoseconds} }
+
+// Count returns a number of things as a Value.
+func Count(n int) Value { return Value{float64(n), Things} }
 
 // Memory returns a number of bytes as a Value.
 func Memory(bytes int64) Value { return Value{float64(bytes), Bytes} }
@@ -36,6 +40,9 @@ var scales = [...][]struct {
 
 // String formats at least three digits, in the unit that makes them readable.
 func (v Value) String() string {
+	if v.Unit == Things {
+		return fmt.Sprintf("%.0f", v.Number)
+	}
 	scale := scales[v.Unit]
 	i := 0
 	for i < len(scale)-1 && v.Number < scale[i].size {

@@ -1,0 +1,117 @@
+//go:build linux
+
+package big
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/internal/bench/attach"
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
+)
+
+// Options of Measure.
+type Options struct {
+	Rounds int  // of each command, at least, unless they take a minute; 0 for 5
+	Small  bool // small programs: for tests
+}
+
+// A subject is a work that is measured.
+type subject struct {
+	goals   []report.Goal // without what is measured
+	measure func(ctx context.Context, b *bench, goals []report.Goal) error
+}
+
+var subjects = []subject{
+	namesOfProfile, namesOfMore, kernelNames, modules, node, java, tables, bareTables, threads, goroutines, starts, sparseCore,
+}
+
+// A bench is what subjects share while they are measured.
+type bench struct {
+	*meter
+	small  bool
+	sfwalk string
+	costs  report.Table
+	names  report.Table
+	peers  []string // their versions
+}
+
+// Measure measures all subjects. What a subject lacks on this machine is not measured.
+func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
+	if o.Rounds == 0 {
+		o.Rounds = 5
+	}
+	sfwalk, err := d.Sfwalk()
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMeter(d, o.Rounds)
+	if err != nil {
+		return nil, err
+	}
+	_, restore, err := attach.NewCache(d)
+	if err != nil {
+		return nil, err
+	}
+	defer restore()
+	b := &bench{meter: m, small: o.Small, sfwalk: sfwalk, costs: report.Table{Head: costsHead}, names: report.Table{Head: namesHead}}
+	s := &report.Section{
+		Part: "big", Title: "Large programs", Commands: []string{"go run ./internal/bench -only big"},
+		Text: fmt.Sprintf(text, o.Rounds),
+	}
+	for _, one := range subjects {
+		goals := slices.Clone(one.goals)
+		if err := one.measure(ctx, b, goals); errors.Is(err, build.ErrMissing) {
+			for i := range goals {
+				if goals[i].Ours.Number == 0 {
+					goals[i].Missing = err.Error()
+				}
+			}
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", goals[0].What, err)
+		}
+		s.Goals = append(s.Goals, goals...)
+	}
+	s.Tables = []report.Table{b.costs, b.names}
+	s.Versions = append(slices.Compact(slices.Sorted(slices.Values(b.peers))), build.Compilers()...)
+	return s, nil
+}
+
+var costsHead = []string{"work", "command", "CPU", "wall", "peak memory", "it prints"}
+
+const text = `What grows with a program: its debug information, its modules, its tables, its threads. The bench makes the programs.
+The C++ program (internal/bench/cplusplus) has units of 2.4 MB of debug information, compiled with -O2 -g, each with
+types of its own for the templates of the standard library. The least of %d runs or more, in turns; fewer where a minute
+has gone by. The files are in the system's cache for all, and what sfwalk keeps of compressed debug information is kept.
+
+Names: package symbol, as the program internal/bench/namer, and llvm-symbolizer get the same addresses of a file and
+print all inlined calls, the function, and their lines. The profile's addresses are those of any function, whatever its
+unit, in the order of discovery, which is none; the others, those of any instruction. An address is counted once, as the
+first of the differences that it has. A line is the same if the line table has it for the address: of several rows that
+begin there llvm-symbolizer takes the last, and sfwalk, as GDB, one that begins a statement.`
+
+// row adds what a command took to the first table.
+func (b *bench) row(work, name string, c cost, prints string) {
+	b.costs.Add(work, name, report.Time(c.cpu).String(), report.Time(c.wall).String(), report.Memory(c.peak).String(), prints)
+}
+
+// count returns n, or few where programs are small.
+func (b *bench) count(n, few int) int {
+	if b.small {
+		return few
+	}
+	return n
+}
+
+// processor fills in a goal for the CPU time.
+func processor(g *report.Goal, ours, theirs cost) {
+	g.Ours, g.Theirs = report.Time(ours.cpu), report.Time(theirs.cpu)
+}
+
+// memory fills in a goal for the peak memory.
+func memory(g *report.Goal, ours, theirs cost) {
+	g.Ours, g.Theirs = report.Memory(ours.peak), report.Memory(theirs.peak)
+}

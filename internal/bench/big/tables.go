@@ -1,0 +1,117 @@
+//go:build linux
+
+package big
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/process"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
+)
+
+const (
+	manyFDEs = 1_000_000
+	someFDEs = 10_000
+
+	moreMemory = 2 << 20 // bytes that a hundred times the FDEs may take
+)
+
+var tables = subject{
+	goals: []report.Goal{
+		{What: "attach, 1000000 FDEs: CPU", Peer: "10000 FDEs", Most: 1.1},
+		{What: "attach, 1000000 FDEs: memory that 10000 do not take", Peer: "a bound", Most: 1},
+	},
+	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		costs, err := b.attachToTables(ctx, []int{b.count(someFDEs, 100), b.count(manyFDEs, 10_000)})
+		if err == nil {
+			few, many := costs[0], costs[2]
+			processor(&goals[0], many, few)
+			goals[1].Ours, goals[1].Theirs = report.Memory(max(1, many.peak-few.peak)), report.Memory(moreMemory)
+		}
+		return err
+	},
+}
+
+var bareTables = subject{
+	goals: []report.Goal{
+		{What: "attach, 1000000 FDEs, static, without .eh_frame_hdr: CPU", Peer: euStack, Most: 0.7},
+	},
+	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		costs, err := b.attachToTables(ctx, []int{b.count(manyFDEs, 10_000)}, "-static", "-Wl,--no-eh-frame-hdr")
+		if err == nil {
+			processor(&goals[0], costs[0], costs[1])
+		}
+		return err
+	},
+}
+
+// attachToTables has sfwalk and eu-stack, in turns, print the stacks of processes with so many FDEs.
+func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]cost, error) {
+	var list []contestant
+	hide := b.run.CanHide(ctx)
+	work := "attach, FDEs"
+	for _, flag := range flags {
+		work += ", " + flag
+	}
+	for _, n := range sizes {
+		program, err := b.makeTables(ctx, n, flags)
+		if err != nil {
+			return nil, err
+		}
+		path, args := b.run.Hidden(hide, []string{program, "1", "40"})
+		p, err := process.Start(nil, path, args...)
+		if err != nil {
+			return nil, err
+		}
+		defer p.Stop()
+		both, err := b.stacks(p.PID, ours, euStack)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range both {
+			one.name, one.hide = fmt.Sprintf("%s, %d FDEs", one.name, n), hide
+			list = append(list, one)
+		}
+	}
+	return b.printStacks(ctx, work, list)
+}
+
+// makeTables makes a program whose code has so many FDEs, besides those of wait.c and what that needs.
+func (b *bench) makeTables(ctx context.Context, n int, flags []string) (string, error) {
+	source := filepath.Join(b.dir.Path, fmt.Sprintf("fdes%d.s", n))
+	object := source + ".o"
+	text := fmt.Appendf(nil, `	.text
+	.rept %d
+	.cfi_startproc
+	pushq %%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %%rbx, 0
+	popq %%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %%rbx
+	ret
+	.cfi_endproc
+	.endr
+	.section .note.GNU-stack,"",@progbits
+`, n)
+	before, _ := os.ReadFile(source)
+	if _, err := os.Stat(object); err != nil || !bytes.Equal(before, text) { // the assembler takes a quarter of a minute for a million
+		if err := os.WriteFile(source, text, 0o666); err != nil {
+			return "", err
+		}
+		part := object + ".part"
+		if out, err := exec.CommandContext(ctx, "as", "-o", part, source).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("as %s: %w\n%s", source, err, out)
+		}
+		if err := os.Rename(part, object); err != nil {
+			return "", err
+		}
+	}
+	return b.dir.C(fmt.Sprintf("fdes%d-%d", n, len(flags)), append([]string{object}, append(flags, build.Walked...)...), "wait.c", "deep.c", "ticker.c")
+}
