@@ -149,7 +149,21 @@ func goals(p scenario, samples []*sample, hide bool, missing string) []report.Go
 		list = append(list, report.Goal{What: what("peak memory"), Peer: "a bound", Most: 1,
 			Ours: report.Memory(report.Median(us.peak)), Theirs: report.Memory(peakGoal)})
 	}
-	if eu != nil {
+	cpu := p.cpu
+	if !hide {
+		cpu = p.cpuFiles
+	}
+	if cpu > 0 {
+		g := report.Goal{What: what("least CPU"), Peer: euStack, Most: cpu, Missing: missing}
+		if eu != nil {
+			g.Ours, g.Theirs, g.Missing = report.Time(slices.Min(us.cpu)), report.Time(slices.Min(eu.cpu)), ""
+		}
+		list = append(list, g)
+	}
+	if p.untouched {
+		list = append(list, report.Goal{What: what("pause"), Peer: "untouched", Most: 1, Ours: report.Time(us.pause()), Theirs: report.Time(us.noise())})
+	}
+	if eu != nil && !p.untouched {
 		g := report.Goal{What: what("pause"), Peer: euStack, Most: 1,
 			Ours: report.Time(us.pause()), Theirs: report.Time(eu.pause())}
 		if us.noise() > eu.pause() {

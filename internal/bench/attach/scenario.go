@@ -16,8 +16,11 @@ type scenario struct {
 	program string
 	args    []string
 
-	// The goals: sfwalk's wall time to eu-stack's; 0 for none.
-	wall float64
+	// The goals, sfwalk's to eu-stack's; 0 for none.
+	wall      float64
+	cpu       float64 // the least
+	cpuFiles  float64 // the least, with debug files
+	untouched bool    // a pause is no longer than a gap in a process that nobody touches
 }
 
 // libraries is how many shared libraries the large program has, at least.
@@ -33,13 +36,19 @@ func scenarios(d build.Dir) ([]scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	deep := func(threads, depth int, wall float64) scenario {
-		return scenario{fmt.Sprintf("%d × %d", threads, depth), wait, []string{strconv.Itoa(threads), strconv.Itoa(depth)}, wall}
+	deep := func(threads, depth int, goals scenario) scenario {
+		goals.name, goals.program = fmt.Sprintf("%d × %d", threads, depth), wait
+		goals.args = []string{strconv.Itoa(threads), strconv.Itoa(depth)}
+		return goals
 	}
-	list := []scenario{deep(1, 40, 1), deep(200, 40, 0.5), deep(1, 20000, 0.5)}
+	list := []scenario{
+		deep(1, 40, scenario{wall: 1, cpu: 0.6, cpuFiles: 0.9, untouched: true}),
+		deep(200, 40, scenario{wall: 0.5}),
+		deep(1, 20000, scenario{wall: 0.5, cpu: 0.35}),
+	}
 	if python := python(); python != "" {
 		script := d.Root + "/internal/bench/programs/large.py"
-		list = append(list, scenario{"large", python, []string{script, ticker, strconv.Itoa(libraries)}, 0})
+		list = append(list, scenario{name: "large", program: python, args: []string{script, ticker, strconv.Itoa(libraries)}})
 	}
 	return list, nil
 }
