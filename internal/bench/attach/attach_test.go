@@ -5,6 +5,7 @@ package attach
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
@@ -74,6 +75,31 @@ func TestMeasureCalls(t *testing.T) {
 	}
 	if len(s.Goals) != 3 {
 		t.Errorf("%d goals", len(s.Goals))
+	}
+}
+
+// TestCannotCall: where gdb cannot call, our own commands are measured, and the goal says why there is no ratio.
+func TestCannotCall(t *testing.T) {
+	gdbtest.Tool(t, "gcc")
+	for _, setting := range gdbtest.RefuseVectors(t) {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
+	}
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeasureCalls(t.Context(), d, Options{Rounds: 1, Small: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range s.Tables[0].Rows {
+		if row[0] == gdbCall {
+			t.Errorf("gdb is measured: %v", row)
+		}
+	}
+	if len(s.Goals) != 3 || !strings.HasPrefix(s.Goals[0].Missing, "gdb calls no functions here: Couldn't write") {
+		t.Errorf("goals %+v", s.Goals)
 	}
 }
 

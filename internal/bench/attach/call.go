@@ -35,7 +35,7 @@ func MeasureCalls(ctx context.Context, d build.Dir, o Options) (*report.Section,
 		text: `Each command has the first thread of a live process call getpid(). Processes, rounds (%d) and gaps are as above. With
 --alone, all threads are held. The function itself takes less than a microsecond.
 `,
-		ours: list, gdb: tool{name: gdbCall, args: gdbCommand("call (int) getpid()")}, head: callHead, writes: true,
+		ours: list, gdb: tool{name: gdbCall, args: gdbCommand("call (int) getpid()")}, head: callHead, calls: true,
 		row: func(s *sample) []string { row := s.row(); return append(row[:1:1], row[2:]...) },
 		goals: func(p scenario, samples []*sample, missing string) []report.Goal {
 			return callGoals(p, samples, callPauses[p.name], missing)

@@ -6,11 +6,12 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"runtime"
 	"strings"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
@@ -24,7 +25,7 @@ type comparison struct {
 	row         func(s *sample) []string
 	goals       func(p scenario, samples []*sample, missing string) []report.Goal
 	debugFiles  bool // those of libraries are not hidden
-	writes      bool // gdb must write registers
+	calls       bool // gdb has the process call getpid
 }
 
 // gdbCommand returns the arguments with which gdb runs a command in a process.
@@ -32,45 +33,52 @@ func gdbCommand(text string) []string {
 	return []string{"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", "PID", "-ex", text}
 }
 
-// cannotWrite says why gdb cannot write registers; "" if it can. Before release 14, it cannot where the processor
-// has AMX.
-func cannotWrite(ctx context.Context, gdb string) string {
-	program, err := exec.LookPath("true")
+// cannotCall says why gdb, with its arguments, has no process call getpid; "" if it has. Before release 14, it cannot
+// where the processor has AMX: it fails, or waits for ever.
+func cannotCall(ctx context.Context, gdb tool, s scenario) (why string, err error) {
+	p, err := process.Start(nil, s.program, s.args...)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	const other = "0x5a0ff1ce" // gdb does not write the value that a register has
-	said, _ := exec.CommandContext(ctx, gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "starti",
-		"-ex", "set var $"+vector+" = "+other, "-ex", "kill", program).CombinedOutput()
+	defer p.Stop()
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	args := gdb.command(p.PID)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.WaitDelay = time.Second
+	said, err := cmd.CombinedOutput()
+	if err == nil && strings.Contains(string(said), fmt.Sprintf("= %d\n", p.PID)) {
+		return "", nil
+	}
+	why = fmt.Sprint(err)
 	for line := range strings.Lines(string(said)) {
-		if strings.Contains(line, "Couldn't write") {
-			return "gdb calls no functions here: " + strings.TrimSpace(line)
+		if strings.Contains(line, "Couldn't write") || strings.Contains(line, "store_inferior_registers") {
+			why = strings.TrimSpace(line)
 		}
 	}
-	return ""
+	return "gdb calls no functions here: " + why, nil
 }
-
-// vector is a vector register of this machine's processor, by gdb's name.
-var vector = map[string]string{"amd64": "xmm1.v4_int32[0]", "arm64": "v1.s.u[0]", "s390x": "f1"}[runtime.GOARCH]
 
 // compared are the processes that comparisons look at.
 var compared = map[string]bool{"1 × 40": true, "200 × 40": true}
 
 func (c *comparison) measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
+	processes, err := scenarios(d)
+	if err != nil {
+		return nil, err
+	}
 	list := c.ours
 	versions, missing := build.Compilers(), "gdb is not installed"
 	if gdb, err := exec.LookPath("gdb"); err == nil {
-		if missing = ""; c.writes {
-			missing = cannotWrite(ctx, gdb)
+		if missing = ""; c.calls {
+			if missing, err = cannotCall(ctx, c.gdb, processes[0]); err != nil {
+				return nil, err
+			}
 		}
 		if missing == "" {
 			list = append(list, c.gdb)
 			versions = append([]string{build.Version(gdb)}, versions...)
 		}
-	}
-	processes, err := scenarios(d)
-	if err != nil {
-		return nil, err
 	}
 	run, err := command.NewRunner(d)
 	if err != nil {
