@@ -262,3 +262,42 @@ func copied(m *memory, addr uint64) []byte {
 	}
 	return nil
 }
+
+// The code behind one call costs one page, and neighbouring code one more system call, whatever can be read there.
+func TestPagesRead(t *testing.T) {
+	var reads []span
+	c := &pageCache{fetch: func(addr uint64, p []byte) (int, error) {
+		reads = append(reads, span{addr, addr + uint64(len(p))})
+		for i := range p {
+			if (addr+uint64(i))/pageSize == 0x123 { // not readable
+				return i, nil
+			}
+			p[i] = worldByte(addr + uint64(i))
+		}
+		return len(p), nil
+	}}
+	for _, step := range []struct {
+		addr  uint64
+		there bool
+		want  []span
+	}{
+		{0x121ff8, true, []span{{0x121000, 0x122000}}},
+		{0x121000, true, nil},
+		{0x120010, true, []span{{0x120000, 0x121000}}},
+		{0x122000, true, []span{{0x122000, 0x124000}}},
+		{0x123008, false, nil},
+		{0x127000, true, []span{{0x127000, 0x128000}}},
+		{0x124000, true, []span{{0x124000, 0x127000}}},
+		{0x126ff0, true, nil},
+	} {
+		reads = nil
+		var b [8]byte
+		n, err := c.read(step.addr, b[:])
+		if (err == nil) != step.there || (n == 8) != step.there || step.there && b[7] != worldByte(step.addr+7) {
+			t.Errorf("%#x: %d bytes, %v", step.addr, n, err)
+		}
+		if !slices.Equal(reads, step.want) {
+			t.Errorf("%#x: reads %#x; want %#x", step.addr, reads, step.want)
+		}
+	}
+}

@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	pageSize  = 4096      // the smallest unit of memory that is readable or not
-	chunkSize = 16 * 1024 // bytes that are read at once
-	maxChunks = 256       // chunks that are kept
+	pageSize  = 4096 // the smallest unit of memory that is readable or not, and what is read of a chunk first
+	perChunk  = 4    // pages
+	chunkSize = perChunk * pageSize
+	maxChunks = 256 // chunks that are kept
 )
 
 // pageCache reads a process's memory through a small cache. Unwinding reads neighbouring words,
-// which then cost one system call together.
+// which then cost one system call together. Of most files it reads the code behind one call, which is on one page.
 type pageCache struct {
 	pid int
 	// fetch reads from the process. It returns how many bytes, from the first on, could be read.
@@ -30,11 +31,11 @@ type pageCache struct {
 	next   int
 }
 
-// chunk is chunkSize bytes of memory. Some of its pages may not be there.
+// chunk has some pages of chunkSize bytes of memory. It never changes.
 type chunk struct {
 	lo    uint64
-	there uint8 // bit i is set if page i is readable
-	data  [chunkSize]byte
+	asked uint8            // bit i is set if page i was read
+	pages [perChunk][]byte // nil if the page was not read, or is not readable
 }
 
 // ReadMemory implements [target.Memory].
@@ -46,15 +47,11 @@ func (c *pageCache) read(addr uint64, p []byte) (n int, err error) {
 	}
 	for err == nil && n < len(p) {
 		at := addr + uint64(n)
-		var k *chunk
-		if k, err = c.chunk(at &^ (chunkSize - 1)); err != nil {
+		var page []byte
+		if page, err = c.page(at); err != nil || page == nil {
 			break
 		}
-		off := at & (chunkSize - 1)
-		if k.there&(1<<(off/pageSize)) == 0 {
-			break
-		}
-		n += copy(p[n:], k.data[off:(off|(pageSize-1))+1])
+		n += copy(p[n:], page[at%pageSize:])
 	}
 	if n == len(p) {
 		return n, nil
@@ -65,40 +62,67 @@ func (c *pageCache) read(addr uint64, p []byte) (n int, err error) {
 	return n, fmt.Errorf("read %d bytes at %#x: nothing readable at %#x: %w", len(p), addr, addr+uint64(n), target.ErrUnmapped)
 }
 
-func (c *pageCache) chunk(lo uint64) (*chunk, error) {
-	if k := c.last.Load(); k != nil && k.lo == lo {
-		return k, nil
+// page returns the page that holds an address, nil if it is not readable.
+func (c *pageCache) page(addr uint64) ([]byte, error) {
+	lo, i := addr&^(chunkSize-1), addr%chunkSize/pageSize
+	if k := c.last.Load(); k != nil && k.lo == lo && k.asked>>i&1 != 0 {
+		return k.pages[i], nil
 	}
 	c.mu.RLock()
 	k := c.chunks[lo]
 	c.mu.RUnlock()
-	if k != nil {
-		c.last.Store(k)
-		return k, nil
+	if k == nil || k.asked>>i&1 == 0 {
+		var err error
+		if k, err = c.more(lo, i); err != nil {
+			return nil, err
+		}
 	}
+	c.last.Store(k)
+	return k.pages[i], nil
+}
+
+// more reads page i of the chunk at lo, and those behind it if it is not the chunk's first.
+func (c *pageCache) more(lo, i uint64) (*chunk, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k = c.chunks[lo]; k != nil {
-		return k, nil
+	old := c.chunks[lo]
+	if old != nil && old.asked>>i&1 != 0 {
+		return old, nil
 	}
-	k = &chunk{lo: lo}
-	for off := uint64(0); off < chunkSize; {
-		n, err := c.fetch(lo+off, k.data[off:])
+	k, end := &chunk{lo: lo}, i+1
+	if old != nil {
+		*k = *old
+		for end < perChunk && k.asked>>end&1 == 0 {
+			end++
+		}
+	}
+	room := make([]byte, (end-i)*pageSize)
+	for i < end {
+		n, err := c.fetch(lo+i*pageSize, room)
 		if err != nil {
 			return nil, err // every read will fail like this one, so nothing is remembered
 		}
-		for end := off + uint64(n); off+pageSize <= end; off += pageSize {
-			k.there |= 1 << (off / pageSize)
+		for ; n >= pageSize; n -= pageSize {
+			k.pages[i], room = room[:pageSize:pageSize], room[pageSize:]
+			k.asked |= 1 << i
+			i++
 		}
-		off += pageSize // skip the page that could not be read, or only in part
+		if i < end { // a page that cannot be read, or only in part
+			k.asked |= 1 << i
+			room = room[pageSize:]
+			i++
+		}
 	}
-	if c.chunks == nil {
+	switch {
+	case c.chunks == nil:
 		c.chunks = make(map[uint64]*chunk)
-	}
-	if len(c.chunks) == maxChunks {
+	case old != nil:
+	case len(c.chunks) == maxChunks:
 		delete(c.chunks, c.order[c.next])
 	}
-	c.order[c.next], c.next = lo, (c.next+1)%maxChunks
+	if old == nil {
+		c.order[c.next], c.next = lo, (c.next+1)%maxChunks
+	}
 	c.chunks[lo] = k
 	return k, nil
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/internal/linkmap"
@@ -105,9 +104,10 @@ func (c *pageCache) blocks() (list []value.Block) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for lo, k := range c.chunks {
-		for there := k.there; there != 0; there &= there - 1 {
-			off := uint64(bits.TrailingZeros8(there)) * pageSize
-			list = append(list, value.Block{Addr: lo + off, Data: k.data[off : off+pageSize]})
+		for i, page := range k.pages {
+			if page != nil {
+				list = append(list, value.Block{Addr: lo + uint64(i)*pageSize, Data: page})
+			}
 		}
 	}
 	return list
