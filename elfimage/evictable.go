@@ -61,6 +61,14 @@ func (e *Evictable) Reserve(n int64) bool {
 	return true
 }
 
+// Release gives back n of the bytes that e holds. The caller has e pinned.
+func (e *Evictable) Release(n int64) {
+	if e.budget != nil {
+		e.held.Add(-n)
+		e.budget.kept.Add(n)
+	}
+}
+
 // Clear says that e holds nothing any more. The caller has e pinned, and nobody else has.
 func (e *Evictable) Clear() {
 	if e.budget != nil {

@@ -11,6 +11,11 @@ type abbrev struct {
 	children bool
 	attrs    []attrForm
 	size     int // bytes of an entry behind its code; -1 where that varies
+	scan     scanKind
+	steps    []skipStep // how to go over the attributes; nil where that does not do
+
+	// Where a reference of four bytes to the next sibling is, in bytes behind the code; -1 where there is none, or that varies.
+	sibling int
 }
 
 type attrForm struct {
@@ -99,12 +104,14 @@ func (d *debugInfo) readAbbrevs(u *unit) (t *abbrevs) {
 		return tooMuch(err)
 	}
 	var room []attrForm
+	var steps []skipStep
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
-		t, room = &abbrevs{}, nil
+		t, room, steps = &abbrevs{}, room[:0], steps[:0]
 		for code := nextCode(c); code != 0; code = nextCode(c) {
 			var a abbrev
 			a, room = readAbbrev(c, u, room)
-			t.code = t.code || a.tag == dwarf.TagSubprogram && a.hasCode()
+			steps = a.prepare(u, steps)
+			t.code = t.code || a.scan == scanFunction
 			switch {
 			case code == uint64(len(t.list)+1):
 				t.list = append(t.list, a)
@@ -119,8 +126,8 @@ func (d *debugInfo) readAbbrevs(u *unit) (t *abbrevs) {
 		err = d.spend(&d.abbrevsLeft, n)
 	}
 	if err == nil {
-		const one, other, attr = 64, 160, 24 // bytes
-		err = d.take(one*cap(t.list) + other*len(t.more) + attr*cap(room))
+		const one, other, attr, step = 88, 200, 24, 8 // bytes
+		err = d.take(one*cap(t.list) + other*len(t.more) + attr*cap(room) + step*cap(steps))
 	}
 	if err != nil {
 		return tooMuch(err)

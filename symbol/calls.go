@@ -17,15 +17,15 @@ const maxCalls = 1 << 16
 
 // inlinedAt returns the index of the call inlined directly into the function at index i that has
 // code at addr; -1 if there is none. Of several, the first counts.
-func (u *unit) inlinedAt(i int, addr uint64) int {
-	if calls, ok := u.inside[i]; ok {
+func (b *body) inlinedAt(i int, addr uint64) int {
+	if calls, ok := b.inside[i]; ok {
 		if at, ok := calls.Find(addr); ok {
 			return int(at.Value)
 		}
 		return -1
 	}
-	for j, end := i+1, int(u.functions[i].end); j < end; j = int(u.functions[j].end) {
-		f := &u.functions[j]
+	for j, end := i+1, int(b.functions[i].end); j < end; j = int(b.functions[j].end) {
+		f := &b.functions[j]
 		if _, _, ok := f.holds(addr); ok && f.inline {
 			return j
 		}
@@ -33,32 +33,32 @@ func (u *unit) inlinedAt(i int, addr uint64) int {
 	return -1
 }
 
-// indexCalls fills in u.inside. Its memory is in rangeSize.
-func (u *unit) indexCalls() {
-	for i := range u.functions {
+// indexCalls fills in b.inside. Its memory is in rangeSize.
+func (b *body) indexCalls() {
+	for i := range b.functions {
 		calls := 0
-		u.inlinedInto(i, func(int) { calls++ })
+		b.inlinedInto(i, func(int) { calls++ })
 		if calls <= fewCalls {
 			continue
 		}
 		var list []span
-		u.inlinedInto(i, func(j int) {
-			for _, r := range u.functions[j].ranges {
+		b.inlinedInto(i, func(j int) {
+			for _, r := range b.functions[j].ranges {
 				list = append(list, span{Lo: r[0], Hi: r[1], Value: int32(j)})
 			}
 		})
-		if u.inside == nil {
-			u.inside = make(map[int]interval.Map[int32])
+		if b.inside == nil {
+			b.inside = make(map[int]interval.Map[int32])
 		}
-		u.inside[i] = interval.First(list)
+		b.inside[i] = interval.First(list)
 	}
 }
 
 // inlinedInto calls each with the indexes of the calls that are inlined directly into the function
 // at index i.
-func (u *unit) inlinedInto(i int, each func(j int)) {
-	for j, end := i+1, int(u.functions[i].end); j < end; j = int(u.functions[j].end) {
-		if u.functions[j].inline {
+func (b *body) inlinedInto(i int, each func(j int)) {
+	for j, end := i+1, int(b.functions[i].end); j < end; j = int(b.functions[j].end) {
+		if b.functions[j].inline {
 			each(j)
 		}
 	}

@@ -222,7 +222,7 @@ func TestManyScopes(t *testing.T) {
 func TestInlinedAt(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 4))
 	for range 50 {
-		u := &unit{contents: &contents{}}
+		b := new(body)
 		n := 20 + random.IntN(3*fewCalls)
 		for i := range n {
 			f := function{inline: i > 0 && random.IntN(8) > 0, end: int32(i + 1)}
@@ -230,23 +230,23 @@ func TestInlinedAt(t *testing.T) {
 				lo := random.Uint64N(2000)
 				f.ranges = append(f.ranges, [2]uint64{lo, lo + 1 + random.Uint64N(20)})
 			}
-			u.functions = append(u.functions, f)
+			b.functions = append(b.functions, f)
 		}
-		u.functions[0].end = int32(n)
+		b.functions[0].end = int32(n)
 		var want [2050]int
 		for addr := range want {
-			want[addr] = slices.IndexFunc(u.functions, func(f function) bool {
+			want[addr] = slices.IndexFunc(b.functions, func(f function) bool {
 				return f.inline && slices.ContainsFunc(f.ranges, func(r [2]uint64) bool {
 					return uint64(addr) >= r[0] && uint64(addr) < r[1]
 				})
 			})
 		}
-		for i := range u.functions {
-			u.functions[i].sortRanges()
+		for i := range b.functions {
+			b.functions[i].sortRanges()
 		}
-		u.indexCalls()
+		b.indexCalls()
 		for addr, want := range want {
-			if got := u.inlinedAt(0, uint64(addr)); got != want {
+			if got := b.inlinedAt(0, uint64(addr)); got != want {
 				t.Fatalf("of %d, at %d there is %d, want %d", n, addr, got, want)
 			}
 		}

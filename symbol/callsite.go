@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// callSite is a call in the code of a unit, DWARF 5 section 3.4. Addresses are link-time ones.
+// callSite is a call in the code of a function, DWARF 5 section 3.4. Addresses are link-time ones.
 type callSite struct {
-	pc       uint64 // behind the call; of a tail call that only has DW_AT_call_pc, of the jump
-	jump     uint64 // an address within the call
-	target   value  // refers to the entry of the function that is called; none if only the program knows that
-	function int32  // index of the function that the code is in, which is not inlined
-	tail     bool   // the call is a jump: the function that is called returns to the caller of this one
+	pc     uint64 // behind the call; of a tail call that only has DW_AT_call_pc, of the jump
+	jump   uint64 // an address within the call
+	target value  // refers to the entry of the function that is called; none if only the program knows that
+	tail   bool   // the call is a jump: the function that is called returns to the caller of this one
 }
 
 // callEntry holds the attributes of a call site's entry.
@@ -57,55 +56,42 @@ func (c *entryCursor) callEntry(a *abbrev) (e callEntry) {
 	return e
 }
 
-// addSite adds a call site in the function of an index to the unit. It leaves out one whose
-// address is not known or no code.
-func (d *debugInfo) addSite(u *unit, function int32, e *callEntry) {
-	s := callSite{target: e.origin, function: function, tail: e.tail}
+// newSite returns the call site of an entry. ok is false if its address is not known or no code.
+func (d *debugInfo) newSite(u *unit, e *callEntry) (s callSite, ok bool) {
+	s = callSite{target: e.origin, tail: e.tail}
 	if e.computed {
 		s.target = value{}
 	}
-	var ok bool
 	if s.pc, ok = d.address(u, u.head, e.returns); ok {
 		s.jump = s.pc - 1
 	} else if s.pc, ok = d.address(u, u.head, e.at); ok && e.tail { // LLVM does not say where a jump would return to
 		s.jump = s.pc
 	} else {
-		return
+		return s, false
 	}
-	if d.isCode(s.jump, s.jump+1) {
-		u.sites = append(u.sites, s)
-	}
+	return s, d.isCode(s.jump, s.jump+1)
 }
 
 // sortSites brings the call sites into the order in which they are looked up.
-func (u *unit) sortSites() {
-	byPC := func(a, b callSite) int { return cmp.Compare(a.pc, b.pc) }
-	if !slices.IsSortedFunc(u.sites, byPC) {
-		slices.SortStableFunc(u.sites, byPC)
+func (b *body) sortSites() {
+	byPC := func(x, y callSite) int { return cmp.Compare(x.pc, y.pc) }
+	if !slices.IsSortedFunc(b.sites, byPC) {
+		slices.SortStableFunc(b.sites, byPC)
 	}
-	for i := range u.sites {
-		if u.sites[i].tail {
-			u.jumps = append(u.jumps, int32(i))
+	for i := range b.sites {
+		if b.sites[i].tail {
+			b.jumps = append(b.jumps, int32(i))
 		}
 	}
-	slices.SortStableFunc(u.jumps, func(a, b int32) int { return cmp.Compare(u.sites[a].function, u.sites[b].function) })
 }
 
 // site returns the call that returns to pc.
-func (u *unit) site(pc uint64) (s callSite, ok bool) {
-	i, ok := slices.BinarySearchFunc(u.sites, pc, func(s callSite, pc uint64) int { return cmp.Compare(s.pc, pc) })
+func (b *body) site(pc uint64) (s callSite, ok bool) {
+	i, ok := slices.BinarySearchFunc(b.sites, pc, func(s callSite, pc uint64) int { return cmp.Compare(s.pc, pc) })
 	if !ok {
 		return s, false
 	}
-	return u.sites[i], true
-}
-
-// jumpsOf returns the indexes of the call sites that are the tail calls of the function at index i.
-func (u *unit) jumpsOf(i int32) []int32 {
-	of := func(at, i int32) int { return cmp.Compare(u.sites[at].function, i) }
-	first, _ := slices.BinarySearchFunc(u.jumps, i, of)
-	behind, _ := slices.BinarySearchFunc(u.jumps, i+1, of)
-	return u.jumps[first:behind]
+	return b.sites[i], true
 }
 
 // destination is where a call goes.
@@ -122,41 +108,40 @@ func (d *debugInfo) destination(u *unit, s *callSite) (to destination) {
 	if !s.target.reference() {
 		return to
 	}
-	x, of, unit := d.subprogramAt(u, s.target)
-	if x == nil {
+	in, of := d.unitFor(u, s.target)
+	if of == nil {
 		return to
 	}
-	if to.addr = x.enters; to.addr != nowhere {
+	x, ok := in.subprogramAt(of, s.target.n, wantCode)
+	if !ok {
 		return to
 	}
-	if name := x.symbol.Load(); name != nil {
-		to.name = *name
-		return to
+	if to.addr = x.enters; to.addr == nowhere {
+		to.name = x.declaredName()
 	}
-	to.name = of.declaredName(unit, x)
-	x.symbol.Store(&to.name)
 	return to
 }
 
 // declaredName returns the name of the symbol of a function that is only declared; "" for any other
 // function. With optimization at link time, an entry may say no more than which one declares it.
-func (d *debugInfo) declaredName(u *unit, x *subprogram) string {
+func (x *subprogramEntry) declaredName() string {
 	name, linkage, declared := "", "", false
-	for hops := 0; x != nil && hops < maxOrigins; hops++ {
+	for hops := 0; hops < maxOrigins; hops++ {
 		if x.specified {
 			return ""
 		}
 		declared = declared || x.declared
 		if linkage == "" {
-			linkage = d.text(u, x.linkage)
+			linkage = x.d.text(x.u, x.linkage)
 		}
-		if name == "" && x.scope == 0 {
-			name = d.text(u, x.name)
+		if name == "" && x.scoped() < 0 {
+			name = x.d.text(x.u, x.name)
 		}
-		if !x.origin.reference() {
+		next, ok := x.next(wantName)
+		if !ok {
 			break
 		}
-		x, d, u = d.subprogramAt(u, x.origin)
+		x = &next
 	}
 	if !declared {
 		return ""
@@ -164,46 +149,68 @@ func (d *debugInfo) declaredName(u *unit, x *subprogram) string {
 	return cmp.Or(linkage, name)
 }
 
-// allJumps reports whether the unit has all tail calls of a function. The function's entry says so, or
+// allJumps reports whether the debug information has all tail calls of a function. The function's entry says so, or
 // one that it refers to.
-func (d *debugInfo) allJumps(u *unit, x *subprogram) bool {
-	for hops := 0; x != nil && hops < maxOrigins; hops++ {
+func (d *debugInfo) allJumps(u *unit, f *function) bool {
+	x := subprogramEntry{subprogram: f.subprogram, d: d, u: u, off: f.at}
+	for hops, ok := 0, true; ok && hops < maxOrigins; hops++ {
 		if x.allJumps {
 			return true
 		}
-		if !x.origin.reference() {
-			return false
-		}
-		x, d, u = d.subprogramAt(u, x.origin)
+		x, ok = x.next(wantName)
 	}
 	return false
 }
 
-// functionAt finds the function, not inlined, whose code has an address. of and u are the DWARF and the
-// unit that describe it, i is its index there.
-func (d *debugInfo) functionAt(addr uint64) (of *debugInfo, u *unit, i int32, ok bool) {
-	d.eachUnit(addr, func(x *unit) bool {
-		of, u = d, x
-		if x.split != nil {
-			of, u = x.split.info, x.split.unit
-		}
-		u.code.Find(addr, func(s span) bool {
-			i, ok = s.Value, true
+// codeAt is the function, not inlined, whose code has an address.
+type codeAt struct {
+	d *debugInfo // that describes it
+	u *unit
+	c *contents
+	i int32 // its index in the contents
+}
+
+// entry returns the offset of the function's entry.
+func (at *codeAt) entry() uint64 { return at.u.start + uint64(at.c.functions[at.i].start) }
+
+// body returns what is within the function; nil if its entry cannot be read.
+func (at *codeAt) body() *body {
+	b := at.d.body(at.u, at.c, at.i)
+	if len(b.functions) == 0 {
+		return nil
+	}
+	return b
+}
+
+// functionAt finds the function, not inlined, whose code has an address.
+func (d *debugInfo) functionAt(addr uint64) (at codeAt, ok bool) {
+	d.eachUnit(addr, func(u *unit) bool {
+		at = d.described(u)
+		at.c.code.Find(addr, func(s span) bool {
+			at.i, ok = s.Value, true
 			return false
 		})
 		return !ok
 	})
-	return of, u, i, ok
+	return at, ok
+}
+
+// described returns the contents of a unit, or of the rest of a unit that is split.
+func (d *debugInfo) described(u *unit) codeAt {
+	if d.open(u); u.split != nil {
+		d, u = u.split.info, u.split.unit
+	}
+	return codeAt{d: d, u: u, c: d.load(u)}
 }
 
 // eachUnit calls yield with the units that have code at an address, the best first, until yield returns
-// false. It reads the units.
+// false. It opens the units.
 func (d *debugInfo) eachUnit(addr uint64, yield func(*unit) bool) {
 	var room [4]span
 	list, units := d.candidates(addr, room[:0])
 	for i := len(list) - 1; i >= 0; i-- {
 		u := units[list[i].Value]
-		if d.load(u); !yield(u) {
+		if d.open(u); !yield(u) {
 			return
 		}
 	}
@@ -212,10 +219,9 @@ func (d *debugInfo) eachUnit(addr uint64, yield func(*unit) bool) {
 	}
 	covered := false
 	d.whole().Find(addr, func(r span) bool {
-		u := d.units[r.Value]
-		d.load(u)
 		covered = true
-		return yield(u)
+		d.open(d.units[r.Value])
+		return yield(d.units[r.Value])
 	})
 	if !covered {
 		d.uncovered(addr, yield)

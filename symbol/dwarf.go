@@ -12,15 +12,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// debugInfo is the DWARF of one module. Addresses are link-time ones. It uses
-// debug/dwarf for line number programs only: for all else, that package needs whole
-// sections, and reads each unit before it answers a question about one.
+// debugInfo is the DWARF of one module. Addresses are link-time ones. It does without debug/dwarf, which needs
+// whole sections, and reads each unit before it answers a question about one.
 type debugInfo struct {
 	order binary.ByteOrder
 	code  []elf.ProgHeader // executable segments of the module
 	warn  func(error)
 
-	// Of the rest of a split unit: the unit in the module's own DWARF, and its header.
+	// Of the rest of a split unit: the module's own DWARF, the unit there, and its header.
+	outer        *debugInfo
 	skeleton     *header
 	skeletonUnit *unit
 
@@ -51,13 +51,7 @@ type debugInfo struct {
 		key    abbrevKey
 		code   uint64
 	}
-	lines map[uint64]*lineTable // by offset in .debug_line
-
-	recent struct { // the unit that was read last, if the section is compressed and so costly to read again
-		unit *unit
-		data []byte // its entries
-		room int64  // bytes that were taken for them
-	}
+	lines map[uint64]*lineSlot // by offset in .debug_line
 
 	listedRead bool
 	listed     interval.Nested[int32] // code that .debug_aranges lists, with an index into listedAt
@@ -77,7 +71,7 @@ type debugInfo struct {
 	// scopes have code at addresses.
 	scopesLeft atomic.Int64
 
-	deep, manyScopes sync.Once // warnings say that inlined calls, or variables, are left out
+	deep, manyScopes, many sync.Once // warnings say that inlined calls, variables or names are left out
 
 	// The memory that may still be taken: a multiple of the file's bytes on disk, whatever its
 	// sections claim or expand to. Parts of a split file share it.
@@ -105,11 +99,14 @@ func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 
 // take takes n bytes of memory from the room; the error is errTooMuch.
 func (d *debugInfo) take(n int) error {
-	if d.spend(&d.room.left, uint64(n)) != nil || !d.room.keep(int64(n)) {
+	if !d.room.fits(int64(n)) {
 		return errTooMuch
 	}
 	return nil
 }
+
+// holdings returns what can be dropped to make room.
+func (d *debugInfo) holdings() *holdings { return &d.room.kept.holdings }
 
 // openDWARF opens the DWARF of from, which describes the code of module. Its memory belongs to kept.
 func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, err error) {
@@ -119,7 +116,7 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 		supplement: func() *debugInfo { return nil },
 
 		tables: make(map[abbrevKey]*abbrevs),
-		lines:  make(map[uint64]*lineTable),
+		lines:  make(map[uint64]*lineSlot),
 		room:   roomFor(from, kept),
 	}
 	const together = 8 << 10 // small items that lie side by side are read at once
@@ -166,17 +163,6 @@ func (d *debugInfo) limit() {
 	d.rowsLeft.Store(int64(believed(d.line)))
 	d.scopesLeft.Store(int64(room))
 	d.typesLeft.Store(int64(16*info + 1<<10))
-}
-
-// guard calls f and turns a panic into an error. debug/dwarf documents that it may
-// panic on malformed input (a negative index of a file, a length that wraps around).
-func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("malformed DWARF: %v", p)
-		}
-	}()
-	return f()
 }
 
 // isCode reports whether [lo, hi) lies in the module's code. Functions that the

@@ -14,20 +14,17 @@ import (
 func (d *debugInfo) eachEntry(u *unit, off uint64, begin func(off uint64), read func(*entryCursor, *abbrev), end func(end uint64) (next uint64, more bool)) error {
 	d.mu.Lock()
 	table, err := d.abbrevs(u)
-	var whole []byte
-	if d.recent.unit == u {
-		whole = d.recent.data
-	}
 	d.mu.Unlock()
 	if err != nil || off < u.entry {
 		return cmp.Or(err, ErrNoEntry)
 	}
-	for room := uint64(1 << 10); off < u.end; room *= 4 {
+	d.open(u)
+	buffer := buffers.Get().(*buffer)
+	defer buffers.Put(buffer)
+	for room := uint64(1 << 8); off < u.end; room *= 4 {
 		limit := min(u.end, off+room)
-		var data []byte
-		if limit-u.entry <= uint64(len(whole)) {
-			data = whole[off-u.entry : limit-u.entry]
-		} else if data, err = d.info.bytes(off, limit); err != nil {
+		data, err := d.unitBit(u, off, limit, buffer[:])
+		if err != nil {
 			return err
 		}
 		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: off}

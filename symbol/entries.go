@@ -4,7 +4,6 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
-	"sort"
 )
 
 // Ref refers to one entry of the debug information of a module's file. The zero Ref refers to none. Refs
@@ -110,7 +109,7 @@ func (d *debugInfo) partOf(r Ref) (_ *debugInfo, u *unit) {
 		if u = d.unitAt(r.skeleton); u == nil {
 			return nil, nil
 		}
-		d.load(u)
+		d.open(u)
 		if u.split == nil {
 			return nil, nil
 		}
@@ -335,12 +334,8 @@ func (e *Entry) Prefix() (prefix string) {
 		if !u.head.language.scopesTypes() {
 			return nil
 		}
-		d.load(u)
-		i := sort.Search(len(u.types), func(i int) bool { return u.types[i].off >= e.off })
-		if i < len(u.types) && u.types[i].off == e.off {
-			prefix = d.scopePrefix(u, u.types[i].scope)
-		} else if f := u.dies[e.off]; f != nil {
-			prefix = d.scopePrefix(u, f.scope)
+		if isType(e.Tag) || e.Tag == dwarf.TagSubprogram {
+			prefix = d.prefix(u, e.off)
 		}
 		return nil
 	})

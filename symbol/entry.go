@@ -15,7 +15,9 @@ type entry struct {
 
 	declared bool // it only declares what another entry defines
 	allJumps bool // call site entries describe all tail calls of the function
-	asked    bool // its ranges are looked at, and not kept: other bounds hold for them
+	asked    bool // its ranges are looked at for a question: other bounds hold for that work
+
+	held *holding // has the memory for its ranges; nil where they are kept for good, or not at all
 
 	// Set by debugInfo.appendRanges:
 	enters  uint64 // address that entryPC stands for; nowhere if there is none

@@ -264,7 +264,7 @@ func (d *debugInfo) text(u *unit, v value) string {
 		return ""
 	}
 	text, err := s.text(off)
-	if err != nil || d.spend(&d.textLeft, uint64(len(text))) != nil || d.take(len(text)) != nil {
+	if err != nil || d.spend(&d.textLeft, uint64(len(text))) != nil {
 		return ""
 	}
 	return text

@@ -83,13 +83,17 @@ func (x *Expression) baseValue(bias uint64, at State) (uint64, error) {
 
 // frameBase returns the frame base of the function at a link-time address; nil if there is none.
 func (d *debugInfo) frameBase(addr uint64) (x *Expression, err error) {
-	of, u, i, ok := d.functionAt(addr)
+	at, ok := d.functionAt(addr)
 	if !ok {
 		return nil, nil
 	}
-	code, err := of.located(u, u.functions[i].frameBase, addr)
+	b := at.body()
+	if b == nil {
+		return nil, nil
+	}
+	code, err := at.d.located(at.u, b.functions[0].frameBase, addr)
 	if err != nil || len(code) == 0 {
 		return nil, err
 	}
-	return of.expression(u, code), nil
+	return at.d.expression(at.u, code), nil
 }

@@ -1,7 +1,6 @@
 package symbol
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 )
@@ -47,14 +46,11 @@ func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
 
 // findIn is find in one unit.
 func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
-	d.load(u)
-	where, lined := u.lines.find(addr)
-	of := u
-	if u.split != nil {
-		d, of = u.split.info, u.split.unit
-	}
-	of.code.Find(addr, func(s span) bool {
-		chain = d.chain(of, int(s.Value), addr, where)
+	in := d.described(u)
+	where, lined := d.linesOf(u).find(addr)
+	in.c.code.Find(addr, func(s span) bool {
+		in.i = s.Value
+		chain = in.chain(addr, where)
 		return false
 	})
 	if lined && at.file == "" {
@@ -66,14 +62,17 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 // maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
 const maxInlined = 256
 
-// chain returns the function at index i of a unit and the calls inlined into it
-// at addr, innermost first. where is the line of addr. The line of each outer
-// function is the line of the call in it.
-func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
+// chain returns the function and the calls inlined into it at addr, innermost first. where is the line of addr. The
+// line of each outer function is the line of the call in it.
+func (at *codeAt) chain(addr uint64, where place) []Location {
+	d, u, b := at.d, at.u, at.body()
+	if b == nil {
+		return nil
+	}
 	var calls [16]int
-	nest := append(calls[:0], i)
-	in := u.inlinedAt(i, addr)
-	for ; in >= 0 && len(nest) < maxInlined; in = u.inlinedAt(in, addr) {
+	nest := append(calls[:0], 0)
+	in := b.inlinedAt(0, addr)
+	for ; in >= 0 && len(nest) < maxInlined; in = b.inlinedAt(in, addr) {
 		nest = append(nest, in)
 	}
 	if in >= 0 { // the innermost are left out
@@ -81,11 +80,11 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 			const text = "calls are inlined more than %d deep at %#x: the inner ones are left out"
 			d.warn(fmt.Errorf(text, maxInlined, addr))
 		})
-		where = d.calledAt(u, &u.functions[in])
+		where = d.calledAt(u, &b.functions[in])
 	}
 	chain := make([]Location, 0, len(nest))
 	for k := len(nest) - 1; k >= 0; k-- {
-		f := &u.functions[nest[k]]
+		f := &b.functions[nest[k]]
 		start, end, _ := f.holds(addr)
 		s := d.show(u, f)
 		chain = append(chain, Location{
@@ -106,98 +105,51 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 // DWARF before version 5, or there may be no table), the call is in the file that the unit is named by, as GDB has
 // it.
 func (d *debugInfo) calledAt(u *unit, f *function) place {
-	if file := u.lines.fileName(int(f.callFile)); file != "" {
-		return place{file, f.line, u.lines.folder()}
+	lines := d.linesOf(u)
+	if file := lines.fileName(int(f.callFile)); file != "" {
+		return place{file, f.line, lines.folder()}
 	}
 	return place{d.unitFile(u), f.line, d.text(u, u.head.dir)}
 }
 
-// maxOrigins bounds the entries that describe one function, each referring to the
-// next: its code, its abstract instance, its declaration; more with LTO.
-const maxOrigins = 16
-
 // show returns a function's name and whether it has arguments.
 func (d *debugInfo) show(u *unit, f *function) *shown {
-	s := f.subprogram
-	if v := s.shown.Load(); v != nil {
+	if v := detail(&u.details, shownOf, f.at); v != nil {
 		return v
 	}
-	v := &shown{args: ArgsNone}
-	var name, linkage string
-	own, ownUnit := d, u
-	last, lastUnit, lang := s, u, languageFlat
-	for x, hops := s, 0; x != nil && hops < maxOrigins; hops++ {
-		last, lastUnit = x, u
-		if u.head.language != languageUnknown { // a partial unit may be without a language
-			lang = u.head.language
-		}
-		if linkage == "" {
-			linkage = d.text(u, x.linkage)
-		}
-		if name == "" {
-			name = d.text(u, x.name)
-		}
-		if x.arguments {
-			v.args = ArgsSome
-		}
-		if !x.origin.reference() {
-			break
-		}
-		next, of, unit := d.subprogramAt(u, x.origin)
-		if next == nil {
-			break
-		}
-		d, x, u = of, next, unit
+	own := subprogramEntry{subprogram: f.subprogram, d: d, u: u, off: f.at}
+	n := own.named().with(d.namedAt(u, f.origin))
+	v := &shown{name: n.symbol, args: ArgsNone}
+	if n.arguments {
+		v.args = ArgsSome
 	}
-	switch {
-	case lang == languageAda:
-		v.name = adaName(cmp.Or(linkage, name))
-	case linkage != "" && lang != languageScope && lang != languageFortran:
-		v.name = demangleFunction(linkage)
-	case lang != languageFlat && name != "":
-		prefix := d.scopePrefix(lastUnit, last.scope)
-		if lang == languageCXX {
-			if name = CanonicalName(name); !strings.Contains(name, "<") {
-				name += own.templateTypes(ownUnit, f.at)
+	if n.symbol == "" {
+		v.name = n.name
+		if n.language != languageFlat && n.language != languageUnknown && n.name != "" {
+			prefix := n.last.prefix()
+			name := n.name
+			if n.language == languageCXX {
+				if name = CanonicalName(name); !strings.Contains(name, "<") {
+					name += d.templateTypes(u, f.at)
+				}
+			}
+			if v.name = prefix + name; n.language == languageCXX && !f.inline {
+				v.name = withParameters(v.name, d.parameters(u, f.at))
 			}
 		}
-		switch {
-		case lang == languageCXX && !f.inline:
-			v.name = withParameters(prefix+name, own.parameters(ownUnit, f.at))
-		default:
-			v.name = prefix + name
-		}
-	default:
-		v.name = name
 	}
-	s.shown.Store(v)
+	keepDetail(&u.details, shownOf, f.at, v, len(v.name))
 	return v
 }
 
-// subprogramAt returns the function that to refers to, with its DWARF and unit; nil if there is none.
-// The function's entry is most likely in the unit near.
-func (d *debugInfo) subprogramAt(near *unit, to value) (*subprogram, *debugInfo, *unit) {
-	if to.class == classSupReference {
-		if d = d.supplement(); d == nil {
-			return nil, nil, nil
-		}
-	}
-	if to.class == classSupReference || to.n < near.entry || to.n >= near.end {
-		if near = d.unitAt(to.n); near == nil {
-			return nil, nil, nil
-		}
-		d.load(near)
-	}
-	return near.dies[to.n], d, near
-}
-
-// scopePrefix returns "outer::inner::" for a scope of u.
-func (d *debugInfo) scopePrefix(u *unit, i int32) string {
+// prefix returns "outer::inner::" for the scopes around the entry at an offset of u.
+func (d *debugInfo) prefix(u *unit, off uint64) string {
+	c := d.load(u)
 	var names []string
-	for ; i > 0 && len(names) < maxDepth; i = u.scopes[i].parent {
+	for i := c.scopeAround(u, off); i >= 0 && !c.scopes[i].none && len(names) < maxDepth; i = c.scopes[i].parent {
 		name := "(anonymous namespace)"
-		if u.scopes[i].name.class != classNone {
-			if name = d.text(u, u.scopes[i].name); u.head.language == languageCXX {
+		if v := c.scopes[i].name; v.class != classNone {
+			if name = d.text(u, v); u.head.language == languageCXX {
 				name = CanonicalName(name)
 			}
 		}

@@ -42,15 +42,16 @@ func (s *Symbolizer) FunctionEntry(modules *target.Modules, pc uint64) (e Functi
 
 // entryOf returns where the function at a link-time address is described.
 func (d *debugInfo) entryOf(addr uint64) (e FunctionEntry, ok bool) {
-	of, u, i, ok := d.functionAt(addr)
-	if !ok || of != d || u.head == nil || u.head.assembler {
+	at, ok := d.functionAt(addr)
+	u := at.u
+	if !ok || at.d != d || u.head.assembler {
 		return e, false
 	}
 	data, err := d.unitData(u)
 	if err != nil {
 		return e, false
 	}
-	return FunctionEntry{Data: data, Function: dwarf.Offset(u.functions[i].at - u.start), Unit: dwarf.Offset(u.entry - u.start), Start: u.start}, true
+	return FunctionEntry{Data: data, Function: dwarf.Offset(at.entry() - u.start), Unit: dwarf.Offset(u.entry - u.start), Start: u.start}, true
 }
 
 // unitData opens the DWARF of one unit.

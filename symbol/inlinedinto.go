@@ -30,11 +30,10 @@ func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) b
 // are link-time addresses, and need not be in any range.
 func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	d.eachUnit(outer, func(u *unit) bool {
-		if u.split != nil {
-			u = u.split.unit
-		}
-		u.code.Find(outer, func(s span) bool {
-			found = u.within(int(s.Value), inner, outer)
+		in := d.described(u)
+		in.c.code.Find(outer, func(s span) bool {
+			in.i = s.Value
+			found = in.d.body(in.u, in.c, in.i).within(inner, outer)
 			return false
 		})
 		return !found
@@ -42,11 +41,11 @@ func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	return found
 }
 
-// within is debugInfo.within for the calls that are inlined into the function at index i.
-func (u *unit) within(i int, inner, outer uint64) bool {
+// within is debugInfo.within for the calls that are inlined into a function.
+func (b *body) within(inner, outer uint64) bool {
 	in := 0 // index behind the last call that is inlined into one that is entered at outer
-	for j, end := i, min(int(u.functions[i].end), i+maxCalls); j < end; j++ {
-		f := &u.functions[j]
+	for j := range min(len(b.functions), maxCalls) {
+		f := &b.functions[j]
 		if j < in && f.enters == inner {
 			return true
 		}

@@ -66,6 +66,17 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	return list, err
 }
 
+// mayKeep takes n bytes for what is kept of an entry, and reports whether there was room.
+func (d *debugInfo) mayKeep(e *entry, n int) bool {
+	switch {
+	case e.held != nil:
+		return e.held.take(n) == nil
+	case e.asked:
+		return true
+	}
+	return d.take(n) == nil
+}
+
 // nowhere stands for no address.
 const nowhere = ^uint64(0)
 
@@ -75,7 +86,7 @@ func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]u
 	if e.enters != nowhere && (e.enters == lo || e.enters > lo && e.enters < hi) {
 		e.entered = true
 	}
-	if d.isCode(lo, hi) && (e.asked || d.take(rangeSize) == nil) {
+	if d.isCode(lo, hi) && d.mayKeep(e, rangeSize) {
 		list = append(list, [2]uint64{lo, hi})
 	}
 	return list

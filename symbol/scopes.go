@@ -45,15 +45,15 @@ func (s *Symbolizer) Scopes(modules *target.Modules, pc uint64) (list []Scope, b
 	addr := pc - mod.bias
 	x.ask(func(d *debugInfo) {
 		list, err = nil, nil
-		of, u, i, ok := d.functionAt(addr)
-		if !ok || u.head == nil || u.head.assembler {
+		at, ok := d.functionAt(addr)
+		if !ok || at.u.head.assembler {
 			return
 		}
-		r := Ref{of: x, off: u.functions[i].at}
-		if of != d {
-			r.part, r.skeleton = inSplit, of.skeletonUnit.entry
+		r := Ref{of: x, off: at.entry()}
+		if at.d != d {
+			r.part, r.skeleton = inSplit, at.d.skeletonUnit.entry
 		}
-		list, err = of.scopes(s, u, r, addr)
+		list, err = at.d.scopes(s, at.u, r, addr)
 	})
 	return list, mod.bias, err
 }

@@ -117,7 +117,7 @@ func (x *Search) units(d *debugInfo, r Ref) error {
 		}
 		r.off = u.entry
 		if h.splitName.class != classNone && d.skeleton == nil {
-			d.load(u)
+			d.open(u)
 			if u.split != nil {
 				split := r
 				split.part, split.skeleton, split.off = inSplit, u.entry, u.split.unit.entry

@@ -44,6 +44,7 @@ type section struct {
 	ahead  uint64 // least number of bytes to read at once, as the next ones may be asked for soon
 	window []byte // the bytes that were read last
 	at     uint64 // offset of window
+	lent   bool   // others may still read the window
 }
 
 const (
@@ -147,6 +148,50 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	return part, nil
 }
 
+// bytesInto is bytes for a moment: they may lie in room, if that is large enough.
+func (s *section) bytesInto(room []byte, lo, hi uint64) ([]byte, error) {
+	if s == nil || lo >= hi || hi > s.len() || hi-lo > uint64(len(room)) {
+		return s.bytes(lo, hi)
+	}
+	if s.whole != nil {
+		return s.whole.bytesInto(room, s.from+lo, s.from+hi)
+	}
+	if s.file.Plain == nil {
+		return s.bytes(lo, hi)
+	}
+	room = room[:hi-lo]
+	if s.ahead == 0 {
+		return room, s.read(room, lo)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if lo < s.at || hi > s.at+uint64(len(s.window)) {
+		n := max(hi-lo, min(s.ahead, s.size-lo))
+		if s.lent || uint64(cap(s.window)) < n {
+			s.window, s.lent = make([]byte, n), false
+		}
+		s.window, s.at = s.window[:n], lo
+		if err := s.read(s.window, lo); err != nil {
+			s.window = nil
+			return nil, err
+		}
+	}
+	copy(room, s.window[lo-s.at:])
+	return room, nil
+}
+
+// read fills room with the bytes at an offset of a section that is not compressed.
+func (s *section) read(room []byte, at uint64) error {
+	n, err := s.file.Plain.ReadAt(room, int64(at))
+	if n == len(room) {
+		return nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("read %s at %#x: %w", s.name, at, err)
+}
+
 // keep makes the section keep everything that it inflates, if there is room. The caller will read the
 // whole section.
 func (s *section) keep() {
@@ -188,6 +233,7 @@ func (s *section) restart() {
 // plain reads a part of a section from the section's bytes. The caller holds s.mu.
 func (s *section) plain(from io.ReaderAt, lo, hi uint64) ([]byte, error) {
 	if lo >= s.at && hi <= s.at+uint64(len(s.window)) {
+		s.lent = true
 		return s.window[lo-s.at : hi-s.at], nil
 	}
 	part, err := elffile.ReadPart(from, int64(lo), max(hi-lo, min(s.ahead, s.size-lo)))
@@ -195,7 +241,7 @@ func (s *section) plain(from io.ReaderAt, lo, hi uint64) ([]byte, error) {
 		return nil, fmt.Errorf("read %s at %#x: %w", s.name, lo, err)
 	}
 	if s.ahead > 0 {
-		s.window, s.at = part, lo
+		s.window, s.at, s.lent = part, lo, true
 	}
 	return part[:hi-lo], nil
 }
@@ -272,16 +318,23 @@ type sectionReader struct {
 	whole bool // Data goes to the section's end
 }
 
+// buffer is room for bytes that are needed for a moment.
+type buffer [16 << 10]byte
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
 // scan calls parse with the bytes that follow an offset of the section. It begins with a few. As long
-// as parse reads beyond their end, it calls parse anew with more. It returns the number of bytes that
+// as parse reads beyond their end, it calls parse anew with more. The bytes are gone when parse returns. It returns the number of bytes that
 // parse has read, or an error if the section ends before.
 func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*sectionReader)) (n uint64, err error) {
 	if off > s.len() {
 		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())
 	}
+	buffer := buffers.Get().(*buffer)
+	defer buffers.Put(buffer)
 	for room := uint64(256); ; room *= 4 {
 		hi := min(off+room, s.len())
-		data, err := s.bytes(off, hi)
+		data, err := s.bytesInto(buffer[:], off, hi)
 		if err != nil {
 			return 0, err
 		}

@@ -17,6 +17,8 @@ type sharedInfo struct {
 	from  *elfimage.Image // has the DWARF
 	spare *elfimage.Evictable
 
+	holdings holdings
+
 	mu     sync.Mutex
 	opened bool
 	info   *debugInfo // nil if it cannot be read
@@ -70,6 +72,7 @@ func (x *sharedInfo) letGo() {
 	x.Close()
 	x.opened, x.info = false, nil
 	x.mod.splits.forget()
+	x.holdings.forget()
 	x.short.Store(false)
 	x.judged.Store(false)
 }

@@ -92,7 +92,7 @@ func TestReadAgain(t *testing.T) {
 			if n, warnings := opened(ms, s); n != len(paths) || len(warnings) > 0 || len(want) < len(paths)*len(addresses) {
 				t.Fatalf("%d files are open, %d answers, %v", n, len(want), warnings)
 			}
-			for left := int64(8 << 10); ; left *= 2 { // as little as one file needs
+			for left := int64(8 << 10); ; left += left / 8 { // as little as one file needs
 				if left > 64<<20 {
 					t.Fatal("no room is enough")
 				}

@@ -46,10 +46,14 @@ func (s *Symbolizer) SkipPrologue(modules *target.Modules, entry uint64, a *arch
 	if info := mod.dwarf(); info != nil {
 		info.ask(func(d *debugInfo) {
 			found = false
-			d.unitAround(entry-mod.bias, func(d *debugInfo, u *unit, f *function) {
-				p := prologue{d: d, u: u, f: f, entry: entry - mod.bias, arch: a, code: code}
+			at, ok := d.functionAt(entry - mod.bias)
+			if !ok {
+				return
+			}
+			if b := at.body(); b != nil {
+				p := prologue{d: at.d, u: at.u, body: b, lines: at.d.linesOf(at.u), entry: entry - mod.bias, arch: a, code: code}
 				pc, how, found = p.skip()
-			})
+			}
 		})
 	}
 	if found {
@@ -72,18 +76,12 @@ func skipByCode(a *arch.Arch, code []byte, entry uint64) (uint64, Skip) {
 	return entry, NotSkipped
 }
 
-// unitAround is functionAt for functions whose entry is at addr.
-func (d *debugInfo) unitAround(addr uint64, found func(d *debugInfo, u *unit, f *function)) {
-	if of, u, i, ok := d.functionAt(addr); ok {
-		found(of, u, &u.functions[i])
-	}
-}
-
 // prologue is the question where a function's prologue ends. Addresses are link-time ones.
 type prologue struct {
 	d     *debugInfo
 	u     *unit
-	f     *function
+	body  *body
+	lines *lineTable
 	entry uint64
 	arch  *arch.Arch
 	code  []byte
@@ -91,7 +89,7 @@ type prologue struct {
 
 // end returns the end of the contiguous part of the function that begins with its entry.
 func (p *prologue) end() uint64 {
-	for _, r := range p.f.ranges {
+	for _, r := range p.body.functions[0].ranges {
 		if p.entry >= r[0] && p.entry < r[1] {
 			return r[1]
 		}
@@ -102,7 +100,7 @@ func (p *prologue) end() uint64 {
 // skip finds the end as GDB does (amd64_skip_prologue, skip_prologue_using_sal, skip_prologue_sal). ok is
 // false if the function has no lines.
 func (p *prologue) skip() (pc uint64, how Skip, ok bool) {
-	t := p.u.lines
+	t := p.lines
 	if t == nil {
 		return 0, 0, false
 	}
@@ -138,7 +136,7 @@ func (p *prologue) skip() (pc uint64, how Skip, ok bool) {
 // secondLine returns where the first line of the function ends, or the last of the lines before it in the
 // source that follow; 0 if the function has one line.
 func (p *prologue) secondLine() uint64 {
-	t, end := p.u.lines, p.end()
+	t, end := p.lines, p.end()
 	if _, twice := slices.BinarySearch(t.doubled, p.entry); twice { // the line of the body begins here as well
 		return p.entry
 	}
@@ -161,16 +159,7 @@ func (p *prologue) secondLine() uint64 {
 
 // inlined reports whether a call is inlined at addr.
 func (p *prologue) inlined(addr uint64) bool {
-	i := slices.IndexFunc(p.u.functions, func(f function) bool { return f.at == p.f.at })
-	if i < 0 {
-		return false
-	}
-	for j := i + 1; j < int(p.f.end); j++ {
-		if _, _, ok := p.u.functions[j].holds(addr); ok && p.u.functions[j].inline {
-			return true
-		}
-	}
-	return false
+	return p.body.inlinedAt(0, addr) >= 0
 }
 
 // span returns the addresses of the row that addr is in.

@@ -34,11 +34,11 @@ func (d *debugInfo) openSplit(u *unit) {
 	}
 	for file := range d.splits(name, d.text(u, u.head.dir), u.head.splitID) {
 		rest := &debugInfo{
-			order: d.order, code: d.code, skeleton: u.head, skeletonUnit: u, warn: d.warn,
+			order: d.order, code: d.code, outer: d, skeleton: u.head, skeletonUnit: u, warn: d.warn,
 			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
 			locLists: file.locLists, oldLocs: file.oldLocs,
 			addrs: d.addrs, oldRanges: d.oldRanges, supplement: d.supplement,
-			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineTable),
+			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineSlot),
 			room: file.room,
 		}
 		rest.limit()
@@ -53,7 +53,7 @@ func (d *debugInfo) openSplit(u *unit) {
 		if unit == nil {
 			continue
 		}
-		rest.load(unit)
+		rest.open(unit)
 		u.split = &splitUnit{rest, unit}
 		break
 	}

@@ -189,25 +189,29 @@ func (t *tailSearch) from(entry uint64) (list []jump, err error) {
 		err = fmt.Errorf("no debug information describes the function at %#x", entry)
 	}
 	t.s.withDWARF(m, func(d *debugInfo, bias uint64) {
-		of, u, i, ok := d.functionAt(entry - bias)
-		if !ok || u.functions[i].enters != entry-bias {
+		at, ok := d.functionAt(entry - bias)
+		if !ok {
 			return
 		}
-		jumps := u.jumpsOf(i)
+		b := at.body()
+		if b == nil || b.functions[0].enters != entry-bias {
+			return
+		}
+		all := at.d.allJumps(at.u, &b.functions[0])
 		switch {
-		case !of.allJumps(u, u.functions[i].subprogram) && t.lenient:
+		case !all && t.lenient:
 			err = nil
 			return
-		case !of.allJumps(u, u.functions[i].subprogram):
+		case !all:
 			err = fmt.Errorf("not all tail calls of the function at %#x are in the debug information", entry)
 			return
-		case len(jumps) > maxTailWork-t.work:
+		case len(b.jumps) > maxTailWork-t.work:
 			err = fmt.Errorf("too many tail calls are in the function at %#x", entry)
 			return
 		}
-		err, list = nil, make([]jump, len(jumps)) // the question may be asked twice
-		for n, at := range jumps {
-			list[n] = newJump(m, bias, of, u, &u.sites[at])
+		err, list = nil, make([]jump, len(b.jumps)) // the question may be asked twice
+		for n, i := range b.jumps {
+			list[n] = newJump(m, bias, at.d, at.u, &b.sites[i])
 		}
 	})
 	t.work += len(list)
@@ -222,12 +226,12 @@ func (s *Symbolizer) callAt(modules *target.Modules, ret uint64) (call jump, kno
 	m := modules.Find(ret - 1)
 	s.withDWARF(m, func(d *debugInfo, bias uint64) {
 		known = false
-		of, u, _, ok := d.functionAt(ret - 1 - bias)
+		at, ok := d.functionAt(ret - 1 - bias)
 		if !ok {
 			return
 		}
-		if site, ok := u.site(ret - bias); ok {
-			call, known = newJump(m, bias, of, u, &site), true
+		if site, ok := at.d.body(at.u, at.c, at.i).site(ret - bias); ok {
+			call, known = newJump(m, bias, at.d, at.u, &site), true
 		}
 	})
 	return call, known

@@ -3,6 +3,7 @@ package symbol
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,18 +19,22 @@ func tailCalls(t testing.TB, s *Symbolizer, ms *target.Modules) (n int) {
 	s.withDWARF(ms.All()[0], func(d *debugInfo, bias uint64) {
 		calls, functions = nil, nil
 		for _, u := range d.units {
-			if u.contents == nil {
+			if u.contents.Load() == nil {
 				continue
 			}
-			if u.split != nil {
-				u = u.split.unit
+			at := d.described(u)
+			var own []uint64
+			for i := range at.c.functions {
+				b := at.d.body(at.u, at.c, int32(i))
+				for _, site := range b.sites {
+					own = append(own, site.pc+bias)
+				}
+				for i := range b.functions {
+					functions = append(functions, b.functions[i].enters+bias)
+				}
 			}
-			for i := range u.sites {
-				calls = append(calls, u.sites[len(u.sites)-1-i].pc+bias)
-			}
-			for i := range u.functions {
-				functions = append(functions, u.functions[i].enters+bias)
-			}
+			slices.Reverse(own)
+			calls = append(calls, own...)
 		}
 	})
 	for _, ret := range calls[:min(most, len(calls))] {

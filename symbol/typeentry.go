@@ -26,19 +26,9 @@ var errType = errors.New("type cannot be read")
 
 // entryAt reads the entry that to refers to. It looks in the unit near first.
 func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
-	if to.class == classSupReference {
-		if d = d.supplement(); d == nil {
-			return e, errType
-		}
-	} else if to.class != classReference {
-		return e, errType // in a unit of types
-	}
-	u := near
-	if to.class == classSupReference || to.n < near.entry || to.n >= near.end {
-		if u = d.unitAt(to.n); u == nil {
-			return e, errType
-		}
-		d.load(u)
+	d, u := d.unitFor(near, to)
+	if u == nil {
+		return e, errType // in a unit of types, or nowhere
 	}
 	err = d.entriesAt(u, to.n, func(x *typeEntry) bool {
 		e = *x

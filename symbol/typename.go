@@ -2,7 +2,6 @@ package symbol
 
 import (
 	"debug/dwarf"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -183,16 +182,8 @@ func (p *typePrinter) name(e *typeEntry) {
 	if e.unit.head.language == languageCXX {
 		name = CanonicalName(name)
 	}
-	if i, ok := slices.BinarySearchFunc(e.unit.types, e.off, func(t typeScope, off uint64) int {
-		if t.off < off {
-			return -1
-		}
-		if t.off > off {
-			return 1
-		}
-		return 0
-	}); ok {
-		p.put(e.info.scopePrefix(e.unit, e.unit.types[i].scope))
+	if isType(e.tag) && e.unit.head.language.scopesTypes() {
+		p.put(e.info.prefix(e.unit, e.off))
 	}
 	p.put(name)
 }

@@ -21,7 +21,7 @@ func (d *debugInfo) openTypes(from *elfimage.Image) error {
 		info: s, abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, strOffsets: d.strOffsets,
 		addrs: d.addrs, rangeLists: d.rangeLists, oldRanges: d.oldRanges, locLists: d.locLists, oldLocs: d.oldLocs,
 		supplement: func() *debugInfo { return d.supplement() }, typesOnly: true, main: d,
-		tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineTable),
+		tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineSlot),
 		room: d.room,
 	}
 	return nil

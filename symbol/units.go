@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/elffile"
@@ -33,9 +34,15 @@ type unit struct {
 	headRead bool
 	head     *header // nil if it cannot be read; under debugInfo.mu until contents are read
 
-	read sync.Once
-	*contents
-	split *splitUnit // nil where it is not split
+	opened   sync.Once
+	split    *splitUnit               // nil where it is not split
+	contents atomic.Pointer[contents] // nil if they are not read yet, or were dropped
+	held     *holding                 // has their memory
+	again    bool                     // they were read before; under debugInfo.mu
+	ranges   int64                    // bytes of lists of ranges that were read for them; under debugInfo.mu
+	details  details
+	lines    atomic.Pointer[lineSlot]
+	data     unitBytes
 }
 
 // header holds the attributes of a unit's first entry.

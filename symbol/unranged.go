@@ -23,18 +23,9 @@ func (d *debugInfo) unranged() *interval.Nested[int32] {
 				break
 			}
 			left -= size
-			d.load(u)
-			of := u
-			if u.split != nil {
-				of = u.split.unit
-			}
-			for k := range of.functions {
-				f := &of.functions[k]
-				if f.inline || d.take(spanSize*len(f.ranges)) != nil {
-					continue
-				}
-				for _, r := range f.ranges {
-					d.unrangedCode.Add(r[0], r[1], int32(i))
+			for r := range d.described(u).c.code.All() {
+				if d.take(spanSize) == nil {
+					d.unrangedCode.Add(r.Lo, r.Hi, int32(i))
 				}
 			}
 		}

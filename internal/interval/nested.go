@@ -2,6 +2,7 @@ package interval
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -20,6 +21,9 @@ func (n *Nested[T]) Grow(more int) { n.list = slices.Grow(n.list, more) }
 
 // Add adds [lo, hi). Find knows of it after Sort.
 func (n *Nested[T]) Add(lo, hi uint64, value T) { n.list = append(n.list, Entry[T]{lo, hi, value}) }
+
+// All yields the ranges that were added, in the order of Sort.
+func (n *Nested[T]) All() iter.Seq[Entry[T]] { return slices.Values(n.list) }
 
 // Compare orders ranges as [Nested.Sort] does: an outer range before an inner one, and equal
 // ranges by value.

@@ -1,0 +1,213 @@
+package symbol
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+)
+
+// subprogram is what one entry of a function says of it. A function often has three: for its code,
+// its abstract instance and its declaration.
+type subprogram struct {
+	name, linkage value
+	origin        value  // reference to the entry that says more, if there is one
+	enters        uint64 // of its code; nowhere if it has none
+	arguments     bool
+	declared      bool // another entry, maybe in another unit, defines it
+	specified     bool // origin refers to the declaration of what this entry defines
+	allJumps      bool // all its tail calls are among its call sites
+}
+
+// newSubprogram returns what an entry says by its own attributes. Where its code is entered is left open.
+func newSubprogram(e *entry) subprogram {
+	s := subprogram{name: e.name, linkage: e.linkage, origin: e.origin, enters: nowhere, declared: e.declared, allJumps: e.allJumps}
+	if !e.origin.reference() {
+		s.origin, s.specified = e.specification, e.specification.reference()
+	}
+	return s
+}
+
+// subprogramEntry is a subprogram, and where its entry is.
+type subprogramEntry struct {
+	subprogram
+	d   *debugInfo
+	u   *unit
+	off uint64
+}
+
+// want says what of a function is asked for, beside its names.
+type want uint8
+
+const (
+	wantName      want = iota
+	wantArguments      // whether it has some
+	wantCode           // where it is entered
+)
+
+// maxOrigins bounds the entries that describe one function, each referring to the
+// next: its code, its abstract instance, its declaration; more with LTO.
+const maxOrigins = 16
+
+// unitFor returns the DWARF and the unit that have the entry that to refers to, most likely the unit near. The unit
+// is open.
+func (d *debugInfo) unitFor(near *unit, to value) (*debugInfo, *unit) {
+	switch {
+	case !to.reference():
+		return nil, nil
+	case to.class == classSupReference:
+		if d = d.supplement(); d == nil {
+			return nil, nil
+		}
+	case to.n >= near.entry && to.n < near.end:
+		return d, near
+	}
+	u := d.unitAt(to.n)
+	if u == nil {
+		return nil, nil
+	}
+	d.open(u)
+	return d, u
+}
+
+// subprogramAt reads the entry of a function. u has it.
+func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry, ok bool) {
+	x = subprogramEntry{d: d, u: u, off: off}
+	var a *abbrev
+	var sibling uint64
+	first, depth, past := true, 1, 0 // levels that may have parameters, and levels within those that have none
+	err := d.eachEntry(u, off, func(uint64) { a = nil }, func(c *entryCursor, of *abbrev) {
+		if a = of; !first {
+			sibling = c.over(a)
+			return
+		}
+		e := c.entry(a)
+		if ok = a.tag == dwarf.TagSubprogram && !c.Bad && c.err == nil; !ok {
+			return
+		}
+		x.subprogram = newSubprogram(&e)
+		if e.asked = true; w == wantCode {
+			if ranges, err := d.appendRanges(nil, u, u.head, &e); err == nil && len(ranges) > 0 {
+				if x.enters = ranges[0][0]; e.entered {
+					x.enters = e.enters
+				}
+			}
+		}
+	}, func(end uint64) (next uint64, more bool) {
+		switch {
+		case first:
+			first = false
+			return end, ok && w == wantArguments && a.children
+		case a == nil && past > 0:
+			past--
+		case a == nil:
+			depth--
+		case past == 0 && a.tag == dwarf.TagFormalParameter:
+			x.arguments = true
+			return end, false
+		case !a.children:
+		case past == 0 && a.plainBlock():
+			depth++
+		case sibling > end && sibling < u.end:
+			end = sibling
+		default:
+			past++
+		}
+		return end, depth > 0 && depth+past < maxDepth
+	})
+	if err == errTooMuch {
+		d.many.Do(func() { d.warn(fmt.Errorf("read names of functions: %w", err)) })
+	}
+	return x, ok
+}
+
+// next reads the entry that x refers to for more.
+func (x *subprogramEntry) next(w want) (next subprogramEntry, ok bool) {
+	d, u := x.d.unitFor(x.u, x.origin)
+	if u == nil {
+		return next, false
+	}
+	return d.subprogramAt(u, x.origin.n, w)
+}
+
+// scoped returns the index of the scope that the entry is in; -1 if there is none.
+func (x *subprogramEntry) scoped() int32 {
+	c := x.d.load(x.u)
+	i := c.scopeAround(x.u, x.off)
+	if i >= 0 && c.scopes[i].none {
+		return -1
+	}
+	return i
+}
+
+// prefix returns "outer::inner::" for the scopes around the entry.
+func (x *subprogramEntry) prefix() string { return x.d.prefix(x.u, x.off) }
+
+// named is what the entries of a function say of its name.
+type named struct {
+	name, linkage string
+	arguments     bool
+	language      language
+	last          subprogramEntry // the one that says least of the code, whose scope counts
+	symbol        string          // the readable form of the linkage name, where that is what is shown
+}
+
+// named returns what one entry says.
+func (x *subprogramEntry) named() *named {
+	return &named{
+		name: x.d.text(x.u, x.name), linkage: x.d.text(x.u, x.linkage),
+		arguments: x.arguments, language: x.u.head.language, last: *x,
+	}
+}
+
+// with returns what n and the entry that it refers to say together. next may be nil.
+func (n *named) with(next *named) *named {
+	if next == nil {
+		n.read()
+		return n
+	}
+	sum := *n
+	sum.name, sum.linkage = cmp.Or(n.name, next.name), cmp.Or(n.linkage, next.linkage)
+	sum.arguments = n.arguments || next.arguments
+	sum.last = next.last
+	if next.language != languageUnknown { // a partial unit may be without a language
+		sum.language = next.language
+	}
+	if sum.symbol = next.symbol; sum.linkage != next.linkage || sum.name != next.name || sum.language != next.language {
+		sum.read()
+	}
+	return &sum
+}
+
+// read makes the linkage name readable, if that is what is shown.
+func (n *named) read() {
+	n.symbol = ""
+	switch {
+	case n.language == languageAda:
+		n.symbol = adaName(cmp.Or(n.linkage, n.name))
+	case n.linkage != "" && n.language != languageScope && n.language != languageFortran:
+		n.symbol = demangleFunction(n.linkage)
+	}
+}
+
+// namedAt returns what the entry that to refers to says, and the entries that it refers to; nil if there is
+// none.
+func (d *debugInfo) namedAt(near *unit, to value) (n *named) {
+	d, u := d.unitFor(near, to)
+	if u == nil {
+		return nil
+	}
+	if n := detail(&u.details, namedOf, to.n); n != nil {
+		return n
+	}
+	var list []*named
+	for x, ok := d.subprogramAt(u, to.n, wantArguments); ok && len(list) < maxOrigins; x, ok = x.next(wantArguments) {
+		list = append(list, x.named())
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		n = list[i].with(n)
+	}
+	if n != nil {
+		keepDetail(&u.details, namedOf, to.n, n, len(n.name)+len(n.linkage)+len(n.symbol))
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+package symbol
+
+import (
+	"sync/atomic"
+)
+
+// unitBytes are the bytes of a unit's entries. They are kept where the section is compressed, so that reading a
+// unit again costs much; else once questions have read as much of the unit bit by bit.
+type unitBytes struct {
+	packed bool                   // the section is compressed
+	all    atomic.Pointer[[]byte] // from the unit's first entry on; nil where they are not kept
+	read   atomic.Int64           // bytes that were read bit by bit
+	held   *holding
+}
+
+// unitPart returns the bytes [lo, hi) of a unit's entries. They must not be changed, and may lie in room.
+func (d *debugInfo) unitPart(u *unit, lo, hi uint64, room []byte) ([]byte, error) {
+	if all := u.data.all.Load(); all != nil {
+		u.data.held.touch()
+		return (*all)[lo-u.entry : hi-u.entry], nil
+	}
+	return d.info.bytesInto(room, lo, hi)
+}
+
+// unitBit is unitPart for a question. The unit is open.
+func (d *debugInfo) unitBit(u *unit, lo, hi uint64, room []byte) ([]byte, error) {
+	if u.data.all.Load() == nil && u.data.read.Add(int64(hi-lo)) > int64(u.end-u.entry) {
+		u.data.read.Store(0)
+		d.keepUnit(u)
+	}
+	return d.unitPart(u, lo, hi, room)
+}
+
+// keepUnit keeps the bytes of a unit, if there is room.
+func (d *debugInfo) keepUnit(u *unit) {
+	n, held := int64(u.end-u.entry), u.data.held
+	if n > d.room.left.Load()/2 {
+		return
+	}
+	held.busy.Store(true)
+	defer held.busy.Store(false)
+	if held.take(int(n)) != nil {
+		return
+	}
+	all, err := d.info.bytes(u.entry, u.end)
+	if err != nil || !u.data.all.CompareAndSwap(nil, &all) {
+		held.give(int(n))
+	}
+	held.touch()
+}
