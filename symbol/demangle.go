@@ -29,9 +29,14 @@ func demangleFunction(name string) string {
 
 func demangleLinkage(name string) string {
 	bare := func() string { return filter(name, demangle.NoParams) }
-	if !strings.HasPrefix(name, "_Z") {
+	if !strings.HasPrefix(name, "_Z") || plainLinkage(name) {
 		return bare()
 	}
+	return demangleWhole(name, bare)
+}
+
+// demangleWhole reads the parameters of a name, too, to see whether they are shown.
+func demangleWhole(name string, bare func() string) string {
 	ast, err := demangle.ToAST(name)
 	if err != nil {
 		return bare()

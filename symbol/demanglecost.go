@@ -11,14 +11,17 @@ import (
 // A hostile name can take as long to demangle as its author likes. The time grows with the square of
 // the name's length. Expansions of packs of template arguments make it grow with a higher power of the
 // length, the higher the deeper functions nest. So the cost of a name is estimated from its text. Most
-// names cost next to nothing. The cost of the others is taken from a budget that all names share. When
-// the budget is spent, a goroutine demangles the name, and the caller does not wait long for it. A name
-// that takes too long, or may take too much memory, is shown as it is.
+// names cost next to nothing. What the others take longer than usual names of their length, up to the
+// estimate, is taken from a budget that all names share. When the budget is spent, a goroutine demangles
+// the name, and the caller does not wait long for it. A name that takes too long, or may take too much
+// memory, is shown as it is.
 const (
 	maxMangled = 1 << 16 // bytes of a name; template-heavy C++ stays well below
 	maxSteps   = 2 << 20 // steps that a name may cost; a step takes up to some 100 bytes
 	step       = time.Microsecond
-	cheap      = 20 // steps
+	cheap      = 20                    // steps
+	maxBefore  = 50_000                // steps of a name that is demangled before it is known how long that takes
+	usual      = 100 * time.Nanosecond // for a byte of a name
 	maxCosts   = time.Second
 	maxWait    = time.Second // for one name, and twice as long for all
 )
@@ -58,6 +61,13 @@ func (b *budget) spend(d time.Duration) bool {
 	return true
 }
 
+// any reports whether anything is left.
+func (b *budget) any() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.left() > 0
+}
+
 // half reports whether half of the budget is left.
 func (b *budget) half() bool {
 	b.mu.Lock()
@@ -89,7 +99,15 @@ func affordably(name string, demangle func() string) string {
 	switch {
 	case steps > maxSteps:
 		return name
-	case steps <= cheap || costs.spend(time.Duration(steps)*step):
+	case steps <= cheap:
+		return demangle()
+	case steps <= maxBefore && costs.any():
+		begun := time.Now()
+		readable := demangle()
+		took := time.Since(begun) - time.Duration(len(name))*usual
+		costs.charge(min(max(took, 0), time.Duration(steps)*step))
+		return readable
+	case costs.spend(time.Duration(steps) * step):
 		return demangle()
 	}
 	watch.Lock()

@@ -24,7 +24,7 @@ func TestSlowNames(t *testing.T) {
 		last := ""
 		for i := range 40 {
 			last = slow(i)
-			demangleFunction(last)
+			demangleSymbol(last)
 		}
 		if got := demangleSymbol(last); got != last {
 			t.Errorf("%.20s…: the 41st is demangled", last)

@@ -1,0 +1,49 @@
+package symbol
+
+import (
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Names that are read without their parameters are shown as those that are read whole: of all symbols of the
+// libraries of C++ that are installed.
+func TestPlainLinkage(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"/usr/lib/*/libstdc++.so.6", "/usr/lib/*/libc++.so.1", "/usr/lib/*/libicu*.so.*", "/usr/lib/*/libLLVM*.so*", "/usr/bin/gdb", "/usr/bin/node"} {
+		found, _ := filepath.Glob(pattern)
+		files = append(files, found...)
+	}
+	const least = 1000
+	seen, plain := 0, 0
+	for _, file := range files {
+		f, err := elf.Open(file)
+		if err != nil {
+			continue
+		}
+		symbols, _ := f.DynamicSymbols()
+		more, _ := f.Symbols()
+		f.Close()
+		for _, s := range append(symbols, more...) {
+			if len(s.Name) > 4 && s.Name[:2] == "_Z" {
+				if seen++; seen%7 != 0 && len(files) > 3 && os.Getenv("SFWALK_SOAK") == "" {
+					continue
+				}
+				if !plainLinkage(s.Name) {
+					continue
+				}
+				plain++
+				bare := func() string { return filter(s.Name, demangle.NoParams) }
+				if got, want := bare(), demangleWhole(s.Name, bare); got != want {
+					t.Fatalf("%s: %q, read whole %q", s.Name, got, want)
+				}
+			}
+		}
+	}
+	if seen < least || plain < seen/20 {
+		t.Errorf("%d of %d names: the test does not test", plain, seen)
+	}
+}
