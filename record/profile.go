@@ -159,6 +159,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	}
 	n.nameKernel()
 	n.nameMade()
+	n.namePlaces()
 	processes := map[int]bool{}
 	for _, t := range p.Threads {
 		processes[t.PID] = true
@@ -177,11 +178,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 			room = append(room, picture.Place{Name: "[inner frames are left out: there are too many different stacks]"})
 		}
 		for at := key.node; at != 0; at = p.nodes[at].parent {
-			id := p.nodes[at].place
-			if n.named[id] == nil {
-				n.named[id] = n.name(&p.places[id])
-			}
-			room = append(room, n.named[id]...)
+			room = append(room, n.named[p.nodes[at].place]...)
 		}
 		key.node, key.cut = 0, false
 		sample, ok := labels[key]
@@ -309,6 +306,35 @@ func textLen(text string) int64 {
 		return 6 * int64(len(text))
 	}
 	return int64(len(text))
+}
+
+// namePlaces names the places of the samples that have no name yet, file by file and by their addresses there: what
+// lies side by side is read once then.
+func (n *Namer) namePlaces() {
+	p := n.profile
+	var list []uint32
+	seen := make([]bool, len(p.nodes))
+	for i, c := range p.counts {
+		if c.samples == 0 {
+			continue
+		}
+		for at := p.keys[i].node; at != 0 && !seen[at]; at = p.nodes[at].parent {
+			seen[at] = true
+			if id := p.nodes[at].place; n.named[id] == nil {
+				list = append(list, id)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b uint32) int {
+		aPath, aAt := p.places[a].inFile()
+		bPath, bAt := p.places[b].inFile()
+		return cmp.Or(strings.Compare(aPath, bPath), cmp.Compare(aAt, bAt))
+	})
+	for _, id := range list {
+		if n.named[id] == nil {
+			n.named[id] = n.name(&p.places[id])
+		}
+	}
 }
 
 // nameKernel finds the names of the kernel's functions that have none yet, all at once.

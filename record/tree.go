@@ -15,6 +15,14 @@ type place struct {
 	name   uint32         // the number of a sniffer's name; 0 for none
 }
 
+// inFile returns the file of a place, "" for none, and where in the module of the file it is.
+func (p *place) inFile() (path string, at uint64) {
+	if p.module == nil {
+		return "", p.addr
+	}
+	return p.module.Path, p.addr - p.module.Lo()
+}
+
 type placeKind uint8
 
 const (

@@ -3,6 +3,8 @@ package symbol
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // abbrev is an abbreviation: the layout of all entries that begin with one code, DWARF 5 section 7.5.3.
@@ -103,36 +105,70 @@ func (d *debugInfo) readAbbrevs(u *unit) (t *abbrevs) {
 	if err := d.spend(&d.abbrevsLeft, 1); err != nil { // what is found out by reading is found out once more by each unit
 		return tooMuch(err)
 	}
-	var room []attrForm
-	var steps []skipStep
+	room := abbrevRooms.Get().(*abbrevRoom)
+	defer abbrevRooms.Put(room)
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
-		t, room, steps = &abbrevs{}, room[:0], steps[:0]
+		t = &abbrevs{}
+		list, attrs, steps := room.list[:0], room.attrs[:0], room.steps[:0]
 		for code := nextCode(c); code != 0; code = nextCode(c) {
 			var a abbrev
-			a, room = readAbbrev(c, u, room)
+			a, attrs = readAbbrev(c, u, attrs)
 			steps = a.prepare(u, steps)
 			t.code = t.code || a.scan == scanFunction
 			switch {
-			case code == uint64(len(t.list)+1):
-				t.list = append(t.list, a)
+			case code == uint64(len(list)+1):
+				list = append(list, a)
 			case t.more == nil:
-				t.more = map[uint64]abbrev{code: a}
+				t.more = map[uint64]abbrev{code: a.clone()}
 			default:
-				t.more[code] = a
+				t.more[code] = a.clone()
 			}
 		}
+		*room = abbrevRoom{list, attrs, steps}
 	})
 	if err == nil {
 		err = d.spend(&d.abbrevsLeft, n)
 	}
 	if err == nil {
-		const one, other, attr, step = 88, 200, 24, 8 // bytes
-		err = d.take(one*cap(t.list) + other*len(t.more) + attr*cap(room) + step*cap(steps))
+		const one, other, attr, step = 96, 400, 16, 8 // bytes
+		err = d.take(one*len(room.list) + other*len(t.more) + attr*len(room.attrs) + step*len(room.steps))
 	}
 	if err != nil {
 		return tooMuch(err)
 	}
+	t.list = room.copy()
 	return t
+}
+
+// abbrevRoom is room for a table that is being read. It is used again for the next table.
+type abbrevRoom struct {
+	list  []abbrev
+	attrs []attrForm
+	steps []skipStep
+}
+
+var abbrevRooms = sync.Pool{New: func() any { return new(abbrevRoom) }}
+
+// copy returns the list with attributes and steps of its own.
+func (r *abbrevRoom) copy() []abbrev {
+	list := slices.Clone(r.list)
+	attrs, steps := make([]attrForm, 0, len(r.attrs)), make([]skipStep, 0, len(r.steps))
+	for i := range list {
+		a := &list[i]
+		at, step := len(attrs), len(steps)
+		attrs, steps = append(attrs, a.attrs...), append(steps, a.steps...)
+		a.attrs = attrs[at:len(attrs):len(attrs)]
+		if a.steps != nil {
+			a.steps = steps[step:len(steps):len(steps)]
+		}
+	}
+	return list
+}
+
+// clone returns a copy with attributes and steps of its own.
+func (a abbrev) clone() abbrev {
+	a.attrs, a.steps = slices.Clone(a.attrs), slices.Clone(a.steps)
+	return a
 }
 
 // abbrevOf returns the abbreviation of one code of a unit, or nil if there is none.

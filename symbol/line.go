@@ -11,9 +11,8 @@ import (
 
 // lineTable maps addresses to lines of the source.
 type lineTable struct {
-	files []string // by the file numbers of entries and rows
-	dir   string   // the unit's DW_AT_comp_dir, from which relative names of files count
-	rows  []row    // ascending by addr
+	lineFiles       // by the file numbers of entries and rows; relative names count from their unitDir
+	rows      []row // ascending by addr
 
 	prologueEnds []uint64 // addresses that the compiler marks as the ends of prologues; ascending
 	doubled      []uint64 // addresses where a file has several lines; ascending
@@ -25,9 +24,6 @@ type row struct {
 	file int32
 	line int32 // 0 at the end of a sequence: no line
 }
-
-// fileSize is the memory that a file takes up, without the text of its name, in bytes.
-const fileSize = 32
 
 // find returns the line of a link-time address.
 func (t *lineTable) find(addr uint64) (p place, ok bool) {
@@ -41,7 +37,7 @@ func (t *lineTable) find(addr uint64) (p place, ok bool) {
 	if i < 0 || t.rows[i].line == 0 {
 		return place{}, false
 	}
-	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line, t.dir}, true
+	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line, t.unitDir}, true
 }
 
 // double notes that one more row is at an address. As in GDB, rows of another file drop those before.
@@ -60,14 +56,14 @@ func (t *lineTable) folder() string {
 	if t == nil {
 		return ""
 	}
-	return t.dir
+	return t.unitDir
 }
 
 func (t *lineTable) fileName(i int) string {
-	if t == nil || i < 0 || i >= len(t.files) {
+	if t == nil {
 		return ""
 	}
-	return t.files[i]
+	return t.name(i)
 }
 
 // unitFile returns the file that a unit is named by.
@@ -116,7 +112,7 @@ func (d *debugInfo) linesOf(u *unit) *lineTable {
 	if t != nil {
 		return t
 	}
-	t = &lineTable{dir: d.text(u, u.head.dir)}
+	t = &lineTable{lineFiles: lineFiles{d: d, unitDir: d.text(u, u.head.dir), unit: d.unitFile(u)}}
 	slot.held.busy.Store(true)
 	defer slot.held.busy.Store(false)
 	if err := d.readLines(u, slot, t, at.n); err != nil {
@@ -138,7 +134,7 @@ func (d *debugInfo) readLines(u *unit, slot *lineSlot, t *lineTable, off uint64)
 		return fmt.Errorf("once more: %w", errTooMuch)
 	}
 	r := linesReader{d: d, held: slot.held, table: t, off: off, again: slot.again, addrSize: int(u.addrSize)}
-	return r.read(program, d.unitFile(u))
+	return r.read(program)
 }
 
 // lineProgram returns the line table at an offset of .debug_line: its header and

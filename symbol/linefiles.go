@@ -4,13 +4,87 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// readHeader reads the header of a line table of the unit named name, with its lists of files (DWARF 5, section
-// 6.2.4). It returns the line number program.
-func (r *linesReader) readHeader(table []byte, name string) (program dwarfdata.Reader, err error) {
+// lineFiles are the files and directories of a line table. Their names are read when they are first asked for: a
+// table has hundreds, of which few are shown.
+type lineFiles struct {
+	d           *debugInfo
+	dirs, files []lineFile
+	names       []byte                   // of those whose names are in the table itself
+	shown       []atomic.Pointer[string] // the names of files that were asked for
+
+	unitDir string // DW_AT_comp_dir
+	unit    string // the name of the unit's own file
+}
+
+// lineFile is a file, or a directory.
+type lineFile struct {
+	name uint64 // offset in names, .debug_str or .debug_line_str
+	in   form   // formString, formStrp or formLineStrp; 0 for no name
+	dir  uint32 // index of the directory
+}
+
+// fileSize is the memory that a file takes up, without its name, in bytes.
+const fileSize = 16 + 8 + 8
+
+// name returns the name of a file; "" if it has none. It leaves the spelling of the compiler as it is. But like GDB, it
+// calls the unit's own file by the unit's name.
+func (l *lineFiles) name(i int) string {
+	if i < 0 || i >= len(l.files) {
+		return ""
+	}
+	if i < len(l.shown) {
+		if name := l.shown[i].Load(); name != nil {
+			return *name
+		}
+	}
+	f := &l.files[i]
+	name := l.text(f)
+	if name != "" && !path.IsAbs(name) && uint64(f.dir) < uint64(len(l.dirs)) {
+		if dir := l.text(&l.dirs[f.dir]); dir != "" {
+			name = strings.TrimSuffix(dir, "/") + "/" + name
+		}
+	}
+	if name != "" && name != l.unit && absolute(l.unitDir, name) == absolute(l.unitDir, l.unit) {
+		name = l.unit
+	}
+	if i < len(l.shown) {
+		l.shown[i].Store(&name)
+	}
+	return name
+}
+
+func (l *lineFiles) text(f *lineFile) (text string) {
+	var err error
+	switch f.in {
+	case formString:
+		c := dwarfdata.Reader{Data: l.names[min(f.name, uint64(len(l.names))):]}
+		text = c.String()
+	case formStrp:
+		text, err = l.d.str.text(f.name)
+	case formLineStrp:
+		text, err = l.d.lineStr.text(f.name)
+	}
+	if err != nil || l.d.spend(&l.d.textLeft, uint64(len(text))) != nil {
+		return ""
+	}
+	return text
+}
+
+func absolute(dir, file string) string {
+	if strings.HasPrefix(file, "/") {
+		return file
+	}
+	return dir + "/" + file
+}
+
+// readHeader reads the header of a line table, with its lists of files (DWARF 5, section 6.2.4). It returns the line
+// number program.
+func (r *linesReader) readHeader(table []byte) (program dwarfdata.Reader, err error) {
 	c := dwarfdata.New(table, r.d.order)
 	_, r.offsetSize = c.UnitLength()
 	version := c.Uint(2)
@@ -38,35 +112,28 @@ func (r *linesReader) readHeader(table []byte, name string) (program dwarfdata.R
 		return c, fmt.Errorf("line table at %#x: line range %d, %d operations in an instruction, first special opcode %d: none may be 0",
 			r.off, r.lineRange, r.maxOps, base)
 	}
+	r.names = c.Off
 	if r.old {
 		r.readOldDirs(&c)
 		r.readOldFiles(&c)
 	} else {
-		r.dirs = r.readNames(&c, nil)
-		r.table.files = r.readNames(&c, r.dirs)
+		r.table.dirs = r.readNames(&c)
+		r.table.files = r.readNames(&c)
+	}
+	if r.inTable {
+		if r.held.take(c.Off-r.names) != nil {
+			c.Bad = true
+		}
+		r.table.names = append([]byte(nil), table[r.names:c.Off]...)
 	}
 	if c.Bad {
-		r.table.files = nil
+		r.table.dirs, r.table.files = nil, nil
 		return c, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", r.off)
 	}
 	for op := base; op < len(r.advance); op++ {
 		r.advance[op], r.steps[op] = uint8((op-base)/r.lineRange), int16(r.lineBase+(op-base)%r.lineRange)
 	}
-	// GDB shows the unit's own source file by the unit's name.
-	own := absolute(r.table.dir, name)
-	for i, f := range r.table.files {
-		if f != "" && f != name && absolute(r.table.dir, f) == own {
-			r.table.files[i] = name
-		}
-	}
 	return dwarfdata.New(table[begin:], r.d.order), nil
-}
-
-func absolute(dir, file string) string {
-	if strings.HasPrefix(file, "/") {
-		return file
-	}
-	return dir + "/" + file
 }
 
 // Line number header entry formats, DWARF 5 table 7.27.
@@ -75,9 +142,8 @@ const (
 	lnctDirectory = 2
 )
 
-// readNames reads a DWARF 5 list of directories or files. dirs are the directories
-// that files refer to.
-func (r *linesReader) readNames(c *dwarfdata.Reader, dirs []string) (names []string) {
+// readNames reads a DWARF 5 list of directories or files.
+func (r *linesReader) readNames(c *dwarfdata.Reader) (list []lineFile) {
 	formats := make([][2]uint64, c.Uint(1))
 	for i := range formats {
 		formats[i] = [2]uint64{c.ULEB128(), c.ULEB128()}
@@ -91,100 +157,107 @@ func (r *linesReader) readNames(c *dwarfdata.Reader, dirs []string) (names []str
 		c.Bad = true
 		return nil
 	}
-	names = make([]string, 0, count)
+	list = make([]lineFile, 0, count)
 	for ; count > 0 && !c.Bad; count-- {
-		var name, dir string
-		for _, f := range formats {
-			s, v := r.readForm(c, form(f[1]))
-			switch f[0] {
-			case lnctPath:
-				name = s
-			case lnctDirectory:
-				if v < uint64(len(dirs)) {
-					dir = dirs[v]
-				}
+		f := lineFile{dir: noDir}
+		for _, x := range formats {
+			v := r.readForm(c, form(x[1]))
+			switch {
+			case x[0] == lnctPath && v.in != 0:
+				f.name, f.in = v.name, v.in
+			case x[0] == lnctDirectory && v.in == 0:
+				f.dir = uint32(min(v.name, noDir))
 			}
 		}
-		names = append(names, r.join(c, dir, name))
+		list = append(list, f)
 	}
-	return names
+	return list
 }
 
-func (r *linesReader) readForm(c *dwarfdata.Reader, f form) (s string, v uint64) {
+// noDir is the index of no directory.
+const noDir = 1<<32 - 1
+
+// readForm reads a value: a name, or a number, which has no form then.
+func (r *linesReader) readForm(c *dwarfdata.Reader, f form) (v lineFile) {
 	switch f {
 	case formString:
-		s = c.String()
+		v = lineFile{name: uint64(c.Off - r.names), in: f}
+		c.CString(len(c.Data))
+		r.inTable = true
 	case formStrp, formLineStrp:
-		section := r.d.str
-		if f == formLineStrp {
-			section = r.d.lineStr
-		}
-		var err error
-		if s, err = section.text(c.Uint(r.offsetSize)); err != nil || !r.mayRead(len(s)) {
-			c.Bad = true
-		}
+		v = lineFile{name: c.Uint(r.offsetSize), in: f}
 	case formData1:
-		v = c.Uint(1)
+		v.name = c.Uint(1)
 	case formData2:
-		v = c.Uint(2)
+		v.name = c.Uint(2)
 	case formData4:
-		v = c.Uint(4)
+		v.name = c.Uint(4)
 	case formData8:
-		v = c.Uint(8)
+		v.name = c.Uint(8)
 	case formData16:
 		c.Take(16)
 	case formUdata:
-		v = c.ULEB128()
+		v.name = c.ULEB128()
 	case formBlock:
 		c.Take(c.ULEB128())
 	default:
 		c.Bad = true
 	}
-	return s, v
+	return v
 }
 
 // readOldDirs reads the list of directories of DWARF 2 to 4. Directory 0 is the unit's, and is not in the list.
 func (r *linesReader) readOldDirs(c *dwarfdata.Reader) {
-	r.dirs = []string{""}
-	for dir := c.String(); dir != ""; dir = c.String() {
-		r.dirs = append(r.dirs, dir)
+	t := r.table
+	t.dirs = []lineFile{{}}
+	for {
+		at := uint64(c.Off - r.names)
+		if len(c.CString(len(c.Data))) == 0 {
+			return
+		}
+		if r.held.take(fileSize) != nil {
+			c.Bad = true
+			return
+		}
+		t.dirs = append(t.dirs, lineFile{name: at, in: formString})
 	}
 }
 
 // readOldFiles reads the list of files of DWARF 2 to 4. Files are numbered from 1.
 func (r *linesReader) readOldFiles(c *dwarfdata.Reader) {
-	r.table.files = []string{""}
-	for name := c.String(); name != "" && !c.Bad; name = c.String() {
-		r.readOldFile(c, name)
+	r.table.files = []lineFile{{}}
+	r.inTable = true
+	for {
+		at := uint64(c.Off - r.names)
+		if len(c.CString(len(c.Data))) == 0 {
+			return
+		}
+		if r.readOldFile(c, at); c.Bad {
+			return
+		}
 	}
 }
 
-// readOldFile reads what follows the name of a file, and adds the file.
-func (r *linesReader) readOldFile(c *dwarfdata.Reader, name string) {
-	dir := ""
-	if i := c.ULEB128(); i < uint64(len(r.dirs)) {
-		dir = r.dirs[i]
-	}
+// readOldFile reads what follows the name of a file, which is at an offset of the names, and adds the file.
+func (r *linesReader) readOldFile(c *dwarfdata.Reader, at uint64) {
+	dir := c.ULEB128()
 	c.ULEB128() // time
 	c.ULEB128() // length
 	if r.held.take(fileSize) != nil {
 		c.Bad = true
 	}
-	r.table.files = append(r.table.files, r.join(c, dir, name))
+	r.table.files = append(r.table.files, lineFile{at, formString, uint32(min(dir, noDir))})
 }
 
-// join puts a directory before a name. It leaves the spelling of both as it is.
-func (r *linesReader) join(c *dwarfdata.Reader, dir, name string) string {
-	if n := len(dir) + len(name); !r.mayRead(n) || r.held.take(n) != nil {
+// defineFile reads a file that the line number program defines.
+func (r *linesReader) defineFile(c *dwarfdata.Reader) {
+	t := r.table
+	at := uint64(len(t.names))
+	name := c.CString(len(c.Data))
+	if r.held.take(len(name)+1) != nil {
 		c.Bad = true
+		return
 	}
-	if dir == "" || name == "" || path.IsAbs(name) || c.Bad {
-		return name
-	}
-	return strings.TrimSuffix(dir, "/") + "/" + name
-}
-
-// mayRead counts n bytes of names as work, and reports whether the file may cost as much.
-func (r *linesReader) mayRead(n int) bool {
-	return r.again || r.d.spend(&r.d.textLeft, uint64(n)) == nil
+	t.names = append(append(t.names, name...), 0)
+	r.readOldFile(c, at)
 }

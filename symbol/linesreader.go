@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
@@ -24,8 +25,9 @@ type linesReader struct {
 	minLength, maxOps    uint64
 	statements           bool // rows begin statements at first
 	lineBase, lineRange  int
-	operands             []byte // how many the standard opcodes have, from opcode 1 on
-	dirs                 []string
+	operands             []byte     // how many the standard opcodes have, from opcode 1 on
+	names                int        // offset in the table of the lists of files
+	inTable              bool       // names are in these lists
 	advance              [256]uint8 // operations that a special opcode advances by
 	steps                [256]int16 // lines that it advances by
 
@@ -96,9 +98,9 @@ var lineRooms = sync.Pool{New: func() any { return new(lineRoom) }}
 // maxLineRoom bounds the rows of that room. Usual tables have a hundred thousand and fewer.
 const maxLineRoom = 1 << 18
 
-// read reads a line table of the unit named name. What it reads before an error counts.
-func (r *linesReader) read(table []byte, name string) error {
-	program, err := r.readHeader(table, name)
+// read reads a line table. What it reads before an error counts.
+func (r *linesReader) read(table []byte) error {
+	program, err := r.readHeader(table)
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (r *linesReader) run(c dwarfdata.Reader) error {
 					return fmt.Errorf("line table at %#x: addresses of %d bytes", r.off, r.addrSize)
 				}
 			case lneDefineFile:
-				r.readOldFile(&operand, operand.String())
+				r.defineFile(&operand)
 			case lneSetDiscriminator:
 				s.discriminator = operand.ULEB128() != 0
 			}
@@ -315,6 +317,7 @@ func (r *linesReader) finish() {
 	t.prologueEnds, t.doubled = slices.Clone(t.prologueEnds), slices.Clone(t.doubled)
 	slices.Sort(t.prologueEnds)
 	slices.Sort(t.doubled)
+	t.shown = make([]atomic.Pointer[string], len(t.files))
 	const row, addr = 16, 8 // bytes
 	r.held.give(r.taken - row*cap(t.rows) - addr*(cap(t.prologueEnds)+cap(t.doubled)))
 }
