@@ -1,7 +1,6 @@
 package elfimage
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"sync"
@@ -179,11 +178,7 @@ func (im *Image) keepHeaders() {
 	if n <= uncounted || im.Reserve(n) {
 		return
 	}
-	if eh, err := elffile.ReadHeader(im.r); err == nil {
-		if f, err := elf.NewFile(eh.WithoutSections(eh.WithoutMany(im.r))); err == nil {
-			im.file.Store(f)
-		}
-	}
+	im.file.Store(&File{FileHeader: f.FileHeader, Programs: f.Programs})
 }
 
 // ReserveWork reports whether n more bytes of the image may be unpacked, and counts them if so.

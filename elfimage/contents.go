@@ -32,18 +32,27 @@ func (im *Image) Contents(names ...string) (*Contents, error) {
 	return nil, fmt.Errorf("%s: %w", names[0], ErrNoSection)
 }
 
-func (im *Image) contents(s *elf.Section) (*Contents, error) {
+func (im *Image) contents(s *Section) (*Contents, error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	r := s.Open() // sets Size and the kind of compression of .zdebug sections
-	if err := im.checkSize(s); err != nil {
+	packed, err := im.packed(s)
+	if err != nil {
+		return nil, fmt.Errorf("read section %s: %w", s.Name, err)
+	}
+	c := &Contents{Size: s.FileSize, Offset: int64(s.Offset), Packed: int64(s.FileSize)}
+	if packed != nil {
+		c.Size = packed.Size
+	}
+	if err := im.checkSize(s, c.Size, packed != nil); err != nil {
 		return nil, err
 	}
 	raw := io.NewSectionReader(im.r, int64(s.Offset), int64(s.FileSize))
-	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
-		return &Contents{Size: s.Size, Offset: int64(s.Offset), Packed: int64(s.FileSize), Plain: raw}, nil
+	if packed == nil {
+		c.Plain = raw
+		return c, nil
 	}
-	return &Contents{Size: s.Size, Offset: int64(s.Offset), Packed: int64(s.FileSize), Unpack: func() (io.Reader, error) {
+	r := packed.Open()
+	c.Unpack = func() (io.Reader, error) {
 		if s.Flags&(elf.SHF_COMPRESSED|elf.SHF_ALLOC) == elf.SHF_COMPRESSED {
 			packed, err := im.zlib(raw)
 			if err != nil {
@@ -55,7 +64,8 @@ func (im *Image) contents(s *elf.Section) (*Contents, error) {
 		}
 		_, err := r.Seek(0, io.SeekStart)
 		return r, err
-	}}, nil
+	}
+	return c, nil
 }
 
 // zlib returns the decoder of a section compressed by zlib, RFC 1950; nil for

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -32,20 +34,21 @@ type Image struct {
 	// debug files, are to be opened below Root, too.
 	Root, Inside string
 
-	file     atomic.Pointer[elf.File] // [Image.Join] may exchange it
-	broken   error                    // why the section headers were left out, nil if they were not
-	r        io.ReaderAt              // ends at holes
-	raw      io.ReaderAt              // does not
+	file     atomic.Pointer[File] // [Image.Join] may exchange it
+	broken   error                // why the section headers were left out, nil if they were not
+	r        io.ReaderAt          // ends at holes
+	raw      io.ReaderAt          // does not
 	size     int64
-	there    int64                  // bytes that are not holes
-	slid     uint64                 // how far the dynamic linker may have moved addresses in PT_DYNAMIC
-	inMemory bool                   // it is what is mapped, not a file
-	joining  sync.Mutex             // over Join
-	budget   atomic.Pointer[Budget] // shared with the other images of a process; nil where there is no bound
-	mu       sync.Mutex             // debug/elf's Section.Open changes the section
-	expand   map[*elf.Section]bool  // compressed sections that were asked for
-	expanded uint64                 // bytes that these expand to
-	counted  map[any]int64          // bytes that room was taken for, by section, or where in the file they are
+	there    int64                     // bytes that are not holes
+	slid     uint64                    // how far the dynamic linker may have moved addresses in PT_DYNAMIC
+	inMemory bool                      // it is what is mapped, not a file
+	joining  sync.Mutex                // over Join
+	budget   atomic.Pointer[Budget]    // shared with the other images of a process; nil where there is no bound
+	standard func() (*elf.File, error) // reads the headers once more, when they are first asked for
+	mu       sync.Mutex                // debug/elf's Section.Open changes the section
+	expand   map[*Section]bool         // compressed sections that were asked for
+	expanded uint64                    // bytes that these expand to
+	counted  map[any]int64             // bytes that room was taken for, by section, or where in the file they are
 
 	symsOnce    sync.Once
 	objectsOnce sync.Once
@@ -79,38 +82,25 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	there := elffile.There(r, size)
 	raw := io.NewSectionReader(r, 0, size)
 	r = elffile.Solid(raw)
-	eh, err := elffile.ReadHeader(r)
-	if err != nil {
+	head := elffile.Begin(r, size)
+	defer head.End()
+	f, broken, err := head.Read()
+	switch {
+	case errors.Is(err, ErrNotELF):
 		return nil, err
-	}
-	var f *elf.File
-	var broken error
-	if eh.ShOff > 0 {
-		if broken = eh.CheckSections(r, size); broken == nil {
-			f, broken = elf.NewFile(eh.WithoutMany(r))
-		}
-	}
-	if f == nil {
-		f, err = elf.NewFile(eh.WithoutSections(eh.WithoutMany(r)))
-	}
-	var programs []elf.ProgHeader
-	if err == nil {
-		programs, err = eh.Programs(f, r, size)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read ELF headers: %w", err)
-	}
-	if len(programs) > maxPrograms && f.Type != elf.ET_CORE {
-		return nil, fmt.Errorf("read ELF headers: %d program headers: more than %d are not believed", len(programs), maxPrograms)
+	case len(f.Programs) > maxPrograms && f.Type != elf.ET_CORE:
+		return nil, fmt.Errorf("read ELF headers: %d program headers: more than %d are not believed", len(f.Programs), maxPrograms)
 	}
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
-		Entry:  f.Entry,
+		Entry: f.Entry, Progs: f.Programs,
 		broken: broken, r: r, raw: raw, size: size, there: there,
 	}
+	im.standard = sync.OnceValues(func() (*elf.File, error) { return elffile.Standard(r, len(f.Sections) > 0) })
 	im.file.Store(f)
-	im.Progs = programs
-	im.BuildID = im.readBuildID()
+	im.BuildID = im.readBuildID(head)
 	return im, nil
 }
 
@@ -124,9 +114,19 @@ func OpenUnpacked(r io.ReaderAt, size, packed int64) (*Image, error) {
 	return im, err
 }
 
-// ELF returns the file as the standard library reads it, for its DWARF. After [Image.Join] it may
+// File has the headers of an ELF file, Section that of a section.
+type (
+	File    = elffile.File
+	Section = elffile.Section
+)
+
+// ELF returns the file's headers. After [Image.Join] it may
 // return another value, without sections: a section's number is valid for one result alone.
-func (im *Image) ELF() *elf.File { return im.file.Load() }
+func (im *Image) ELF() *File { return im.file.Load() }
+
+// Standard returns the file as the standard library reads it. It has sections if [Image.ELF] had them at first, and
+// reads them without a bound if they are compressed.
+func (im *Image) Standard() (*elf.File, error) { return im.standard() }
 
 // File returns the whole file; nil if the image is read from memory.
 func (im *Image) File() *io.SectionReader {
@@ -210,50 +210,77 @@ const maxRatio, small = 32, 4 << 20
 
 // checkSize checks the size that a section claims: no more than the file's, and
 // for a compressed one no more than maxRatio allows. The caller holds im.mu.
-func (im *Image) checkSize(s *elf.Section) error {
+func (im *Image) checkSize(s *Section, size uint64, packed bool) error {
 	limit := im.most()
-	packed := s.Size != s.FileSize || s.Flags&elf.SHF_COMPRESSED != 0
 	if packed {
 		limit = min(limit, maxRatio*min(s.FileSize, uint64(im.there))+small)
 	}
-	if s.FileSize > min(uint64(im.size), im.most()) || s.Size > limit {
-		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file that has %#x bytes: it is not believed", s.Name, s.FileSize, s.Size, im.there)
+	if s.FileSize > min(uint64(im.size), im.most()) || size > limit {
+		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file that has %#x bytes: it is not believed", s.Name, s.FileSize, size, im.there)
 	}
 	if !packed || im.expand[s] {
 		return nil
 	}
-	if im.expanded+s.Size > maxRatio*uint64(im.there)+small {
+	if im.expanded+size > maxRatio*uint64(im.there)+small {
 		return fmt.Errorf("read section %s: uncompressed %#x bytes, beside %#x of other sections, in a file that has %#x bytes: it is not believed",
-			s.Name, s.Size, im.expanded, im.there)
+			s.Name, size, im.expanded, im.there)
 	}
 	if im.expand == nil {
-		im.expand = make(map[*elf.Section]bool)
+		im.expand = make(map[*Section]bool)
 	}
-	im.expand[s], im.expanded = true, im.expanded+s.Size
+	im.expand[s], im.expanded = true, im.expanded+size
 	return nil
+}
+
+// packed returns a compressed section as debug/elf reads it; nil if the section is not compressed. The caller holds
+// im.mu.
+func (im *Image) packed(s *Section) (*elf.Section, error) {
+	if s.Flags&elf.SHF_COMPRESSED == 0 && !strings.HasPrefix(s.Name, ".zdebug") {
+		return nil, nil
+	}
+	f, err := im.Standard()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.Index(im.ELF().Sections, s)
+	if i < 0 || i >= len(f.Sections) {
+		return nil, ErrNoSection
+	}
+	x := f.Sections[i]
+	x.Open() // sets Size and the kind of compression of .zdebug sections
+	if x.Flags&elf.SHF_COMPRESSED == 0 && x.Size == x.FileSize {
+		return nil, nil
+	}
+	return x, nil
 }
 
 // SectionData reads a section of [Image.ELF], decompressed if need be. The bytes are the caller's. The
 // error wraps [ErrNoSection] where the section has none in the file.
-func (im *Image) SectionData(s *elf.Section) ([]byte, error) {
+func (im *Image) SectionData(s *Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS {
 		return nil, fmt.Errorf("read section %s: it has no bytes in this file: %w", s.Name, ErrNoSection)
 	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	s.Open() // sets Size and the kind of compression of .zdebug sections
-	if err := im.checkSize(s); err != nil {
+	packed, err := im.packed(s)
+	if err != nil {
+		return nil, fmt.Errorf("read section %s: %w", s.Name, err)
+	}
+	size := s.FileSize
+	if packed != nil {
+		size = packed.Size
+	}
+	if err := im.checkSize(s, size, packed != nil); err != nil {
 		return nil, err
 	}
-	if err := im.roomFor(s); err != nil {
+	if err := im.roomFor(s, size, packed != nil); err != nil {
 		return nil, err
 	}
 	var data []byte
-	var err error
-	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+	if packed == nil {
 		data, err = im.bytes(s.Offset, s.FileSize) // Data takes 10 MiB before it finds a hole
 	} else {
-		data, err = s.Data()
+		data, err = packed.Data()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read section %s: %w", s.Name, err)
@@ -263,13 +290,13 @@ func (im *Image) SectionData(s *elf.Section) ([]byte, error) {
 
 // roomFor takes room for a section. For a compressed one, that includes all that is made of it. The
 // caller holds im.mu.
-func (im *Image) roomFor(s *elf.Section) error {
-	n := int64(s.Size)
-	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+func (im *Image) roomFor(s *Section, size uint64, packed bool) error {
+	n := int64(size)
+	if !packed {
 		return im.roomOnce(s, n)
 	}
 	if !im.ReserveWork(n) || im.roomOnce(s, unpackedTimes*n) != nil {
-		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, s.Size, ErrBudget)
+		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, size, ErrBudget)
 	}
 	return nil
 }
@@ -365,12 +392,12 @@ func (im *Image) bytes(off, n uint64) ([]byte, error) {
 
 // readBuildID looks through the note segments, which stripping keeps. If a file has no segments, it
 // looks through the note section.
-func (im *Image) readBuildID() string {
+func (im *Image) readBuildID(head *elffile.Headers) string {
 	left := uint64(1 << 20) // to look through; files have some hundred bytes of notes
 	for _, p := range im.Progs {
-		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 && p.Filesz <= left {
+		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 && p.Filesz <= left && p.Off < uint64(im.size) {
 			left -= p.Filesz
-			if data, err := im.bytes(p.Off, p.Filesz); err == nil {
+			if data, err := head.Bytes(int64(p.Off), p.Filesz); err == nil {
 				if id := BuildID(data, im.Order, p.Align); id != "" {
 					return id
 				}

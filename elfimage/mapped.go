@@ -35,7 +35,9 @@ func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 	}
 	r := &mappedFile{mem: mem, base: base}
 	limit = min(limit, 1<<40) // sums of offsets below it do not overflow
-	h, err := elffile.ReadHeader(io.NewSectionReader(r, 0, 64))
+	head := elffile.Begin(r, int64(limit))
+	defer head.End()
+	h, err := elffile.ReadHeader(head)
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +49,13 @@ func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 		return nil, fmt.Errorf("read ELF header: program headers at %#x lie beyond the mapping (%#x bytes)", h.PhOff, limit)
 	}
 	// Until the segments are known, the file's beginning is what is mapped first.
-	f, err := elf.NewFile(h.WithoutSections(r))
+	programs, err := h.Programs(head)
 	if err != nil {
 		return nil, fmt.Errorf("read ELF headers in memory: %w", err)
 	}
 	var size uint64
 	first := true
-	for _, p := range f.Progs {
+	for _, p := range programs {
 		if p.Type != elf.PT_LOAD || p.Filesz > limit || p.Off > limit {
 			continue
 		}
@@ -61,7 +63,7 @@ func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 			r.base = base - (p.Vaddr - p.Off)
 			first = false
 		}
-		r.segs = append(r.segs, p.ProgHeader)
+		r.segs = append(r.segs, p)
 		size = max(size, p.Off+p.Filesz)
 	}
 	// The last segment's page is mapped whole, and the vDSO has its section headers there. They
@@ -84,7 +86,7 @@ func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 // sectionsFit reports whether the section headers are of the file whose segments there are: what
 // is loaded lies as far from a segment's beginning in memory as it does in the file.
 func (im *Image) sectionsFit() bool {
-	loaded := func(s *elf.Section) bool {
+	loaded := func(s *Section) bool {
 		for _, p := range im.Progs {
 			if p.Type == elf.PT_LOAD && s.Addr-p.Vaddr < p.Memsz {
 				return s.Type == elf.SHT_NOBITS || s.Addr-p.Vaddr == s.Offset-p.Off

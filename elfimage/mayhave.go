@@ -17,7 +17,7 @@ func (im *Image) MayHaveSymbol(name string) bool {
 	tables := false
 	sections := im.ELF().Sections
 	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-		i := slices.IndexFunc(sections, func(s *elf.Section) bool { return s.Type == t })
+		i := slices.IndexFunc(sections, func(s *Section) bool { return s.Type == t })
 		if i < 0 {
 			continue
 		}
@@ -34,7 +34,7 @@ func (im *Image) MayHaveSymbol(name string) bool {
 }
 
 // contains reports whether a section may contain want. A compressed section always may.
-func (im *Image) contains(s *elf.Section, want []byte) bool {
+func (im *Image) contains(s *Section, want []byte) bool {
 	const block = 2 * elffile.HoleSize // or a hole would not be seen
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
 		return true

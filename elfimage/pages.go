@@ -21,7 +21,7 @@ func (im *Image) Pages(names ...string) (b *pages.Bytes, addr uint64, err error)
 	return nil, 0, fmt.Errorf("%s: %w", names[0], ErrNoSection)
 }
 
-func (im *Image) sectionPages(s *elf.Section) (*pages.Bytes, error) {
+func (im *Image) sectionPages(s *Section) (*pages.Bytes, error) {
 	if s.Flags&elf.SHF_COMPRESSED == 0 {
 		im.mu.Lock()
 		b, err := im.pages(s, s.Offset, s.FileSize)

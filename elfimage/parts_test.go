@@ -68,7 +68,9 @@ func TestFunctionEntry(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		im := openFile(t, filepath.Join(dir, "split"))
-		data, err := im.ELF().DWARF()
+		file, err := im.Standard()
+		must(t, err)
+		data, err := file.DWARF()
 		must(t, err)
 		parts := 0
 		for r := data.Reader(); ; {

@@ -15,7 +15,7 @@ const (
 
 // IsSFrame reports whether a section holds SFrame: by its type, or by its name, which is .sframe, or
 // .sframe and a suffix.
-func IsSFrame(s *elf.Section) bool {
+func IsSFrame(s *Section) bool {
 	return s.Type == SHT_GNU_SFRAME || s.Name == ".sframe" || strings.HasPrefix(s.Name, ".sframe.")
 }
 

@@ -14,8 +14,8 @@ type stubs struct {
 
 // StubSections returns the sections of linkage stubs (procedure linkage tables). Linkers mark them by
 // their names.
-func (im *Image) StubSections() []*elf.Section {
-	var list []*elf.Section
+func (im *Image) StubSections() []*Section {
+	var list []*Section
 	for _, s := range im.ELF().Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Size > 0 && s.Addr+s.Size >= s.Addr &&
 			(strings.HasPrefix(s.Name, ".plt") || strings.HasPrefix(s.Name, ".iplt")) {

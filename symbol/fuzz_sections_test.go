@@ -89,7 +89,9 @@ func FuzzStubs(f *testing.F) {
 						continue
 					}
 					if names == nil {
-						names, _ = im.ELF().DynamicSymbols()
+						if file, err := im.Standard(); err == nil {
+							names, _ = file.DynamicSymbols()
+						}
 					}
 					there := len(names) == 0 // debug/elf reads all of a table or nothing
 					for _, s := range names {

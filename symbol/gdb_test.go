@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -177,7 +178,12 @@ var rustDetails = regexp.MustCompile(`\[[0-9a-f]{12,16}\]|::h[0-9a-f]{16}|: [iu]
 // aliases are the names that a file's symbol tables have for an address.
 type aliases map[uint64]map[string]bool
 
-func (names aliases) add(f *elf.File) {
+func (names aliases) add(t *testing.T, im *elfimage.Image) {
+	t.Helper()
+	f, err := im.Standard()
+	if err != nil {
+		t.Fatal(err)
+	}
 	static, _ := f.Symbols()
 	dynamic, _ := f.DynamicSymbols()
 	for _, s := range append(static, dynamic...) {
@@ -233,9 +239,9 @@ func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inline
 	names := make(aliases)
 	for _, m := range ms.All() {
 		mod := s.tables(m).elf
-		names.add(mod.image.ELF())
+		names.add(t, mod.image)
 		if mod.debug != nil {
-			names.add(mod.debug.ELF())
+			names.add(t, mod.debug)
 		}
 	}
 	failed := 0

@@ -134,7 +134,11 @@ func TestVDSO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		symbols, err := im.ELF().DynamicSymbols()
+		file, err := im.Standard()
+		if err != nil {
+			t.Fatal(err)
+		}
+		symbols, err := file.DynamicSymbols()
 		if err != nil {
 			t.Fatal(err)
 		}

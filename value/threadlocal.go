@@ -61,8 +61,19 @@ func (c *context) moduleStorage(m *target.Module, im *elfimage.Image, tp uint64)
 // isProgram reports whether an image is a program rather than a library. Of programs that can lie anywhere, linkers say so
 // since binutils 2.26.
 func isProgram(im *elfimage.Image) bool {
-	values, err := im.ELF().DynValue(elf.DT_FLAGS_1)
-	return im.ELF().Type == elf.ET_EXEC || err == nil && len(values) > 0 && elf.DynFlag1(values[0])&elf.DF_1_PIE != 0
+	if im.Type == elf.ET_EXEC {
+		return true
+	}
+	dynamic, _, err := im.SectionType(elf.SHT_DYNAMIC)
+	if err != nil {
+		return false
+	}
+	for tag, v := range im.Dynamic(dynamic) {
+		if tag == elf.DT_FLAGS_1 {
+			return elf.DynFlag1(v)&elf.DF_1_PIE != 0
+		}
+	}
+	return false
 }
 
 // programStorage returns a thread's storage for the program, which is made of block, as the ABI has it whatever the C library. It ends at the thread pointer (variant II

@@ -97,7 +97,7 @@ func (d *Dump) appendPublics(list []public, im *elfimage.Image) ([]public, error
 }
 
 // symbolTable returns a symbol table and its strings; nil if they are not both there.
-func symbolTable(im *elfimage.Image, name string, t elf.SectionType) (table, strings *elf.Section) {
+func symbolTable(im *elfimage.Image, name string, t elf.SectionType) (table, strings *elfimage.Section) {
 	sections := im.ELF().Sections
 	for _, s := range sections {
 		if s.Name == name && s.Type == t && int(s.Link) < len(sections) && sections[s.Link].Type == elf.SHT_STRTAB {

@@ -72,8 +72,12 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 		return err
 	}
 	defer file.Close()
+	of, err := im.Standard()
+	if err != nil {
+		return err
+	}
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
-		paths := separate.Paths(out, separate.BuildID(im.ELF()))
+		paths := separate.Paths(out, separate.BuildID(of))
 		if paths == nil {
 			return fmt.Errorf("%w: link it with -Wl,--build-id, or let -o name a file and not a folder", separate.ErrNoBuildID)
 		}
@@ -93,7 +97,7 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 		return err
 	}
 	left = append(left, more...)
-	data, err := separate.Encode(im.ELF(), contents)
+	data, err := separate.Encode(of, contents)
 	if err != nil {
 		return err
 	}

@@ -47,25 +47,21 @@ func (h *Header) WithoutMany(r io.ReaderAt) io.ReaderAt {
 	return &without{r, [][2]int64{{28, 32}, {44, 46}}}
 }
 
-// Programs returns the program headers of a file of size bytes. f is the file as debug/elf has read it through
-// [Header.WithoutMany]: it has them, unless e_phnum cannot count them.
-func (h *Header) Programs(f *elf.File, r io.ReaderAt, size int64) (list []elf.ProgHeader, err error) {
-	if !h.many {
-		for _, p := range f.Progs {
-			list = append(list, p.ProgHeader)
-		}
-		return list, nil
+// Programs reads the program headers.
+func (h *Header) Programs(head *Headers) (list []elf.ProgHeader, err error) {
+	if h.PhNum == 0 {
+		return nil, nil
 	}
 	least := 32
 	if h.Is64 {
 		least = 56
 	}
 	length := uint64(h.PhNum) * uint64(h.phentsize)
-	if h.phentsize < least || h.PhNum > maxPrograms || h.PhOff > uint64(size) || length > uint64(size)-h.PhOff {
+	if h.phentsize < least || h.PhNum > maxPrograms || h.PhOff > uint64(head.size) || length > uint64(head.size)-h.PhOff {
 		return nil, fmt.Errorf("%d program headers of %d bytes each at offset %#x, in a file of %#x bytes",
-			h.PhNum, h.phentsize, h.PhOff, size)
+			h.PhNum, h.phentsize, h.PhOff, head.size)
 	}
-	table, err := ReadPart(r, int64(h.PhOff), length)
+	table, err := head.Bytes(int64(h.PhOff), length)
 	if err != nil {
 		return nil, fmt.Errorf("program headers: %w", err)
 	}

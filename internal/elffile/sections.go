@@ -17,75 +17,77 @@ func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 	if h.ShOff == 0 {
 		return nil
 	}
+	head := Begin(r, size)
+	defer head.End()
+	_, _, _, err := h.sectionTable(head, size)
+	return err
+}
+
+// sectionTable reads the section headers, count of shentsize bytes each, and the sections' names; these are nil if
+// there are none. The checks are those of debug/elf and of CheckSections.
+func (h *Header) sectionTable(r *Headers, size int64) (table, text []byte, count int, err error) {
 	headerSize := uint64(40)
 	if h.Is64 {
 		headerSize = 64
 	}
-	count, names := uint64(h.shnum), uint64(h.shstrndx)
+	n, names := uint64(h.shnum), uint64(h.shstrndx)
 	if uint64(h.shentsize) < headerSize || h.ShOff > uint64(size) {
-		return fmt.Errorf("%w: %d bytes each at offset %#x, in a file of %#x bytes", errSections, h.shentsize, h.ShOff, size)
+		return nil, nil, 0, fmt.Errorf("%w: %d bytes each at offset %#x, in a file of %#x bytes", errSections, h.shentsize, h.ShOff, size)
 	}
-	if first, err := ReadPart(r, int64(h.ShOff), headerSize); err != nil {
-		return fmt.Errorf("%w: %w", errSections, err)
-	} else if s := h.section(first); count == 0 || h.shstrndx == int(elf.SHN_XINDEX) { // too many for the file header
-		if count == 0 {
-			count = s.size
+	if n == 0 { // too many for the file header
+		first, err := r.Bytes(int64(h.ShOff), headerSize)
+		if err != nil {
+			return nil, nil, 0, fmt.Errorf("%w: %w", errSections, err)
 		}
-		if h.shstrndx == int(elf.SHN_XINDEX) {
-			names = uint64(s.link)
+		s := h.header(first)
+		if n = s.FileSize; h.shstrndx == int(elf.SHN_XINDEX) {
+			if names = uint64(s.Link); names < uint64(elf.SHN_LORESERVE) {
+				return nil, nil, 0, fmt.Errorf("%w: their names are in section %d of many", errSections, names)
+			}
+		}
+		if s.Type != elf.SHT_NULL || n < uint64(elf.SHN_LORESERVE) {
+			return nil, nil, 0, fmt.Errorf("%w: %d of them, by a section of type %#x", errSections, n, uint32(s.Type))
 		}
 	}
-	if count > (uint64(size)-h.ShOff)/uint64(h.shentsize) {
-		return fmt.Errorf("%w: %d of %d bytes each at offset %#x, in a file of %#x bytes", errSections, count, h.shentsize, h.ShOff, size)
+	if n > (uint64(size)-h.ShOff)/uint64(h.shentsize) {
+		return nil, nil, 0, fmt.Errorf("%w: %d of %d bytes each at offset %#x, in a file of %#x bytes", errSections, n, h.shentsize, h.ShOff, size)
 	}
-	table, err := ReadPart(r, int64(h.ShOff), count*uint64(h.shentsize))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSections, err)
+	if names >= n { // debug/elf would panic
+		return nil, nil, 0, fmt.Errorf("%w: their names are in section %d of %d", errSections, names, n)
 	}
-	at := func(i uint64) section { return h.section(table[i*uint64(h.shentsize):]) }
+	if table, err = r.table(int64(h.ShOff), n*uint64(h.shentsize)); err != nil {
+		return nil, nil, 0, fmt.Errorf("%w: %w", errSections, err)
+	}
 	if names == 0 {
-		return nil // debug/elf reads no names
+		return table, nil, int(n), nil // debug/elf reads no names
 	}
-	if names >= count { // debug/elf would panic
-		return fmt.Errorf("%w: their names are in section %d of %d", errSections, names, count)
+	s := h.header(table[names*uint64(h.shentsize):])
+	if s.Type != elf.SHT_STRTAB || s.Flags&elf.SHF_COMPRESSED != 0 || s.Offset > uint64(size) || s.FileSize > uint64(size)-s.Offset {
+		return nil, nil, 0, fmt.Errorf("%w: names of %#x bytes at offset %#x, type %#x, flags %#x", errSections, s.FileSize, s.Offset, uint32(s.Type), uint32(s.Flags))
 	}
-	n := at(names)
-	if n.flags&uint64(elf.SHF_COMPRESSED) != 0 || n.offset > uint64(size) || n.size > uint64(size)-n.offset {
-		return fmt.Errorf("%w: names of %#x bytes at offset %#x, flags %#x", errSections, n.size, n.offset, n.flags)
+	if text, err = r.Bytes(int64(s.Offset), s.FileSize); err != nil {
+		return nil, nil, 0, fmt.Errorf("%w: names: %w", errSections, err)
 	}
-	text, err := ReadPart(r, int64(n.offset), n.size)
-	if err != nil {
-		return fmt.Errorf("%w: names: %w", errSections, err)
-	}
+	return table, text, int(n), h.checkNames(table, text, n)
+}
+
+// checkNames checks that what the names of n sections become has a bound.
+func (h *Header) checkNames(table, text []byte, n uint64) error {
 	const share = 8 // linkers' names come to some two times their table
 	empty, left := uint64(0), share*len(text)+1<<16
-	for i := range count {
-		s := at(i)
-		if s.kind == uint32(elf.SHT_NULL) {
+	for i := range n {
+		b := table[i*uint64(h.shentsize):]
+		if elf.SectionType(h.Order.Uint32(b[4:])) == elf.SHT_NULL {
 			empty++
 		}
-		if uint64(s.name) < uint64(len(text)) {
-			left -= max(0, bytes.IndexByte(text[s.name:], 0))
+		if name := uint64(h.Order.Uint32(b)); name < uint64(len(text)) {
+			left -= max(0, bytes.IndexByte(text[name:], 0))
 		}
-		if left < 0 || empty > count/2+1<<10 {
-			return fmt.Errorf("%w: %d of them, %d are empty, with %#x bytes of names", errSections, count, empty, len(text))
+		if left < 0 || empty > n/2+1<<10 {
+			return fmt.Errorf("%w: %d of them, %d are empty, with %#x bytes of names", errSections, n, empty, len(text))
 		}
 	}
 	return nil
-}
-
-// section is a part of a section header.
-type section struct {
-	name, kind, link    uint32
-	flags, offset, size uint64
-}
-
-func (h *Header) section(b []byte) section {
-	o := h.Order
-	if h.Is64 {
-		return section{o.Uint32(b), o.Uint32(b[4:]), o.Uint32(b[40:]), o.Uint64(b[8:]), o.Uint64(b[24:]), o.Uint64(b[32:])}
-	}
-	return section{o.Uint32(b), o.Uint32(b[4:]), o.Uint32(b[24:]), uint64(o.Uint32(b[8:])), uint64(o.Uint32(b[16:])), uint64(o.Uint32(b[20:]))}
 }
 
 // New is [elf.NewFile] for a file of size bytes that is not trusted. It reads through [Solid].
@@ -101,4 +103,17 @@ func New(r io.ReaderAt, size int64) (*elf.File, error) {
 		return nil, ErrNotELF
 	}
 	return elf.NewFile(h.WithoutMany(r))
+}
+
+// Standard reads the headers of a file as debug/elf has them. sections says that [Headers.Read] has found those of
+// sections, which it has checked.
+func Standard(r io.ReaderAt, sections bool) (*elf.File, error) {
+	h, err := ReadHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	if r = h.WithoutMany(r); !sections {
+		r = h.WithoutSections(r)
+	}
+	return elf.NewFile(r)
 }

@@ -19,7 +19,7 @@ func thunksOf(im *elfimage.Image, layout object.Layout) func(addr uint64) bool {
 	if im.Type != elf.ET_REL {
 		return a.Thunks(im.ReadLoaded)
 	}
-	var last *elf.Section // one section's code is asked for after the other's
+	var last *elfimage.Section // one section's code is asked for after the other's
 	var code []byte
 	return a.Thunks(func(addr uint64, p []byte) int {
 		for i, s := range im.ELF().Sections {

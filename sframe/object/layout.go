@@ -53,7 +53,7 @@ func Apart(im *elfimage.Image) Layout {
 }
 
 // groupOf returns 0 for the sections that Apart lays out first, 1 and 2 for those after them.
-func groupOf(s *elf.Section) int {
+func groupOf(s *elfimage.Section) int {
 	switch {
 	case s.Flags&elf.SHF_ALLOC == 0:
 		return 2

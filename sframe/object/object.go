@@ -83,7 +83,7 @@ func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 }
 
 // openSection returns the parts of a section; most have one.
-func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (list []Section, err error) {
+func openSection(im *elfimage.Image, f *elfimage.File, i int, l Layout) (list []Section, err error) {
 	s := f.Sections[i]
 	if s.Flags&elf.SHF_COMPRESSED != 0 { // a small file would have gigabytes of rows
 		return nil, fmt.Errorf("section %s is compressed, which SFrame never is", s.Name)
@@ -115,11 +115,11 @@ func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (list []Secti
 
 // extents are sections by their offset in the file. Sections that are read must not share bytes.
 // Otherwise the file's size would not bound the memory that they take up.
-type extents []*elf.Section
+type extents []*elfimage.Section
 
 // add adds s and returns nil, or returns the section that shares bytes with it.
-func (e *extents) add(s *elf.Section) (shares *elf.Section) {
-	at, _ := slices.BinarySearchFunc(*e, s.Offset, func(other *elf.Section, off uint64) int { return cmp.Compare(other.Offset, off) })
+func (e *extents) add(s *elfimage.Section) (shares *elfimage.Section) {
+	at, _ := slices.BinarySearchFunc(*e, s.Offset, func(other *elfimage.Section, off uint64) int { return cmp.Compare(other.Offset, off) })
 	if at > 0 && (*e)[at-1].FileSize > s.Offset-(*e)[at-1].Offset {
 		return (*e)[at-1]
 	}
@@ -150,7 +150,7 @@ func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
 
 // Data returns the bytes of a section of im. If im is a relocatable object, they are relocated for
 // sections that lie where l says. The error of a relocation wraps ErrRelocation.
-func Data(im *elfimage.Image, s *elf.Section, l Layout) ([]byte, error) {
+func Data(im *elfimage.Image, s *elfimage.Section, l Layout) ([]byte, error) {
 	data, err := im.SectionData(s)
 	if err != nil || im.Type != elf.ET_REL {
 		return data, err

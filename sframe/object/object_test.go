@@ -80,7 +80,7 @@ func TestApart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		symbols, err := f.ELF().Symbols()
+		symbols, err := standard(t, f).Symbols()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,12 +252,22 @@ func TestManySections(t *testing.T) {
 	}
 }
 
+// standard returns a file as debug/elf has it.
+func standard(t testing.TB, im *elfimage.Image) *elf.File {
+	t.Helper()
+	f, err := im.Standard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // headerOf returns the offset of a section's header in an amd64 file.
 func headerOf(file []byte, f *elfimage.Image, name string) uint64 {
 	return binary.LittleEndian.Uint64(file[0x28:]) + 64*uint64(index(f.ELF(), f.ELF().Section(name)))
 }
 
-func index(f *elf.File, s *elf.Section) int {
+func index(f *elfimage.File, s *elfimage.Section) int {
 	for i := range f.Sections {
 		if f.Sections[i] == s {
 			return i
@@ -276,7 +286,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(data)
 	}
 	whole := open(f, "../../testdata/bin/mix-v3")
-	bare := elftest.Some(f, whole.ELF(), ".sframe", ".text").Without(".text")
+	bare := elftest.Some(f, standard(f, whole), ".sframe", ".text").Without(".text")
 	bare.Bare, bare.Sections[0].Segment = true, elfimage.PT_GNU_SFRAME
 	if list, err := Read(bytes.NewReader(bare.Bytes()), int64(len(bare.Bytes()))); len(list) != 1 {
 		f.Fatalf("without section headers: %v, %v", list, err)
@@ -309,11 +319,11 @@ func FuzzRelocate(f *testing.F) {
 	var seen []elf.Machine
 	for _, name := range relocatables(f) {
 		file := open(f, name)
-		section := elftest.Of(f, file.ELF(), ".sframe")
+		section := elftest.Of(f, standard(f, file), ".sframe")
 		kind, options := elf.SHT_RELA, uint8(slices.Index(machines, file.Machine))
-		rela := elftest.Of(f, file.ELF(), ".rela.sframe")
+		rela := elftest.Of(f, standard(f, file), ".rela.sframe")
 		if rela.Name == "" {
-			kind, rela = elf.SHT_REL, elftest.Of(f, file.ELF(), ".rel.sframe")
+			kind, rela = elf.SHT_REL, elftest.Of(f, standard(f, file), ".rel.sframe")
 		}
 		if file.Order == binary.BigEndian {
 			options |= 4
@@ -328,7 +338,7 @@ func FuzzRelocate(f *testing.F) {
 			f.Fatalf("%s: %v", name, file.Machine)
 		}
 		seen = append(seen, file.Machine)
-		f.Add(section.Data, rela.Data, elftest.Of(f, file.ELF(), ".symtab").Data, options)
+		f.Add(section.Data, rela.Data, elftest.Of(f, standard(f, file), ".symtab").Data, options)
 	}
 	if len(slices.Compact(seen)) < len(machines) {
 		f.Fatalf("only %v", seen)

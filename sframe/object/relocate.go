@@ -40,7 +40,7 @@ func relaAt(im *elfimage.Image, p []byte) (off uint64, sym, kind uint32, addend 
 // In V1, and in V2 without SFRAME_F_FDE_FUNC_START_PCREL, SFrame's start addresses count from the start
 // of the section. Assemblers write relocations that count from the field all the same, and the linker
 // makes up for it. So does relocate.
-func relocate(im *elfimage.Image, f *elf.File, i int, data []byte, l Layout) error {
+func relocate(im *elfimage.Image, f *elfimage.File, i int, data []byte, l Layout) error {
 	left := uint64(len(data) / minField) // data has no more fields
 	for _, rela := range f.Sections {
 		if rela.Info != uint32(i) || rela.Type != elf.SHT_RELA && rela.Type != elf.SHT_REL {
@@ -62,12 +62,16 @@ func relocate(im *elfimage.Image, f *elf.File, i int, data []byte, l Layout) err
 }
 
 // apply applies one SHT_RELA section.
-func apply(im *elfimage.Image, f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
+func apply(im *elfimage.Image, f *elfimage.File, rela *elfimage.Section, target int, data []byte, l Layout) error {
 	// Of the machines' 32-bit formats, only x32 has the relocation numbers of the 64-bit one.
 	if !elfimage.Relocates(im.Machine) || im.Class != elf.ELFCLASS64 && im.Machine != elf.EM_X86_64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, im.Machine, im.Class)
 	}
-	symbols, err := newSymbols(f, rela.Link, l)
+	file, err := im.Standard()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRelocation, err)
+	}
+	symbols, err := newSymbols(file, rela.Link, l)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRelocation, err)
 	}

@@ -45,11 +45,15 @@ func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := separate.Encode(im.ELF(), c)
+	of, err := im.Standard()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data, im.ELF()
+	data, err := separate.Encode(of, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, of
 }
 
 // TestBinutils has binutils read the files, if this machine's binutils know the file's machine. The build

@@ -60,7 +60,7 @@ func File(im *elfimage.Image) (*Result, error) {
 }
 
 // text returns the executable code by section or, in a file without section headers, by segment.
-func text(f *elf.File, l object.Layout) []Span {
+func text(f *elfimage.File, l object.Layout) []Span {
 	var list []Span
 	for i, s := range f.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 && l[i]+s.Size > l[i] {
@@ -68,7 +68,7 @@ func text(f *elf.File, l object.Layout) []Span {
 		}
 	}
 	if len(f.Sections) == 0 {
-		for _, p := range f.Progs {
+		for _, p := range f.Programs {
 			if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr+p.Filesz > p.Vaddr {
 				list = append(list, Span{Range{p.Vaddr, p.Vaddr + p.Filesz}, ""})
 			}

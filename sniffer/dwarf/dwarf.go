@@ -248,13 +248,13 @@ func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 }
 
 func hasCodeAtZero(im *elfimage.Image) bool {
-	return slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool {
+	return slices.ContainsFunc(im.ELF().Sections, func(s *elfimage.Section) bool {
 		return s.Addr == 0 && s.Size > 0 && s.Flags&elf.SHF_EXECINSTR != 0
 	})
 }
 
 func isGo(im *elfimage.Image) bool {
-	return slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool {
+	return slices.ContainsFunc(im.ELF().Sections, func(s *elfimage.Section) bool {
 		return s.Name == ".gopclntab" || s.Name == ".data.rel.ro.gopclntab"
 	})
 }

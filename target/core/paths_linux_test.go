@@ -84,7 +84,11 @@ func symbol(t *testing.T, tg *Target, module, name string) uint64 {
 		if err != nil || !strings.Contains(m.Path, module) {
 			continue
 		}
-		list, err := im.ELF().DynamicSymbols()
+		file, err := im.Standard()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := file.DynamicSymbols()
 		if err != nil {
 			t.Fatal(err)
 		}

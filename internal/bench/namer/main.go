@@ -70,7 +70,7 @@ func open(path string) (*target.Module, *os.File, error) {
 		return nil, nil, err
 	}
 	var mappings []target.Mapping
-	for _, p := range im.ELF().Progs {
+	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
 			mappings = append(mappings, target.Mapping{Lo: p.Vaddr, Hi: p.Vaddr + p.Memsz, Offset: p.Off, Exec: true})
 		}

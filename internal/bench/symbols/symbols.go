@@ -5,7 +5,6 @@ package symbols
 
 import (
 	"context"
-	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -107,7 +106,7 @@ func subjects(d build.Dir) ([]subject, error) {
 		return list, nil
 	}
 	defer file.Close()
-	if !slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool { return s.Name == ".gnu_debuglink" }) || len(im.BuildID) <= 2 {
+	if !slices.ContainsFunc(im.ELF().Sections, func(s *elfimage.Section) bool { return s.Name == ".gnu_debuglink" }) || len(im.BuildID) <= 2 {
 		return list, nil
 	}
 	dir := "/usr/lib/debug/.build-id/" + im.BuildID[:2]

@@ -25,7 +25,11 @@ func NewInProcess(t target.Target) (*InProcess, error) {
 		if err != nil {
 			continue
 		}
-		symbols, err := im.ELF().Symbols()
+		file, err := im.Standard()
+		if err != nil {
+			continue
+		}
+		symbols, err := file.Symbols()
 		if err != nil {
 			continue
 		}
