@@ -123,5 +123,11 @@ func readSymbols(im *Image) {
 		ss.Name(s)
 		ss.Find(s.Addr + s.Size/2)
 		im.Lookup(ss.Name(s), 4)
+		if name := ss.Name(s); name != "" && !ss.Begins(s.Addr, name) {
+			panic("the function that was found does not begin where it does")
+		}
 	}
+	im.LookupPrefix("m", 4)
+	im.ThreadLocal("main")
+	im.Objects()
 }

@@ -1,6 +1,7 @@
 package elfimage
 
 import (
+	"debug/elf"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,6 +41,11 @@ func TestLookup(t *testing.T) {
 			}
 			if one := im.Lookup(symbol, 1); len(one) != 1 {
 				t.Errorf("%s: %s is found %d times where one is asked for", name, symbol, len(one))
+			}
+			for _, s := range found {
+				if function := s.Type == elf.STT_FUNC && s.Addr != 0; function && !im.Symbols().Begins(s.Addr, symbol) || im.Symbols().Begins(s.Addr, symbol+"?") {
+					t.Errorf("%s: %s is said not to begin at %#x, or what is not there is", name, symbol, s.Addr)
+				}
 			}
 			if !im.MayHaveSymbol(symbol) || im.MayHaveSymbol(symbol+"?") {
 				t.Errorf("%s: %s is mentioned %v", name, symbol, im.MayHaveSymbol(symbol))

@@ -1,7 +1,6 @@
 package elfimage
 
 import (
-	"bytes"
 	"debug/elf"
 	"slices"
 	"strings"
@@ -39,18 +38,16 @@ func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 		entry, _, ok = im.Stub(addr)
 		return entry, ok
 	}
-	if whole, is := wholeName(ss.Name(s)); is {
-		if entry, found := im.whole(s, whole); found {
-			return entry, true
-		}
+	if entry, found := im.whole(s); found {
+		return entry, true
 	}
 	return s.Addr, true
 }
 
-// whole returns the address of the function called name that the symbol part belongs to. Of several
-// (static) functions with that name, the one of the same source file counts. If the table does not
+// whole returns the address of the function that the symbol part belongs to, if it is one of a part. Of several
+// (static) functions with the name, the one of the same source file counts. If the table does not
 // tell the file, the global one counts, or the only one.
-func (im *Image) whole(part Symbol, name string) (addr uint64, ok bool) {
+func (im *Image) whole(part Symbol) (addr uint64, ok bool) {
 	im.wholesMu.Lock()
 	defer im.wholesMu.Unlock()
 	addr, known := im.wholes[part.Addr]
@@ -58,15 +55,20 @@ func (im *Image) whole(part Symbol, name string) (addr uint64, ok bool) {
 		if im.wholes == nil {
 			im.wholes = make(map[uint64]uint64)
 		}
-		addr = im.findWhole(part, name)
+		const most = 1 << 16 // bytes of a name
+		if text, length := im.Symbols().Begin(part, most); length <= most {
+			if name, is := wholeName(text); is {
+				addr = im.findWhole(part, name)
+			}
+		}
 		im.wholes[part.Addr] = addr
 	}
 	return addr, addr != 0
 }
 
 func (im *Image) findWhole(part Symbol, name string) uint64 {
-	table, names, ok := im.symbolTable(elf.SHT_SYMTAB)
-	if !ok {
+	table, err := im.openSymbolTable(elf.SHT_SYMTAB)
+	if err != nil || table == nil {
 		return 0
 	}
 	type candidate struct {
@@ -74,31 +76,29 @@ func (im *Image) findWhole(part Symbol, name string) uint64 {
 		file int // 0 if other files may use it
 	}
 	var list []candidate
-	want := append([]byte(name), 0)
+	names := table.strings.offsetsOf(name)
 	file, partFile := 1, 0 // local symbols follow the name of their file
-	for ; len(table) >= im.symbolSize(); table = table[im.symbolSize():] {
-		r := im.rawSymbol(table)
-		switch elf.SymType(r.info & 15) {
+	table.each(func(_ int, r *rawSymbol) {
+		switch r.symType() {
 		case elf.STT_FILE:
 			file++
-			continue
+			return
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 		default:
-			continue
+			return
 		}
-		local := elf.SymBind(r.info>>4) == elf.STB_LOCAL
-		if local && r.addr == part.Addr && r.name == part.name {
+		if r.local() && r.addr == part.Addr && r.name == part.name {
 			partFile = file
 		}
-		if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], want) {
-			continue
+		if _, is := slices.BinarySearch(names, r.name); r.undefined || !is {
+			return
 		}
 		c := candidate{r.addr, file}
-		if !local {
+		if !r.local() {
 			c.file = 0
 		}
 		list = append(list, c)
-	}
+	})
 	for _, f := range []int{partFile, 0} {
 		var found []uint64
 		for _, c := range list {

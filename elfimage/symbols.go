@@ -1,13 +1,13 @@
 package elfimage
 
 import (
-	"bytes"
 	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Symbol is a function of an image. Addresses are link-time ones.
@@ -20,43 +20,74 @@ type Symbol struct {
 
 	name  uint32 // offset into the string table
 	table uint8
-	rank  uint8 // smaller is the better name for the same address
 }
 
-// Symbols holds the functions of an image, by address.
+// Symbols holds the functions of an image, by address. It is safe for concurrent use.
 type Symbols struct {
-	list    []Symbol // ascending by Addr, one each
-	strings [][]byte
+	list    []entry // ascending by address, one each
+	aliases []entry // further symbols of these addresses, in the same order
+	strings []*stringTable
+
+	mu    sync.Mutex
+	named map[uint64]entry // by address: the one with the best name, where several are as good but for the name
 }
 
-const symbolSize64, symbolSize32 = 24, 16
+// entry is a symbol of a [Symbols]. A large program has a million.
+type entry struct {
+	addr uint64
+	name uint32 // offset in the string table
+	bits uint32 // the size, and bits that tell symbols of one address apart
+}
+
+const (
+	entrySize = 16 // bytes
+
+	longest  = 1<<28 - 1 // bytes of a function; what is longer is cut
+	second   = 1 << 28   // the symbol is of the second table
+	local    = 1 << 29
+	unsized  = 1 << 30 // the file does not tell the size
+	unproved = 1 << 31 // NOTYPE: a label in assembly is a function, but other labels are not
+
+	// A function with a size is better than a label, then a global name than a local one.
+	rankBits = unproved | unsized | local
+)
+
+func (e *entry) size() uint64       { return uint64(e.bits & longest) }
+func (e *entry) table() uint8       { return uint8(e.bits / second & 1) }
+func (e *entry) end() uint64        { return e.addr + e.size() }
+func (e *entry) is(bit uint32) bool { return e.bits&bit != 0 }
+
+func newEntry(r *rawSymbol, table int) entry {
+	e := entry{addr: r.addr, name: r.name, bits: uint32(min(r.size, ^uint64(0)-r.addr, longest)) | uint32(table)*second}
+	if r.local() {
+		e.bits |= local
+	}
+	if r.size == 0 {
+		e.bits |= unsized
+	}
+	if r.symType() == elf.STT_NOTYPE {
+		e.bits |= unproved
+	}
+	return e
+}
 
 // Symbols returns the image's functions: those of .symtab and .dynsym. If the section headers are
 // stripped, PT_DYNAMIC leads to them.
 func (im *Image) Symbols() *Symbols {
 	im.symsOnce.Do(func() {
-		ss := &Symbols{}
 		code := im.codeRanges()
-		for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-			table, names, err := im.readSymbolTable(t)
-			if err == nil && table != nil {
-				ss.add(im, code, table, names)
+		function := func(r *rawSymbol) bool {
+			switch r.symType() {
+			case elf.STT_FUNC, elf.STT_GNU_IFUNC:
+				return true
+			case elf.STT_NOTYPE:
+				_, ok := codeEnd(code, r.addr)
+				return ok && r.addr != 0
 			}
-			if errors.Is(err, ErrBudget) {
-				im.symsErr = err
-			}
+			return false
 		}
-		if len(ss.list) == 0 {
-			if table, names, ok := im.dynamicSymbols(); ok {
-				ss.add(im, code, table, names)
-			}
-		}
-		ss.sort(code)
-		const each = 24 // bytes
-		if n := int64(each * len(ss.list)); n > uncounted && !im.Reserve(n) {
-			ss, im.symsErr = &Symbols{}, fmt.Errorf("keep %d symbols: %w", len(ss.list), ErrBudget)
-		}
-		im.syms = ss
+		im.syms, im.symsErr = im.index(function)
+		im.syms.addSizes(code)
 	})
 	return im.syms
 }
@@ -67,111 +98,252 @@ func (im *Image) SymbolsError() error {
 	return im.symsErr
 }
 
-// Lookup returns the symbols called name, functions and data, in the order of the symbol tables,
-// without duplicates; at most max of them. name is the file's own (mangled), and not empty.
-func (im *Image) Lookup(name string, max int) []Symbol {
-	var found []Symbol
-	im.eachNamed(name+"\x00", isCodeOrData, func(_ []byte, s Symbol) {
-		if !slices.Contains(found, s) {
-			found = append(found, s)
+// index returns the symbols of a kind by address. An error says that a table was left out because there was no room.
+func (im *Image) index(kind func(r *rawSymbol) bool) (*Symbols, error) {
+	tables := im.symbolTables()
+	var budget error
+	if errors.Is(tables.err, ErrBudget) {
+		budget = tables.err
+	}
+	ss, err := im.indexOf(tables.list, kind)
+	if len(ss.list) == 0 && err == nil {
+		if t := im.dynamicTable(); t != nil {
+			ss, err = im.indexOf([]*symbolTable{t}, kind)
+		}
+	}
+	return ss, cmp.Or(err, budget)
+}
+
+func (im *Image) indexOf(tables []*symbolTable, kind func(r *rawSymbol) bool) (*Symbols, error) {
+	ss := new(Symbols)
+	for _, t := range tables {
+		ss.strings = append(ss.strings, t.strings)
+	}
+	// The tables are read twice: to count the symbols of each range of addresses, and to put each in its place.
+	each := func(do func(e entry)) {
+		for nth, t := range tables {
+			names := t.strings.size()
+			t.each(func(_ int, r *rawSymbol) {
+				if !r.undefined && r.name != 0 && uint64(r.name) < names && kind(r) {
+					do(newEntry(r, nth))
+				}
+			})
+		}
+	}
+	bucket := im.buckets(tables)
+	buckets := bucket(^uint64(0)) + 1
+	next := make([]uint32, buckets+1) // where the next symbol of a bucket goes
+	n := 0
+	each(func(e entry) { next[bucket(e.addr)+1]++; n++ })
+	if size := int64(entrySize * n); size > uncounted && !im.Reserve(size) {
+		return new(Symbols), fmt.Errorf("keep %d symbols: %w", n, ErrBudget)
+	}
+	for i := 1; i <= buckets; i++ {
+		next[i] += next[i-1]
+	}
+	all := make([]entry, n)
+	each(func(e entry) {
+		at := &next[bucket(e.addr)]
+		if int(*at) < n { // or the file has changed meanwhile
+			all[*at] = e
+			*at++
 		}
 	})
-	return found[:min(len(found), max)]
-}
-
-// LookupPrefix returns the symbols, functions and data, whose names begin with prefix: by name, the
-// first of each name; at most max of them.
-func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
-	found := make(map[string]Symbol)
-	im.eachNamed(prefix, isCodeOrData, func(names []byte, s Symbol) {
-		end := bytes.IndexByte(names, 0)
-		if end < 0 || len(found) == max {
-			return
+	begin := uint32(0)
+	for _, end := range next[:buckets] {
+		const few = 16
+		if list := all[min(begin, end):end]; len(list) <= few {
+			sortFew(list)
+		} else {
+			slices.SortFunc(list, byRank)
 		}
-		if _, twice := found[string(names[:end])]; !twice {
-			found[string(names[:end])] = s
+		begin = end
+	}
+	ss.split(all)
+	return ss, nil
+}
+
+// buckets returns a function that says in which of a bounded number of ranges an address is, ascending by address. Most
+// of them hold a few symbols.
+func (im *Image) buckets(tables []*symbolTable) func(addr uint64) int {
+	lo, hi := ^uint64(0), uint64(0)
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && p.Vaddr+p.Memsz > p.Vaddr {
+			lo, hi = min(lo, p.Vaddr), max(hi, p.Vaddr+p.Memsz)
 		}
-	})
-	return found
-}
-
-// ThreadLocal returns the thread-local variable called name: its Addr is the distance from the beginning of the file's
-// thread-local storage, of which each thread has one.
-func (im *Image) ThreadLocal(name string) (s Symbol, ok bool) {
-	is := func(t elf.SymType) bool { return t == elf.STT_TLS }
-	im.eachNamed(name+"\x00", is, func(_ []byte, found Symbol) {
-		if !ok {
-			s, ok = found, true
+	}
+	if lo >= hi { // an object file: its addresses are offsets
+		lo, hi = 0, max(uint64(im.size), 1)
+	}
+	const few, most = 1, 1 << 16
+	wanted := uint64(few)
+	for _, t := range tables {
+		wanted += uint64(t.entries.size) / uint64(im.symbolSize()) / 4
+	}
+	shift := 0
+	for (hi-lo)>>shift >= min(wanted, most) {
+		shift++
+	}
+	last := (hi - lo) >> shift
+	return func(addr uint64) int {
+		if addr < lo {
+			return 0
 		}
-	})
-	return s, ok
+		return int(min((addr-lo)>>shift, last))
+	}
 }
 
-// isCodeOrData reports whether symbols of a type have addresses.
-func isCodeOrData(t elf.SymType) bool {
-	return t == elf.STT_FUNC || t == elf.STT_GNU_IFUNC || t == elf.STT_OBJECT || t == elf.STT_NOTYPE
+// byRank compares symbols by address, and those of one address by how good they are.
+func byRank(a, b entry) int {
+	if a.addr != b.addr {
+		if a.addr < b.addr {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.bits&rankBits, b.bits&rankBits), cmp.Compare(a.table(), b.table()), cmp.Compare(a.name, b.name))
 }
 
-// eachNamed calls do with each symbol of the types that are asked for, if the bytes from the start of its name on begin
-// with want. do gets these bytes, too.
-func (im *Image) eachNamed(want string, is func(t elf.SymType) bool, do func(names []byte, s Symbol)) {
-	any := false
-	each := func(table, names, versions []byte) {
-		for i := 0; len(table) >= im.symbolSize(); i, table = i+1, table[im.symbolSize():] {
-			r := im.rawSymbol(table)
-			if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], []byte(want)) {
+// sortFew sorts a few symbols: as fast as a large program needs it, for nearly all buckets have a few.
+func sortFew(list []entry) {
+	for i := 1; i < len(list); i++ {
+		e, at := list[i], i
+		for at > 0 && (e.addr < list[at-1].addr || e.addr == list[at-1].addr && byRank(e, list[at-1]) < 0) {
+			list[at] = list[at-1]
+			at--
+		}
+		list[at] = e
+	}
+}
+
+// split takes all symbols, in the order of byRank.
+func (ss *Symbols) split(all []entry) {
+	again := func(i int) bool { return i > 0 && all[i-1].addr == all[i].addr }
+	n := 0
+	for i := range all {
+		if again(i) {
+			n++
+		}
+	}
+	ss.aliases = make([]entry, 0, n)
+	for i, e := range all {
+		if again(i) {
+			ss.aliases = append(ss.aliases, e)
+		}
+	}
+	ss.list = slices.CompactFunc(all, func(a, b entry) bool { return a.addr == b.addr })
+}
+
+// addSizes completes a list of functions. A function without a size gets the code up to the next one, but not beyond its
+// section. A symbol within another function (a label in assembly) is left out, as GDB prefers the function's name; and
+// so are labels that assemblers and linkers make.
+func (ss *Symbols) addSizes(code []codeRange) {
+	keep := ss.list[:0]
+	covered := uint64(0) // end of the functions so far that have a size
+	for _, e := range ss.list {
+		if e.is(unproved) {
+			if e.is(unsized) && e.addr < covered {
 				continue
 			}
-			if !is(elf.SymType(r.info & 15)) {
+			var ok bool
+			if e, ok = ss.label(e); !ok {
 				continue
 			}
-			any = true
-			const hidden = 0x8000 // in a word of .gnu.version: not the default
-			old := 2*i+2 <= len(versions) && im.Order.Uint16(versions[2*i:])&hidden != 0
-			do(names[r.name:], Symbol{Addr: r.addr, Size: min(r.size, ^uint64(0)-r.addr), Type: elf.SymType(r.info & 15), Old: old})
 		}
-	}
-	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-		if table, names, ok := im.symbolTable(t); ok {
-			var versions []byte
-			if t == elf.SHT_DYNSYM {
-				versions, _, _ = im.SectionType(elf.SHT_GNU_VERSYM)
-			}
-			each(table, names, versions)
-		}
-	}
-	if !any {
-		if table, names, ok := im.dynamicSymbols(); ok {
-			each(table, names, nil)
-		}
-	}
-}
-
-// symbolTable returns a file's symbol table of type t and its strings. A file has at most one
-// of each type.
-func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
-	table, names, err := im.readSymbolTable(t)
-	return table, names, err == nil && table != nil
-}
-
-// readSymbolTable is symbolTable with the reason why a table cannot be read. A table that is not there
-// is no error.
-func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err error) {
-	sections := im.ELF().Sections
-	for _, s := range sections {
-		if s.Type != t {
+		if !e.is(unsized) {
+			covered = max(covered, e.end())
+		} else if _, ok := codeEnd(code, e.addr); !ok || e.addr < covered {
 			continue
 		}
-		if uint64(s.Link) >= uint64(len(sections)) {
-			return nil, nil, nil
-		}
-		if table, err = im.SectionData(s); err != nil {
-			return nil, nil, err
-		}
-		names, err = im.SectionData(sections[s.Link])
-		return table, names, err
+		keep = append(keep, e)
 	}
-	return nil, nil, nil
+	for i := range keep {
+		if e := &keep[i]; e.is(unsized) {
+			end, _ := codeEnd(code, e.addr)
+			if i+1 < len(keep) {
+				end = min(end, keep[i+1].addr)
+			}
+			e.bits |= uint32(min(end-e.addr, longest))
+		}
+	}
+	ss.list = keep
+}
+
+// label returns the best symbol at the address of e, where no function is, that names code. e is the best of all.
+func (ss *Symbols) label(e entry) (entry, bool) {
+	if ss.namesCode(e) {
+		return e, true
+	}
+	for _, other := range ss.at(e.addr) {
+		if ss.namesCode(other) {
+			return other, true
+		}
+	}
+	return e, false
+}
+
+// namesCode reports whether a label is no mapping symbol ($x, $d) and no local label (.L1).
+func (ss *Symbols) namesCode(e entry) bool {
+	first, _ := ss.strings[e.table()].begin(e.name, 1)
+	return first != "" && first != "$" && first != "."
+}
+
+// at returns the aliases of the symbol at an address.
+func (ss *Symbols) at(addr uint64) []entry {
+	first, _ := slices.BinarySearchFunc(ss.aliases, addr, func(e entry, a uint64) int { return cmp.Compare(e.addr, a) })
+	n := first
+	for n < len(ss.aliases) && ss.aliases[n].addr == addr {
+		n++
+	}
+	return ss.aliases[first:n]
+}
+
+// best returns the symbol with the best name at the address of the i-th one: of those of its rank, the one with the fewest
+// underscores in front: "write", not "__libc_write".
+func (ss *Symbols) best(i int) Symbol {
+	e := ss.list[i]
+	aliases := ss.at(e.addr)
+	if len(aliases) > 0 && aliases[0].bits&rankBits == e.bits&rankBits {
+		e = ss.bestOf(e, aliases)
+	}
+	return Symbol{Addr: e.addr, Size: e.size(), name: e.name, table: e.table()}
+}
+
+func (ss *Symbols) bestOf(e entry, aliases []entry) entry {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if known, ok := ss.named[e.addr]; ok {
+		return known
+	}
+	underscores := func(e entry) (n int) {
+		const most = 3
+		text, _ := ss.strings[e.table()].begin(e.name, most)
+		for n < len(text) && text[n] == '_' {
+			n++
+		}
+		return n
+	}
+	found := e
+	least := underscores(e)
+	for _, other := range aliases {
+		if other.bits&rankBits != e.bits&rankBits || least == 0 {
+			break
+		}
+		if other.is(unproved) && !ss.namesCode(other) {
+			continue
+		}
+		if n := underscores(other); n < least {
+			found, least = other, n
+			if e.is(unsized) {
+				found.bits |= e.bits & longest
+			}
+		}
+	}
+	if ss.named == nil {
+		ss.named = make(map[uint64]entry)
+	}
+	ss.named[e.addr] = found
+	return found
 }
 
 // codeRange is one section or segment of code. A symbol that lies before it does not name its code.
@@ -210,183 +382,23 @@ func codeEnd(code []codeRange, addr uint64) (end uint64, ok bool) {
 	return code[i].hi, true
 }
 
-// rawSymbol is an entry of a symbol table.
-type rawSymbol struct {
-	addr, size uint64
-	name       uint32
-	info       uint8
-	undefined  bool
-}
-
-func (im *Image) symbolSize() int {
-	if im.Class == elf.ELFCLASS32 {
-		return symbolSize32
-	}
-	return symbolSize64
-}
-
-// rawSymbol decodes the first entry of table, which has symbolSize bytes or more.
-func (im *Image) rawSymbol(table []byte) (r rawSymbol) {
-	r.name = im.Order.Uint32(table)
-	var shndx uint16
-	if im.Class != elf.ELFCLASS32 {
-		r.info, shndx = table[4], im.Order.Uint16(table[6:])
-		r.addr, r.size = im.Order.Uint64(table[8:]), im.Order.Uint64(table[16:])
-	} else {
-		r.addr, r.size = uint64(im.Order.Uint32(table[4:])), uint64(im.Order.Uint32(table[8:]))
-		r.info, shndx = table[12], im.Order.Uint16(table[14:])
-	}
-	r.undefined = shndx == uint16(elf.SHN_UNDEF)
-	if typ := elf.SymType(r.info & 15); im.Machine == elf.EM_ARM && (typ == elf.STT_FUNC || typ == elf.STT_GNU_IFUNC) {
-		r.addr &^= 1 // it says that the function is Thumb code
-	}
-	return r
-}
-
-func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
-	size := im.symbolSize()
-	nth := uint8(len(ss.strings))
-	ss.strings = append(ss.strings, names)
-	ss.list = slices.Grow(ss.list, len(table)/size/2)
-	for ; len(table) >= size; table = table[size:] {
-		r := im.rawSymbol(table)
-		name := r.name
-		s := Symbol{Addr: r.addr, Size: r.size}
-		typ, bind := elf.SymType(r.info&15), elf.SymBind(r.info>>4)
-		if r.undefined || uint64(name) >= uint64(len(names)) || names[name] == 0 {
-			continue
-		}
-		switch typ {
-		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
-		case elf.STT_NOTYPE:
-			// Assembly labels in code are functions. Mapping symbols ($x, $d) and local labels are not.
-			if _, ok := codeEnd(code, s.Addr); !ok || names[name] == '$' || names[name] == '.' || s.Addr == 0 {
-				continue
-			}
-		default:
-			continue
-		}
-		s.Size = min(s.Size, ^uint64(0)-s.Addr)
-		s.name, s.table = name, nth
-		s.rank = rank(typ, bind, s.Size, names[name:])
-		ss.list = append(ss.list, s)
-	}
-}
-
-// rank orders the names of one address; the smallest is the best. A function with a size comes before a
-// label, a global name before a local one, and then the name with the fewest underscores in front:
-// "write", not "__libc_write".
-func rank(typ elf.SymType, bind elf.SymBind, size uint64, name []byte) uint8 {
-	r := uint8(0)
-	for r < 3 && int(r) < len(name) && name[r] == '_' {
-		r++
-	}
-	if bind == elf.STB_LOCAL {
-		r += 4
-	}
-	if size == 0 {
-		r += 8
-	}
-	if typ == elf.STT_NOTYPE {
-		r += 16
-	}
-	return r
-}
-
-// sort orders the symbols. A symbol without a size gets the code up to the next
-// symbol, but not beyond its section. sort leaves out a symbol within another function
-// (a label in assembly), as GDB prefers the function's name.
-func (ss *Symbols) sort(code []codeRange) {
-	byAddr(ss.list)
-	ss.list = slices.CompactFunc(ss.list, func(a, b Symbol) bool { return a.Addr == b.Addr })
-	keep := ss.list[:0]
-	covered := uint64(0) // end of the functions so far that have a size
-	for i, s := range ss.list {
-		if s.Size > 0 {
-			covered = max(covered, s.Addr+s.Size)
-		} else {
-			end, ok := codeEnd(code, s.Addr)
-			if !ok || s.Addr < covered {
-				continue
-			}
-			if i+1 < len(ss.list) {
-				end = min(end, ss.list[i+1].Addr)
-			}
-			s.Size = end - s.Addr
-		}
-		keep = append(keep, s)
-	}
-	ss.list = slices.Clip(keep)
-}
-
-// byAddr sorts symbols by address, and for one address the better name first. The symbols
-// of most libraries are sorted digit by digit, the least significant first. That takes a fifth of
-// the time of a sort by comparison.
-func byAddr(list []Symbol) {
-	const few, many, digit = 64, 1 << 16, 11
-	if len(list) < few || len(list) > many {
-		slices.SortFunc(list, func(a, b Symbol) int {
-			if a.Addr != b.Addr {
-				return cmp.Compare(a.Addr, b.Addr)
-			}
-			return byName(a, b)
-		})
-		return
-	}
-	all := uint64(0) // bits that are set somewhere
-	for i := range list {
-		all |= list[i].Addr
-	}
-	from, to := list, make([]Symbol, len(list))
-	for shift := 0; shift < 64 && all>>shift != 0; shift += digit {
-		var place [1 << digit]int32
-		for i := range from {
-			place[from[i].Addr>>shift%(1<<digit)]++
-		}
-		sum := int32(0)
-		for i, n := range place {
-			place[i], sum = sum, sum+n
-		}
-		for i := range from {
-			d := from[i].Addr >> shift % (1 << digit)
-			to[place[d]] = from[i]
-			place[d]++
-		}
-		from, to = to, from
-	}
-	copy(list, from)
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].Addr == list[0].Addr {
-			n++
-		}
-		slices.SortFunc(list[:n], byName)
-		list = list[n:]
-	}
-}
-
-// byName compares symbols of one address.
-func byName(a, b Symbol) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.table, b.table), cmp.Compare(a.name, b.name))
-}
-
 // Len returns the number of functions.
 func (ss *Symbols) Len() int { return len(ss.list) }
 
 // At returns the i-th function in ascending order of address.
-func (ss *Symbols) At(i int) Symbol { return ss.list[i] }
+func (ss *Symbols) At(i int) Symbol { return ss.best(i) }
 
 // Find returns the function that covers addr: the nearest one that begins at or
 // before addr, unless it ends before addr.
 func (ss *Symbols) Find(addr uint64) (Symbol, bool) {
-	i, found := slices.BinarySearchFunc(ss.list, addr, func(s Symbol, a uint64) int { return cmp.Compare(s.Addr, a) })
+	i, found := slices.BinarySearchFunc(ss.list, addr, func(e entry, a uint64) int { return cmp.Compare(e.addr, a) })
 	if !found {
 		i--
 	}
 	// An alias or a nested label may end early while an earlier function still
 	// covers addr; a few steps back suffice for real files.
 	for n := 0; i >= 0 && n < 8; i, n = i-1, n+1 {
-		if s := ss.list[i]; addr-s.Addr < s.Size {
+		if s := ss.best(i); addr-s.Addr < s.Size {
 			return s, true
 		}
 	}
@@ -402,9 +414,12 @@ func (ss *Symbols) Name(s Symbol) string {
 // Begin returns at most the first most bytes of a symbol's name, and the length of the whole name.
 // Names that overlap may together be much longer than the file.
 func (ss *Symbols) Begin(s Symbol, most int) (name string, length int) {
-	b := ss.strings[s.table][s.name:]
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return string(b[:min(most, len(b))]), len(b)
+	return ss.strings[s.table].begin(s.name, most)
+}
+
+// Begins reports whether a function called name begins at addr.
+func (ss *Symbols) Begins(addr uint64, name string) bool {
+	is := func(e entry) bool { return ss.strings[e.table()].is(e.name, name) }
+	i, found := slices.BinarySearchFunc(ss.list, addr, func(e entry, a uint64) int { return cmp.Compare(e.addr, a) })
+	return found && (is(ss.list[i]) || slices.ContainsFunc(ss.at(addr), is))
 }

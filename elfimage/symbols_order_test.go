@@ -2,33 +2,36 @@ package elfimage
 
 import (
 	"cmp"
+	"debug/elf"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// byAddr gives any number of symbols, at any addresses, the order that sorting by comparison gives.
-func TestByAddr(t *testing.T) {
+// The buckets that symbols are sorted by ascend as addresses do, wherever a file's segments are.
+func TestBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{0, 1, 63, 64, 65, 1000, 1 << 16, 1<<16 + 1} {
-		for _, spread := range []uint64{1, 300, 1 << 11, 1 << 22, 1 << 47, 1<<64 - 1} {
-			list := make([]Symbol, n)
-			for i := range list {
-				list[i] = Symbol{
-					Addr: r.Uint64N(spread), Size: uint64(i),
-					name: uint32(r.IntN(4)), table: uint8(r.IntN(2)), rank: uint8(r.IntN(3)),
-				}
-			}
-			want := slices.Clone(list)
-			less := func(a, b Symbol) int {
-				return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank),
-					cmp.Compare(a.table, b.table), cmp.Compare(a.name, b.name))
-			}
-			slices.SortFunc(want, less)
-			byAddr(list)
-			if !slices.EqualFunc(list, want, func(a, b Symbol) bool { return less(a, b) == 0 }) {
-				t.Errorf("%d symbols below %#x are out of order", n, spread)
-			}
+	tables := []*symbolTable{{entries: part{size: 24 * 100_000}}}
+	for _, segments := range [][]elf.ProgHeader{
+		nil,
+		{{Type: elf.PT_LOAD, Vaddr: 0x400000, Memsz: 0x123456}},
+		{{Type: elf.PT_LOAD, Memsz: 1}},
+		{{Type: elf.PT_LOAD, Memsz: 1 << 40}, {Type: elf.PT_LOAD, Vaddr: 1<<64 - 2, Memsz: 1}},
+		{{Type: elf.PT_LOAD, Vaddr: 1 << 63, Memsz: 1 << 20}, {Type: elf.PT_LOAD, Vaddr: 1<<64 - 2, Memsz: 5}},
+	} {
+		im := &Image{Progs: segments, size: 1 << 20}
+		bucket := im.buckets(tables)
+		last := bucket(^uint64(0))
+		if last < 0 || last > 1<<16 {
+			t.Errorf("%v: the last bucket is %#x", segments, last)
+		}
+		addrs := make([]uint64, 1000)
+		for i := range addrs {
+			addrs[i] = r.Uint64() >> r.IntN(64)
+		}
+		slices.Sort(addrs)
+		if !slices.IsSortedFunc(addrs, func(a, b uint64) int { return cmp.Compare(bucket(a), bucket(b)) }) || bucket(0) < 0 {
+			t.Errorf("%v: the buckets do not ascend", segments)
 		}
 	}
 }

@@ -21,8 +21,8 @@ type namedKey struct {
 
 type namedSymbolsKey struct{ s *Symbolizer }
 
-// Bounds for one module: how many names are looked up, how many symbols of one name. Each look-up reads the
-// symbol tables. Of a file, the symbols of as many names are kept.
+// Bounds for one module: how many names are looked up, how many symbols of one name. A look-up may read the
+// names of all symbols. Of a file, the symbols of as many names are kept.
 const maxSought, maxNamesakes = 256, 16
 
 // symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled. own
@@ -36,7 +36,7 @@ func (s *Symbolizer) symbolsNamed(m *target.Module, name string, own bool) (list
 	known := mod.image.Memo(namedSymbolsKey{s}, func() any { return &namedSymbols{found: make(map[namedKey][]uint64)} }).(*namedSymbols)
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	key := namedKey{name, own}
+	key := namedKey{name, own && mod.debug != nil}
 	asked := m.Memo(namedSymbolsKey{s}, func() any { return map[namedKey]bool{} }).(map[namedKey]bool) // under known.mu
 	if !asked[key] {
 		if len(asked) == maxSought { // whatever other modules of the file have asked for
@@ -65,11 +65,20 @@ func (mod *elfModule) addressesOf(key namedKey) (list []uint64) {
 			list = append(list, x.Addr)
 		}
 	}
-	if key.own || mod.image.MayHaveSymbol(key.name) {
-		add(mod.image)
-	}
+	add(mod.image)
 	if key.own && mod.debug != nil {
 		add(mod.debug)
 	}
 	return list
+}
+
+// functionBegins reports whether a function called name, which is mangled, begins at the run-time address addr of
+// a module. own says that symbols that other modules do not see count as well.
+func (s *Symbolizer) functionBegins(m *target.Module, addr uint64, name string, own bool) bool {
+	mod := s.tables(m).elf
+	if mod.image == nil {
+		return false
+	}
+	at := addr - mod.bias
+	return mod.image.Symbols().Begins(at, name) || own && mod.debug != nil && mod.debug.Symbols().Begins(at, name)
 }

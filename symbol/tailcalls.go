@@ -263,11 +263,8 @@ func (s *Symbolizer) withDWARF(m *target.Module, question func(d *debugInfo, bia
 // it is likely to be the function at likely, it looks there first. Then it looks in the module itself, and
 // in the others in the order of their addresses.
 func (s *Symbolizer) functionNamed(modules *target.Modules, from *target.Module, name string, likely uint64) (entry uint64, ok bool) {
-	if m := modules.Find(likely); m != nil {
-		list, ok := s.symbolsNamed(m, name, m == from)
-		if !ok || slices.Contains(list, likely) {
-			return likely, ok
-		}
+	if m := modules.Find(likely); m != nil && s.functionBegins(m, likely, name, m == from) {
+		return likely, true
 	}
 	list, ok := s.symbolsNamed(from, name, true)
 	for _, m := range modules.All() {
