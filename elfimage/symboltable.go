@@ -34,7 +34,7 @@ type part struct {
 func inMemory(data []byte) part { return part{bytes.NewReader(data), int64(len(data)), data} }
 
 // part returns a section's bytes. Few bytes, and those that expand or change, are read at once.
-func (im *Image) part(s *elf.Section) (part, error) {
+func (im *Image) part(s *Section) (part, error) {
 	plain := s.Flags&elf.SHF_COMPRESSED == 0 && s.Type != elf.SHT_NOBITS && !im.inMemory
 	if plain && s.FileSize > elffile.HoleSize && s.FileSize <= im.most() && s.Offset <= uint64(im.size) && s.FileSize <= uint64(im.size)-s.Offset {
 		return part{io.NewSectionReader(im.r, int64(s.Offset), int64(s.FileSize)), int64(s.FileSize), nil}, nil
