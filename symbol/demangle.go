@@ -42,6 +42,9 @@ func demangleWhole(name string, bare func() string) string {
 		return bare()
 	}
 	ast = withoutConstraint(ast)
+	if strings.Contains(name, "CI") {
+		ast.Traverse(inheritedName)
+	}
 	typed := withoutResult(ast)
 	if full := demangle.ASTToString(ast, maxDemangled); keepsParameters(full) {
 		return full
@@ -61,6 +64,9 @@ func DemangleFunction(linkage string) string {
 			return filter(linkage)
 		}
 		ast = withoutConstraint(ast)
+		if strings.Contains(linkage, "CI") {
+			ast.Traverse(inheritedName)
+		}
 		withoutResult(ast)
 		return demangle.ASTToString(ast, maxDemangled)
 	})
@@ -135,7 +141,7 @@ func (d *Demangler) Name(name string) string {
 	return name
 }
 
-// inheritedName gives a constructor that a class inherits the name of the base class, as c++filt does.
+// inheritedName gives a constructor that a class inherits the name of the base class, as GDB and c++filt do.
 func inheritedName(x demangle.AST) bool {
 	c, ok := x.(*demangle.Constructor)
 	if !ok || c.Base == nil {

@@ -99,7 +99,26 @@ func differ(us, them []Frame, mayBe func(Frame) bool) kind {
 func named(whole, short string) bool {
 	base, last := plain(short), plain(whole)
 	// The brackets of a name with an operator in it may be the operator's.
-	return base == "" || last == base || last == "" && strings.Contains(whole, "::"+base)
+	return base == "" || last == base || last == "" && strings.Contains(whole, "::"+base) ||
+		plain(scopes(whole)) == base // a constructor that is inherited, which GDB calls by the base class
+}
+
+// scopes returns the scopes of a name: what is before the last colons that are in no brackets.
+func scopes(name string) string {
+	depth := 0
+	for i := len(name) - 1; i > 0; i-- {
+		switch name[i] {
+		case '>', ')', '}', ']':
+			depth++
+		case '<', '(', '{', '[':
+			depth--
+		case ':':
+			if depth == 0 {
+				return name[:i-1]
+			}
+		}
+	}
+	return ""
 }
 
 // plain returns the last identifier of a name, without what is in brackets; "" for an operator, or a function without

@@ -79,6 +79,7 @@ func TestNamed(t *testing.T) {
 		{"std::shared_ptr<unit0::value<1> >::~shared_ptr", "~shared_ptr", true},
 		{"unit0::key<2>::key", "value", false},
 		{"unit0::rerun", "run", false},
+		{"std::_Optional_payload<unit0::key<2>, true>::_Optional_payload_base", "_Optional_payload", true},
 		{"", "run", false},
 	} {
 		if got := named(c.whole, c.short); got != c.want {
