@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/attach"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
@@ -31,7 +34,8 @@ var subjects = []subject{
 
 // A bench is what subjects share while they are measured.
 type bench struct {
-	*meter
+	contest.Meter
+	dir    build.Dir
 	small  bool
 	sfwalk string
 	costs  report.Table
@@ -48,7 +52,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMeter(d, o.Rounds)
+	run, err := command.NewRunner(d)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +61,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		return nil, err
 	}
 	defer restore()
-	b := &bench{meter: m, small: o.Small, sfwalk: sfwalk, costs: report.Table{Head: costsHead}, names: report.Table{Head: namesHead}}
+	b := &bench{Meter: newMeter(run, o.Rounds), dir: d, small: o.Small, sfwalk: sfwalk, costs: report.Table{Head: costsHead}, names: report.Table{Head: namesHead}}
 	s := &report.Section{
 		Part: "big", Title: "Large programs", Commands: []string{"go run ./internal/bench -only big"},
 		Text: fmt.Sprintf(text, o.Rounds),
@@ -80,6 +84,15 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	return s, nil
 }
 
+// newMeter returns a meter of so many rounds or, where they are short, ten times as many.
+func newMeter(run *command.Runner, rounds int) contest.Meter {
+	m := contest.Meter{Run: run, Rounds: rounds, Most: 10 * rounds, Little: 3 * time.Second, Enough: time.Minute}
+	if rounds == 1 {
+		m.Most = 1
+	}
+	return m
+}
+
 var costsHead = []string{"work", "command", "CPU", "wall", "peak memory", "it prints"}
 
 const text = `What grows with a program: its debug information, its modules, its tables, its threads. The bench makes the programs.
@@ -94,8 +107,8 @@ first of the differences that it has. A line is the same if the line table has i
 begin there llvm-symbolizer takes the last, and sfwalk, as GDB, one that begins a statement.`
 
 // row adds what a command took to the first table.
-func (b *bench) row(work, name string, c cost, prints string) {
-	b.costs.Add(work, name, report.Time(c.cpu).String(), report.Time(c.wall).String(), report.Memory(c.peak).String(), prints)
+func (b *bench) row(work, name string, c contest.Cost, prints string) {
+	b.costs.Add(work, name, report.Time(c.CPU).String(), report.Time(c.Wall).String(), report.Memory(c.Peak).String(), prints)
 }
 
 // count returns n, or few where programs are small.
@@ -107,11 +120,11 @@ func (b *bench) count(n, few int) int {
 }
 
 // processor fills in a goal for the CPU time.
-func processor(g *report.Goal, ours, theirs cost) {
-	g.Ours, g.Theirs = report.Time(ours.cpu), report.Time(theirs.cpu)
+func processor(g *report.Goal, ours, theirs contest.Cost) {
+	g.Ours, g.Theirs = report.Time(ours.CPU), report.Time(theirs.CPU)
 }
 
 // memory fills in a goal for the peak memory.
-func memory(g *report.Goal, ours, theirs cost) {
-	g.Ours, g.Theirs = report.Memory(ours.peak), report.Memory(theirs.peak)
+func memory(g *report.Goal, ours, theirs contest.Cost) {
+	g.Ours, g.Theirs = report.Memory(ours.Peak), report.Memory(theirs.Peak)
 }

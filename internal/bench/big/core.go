@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
@@ -45,10 +46,10 @@ var sparseCore = subject{
 			return err
 		}
 		defer os.RemoveAll(filepath.Dir(core))
-		list := []contestant{
-			{name: oursCore, args: []string{b.sfwalk, "core", core}},
-			{name: gdbCore, args: []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", program, core, "-ex", "thread apply all bt"}},
-			{name: euStack, args: slices.Concat(eu, []string{"-n", "0", "-e", program, "--core", core})},
+		list := []contest.Contestant{
+			{Name: oursCore, Args: []string{b.sfwalk, "core", core}},
+			{Name: gdbCore, Args: []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", program, core, "-ex", "thread apply all bt"}},
+			{Name: euStack, Args: slices.Concat(eu, []string{"-n", "0", "-e", program, "--core", core})},
 		}
 		costs, err := b.printStacks(ctx, fmt.Sprintf("core of %d GiB, with holes, %d threads", coreGiB, coreThreads), list)
 		if err == nil {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/cplusplus"
 	"github.com/sfwalk/sfwalk/internal/bench/llvm"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
@@ -97,7 +99,7 @@ func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.G
 	if err != nil {
 		return err
 	}
-	r, err := b.meter.names(ctx, path, addresses)
+	r, err := compareNames(ctx, b.dir, &b.Meter, path, addresses)
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.G
 // Names is what package symbol (internal/bench/namer) and llvm-symbolizer take for the same addresses of a file, and
 // in what their answers differ.
 type Names struct {
-	Ours, Theirs           cost
+	Ours, Theirs           contest.Cost
 	OurLines, TheirLines   int // frames that have one
 	Differences            llvm.Differences
 	Addresses              []uint64
@@ -129,19 +131,20 @@ type Names struct {
 
 // CompareNames asks both for the names of addresses, several rounds in turns.
 func CompareNames(ctx context.Context, d build.Dir, rounds int, path string, addresses []uint64) (*Names, error) {
-	m, err := newMeter(d, rounds)
+	run, err := command.NewRunner(d)
 	if err != nil {
 		return nil, err
 	}
-	return m.names(ctx, path, addresses)
+	m := newMeter(run, rounds)
+	return compareNames(ctx, d, &m, path, addresses)
 }
 
-func (m *meter) names(ctx context.Context, path string, addresses []uint64) (*Names, error) {
+func compareNames(ctx context.Context, d build.Dir, m *contest.Meter, path string, addresses []uint64) (*Names, error) {
 	program, err := llvm.Program()
 	if err != nil {
 		return nil, err
 	}
-	namer, err := m.dir.Go("namer", "./internal/bench/namer")
+	namer, err := d.Go("namer", "./internal/bench/namer")
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +152,14 @@ func (m *meter) names(ctx context.Context, path string, addresses []uint64) (*Na
 	if err := llvm.WriteAddresses(&questions, addresses); err != nil {
 		return nil, err
 	}
-	in := filepath.Join(m.dir.Path, "addresses")
+	in := filepath.Join(d.Path, "addresses")
 	if err := os.WriteFile(in, questions.Bytes(), 0o666); err != nil {
 		return nil, err
 	}
 	n := &Names{Addresses: addresses, Version: llvm.Version(program)}
-	costs, err := m.contest(ctx, []contestant{
-		{name: "namer", args: []string{namer, path}, in: in},
-		{name: symbolizer, args: append([]string{program}, llvm.Args(path)...), in: in},
+	costs, err := m.Costs(ctx, []contest.Contestant{
+		{Name: "namer", Args: []string{namer, path}, In: in},
+		{Name: symbolizer, Args: append([]string{program}, llvm.Args(path)...), In: in},
 	}, func(i int, out []byte) error {
 		if i > 0 {
 			return nil // the answers to be compared have other names

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/cplusplus"
 	"github.com/sfwalk/sfwalk/internal/bench/growth"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
@@ -29,17 +30,17 @@ const (
 )
 
 // stacks returns commands that print the stacks of a process, by their names.
-func (b *bench) stacks(pid int, names ...string) ([]contestant, error) {
-	var list []contestant
+func (b *bench) stacks(pid int, names ...string) ([]contest.Contestant, error) {
+	var list []contest.Contestant
 	for _, name := range names {
-		one := contestant{name: name}
+		one := contest.Contestant{Name: name}
 		switch name {
 		case ours, noLines:
-			one.args = []string{b.sfwalk, "attach", strconv.Itoa(pid)}
+			one.Args = []string{b.sfwalk, "attach", strconv.Itoa(pid)}
 			if name == noLines {
-				one.args = append(one.args, "--no-lines")
+				one.Args = append(one.Args, "--no-lines")
 			}
-			one.fine = func(status int) bool { return status == 3 } // a stack has ended early
+			one.Fine = func(status int) bool { return status == 3 } // a stack has ended early
 		default:
 			eu, version, err := b.dir.EuStack()
 			if err != nil {
@@ -49,8 +50,8 @@ func (b *bench) stacks(pid int, names ...string) ([]contestant, error) {
 			if name == euStackLines {
 				eu = append(eu, "-s")
 			}
-			one.args = append(eu, "-n", "0", "-p", strconv.Itoa(pid))
-			one.fine = func(status int) bool { return status == 1 } // the same
+			one.Args = append(eu, "-n", "0", "-p", strconv.Itoa(pid))
+			one.Fine = func(status int) bool { return status == 1 } // the same
 		}
 		list = append(list, one)
 	}
@@ -60,9 +61,9 @@ func (b *bench) stacks(pid int, names ...string) ([]contestant, error) {
 var frameLine = regexp.MustCompile(`(?m)^#\d+`)
 
 // printStacks measures commands that print the stacks of a process or a core, and adds their rows.
-func (b *bench) printStacks(ctx context.Context, work string, list []contestant) ([]cost, error) {
+func (b *bench) printStacks(ctx context.Context, work string, list []contest.Contestant) ([]contest.Cost, error) {
 	frames := make([]int, len(list))
-	costs, err := b.contest(ctx, list, func(i int, out []byte) error {
+	costs, err := b.Costs(ctx, list, func(i int, out []byte) error {
 		frames[i] = len(frameLine.FindAllIndex(out, -1))
 		if frames[i] == 0 {
 			return fmt.Errorf("no frame in %.200q", out)
@@ -73,16 +74,16 @@ func (b *bench) printStacks(ctx context.Context, work string, list []contestant)
 		return nil, err
 	}
 	for i, c := range costs {
-		b.row(work, list[i].name, c, fmt.Sprintf("%d frames", frames[i]))
+		b.row(work, list[i].Name, c, fmt.Sprintf("%d frames", frames[i]))
 	}
 	return costs, nil
 }
 
 // attach starts a program, and has commands print its stacks. hide says that neither sees separate debug files, where
 // the system lets them be hidden.
-func (b *bench) attach(ctx context.Context, work string, hide bool, program []string, names ...string) ([]cost, error) {
-	hide = hide && b.run.CanHide(ctx)
-	path, args := b.run.Hidden(hide, program)
+func (b *bench) attach(ctx context.Context, work string, hide bool, program []string, names ...string) ([]contest.Cost, error) {
+	hide = hide && b.Run.CanHide(ctx)
+	path, args := b.Run.Hidden(hide, program)
 	p, err := process.Start(nil, path, args...)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (b *bench) attach(ctx context.Context, work string, hide bool, program []st
 		return nil, err
 	}
 	for i := range list {
-		list[i].hide = hide
+		list[i].Hide = hide
 	}
 	return b.printStacks(ctx, work, list)
 }
@@ -229,12 +230,12 @@ var goroutines = subject{
 		}
 		defer p.Stop()
 		const name = "sfwalk attach --goroutines"
-		costs, err := b.printStacks(ctx, fmt.Sprintf("%d goroutines", n), []contestant{
-			{name: name, args: []string{b.sfwalk, "attach", "--goroutines", strconv.Itoa(p.PID)}},
+		costs, err := b.printStacks(ctx, fmt.Sprintf("%d goroutines", n), []contest.Contestant{
+			{Name: name, Args: []string{b.sfwalk, "attach", "--goroutines", strconv.Itoa(p.PID)}},
 		})
 		if err == nil {
-			goals[0].Ours, goals[0].Theirs = report.Time(costs[0].cpu/time.Duration(n)), report.Time(goroutineTime)
-			goals[1].Ours, goals[1].Theirs = report.Memory(costs[0].peak/int64(n)), report.Memory(goroutineMemory)
+			goals[0].Ours, goals[0].Theirs = report.Time(costs[0].CPU/time.Duration(n)), report.Time(goroutineTime)
+			goals[1].Ours, goals[1].Theirs = report.Memory(costs[0].Peak/int64(n)), report.Memory(goroutineMemory)
 		}
 		return err
 	},

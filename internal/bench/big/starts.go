@@ -5,6 +5,7 @@ package big
 import (
 	"context"
 
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
@@ -28,17 +29,17 @@ var starts = subject{
 		if err != nil {
 			return err
 		}
-		list := []contestant{
-			{name: plainStart, args: []string{b.sfwalk, "--version"}},
-			{name: fullStart, args: []string{full, "--version"}},
-			{name: hello, args: []string{least}},
+		list := []contest.Contestant{
+			{Name: plainStart, Args: []string{b.sfwalk, "--version"}},
+			{Name: fullStart, Args: []string{full, "--version"}},
+			{Name: hello, Args: []string{least}},
 		}
-		costs, err := b.contest(ctx, list, nil)
+		costs, err := b.Costs(ctx, list, nil)
 		if err != nil {
 			return err
 		}
 		for i, c := range costs {
-			b.row("start", list[i].name, c, "1 line")
+			b.row("start", list[i].Name, c, "1 line")
 		}
 		processor(&goals[0], costs[0], costs[2])
 		processor(&goals[1], costs[1], costs[2])

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
@@ -32,7 +33,7 @@ var tables = subject{
 		if err == nil {
 			few, many := costs[0], costs[2]
 			processor(&goals[0], many, few)
-			goals[1].Ours, goals[1].Theirs = report.Memory(max(1, many.peak-few.peak)), report.Memory(moreMemory)
+			goals[1].Ours, goals[1].Theirs = report.Memory(max(1, many.Peak-few.Peak)), report.Memory(moreMemory)
 		}
 		return err
 	},
@@ -52,9 +53,9 @@ var bareTables = subject{
 }
 
 // attachToTables has sfwalk and eu-stack, in turns, print the stacks of processes with so many FDEs.
-func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]cost, error) {
-	var list []contestant
-	hide := b.run.CanHide(ctx)
+func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]contest.Cost, error) {
+	var list []contest.Contestant
+	hide := b.Run.CanHide(ctx)
 	work := "attach, FDEs"
 	for _, flag := range flags {
 		work += ", " + flag
@@ -64,7 +65,7 @@ func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string
 		if err != nil {
 			return nil, err
 		}
-		path, args := b.run.Hidden(hide, []string{program, "1", "40"})
+		path, args := b.Run.Hidden(hide, []string{program, "1", "40"})
 		p, err := process.Start(nil, path, args...)
 		if err != nil {
 			return nil, err
@@ -75,7 +76,7 @@ func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string
 			return nil, err
 		}
 		for _, one := range both {
-			one.name, one.hide = fmt.Sprintf("%s, %d FDEs", one.name, n), hide
+			one.Name, one.Hide = fmt.Sprintf("%s, %d FDEs", one.Name, n), hide
 			list = append(list, one)
 		}
 	}
