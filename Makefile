@@ -19,7 +19,8 @@
 #               choose some. Without them, 'make mutants' runs for FUZZTIME, too
 # make mutants  the built command on changed files of all formats, for FUZZTIME, held to the promises of SECURITY.md.
 #               MUTANTS='-n 100000 -kind ELF' has further flags of internal/mutants
-# make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
+# make bench    compare with peers, side by side, and with the last release, and write docs/performance.md (twenty
+#               minutes; five more when it makes large programs first). AGAINST=4f85978a is a commit in the release's place
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
 #               binutils' own tests on SFrame,
 #               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …; wine, which writes minidumps of Windows;
@@ -30,6 +31,7 @@ FUZZTIME ?= 1m
 FUZZ     ?=
 PKG      ?= ./...
 SOAK     ?= 20000
+AGAINST  ?=
 # A package whose tests take longer than this hangs. The longest takes four minutes on two idle cores,
 # but no test may fail because a machine is slow.
 PATIENCE := 1h
@@ -201,7 +203,7 @@ deps:
 	$(GO) mod download
 
 bench: deps
-	$(GO) run ./internal/bench
+	$(GO) run ./internal/bench -against '$(AGAINST)'
 
 # Mutants run where all fuzz tests do.
 fuzz:

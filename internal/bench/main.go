@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,big,record,perf] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,goroutines,plugin,minidump,growth,symbols,big,record,perf,against] [-against COMMIT] [-o FILE]
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sfwalk/sfwalk/internal/bench/against"
 	"github.com/sfwalk/sfwalk/internal/bench/attach"
 	"github.com/sfwalk/sfwalk/internal/bench/big"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
@@ -72,7 +73,12 @@ var parts = []struct {
 	{"perf", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return record.MeasureFile(ctx, d, record.FileOptions{})
 	}},
+	{"against", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return against.Measure(ctx, d, against.Options{Commit: *older})
+	}},
 }
+
+var older = flag.String("against", "", "the `commit` that the part \"against\" compares with (default the last release)")
 
 func main() {
 	var names []string

@@ -74,15 +74,16 @@ func (d Dir) C(name string, flags []string, sources ...string) (string, error) {
 // Sfwalk builds this project's command, as make build does.
 func (d Dir) Sfwalk() (string, error) {
 	out := filepath.Join(d.Path, "sfwalk")
-	cmd := exec.Command("go", "build", "-o", out, "./cmd/sfwalk")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", out, "./cmd/sfwalk")
 	cmd.Dir, cmd.Env = d.Root, append(os.Environ(), "CGO_ENABLED=0")
 	return out, output(cmd)
 }
 
-// Go builds a package of Go, by its import path or its folder below the root, and returns the program's path.
+// Go builds a package of Go, by its import path or its folder below the root, and returns the program's path. What is
+// compiled does not depend on the folder: so a clone need not be compiled where it is the same.
 func (d Dir) Go(name, pkg string) (string, error) {
 	out := filepath.Join(d.Path, name)
-	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)
 	cmd.Dir, cmd.Env = d.Root, append(os.Environ(), "CGO_ENABLED=0")
 	return out, output(cmd)
 }

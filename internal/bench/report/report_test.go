@@ -25,7 +25,7 @@ func TestUpdate(t *testing.T) {
 		return string(text)
 	}
 	update(&Section{Part: "one", Title: "The first", Text: "OLD", Goals: []Goal{goal(40, 0.5)}},
-		&Section{Part: "two", Title: "The second", Goals: []Goal{{What: "pause", Peer: "peer", Most: 1, Missing: "no peer"},
+		&Section{Part: "two", Title: "The second", Goals: []Goal{{What: "pause", Peer: "peer", Most: 1, Missing: "no peer\nTry help."},
 			{What: "memory", Peer: "peer", Most: 1, Ours: Memory(0), Theirs: Memory(0)},
 			{What: "lines", Peer: "peer", Least: 1, Ours: Count(9), Theirs: Count(10)},
 			{What: "names", Peer: "peer", Least: 1, Ours: Count(10), Theirs: Count(10)}}})

@@ -92,6 +92,7 @@ func (g *Goal) ratioText() string {
 
 func (g *Goal) row(part string) []string {
 	if why := g.missing(); why != "" {
+		why, _, _ = strings.Cut(why, "\n")
 		return []string{part, g.What, "", g.Peer, "", "", g.bound(), "not measured: " + strings.TrimPrefix(why, "not measured: ")}
 	}
 	verdict := "**missed**"
