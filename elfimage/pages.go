@@ -2,6 +2,7 @@ package elfimage
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 
@@ -67,6 +68,22 @@ func (im *Image) SegmentPages(t elf.ProgType) (b *pages.Bytes, addr uint64, err 
 		return nil, addr, err
 	}
 	return pages.Of(data), addr, nil
+}
+
+// SFramePages is [Image.SFrame] for callers that ask for the bytes as they need them.
+func (im *Image) SFramePages() (b *pages.Bytes, addr uint64, err error) {
+	if b, addr, err = im.Pages(".sframe"); err == nil || errors.Is(err, ErrBudget) {
+		return b, addr, err
+	}
+	for _, s := range im.ELF().Sections {
+		if s.Type == SHT_GNU_SFRAME {
+			if b, err = im.sectionPages(s); err == nil || errors.Is(err, ErrBudget) {
+				return b, s.Addr, err
+			}
+			break
+		}
+	}
+	return im.SegmentPages(PT_GNU_SFRAME)
 }
 
 // LoadedPages is [Image.Loaded] for callers that ask for the bytes as they need them.

@@ -40,9 +40,12 @@ func (s *Section) FDEs() iter.Seq2[FDE, error] {
 }
 
 // startAndSize returns the start of FDE i relative to the section's address,
-// and its size.
+// and its size; 0 if the file cannot be read.
 func (s *Section) startAndSize(i int) (start int64, size uint32) {
 	off := i * s.fdeSize
+	if s.partly && !s.fill(s.fdeBase+uint64(off), uint64(s.fdeSize)) {
+		return 0, 0
+	}
 	field := (int64(s.fdeBase) + int64(off)) & s.pcrel
 	if s.Version == V3 {
 		return int64(s.u64(s.fdes, off)) + field, s.u32(s.fdes, off+8)
@@ -52,14 +55,20 @@ func (s *Section) startAndSize(i int) (start int64, size uint32) {
 
 // readFDE decodes FDE i into f, which is zero. The caller passes its startAndSize.
 func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
-	p := s.fdes[i*s.fdeSize:][:s.fdeSize]
 	f.Index = i
+	if s.partly && !s.fill(s.fdeBase+uint64(i*s.fdeSize), uint64(s.fdeSize)) {
+		return s.fdeError(i, 0, ErrMalformed, unreadable)
+	}
+	p := s.fdes[i*s.fdeSize:][:s.fdeSize]
 	f.Start, f.Size = s.Addr+uint64(start), size
 	var info, info2 uint8
 	if s.Version == V3 {
 		f.FREOff = s.u32(p, 12)
 		if uint64(f.FREOff)+attrSize > uint64(len(s.fres)) {
 			return s.fdeError(i, 12, ErrMalformed, "start of FREs %#x lies beyond the FRE sub-section (%#x bytes)", f.FREOff, len(s.fres))
+		}
+		if s.partly && !s.fill(s.freBase+uint64(f.FREOff), attrSize) {
+			return s.fdeError(i, 12, ErrMalformed, unreadable)
 		}
 		attr := s.fres[f.FREOff:][:attrSize]
 		f.NumFREs = uint32(s.u16(attr, 0))

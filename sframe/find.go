@@ -138,6 +138,10 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		return nil
 	}
 
+	if s.partly && !s.fill(s.freBase+s.firstFRE(f), uint64(f.NumFREs)*maxFRESize) {
+		return s.freError(f.Index, 0, s.firstFRE(f), ErrMalformed, unreadable)
+	}
+
 	// The FREs ascend. The last one that starts at or before key is the row; it ends where the next one
 	// starts. The loop has one load an FRE, and no branch on the FRE type, which differs from function
 	// to function.

@@ -2,6 +2,9 @@ package sframe
 
 import "iter"
 
+// maxFRESize is the size of the largest FRE in bytes: an offset of 4, the info byte, and 15 data words of 4.
+const maxFRESize = 4 + 1 + 15*4
+
 // noSize marks the undefined data word size in wordBytes.
 const noSize = 0xff
 
@@ -51,6 +54,9 @@ func (s *Section) readFRE(f *FDE, i int, pos uint64) (fre FRE, next uint64, err 
 	fixed := uint64(1)<<f.FREType + 1
 	if f.FREType > Addr4 || pos > uint64(len(s.fres)) || uint64(len(s.fres))-pos < fixed {
 		return fre, 0, s.truncated(f, i, pos)
+	}
+	if s.partly && !s.fill(s.freBase+pos, maxFRESize) {
+		return fre, 0, s.freError(f.Index, i, pos, ErrMalformed, unreadable)
 	}
 	p := s.fres[pos:]
 	fre.Offset = s.freOffset(p, f.FREType)

@@ -1,10 +1,12 @@
 package sframe
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/pages"
 )
 
 // FuzzSection reads what it can of any bytes. A row that Find gives must hold for the PC, and be that of an
@@ -76,13 +78,29 @@ func checkSection(t *testing.T, data []byte, addr uint64) {
 	}
 	for _, pc := range []uint64{0, addr, addr - 1, addr ^ 1<<63, 1<<64 - 1} {
 		checkFind(t, s, pc)
+		s.EndBefore(pc)
 	}
 	const far = 1<<63 - 1<<32 // further apart, PCs and starts are searched in vain, as search says
 	if uint64(last-first) < far && (sorted || s.Flags&FDESorted == 0) {
 		for _, fde := range covers[:min(len(covers), 64)] {
 			checkCovers(t, s, covers, fde.Start+uint64(fde.Size/2))
 			checkCovers(t, s, covers, fde.Start+uint64(fde.Size))
+			checkPaged(t, s, fde.Start+uint64(fde.Size/2))
+			checkPaged(t, s, fde.Start+uint64(fde.Size))
 		}
+	}
+}
+
+// checkPaged: a section that is read page by page has the same row.
+func checkPaged(t *testing.T, s *Section, pc uint64) {
+	t.Helper()
+	list, err := OpenPages(pages.New(bytes.NewReader(s.Data), len(s.Data)), s.Addr)
+	if len(list) == 0 {
+		t.Fatal(err)
+	}
+	row, err := list[0].Find(pc)
+	if want, wantErr := s.Find(pc); row != want || (err == nil) != (wantErr == nil) {
+		t.Fatalf("by pages: Find(%#x) = %+v, %v; want %+v, %v", pc, row, err, want, wantErr)
 	}
 }
 

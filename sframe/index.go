@@ -16,6 +16,18 @@ type indexEntry struct {
 // findIndexed is findFDE for a section that is not sorted, such as the output of "ld -r". The first
 // look-up builds the index.
 func (s *Section) findIndexed(rel int64) (i int, start int64, size uint32) {
+	if i = s.lastIndexed(rel); i < 0 {
+		return -1, 0, 0
+	}
+	start, size = s.startAndSize(i)
+	if uint64(rel-start) >= uint64(size) {
+		return -1, 0, 0
+	}
+	return i, start, size
+}
+
+// lastIndexed returns the last FDE that starts at or before rel, -1 if there is none.
+func (s *Section) lastIndexed(rel int64) int {
 	s.indexOnce.Do(func() {
 		index := make([]indexEntry, 0, s.NumFDEs)
 		for i := range int(s.NumFDEs) {
@@ -30,12 +42,7 @@ func (s *Section) findIndexed(rel int64) (i int, start int64, size uint32) {
 	})
 	at := sort.Search(len(s.index), func(i int) bool { return s.index[i].start > rel }) - 1
 	if at < 0 {
-		return -1, 0, 0
+		return -1
 	}
-	i = int(s.index[at].fde)
-	start, size = s.startAndSize(i)
-	if uint64(rel-start) >= uint64(size) {
-		return -1, 0, 0
-	}
-	return i, start, size
+	return int(s.index[at].fde)
 }

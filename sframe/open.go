@@ -2,10 +2,15 @@ package sframe
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/pages"
 )
+
+const unreadable = "the file cannot be read"
 
 // headerSize is the size of struct sframe_header, the same in all versions.
 const headerSize = 28
@@ -18,10 +23,15 @@ var fdeSizes = [...]int{V1: 17, V2: 20, V3: 16}
 type Section struct {
 	Header
 	Addr uint64 // link-time address of the section's first byte
-	Data []byte // the section's bytes; the header gives their number
+	// Data has the section's bytes; the header gives their number. If the section is read page by page, it has those
+	// alone that look-ups have needed.
+	Data []byte
 
-	fdes, fres       []byte // the sub-sections
-	fdeBase, freBase uint64 // their offsets in the section
+	pages            *pages.Bytes // reads Data as it is needed
+	at               int          // offset of Data in pages
+	partly           bool         // pages has not all of Data
+	fdes, fres       []byte       // the sub-sections
+	fdeBase, freBase uint64       // their offsets in the section
 	fdeSize          int
 	big              bool  // byte order is big-endian
 	pcrel            int64 // all ones if starts are relative to their field, else 0
@@ -38,8 +48,15 @@ type Section struct {
 // in place; data must not change afterwards. addr is the link-time address of data[0], from which all
 // addresses count. The header tells the section's end; Open ignores the bytes after it. Open does not
 // look at FDEs and FREs: a malformed one gives an error when it is read. The error is a *FormatError.
-func Open(data []byte, addr uint64) (*Section, error) {
-	s := &Section{Addr: addr}
+func Open(data []byte, addr uint64) (*Section, error) { return open(pages.Of(data), 0, addr) }
+
+// open opens the section at an offset of bytes.
+func open(bytes *pages.Bytes, at int, addr uint64) (*Section, error) {
+	data := bytes.Data[at:]
+	s := &Section{Addr: addr, pages: bytes, at: at, partly: !bytes.Whole()}
+	if !bytes.Fill(at, at+min(len(data), headerSize+math.MaxUint8)) {
+		return nil, headerError(0, ErrMalformed, unreadable)
+	}
 	if err := s.readHeader(data); err != nil {
 		return nil, err
 	}
@@ -72,6 +89,15 @@ func Open(data []byte, addr uint64) (*Section, error) {
 	s.base = [...]uint16{s.fp, s.sp}
 	s.ra0, s.fp0 = fixedRule(s.FixedRA), fixedRule(s.FixedFP)
 	return s, nil
+}
+
+// fill has n bytes at an offset of Data read, or as many as there are.
+func (s *Section) fill(off, n uint64) bool {
+	if !s.partly {
+		return true
+	}
+	off = min(off, uint64(len(s.Data)))
+	return s.pages.Fill(s.at+int(off), s.at+int(off+min(n, uint64(len(s.Data))-off)))
 }
 
 // fixedRule returns the rule for a register that the header places at CFA+off. If off is 0

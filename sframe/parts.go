@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"github.com/sfwalk/sfwalk/internal/pages"
 )
 
 // maxParts bounds the parts of a section. A large program is linked of some ten thousand objects.
@@ -13,8 +15,14 @@ const maxParts = 1 << 17
 // only put the sections of objects one behind the other, with zeros between them. Bytes behind a part that begin no
 // header are ignored. If a part cannot be opened, the parts before it come with the error.
 func OpenParts(data []byte, addr uint64) (list []*Section, err error) {
+	return OpenPages(pages.Of(data), addr)
+}
+
+// OpenPages is [OpenParts] for bytes that are read as look-ups need them.
+func OpenPages(bytes *pages.Bytes, addr uint64) (list []*Section, err error) {
+	data := bytes.Data
 	for off := 0; ; {
-		s, err := Open(data[off:], addr+uint64(off))
+		s, err := open(bytes, off, addr+uint64(off))
 		if err != nil {
 			if off > 0 {
 				err = fmt.Errorf("part %d at %#x: %w", len(list), off, err)
@@ -22,9 +30,9 @@ func OpenParts(data []byte, addr uint64) (list []*Section, err error) {
 			return list, err
 		}
 		list = append(list, s)
-		for off += len(s.Data); off < len(data) && data[off] == 0; off++ {
+		for off += len(s.Data); off < len(data) && bytes.Fill(off, off+1) && data[off] == 0; off++ {
 		}
-		if len(data)-off < headerSize {
+		if len(data)-off < headerSize || !bytes.Fill(off, off+headerSize) {
 			return list, nil
 		}
 		if len(list) == maxParts {

@@ -2,6 +2,7 @@ package sframe
 
 import (
 	"math/bits"
+	"sort"
 	"sync/atomic"
 )
 
@@ -36,6 +37,9 @@ func (s *Section) newSteps() *steps {
 // lastStart returns the last FDE of a sorted section that starts at or before rel, or any FDE if none
 // does. The section has an FDE.
 func (s *Section) lastStart(rel int64) int {
+	if s.partly {
+		return s.lastPaged(rel)
+	}
 	st := s.steps.Load()
 	if st == nil {
 		st = s.newSteps()
@@ -51,6 +55,14 @@ func (s *Section) lastStart(rel int64) int {
 		return int(lo) - 1
 	}
 	return s.search(rel, int(lo)-1, int(hi-lo)+1)
+}
+
+// lastPaged is lastStart for a section that is read page by page. It reads few pages: steps are all over the section.
+func (s *Section) lastPaged(rel int64) int {
+	return max(0, sort.Search(int(s.NumFDEs), func(i int) bool {
+		start, _ := s.startAndSize(i)
+		return start > rel
+	})-1)
 }
 
 // fillStep finds the value of st.at[i], and keeps it.

@@ -23,7 +23,7 @@ func TestLeftOut(t *testing.T) {
 		im.Join(new(elfimage.Budget))
 		for im.Reserve(1 << 16) { // until nothing is left
 		}
-		if why := openImage(im, 0, amd64.Arch).why; why != want {
+		if why := openImage(im, amd64.Arch).why; why != want {
 			t.Errorf("%s: %v", name, why)
 		}
 	}

@@ -80,6 +80,31 @@ func (s *Section) FindFDE(pc uint64) (sframe.FDE, error) {
 	return f, err
 }
 
+// EndBefore is [sframe.Section.EndBefore] for all parts.
+func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
+	if s.parts == nil {
+		return s.Section.EndBefore(pc)
+	}
+	i := sort.Search(len(s.parts), func(i int) bool { return s.parts[i].lo > pc }) - 1
+	for n := 0; i >= 0 && n < maxOverlap; i, n = i-1, n+1 {
+		p := &s.parts[i]
+		if p.most <= pc {
+			return max(end, p.most), true
+		}
+		at, is := p.hi, p.hi <= pc
+		if !is {
+			at, is = p.EndBefore(pc)
+			if _, err := p.FindFDE(pc); err != sframe.ErrNoFDE {
+				return 0, false
+			}
+		}
+		if is {
+			end, ok = max(end, at), true
+		}
+	}
+	return end, ok
+}
+
 // FREs is [sframe.Section.FREs] for all parts. f is what FindFDE returned.
 func (s *Section) FREs(f sframe.FDE) iter.Seq2[sframe.FRE, error] { return s.partOf(&f).FREs(f) }
 

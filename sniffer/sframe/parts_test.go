@@ -22,7 +22,7 @@ func TestParts(t *testing.T) {
 	if err != nil || len(r.Versions) != 2 || len(r.Disagreements)+len(r.Problems) > 0 || r.Functions.Both != 4 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	s := openImage(im, 0, amd64.Arch)
+	s := openImage(im, amd64.Arch)
 	if s.Section == nil || len(s.parts) != 2 {
 		t.Fatalf("%v, %d parts", s.why, len(s.parts))
 	}
@@ -41,6 +41,26 @@ func TestParts(t *testing.T) {
 				compared++
 			}
 		}
+	}
+	// Where no FDE is, the one before ends where the highest end of those before says.
+	checked := 0
+	for pc := s.parts[0].lo - 2; pc < s.parts[1].hi+2; pc++ {
+		want, covered := uint64(0), false
+		for f, err := range s.FDEs() {
+			if end := f.Start + uint64(f.Size); err == nil && f.Start <= pc {
+				want, covered = max(want, end), covered || end > pc
+			}
+		}
+		end, ok := s.EndBefore(pc)
+		if ok != (want > 0 && !covered) || ok && end != want {
+			t.Errorf("%#x: the FDE before ends at %#x, %v; want %#x, covered %v", pc, end, ok, want, covered)
+		}
+		if ok {
+			checked++
+		}
+	}
+	if checked == 0 {
+		t.Error("there is an FDE everywhere")
 	}
 	if compared != r.Compared {
 		t.Errorf("%d bytes of code, DWARF has %d", compared, r.Compared)

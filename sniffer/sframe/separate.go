@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/sframe/separate"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -80,9 +81,11 @@ func openSeparate(path, buildID string, bias uint64, a *arch.Arch) (*Section, er
 	if im.BuildID != buildID {
 		return nil, fmt.Errorf("%s: %w: its build ID is %q, not %q", path, ErrMismatch, im.BuildID, buildID)
 	}
-	section := openImage(im, bias, a)
+	data, addr, err := im.SFrame() // all of it: the file is closed
+	section := openSection(pages.Of(data), addr, err, a)
 	if section.Section == nil {
 		return nil, fmt.Errorf("%s: %s", path, section.why)
 	}
+	section.Bias = bias
 	return section, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -66,7 +67,7 @@ func open(m *target.Module, a *arch.Arch) *Section {
 		return &Section{why: noImage}
 	}
 	// All modules of the file share what is in it.
-	s := *im.Memo(imageKey{a.Name}, func() any { return openImage(im, 0, a) }).(*Section)
+	s := *im.Memo(imageKey{a.Name}, func() any { return openImage(im, a) }).(*Section)
 	s.Bias = bias
 	return &s
 }
@@ -74,15 +75,21 @@ func open(m *target.Module, a *arch.Arch) *Section {
 // imageKey is the key of an image's section, read for an architecture.
 type imageKey struct{ arch string }
 
-func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
-	data, addr, err := im.SFrame()
+// openImage opens the section of an image, with the bias 0.
+func openImage(im *elfimage.Image, a *arch.Arch) *Section {
+	data, addr, err := im.SFramePages()
+	return openSection(data, addr, err, a)
+}
+
+// openSection opens a section that was read, or could not be read for err.
+func openSection(data *pages.Bytes, addr uint64, err error, a *arch.Arch) *Section {
 	if errors.Is(err, elfimage.ErrBudget) {
 		return &Section{why: leftOut}
 	}
 	if err != nil {
 		return &Section{why: noSection}
 	}
-	list, _ := sframe.OpenParts(data, addr)
+	list, _ := sframe.OpenPages(data, addr)
 	if len(list) == 0 {
 		return &Section{why: broken}
 	}
@@ -97,7 +104,7 @@ func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 		return &Section{why: wrongABI}
 	}
 	list = slices.DeleteFunc(list, func(p *sframe.Section) bool { return p.ABI != s.ABI })
-	return &Section{Section: s, Bias: bias, parts: newParts(list), plain: new(plainRows)}
+	return &Section{Section: s, parts: newParts(list), plain: new(plainRows)}
 }
 
 // section returns the module's own section, or else a separate one.
@@ -282,10 +289,6 @@ func Before(q *frame.Query) (end uint64, ok bool) {
 	if s.Section == nil {
 		return 0, false
 	}
-	for f, err := range s.FDEs() {
-		if start := f.Start + s.Bias; err == nil && start <= q.AddressInBlock {
-			end, ok = max(end, start+uint64(f.Size)), true
-		}
-	}
-	return end, ok && end <= q.AddressInBlock
+	end, ok = s.EndBefore(q.AddressInBlock - s.Bias)
+	return end + s.Bias, ok
 }
