@@ -124,10 +124,10 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 		v.args = ArgsSome
 	}
 	if n.symbol == "" {
-		v.name = n.name
-		if n.language != languageFlat && n.language != languageUnknown && n.name != "" {
+		name := n.by.text()
+		v.name = name
+		if n.language != languageFlat && n.language != languageUnknown && name != "" {
 			prefix := n.last.prefix()
-			name := n.name
 			if n.language == languageCXX {
 				if name = CanonicalName(name); !strings.Contains(name, "<") {
 					name += d.templateTypes(u, f.at)

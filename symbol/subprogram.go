@@ -139,24 +139,33 @@ func (x *subprogramEntry) scoped() int32 {
 	return i
 }
 
-// prefix returns "outer::inner::" for the scopes around the entry.
-func (x *subprogramEntry) prefix() string { return x.d.prefix(x.u, x.off) }
-
 // named is what the entries of a function say of its name.
 type named struct {
-	name, linkage string
-	arguments     bool
-	language      language
-	last          subprogramEntry // the one that says least of the code, whose scope counts
-	symbol        string          // the readable form of the linkage name, where that is what is shown
+	linkage   string
+	arguments bool
+	language  language
+	by        entryName // the first name
+	last      entryName // of the entry that says least of the code, whose scope counts
+	symbol    string    // the readable form of the linkage name, where that is what is shown
 }
+
+// entryName is the name of an entry, which is read when it is asked for: most functions are shown by a linkage name.
+type entryName struct {
+	d    *debugInfo
+	u    *unit
+	off  uint64
+	name value
+}
+
+func (e *entryName) text() string { return e.d.text(e.u, e.name) }
+
+// prefix returns "outer::inner::" for the scopes around the entry.
+func (e *entryName) prefix() string { return e.d.prefix(e.u, e.off) }
 
 // named returns what one entry says.
 func (x *subprogramEntry) named() *named {
-	return &named{
-		name: x.d.text(x.u, x.name), linkage: x.d.text(x.u, x.linkage),
-		arguments: x.arguments, language: x.u.head.language, last: *x,
-	}
+	own := entryName{x.d, x.u, x.off, x.name}
+	return &named{linkage: x.d.text(x.u, x.linkage), arguments: x.arguments, language: x.u.head.language, by: own, last: own}
 }
 
 // with returns what n and the entry that it refers to say together. next may be nil.
@@ -166,13 +175,18 @@ func (n *named) with(next *named) *named {
 		return n
 	}
 	sum := *n
-	sum.name, sum.linkage = cmp.Or(n.name, next.name), cmp.Or(n.linkage, next.linkage)
+	if sum.linkage == "" {
+		sum.linkage = next.linkage
+	}
+	if !n.by.name.text() {
+		sum.by = next.by
+	}
 	sum.arguments = n.arguments || next.arguments
 	sum.last = next.last
 	if next.language != languageUnknown { // a partial unit may be without a language
 		sum.language = next.language
 	}
-	if sum.symbol = next.symbol; sum.linkage != next.linkage || sum.name != next.name || sum.language != next.language {
+	if sum.symbol = next.symbol; n.linkage != "" || sum.by != next.by || sum.language != next.language {
 		sum.read()
 	}
 	return &sum
@@ -183,7 +197,7 @@ func (n *named) read() {
 	n.symbol = ""
 	switch {
 	case n.language == languageAda:
-		n.symbol = adaName(cmp.Or(n.linkage, n.name))
+		n.symbol = adaName(cmp.Or(n.linkage, n.by.text()))
 	case n.linkage != "" && n.language != languageScope && n.language != languageFortran:
 		n.symbol = demangleFunction(n.linkage)
 	}
@@ -207,7 +221,7 @@ func (d *debugInfo) namedAt(near *unit, to value) (n *named) {
 		n = list[i].with(n)
 	}
 	if n != nil {
-		keepDetail(&u.details, namedOf, to.n, n, len(n.name)+len(n.linkage)+len(n.symbol))
+		keepDetail(&u.details, namedOf, to.n, n, len(n.linkage)+len(n.symbol))
 	}
 	return n
 }
