@@ -53,7 +53,7 @@ func (r *Runtime) all(gs []Goroutine) ([]Goroutine, error) {
 	reasons := new(reasonTexts)
 	labels := labelSets{memory: r.t.Memory(), order: r.arch.Order}
 	end := uint64(0) // of the last struct g: none overlap, so no more are listed than memory can hold
-	r.structs(list, r.fields.size, func(addr uint64, data []byte, why error) {
+	r.structs(list, r.fields.size, func(addr uint64, data []byte, _ bool, why error) {
 		if why == nil && addr < end {
 			why = fmt.Errorf("struct g at %#x: another reaches to %#x", addr, end)
 		}

@@ -37,7 +37,7 @@ const (
 // means that they are not structs g.
 func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err error) {
 	var gs []words
-	r.structs(list, probe, func(addr uint64, data []byte, err error) {
+	r.structs(list, probe, func(addr uint64, data []byte, _ bool, err error) {
 		if err == nil {
 			gs = append(gs, words{addr, bytes.Clone(data), r.arch.Order})
 		}

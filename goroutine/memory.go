@@ -67,38 +67,43 @@ func withRoom[T any](list []T, all int) []T {
 
 // span bounds the bytes of several structs g that are read at once. Structs that the runtime has
 // made at once lie close together.
-const span = 8 << 10
+const span = 64 << 10
+
+// gap is how much is read, and not used, between two structs at most, bytes: another call of the kernel takes longer.
+const gap = 8 << 10
 
 // structs reads size bytes at each address of list, and calls visit with them. list is in ascending
-// order, and size at most span. data is valid until visit returns. err says that the bytes cannot be
-// read.
-func (r *Runtime) structs(list []uint64, size int, visit func(addr uint64, data []byte, err error)) {
+// order, and size at most span. data is valid until visit returns; if it is lent
+// by a [target.CopiedMemory], for good. err says that the bytes cannot be read.
+func (r *Runtime) structs(list []uint64, size int, visit func(addr uint64, data []byte, lent bool, err error)) {
 	mem := r.t.Memory()
 	lent, _ := mem.(target.CopiedMemory)
-	var room [span]byte
+	room := make([]byte, span)
 	var at uint64 // address of data
 	var data []byte
+	kept := false // data is lent
 	for i, addr := range list {
 		if lent != nil && (addr-at >= uint64(len(data)) || uint64(len(data))-(addr-at) < uint64(size)) {
 			at, data = lent.Window(addr)
+			kept = true
 		}
 		if addr-at >= uint64(len(data)) || uint64(len(data))-(addr-at) < uint64(size) {
 			end := addr + uint64(size)
 			for _, next := range list[i+1:] {
-				if next-addr > span-uint64(size) {
+				if next-addr > span-uint64(size) || next > end+gap {
 					break
 				}
 				end = next + uint64(size)
 			}
 			n, err := mem.ReadMemory(addr, room[:end-addr])
 			n = min(n, int(end-addr))
-			at, data = addr, room[:n]
+			at, data, kept = addr, room[:n], false
 			if n < size {
-				visit(addr, nil, fmt.Errorf("struct g at %#x: %w", addr, err))
+				visit(addr, nil, false, fmt.Errorf("struct g at %#x: %w", addr, err))
 				continue
 			}
 		}
-		visit(addr, data[addr-at:][:size], nil)
+		visit(addr, data[addr-at:][:size], kept, nil)
 	}
 }
 

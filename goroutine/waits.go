@@ -79,14 +79,21 @@ const (
 // where it is not known. mem is the memory in which list was found. Locks are known since Go 1.26. Of more than some hundred thousand goroutines, nothing is said of
 // the rest.
 func (r *Runtime) Waits(mem target.Memory, list []Goroutine) (waits [][]Wait, objects []Object) {
-	w := &waiting{r: r, mem: mem, sudogs: map[uint64][]byte{}, at: map[objectKey]int{}}
+	w := &waiting{r: r, mem: mem, more: map[uint64]int{}, at: map[objectKey]int{}}
 	w.read(list)
 	if !w.learn(list) {
 		return make([][]Wait, len(list)), nil
 	}
 	waits = make([][]Wait, len(list))
+	all := make([]Wait, 0, len(w.sudogs)) // most goroutines wait for one thing
 	for i := range list {
-		waits[i] = w.of(&list[i])
+		n := len(all)
+		var ok bool
+		if all, ok = w.appendOf(all, &list[i]); ok {
+			waits[i] = all[n:len(all):len(all)]
+		} else {
+			all = all[:n]
+		}
 	}
 	w.count(waits)
 	return waits, w.objects
@@ -97,11 +104,18 @@ type waiting struct {
 	r       *Runtime
 	mem     target.Memory
 	layout  waitLayout
-	sudogs  map[uint64][]byte
+	sudogs  []sudog
+	first   []uint64       // addresses of the first sudogs, ascending
+	more    map[uint64]int // indices of the others
 	objects []Object
 	at      map[objectKey]int // indices of objects
-	queued  []map[uint64]bool // by object: whether a sudog of a channel's is in the queue of senders
 	steps   int
+}
+
+// sudog is one that was read.
+type sudog struct {
+	data  []byte // nil if it cannot be read
+	queue int    // of a channel: 1 and the index of the object, negative for that of the senders; 0 if none is known
 }
 
 type objectKey struct {
@@ -138,31 +152,56 @@ func (w *waiting) read(list []Goroutine) {
 		}
 	}
 	slices.Sort(at)
+	at = slices.Compact(at)
 	r := *w.r
 	r.t = within{w.r.t, w.mem}
-	r.structs(slices.Compact(at), sudogSize, func(addr uint64, data []byte, err error) {
-		if err == nil && len(w.sudogs) < maxSudogs {
-			w.sudogs[addr] = slices.Clone(data)
+	w.first = make([]uint64, 0, min(len(at), maxSudogs))
+	w.sudogs = make([]sudog, 0, min(len(at)+64, maxSudogs)) // some more lead from one to another
+	var room []byte
+	r.structs(at, sudogSize, func(addr uint64, data []byte, lent bool, err error) {
+		if err != nil || len(w.sudogs) == maxSudogs {
+			return
 		}
+		if !lent {
+			if len(room) < sudogSize {
+				room = make([]byte, sudogSize<<10)
+			}
+			copy(room, data)
+			data, room = room[:sudogSize:sudogSize], room[sudogSize:]
+		}
+		w.sudogs, w.first = append(w.sudogs, sudog{data: data}), append(w.first, addr)
 	})
 }
 
-// sudog returns a sudog; ok is false if it cannot be read.
-func (w *waiting) sudog(at uint64) (s words, ok bool) {
-	data, ok := w.sudogs[at]
-	if !ok && at%8 == 0 && len(w.sudogs) < maxSudogs {
-		data = make([]byte, sudogSize)
-		n, _ := w.mem.ReadMemory(at, data)
-		if ok = n >= shortSize; !ok {
+// sudog returns a sudog; s is nil if it cannot be read.
+func (w *waiting) sudog(at uint64) (s *sudog) {
+	if w.steps++; w.steps > maxSteps {
+		return nil
+	}
+	i, ok := slices.BinarySearch(w.first, at)
+	if !ok {
+		i, ok = w.more[at]
+	}
+	if !ok {
+		if at%8 != 0 || len(w.sudogs) >= maxSudogs {
+			return nil
+		}
+		data := make([]byte, sudogSize)
+		if n, _ := w.mem.ReadMemory(at, data); n < shortSize {
 			data = nil
 		}
-		w.sudogs[at] = data
+		i = len(w.sudogs)
+		w.more[at] = i
+		w.sudogs = append(w.sudogs, sudog{data: data})
 	}
-	if w.steps++; w.steps > maxSteps {
-		return words{}, false
+	if w.sudogs[i].data == nil {
+		return nil
 	}
-	return words{at, data, w.r.arch.Order}, data != nil
+	return &w.sudogs[i] // until another one is read
 }
+
+// wordsOf returns the words of a sudog at an address.
+func (w *waiting) wordsOf(s *sudog, at uint64) words { return words{at, s.data, w.r.arch.Order} }
 
 // learn finds the layout: the one that most goroutines agree with.
 func (w *waiting) learn(list []Goroutine) bool {
@@ -171,8 +210,12 @@ func (w *waiting) learn(list []Goroutine) bool {
 	seen := 0
 	for i := range list {
 		kind, isSelect, ok := waitOf(&list[i])
-		s, there := w.sudog(list[i].waiting)
-		if !ok || !there || s.word(0) != list[i].G {
+		x := w.sudog(list[i].waiting)
+		if !ok || x == nil {
+			continue
+		}
+		s := w.wordsOf(x, list[i].waiting)
+		if s.word(0) != list[i].G {
 			continue
 		}
 		for k, l := range waitLayouts {
@@ -211,41 +254,44 @@ func (w *waiting) words(at uint64, size int) (words, bool) {
 	return words{at, data, w.r.arch.Order}, n == size
 }
 
-// of returns what a goroutine waits for.
-func (w *waiting) of(g *Goroutine) (list []Wait) {
+// appendOf appends what a goroutine waits for to list. ok is false if that is not known.
+func (w *waiting) appendOf(list []Wait, g *Goroutine) (with []Wait, ok bool) {
 	kind, isSelect, ok := waitOf(g)
 	if !ok {
-		return nil
+		return list, false
 	}
 	at := g.waiting
 	for range maxCases {
-		s, ok := w.sudog(at)
-		if !ok || s.word(0) != g.G || len(s.data) < w.layout.size {
-			return nil
+		read := w.sudog(at)
+		if read == nil || len(read.data) < w.layout.size {
+			return list, false
+		}
+		s := w.wordsOf(read, at)
+		if s.word(0) != g.G {
+			return list, false
 		}
 		x := Wait{Object: -1}
 		if kind == Channel {
 			x.Object = w.channel(s.word(w.layout.c))
 			if x.Object >= 0 {
-				send, ok := w.queued[x.Object][at]
-				if !ok {
-					return nil
+				if read = w.sudog(at); read == nil || read.queue != x.Object+1 && read.queue != -x.Object-1 {
+					return list, false
 				}
-				x.Send = send
+				x.Send = read.queue < 0
 			}
 		} else if w.layout.elem != sudogElem {
 			x.Reads = g.Reason == "sync.RWMutex.RLock"
 			x.Object = w.lock(kind, s.word(w.layout.elem), x.Reads)
 		}
 		if x.Object < 0 {
-			return nil
+			return list, false
 		}
 		list = append(list, x)
 		if at = s.word(w.layout.link); !isSelect || at == 0 {
-			return list
+			return list, true
 		}
 	}
-	return nil
+	return list, false
 }
 
 // add adds an object, and returns its index; -1 if there are too many.
@@ -254,7 +300,7 @@ func (w *waiting) add(o Object) int {
 		return -1
 	}
 	w.at[objectKey{o.Kind, o.Address}] = len(w.objects)
-	w.objects, w.queued = append(w.objects, o), append(w.queued, nil)
+	w.objects = append(w.objects, o)
 	return len(w.objects) - 1
 }
 
@@ -267,24 +313,25 @@ func (w *waiting) channel(at uint64) int {
 	if !ok || c.word(0) > c.word(8) {
 		return -1
 	}
-	o := Object{Kind: Channel, Address: at, Len: c.word(0), Cap: c.word(8)}
-	queued := map[uint64]bool{}
-	for k, n := range []*int{&o.Receivers, &o.Senders} {
+	i := w.add(Object{Kind: Channel, Address: at, Len: c.word(0), Cap: c.word(8)})
+	if i < 0 {
+		return -1
+	}
+	var n [2]int // in the queues of receivers and senders
+	for k := range n {
+		queue := (1 + i) * (1 - 2*k)
 		for next := c.word(w.layout.recvq + int64(k)*queueSize); next != 0; {
-			s, ok := w.sudog(next)
-			if _, twice := queued[next]; twice || !ok {
+			s := w.sudog(next)
+			if s == nil || s.queue != 0 {
 				break // it is not as it should be
 			}
-			queued[next] = k == 1
-			*n++
-			next = s.word(sudogNext)
+			s.queue = queue
+			n[k]++
+			next = w.wordsOf(s, next).word(sudogNext)
 		}
 	}
-	o.Waiters = o.Receivers + o.Senders
-	i := w.add(o)
-	if i >= 0 {
-		w.queued[i] = queued
-	}
+	o := &w.objects[i]
+	o.Receivers, o.Senders, o.Waiters = n[0], n[1], n[0]+n[1]
 	return i
 }
 
