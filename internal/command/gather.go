@@ -47,7 +47,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 				x = &walked{}
 			}
 			frames, level := x.frames[:0], 0
-			x.thread = w.thread(threads[i], func(f *frame.Frame) int {
+			w.threadIn(&x.thread, threads[i], func(f *frame.Frame) int {
 				before := len(frames)
 				frames = w.appendFrame(frames, level, f)
 				level += len(frames) - before

@@ -35,7 +35,7 @@ type goroutineList struct {
 
 	waits   [][]goroutine.Wait // by index in list
 	objects []goroutine.Object
-	entries map[goroutine.Wait]*objectEntry // what is printed of them
+	entries map[goroutine.Wait][]*objectEntry // what is printed of them
 }
 
 // hold lists the goroutines of a process while all its threads are held, and copies their stacks. What will be
@@ -46,11 +46,18 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	if saved {
 		most = parkedSaved
 	}
+	noted.Memory = t.Now() // the copies of Memory would be for stacks
 	before, _ := rs.appendAll(nil, noted)
+	if !saved { // their structs are read while the process is held
+		*noted = notedReads{Memory: noted.Memory}
+	}
 	rs.waits(noted, before)
 	expected := usedParts(before, most, nil)
-	list := make([]goroutine.Goroutine, len(before)+len(before)/8+64)
-	clear(list) // the kernel provides its memory now, not while the process is held
+	were := make([]seat, len(before))
+	for i := range before {
+		were[i] = seatOf(&before[i])
+	}
+	list := before[:0] // the kernel has provided its memory: the process need not be held for that
 	room := noted.size
 	for _, part := range expected {
 		room += int(part.Hi - part.Lo)
@@ -86,7 +93,7 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 		take()
 		other.Wait()
 		stacks = slices.Concat(copied...)
-		more = append(more, held.Copy(usedParts(found.list, most, before))...)
+		more = append(more, held.Copy(usedParts(found.list, most, were))...)
 	}, func() {})
 	if retaken != nil {
 		return found, retaken
@@ -129,9 +136,9 @@ const structCopied = 512
 
 // usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those that are parked, of at most most bytes each. Of
 // a goroutine that a thread runs it is the outer part, for where that ends only the thread knows, and if that is on the runtime's own
-// stack, only frames there; and the structs that lead from one stack to the other. It leaves out goroutines that are where they were in
+// stack, only frames there; and the structs that lead from one stack to the other. It leaves out parked goroutines that were there
 // before. Of each runtime, both lists ascend by number.
-func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Goroutine) []live.Range {
+func usedParts(list []goroutine.Goroutine, most uint64, before []seat) []live.Range {
 	var parts []live.Range
 	if before == nil {
 		parts = make([]live.Range, 0, len(list))
@@ -153,10 +160,10 @@ func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Gorou
 		if i == 0 || list[i].Module != of {
 			before, of = earlier(all, &list[i]), list[i].Module
 		}
-		for len(before) > 0 && before[0].Number < list[i].Number {
+		for len(before) > 0 && before[0].number < list[i].Number {
 			before = before[1:]
 		}
-		same = len(before) > 0 && sameStack(&before[0], &list[i])
+		same = len(before) > 0 && list[i].Parked() && before[0] == seatOf(&list[i])
 		switch g := &list[i]; {
 		case left == 0:
 			return parts
@@ -175,10 +182,15 @@ func usedParts(list []goroutine.Goroutine, most uint64, before []goroutine.Gorou
 	return parts
 }
 
-// sameStack reports whether usedParts has the same parts for a and b.
-func sameStack(a, b *goroutine.Goroutine) bool {
-	return a.Number == b.Number && a.G == b.G && a.SP == b.SP && a.Lo == b.Lo && a.Hi == b.Hi &&
-		(b.Parked() || slices.Equal(a.Structs(), b.Structs()))
+// seat is where a goroutine's stack is.
+type seat struct {
+	of            *target.Module
+	number, g     uint64
+	lo, hi, inner uint64 // inner is its SP; 0 if it is not parked
+}
+
+func seatOf(g *goroutine.Goroutine) seat {
+	return seat{of: g.Module, number: g.Number, g: g.G, lo: g.Lo, hi: g.Hi, inner: g.SP}
 }
 
 // parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that

@@ -29,36 +29,48 @@ type objectEntry struct {
 	sought bool // for its name
 }
 
-// objectEntries returns what the i-th goroutine waits for.
-func objectEntries(found *goroutineList, i int) (list []*objectEntry) {
-	if i >= len(found.waits) {
+// objectEntries returns what the i-th goroutine waits for. Goroutines that wait for one object share the list.
+func objectEntries(found *goroutineList, i int) []*objectEntry {
+	if i >= len(found.waits) || len(found.waits[i]) == 0 {
 		return nil
 	}
-	for _, w := range found.waits[i] {
-		if found.entries == nil {
-			found.entries = map[goroutine.Wait]*objectEntry{}
-		}
-		e := found.entries[w]
-		if e == nil {
-			o := &found.objects[w.Object]
-			e = &objectEntry{
-				Kind: o.Kind.String(), Address: hex{o.Address, true}, Len: o.Len, Cap: o.Cap, Receivers: o.Receivers, Senders: o.Senders,
-				Waiters: o.Waiters, Readers: o.Readers, Written: o.Written, Counter: o.Counter,
-			}
-			switch {
-			case o.Kind == goroutine.Channel && w.Send:
-				e.Op = "send"
-			case o.Kind == goroutine.Channel:
-				e.Op = "receive"
-			case o.Kind == goroutine.RWMutex && w.Reads:
-				e.Op = "read"
-			case o.Kind == goroutine.RWMutex:
-				e.Op = "write"
-			}
-			found.entries[w] = e
-		}
-		list = append(list, e)
+	waits := found.waits[i]
+	if len(waits) == 1 {
+		return found.entriesOf(waits[0])
 	}
+	list := make([]*objectEntry, len(waits))
+	for k, w := range waits {
+		list[k] = found.entriesOf(w)[0]
+	}
+	return list
+}
+
+// entriesOf returns the entry of one wait.
+func (found *goroutineList) entriesOf(w goroutine.Wait) []*objectEntry {
+	if found.entries == nil {
+		found.entries = map[goroutine.Wait][]*objectEntry{}
+	}
+	list := found.entries[w]
+	if list != nil {
+		return list
+	}
+	o := &found.objects[w.Object]
+	e := &objectEntry{
+		Kind: o.Kind.String(), Address: hex{o.Address, true}, Len: o.Len, Cap: o.Cap, Receivers: o.Receivers, Senders: o.Senders,
+		Waiters: o.Waiters, Readers: o.Readers, Written: o.Written, Counter: o.Counter,
+	}
+	switch {
+	case o.Kind == goroutine.Channel && w.Send:
+		e.Op = "send"
+	case o.Kind == goroutine.Channel:
+		e.Op = "receive"
+	case o.Kind == goroutine.RWMutex && w.Reads:
+		e.Op = "read"
+	case o.Kind == goroutine.RWMutex:
+		e.Op = "write"
+	}
+	list = []*objectEntry{e}
+	found.entries[w] = list
 	return list
 }
 

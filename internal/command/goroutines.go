@@ -82,12 +82,20 @@ func (g *goroutineEntry) minutes() int64 { return g.WaitNS / int64(time.Minute) 
 
 // goroutineThread is a goroutine as a thread whose stack is walked.
 type goroutineThread struct {
-	g      goroutine.Goroutine
+	g      *goroutine.Goroutine
+	of     *goroutineList
 	arch   *arch.Arch
 	thread target.Thread // that runs it; nil if it is parked
-	memory target.Memory
-	waited time.Duration
+	memory target.Memory // of thread
 	waits  []*objectEntry
+}
+
+// waited returns how long it has waited; 0 if that is not known.
+func (t *goroutineThread) waited() time.Duration {
+	if t.g.Since <= 0 || t.of.now <= t.g.Since {
+		return 0
+	}
+	return time.Duration(t.of.now - t.g.Since)
 }
 
 // ID implements [target.Thread]. It is not the number of a thread.
@@ -111,7 +119,12 @@ func (t *goroutineThread) Registers(r *arch.Registers) error {
 var errNoRegisters = errors.New("a thread is about to run it, or just has: its registers are not known")
 
 // StackMemory is the memory in which to walk the stack: see [target.MemoryOf].
-func (t *goroutineThread) StackMemory() target.Memory { return t.memory }
+func (t *goroutineThread) StackMemory() target.Memory {
+	if t.thread == nil {
+		return t.of.memory(t.g)
+	}
+	return t.memory
+}
 
 // withGoroutines returns s with its goroutines in place of its threads.
 func (s *source) withGoroutines() (*source, error) {
@@ -144,7 +157,7 @@ func (s *source) withGoroutines() (*source, error) {
 		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
 	}
 	err = errors.Join(missing, err)
-	list, now := found.list, found.now
+	list := found.list
 	threads, why := s.Threads()
 	if why != nil {
 		return nil, why
@@ -154,31 +167,31 @@ func (s *source) withGoroutines() (*source, error) {
 		with.asleep = allAsleep(s, list, threads)
 	}
 	with.retake = nil // the threads, too, were read when the goroutines were
-	with.items = []target.Thread{}
+	with.items = make([]target.Thread, len(list))
+	items := make([]goroutineThread, len(list))
 	for i := range list {
-		g := &list[i]
-		x := &goroutineThread{g: *g, arch: s.Arch(), waits: objectEntries(found, i)}
-		if g.Since > 0 && now > g.Since {
-			x.waited = time.Duration(now - g.Since)
+		g, x := &list[i], &items[i]
+		*x = goroutineThread{g: g, of: found, arch: s.Arch(), waits: objectEntries(found, i)}
+		with.items[i] = x
+		if g.Parked() {
+			continue
 		}
-		at := slices.IndexFunc(threads, func(t target.Thread) bool { return t.ID() == g.Thread && !g.Parked() })
+		at := slices.IndexFunc(threads, func(t target.Thread) bool { return t.ID() == g.Thread })
 		if at >= 0 {
 			x.thread = threads[at]
 			if x.memory = target.MemoryOf(s.Target, x.thread); found.running != nil {
 				x.memory = found.running(g, x.memory)
 			}
-		} else {
-			x.memory = found.memory(g)
 		}
-		with.items = append(with.items, x)
 	}
+	found.waits, found.entries = nil, nil
 	names := r.names()
 	with.mark, with.letGo = func(of target.Thread, th *thread) {
 		x := of.(*goroutineThread)
 		name := names[x.g.Module]
 		th.goroutine = &goroutineEntry{
 			Number: x.g.Number, Runtime: name.whole, runtime: name.short, Status: x.g.Status.String(), Reason: x.g.Reason,
-			WaitNS: int64(x.waited), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits,
+			WaitNS: int64(x.waited()), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits,
 		}
 		th.created, th.creator = x.g.Created, x.g.Creator
 		if th.Error == errNoRegisters.Error() {

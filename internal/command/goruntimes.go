@@ -54,14 +54,18 @@ func ofRuntime(list []goroutine.Goroutine, m *target.Module) []goroutine.Gorouti
 	return list[:n]
 }
 
-// earlier returns the goroutines of an earlier list that are of the same runtime as a goroutine.
-func earlier(before []goroutine.Goroutine, g *goroutine.Goroutine) []goroutine.Goroutine {
-	for i := range before {
-		if before[i].Module == g.Module {
-			return ofRuntime(before[i:], g.Module)
-		}
+// earlier returns the seats in an earlier list, from the first on, that are of the same runtime as a goroutine.
+func earlier(before []seat, g *goroutine.Goroutine) []seat {
+	other := func(s seat) bool { return s.of != g.Module }
+	first := slices.IndexFunc(before, func(s seat) bool { return !other(s) })
+	if first < 0 {
+		return nil
 	}
-	return nil
+	before = before[first:]
+	if n := slices.IndexFunc(before, other); n >= 0 {
+		before = before[:n]
+	}
+	return before
 }
 
 // runtimeName says which runtime has a goroutine, of several in one process.

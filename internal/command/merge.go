@@ -17,6 +17,9 @@ type merged struct {
 	places placeKeys
 	groups []*group // in the order of their first threads
 	known  map[string]*group
+
+	created map[*creation]string
+	key     []byte // of the last stack
 }
 
 // group is one stack, and the threads that have it.
@@ -26,7 +29,9 @@ type group struct {
 	frames  []frameEntry // of the first thread
 }
 
-func newMerged() *merged { return &merged{places: newPlaceKeys(), known: map[string]*group{}} }
+func newMerged() *merged {
+	return &merged{places: newPlaceKeys(), known: map[string]*group{}, created: map[*creation]string{}}
+}
 
 // placeKeys numbers the printed places of frames.
 type placeKeys struct {
@@ -57,17 +62,28 @@ func (k *placeKeys) of(f *frameEntry) int {
 	return n
 }
 
+// creation returns a text that tells a go statement from others.
+func (m *merged) creation(c *creation) string {
+	text, ok := m.created[c]
+	if !ok {
+		text = fmt.Sprintf("%q %q %d", c.Function, c.File, c.Line)
+		m.created[c] = text
+	}
+	return text
+}
+
 // add adds the i-th thread's stack.
 func (m *merged) add(x *walked, i int) {
-	var key []byte
+	key := m.key[:0]
+	defer func() { m.key = key }()
 	for j := range x.frames {
 		key = binary.AppendUvarint(key, uint64(m.places.of(&x.frames[j])))
 	}
 	if g := x.thread.goroutine; g != nil {
 		key = append(append(key, 0xfe), g.state(false)...)
 		key = append(key, g.Runtime...)
-		if g.Created != nil {
-			key = fmt.Appendf(key, "%q %q %d", g.Created.Function, g.Created.File, g.Created.Line)
+		if c := g.Created; c != nil {
+			key = append(key, m.creation(c)...)
 		}
 		for _, l := range g.Labels {
 			key = fmt.Appendf(key, "%q %q", l.Key, l.Value)

@@ -158,8 +158,15 @@ func (w *walker) start(th target.Thread) (err error) {
 
 // thread walks th and calls yield with each frame. yield returns the bytes of text that it has
 // written for the frame.
-func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thread) {
-	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}
+func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) thread {
+	out := new(thread)
+	w.threadIn(out, th, yield)
+	return *out
+}
+
+// threadIn is thread in memory that the caller has.
+func (w *walker) threadIn(out *thread, th target.Thread, yield func(*frame.Frame) int) {
+	*out = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}
 	if w.flags.log != nil {
 		count, end := w.flags.log.walk()
 		of := yield
@@ -167,18 +174,18 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 			count(f.Sniffer())
 			return of(f)
 		}
-		defer func() { end(&out) }()
+		defer func() { end(out) }()
 	}
 	if w.target.mark != nil {
-		defer w.target.mark(th, &out)
+		defer w.target.mark(th, out)
 	}
 	if out.Kernel = kernelThread(w.target.Arch(), th); out.Kernel != "" {
 		out.whole = true
-		return out
+		return
 	}
 	if err := w.start(th); err != nil {
 		out.Error = err.Error()
-		return out
+		return
 	}
 	if running, ok := th.(target.RunningThread); ok && !w.flags.once {
 		w.stack.RetakeIfMovedOn() // where the thread cannot be read once more, the frames are marked
@@ -212,15 +219,14 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 	}
 	out.Stop = reason.String()
 	if reason == frame.Limit && w.frames != nil {
-		w.cut(&out)
-		return out
+		w.cut(out)
+		return
 	}
 	// A stack that --max-frames cuts is whole all the same.
 	out.whole = reason.Whole() || reason == frame.Limit
 	if out.whole {
 		out.Error = ""
 	}
-	return out
 }
 
 // plain reports whether f is printed with its place alone: it needs no mark, and the flags ask

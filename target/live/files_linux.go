@@ -258,6 +258,14 @@ const (
 // gapRoom gets what is thrown away: nobody reads it.
 var gapRoom [maxGap]byte
 
+// vectors is memory for the ranges of one call.
+type vectors struct {
+	local  [maxIOV]unix.Iovec
+	remote [maxIOV]unix.RemoteIovec
+}
+
+var vectorPool = sync.Pool{New: func() any { return new(vectors) }}
+
 // copyMemory copies the given ranges, ascending and disjoint, while the threads are stopped. It
 // leaves out what cannot be read. It returns the copies and their total size.
 func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) {
@@ -273,7 +281,9 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 	if buf == nil {
 		buf = make([]byte, size)
 	}
-	local, remote := make([]unix.Iovec, 0, min(2*len(parts), maxIOV)), make([]unix.RemoteIovec, 0, min(len(parts), maxIOV))
+	vectors := vectorPool.Get().(*vectors)
+	defer vectorPool.Put(vectors)
+	local, remote := vectors.local[:], vectors.remote[:]
 	joining := true
 	for used := uint64(0); len(parts) > 0; {
 		most := maxIOV

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -28,6 +29,27 @@ func (h *Held) ReadMemory(addr uint64, p []byte) (int, error) {
 		return n, target.ErrUnmapped
 	}
 	return len(p), nil
+}
+
+// Now returns the process's memory as it is when it is read: without the copies that [Target.Memory] has, and without
+// making some.
+func (t *Target) Now() target.Memory {
+	if m, ok := t.memory.(*memory); ok {
+		return now{m.live}
+	}
+	return t.memory
+}
+
+// now is the memory of a process without copies.
+type now struct{ live *pageCache }
+
+// ReadMemory implements [target.Memory].
+func (m now) ReadMemory(addr uint64, p []byte) (int, error) {
+	n, err := m.live.fetch(addr, p)
+	if n < len(p) {
+		return n, errors.Join(err, target.ErrUnmapped)
+	}
+	return n, nil
 }
 
 // Range is a range of addresses, from Lo on to below Hi.
@@ -57,9 +79,10 @@ func (h *Held) Copy(ranges []Range) []Copy {
 			end = s.hi
 		}
 	}
-	var list []Copy
-	for _, b := range h.copy(disjoint) {
-		list = append(list, Copy{b.lo, b.data})
+	blocks := h.copy(disjoint)
+	list := make([]Copy, len(blocks))
+	for i, b := range blocks {
+		list[i] = Copy{b.lo, b.data}
 	}
 	return list
 }
