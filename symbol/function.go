@@ -147,13 +147,16 @@ func (d *debugInfo) prefix(u *unit, off uint64) string {
 	c := d.load(u)
 	var names []string
 	for i := c.scopeAround(u, off); i >= 0 && !c.scopes[i].none && len(names) < maxDepth; i = c.scopes[i].parent {
+		x := &c.scopes[i]
 		name := "(anonymous namespace)"
-		if v := c.scopes[i].name; v.class != classNone {
-			if name = d.text(u, v); u.head.language == languageCXX {
+		if x.name.class != classNone {
+			if name = d.text(u, x.name); u.head.language == languageCXX {
 				name = CanonicalName(name)
 			}
 		}
-		names = append(names, name)
+		if names = append(names, name); x.alone {
+			break
+		}
 	}
 	var b strings.Builder
 	for k := len(names) - 1; k >= 0; k-- {

@@ -105,12 +105,12 @@ func (r *linesReader) readHeader(table []byte) (program dwarfdata.Reader, err er
 		r.maxOps = c.Uint(1)
 	}
 	r.statements = c.Uint(1) != 0
-	r.lineBase, r.lineRange = int(int8(c.Uint(1))), int(c.Uint(1))
+	lineBase, lineRange := int(int8(c.Uint(1))), int(c.Uint(1))
 	base := int(c.Uint(1))
 	r.operands = c.Take(uint64(max(base-1, 0)))
-	if !c.Bad && (r.lineRange == 0 || r.maxOps == 0 || base == 0) {
+	if !c.Bad && (lineRange == 0 || r.maxOps == 0 || base == 0) {
 		return c, fmt.Errorf("line table at %#x: line range %d, %d operations in an instruction, first special opcode %d: none may be 0",
-			r.off, r.lineRange, r.maxOps, base)
+			r.off, lineRange, r.maxOps, base)
 	}
 	r.names = c.Off
 	if r.old {
@@ -131,7 +131,7 @@ func (r *linesReader) readHeader(table []byte) (program dwarfdata.Reader, err er
 		return c, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", r.off)
 	}
 	for op := base; op < len(r.advance); op++ {
-		r.advance[op], r.steps[op] = uint8((op-base)/r.lineRange), int16(r.lineBase+(op-base)%r.lineRange)
+		r.advance[op], r.steps[op] = uint8((op-base)/lineRange), int16(lineBase+(op-base)%lineRange)
 	}
 	return dwarfdata.New(table[begin:], r.d.order), nil
 }

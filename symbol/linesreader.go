@@ -23,8 +23,7 @@ type linesReader struct {
 	old                  bool // before DWARF 5
 	offsetSize, addrSize int  // bytes
 	minLength, maxOps    uint64
-	statements           bool // rows begin statements at first
-	lineBase, lineRange  int
+	statements           bool       // rows begin statements at first
 	operands             []byte     // how many the standard opcodes have, from opcode 1 on
 	names                int        // offset in the table of the lists of files
 	inTable              bool       // names are in these lists

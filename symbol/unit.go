@@ -22,6 +22,7 @@ type scope struct {
 	start, end uint32
 	parent     int32 // index of the scope around this one; -1 for none
 	none       bool  // what is within it has no scope at all
+	alone      bool  // names do not begin with the scopes around this one
 	name       value // none: an anonymous namespace
 }
 

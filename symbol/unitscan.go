@@ -237,7 +237,7 @@ func (s *unitScan) enter(a *abbrev, start int, inner *scanLevel) error {
 	x := scope{start: at, parent: inner.scope, name: e.name}
 	switch {
 	case a.tag == dwarf.TagSubprogram: // as GDB, without the scope of the function around
-		x.parent, x.none = -1, !e.name.text()
+		x.alone, x.none = true, !e.name.text()
 	case a.tag != dwarf.TagNamespace: // like GDB, methods of a class without a name (a lambda's) have no scope at all
 		x.none = !e.name.text()
 	}
