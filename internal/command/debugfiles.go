@@ -41,7 +41,7 @@ const usualDebugDir = "/usr/lib/debug"
 func (d *debugFlags) add(cmd *cobra.Command, host PluginHost) {
 	d.host = host
 	f := cmd.Flags()
-	f.StringArrayVar(&d.dirs, "debug-dir", nil, "a folder of separate debug files, to be looked at before "+usualDebugDir+"; repeatable (see docs/debug-files.md)")
+	textsVar(f, &d.dirs, "debug-dir", "a folder of separate debug files, to be looked at before "+usualDebugDir+"; repeatable (see docs/debug-files.md)")
 	f.BoolVar(&d.noDebuginfod, "no-debuginfod", false, "fetch no debug files from the servers of DEBUGINFOD_URLS")
 }
 

@@ -65,7 +65,7 @@ func (o *dlvFlags) addStart(cmd *cobra.Command, folder string) {
 	f := cmd.Flags()
 	f.StringVar(&o.Dir, "wd", "", "the folder to start the program in (default: "+folder+")")
 	f.StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
-	f.StringArrayVarP(&o.redirects, "redirect", "r", nil, "a file for the program's input or output: stdin:FILE, or FILE; stdout:`FILE`, stderr:FILE")
+	textsVarP(f, &o.redirects, "redirect", "r", "a file for the program's input or output: stdin:FILE, or FILE; stdout:`FILE`, stderr:FILE")
 	f.BoolVar(&o.NoASLR, "disable-aslr", false, "have the kernel place the program at the same addresses each time")
 }
 

@@ -60,6 +60,9 @@ type Hosts struct {
 // Main runs sfwalk with its arguments and returns its exit code. A program without hosts becomes sfwalk-full when they are
 // asked for.
 func Main(args []string, hosts Hosts) int {
+	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v" || args[0] == "version") {
+		return mainVersion() // without all that a command takes to begin
+	}
 	growStack()
 	collectLate()
 	collectInTime()
@@ -242,7 +245,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if version, err := cmd.Flags().GetBool("version"); err == nil && version {
-				return printVersion(cmd)
+				return printVersion(cmd.OutOrStdout())
 			}
 			return usageError{errors.New("which command? attach, core, minidump, open, remote, record, top, call, sframe, symbols, plugin, dlv, demo, version or help")}
 		},
@@ -273,6 +276,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 	for i := range commands {
 		if len(args) > 0 && args[0] == commands[i].name {
 			one = i
+			root.CompletionOptions.DisableDefaultCmd = true
 		}
 	}
 	for i := range commands {

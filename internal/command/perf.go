@@ -89,7 +89,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.event, "event", "", "the event whose samples count, by its name in the file (default the first)")
-	f.StringArrayVar(&flags.caches, "buildid-dir", nil, "a folder of files by build ID, as perf has them; repeatable (default ~/.debug)")
+	textsVar(f, &flags.caches, "buildid-dir", "a folder of files by build ID, as perf has them; repeatable (default ~/.debug)")
 	f.StringVar(&flags.sysroot, "sysroot", "", "the folder below which the recorded machine's files are; links do not lead out of it, as after chroot")
 	flags.pages.add(cmd, "")
 	flags.profileFlags.add(cmd, ", with --http none")

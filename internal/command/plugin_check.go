@@ -54,6 +54,6 @@ cannot be tested.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
-	cmd.Flags().StringArrayVar(&snapshots, "snapshot", nil, "also walk the stacks of this snapshot; repeatable")
+	textsVar(cmd.Flags(), &snapshots, "snapshot", "also walk the stacks of this snapshot; repeatable")
 	return cmd
 }

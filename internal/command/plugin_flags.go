@@ -22,9 +22,9 @@ type pluginFlags struct {
 func (p *pluginFlags) add(cmd *cobra.Command, host PluginHost) {
 	p.host = host
 	f := cmd.Flags()
-	f.StringArrayVar(&p.paths, "plugin", nil, "also ask this `program`, a plug-in (see 'sfwalk plugin'); repeatable")
+	textsVar(f, &p.paths, "plugin", "also ask this `program`, a plug-in (see 'sfwalk plugin'); repeatable")
 	cmd.RegisterFlagCompletionFunc("plugin", completePlugin)
-	f.StringArrayVar(&p.sums, "plugin-sha256", nil, "the `checksum` that the program of --plugin must have; one for each --plugin, in the same order")
+	textsVar(f, &p.sums, "plugin-sha256", "the `checksum` that the program of --plugin must have; one for each --plugin, in the same order")
 	f.BoolVar(&p.none, "no-plugins", false, "do not ask the plug-ins in the directories")
 }
 

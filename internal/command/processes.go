@@ -28,9 +28,9 @@ type chosen struct {
 
 func (c *chosen) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&c.names, "name", nil, "also the processes of this name, as pgrep -x finds them")
+	listVar(f, &c.names, "name", "also the processes of this name, as pgrep -x finds them")
 	f.IntSliceVar(&c.children, "children", nil, "also this process, its children and theirs")
-	f.StringSliceVar(&c.cgroups, "cgroup", nil, "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
+	listVar(f, &c.cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
 	f.BoolVar(&c.all, "all", false, "all processes that may be attached to")
 }
 

@@ -80,7 +80,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	flags.add(cmd, host)
 	flags.many.addFormat(cmd)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
-	cmd.Flags().StringArrayVar(&texts, "call", nil, "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
+	textsVar(cmd.Flags(), &texts, "call", "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
 	cmd.Flags().DurationVar(&flags.timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
 	cmd.Flags().BoolVar(&flags.alone, "alone", false, "with --call: hold all other threads meanwhile")
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also if it was stopped before")

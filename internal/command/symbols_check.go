@@ -82,7 +82,7 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&dirs, "debug-dir", nil, "a folder of separate debug files of BINARY (default: /usr/lib/debug)")
+	textsVar(cmd.Flags(), &dirs, "debug-dir", "a folder of separate debug files of BINARY (default: /usr/lib/debug)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
 	return cmd
 }

@@ -35,12 +35,12 @@ type tableFlags struct {
 
 func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
-	f.StringSliceVar(&w.sniffers, "sniffers", nil, "the sniffers to ask, in this order; plug-ins by their names (default "+strings.Join(sniffer.Names(), ",")+")")
+	listVar(f, &w.sniffers, "sniffers", "the sniffers to ask, in this order; plug-ins by their names (default "+strings.Join(sniffer.Names(), ",")+")")
 	cmd.RegisterFlagCompletionFunc("sniffers", w.completeSniffers)
 	f.BoolVar(&w.scan, "scan", w.scan, "where no other sniffer knows a caller, look for a return address on the stack (sniffer scan); such frames are guesses")
 	w.pluginFlags.add(cmd, host)
-	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
-	f.StringArrayVar(&w.symbolPlaces, "symbols", nil, "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, or a server that has them so (https://HOST/…), for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI; repeatable")
+	textsVar(f, &w.sframeDirs, "sframe-dir", "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
+	textsVar(f, &w.symbolPlaces, "symbols", "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, or a server that has them so (https://HOST/…), for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI; repeatable")
 	f.BoolVar(&w.noIndex, "no-symbol-index", false, "neither use nor keep indexes of large symbol files, which are below the user's cache folder")
 }
 

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"fmt"
+	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 
@@ -18,12 +21,21 @@ func newVersion() *cobra.Command {
 		Short:   "Print the version of sfwalk",
 		Example: "  sfwalk version",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, args []string) error { return printVersion(cmd) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return printVersion(cmd.OutOrStdout()) },
 	}
 }
 
-func printVersion(cmd *cobra.Command) error {
-	_, err := printable.Fprintf(cmd.OutOrStdout(), "sfwalk %s %s/%s %s\n", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+// mainVersion is Main for a user who asks for the version alone.
+func mainVersion() int {
+	if err := printVersion(os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "sfwalk: %v\n", err)
+		return exitError
+	}
+	return exitWhole
+}
+
+func printVersion(out io.Writer) error {
+	_, err := printable.Fprintf(out, "sfwalk %s %s/%s %s\n", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	return err
 }
 

@@ -23,7 +23,7 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
 	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
 	f.Lookup("source").NoOptDefVal = "1"
-	f.StringArrayVar(&v.dirs, "source-dir", nil, "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
+	textsVar(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
 	cmd.MarkFlagDirname("source-dir")
 }
 
