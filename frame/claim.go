@@ -64,7 +64,7 @@ func (f *Frame) ask() (cached bool) {
 	switch {
 	case hit:
 		// apply may make inner frames, and these may take the slot for another PC.
-		row, winner := slot.row, int(slot.winner)
+		row, winner := slot.row, slot.state.winner()
 		if f.apply(&row, winner) {
 			f.checkReturnAddress()
 			return false
@@ -182,11 +182,11 @@ func (f *Frame) endsAt(row *trad.Row) bool { return f.caller && row.Lo+uint64(ro
 // applySimple applies a simple row (slotSimple), as nearly all are, and checks that it leads to
 // code. It reports whether it does; if not, apply and checkReturnAddress are to do it.
 func (f *Frame) applySimple(slot *rowSlot) bool {
-	if slot.bits&(slotSimple|slotLast) != slotSimple {
+	if slot.state.bits()&(slotSimple|slotLast) != slotSimple {
 		return false
 	}
 	base, known := f.sp, f.spKnown
-	if slot.bits&slotFP != 0 {
+	if slot.state.has(slotFP) {
 		base, known = f.fp.Bits, f.fp.Known()
 	}
 	if !known {
@@ -197,7 +197,7 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 	if f.cfa+uint64(s.arch.SPFromCFA) < f.sp {
 		return false // SP would move inward: see findsChange
 	}
-	f.winner, f.typ, f.byUnwinder = int16(slot.winner), Normal, false
+	f.winner, f.typ, f.byUnwinder = int16(slot.state.winner()), Normal, false
 	f.ra = f.wordAt(slot.row.RA.At(f.cfa))
 	rows := &s.table.rows
 	pc := s.arch.CodeAddress(f.ra.Bits)

@@ -16,17 +16,17 @@ const (
 func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	slot := &w.table.rows.slots[slotOf(c.PC)]
 	cached := slot.is(c.PC, w.table.rows.epoch, c.Caller)
-	if cached && slot.bits&slotEdgeKnown != 0 {
-		return slot.bits&slotEdge != 0
+	if cached && slot.state.has(slotEdgeKnown) {
+		return slot.state.has(slotEdge)
 	}
 	if w.code == nil {
 		w.code = make([]byte, maxBefore+maxEpilogue)
 	}
 	edge := atEdge(w.arch, w.modules, mem, c.PC, c.Caller, w.code)
 	if cached {
-		slot.bits |= slotEdgeKnown
+		slot.state.add(slotEdgeKnown)
 		if edge {
-			slot.bits |= slotEdge
+			slot.state.add(slotEdge)
 		}
 	}
 	return edge

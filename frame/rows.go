@@ -54,14 +54,47 @@ type CacheStats struct {
 // rowSlot is one cache line: the row's 48 bytes, its key, and how
 // Walker.unwindCached can apply the row.
 type rowSlot struct {
-	row    trad.Row
-	pc     uint64
-	epoch  uint32
-	winner uint8 // position in the table of the sniffer that gave the row
-	bits   slotBits
-	// outer is the slot where PREVIOUS's row was the last time. The Walker looks there first,
-	// so that it need not wait until the return address is read.
-	outer uint16
+	row   trad.Row
+	pc    uint64
+	state slotState
+}
+
+// slotState is what a walk must know of a slot beside the row, in one word: to read and to compare it takes one
+// instruction each. From the low bits on:
+//
+//	30 bits  the epoch in which the slot was filled
+//	 8 bits  slotBits; with the two lowest, 32 bits say whether a walk can use the slot
+//	 8 bits  the position in the table of the sniffer that gave the row
+//	 6 bits  nothing
+//	12 bits  the slot where PREVIOUS's row was the last time. The Walker looks there first, so that it need
+//	         not wait until the return address is read.
+type slotState uint64
+
+const (
+	bitsAt   = 30
+	winnerAt = bitsAt + 8
+	outerAt  = 64 - 12
+
+	lastEpoch = 1<<bitsAt - 1
+)
+
+func (s slotState) epoch() uint32         { return uint32(s) & lastEpoch }
+func (s slotState) bits() slotBits        { return slotBits(s >> bitsAt) }
+func (s slotState) winner() int           { return int(uint8(s >> winnerAt)) }
+func (s slotState) outer() uint64         { return uint64(s >> outerAt) }
+func (s slotState) has(b slotBits) bool   { return s&(slotState(b)<<bitsAt) != 0 }
+func (s slotState) is(simple uint32) bool { return uint32(s) == simple }
+
+// add sets bits.
+func (s *slotState) add(b slotBits) { *s |= slotState(b) << bitsAt }
+
+// setOuter sets the slot where PREVIOUS's row is.
+func (s *slotState) setOuter(index uint64) { *s = *s&(1<<outerAt-1) | slotState(index)<<outerAt }
+
+// simple has the low bits of slotState for slots of an epoch whose rows [Walker.unwindCached] can apply.
+// caller is slotCaller if their PCs are return addresses, else 0.
+func simple(epoch uint32, caller slotBits) uint32 {
+	return epoch | uint32(slotSimple|caller)<<bitsAt
 }
 
 // slotBits describe a slot.
@@ -121,7 +154,7 @@ func (c *rowCache) reset() {
 }
 
 func (c *rowCache) empty() {
-	if c.epoch++; c.epoch == 0 {
+	if c.epoch++; c.epoch > lastEpoch {
 		clear(c.slots[:])
 		c.epoch = 1
 	}
@@ -133,13 +166,12 @@ func slotOf(pc uint64) uint64 { return (pc ^ pc>>12) % rowSlots }
 
 // is reports whether the slot has the row of pc. caller says whether pc is a return address.
 func (s *rowSlot) is(pc uint64, epoch uint32, caller bool) bool {
-	return s.pc == pc && s.epoch == epoch && s.bits&slotCaller != 0 == caller
+	return s.pc == pc && s.state.epoch() == epoch && s.state.has(slotCaller) == caller
 }
 
-// isSimple reports whether the slot has the row of pc, and [Walker.unwindCached] can apply it. caller
-// is slotCaller if pc is a return address, else 0.
-func (s *rowSlot) isSimple(pc uint64, epoch uint32, caller slotBits) bool {
-	return s.pc == pc && s.epoch == epoch && s.bits&(slotSimple|slotCaller) == slotSimple|caller
+// isSimple reports whether the slot has the row of pc, and is as simple says.
+func (s *rowSlot) isSimple(pc uint64, simple uint32) bool {
+	return s.pc == pc && s.state.is(simple)
 }
 
 // find returns the slot for a PC, and whether it has the PC's row.
@@ -159,15 +191,15 @@ func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bi
 	if winner > maxWinner {
 		return
 	}
-	if slot.epoch == c.epoch {
+	if slot.state.epoch() == c.epoch {
 		c.stats.Collisions++
 	}
 	if this.caller {
 		bits |= slotCaller
 	}
 	slot.row = *row
-	slot.pc, slot.epoch, slot.outer = this.pc, c.epoch, 0
-	slot.winner, slot.bits = uint8(winner), bits
+	slot.pc = this.pc
+	slot.state = slotState(c.epoch) | slotState(bits)<<bitsAt | slotState(winner)<<winnerAt
 }
 
 // takeShared fills a slot with the row that another table's search has found for this, and reports

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
@@ -197,17 +196,26 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 // unwinds. A frame that a Stack would check further (its CFA does not grow, or its return address
 // is 0 or no code) is of another kind, too. So a Stack has the same frames.
 func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, stop StopReason) {
-	if w.arch.PtrSize == 4 {
+	switch {
+	case w.stack.window.big:
+		return unwindCached[int64](w, c, pcs, cfas, at)
+	case w.arch.PtrSize == 4:
 		return unwindCached[uint32](w, c, pcs, cfas, at)
 	}
 	return unwindCached[uint64](w, c, pcs, cfas, at)
 }
 
-// word is the type of a target's word, which is as wide as an address. The compiler makes the loops once for each.
-type word interface{ uint32 | uint64 }
+// word is the type of a target's word, which is as wide as an address. The compiler makes the loops once for
+// each. If it has a sign, words are big-endian in memory, as no words of 32 bits are.
+type word interface{ uint32 | uint64 | int64 }
 
 // sizeOf returns the size of a word, bytes. It is a constant.
-func sizeOf[W word]() uint64 { return 4 + 4*uint64(^W(0)>>31>>1&1) }
+func sizeOf[W word]() uint64 {
+	if W(1)<<31<<1 != 0 {
+		return 8
+	}
+	return 4
+}
 
 func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (n int, stop StopReason) {
 	size := sizeOf[W]()
@@ -219,11 +227,12 @@ func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (
 	if c.Caller {
 		caller = slotCaller
 	}
-	if !slot.isSimple(pc, epoch, caller) || !c.HasSP || c.stackChanged {
+	if !slot.isSimple(pc, simple(epoch, caller)) || !c.HasSP || c.stackChanged {
 		return 0, NoReason
 	}
+	callers := simple(epoch, slotCaller)
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
-	lo, data, big := w.stack.window.lo, w.stack.window.data, w.stack.window.big
+	lo, data := w.stack.window.lo, w.stack.window.data
 	sp, fp, hasFP := c.SP, c.FP, c.HasFP
 	bound := sp - toSP - 1 // a CFA that is not above leads inward: the stack may have been changed
 	if c.next.typ == Normal {
@@ -232,7 +241,7 @@ func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (
 	i := from
 	for i < len(pcs) {
 		cfa := sp
-		if slot.bits&slotFP != 0 {
+		if slot.state.has(slotFP) {
 			if !hasFP {
 				break
 			}
@@ -242,7 +251,7 @@ func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (
 		if cfa <= bound {
 			break
 		}
-		if slot.bits&slotLast != 0 {
+		if slot.state.has(slotLast) {
 			stop = Outermost
 			i = emit(pcs, cfas, i, pc, cfa)
 			bound = cfa
@@ -256,21 +265,22 @@ func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (
 			}
 			off = addr - lo
 		}
-		ra := load(data[off:], size, big) & mask
+		ra := load[W](data[off:]) & mask
 		saved, hasSaved := fp, hasFP
-		if slot.bits&slotSaved != 0 {
+		if slot.state.has(slotSaved) {
 			off := uint64(W(slot.row.FP.At(cfa))) - lo
 			if off >= uint64(len(data)) || uint64(len(data))-off < size {
 				break // the window ends between the two words
 			}
-			saved, hasSaved = load(data[off:], size, big), true
+			saved, hasSaved = load[W](data[off:]), true
 		}
-		outer := &slots[slot.outer%rowSlots]
-		hit := outer.isSimple(ra, epoch, slotCaller)
+		outer := &slots[slot.state.outer()]
+		hit := outer.isSimple(ra, callers)
 		if !hit {
 			index := slotOf(ra)
-			if outer = &slots[index]; outer.isSimple(ra, epoch, slotCaller) {
-				slot.outer, hit = uint16(index), true
+			if outer = &slots[index]; outer.isSimple(ra, callers) {
+				slot.state.setOuter(index)
+				hit = true
 			}
 		}
 		if !hit && (ra == 0 || !w.modules.IsCode(ra-1) && !w.modules.IsCode(ra)) {
@@ -323,20 +333,15 @@ func emit(pcs, cfas []uint64, i int, pc, cfa uint64) int {
 	return i + 1
 }
 
-// load reads a word of size bytes, which is big-endian if big.
-func load(p []byte, size uint64, big bool) uint64 {
-	if size == 4 {
-		v := binary.LittleEndian.Uint32(p)
-		if big {
-			return uint64(bits.ReverseBytes32(v))
-		}
-		return uint64(v)
+// load reads a word.
+func load[W word](p []byte) uint64 {
+	switch {
+	case ^W(0) < 0:
+		return binary.BigEndian.Uint64(p)
+	case sizeOf[W]() == 4:
+		return uint64(binary.LittleEndian.Uint32(p))
 	}
-	v := binary.LittleEndian.Uint64(p)
-	if big {
-		return bits.ReverseBytes64(v)
-	}
-	return v
+	return binary.LittleEndian.Uint64(p)
 }
 
 // blockSize is how many bytes are read at once, at most, from a memory that is no target.CopiedMemory.
