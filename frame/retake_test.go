@@ -2,6 +2,7 @@ package frame_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -114,6 +115,54 @@ func TestRetakeIfMovedOn(t *testing.T) {
 	}
 	if err := s.RetakeIfMovedOn(); err != r.fails || !s.MovedOn() {
 		t.Errorf("where it cannot be retaken: %v, moved on: %v", err, s.MovedOn())
+	}
+}
+
+// Frames of a deep stack that are not made count, too, and only those within the limit.
+func TestRetakeDeeper(t *testing.T) {
+	const n, size = 15_000, 32
+	f, first, later := deep(n, rand.New(rand.NewPCG(3, 3)))
+	table := frame.NewTable(amd64.Arch, first, later)
+	for _, c := range []struct {
+		late, limit, retakes int // late is a frame
+		moved                bool
+	}{
+		{n + 1, 0, 1, false}, {n - 1, 0, 1, true}, {n - 1, n - 2, 1, false}, {n - 1, n - 2, 100, false},
+		{9000, 0, 2, true}, {9000, 9005, 1, true}, {9000, 8995, 1, false}, {4094, 0, 1, true}, {4099, 0, 1, true}, {100, 0, 1, true}, {9000, 0, 100, true},
+	} {
+		r := &runner{fake: f, late: stackBase + size*uint64(c.late), retakes: c.retakes}
+		s, err := frame.New(r, r, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Limit = c.limit
+		err = s.RetakeIfMovedOn()
+		still := c.moved && c.retakes > 10
+		if err != nil || s.MovedOn() != still || c.moved && !still && r.retaken != c.retakes || !c.moved && r.retaken != 0 {
+			t.Errorf("%+v: %v; the stack has moved on: %v; retaken %d times", c, err, s.MovedOn(), r.retaken)
+		}
+		if kept := frame.FramesAllocated(s); kept > 4096 {
+			t.Errorf("%+v: %d frames have room", c, kept)
+		}
+		want, level := n+1, 0
+		if c.limit > 0 {
+			want = c.limit
+		}
+		for x, err := range s.AllOnce() {
+			if err != nil && level < want {
+				t.Fatal(err)
+			}
+			if x == nil {
+				break
+			}
+			if x.Level != level || x.MovedOn() != (still && level > c.late) {
+				t.Fatalf("%+v: frame %d is at level %d and of another moment: %v", c, level, x.Level, x.MovedOn())
+			}
+			level++
+		}
+		if level != want {
+			t.Errorf("%+v: %d frames, want %d", c, level, want)
+		}
 	}
 }
 

@@ -21,6 +21,10 @@ type Stack struct {
 	// all. 0 means [DefaultSearchLimit]; if it is negative, no code is searched through.
 	SearchLimit int64
 
+	// Deeper, if it is not nil, is called now and then as [Stack.RetakeIfMovedOn] walks frames that it does not
+	// make, with how many there were so far. Memory that is read is garbage soon.
+	Deeper func(frames int)
+
 	// Thread is the ID of the stack's thread. New and Reset fill it in; it is 0 for a
 	// [Walker].
 	Thread int
@@ -55,6 +59,7 @@ type Stack struct {
 	spare        []*slab  // with the frames of the walk before
 	slots        slots    // of frames that Unwinders have claimed; see Frame.Slot
 	asked        asked    // the Unwinder that is asked now, if any
+	deeper       deeper
 }
 
 // New makes the stack of one thread of a target. The error says why the thread's registers cannot be
@@ -125,6 +130,7 @@ func (s *Stack) start(m target.Memory) {
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, buffer: &s.buffer}
 	s.ownSearch = search{}
 	s.search = &s.ownSearch
+	s.deeper = deeper{walker: s.deeper.walker}
 	s.restart()
 }
 

@@ -105,6 +105,14 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 		return 0, stop
 	}
 	w.begin(c, mem)
+	if n, stop = w.resume(c, pcs, cfas); stop == NoReason {
+		stop = Limit
+	}
+	return n, stop
+}
+
+// resume goes on with a walk, from the context's THIS on. stop is NoReason if the buffers are full.
+func (w *Walker) resume(c *Context, pcs, cfas []uint64) (n int, stop StopReason) {
 	for n < len(pcs) {
 		var made int
 		caller := c.Caller // the frames outside of it, of this call, are callers
@@ -132,9 +140,6 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 		}
 	}
 	c.noteLate()
-	if stop == NoReason {
-		stop = Limit
-	}
 	return n, stop
 }
 

@@ -112,6 +112,13 @@ var collectOften = sync.OnceFunc(func() {
 	}
 })
 
+// collectIfDeep is collectOften once a stack has come to level deep.
+func collectIfDeep(level int) {
+	if level >= deep {
+		collectOften()
+	}
+}
+
 var collectingOften atomic.Bool
 
 // collectNothing has no garbage collected until resume is called.

@@ -150,7 +150,7 @@ func (w *walker) start(th target.Thread) (err error) {
 	} else if err = w.stack.Reset(w.target, th); err != nil {
 		return err
 	}
-	w.stack.Limit = w.flags.maxFrames
+	w.stack.Limit, w.stack.Deeper = w.flags.maxFrames, collectIfDeep
 	w.memory, w.valued, w.lines, w.texts = target.MemoryOf(w.target, th), w.valued[:0], w.lines[:0], w.texts[:0]
 	w.frames.limit(w.stack)
 	return nil
@@ -206,9 +206,7 @@ func (w *walker) threadIn(out *thread, th target.Thread, yield func(*frame.Frame
 		if !share.has(f.Level) {
 			break
 		}
-		if f.Level == deep {
-			collectOften()
-		}
+		collectIfDeep(f.Level)
 		last = f
 		share.wrote(yield(f))
 	}
