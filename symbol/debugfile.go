@@ -54,9 +54,14 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 	}
 	id := mod.image.BuildID
 	if len(id) > 2 {
+		roots := mod.roots()
 		for _, dir := range mod.s.opts.DebugDirs {
-			for _, root := range mod.roots() {
-				at := regular.At{Root: root, Path: filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")}
+			for _, root := range roots {
+				all := regular.At{Root: root, Path: filepath.Join(dir, ".build-id")}
+				if mod.s.missing.is(all) {
+					continue
+				}
+				at := all.With(filepath.Join(all.Path, id[:2], id[2:]+".debug"))
 				if im := mod.openDebugFile(at, nil); im != nil {
 					return im
 				}

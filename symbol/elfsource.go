@@ -16,6 +16,8 @@ type elfSource struct {
 
 	inflated inflated // sections for Options.Inflated to keep
 
+	missing missing // folders of debug files
+
 	mu    sync.Mutex
 	files []io.Closer // separate debug files
 }
