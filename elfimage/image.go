@@ -41,6 +41,7 @@ type Image struct {
 	size     int64
 	there    int64                     // bytes that are not holes
 	slid     uint64                    // how far the dynamic linker may have moved addresses in PT_DYNAMIC
+	number   uint64                    // tells it from other images
 	inMemory bool                      // it is what is mapped, not a file
 	joining  sync.Mutex                // over Join
 	budget   atomic.Pointer[Budget]    // shared with the other images of a process; nil where there is no bound
@@ -96,7 +97,7 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
 		Entry: f.Entry, Progs: f.Programs,
-		broken: broken, r: r, raw: raw, size: size, there: there,
+		broken: broken, r: r, raw: raw, size: size, there: there, number: lastImage.Add(1),
 	}
 	im.standard = sync.OnceValues(func() (*elf.File, error) { return elffile.Standard(r, len(f.Sections) > 0) })
 	im.file.Store(f)
@@ -150,6 +151,9 @@ func (im *Image) OSFile() *os.File {
 			return nil
 		}
 		r = outer
+	}
+	if known, ok := r.(*elffile.Known); ok {
+		return known.File
 	}
 	f, _ := r.(*os.File)
 	return f
@@ -382,6 +386,11 @@ func (im *Image) most() uint64 {
 func (im *Image) bytes(off, n uint64) ([]byte, error) {
 	if off > uint64(im.size) || n > uint64(im.size)-off || n > im.most() {
 		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes), or are too many", off, off+n, im.size)
+	}
+	if n > 0 && n <= nearPage {
+		if data := make([]byte, n); im.readNear(data, int64(off)) {
+			return data, nil
+		}
 	}
 	data, err := elffile.ReadPart(im.r, int64(off), n)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -63,10 +64,10 @@ func open(at regular.At, by Opener, read func(io.ReaderAt, int64) (*Image, error
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err := f.Stat()
+	known, err := elffile.Know(f)
 	var im *Image
 	if err == nil {
-		im, err = read(f, st.Size())
+		im, err = read(known, known.Size())
 	}
 	if err != nil {
 		f.Close()

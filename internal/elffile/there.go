@@ -13,7 +13,13 @@ func There(r io.ReaderAt, size int64) int64 {
 	for range 8 { // a part of a part
 		switch x := r.(type) {
 		case *os.File:
-			return min(size, allocated(x))
+			info, err := x.Stat()
+			if err != nil {
+				return 0
+			}
+			return min(size, allocated(x, info))
+		case *Known:
+			return min(size, allocated(x.File, x.info))
 		case solid:
 			r = x.r
 		case *io.SectionReader:
@@ -40,7 +46,14 @@ func Identity(r io.ReaderAt, size int64) (id any, ok bool) {
 	for range 8 {
 		switch x := r.(type) {
 		case *os.File:
-			file, ok := fileIdentity(x)
+			info, err := x.Stat()
+			if err != nil {
+				return nil, false
+			}
+			file, ok := fileIdentity(x, info)
+			return identity{file, at, size}, ok
+		case *Known:
+			file, ok := fileIdentity(x.File, x.info)
 			return identity{file, at, size}, ok
 		case solid:
 			r = x.r

@@ -13,11 +13,7 @@ import (
 const fileSystems = 8
 
 // allocated returns how many bytes of a file are not holes, by the file system's account.
-func allocated(f *os.File) int64 {
-	info, err := f.Stat()
-	if err != nil {
-		return 0
-	}
+func allocated(f *os.File, info os.FileInfo) int64 {
 	size := info.Size()
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || st.Blocks == 0 || st.Blocks*512 >= size { // some report 0 blocks for every file
@@ -67,11 +63,7 @@ func Own(f *os.File) bool {
 }
 
 // fileIdentity tells files apart, and a file from itself before a write.
-func fileIdentity(f *os.File) (id any, ok bool) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, false
-	}
+func fileIdentity(_ *os.File, info os.FileInfo) (id any, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return nil, false

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -73,16 +74,16 @@ func (s *Images) Open(p *Process, m *procmaps.File) (im *elfimage.Image, said st
 
 // image opens the image of a file, and keeps the file open while it is needed.
 func (s *Images) image(file *os.File) (*elfimage.Image, error) {
-	st, err := file.Stat()
+	known, err := elffile.Know(file)
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	if s.Most > 0 && len(s.files) >= s.Most && !s.shared.Has(file, st.Size()) {
+	if s.Most > 0 && len(s.files) >= s.Most && !s.shared.Has(known, known.Size()) {
 		file.Close()
 		return nil, ErrMany
 	}
-	im, again, err := s.shared.Open(file, st.Size())
+	im, again, err := s.shared.Open(known, known.Size())
 	if err != nil || again {
 		file.Close()
 		return im, err
