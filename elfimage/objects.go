@@ -6,7 +6,7 @@ import "debug/elf"
 // addresses are link-time ones.
 func (im *Image) Objects() *Symbols {
 	im.objectsOnce.Do(func() {
-		im.objects, _ = im.index(func(r *rawSymbol) bool { return r.symType() == elf.STT_OBJECT && r.size > 0 })
+		im.objects, _ = im.index(nil, nil, elf.STT_OBJECT)
 	})
 	return im.objects
 }

@@ -76,17 +76,11 @@ func newEntry(r *rawSymbol, table int) entry {
 func (im *Image) Symbols() *Symbols {
 	im.symsOnce.Do(func() {
 		code := im.codeRanges()
-		function := func(r *rawSymbol) bool {
-			switch r.symType() {
-			case elf.STT_FUNC, elf.STT_GNU_IFUNC:
-				return true
-			case elf.STT_NOTYPE:
-				_, ok := codeEnd(code, r.addr)
-				return ok && r.addr != 0
-			}
-			return false
+		label := func(addr uint64) bool {
+			_, ok := codeEnd(code, addr)
+			return ok && addr != 0
 		}
-		im.syms, im.symsErr = im.index(function)
+		im.syms, im.symsErr = im.index(code, label, elf.STT_FUNC, elf.STT_GNU_IFUNC)
 		im.syms.addSizes(code)
 	})
 	return im.syms
@@ -98,60 +92,69 @@ func (im *Image) SymbolsError() error {
 	return im.symsErr
 }
 
-// index returns the symbols of a kind by address. An error says that a table was left out because there was no room.
-func (im *Image) index(kind func(r *rawSymbol) bool) (*Symbols, error) {
+// index returns the symbols of some types by address; and labels, symbols of no type, at addresses for which label, if it is
+// not nil, returns true. Most addresses are in the ranges in. An error says that a table was left out because there was no room.
+func (im *Image) index(in []codeRange, label func(addr uint64) bool, types ...elf.SymType) (*Symbols, error) {
 	tables := im.symbolTables()
 	var budget error
 	if errors.Is(tables.err, ErrBudget) {
 		budget = tables.err
 	}
-	ss, err := im.indexOf(tables.list, kind)
+	ss, err := im.indexOf(tables.list, in, label, types)
 	if len(ss.list) == 0 && err == nil {
 		if t := im.dynamicTable(); t != nil {
-			ss, err = im.indexOf([]*symbolTable{t}, kind)
+			ss, err = im.indexOf([]*symbolTable{t}, in, label, types)
 		}
 	}
 	return ss, cmp.Or(err, budget)
 }
 
-func (im *Image) indexOf(tables []*symbolTable, kind func(r *rawSymbol) bool) (*Symbols, error) {
+func (im *Image) indexOf(tables []*symbolTable, in []codeRange, label func(addr uint64) bool, types []elf.SymType) (*Symbols, error) {
 	ss := new(Symbols)
+	symbols := uint64(0) // as the tables claim
 	for _, t := range tables {
 		ss.strings = append(ss.strings, t.strings)
+		symbols += uint64(t.entries.size) / uint64(im.symbolSize())
 	}
-	// The tables are read twice: to count the symbols of each range of addresses, and to put each in its place.
-	each := func(do func(e entry)) {
+	var wanted [16]bool // by type
+	for _, t := range types {
+		wanted[t] = true
+	}
+	sized := label == nil // all have sizes: they are no functions
+	// The tables are read twice: to count the symbols of each bucket, and to put each in its place.
+	each := func(do func(nth int, r *rawSymbol)) {
 		for nth, t := range tables {
 			names := t.strings.size()
 			t.each(func(_ int, r *rawSymbol) {
-				if !r.undefined && r.name != 0 && uint64(r.name) < names && kind(r) {
-					do(newEntry(r, nth))
+				switch {
+				case r.undefined || r.name == 0 || uint64(r.name) >= names || sized && r.size == 0:
+				case wanted[r.info&15], label != nil && r.symType() == elf.STT_NOTYPE && label(r.addr):
+					do(nth, r)
 				}
 			})
 		}
 	}
-	bucket := im.buckets(tables)
-	buckets := bucket(^uint64(0)) + 1
-	next := make([]uint32, buckets+1) // where the next symbol of a bucket goes
+	by := im.buckets(in, symbols)
+	next := make([]uint32, by.last+2) // where the next symbol of a bucket goes
 	n := 0
-	each(func(e entry) { next[bucket(e.addr)+1]++; n++ })
+	each(func(_ int, r *rawSymbol) { next[by.of(r.addr)+1]++; n++ })
 	if size := int64(entrySize * n); size > uncounted && !im.Reserve(size) {
 		return new(Symbols), fmt.Errorf("keep %d symbols: %w", n, ErrBudget)
 	}
-	for i := 1; i <= buckets; i++ {
-		next[i] += next[i-1]
+	for i := range next[1:] {
+		next[i+1] += next[i]
 	}
 	all := make([]entry, n)
-	each(func(e entry) {
-		at := &next[bucket(e.addr)]
+	each(func(nth int, r *rawSymbol) {
+		at := &next[by.of(r.addr)]
 		if int(*at) < n { // or the file has changed meanwhile
-			all[*at] = e
+			all[*at] = newEntry(r, nth)
 			*at++
 		}
 	})
 	begin := uint32(0)
-	for _, end := range next[:buckets] {
-		const few = 16
+	for _, end := range next[:by.last+1] {
+		const few = 32
 		if list := all[min(begin, end):end]; len(list) <= few {
 			sortFew(list)
 		} else {
@@ -163,34 +166,40 @@ func (im *Image) indexOf(tables []*symbolTable, kind func(r *rawSymbol) bool) (*
 	return ss, nil
 }
 
-// buckets returns a function that says in which of a bounded number of ranges an address is, ascending by address. Most
-// of them hold a few symbols.
-func (im *Image) buckets(tables []*symbolTable) func(addr uint64) int {
+// buckets are ranges of addresses, ascending. Most of them have a few symbols.
+type buckets struct {
+	lo    uint64 // addresses before it are in the first bucket
+	shift uint
+	last  uint64 // addresses behind its end are in it
+}
+
+// of returns the bucket of an address.
+func (b *buckets) of(addr uint64) uint64 { return min((max(addr, b.lo)-b.lo)>>b.shift, b.last) }
+
+// buckets returns buckets for some symbols, most of which lie in the ascending ranges in; if there are none, in the file's
+// segments.
+func (im *Image) buckets(in []codeRange, symbols uint64) (b buckets) {
 	lo, hi := ^uint64(0), uint64(0)
-	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD && p.Vaddr+p.Memsz > p.Vaddr {
-			lo, hi = min(lo, p.Vaddr), max(hi, p.Vaddr+p.Memsz)
+	for _, r := range in {
+		lo, hi = min(lo, r.lo), max(hi, r.hi)
+	}
+	if len(in) == 0 {
+		for _, p := range im.Progs {
+			if p.Type == elf.PT_LOAD && p.Vaddr+p.Memsz > p.Vaddr {
+				lo, hi = min(lo, p.Vaddr), max(hi, p.Vaddr+p.Memsz)
+			}
 		}
 	}
 	if lo >= hi { // an object file: its addresses are offsets
 		lo, hi = 0, max(uint64(im.size), 1)
 	}
-	const few, most = 1, 1 << 16
-	wanted := uint64(few)
-	for _, t := range tables {
-		wanted += uint64(t.entries.size) / uint64(im.symbolSize()) / 4
+	const each, most = 4, 1 << 16
+	b.lo = lo
+	for (hi-lo)>>b.shift >= min(symbols/each+1, most) {
+		b.shift++
 	}
-	shift := 0
-	for (hi-lo)>>shift >= min(wanted, most) {
-		shift++
-	}
-	last := (hi - lo) >> shift
-	return func(addr uint64) int {
-		if addr < lo {
-			return 0
-		}
-		return int(min((addr-lo)>>shift, last))
-	}
+	b.last = (hi - lo) >> b.shift
+	return b
 }
 
 // byRank compares symbols by address, and those of one address by how good they are.
