@@ -1,5 +1,7 @@
 package arch
 
+import "encoding/binary"
+
 // UContext gives offsets, in bytes from the start of the kernel's struct
 // ucontext, of what must be known before any frame is unwound: where an
 // interrupted thread's own stack is while it runs on an alternate one.
@@ -39,4 +41,22 @@ func (a *Arch) AlternateStack(sp uint64, off int, stack []byte) (base, size uint
 	size = a.Word(stack[off+u.StackSize:])
 	at := sp + uint64(off)
 	return base, size, size <= maxAlternate && at+uint64(a.UContextEnd())-base <= size
+}
+
+// SeekAlternateStack returns the first offset from off on, a multiple of a word further, at which AlternateStack may
+// report a stack, or one beyond which stack is too short for it. Only an address that is little below sp can be a
+// stack's lowest. Nearly no word of a stack is, so that this takes a tenth of the time that it takes to ask for each:
+// a thread is held meanwhile.
+func (a *Arch) SeekAlternateStack(sp uint64, off int, stack []byte) int {
+	if a.PtrSize != 8 || a.Order != binary.ByteOrder(binary.LittleEndian) {
+		return off
+	}
+	if off+a.UContext.StackBase > len(stack) {
+		return off
+	}
+	bases := stack[off+a.UContext.StackBase:]
+	for len(bases) >= 8 && sp-binary.LittleEndian.Uint64(bases) > maxAlternate {
+		off, bases = off+8, bases[8:]
+	}
+	return off
 }

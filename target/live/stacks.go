@@ -70,10 +70,12 @@ func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byt
 	end := a.UContextEnd()
 	stack = stack[:min(len(stack), ucontextSpan)]
 	for off := int(-sp & uint64(a.PtrSize-1)); off+end <= len(stack); off += a.PtrSize {
-		if a.SigContext != nil {
-			if v, ok := a.SigContext(sp+uint64(off), stack[off:]); ok && v != 0 && v-sp > uint64(off)+frameLimit && mayBeStack(maps, v) {
-				return v, true
+		if a.SigContext == nil {
+			if off = a.SeekAlternateStack(sp, off, stack); off+end > len(stack) {
+				break
 			}
+		} else if v, ok := a.SigContext(sp+uint64(off), stack[off:]); ok && v != 0 && v-sp > uint64(off)+frameLimit && mayBeStack(maps, v) {
+			return v, true
 		}
 		base, size, ok := a.AlternateStack(sp, off, stack)
 		if !ok {
