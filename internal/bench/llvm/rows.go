@@ -55,6 +55,7 @@ func ReadRows(path string) (*Rows, error) {
 }
 
 func (r *Rows) readUnit(d *dwarf.Data, unit *dwarf.Entry, names map[string]int32) error {
+	folder, _ := unit.Val(dwarf.AttrCompDir).(string)
 	lines, err := d.LineReader(unit)
 	if lines == nil || err != nil {
 		return err
@@ -77,6 +78,9 @@ func (r *Rows) readUnit(d *dwarf.Data, unit *dwarf.Entry, names map[string]int32
 		one := row{addr: e.Address}
 		if !e.EndSequence && e.File != nil {
 			name := filepath.Clean(e.File.Name)
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(folder, name)
+			}
 			i, known := names[name]
 			if !known {
 				i = int32(len(r.files))
