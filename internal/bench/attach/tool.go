@@ -82,18 +82,31 @@ func frames(file string) (int, error) {
 // Cache is the folder of what sfwalk keeps while it is measured; there is none of it at first.
 type Cache struct{ dir string }
 
-// NewCache has sfwalk keep what it inflates in a folder of the bench, until restore is called.
+// NewCache has sfwalk keep what it inflates in a folder of the bench, until restore is called. What Go has compiled stays
+// where it is.
 func NewCache(d build.Dir) (c Cache, restore func(), err error) {
-	const variable = "XDG_CACHE_HOME"
-	before, was := os.LookupEnv(variable)
+	compiled, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		return c, nil, err
+	}
 	c = Cache{filepath.Join(d.Path, "cache")}
+	var undo []func() error
+	for name, value := range map[string]string{"XDG_CACHE_HOME": c.dir, "GOCACHE": strings.TrimSpace(string(compiled))} {
+		before, was := os.LookupEnv(name)
+		undo = append(undo, func() error {
+			if was {
+				return os.Setenv(name, before)
+			}
+			return os.Unsetenv(name)
+		})
+		err = errors.Join(err, os.Setenv(name, value))
+	}
 	restore = func() {
-		os.Unsetenv(variable)
-		if was {
-			os.Setenv(variable, before)
+		for _, f := range undo {
+			f()
 		}
 	}
-	return c, restore, errors.Join(os.MkdirAll(c.dir, 0o700), c.clear(), os.Setenv(variable, c.dir))
+	return c, restore, errors.Join(err, os.MkdirAll(c.dir, 0o700), c.clear())
 }
 
 // clear removes all that was kept.
