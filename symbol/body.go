@@ -105,9 +105,9 @@ func (r *bodyReader) read(lo, hi uint64) error {
 	if !d.room.work(int64(hi - lo)) {
 		return errTooMuch
 	}
-	room := scanRoom.Get().(*[scanPart]byte)
-	defer scanRoom.Put(room)
-	data, err := d.unitBit(u, lo, hi, room[:])
+	room := borrow(hi - lo)
+	defer giveBack(room)
+	data, err := d.unitBit(u, lo, hi, room)
 	if err != nil {
 		return err
 	}

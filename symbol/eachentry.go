@@ -19,11 +19,11 @@ func (d *debugInfo) eachEntry(u *unit, off uint64, begin func(off uint64), read 
 		return cmp.Or(err, ErrNoEntry)
 	}
 	d.open(u)
-	buffer := buffers.Get().(*buffer)
-	defer buffers.Put(buffer)
+	buffer := borrow(0)
+	defer giveBack(buffer)
 	for room := uint64(1 << 8); off < u.end; room *= 4 {
 		limit := min(u.end, off+room)
-		data, err := d.unitBit(u, off, limit, buffer[:])
+		data, err := d.unitBit(u, off, limit, buffer)
 		if err != nil {
 			return err
 		}

@@ -318,11 +318,6 @@ type sectionReader struct {
 	whole bool // Data goes to the section's end
 }
 
-// buffer is room for bytes that are needed for a moment.
-type buffer [16 << 10]byte
-
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
 // scan calls parse with the bytes that follow an offset of the section. It begins with a few. As long
 // as parse reads beyond their end, it calls parse anew with more. The bytes are gone when parse returns. It returns the number of bytes that
 // parse has read, or an error if the section ends before.
@@ -330,11 +325,11 @@ func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*sectionRe
 	if off > s.len() {
 		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())
 	}
-	buffer := buffers.Get().(*buffer)
-	defer buffers.Put(buffer)
+	buffer := borrow(0)
+	defer giveBack(buffer)
 	for room := uint64(256); ; room *= 4 {
 		hi := min(off+room, s.len())
-		data, err := s.bytesInto(buffer[:], off, hi)
+		data, err := s.bytesInto(buffer, off, hi)
 		if err != nil {
 			return 0, err
 		}

@@ -65,7 +65,7 @@ type header struct {
 }
 
 // unitSize is about the memory in bytes that a unit takes up before its entries are read.
-const unitSize = 400
+const unitSize = 600
 
 // readHeaders reads the headers of the units that begin at or before the offset to
 // of .debug_info, unless they were read before (DWARF 5 section 7.5.1). The caller

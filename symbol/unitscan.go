@@ -4,7 +4,6 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
@@ -29,9 +28,7 @@ type unitScan struct {
 }
 
 // scanPart is how many bytes of a unit are read at once: they stay in a processor's cache.
-const scanPart = 256 << 10
-
-var scanRoom = sync.Pool{New: func() any { return new([scanPart]byte) }}
+const scanPart = len(largeBuffer{})
 
 // scanUnit reads the contents of a unit. The caller holds d.mu.
 func (d *debugInfo) scanUnit(u *unit, into *contents) error {
@@ -71,11 +68,11 @@ func (d *debugInfo) scanUnit(u *unit, into *contents) error {
 }
 
 func (s *unitScan) run() error {
-	room := scanRoom.Get().(*[scanPart]byte)
-	defer scanRoom.Put(room)
 	u := s.u
+	room := borrow(u.end - u.entry)
+	defer giveBack(room)
 	for off, size := u.entry, uint64(scanPart); off < u.end; {
-		data, err := s.d.unitPart(u, off, min(u.end, off+size), room[:])
+		data, err := s.d.unitPart(u, off, min(u.end, off+size), room)
 		if err != nil {
 			return err
 		}
@@ -84,7 +81,7 @@ func (s *unitScan) run() error {
 		if err != nil || next == off && s.c.base+uint64(len(data)) == u.end {
 			return err
 		}
-		if size = scanPart; next == off { // a large entry
+		if size = uint64(scanPart); next == off { // a large entry
 			size = 16 * uint64(len(data))
 		}
 		off = next
