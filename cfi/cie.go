@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -36,7 +35,8 @@ func (s *Section) Augmentation(c *CIE) string {
 	if !s.has(c.augment) {
 		return ""
 	}
-	return string(s.data[c.augment.from:c.augment.to])
+	text, _ := s.pages.View(c.augment.from, c.augment.to)
+	return string(text)
 }
 
 // parseCIE reads the CIE at off, an offset within the section.
@@ -50,7 +50,7 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	}
 	*cie = CIE{Offset: off, PtrSize: s.ptrSize}
 	c := s.reader(e.body, e.end)
-	at := c.Off
+	at := c.at()
 	fail := func(what, reason string, kind error) error {
 		return &Error{s.kind, "CIE", off, what, at, reason, kind}
 	}
@@ -58,7 +58,7 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	if v := cie.Version; v != 1 && v != 3 && v != 4 {
 		return fail("version", fmt.Sprintf("is %d, want 1, 3 or 4", v), ErrUnsupported)
 	}
-	at = c.Off
+	at = c.at()
 	text := c.CString(maxAugmentation)
 	if c.Bad {
 		return fail("augmentation", fmt.Sprintf("has no end within %d bytes", maxAugmentation), ErrMalformed)
@@ -69,7 +69,7 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 		text = text[2:]
 	}
 	if cie.Version == 4 {
-		at = c.Off
+		at = c.at()
 		cie.PtrSize = c.U8()
 		segment := c.U8()
 		if cie.PtrSize != 4 && cie.PtrSize != 8 {
@@ -81,7 +81,7 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	}
 	cie.CodeAlign = c.ULEB128()
 	cie.DataAlign = c.SLEB128()
-	at = c.Off
+	at = c.at()
 	ra := uint64(0)
 	if cie.Version == 1 {
 		ra = uint64(c.U8())
@@ -97,16 +97,16 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 		return fail("augmentation", reason, ErrUnsupported)
 	}
 	if c.Bad {
-		at = c.Off
+		at = c.at()
 		return fail("header", truncated, ErrMalformed)
 	}
-	cie.program = span{c.Off, e.end}
+	cie.program = span{c.at(), e.end}
 	return nil
 }
 
 // augmentation reads the augmentation data of the letters of text. It leaves c at the initial
 // instructions. reason is "" if the data can be read.
-func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reason string) {
+func (s *Section) augmentation(c *reader, cie *CIE, text []byte) (reason string) {
 	data := *c
 	for i, letter := range text {
 		switch letter {
@@ -165,11 +165,11 @@ func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reas
 }
 
 // skipPointer steps over an encoded pointer. why is "" if the pointer can be read.
-func (s *Section) skipPointer(c *dwarfdata.Reader, enc, ptrSize uint8) (why string) {
+func (s *Section) skipPointer(c *reader, enc, ptrSize uint8) (why string) {
 	if enc&^encIndirect == encAligned {
-		c.Take(-(s.addr + uint64(c.Off)) & uint64(ptrSize-1))
+		c.Take(-(s.addr + uint64(c.at())) & uint64(ptrSize-1))
 		enc = encAbsptr
 	}
-	_, why = offset(c, enc, ptrSize)
+	_, why = offset(&c.Reader, enc, ptrSize)
 	return why
 }

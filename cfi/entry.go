@@ -14,24 +14,33 @@ type entry struct {
 
 // entryAt reads the head of the entry at off, an offset within the section.
 func (s *Section) entryAt(off int) (entry, error) {
-	if s.partly && !s.fill(off) {
-		return entry{off: off, cie: -1}, s.entryError(off, "cannot be read from the file")
+	const most = 4 + 8 + 8 // length and CIE of the 64-bit format
+	p, end := []byte(nil), s.size
+	if !s.paged {
+		p = s.data[off:]
+	} else {
+		var ok bool
+		end = min(off+most, s.size)
+		if p, ok = s.pages.View(off, end); !ok {
+			return entry{off: off, cie: -1}, s.unread(off)
+		}
 	}
-	if p := s.data[off:]; len(p) >= 8 && s.kind == EH && !s.big {
+	left := uint64(s.size - off)
+	if len(p) >= 8 && s.kind == EH && !s.big {
 		// Nearly all entries that are looked up are such FDEs.
 		length, id := uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[4:]))
-		if length >= 4 && length <= uint64(len(p)-4) && length < 0xfffffff0 && id != 0 && id <= uint64(off)+4 {
+		if length >= 4 && length <= left-4 && length < 0xfffffff0 && id != 0 && id <= uint64(off)+4 {
 			return entry{off: off, body: off + 8, end: off + 4 + int(length), cie: off + 4 - int(id)}, nil
 		}
 	}
 	e := entry{off: off, cie: -1}
-	c := s.reader(off, len(s.data))
+	c := s.reader(off, end)
 	length := uint64(c.U32())
 	switch {
 	case c.Bad:
 		return e, s.entryError(off, "length "+truncated)
 	case length == 0:
-		e.body, e.end, e.empty = c.Off, c.Off, true
+		e.body, e.end, e.empty = c.at(), c.at(), true
 		return e, nil
 	case length == 0xffffffff:
 		e.wide = true
@@ -39,13 +48,13 @@ func (s *Section) entryAt(off int) (entry, error) {
 	case length >= 0xfffffff0:
 		return e, s.entryError(off, "length is a reserved value")
 	}
-	if c.Bad || length > uint64(len(s.data)-c.Off) {
+	if c.Bad || length > uint64(s.size-c.at()) {
 		return e, s.entryError(off, "runs past the end of the section")
 	}
-	e.end = c.Off + int(length)
-	c.Data = c.Data[:e.end]
+	e.end = c.at() + int(length)
+	c.Data = c.Data[:min(e.end-c.base, len(c.Data))]
 
-	at := c.Off
+	at := c.at()
 	var id uint64
 	// The ID field of .eh_frame has four bytes in the 64-bit format, too.
 	if e.wide && s.kind == Debug {
@@ -56,7 +65,7 @@ func (s *Section) entryAt(off int) (entry, error) {
 	if c.Bad {
 		return e, s.entryError(off, "is too short for a CIE pointer")
 	}
-	e.body = c.Off
+	e.body = c.at()
 	var target uint64
 	if s.kind == EH {
 		if id == 0 {
@@ -69,26 +78,14 @@ func (s *Section) entryAt(off int) (entry, error) {
 		}
 		target = id
 	}
-	if target >= uint64(len(s.data)) {
+	if target >= uint64(s.size) {
 		return e, &Error{s.kind, "FDE", off, "CIE pointer", at, "points outside the section", ErrMalformed}
 	}
 	e.cie = int(target)
 	return e, nil
 }
 
-// fill has the entry at off read, as far as it lies within the section.
-func (s *Section) fill(off int) bool {
-	const head = 4 + 8 // the length of the 64-bit format
-	if !s.pages.Fill(off, min(off+head, len(s.data))) {
-		return false
-	}
-	c := s.reader(off, min(off+head, len(s.data)))
-	length := uint64(c.U32())
-	if length == 0xffffffff {
-		length = c.U64()
-	}
-	return c.Bad || length > uint64(len(s.data)-c.Off) || s.pages.Fill(c.Off, c.Off+int(length))
-}
+func (s *Section) unread(off int) error { return s.entryError(off, "cannot be read from the file") }
 
 func (s *Section) entryError(off int, reason string) error {
 	return &Error{Kind: s.kind, Entry: "entry", Offset: off, Reason: reason, Err: ErrMalformed}
@@ -98,4 +95,4 @@ func (s *Section) entryError(off int, reason string) error {
 type span struct{ from, to int }
 
 // has reports whether p lies within the section. Callers may pass an FDE of another section.
-func (s *Section) has(p span) bool { return 0 <= p.from && p.from <= p.to && p.to <= len(s.data) }
+func (s *Section) has(p span) bool { return 0 <= p.from && p.from <= p.to && p.to <= s.size }

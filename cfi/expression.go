@@ -24,12 +24,16 @@ type expression struct {
 	exchange [2]trad.Reg
 }
 
-// expression returns the expression whose length is at offset off. The machine has read it
-// before, so it lies within the section.
-func (s *Section) expression(off int, ptrSize uint8) expression {
-	c := s.reader(off, len(s.data))
+// expression returns the expression whose length is at offset off of one of the FDE's programs, which the machine has
+// read before.
+func (s *Section) expression(off int, f *FDE) expression {
+	end := f.program.to
+	if in := f.CIE.program; off >= in.from && off < in.to {
+		end = in.to
+	}
+	c := s.reader(off, end)
 	code := c.Take(c.ULEB128())
-	return expression{code: code, at: c.Off - len(code), kind: s.kind, big: s.big, ptrSize: ptrSize}
+	return expression{code: code, at: c.at() - len(code), kind: s.kind, big: s.big, ptrSize: f.CIE.PtrSize}
 }
 
 func (x *expression) fail(op, off int, err error) error {

@@ -34,7 +34,9 @@ func (s *Section) Instructions(f *FDE) (initial, own []byte) {
 	if !s.has(f.CIE.program) || !s.has(f.program) {
 		return nil, nil
 	}
-	return s.data[f.CIE.program.from:f.CIE.program.to], s.data[f.program.from:f.program.to]
+	initial, _ = s.pages.View(f.CIE.program.from, f.CIE.program.to)
+	own, _ = s.pages.View(f.program.from, f.program.to)
+	return initial, own
 }
 
 // parseFDE reads the FDE with the head e into f. haveCIE says that f holds another FDE: if both
@@ -57,7 +59,7 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		return nil
 	}
 	c := s.reader(e.body, e.end)
-	at := c.Off
+	at := c.at()
 	fail := func(what, reason string) error {
 		return &Error{s.kind, "FDE", e.off, what, at, reason, ErrMalformed}
 	}
@@ -67,14 +69,14 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		return fail("start address", why)
 	}
 	// The length has the start's format, but no base, and it is not signed.
-	at = c.Off
+	at = c.at()
 	length := enc & encFormat
 	if enc == encAligned {
 		length = encAbsptr
 	} else if length&encSigned != 0 && length != encSLEB128 {
 		length &^= encSigned
 	}
-	if f.Len, why = offset(&c, length, f.CIE.PtrSize); why != "" {
+	if f.Len, why = offset(&c.Reader, length, f.CIE.PtrSize); why != "" {
 		return fail("length of code", why)
 	}
 	if f.Len > maxLen {
@@ -84,12 +86,12 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		return fail("length of code", fmt.Sprintf("%#x bytes at %#x run past the end of the address space", f.Len, f.Start))
 	}
 	if f.CIE.sized {
-		at = c.Off
+		at = c.at()
 		if n := c.ULEB128(); c.Take(n) == nil {
 			return fail("augmentation data", truncated)
 		}
 	}
-	f.program = span{c.Off, e.end}
+	f.program = span{c.at(), e.end}
 	return nil
 }
 
@@ -98,7 +100,12 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 // parseFDE.
 func (s *Section) usualFDE(e entry, f *FDE) bool {
 	const fixed = 4 + 4 + 1 // start, length, size of augmentation data
-	p := s.data[e.body:e.end]
+	var p []byte
+	if !s.paged {
+		p = s.data[e.body:e.end]
+	} else {
+		p, _ = s.pages.View(e.body, min(e.body+fixed+0x80, e.end))
+	}
 	if f.CIE.encoding != encPCrel|encSdata4 || !f.CIE.sized || s.big || len(p) < fixed || p[8] >= 0x80 || len(p) < fixed+int(p[8]) {
 		return false
 	}
@@ -148,16 +155,18 @@ type walk struct {
 // next reads the next FDE. more is false at the end of the section.
 func (w *walk) next(f *FDE) (more bool, err error) {
 	s := w.s
-	for w.off < len(s.data) {
-		if len(s.data)-w.off < 4 && s.pages.Fill(w.off, len(s.data)) && allZero(s.data[w.off:]) {
-			break
+	for w.off < s.size {
+		if s.size-w.off < 4 {
+			if rest, ok := s.pages.View(w.off, s.size); ok && allZero(rest) {
+				break
+			}
 		}
 		e, err := s.entryAt(w.off)
 		if err != nil {
 			if e.end > w.off {
 				w.off = e.end
 			} else {
-				w.off = len(s.data)
+				w.off = s.size
 			}
 			if w.terminated {
 				break
@@ -179,7 +188,7 @@ func (w *walk) next(f *FDE) (more bool, err error) {
 		}
 		return true, err
 	}
-	w.off = len(s.data)
+	w.off = s.size
 	return false, nil
 }
 

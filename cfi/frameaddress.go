@@ -14,7 +14,7 @@ func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
 	if abi.Order == nil {
 		return 0, errors.New("cfi: ABI.Order is not set")
 	}
-	c := dwarfdata.Reader{Data: header, Big: abi.Order.Uint16([]byte{0, 1}) == 1}
+	c := reader{Reader: dwarfdata.Reader{Data: header, Big: abi.Order.Uint16([]byte{0, 1}) == 1}}
 	version, ptrEnc := c.U8(), c.U8()
 	c.U8() // encoding of the count
 	c.U8() // encoding of the table

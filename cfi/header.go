@@ -13,14 +13,14 @@ import (
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
 // Header"). Look-ups search it in place, and believe it only as far as the FDEs confirm it.
 type header struct {
-	pages  *pages.Bytes // reads the header as it is needed
-	partly bool         // pages has not all of it
-	at     int          // offset of table in it
-	table  []byte       // the entries: start of code, address of FDE
-	addr   uint64       // of table
-	base   uint64       // address that both fields are relative to, unless pcrel
-	count  int          // 0: there is no table
-	size   uint8        // bytes of one field
+	pages  *pages.Bytes
+	paged  bool   // table is nil: pages reads it as it is needed
+	at     int    // offset of table in the header
+	table  []byte // the entries: start of code, address of FDE
+	addr   uint64 // of table
+	base   uint64 // address that both fields are relative to, unless pcrel
+	count  int    // 0: there is no table
+	size   uint8  // bytes of one field
 	signed bool
 	pcrel  bool // a field is relative to its own address
 
@@ -31,11 +31,8 @@ type header struct {
 // open finds the table in data. A header without a usable table counts as none.
 func (h *header) open(bytes *pages.Bytes, addr uint64, s *Section) {
 	const most = 64 // bytes before the table, and more
-	data := bytes.Data
-	if !bytes.Fill(0, min(most, len(data))) {
-		return
-	}
-	c := dwarfdata.Reader{Data: data, Big: s.big}
+	data, _ := bytes.View(0, min(most, bytes.Len()))
+	c := reader{Reader: dwarfdata.Reader{Data: data, Big: s.big}}
 	version, ptrEnc, countEnc, tableEnc := c.U8(), c.U8(), c.U8(), c.U8()
 	if c.Bad || version != 1 || countEnc == encOmit || tableEnc == encOmit {
 		return
@@ -47,7 +44,7 @@ func (h *header) open(bytes *pages.Bytes, addr uint64, s *Section) {
 	}
 	count, why := at.pointer(&c, countEnc, s.ptrSize, 0, false)
 	h.size = encSize(tableEnc, s.ptrSize)
-	if why != "" || h.size == 0 || count > uint64(len(data)-c.Off)/(2*uint64(h.size)) {
+	if why != "" || h.size == 0 || count > uint64(bytes.Len()-c.Off)/(2*uint64(h.size)) {
 		return
 	}
 	switch tableEnc &^ encFormat {
@@ -62,18 +59,25 @@ func (h *header) open(bytes *pages.Bytes, addr uint64, s *Section) {
 		return
 	}
 	h.signed = tableEnc&encSigned != 0
-	h.pages, h.partly, h.at = bytes, !bytes.Whole(), c.Off
-	h.table, h.addr, h.count = data[c.Off:], addr+uint64(c.Off), int(count)
+	h.pages, h.paged, h.at = bytes, bytes.Paged(), c.Off
+	h.addr, h.count = addr+uint64(c.Off), int(count)
+	if !h.paged {
+		h.table, _ = bytes.View(c.Off, bytes.Len())
+	}
 }
 
 // field reads field i of the table; it is 0 if the file cannot be read. Each entry has two fields.
 func (s *Section) field(i int) uint64 {
 	h := &s.header
 	off := i * int(h.size)
-	if h.partly && !h.pages.Fill(h.at+off, h.at+off+int(h.size)) {
+	if !h.paged {
+		return s.value(h.table[off:], off)
+	}
+	b, ok := h.pages.View(h.at+off, h.at+off+int(h.size))
+	if !ok {
 		return 0
 	}
-	return s.value(h.table[off:], off)
+	return s.value(b, off)
 }
 
 // value is the value of a field, b, at an offset in the table.
@@ -166,12 +170,12 @@ func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 	}
 	low, high := max(-int64(h.base), math.MinInt32), int64(math.MaxInt32)
 	j := h.count
+	if h.paged {
+		return 0, false
+	}
 	table := h.table[:8*j]
 	for i < j {
 		mid := int(uint(i+j) / 2)
-		if h.partly && !h.pages.Fill(h.at+8*mid, h.at+8*mid+4) {
-			return 0, false
-		}
 		key := int64(int32(binary.LittleEndian.Uint32(table[8*mid:])))
 		if key < low || key > high {
 			return 0, false
@@ -189,7 +193,7 @@ func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 // entry says.
 func (s *Section) entryFDE(i int, f *FDE) bool {
 	off := s.field(2*i+1) - s.addr
-	if off >= uint64(len(s.data)) {
+	if off >= uint64(s.size) {
 		return false
 	}
 	e, err := s.entryAt(int(off))
@@ -210,7 +214,7 @@ func (s *Section) inOrder() bool {
 func (s *Section) ascends() bool {
 	h := &s.header
 	var buf []byte
-	if h.partly {
+	if h.paged {
 		buf = make([]byte, window)
 	}
 	last, each := uint64(0), 2*int(h.size)

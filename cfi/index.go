@@ -31,12 +31,12 @@ const usualFDE = 40
 // build reads all FDEs once. It leaves out FDEs that cannot be read. The error for a
 // miss names the first of them.
 func (x *index) build(s *Section) {
-	if s.room != nil && !s.room(int64(len(s.data))/usualFDE*entrySize) {
+	if s.room != nil && !s.room(int64(s.size)/usualFDE*entrySize) {
 		x.miss = fmt.Errorf("%w; there is no room for an index", ErrNotFound)
 		return
 	}
 	var broken error
-	x.entries = make([]indexEntry, 0, len(s.data)/usualFDE)
+	x.entries = make([]indexEntry, 0, s.size/usualFDE)
 	for scan := newScan(s); ; {
 		start, offset, more, err := scan.next()
 		if !more {

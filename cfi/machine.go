@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -19,7 +18,7 @@ const maxInstructions = 1 << 20
 type machine struct {
 	s      *Section
 	fde    FDE
-	c      dwarfdata.Reader
+	c      reader
 	at     int // offset of the current instruction
 	loc    uint64
 	before uint64 // loc before the last advance
@@ -42,7 +41,9 @@ func (m *machine) start(s *Section) error {
 	m.left = maxInstructions
 	if !m.prepared() {
 		m.cie = true
-		m.c = s.reader(f.CIE.program.from, f.CIE.program.to)
+		if m.c = s.reader(f.CIE.program.from, f.CIE.program.to); m.c.Bad {
+			return s.unread(f.CIE.Offset)
+		}
 		for m.c.More() {
 			if err := m.step(); err != nil {
 				return err
@@ -55,7 +56,9 @@ func (m *machine) start(s *Section) error {
 	m.depth = 0
 	m.push()
 	m.cie = false
-	m.c = s.reader(f.program.from, f.program.to)
+	if m.c = s.reader(f.program.from, f.program.to); m.c.Bad {
+		return s.unread(f.Offset)
+	}
 	m.loc, m.before, m.hi = f.Start, f.Start, f.Start
 	return nil
 }
@@ -175,7 +178,7 @@ func (m *machine) bottom() int {
 // step runs one instruction.
 func (m *machine) step() error {
 	c, s := &m.c, &m.top
-	m.at = c.Off
+	m.at = c.at()
 	op := c.U8()
 	reason := ""
 	if m.left--; m.left < 0 {
@@ -321,7 +324,7 @@ func (m *machine) step() error {
 }
 
 func (m *machine) fail(reason string, kind error) error {
-	e := &Error{m.s.kind, "FDE", m.fde.Offset, instructionName(m.s.data[m.at]), m.at, reason, kind}
+	e := &Error{m.s.kind, "FDE", m.fde.Offset, instructionName(m.c.Data[m.at-m.c.base]), m.at, reason, kind}
 	if m.cie {
 		e.Entry, e.Offset = "CIE", m.fde.CIE.Offset
 	}
@@ -453,7 +456,7 @@ func (m *machine) signedRule(reg uint64, kind trad.Kind, n int64) (reason string
 
 // expression steps over an expression, and returns a rule for it.
 func (m *machine) expression(kind trad.Kind) trad.Rule {
-	at := m.c.Off
+	at := m.c.at()
 	m.c.Take(m.c.ULEB128())
 	return trad.Rule{Kind: kind, Off: int32(uint32(at))}
 }

@@ -52,11 +52,11 @@ func signExtend(v uint64, size uint8) uint64 {
 
 // pointer reads an encoded address. why is "" if the address can be read. A funcrel pointer
 // is relative to function; it cannot be read if hasFunction is false.
-func (s *Section) pointer(c *dwarfdata.Reader, enc, ptrSize uint8, function uint64, hasFunction bool) (v uint64, why string) {
+func (s *Section) pointer(c *reader, enc, ptrSize uint8, function uint64, hasFunction bool) (v uint64, why string) {
 	if enc&encIndirect != 0 {
 		return 0, "is an indirect pointer, which only the target's memory can resolve"
 	}
-	at := s.addr + uint64(c.Off)
+	at := s.addr + uint64(c.at())
 	var base uint64
 	switch enc & encRelative {
 	case 0:
@@ -84,7 +84,7 @@ func (s *Section) pointer(c *dwarfdata.Reader, enc, ptrSize uint8, function uint
 	default:
 		return 0, "has an unknown pointer encoding"
 	}
-	if v, why = offset(c, enc, ptrSize); why != "" {
+	if v, why = offset(&c.Reader, enc, ptrSize); why != "" {
 		return 0, why
 	}
 	return (base + v) & addressMask(ptrSize), ""

@@ -122,7 +122,7 @@ func (m *machine) otherRules(row *trad.Row, regs []trad.RegRule, last *trad.Othe
 	move := func(r *trad.Rule) {
 		if isExpr(*r) {
 			i := len(x.Exprs)
-			exprs[i] = m.s.expression(int(uint32(r.Off)), m.fde.CIE.PtrSize)
+			exprs[i] = m.s.expression(int(uint32(r.Off)), &m.fde)
 			if m.exchanged {
 				exprs[i].exchange = m.s.exchange
 			}

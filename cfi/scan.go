@@ -37,8 +37,8 @@ type cieForm struct {
 
 func newScan(s *Section) *scan {
 	c := &scan{s: s, walk: walk{s: s}}
-	if s.partly {
-		c.room = make([]byte, min(window, len(s.data)))
+	if s.paged {
+		c.room = make([]byte, min(window, s.size))
 	}
 	return c
 }
@@ -49,9 +49,9 @@ func (c *scan) next() (start uint64, offset int, more bool, err error) {
 	const head = 4 + 4 + 16 // length, CIE, and what is read of the longest form
 	for {
 		off := c.walk.off
-		if off-c.at+head > len(c.bytes) && c.at+len(c.bytes) < len(c.s.data) {
+		if off-c.at+head > len(c.bytes) && c.at+len(c.bytes) < c.s.size {
 			if c.bytes, err = c.s.pages.Window(off, c.room); err != nil && len(c.bytes) < head {
-				c.walk.off, c.bytes, c.at = len(c.s.data), nil, len(c.s.data)
+				c.walk.off, c.bytes, c.at = c.s.size, nil, c.s.size
 				return 0, off, true, fmt.Errorf("cfi: read %v at %#x: %w", c.s.kind, off, err)
 			}
 			c.at = off
@@ -81,7 +81,7 @@ func (c *scan) next() (start uint64, offset int, more bool, err error) {
 // usual reads the entry at an offset, if it is as nearly all are. b begins with it. size is 0 for a CIE.
 func (c *scan) usual(off int, length uint64, b []byte) (start, size uint64, ok bool) {
 	s := c.s
-	if length < 4 || length >= 0xfffffff0 || length > uint64(len(s.data)-off-4) {
+	if length < 4 || length >= 0xfffffff0 || length > uint64(s.size-off-4) {
 		return 0, 0, false
 	}
 	id := uint64(binary.LittleEndian.Uint32(b[4:]))
@@ -94,7 +94,7 @@ func (c *scan) usual(off int, length uint64, b []byte) (start, size uint64, ok b
 	} else if id == 0xffffffff {
 		return 0, 0, true
 	}
-	if cie < 0 || cie >= len(s.data) {
+	if cie < 0 || cie >= s.size {
 		return 0, 0, false
 	}
 	mask := addressMask(s.ptrSize)

@@ -78,9 +78,10 @@ type Options struct {
 // changes them. It is safe for concurrent use.
 type Section struct {
 	kind     Kind
-	pages    *pages.Bytes // reads data as it is needed
-	partly   bool         // pages has not all of data
-	data     []byte
+	pages    *pages.Bytes
+	paged    bool   // data is nil: pages reads bytes as they are needed
+	data     []byte // of pages, if they are all there
+	size     int    // bytes
 	addr     uint64
 	big      bool
 	ptrSize  uint8
@@ -112,7 +113,6 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 
 // OpenPages is [Open] for bytes that are read as look-ups need them.
 func OpenPages(kind Kind, bytes *pages.Bytes, addr uint64, opts Options) (*Section, error) {
-	data := bytes.Data
 	switch {
 	case kind != EH && kind != Debug:
 		return nil, fmt.Errorf("cfi: unknown kind of section %d", kind)
@@ -120,15 +120,18 @@ func OpenPages(kind Kind, bytes *pages.Bytes, addr uint64, opts Options) (*Secti
 		return nil, errors.New("cfi: Options.Order is not set")
 	case opts.PtrSize != 4 && opts.PtrSize != 8:
 		return nil, fmt.Errorf("cfi: pointer size is %d bytes, want 4 or 8", opts.PtrSize)
-	case uint64(len(data)) > math.MaxUint32:
-		return nil, fmt.Errorf("cfi: %v of %d bytes is too large, want less than 4 GiB", kind, len(data))
+	case uint64(bytes.Len()) > math.MaxUint32:
+		return nil, fmt.Errorf("cfi: %v of %d bytes is too large, want less than 4 GiB", kind, bytes.Len())
 	}
 	s := &Section{
-		kind: kind, pages: bytes, partly: !bytes.Whole(), data: data, addr: addr,
+		kind: kind, pages: bytes, paged: bytes.Paged(), size: bytes.Len(), addr: addr,
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
 		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
 		doubles: opts.Doubles, halves: opts.Halves,
 		textBase: opts.TextBase, dataBase: opts.DataBase, room: opts.Room, thunk: opts.Thunk,
+	}
+	if !s.paged {
+		s.data, _ = bytes.View(0, s.size)
 	}
 	if kind == EH {
 		s.exchange = opts.Exchanged
@@ -141,9 +144,22 @@ func OpenPages(kind Kind, bytes *pages.Bytes, addr uint64, opts Options) (*Secti
 	return s, nil
 }
 
-// reader reads the section from off to end.
-func (s *Section) reader(off, end int) dwarfdata.Reader {
-	return dwarfdata.Reader{Data: s.data[:end], Off: off, Big: s.big}
+// reader reads a part of the section.
+type reader struct {
+	dwarfdata.Reader
+	base int // offset of Data in the section
+}
+
+// at returns the offset of the next value in the section.
+func (c *reader) at() int { return c.base + c.Off }
+
+// reader reads the section from off to end. It is bad if the file cannot be read.
+func (s *Section) reader(off, end int) reader {
+	if !s.paged {
+		return reader{dwarfdata.Reader{Data: s.data[:end], Off: off, Big: s.big}, 0}
+	}
+	b, ok := s.pages.View(off, end)
+	return reader{dwarfdata.Reader{Data: b, Big: s.big, Bad: !ok}, off}
 }
 
 // Find returns the FDE that covers pc. For the PC of a caller pass the address

@@ -30,21 +30,24 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, addr, err := im.Pages(name)
-		if err != nil || addr != other.Section(name).Addr || b.Whole() == large {
+		if err != nil || addr != other.Section(name).Addr || b.Paged() != large {
 			t.Fatalf("%s: address %#x, %v", name, addr, err)
 		}
-		if !b.Fill(0, len(want)) || !bytes.Equal(b.Data, want) {
+		if view, ok := b.View(0, b.Len()); !ok || !bytes.Equal(view, want) {
 			t.Errorf("%s differs", name)
 		}
 		loaded := im.LoadedPages(addr, uint64(len(want)))
-		if !loaded.Fill(0, len(want)) || !bytes.Equal(loaded.Data, want) {
+		if view, ok := loaded.View(0, loaded.Len()); !ok || !bytes.Equal(view, want) {
 			t.Errorf("%s differs as it is loaded", name)
 		}
 	}
 	header, _ := other.Section(".eh_frame_hdr").Data()
 	b, addr, err := im.SegmentPages(elf.PT_GNU_EH_FRAME)
-	if err != nil || addr != other.Section(".eh_frame_hdr").Addr || !b.Fill(0, len(b.Data)) || !bytes.Equal(b.Data, header) {
-		t.Errorf("PT_GNU_EH_FRAME at %#x, %v differs", addr, err)
+	if err != nil || addr != other.Section(".eh_frame_hdr").Addr {
+		t.Fatalf("PT_GNU_EH_FRAME at %#x, %v", addr, err)
+	}
+	if view, ok := b.View(0, b.Len()); !ok || !bytes.Equal(view, header) {
+		t.Error("PT_GNU_EH_FRAME differs")
 	}
 }
 
@@ -75,6 +78,6 @@ func TestPagesOfHole(t *testing.T) {
 		t.Fatalf("%d bytes, %v", im.SizeOnDisk(), err)
 	}
 	if b, _, err := im.Pages(".eh_frame"); err == nil {
-		t.Errorf("%d bytes of a hole", len(b.Data))
+		t.Errorf("%d bytes of a hole", b.Len())
 	}
 }

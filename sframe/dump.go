@@ -25,7 +25,7 @@ import (
 func (s *Section) Dump(w io.Writer) error {
 	d := dumper{Writer: bufio.NewWriter(w), s: s}
 	d.header()
-	left := int64(len(s.fres) / minFRESize) // if there are more FREs, FDEs share some
+	left := int64(s.fresLen / minFRESize) // if there are more FREs, FDEs share some
 	var first error
 	for f, err := range s.FDEs() {
 		d.head(&f)

@@ -42,43 +42,46 @@ func (s *Section) FDEs() iter.Seq2[FDE, error] {
 // startAndSize returns the start of FDE i relative to the section's address,
 // and its size; 0 if the file cannot be read.
 func (s *Section) startAndSize(i int) (start int64, size uint32) {
-	off := i * s.fdeSize
-	if s.partly && !s.fill(s.fdeBase+uint64(off), uint64(s.fdeSize)) {
-		return 0, 0
+	off, p := i*s.fdeSize, s.fdes
+	at := off
+	if s.paged {
+		if p, at = s.fde(i), 0; p == nil {
+			return 0, 0
+		}
 	}
 	field := (int64(s.fdeBase) + int64(off)) & s.pcrel
 	if s.Version == V3 {
-		return int64(s.u64(s.fdes, off)) + field, s.u32(s.fdes, off+8)
+		return int64(s.u64(p, at)) + field, s.u32(p, at+8)
 	}
-	return int64(int32(s.u32(s.fdes, off))) + field, s.u32(s.fdes, off+4)
+	return int64(int32(s.u32(p, at))) + field, s.u32(p, at+4)
 }
 
 // readFDE decodes FDE i into f, which is zero. The caller passes its startAndSize.
 func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	f.Index = i
-	if s.partly && !s.fill(s.fdeBase+uint64(i*s.fdeSize), uint64(s.fdeSize)) {
+	p := s.fde(i)
+	if p == nil {
 		return s.fdeError(i, 0, ErrMalformed, unreadable)
 	}
-	p := s.fdes[i*s.fdeSize:][:s.fdeSize]
 	f.Start, f.Size = s.Addr+uint64(start), size
 	var info, info2 uint8
 	if s.Version == V3 {
 		f.FREOff = s.u32(p, 12)
-		if uint64(f.FREOff)+attrSize > uint64(len(s.fres)) {
-			return s.fdeError(i, 12, ErrMalformed, "start of FREs %#x lies beyond the FRE sub-section (%#x bytes)", f.FREOff, len(s.fres))
+		if uint64(f.FREOff)+attrSize > uint64(s.fresLen) {
+			return s.fdeError(i, 12, ErrMalformed, "start of FREs %#x lies beyond the FRE sub-section (%#x bytes)", f.FREOff, s.fresLen)
 		}
-		if s.partly && !s.fill(s.freBase+uint64(f.FREOff), attrSize) {
+		attr, ok := s.fresAt(uint64(f.FREOff), attrSize)
+		if !ok {
 			return s.fdeError(i, 12, ErrMalformed, unreadable)
 		}
-		attr := s.fres[f.FREOff:][:attrSize]
 		f.NumFREs = uint32(s.u16(attr, 0))
 		info, info2, f.RepSize = attr[2], attr[3], attr[4]
 		f.Signal = info&0x80 != 0
 		f.Type = FDEType(info2 & 0x1f)
 	} else {
 		f.FREOff, f.NumFREs, info = s.u32(p, 8), s.u32(p, 12), p[16]
-		if uint64(f.FREOff) > uint64(len(s.fres)) {
-			return s.fdeError(i, 8, ErrMalformed, "start of FREs %#x lies beyond the FRE sub-section (%#x bytes)", f.FREOff, len(s.fres))
+		if uint64(f.FREOff) > uint64(s.fresLen) {
+			return s.fdeError(i, 8, ErrMalformed, "start of FREs %#x lies beyond the FRE sub-section (%#x bytes)", f.FREOff, s.fresLen)
 		}
 		if s.Version == V2 {
 			f.RepSize = p[17]

@@ -138,16 +138,13 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		return nil
 	}
 
-	if s.partly && !s.fill(s.freBase+s.firstFRE(f), uint64(f.NumFREs)*maxFRESize) {
-		return s.freError(f.Index, 0, s.firstFRE(f), ErrMalformed, unreadable)
-	}
-
 	// The FREs ascend. The last one that starts at or before key is the row; it ends where the next one
 	// starts. The loop has one load an FRE, and no branch on the FRE type, which differs from function
 	// to function.
 	var (
 		p     = s.fres
 		pos   = int(s.firstFRE(f))
+		base  = 0                    // of p in the FRE sub-section
 		width = 8 << (f.FREType & 3) // of a start offset, in bits
 		mask  = uint64(1)<<(width&63) - 1
 		fixed = width/8 + 1
@@ -155,12 +152,19 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		start uint32
 		info  uint64
 	)
+	if s.paged {
+		var ok bool
+		if p, ok = s.fresAt(uint64(pos), uint64(f.NumFREs)*maxFRESize); !ok {
+			return s.freError(f.Index, 0, uint64(pos), ErrMalformed, unreadable)
+		}
+		base, pos = pos, 0
+	}
 	n := f.NumFREs
 	i := uint32(0)
 	for ; i < n; i++ {
 		v, ok := load(p, pos, fixed)
 		if !ok {
-			return s.truncated(f, int(i), uint64(pos))
+			return s.truncated(f, int(i), uint64(base+pos))
 		}
 		off := v & mask
 		if s.big {
@@ -171,12 +175,12 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 			break
 		}
 		if uint32(off) < start {
-			return s.descending(f, int(i), uint64(pos), uint32(off), start)
+			return s.descending(f, int(i), uint64(base+pos), uint32(off), start)
 		}
 		hit, start = pos, uint32(off)
 		info = v >> (width & 63)
 		if info>>5&3 == 3 {
-			return s.noWordSize(f, int(i), uint64(pos))
+			return s.noWordSize(f, int(i), uint64(base+pos))
 		}
 		pos += fixed + int(info>>1&15<<(info>>5&3))
 	}
@@ -187,11 +191,11 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		return ErrNoRow
 	}
 	if pos > len(p) {
-		return s.truncated(f, int(i-1), uint64(hit))
+		return s.truncated(f, int(i-1), uint64(base+hit))
 	}
 	if !s.shortRules(f.Type, info, p[hit+fixed:], row) {
 		if problem := s.rules(f.Type, FREInfo(info), p[hit+fixed:], &row.CFA, &row.RA, &row.FP); problem != "" {
-			_, _, err := s.readFRE(f, int(i-1), uint64(hit)) // its error has all details
+			_, _, err := s.readFRE(f, int(i-1), uint64(base+hit)) // its error has all details
 			return err
 		}
 	}

@@ -52,13 +52,13 @@ func (s *Section) FREs(f FDE) iter.Seq2[FRE, error] {
 // following FRE, 0 if that is not known.
 func (s *Section) readFRE(f *FDE, i int, pos uint64) (fre FRE, next uint64, err error) {
 	fixed := uint64(1)<<f.FREType + 1
-	if f.FREType > Addr4 || pos > uint64(len(s.fres)) || uint64(len(s.fres))-pos < fixed {
+	if f.FREType > Addr4 || pos > uint64(s.fresLen) || uint64(s.fresLen)-pos < fixed {
 		return fre, 0, s.truncated(f, i, pos)
 	}
-	if s.partly && !s.fill(s.freBase+pos, maxFRESize) {
+	p, ok := s.fresAt(pos, maxFRESize)
+	if !ok {
 		return fre, 0, s.freError(f.Index, i, pos, ErrMalformed, unreadable)
 	}
-	p := s.fres[pos:]
 	fre.Offset = s.freOffset(p, f.FREType)
 	fre.Info = FREInfo(p[fixed-1])
 	n := wordBytes[fre.Info>>1&0x3f]
@@ -88,7 +88,7 @@ func (s *Section) freOffset(p []byte, t FREType) uint32 {
 }
 
 func (s *Section) truncated(f *FDE, i int, pos uint64) error {
-	return s.freError(f.Index, i, pos, ErrMalformed, "FRE at %#x lies beyond the FRE sub-section (%#x bytes)", pos, len(s.fres))
+	return s.freError(f.Index, i, pos, ErrMalformed, "FRE at %#x lies beyond the FRE sub-section (%#x bytes)", pos, s.fresLen)
 }
 
 func (s *Section) noWordSize(f *FDE, i int, pos uint64) error {

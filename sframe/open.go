@@ -23,15 +23,16 @@ var fdeSizes = [...]int{V1: 17, V2: 20, V3: 16}
 type Section struct {
 	Header
 	Addr uint64 // link-time address of the section's first byte
-	// Data has the section's bytes; the header gives their number. If the section is read page by page, it has those
-	// alone that look-ups have needed.
+	// Data has the section's bytes; the header gives their number. It is nil if the section is read page by page.
 	Data []byte
 
-	pages            *pages.Bytes // reads Data as it is needed
-	at               int          // offset of Data in pages
-	partly           bool         // pages has not all of Data
-	fdes, fres       []byte       // the sub-sections
-	fdeBase, freBase uint64       // their offsets in the section
+	pages            *pages.Bytes
+	at               int    // offset of the section in pages
+	size             int    // of the section in bytes
+	paged            bool   // Data is nil: pages reads it as it is needed
+	fdes, fres       []byte // the sub-sections; nil if paged
+	fresLen          int    // bytes of FREs
+	fdeBase, freBase uint64 // their offsets in the section
 	fdeSize          int
 	big              bool  // byte order is big-endian
 	pcrel            int64 // all ones if starts are relative to their field, else 0
@@ -52,9 +53,9 @@ func Open(data []byte, addr uint64) (*Section, error) { return open(pages.Of(dat
 
 // open opens the section at an offset of bytes.
 func open(bytes *pages.Bytes, at int, addr uint64) (*Section, error) {
-	data := bytes.Data[at:]
-	s := &Section{Addr: addr, pages: bytes, at: at, partly: !bytes.Whole()}
-	if !bytes.Fill(at, at+min(len(data), headerSize+math.MaxUint8)) {
+	s := &Section{Addr: addr, pages: bytes, at: at, paged: bytes.Paged()}
+	data, ok := bytes.View(at, at+min(bytes.Len()-at, headerSize+math.MaxUint8))
+	if !ok {
 		return nil, headerError(0, ErrMalformed, unreadable)
 	}
 	if err := s.readHeader(data); err != nil {
@@ -66,7 +67,7 @@ func open(bytes *pages.Bytes, at int, addr uint64) (*Section, error) {
 	s.freBase = headerEnd + uint64(s.FREOff)
 	fdeEnd := s.fdeBase + uint64(s.NumFDEs)*uint64(s.fdeSize)
 	freEnd := s.freBase + uint64(s.FRELen)
-	size := uint64(len(data))
+	size := uint64(bytes.Len() - at)
 	switch {
 	case fdeEnd > size:
 		return nil, headerError(0x14, ErrMalformed, "FDE sub-section [%#x, %#x) of %d FDEs lies beyond the %#x bytes of data",
@@ -79,9 +80,12 @@ func open(bytes *pages.Bytes, at int, addr uint64) (*Section, error) {
 			s.freBase, freEnd, size)
 	}
 	end := max(fdeEnd, freEnd)
-	s.Data = data[:end:end]
-	s.fdes = data[s.fdeBase:fdeEnd:fdeEnd]
-	s.fres = data[s.freBase:freEnd:freEnd]
+	s.size, s.fresLen = int(end), int(s.FRELen)
+	if !s.paged {
+		s.Data, _ = bytes.View(at, at+s.size)
+		s.fdes = s.Data[s.fdeBase:fdeEnd:fdeEnd]
+		s.fres = s.Data[s.freBase:freEnd:freEnd]
+	}
 	if s.Flags&FDEFuncStartPCRel != 0 {
 		s.pcrel = -1
 	}
@@ -91,13 +95,25 @@ func open(bytes *pages.Bytes, at int, addr uint64) (*Section, error) {
 	return s, nil
 }
 
-// fill has n bytes at an offset of Data read, or as many as there are.
-func (s *Section) fill(off, n uint64) bool {
-	if !s.partly {
-		return true
+// fde returns the bytes of FDE i, nil if the file cannot be read.
+func (s *Section) fde(i int) []byte {
+	off := i * s.fdeSize
+	if !s.paged {
+		return s.fdes[off:][:s.fdeSize]
 	}
-	off = min(off, uint64(len(s.Data)))
-	return s.pages.Fill(s.at+int(off), s.at+int(off+min(n, uint64(len(s.Data))-off)))
+	at := s.at + int(s.fdeBase) + off
+	b, _ := s.pages.View(at, at+s.fdeSize)
+	return b
+}
+
+// fresAt returns bytes of the FRE sub-section from an offset within it on: at most n if the section is paged, else all. ok
+// is false if the file cannot be read.
+func (s *Section) fresAt(off, n uint64) (b []byte, ok bool) {
+	if !s.paged {
+		return s.fres[off:], true
+	}
+	at := s.at + int(s.freBase+off)
+	return s.pages.View(at, at+int(min(n, uint64(s.fresLen)-off)))
 }
 
 // fixedRule returns the rule for a register that the header places at CFA+off. If off is 0

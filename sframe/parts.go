@@ -20,7 +20,6 @@ func OpenParts(data []byte, addr uint64) (list []*Section, err error) {
 
 // OpenPages is [OpenParts] for bytes that are read as look-ups need them.
 func OpenPages(bytes *pages.Bytes, addr uint64) (list []*Section, err error) {
-	data := bytes.Data
 	for off := 0; ; {
 		s, err := open(bytes, off, addr+uint64(off))
 		if err != nil {
@@ -30,15 +29,19 @@ func OpenPages(bytes *pages.Bytes, addr uint64) (list []*Section, err error) {
 			return list, err
 		}
 		list = append(list, s)
-		for off += len(s.Data); off < len(data) && bytes.Fill(off, off+1) && data[off] == 0; off++ {
+		for off += s.size; off < bytes.Len(); off++ {
+			if b, ok := bytes.View(off, off+1); !ok || b[0] != 0 {
+				break
+			}
 		}
-		if len(data)-off < headerSize || !bytes.Fill(off, off+headerSize) {
+		head, ok := bytes.View(off, off+headerSize)
+		if !ok {
 			return list, nil
 		}
 		if len(list) == maxParts {
 			return list, fmt.Errorf("part %d at %#x: a section has no more than %d", len(list), off, maxParts)
 		}
-		if magic := binary.LittleEndian.Uint16(data[off:]); magic != Magic && magic != bits.ReverseBytes16(Magic) {
+		if magic := binary.LittleEndian.Uint16(head); magic != Magic && magic != bits.ReverseBytes16(Magic) {
 			return list, nil
 		}
 	}

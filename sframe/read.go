@@ -19,7 +19,7 @@ func (s *Section) Contents() (*Contents, error) {
 		Functions: make([]Function, 0, s.NumFDEs),
 	}
 	fdes := make([]FDE, 0, s.NumFDEs)
-	left := int64(len(s.fres) / minFRESize)
+	left := int64(s.fresLen / minFRESize)
 	for f, err := range s.FDEs() {
 		if err != nil {
 			return nil, err
@@ -59,5 +59,5 @@ func (s *Section) Contents() (*Contents, error) {
 // shared returns the error of an FDE whose FREs cannot all be its own.
 func (s *Section) shared(f *FDE) error {
 	return s.fdeError(f.Index, 0, ErrMalformed,
-		"%d FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared", f.NumFREs, len(s.fres))
+		"%d FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared", f.NumFREs, s.fresLen)
 }

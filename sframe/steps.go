@@ -37,7 +37,7 @@ func (s *Section) newSteps() *steps {
 // lastStart returns the last FDE of a sorted section that starts at or before rel, or any FDE if none
 // does. The section has an FDE.
 func (s *Section) lastStart(rel int64) int {
-	if s.partly {
+	if s.paged {
 		return s.lastPaged(rel)
 	}
 	st := s.steps.Load()

@@ -13,72 +13,85 @@ const Size = 4096
 
 // Bytes are the bytes of a part of a file. They are safe for concurrent use.
 type Bytes struct {
-	// Data has room for all bytes. Those alone hold that Fill has returned true for. Nobody changes them
-	// afterwards.
-	Data []byte
+	data []byte // all bytes, if they are not paged
+	size int
 
-	r     io.ReaderAt // nil if Data has all bytes
+	r     io.ReaderAt // nil if data has all bytes
 	mu    sync.Mutex  // over reading
-	there []atomic.Uint64
+	pages []atomic.Pointer[[Size]byte]
 }
 
-// New returns the first n bytes that r reads. It reads nothing yet. The system gives memory for the pages
-// alone that are read.
+// New returns the first n bytes that r reads. It reads nothing yet.
 func New(r io.ReaderAt, n int) *Bytes {
-	pages := (n + Size - 1) / Size
-	return &Bytes{Data: make([]byte, n), r: r, there: make([]atomic.Uint64, (pages+63)/64)}
+	return &Bytes{size: n, r: r, pages: make([]atomic.Pointer[[Size]byte], (n+Size-1)/Size)}
 }
 
 // Of returns bytes that are all there.
-func Of(data []byte) *Bytes { return &Bytes{Data: data} }
+func Of(data []byte) *Bytes { return &Bytes{data: data, size: len(data)} }
 
-// Whole reports whether all bytes are there: callers need not ask for them.
-func (b *Bytes) Whole() bool { return b.r == nil }
+// Len returns the number of bytes.
+func (b *Bytes) Len() int { return b.size }
 
-// Fill reads Data[from:to], as far as it is not there yet. It returns false if these bytes cannot be read, or
-// lie outside Data.
-func (b *Bytes) Fill(from, to int) bool {
-	if b.r == nil || from >= to {
-		return 0 <= from && from <= to && to <= len(b.Data)
+// Paged reports whether the bytes are read as they are needed. Otherwise, View(0, Len()) costs nothing.
+func (b *Bytes) Paged() bool { return b.r != nil }
+
+// View returns the bytes from an offset to another. They must not be changed. ok is false if they cannot be read, or
+// are not within b. View allocates where bytes lie on several pages.
+func (b *Bytes) View(from, to int) (view []byte, ok bool) {
+	switch {
+	case from < 0 || from > to || to > b.size:
+		return nil, false
+	case b.r == nil:
+		return b.data[from:to:to], true
+	case from == to:
+		return nil, true
 	}
 	first, last := from/Size, (to-1)/Size
-	if from < 0 || to > len(b.Data) {
-		return false
+	if first == last {
+		page := b.page(first)
+		if page == nil {
+			return nil, false
+		}
+		off := from % Size
+		return page[off : off+to-from : off+to-from], true
 	}
-	return first == last && b.has(first) || b.fill(first, last)
+	view = make([]byte, 0, to-from)
+	for i := first; i <= last; i++ {
+		page := b.page(i)
+		if page == nil {
+			return nil, false
+		}
+		view = append(view, page[max(from-i*Size, 0):min(to-i*Size, Size)]...)
+	}
+	return view, true
 }
 
-func (b *Bytes) has(page int) bool { return b.there[page>>6].Load()>>(page&63)&1 != 0 }
-
-func (b *Bytes) fill(first, last int) bool {
+// page returns a page, nil if it cannot be read. Behind the last byte, it has zeros.
+func (b *Bytes) page(i int) *[Size]byte {
+	if page := b.pages[i].Load(); page != nil {
+		return page
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for page := first; page <= last; {
-		if b.has(page) {
-			page++
-			continue
-		}
-		end := page + 1
-		for end <= last && !b.has(end) {
-			end++
-		}
-		if n, _ := b.r.ReadAt(b.Data[page*Size:min(end*Size, len(b.Data))], int64(page)*Size); n < min(end*Size, len(b.Data))-page*Size {
-			return false
-		}
-		for ; page < end; page++ {
-			b.there[page>>6].Or(1 << (page & 63))
-		}
+	if page := b.pages[i].Load(); page != nil {
+		return page
 	}
-	return true
+	page := new([Size]byte)
+	n := min(Size, b.size-i*Size)
+	if got, _ := b.r.ReadAt(page[:n], int64(i)*Size); got < n {
+		return nil
+	}
+	b.pages[i].Store(page)
+	return page
 }
 
 // Window returns bytes from offset from on that are not kept: as many as buf holds, or all that are left if they
 // are there anyway. The error is that of reading; nil comes with at least one byte, unless from is the end.
 func (b *Bytes) Window(from int, buf []byte) ([]byte, error) {
 	if b.r == nil {
-		return b.Data[from:], nil
+		return b.data[from:], nil
 	}
-	buf = buf[:min(len(buf), len(b.Data)-from)]
+	buf = buf[:min(len(buf), b.size-from)]
 	n, err := b.r.ReadAt(buf, int64(from))
 	if n == len(buf) {
 		err = nil

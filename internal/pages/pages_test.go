@@ -39,7 +39,7 @@ func random(n int) *file {
 }
 
 // Any part is the file's once it was asked for, and each page is read once, whoever asks.
-func TestFill(t *testing.T) {
+func TestView(t *testing.T) {
 	for _, n := range []int{0, 1, pages.Size, pages.Size + 1, 70*pages.Size + 5} {
 		f := random(n)
 		b := pages.New(f, n)
@@ -50,19 +50,19 @@ func TestFill(t *testing.T) {
 				for range 200 {
 					from := r.IntN(n + 1)
 					to := from + min(r.IntN(3*pages.Size), n-from)
-					if !b.Fill(from, to) || !bytes.Equal(b.Data[from:to], f.text[from:to]) {
+					if view, ok := b.View(from, to); !ok || !bytes.Equal(view, f.text[from:to]) {
 						t.Errorf("%d bytes: %d to %d differ", n, from, to)
 					}
 				}
 			})
 		}
 		wg.Wait()
-		if !b.Fill(0, n) || !bytes.Equal(b.Data, f.text) || f.reads != n {
+		if view, ok := b.View(0, n); !ok || !bytes.Equal(view, f.text) || f.reads != n {
 			t.Errorf("%d bytes: %d were read, or they differ", n, f.reads)
 		}
 		for _, x := range [][2]int{{-1, 0}, {0, n + 1}, {n + 1, n + 1}, {1, 0}} {
-			if b.Fill(x[0], x[1]) {
-				t.Errorf("%d bytes: Fill(%d, %d) is true", n, x[0], x[1])
+			if _, ok := b.View(x[0], x[1]); ok {
+				t.Errorf("%d bytes: %d to %d are there", n, x[0], x[1])
 			}
 		}
 	}
@@ -74,8 +74,13 @@ func TestShrunk(t *testing.T) {
 	f := random(n)
 	b := pages.New(f, n)
 	f.end = 5*pages.Size + 1
-	if !b.Fill(4*pages.Size, 5*pages.Size) || b.Fill(5*pages.Size, 5*pages.Size+1) || b.Fill(4*pages.Size, 6*pages.Size) || b.Fill(n-1, n) {
-		t.Error("Fill does not tell what is there")
+	for _, x := range []struct {
+		from, to int
+		there    bool
+	}{{4 * pages.Size, 5 * pages.Size, true}, {5 * pages.Size, 5*pages.Size + 1, false}, {4 * pages.Size, 6 * pages.Size, false}, {n - 1, n, false}} {
+		if _, ok := b.View(x.from, x.to); ok != x.there {
+			t.Errorf("%d to %d: %v", x.from, x.to, ok)
+		}
 	}
 	if part, err := b.Window(0, make([]byte, n)); err == nil || !bytes.Equal(part, f.text[:f.end]) {
 		t.Errorf("%d bytes, %v; want %d and an error", len(part), err, f.end)
@@ -87,10 +92,12 @@ func TestShrunk(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	b := pages.Of([]byte("abc"))
-	if part, err := b.Window(1, nil); !b.Whole() || err != nil || string(part) != "bc" {
+	if part, err := b.Window(1, nil); b.Paged() || b.Len() != 3 || err != nil || string(part) != "bc" {
 		t.Errorf("%q, %v", part, err)
 	}
-	if !b.Fill(0, 3) || b.Fill(0, 4) || b.Fill(2, 1) {
-		t.Error("Fill does not tell what is there")
+	for _, to := range []int{-1, 1, 3, 4} {
+		if view, ok := b.View(1, to); ok != (to == 1 || to == 3) || ok && string(view) != "abc"[1:to] {
+			t.Errorf("1 to %d: %q, %v", to, view, ok)
+		}
 	}
 }

@@ -291,11 +291,11 @@ func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi
 			return nil, headerErr
 		}
 		const most = 64 // bytes up to the address
-		begin := min(most, len(header.Data))
-		if !header.Fill(0, begin) {
+		begin, ok := header.View(0, min(most, header.Len()))
+		if !ok {
 			return nil, fmt.Errorf(".eh_frame_hdr: %w", io.ErrUnexpectedEOF)
 		}
-		if addr, err = cfi.FrameAddress(header.Data[:begin], headerAddr, abi); err != nil {
+		if addr, err = cfi.FrameAddress(begin, headerAddr, abi); err != nil {
 			return nil, err
 		}
 		data = im.LoadedPages(addr, maxEHFrame)
