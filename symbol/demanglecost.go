@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,9 +103,11 @@ func affordably(name string, demangle func() string) string {
 	case steps <= cheap:
 		return demangle()
 	case steps <= maxBefore && costs.any():
-		begun := time.Now()
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		begun := threadTime()
 		readable := demangle()
-		took := time.Since(begun) - time.Duration(len(name))*usual
+		took := threadTime() - begun - time.Duration(len(name))*usual
 		costs.charge(min(max(took, 0), time.Duration(steps)*step))
 		return readable
 	case costs.spend(time.Duration(steps) * step):
