@@ -54,16 +54,24 @@ func isCodeOrData(t elf.SymType) bool {
 // eachCalled calls do with each symbol of that name, of the types that are asked for.
 func (im *Image) eachCalled(name string, is func(t elf.SymType) bool, do func(s Symbol)) {
 	for _, t := range im.tablesWithNames() {
-		found, ok := t.hashed(name)
-		if !ok {
-			t.scan(t.strings.offsetsOf(name), func(i int, _ *rawSymbol) { found = append(found, i) })
-		}
-		for _, i := range found {
+		for _, i := range t.called(name) {
 			if r, ok := t.symbol(i); ok && !r.undefined && is(r.symType()) {
 				do(t.exported(i, &r))
 			}
 		}
 	}
+}
+
+// called returns the ascending indexes of the symbols called name. Some of them may be undefined.
+func (t *symbolTable) called(name string) (list []int) {
+	if list, ok := t.hashed(name); ok {
+		return list
+	}
+	if x := t.index(); x != nil {
+		return x.called(t, name)
+	}
+	t.scan(t.strings.offsetsOf(name), func(i int, _ *rawSymbol) { list = append(list, i) })
+	return list
 }
 
 // eachNamed calls do with each symbol of the types that are asked for, if the bytes from the start of its name on begin

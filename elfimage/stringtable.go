@@ -74,10 +74,15 @@ func (t *stringTable) begin(off uint32, most int) (text string, length int) {
 	}
 }
 
-// is reports whether the string at off is text.
+// is reports whether the string at off is text. It reads no more of it than that.
 func (t *stringTable) is(off uint32, text string) bool {
-	begin, length := t.begin(off, len(text))
-	return length == len(text) && begin == text
+	p, n := t.now(), int64(len(text))
+	last := int64(off)+n == p.size // the last string may have no end
+	if !last {
+		n++
+	}
+	b := p.bytes(int64(off), n)
+	return b != nil && string(b[:len(text)]) == text && (last || b[len(text)] == 0)
 }
 
 // offsets returns the ascending offsets at which the table's bytes are begin, which is not empty. They may overlap.

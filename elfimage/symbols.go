@@ -57,6 +57,11 @@ func (e *entry) table() uint8       { return uint8(e.bits / second & 1) }
 func (e *entry) end() uint64        { return e.addr + e.size() }
 func (e *entry) is(bit uint32) bool { return e.bits&bit != 0 }
 
+// ties reports whether a symbol has the same address as another one, and is as good but for the name.
+func (e entry) ties(other entry) bool {
+	return e.addr == other.addr && e.bits&rankBits == other.bits&rankBits
+}
+
 func newEntry(r *rawSymbol, table int) entry {
 	e := entry{addr: r.addr, name: r.name, bits: uint32(min(r.size, ^uint64(0)-r.addr, longest)) | uint32(table)*second}
 	if r.local() {
@@ -284,6 +289,9 @@ func (ss *Symbols) label(e entry) (entry, bool) {
 		return e, true
 	}
 	for _, other := range ss.at(e.addr) {
+		if other.addr != e.addr {
+			break
+		}
 		if ss.namesCode(other) {
 			return other, true
 		}
@@ -297,22 +305,17 @@ func (ss *Symbols) namesCode(e entry) bool {
 	return first != "" && first != "$" && first != "."
 }
 
-// at returns the aliases of the symbol at an address.
+// at returns the aliases of the symbol at an address, and what follows them.
 func (ss *Symbols) at(addr uint64) []entry {
 	first, _ := slices.BinarySearchFunc(ss.aliases, addr, func(e entry, a uint64) int { return cmp.Compare(e.addr, a) })
-	n := first
-	for n < len(ss.aliases) && ss.aliases[n].addr == addr {
-		n++
-	}
-	return ss.aliases[first:n]
+	return ss.aliases[first:]
 }
 
 // best returns the symbol with the best name at the address of the i-th one: of those of its rank, the one with the fewest
 // underscores in front: "write", not "__libc_write".
 func (ss *Symbols) best(i int) Symbol {
 	e := ss.list[i]
-	aliases := ss.at(e.addr)
-	if len(aliases) > 0 && aliases[0].bits&rankBits == e.bits&rankBits {
+	if aliases := ss.at(e.addr); len(aliases) > 0 && aliases[0].ties(e) {
 		e = ss.bestOf(e, aliases)
 	}
 	return Symbol{Addr: e.addr, Size: e.size(), name: e.name, table: e.table()}
@@ -335,7 +338,7 @@ func (ss *Symbols) bestOf(e entry, aliases []entry) entry {
 	found := e
 	least := underscores(e)
 	for _, other := range aliases {
-		if other.bits&rankBits != e.bits&rankBits || least == 0 {
+		if !other.ties(e) || least == 0 {
 			break
 		}
 		if other.is(unproved) && !ss.namesCode(other) {
@@ -426,9 +429,24 @@ func (ss *Symbols) Begin(s Symbol, most int) (name string, length int) {
 	return ss.strings[s.table].begin(s.name, most)
 }
 
-// Begins reports whether a function called name begins at addr.
+// maxAliases bounds the names of one address that Begins looks at. Linkers that fold equal functions give some a thousand.
+const maxAliases = 256
+
+// Begins reports whether a function called name begins at addr, as far as some hundred names of the address tell.
 func (ss *Symbols) Begins(addr uint64, name string) bool {
 	is := func(e entry) bool { return ss.strings[e.table()].is(e.name, name) }
 	i, found := slices.BinarySearchFunc(ss.list, addr, func(e entry, a uint64) int { return cmp.Compare(e.addr, a) })
-	return found && (is(ss.list[i]) || slices.ContainsFunc(ss.at(addr), is))
+	if !found {
+		return false
+	}
+	if is(ss.list[i]) {
+		return true
+	}
+	aliases := ss.at(addr)
+	for _, e := range aliases[:min(len(aliases), maxAliases)] {
+		if e.addr == addr && is(e) {
+			return true
+		}
+	}
+	return false
 }

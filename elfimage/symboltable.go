@@ -19,6 +19,10 @@ type symbolTable struct {
 	hash     part // a GNU hash table; empty if there is none
 	versions part // .gnu.version; empty if there is none
 
+	indexing sync.Mutex
+	scans    int        // names that were looked up without a hash table
+	names    *nameIndex // nil if they were few
+
 	beforeOnce sync.Once
 	before     []int
 	beforeOK   bool
