@@ -85,21 +85,21 @@ func (c *scan) usual(off int, length uint64, b []byte) (start, size uint64, ok b
 		return 0, 0, false
 	}
 	id := uint64(binary.LittleEndian.Uint32(b[4:]))
-	cie := int(id)
+	cie := id
 	if s.kind == EH {
 		if id == 0 {
 			return 0, 0, true
 		}
-		cie = off + 4 - int(id)
+		cie = uint64(off) + 4 - id
 	} else if id == 0xffffffff {
 		return 0, 0, true
 	}
-	if cie < 0 || cie >= s.size {
+	if cie >= uint64(s.size) {
 		return 0, 0, false
 	}
 	mask := addressMask(s.ptrSize)
 	b = b[8:]
-	switch c.formOf(cie) {
+	switch c.formOf(int(cie)) {
 	case relative:
 		if length < 4+9 || b[8] >= 0x80 || length < 4+9+uint64(b[8]) {
 			return 0, 0, false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/pages"
@@ -41,7 +42,7 @@ func (im *Image) sectionPages(s *Section) (*pages.Bytes, error) {
 // pages returns n bytes of the file that are to be read page by page; nil if it is better to read them all: few bytes,
 // memory, which changes, and a part of a file that has holes. The caller holds im.mu.
 func (im *Image) pages(part any, off, n uint64) (*pages.Bytes, error) {
-	if n < elffile.HoleSize || n > uint64(im.there) || n > im.most() || im.inMemory || off > uint64(im.size) || n > uint64(im.size)-off {
+	if n < elffile.HoleSize || n > math.MaxInt32 || n > uint64(im.there) || n > im.most() || im.inMemory || off > uint64(im.size) || n > uint64(im.size)-off {
 		return nil, nil
 	}
 	if err := im.roomOnce(part, int64(n)); err != nil {
