@@ -14,28 +14,34 @@ import (
 // body is what is within a function that is not inlined: the calls that are inlined into it, and the calls that
 // it makes.
 type body struct {
-	functions []function // the function itself, then what was inlined into it, outer before inner
-	sites     []callSite // ascending by pc
-	jumps     []int32    // indexes in sites of the tail calls, ascending
+	functions []function  // the function itself, then what was inlined into it, outer before inner
+	ranges    [][2]uint64 // of the functions
+	sites     []callSite  // ascending by pc
+	jumps     []int32     // indexes in sites of the tail calls, ascending
 
 	// inside has, of functions into which many calls are inlined directly, which of these has an
 	// address: its index in functions.
 	inside map[int]interval.Map[int32]
 }
 
-// function is a function's code: on its own, or inlined into another function.
+// function is a function's code: on its own, or inlined into another function. It has no pointers, so that
+// collections of garbage pass by.
 type function struct {
 	subprogram
 	at             uint64 // offset of its entry
 	inline         bool
 	callFile, line int32 // of the call, if inlined
 	end            int32 // index behind the last function inlined into this one
-	ranges         [][2]uint64
+	from, to       int32 // indexes of the body's ranges
 	frameBase      value // DW_AT_frame_base; none if it is inlined
 }
 
-func (f *function) holds(addr uint64) (start, end uint64, ok bool) {
-	ranges := f.ranges
+// rangesOf returns where the code of a function is.
+func (b *body) rangesOf(f *function) [][2]uint64 { return b.ranges[f.from:f.to] }
+
+// holds returns the range of a function that has an address.
+func (b *body) holds(f *function, addr uint64) (start, end uint64, ok bool) {
+	ranges := b.rangesOf(f)
 	if len(ranges) > fewRanges {
 		i := sort.Search(len(ranges), func(i int) bool { return ranges[i][1] > addr })
 		ranges = ranges[i:min(i+1, len(ranges))]
@@ -79,7 +85,7 @@ type bodyReader struct {
 
 // parts are what a body is made of, in room that is used again for the next one.
 type parts struct {
-	functions []function // their ranges are among the ranges here
+	functions []function
 	sites     []callSite
 	ranges    [][2]uint64
 	levels    []bodyLevel
@@ -209,15 +215,14 @@ func (r *bodyReader) function(a *abbrev, off uint64, at bodyLevel, inner *bodyLe
 		return err
 	}
 	r.ranges = ranges
-	ranges = ranges[before:]
-	if len(ranges) == 0 || inline && (at.function < 0 || e.callFile.class == classNone || e.callLine.class == classNone) {
+	if ranges = ranges[before:]; len(ranges) == 0 || inline && (at.function < 0 || e.callFile.class == classNone || e.callLine.class == classNone) {
 		return nil // no code, or GDB's rule for a call from an unknown line; its children belong to the function around it
 	}
 	const size = 280 // bytes, with the room to grow
 	if err := r.held.take(size); err != nil {
 		return err
 	}
-	f := function{subprogram: newSubprogram(&e), inline: inline, at: off, ranges: ranges}
+	f := function{subprogram: newSubprogram(&e), inline: inline, at: off, from: int32(before), to: int32(before + len(ranges))}
 	if f.enters = ranges[0][0]; e.entered {
 		f.enters = e.enters
 	}
@@ -248,21 +253,16 @@ func (r *bodyReader) site(e *callEntry) error {
 
 // finish makes a body of what was read, and empties the room.
 func (r *bodyReader) finish() *body {
-	b := &body{functions: slices.Clone(r.functions), sites: slices.Clone(r.sites)}
-	ranges := make([][2]uint64, 0, len(r.ranges))
+	b := &body{functions: slices.Clone(r.functions), sites: slices.Clone(r.sites), ranges: slices.Clone(r.ranges)}
 	for i := range b.functions {
 		f := &b.functions[i]
 		if f.end == 0 { // cut off by an error
 			f.end = int32(len(b.functions))
 		}
-		from := len(ranges)
-		ranges = append(ranges, f.ranges...)
-		f.ranges = ranges[from:len(ranges):len(ranges)]
-		f.sortRanges()
+		b.sortRanges(f)
 	}
 	b.indexCalls()
 	b.sortSites()
-	clear(r.functions)
 	r.parts = parts{r.functions[:0], r.sites[:0], r.ranges[:0], r.levels[:0]}
 	return b
 }

@@ -1,8 +1,6 @@
 package symbol
 
 import (
-	"slices"
-
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
@@ -26,7 +24,7 @@ func (b *body) inlinedAt(i int, addr uint64) int {
 	}
 	for j, end := i+1, int(b.functions[i].end); j < end; j = int(b.functions[j].end) {
 		f := &b.functions[j]
-		if _, _, ok := f.holds(addr); ok && f.inline {
+		if _, _, ok := b.holds(f, addr); ok && f.inline {
 			return j
 		}
 	}
@@ -43,7 +41,7 @@ func (b *body) indexCalls() {
 		}
 		var list []span
 		b.inlinedInto(i, func(j int) {
-			for _, r := range b.functions[j].ranges {
+			for _, r := range b.rangesOf(&b.functions[j]) {
 				list = append(list, span{Lo: r[0], Hi: r[1], Value: int32(j)})
 			}
 		})
@@ -66,17 +64,19 @@ func (b *body) inlinedInto(i int, each func(j int)) {
 
 // sortRanges has the ranges of a function that has many ascend, and not overlap: then holds finds
 // one at once.
-func (f *function) sortRanges() {
-	if len(f.ranges) <= fewRanges {
+func (b *body) sortRanges(f *function) {
+	ranges := b.rangesOf(f)
+	if len(ranges) <= fewRanges {
 		return
 	}
-	list := make([]span, len(f.ranges))
-	for i, r := range f.ranges {
+	list := make([]span, len(ranges))
+	for i, r := range ranges {
 		list[i] = span{Lo: r[0], Hi: r[1]}
 	}
 	first := interval.First(list)
-	f.ranges = slices.Grow(f.ranges[:0], first.Len())
+	f.from = int32(len(b.ranges))
 	for r := range first.All() {
-		f.ranges = append(f.ranges, [2]uint64{r.Lo, r.Hi})
+		b.ranges = append(b.ranges, [2]uint64{r.Lo, r.Hi})
 	}
+	f.to = int32(len(b.ranges))
 }

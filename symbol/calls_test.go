@@ -225,24 +225,25 @@ func TestInlinedAt(t *testing.T) {
 		b := new(body)
 		n := 20 + random.IntN(3*fewCalls)
 		for i := range n {
-			f := function{inline: i > 0 && random.IntN(8) > 0, end: int32(i + 1)}
+			f := function{inline: i > 0 && random.IntN(8) > 0, end: int32(i + 1), from: int32(len(b.ranges))}
 			for range 1 + random.IntN(2)*random.IntN(2*fewRanges) {
 				lo := random.Uint64N(2000)
-				f.ranges = append(f.ranges, [2]uint64{lo, lo + 1 + random.Uint64N(20)})
+				b.ranges = append(b.ranges, [2]uint64{lo, lo + 1 + random.Uint64N(20)})
 			}
+			f.to = int32(len(b.ranges))
 			b.functions = append(b.functions, f)
 		}
 		b.functions[0].end = int32(n)
 		var want [2050]int
 		for addr := range want {
 			want[addr] = slices.IndexFunc(b.functions, func(f function) bool {
-				return f.inline && slices.ContainsFunc(f.ranges, func(r [2]uint64) bool {
+				return f.inline && slices.ContainsFunc(b.rangesOf(&f), func(r [2]uint64) bool {
 					return uint64(addr) >= r[0] && uint64(addr) < r[1]
 				})
 			})
 		}
 		for i := range b.functions {
-			b.functions[i].sortRanges()
+			b.sortRanges(&b.functions[i])
 		}
 		b.indexCalls()
 		for addr, want := range want {

@@ -85,7 +85,7 @@ func (at *codeAt) chain(addr uint64, where place) []Location {
 	chain := make([]Location, 0, len(nest))
 	for k := len(nest) - 1; k >= 0; k-- {
 		f := &b.functions[nest[k]]
-		start, end, _ := f.holds(addr)
+		start, end, _ := b.holds(f, addr)
 		s := d.show(u, f)
 		chain = append(chain, Location{
 			Function: s.name, Args: s.args,

@@ -89,7 +89,7 @@ type prologue struct {
 
 // end returns the end of the contiguous part of the function that begins with its entry.
 func (p *prologue) end() uint64 {
-	for _, r := range p.body.functions[0].ranges {
+	for _, r := range p.body.rangesOf(&p.body.functions[0]) {
 		if p.entry >= r[0] && p.entry < r[1] {
 			return r[1]
 		}
