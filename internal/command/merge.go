@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // merged are stacks of which equal ones are kept once. Stacks are equal if their frames are printed alike,
@@ -37,6 +38,17 @@ func newMerged() *merged {
 type placeKeys struct {
 	known   map[string]int // by the text, or by a zero and the sum of a long text
 	printer textPrinter
+	last    []numberedPlace // by level, of the stacks before: most stacks are like them
+}
+
+// numberedPlace is all that is printed of a frame without arguments, and its number.
+type numberedPlace struct {
+	kind, function, module, file string
+	offset, inFile               uint64
+	line                         int
+	args                         symbol.Args
+	guess, movedOn               bool
+	number                       int
 }
 
 // longPlace is the length from which on a text is long, bytes.
@@ -46,6 +58,26 @@ func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
 
 // of returns the number of a frame's place.
 func (k *placeKeys) of(f *frameEntry) int {
+	const most = 64
+	if f.hasArguments || len(f.arguments) > 0 || f.Level < 0 || f.Level >= most {
+		return k.printed(f)
+	}
+	for len(k.last) <= f.Level {
+		k.last = append(k.last, numberedPlace{number: -1})
+	}
+	last := &k.last[f.Level]
+	now := numberedPlace{
+		f.Type, f.Function, f.Module, f.File, f.Offset, f.inFile, f.Line, f.args, f.Guess, f.MovedOn, last.number,
+	}
+	if last.number < 0 || now != *last {
+		now.number = k.printed(f)
+		*last = now
+	}
+	return now.number
+}
+
+// printed returns the number of a frame's text.
+func (k *placeKeys) printed(f *frameEntry) int {
 	p := &k.printer
 	p.buf = p.buf[:0]
 	p.shared(f)
