@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -15,20 +16,15 @@ import (
 func (d *debugInfo) candidates(addr uint64, list []span) (_ []span, units []*unit) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.listedRead {
-		d.listedRead = true
-		d.readAranges()
-	}
-	d.listed.Find(addr, func(s span) bool {
-		if u := d.unitFrom(d.listedAt[s.Value]); u != nil && !slices.Contains(units, u) {
+	d.eachListed(addr, func(at, lo, hi uint64) {
+		if u := d.unitFrom(at); u != nil && !slices.Contains(units, u) {
 			if h, err := d.header(u); h != nil && err == nil {
 				units = append(units, u)
 				if u.version == 2 && !covers(h.ranges, addr) { // whose entry has one range alone, that of its main section
-					list = append(list, span{Lo: s.Lo, Hi: s.Hi, Value: int32(len(units) - 1)})
+					list = append(list, span{Lo: lo, Hi: hi, Value: int32(len(units) - 1)})
 				}
 			}
 		}
-		return true
 	})
 	for i, u := range units {
 		for _, r := range u.head.ranges {
@@ -92,21 +88,86 @@ func unitIn(list []*unit, off uint64) *unit {
 
 func unitOrder(u *unit, off uint64) int { return cmp.Compare(u.start, off) }
 
-// readAranges reads .debug_aranges, DWARF 5 section 6.1.2. It leaves out entries that make no sense.
-func (d *debugInfo) readAranges() {
-	data, err := d.aranges.all()
-	d.aranges = nil
-	if err != nil {
-		return
+// fewListed is for how many addresses .debug_aranges is gone through: that takes less than to sort it.
+const fewListed = 4
+
+// eachListed calls yield with the code around an address that .debug_aranges lists, and with the offset of its unit,
+// but not with more ranges than [interval.MaxTries]. The caller holds d.mu.
+func (d *debugInfo) eachListed(addr uint64, yield func(at, lo, hi uint64)) {
+	if !d.listedRead {
+		if d.listedAsked++; d.listedAsked == 1 {
+			if n := d.aranges.len(); n > 0 && d.take(int(n)) == nil {
+				d.arangesData, _ = d.aranges.all()
+			}
+		}
+		if d.listedAsked <= fewListed && d.arangesData != nil {
+			var found []span
+			var at []uint64
+			eachArange(d.arangesData, d.order, func(unit, lo, n uint64) bool {
+				if addr-lo < n && d.isCode(lo, lo+n) {
+					found, at = append(found, span{Lo: lo, Hi: lo + n, Value: int32(len(at))}), append(at, unit)
+				}
+				return len(found) <= interval.MaxTries
+			})
+			if len(found) <= interval.MaxTries {
+				slices.SortFunc(found, interval.Compare[int32])
+				for _, s := range slices.Backward(found) {
+					yield(at[s.Value], s.Lo, s.Hi)
+				}
+				return
+			}
+		}
+		d.listedRead = true
+		d.readAranges()
 	}
+	d.listed.Find(addr, func(s span) bool {
+		yield(d.listedAt[s.Value], s.Lo, s.Hi)
+		return true
+	})
+}
+
+// readAranges sorts what .debug_aranges lists.
+func (d *debugInfo) readAranges() {
+	data, kept := d.arangesData, d.arangesData != nil
+	if !kept {
+		var err error
+		if data, err = d.aranges.all(); err != nil {
+			data = nil
+		}
+	}
+	d.aranges, d.arangesData = nil, nil
 	const one = 48 // bytes of most units: a header, a range, the end
 	d.listed.Grow(len(data) / one)
 	d.listedAt = slices.Grow(d.listedAt, len(data)/one)
+	last := nowhere
+	eachArange(data, d.order, func(unit, lo, n uint64) bool {
+		if !d.isCode(lo, lo+n) {
+			return true
+		}
+		if d.take(spanSize) != nil {
+			return false
+		}
+		if unit != last {
+			d.listedAt, last = append(d.listedAt, unit), unit
+		}
+		d.listed.Add(lo, lo+n, int32(len(d.listedAt)-1))
+		return true
+	})
+	d.listed.Sort()
+	if kept {
+		d.room.release(int64(len(data)))
+	}
+}
+
+// eachArange calls yield with the ranges that a section .debug_aranges has, DWARF 5 section 6.1.2: the offset of the
+// unit, and where its code begins and how long it is. It leaves out entries that make no sense. It ends where yield
+// returns false.
+func eachArange(data []byte, order binary.ByteOrder, yield func(unit, lo, n uint64) bool) {
 	for len(data) > 0 {
-		c := dwarfdata.New(data, d.order)
+		c := dwarfdata.New(data, order)
 		n, offsetSize := c.UnitLength()
 		if c.Bad || n > c.Left() {
-			break
+			return
 		}
 		header, end := c.Off, c.Off+int(n)
 		data, c.Data = data[end:], data[:end]
@@ -119,21 +180,14 @@ func (d *debugInfo) readAranges() {
 		// Pairs are aligned to their size, from the header's first byte on.
 		header += 2 + offsetSize + 2
 		c.Take(uint64(-header & (2*size - 1)))
-		id := int32(len(d.listedAt))
-		d.listedAt = append(d.listedAt, at)
 		for !c.Bad {
 			lo, n := c.Uint(size), c.Uint(size)
-			if lo == 0 && n == 0 {
+			if c.Bad || lo == 0 && n == 0 {
 				break
 			}
-			if d.isCode(lo, lo+n) {
-				if d.take(spanSize) != nil {
-					data = nil
-					break
-				}
-				d.listed.Add(lo, lo+n, id)
+			if !yield(at, lo, n) {
+				return
 			}
 		}
 	}
-	d.listed.Sort()
 }

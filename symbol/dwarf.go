@@ -53,9 +53,11 @@ type debugInfo struct {
 	}
 	lines map[uint64]*lineSlot // by offset in .debug_line
 
-	listedRead bool
-	listed     interval.Nested[int32] // code that .debug_aranges lists, with an index into listedAt
-	listedAt   []uint64               // offsets of the units in .debug_info
+	listedAsked int    // how often .debug_aranges was gone through
+	arangesData []byte // its bytes until it is sorted
+	listedRead  bool
+	listed      interval.Nested[int32] // code that .debug_aranges lists, with an index into listedAt
+	listedAt    []uint64               // offsets of the units in .debug_info
 
 	wholeRead sync.Once
 	ranges    interval.Nested[int32] // the code of all units, with their index
