@@ -71,6 +71,9 @@ func (s *Section) field(i int) uint64 {
 	h := &s.header
 	off := i * int(h.size)
 	if !h.paged {
+		if b := h.table[off:]; h.size == 4 && !s.big && h.signed && !h.pcrel && s.ptrSize == 8 { // nearly all are
+			return h.base + uint64(int32(binary.LittleEndian.Uint32(b)))
+		}
 		return s.value(h.table[off:], off)
 	}
 	b, ok := h.pages.View(h.at+off, h.at+off+int(h.size))

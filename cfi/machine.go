@@ -19,7 +19,7 @@ type machine struct {
 	s      *Section
 	fde    FDE
 	c      reader
-	at     int // offset of the current instruction
+	at     int // offset of the current instruction in the data of c
 	loc    uint64
 	before uint64 // loc before the last advance
 	lo, hi uint64 // range of the current line
@@ -41,7 +41,7 @@ func (m *machine) start(s *Section) error {
 	m.left = maxInstructions
 	if !m.prepared() {
 		m.cie = true
-		if m.c = s.reader(f.CIE.program.from, f.CIE.program.to); m.c.Bad {
+		if s.read(&m.c, f.CIE.program.from, f.CIE.program.to); m.c.Bad {
 			return s.unread(f.CIE.Offset)
 		}
 		for m.c.More() {
@@ -56,7 +56,7 @@ func (m *machine) start(s *Section) error {
 	m.depth = 0
 	m.push()
 	m.cie = false
-	if m.c = s.reader(f.program.from, f.program.to); m.c.Bad {
+	if s.read(&m.c, f.program.from, f.program.to); m.c.Bad {
 		return s.unread(f.Offset)
 	}
 	m.loc, m.before, m.hi = f.Start, f.Start, f.Start
@@ -178,7 +178,7 @@ func (m *machine) bottom() int {
 // step runs one instruction.
 func (m *machine) step() error {
 	c, s := &m.c, &m.top
-	m.at = c.at()
+	m.at = c.Off
 	op := c.U8()
 	reason := ""
 	if m.left--; m.left < 0 {
@@ -324,7 +324,7 @@ func (m *machine) step() error {
 }
 
 func (m *machine) fail(reason string, kind error) error {
-	e := &Error{m.s.kind, "FDE", m.fde.Offset, instructionName(m.c.Data[m.at-m.c.base]), m.at, reason, kind}
+	e := &Error{m.s.kind, "FDE", m.fde.Offset, instructionName(m.c.Data[m.at]), m.c.base + m.at, reason, kind}
 	if m.cie {
 		e.Entry, e.Offset = "CIE", m.fde.CIE.Offset
 	}

@@ -154,12 +154,23 @@ type reader struct {
 func (c *reader) at() int { return c.base + c.Off }
 
 // reader reads the section from off to end. It is bad if the file cannot be read.
-func (s *Section) reader(off, end int) reader {
-	if !s.paged {
-		return reader{dwarfdata.Reader{Data: s.data[:end], Off: off, Big: s.big}, 0}
+func (s *Section) reader(off, end int) (c reader) {
+	s.read(&c, off, end)
+	return c
+}
+
+// read has c read the section from off to end.
+func (s *Section) read(c *reader, off, end int) {
+	if s.paged {
+		s.readPages(c, off, end)
+		return
 	}
+	c.Data, c.Off, c.Big, c.Bad, c.Overflow, c.base = s.data[:end], off, s.big, false, false, 0
+}
+
+func (s *Section) readPages(c *reader, off, end int) {
 	b, ok := s.pages.View(off, end)
-	return reader{dwarfdata.Reader{Data: b, Big: s.big, Bad: !ok}, off}
+	c.Reader, c.base = dwarfdata.Reader{Data: b, Big: s.big, Bad: !ok}, off
 }
 
 // Find returns the FDE that covers pc. For the PC of a caller pass the address
