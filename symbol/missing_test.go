@@ -20,8 +20,10 @@ func TestMissingFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.seen[at] = look{true, time.Now().Add(-2 * oldLook)}
-	if m.is(at) || m.is(at) {
-		t.Error("a folder that is there now is missing")
+	for range 2 { // the second time by what the first one has found
+		if m.is(at) {
+			t.Error("a folder that is there now is missing")
+		}
 	}
 	below := regular.At{Root: filepath.Dir(at.Path), Path: "/.build-id"}
 	if m.is(below) || !m.is(below.With("/other")) {
