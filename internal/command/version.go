@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -28,7 +27,7 @@ func newVersion() *cobra.Command {
 // mainVersion is Main for a user who asks for the version alone.
 func mainVersion() int {
 	if err := printVersion(os.Stdout); err != nil {
-		fmt.Fprintf(os.Stderr, "sfwalk: %v\n", err)
+		printable.Fprintf(os.Stderr, "sfwalk: %v\n", err)
 		return exitError
 	}
 	return exitWhole
