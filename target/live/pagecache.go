@@ -22,6 +22,7 @@ type pageCache struct {
 	// fetch reads from the process. It returns how many bytes, from the first on, could be read.
 	// The error ErrExited says that nothing can be read any more.
 	fetch func(addr uint64, p []byte) (n int, err error)
+	whole bool // all pages of a chunk are read at once: a snapshot has them, and compares code with files by them
 
 	last atomic.Pointer[chunk] // the chunk that was read last, so that neighbouring frames' code costs no lock
 
@@ -90,7 +91,9 @@ func (c *pageCache) more(lo, i uint64) (*chunk, error) {
 		return old, nil
 	}
 	k, end := &chunk{lo: lo}, i+1
-	if old != nil {
+	if c.whole {
+		i, end = 0, perChunk
+	} else if old != nil {
 		*k = *old
 		for end < perChunk && k.asked>>end&1 == 0 {
 			end++
