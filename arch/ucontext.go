@@ -43,10 +43,10 @@ func (a *Arch) AlternateStack(sp uint64, off int, stack []byte) (base, size uint
 	return base, size, size <= maxAlternate && at+uint64(a.UContextEnd())-base <= size
 }
 
-// SeekAlternateStack returns the first offset from off on, a multiple of a word further, at which AlternateStack may
-// report a stack, or one beyond which stack is too short for it. Only an address that is little below sp can be a
-// stack's lowest. Nearly no word of a stack is, so that this takes a tenth of the time that it takes to ask for each:
-// a thread is held meanwhile.
+// SeekAlternateStack returns the first offset from off on, a multiple of a word further, at which
+// AlternateStack may report a stack, or one beyond which stack is too short for it. Only an address
+// that is little below sp can be a stack's lowest. Nearly no word of a stack is, so that this takes
+// a tenth of the time that it takes to ask for each: a thread is held meanwhile.
 func (a *Arch) SeekAlternateStack(sp uint64, off int, stack []byte) int {
 	if a.PtrSize != 8 || a.Order != binary.ByteOrder(binary.LittleEndian) {
 		return off

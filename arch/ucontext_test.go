@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/i386"
 )
 
-// TestSeekAlternateStack: of random words near SP, none is passed over at which AlternateStack reports a stack.
+// TestSeekAlternateStack: of random words near SP, none is passed over at which AlternateStack
+// reports a stack.
 func TestSeekAlternateStack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	found := 0

@@ -24,8 +24,8 @@ type expression struct {
 	exchange [2]trad.Reg
 }
 
-// expression returns the expression whose length is at offset off of one of the FDE's programs, which the machine has
-// read before.
+// expression returns the expression whose length is at offset off of one of the FDE's programs,
+// which the machine has read before.
 func (s *Section) expression(off int, f *FDE) expression {
 	end := f.program.to
 	if in := f.CIE.program; off >= in.from && off < in.to {

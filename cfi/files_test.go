@@ -18,7 +18,8 @@ func compareFile(t *testing.T, path, section string, hasHeader bool) {
 	compareWays(t, path, section, hasHeader, o)
 }
 
-// compareWays compares a section that is read in each way: by the header and by the index, at once and page by page.
+// compareWays compares a section that is read in each way: by the header and by the index, at once
+// and page by page.
 func compareWays(t *testing.T, path, section string, hasHeader bool, o oracle) {
 	for _, paged := range []bool{false, true} {
 		name := ""

@@ -90,7 +90,8 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 	}
 }
 
-// checkPaged looks up an address in a section that is read page by page: the answer is that of s, which is not.
+// checkPaged looks up an address in a section that is read page by page: the answer is that of s,
+// which is not.
 func checkPaged(t *testing.T, s *cfi.Section, kind cfi.Kind, data []byte, addr, pc uint64, opts cfi.Options) {
 	opts.HeaderPages, opts.Header = pages.New(bytes.NewReader(opts.Header), len(opts.Header)), nil
 	paged, err := cfi.OpenPages(kind, pages.New(bytes.NewReader(data), len(data)), addr, opts)

@@ -70,9 +70,9 @@ func (e indexEntry) compare(other indexEntry) int {
 	return cmp.Compare(e.offset, other.offset)
 }
 
-// inOrder sorts a list, and may use its memory. Linkers write the FDEs of one object after the other, and each object
-// has its code in several sections, hot and cold. So nearly all lists are a few ascending ones, mixed: inOrder takes
-// them out one after the other. level is how many are out.
+// inOrder sorts a list, and may use its memory. Linkers write the FDEs of one object after the
+// other, and each object has its code in several sections, hot and cold. So nearly all lists are a
+// few ascending ones, mixed: inOrder takes them out one after the other. level is how many are out.
 func inOrder(list []indexEntry, level int) []indexEntry {
 	const sections = 4
 	if level == sections {
@@ -107,7 +107,8 @@ func inOrder(list []indexEntry, level int) []indexEntry {
 	return list
 }
 
-// longest leaves one of several FDEs that start at the same address: that with the most code, the last one of these.
+// longest leaves one of several FDEs that start at the same address: that with the most code, the
+// last one of these.
 func (x *index) longest(s *Section) {
 	most := uint64(0) // code of the last FDE that is left, if it had to be read; else 0
 	length := func(e indexEntry) uint64 {

@@ -45,8 +45,8 @@ func functions(starts []uint64) (data []byte, opts cfi.Options) {
 	return data, opts
 }
 
-// A look-up by the header reads some pages of a large section, as many as a binary search has steps, and an index keeps
-// none but those of CIEs.
+// A look-up by the header reads some pages of a large section, as many as a binary search has
+// steps, and an index keeps none but those of CIEs.
 func TestFewPages(t *testing.T) {
 	const n = 100_000
 	var starts []uint64
@@ -97,8 +97,8 @@ func TestShrunkFile(t *testing.T) {
 	}
 }
 
-// An index of FDEs in any order finds that which starts last, of several at one address the longest, and of equally
-// long ones the last.
+// An index of FDEs in any order finds that which starts last, of several at one address the
+// longest, and of equally long ones the last.
 func TestOrders(t *testing.T) {
 	const n = 3000
 	cie := block(u32(0), ehCIE("zR"), 1, 0x1b, ehInitial)

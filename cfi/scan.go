@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// window is how many bytes of a section are read at a time that are not kept. A file's holes are found in reads of this
-// size.
+// window is how many bytes of a section are read at a time that are not kept. A file's holes are
+// found in reads of this size.
 const window = 256 << 10
 
-// scan reads where the code of FDEs starts, in the order of the section. It takes a fraction of the time of a walk, and
-// keeps no bytes of a section that is read as it is needed.
+// scan reads where the code of FDEs starts, in the order of the section. It takes a fraction of the
+// time of a walk, and keeps no bytes of a section that is read as it is needed.
 type scan struct {
 	s     *Section
 	walk  walk   // of what is unusual; its offset is that of the next entry
@@ -29,7 +29,8 @@ const (
 	absolute      // start and length: 8 bytes each
 )
 
-// cieForm is the form of a CIE's FDEs. It is for the offset behind the CIE's, so that the zero value is for none.
+// cieForm is the form of a CIE's FDEs. It is for the offset behind the CIE's, so that the zero
+// value is for none.
 type cieForm struct {
 	behind int
 	form   form
@@ -43,8 +44,8 @@ func newScan(s *Section) *scan {
 	return c
 }
 
-// next returns the start of code and the offset of the next FDE that has code. more is false behind the last one. An
-// FDE that cannot be read gives an error, as in [Section.FDEs].
+// next returns the start of code and the offset of the next FDE that has code. more is false behind
+// the last one. An FDE that cannot be read gives an error, as in [Section.FDEs].
 func (c *scan) next() (start uint64, offset int, more bool, err error) {
 	const head = 4 + 4 + 16 // length, CIE, and what is read of the longest form
 	for {
@@ -78,7 +79,8 @@ func (c *scan) next() (start uint64, offset int, more bool, err error) {
 	}
 }
 
-// usual reads the entry at an offset, if it is as nearly all are. b begins with it. size is 0 for a CIE.
+// usual reads the entry at an offset, if it is as nearly all are. b begins with it. size is 0 for a
+// CIE.
 func (c *scan) usual(off int, length uint64, b []byte) (start, size uint64, ok bool) {
 	s := c.s
 	if length < 4 || length >= 0xfffffff0 || length > uint64(s.size-off-4) {

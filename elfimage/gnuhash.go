@@ -9,12 +9,12 @@ func gnuHash(name string) uint32 {
 	return h
 }
 
-// Bounds on a look-up: how many symbols of one hash are looked at, how many in one chain. Files have as many as a name
-// has versions, and a few in a chain.
+// Bounds on a look-up: how many symbols of one hash are looked at, how many in one chain. Files
+// have as many as a name has versions, and a few in a chain.
 const maxHashed, maxChain = 64, 4096
 
-// hashed returns the ascending indexes of the defined symbols called name, by the table's GNU hash. ok is false if it
-// has none, or one that is of no use.
+// hashed returns the ascending indexes of the defined symbols called name, by the table's GNU hash.
+// ok is false if it has none, or one that is of no use.
 func (t *symbolTable) hashed(name string) (list []int, ok bool) {
 	order, word := t.im.Order, int64(t.im.WordSize())
 	header := t.hash.bytes(0, 16)
@@ -71,8 +71,8 @@ func (t *symbolTable) hashed(name string) (list []int, ok bool) {
 	return nil, false
 }
 
-// definedBefore returns the defined symbols that the hash table leaves out: those before the first one that it has. There
-// are none in most files. ok is false if there are many.
+// definedBefore returns the defined symbols that the hash table leaves out: those before the first
+// one that it has. There are none in most files. ok is false if there are many.
 func (t *symbolTable) definedBefore(first int) (list []int, ok bool) {
 	t.beforeOnce.Do(func() {
 		size := t.im.symbolSize()

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// The GNU hash table leads to all dynamic symbols that debug/elf reads, and to no others; without it, a search of the names
-// does.
+// The GNU hash table leads to all dynamic symbols that debug/elf reads, and to no others; without
+// it, a search of the names does.
 func TestHashed(t *testing.T) {
 	data, err := os.ReadFile(gdbtest.File(t, libc))
 	if err != nil {

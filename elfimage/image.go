@@ -125,8 +125,8 @@ type (
 // return another value, without sections: a section's number is valid for one result alone.
 func (im *Image) ELF() *File { return im.file.Load() }
 
-// Standard returns the file as the standard library reads it. It has sections if [Image.ELF] had them at first, and
-// reads them without a bound if they are compressed.
+// Standard returns the file as the standard library reads it. It has sections if [Image.ELF] had
+// them at first, and reads them without a bound if they are compressed.
 func (im *Image) Standard() (*elf.File, error) { return im.standard() }
 
 // File returns the whole file; nil if the image is read from memory.
@@ -236,8 +236,8 @@ func (im *Image) checkSize(s *Section, size uint64, packed bool) error {
 	return nil
 }
 
-// packed returns a compressed section as debug/elf reads it; nil if the section is not compressed. The caller holds
-// im.mu.
+// packed returns a compressed section as debug/elf reads it; nil if the section is not compressed.
+// The caller holds im.mu.
 func (im *Image) packed(s *Section) (*elf.Section, error) {
 	if s.Flags&elf.SHF_COMPRESSED == 0 && !strings.HasPrefix(s.Name, ".zdebug") {
 		return nil, nil

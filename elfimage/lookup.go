@@ -34,8 +34,8 @@ func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 	return found
 }
 
-// ThreadLocal returns the thread-local variable called name: its Addr is the distance from the beginning of the file's
-// thread-local storage, of which each thread has one.
+// ThreadLocal returns the thread-local variable called name: its Addr is the distance from the
+// beginning of the file's thread-local storage, of which each thread has one.
 func (im *Image) ThreadLocal(name string) (s Symbol, ok bool) {
 	is := func(t elf.SymType) bool { return t == elf.STT_TLS }
 	im.eachCalled(name, is, func(found Symbol) {
@@ -74,8 +74,8 @@ func (t *symbolTable) called(name string) (list []int) {
 	return list
 }
 
-// eachNamed calls do with each symbol of the types that are asked for, if the bytes from the start of its name on begin
-// with want. do gets the offset of the name, too.
+// eachNamed calls do with each symbol of the types that are asked for, if the bytes from the start
+// of its name on begin with want. do gets the offset of the name, too.
 func (im *Image) eachNamed(want string, is func(t elf.SymType) bool, do func(t *symbolTable, name uint32, s Symbol)) {
 	for _, t := range im.tablesWithNames() {
 		t.scan(t.strings.offsets([]byte(want)), func(i int, r *rawSymbol) {
@@ -86,7 +86,8 @@ func (im *Image) eachNamed(want string, is func(t elf.SymType) bool, do func(t *
 	}
 }
 
-// tablesWithNames returns the tables in which names are looked up: PT_DYNAMIC leads to one if there is no other.
+// tablesWithNames returns the tables in which names are looked up: PT_DYNAMIC leads to one if there
+// is no other.
 func (im *Image) tablesWithNames() []*symbolTable {
 	if list := im.symbolTables().list; len(list) > 0 {
 		return list

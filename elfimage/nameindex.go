@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// nameIndex finds the symbols of a table by their names. A table that has no hash table gets one when so many names are
-// looked up that reading all names for each takes longer.
+// nameIndex finds the symbols of a table by their names. A table that has no hash table gets one
+// when so many names are looked up that reading all names for each takes longer.
 type nameIndex struct {
 	seed  maphash.Seed
 	first []uint32 // by hash: the number of the last symbol that has it, from 1; 0 if none has
@@ -30,7 +30,8 @@ func (t *symbolTable) index() *nameIndex {
 	return t.names
 }
 
-// newNameIndex reads all names once. It returns nil if there is no room for an index, or if names lie in each other.
+// newNameIndex reads all names once. It returns nil if there is no room for an index, or if names
+// lie in each other.
 func (t *symbolTable) newNameIndex() *nameIndex {
 	names := t.strings.now()
 	n := t.entries.size / int64(t.im.symbolSize())

@@ -49,8 +49,8 @@ func TestNameIndex(t *testing.T) {
 	}
 }
 
-// A file whose names lie in each other gets no index, for which all would be read: a megabyte for each symbol. Its names are
-// found all the same.
+// A file whose names lie in each other gets no index, for which all would be read: a megabyte for
+// each symbol. Its names are found all the same.
 func TestNameIndexOfOverlappingNames(t *testing.T) {
 	const symbols = 10_000
 	names := append([]byte{0}, append(bytes.Repeat([]byte("a"), 1<<20), 0)...)

@@ -5,9 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// Small sections that are read one after the other lie side by side: .eh_frame behind its header, strings behind their
-// symbols. So a read of few bytes has the page around them read, too, and near keeps it for the next one. All images share
-// it: who looks at one file is mostly done with the one before.
+// Small sections that are read one after the other lie side by side: .eh_frame behind its header,
+// strings behind their symbols. So a read of few bytes has the page around them read, too, and near
+// keeps it for the next one. All images share it: who looks at one file is mostly done with the one
+// before.
 var near struct {
 	sync.Mutex
 	image uint64 // the image's number; 0 for none
@@ -20,7 +21,8 @@ const nearPage = 4096
 
 var lastImage atomic.Uint64 // numbers images
 
-// readNear reads bytes of the file. It returns false if they are not there, many, or if somebody else reads now.
+// readNear reads bytes of the file. It returns false if they are not there, many, or if somebody
+// else reads now.
 func (im *Image) readNear(p []byte, off int64) bool {
 	if len(p) > nearPage || im.inMemory || !near.TryLock() {
 		return false

@@ -24,7 +24,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// Small sections are what debug/elf reads, whoever else reads which file, and those on one page take one read.
+// Small sections are what debug/elf reads, whoever else reads which file, and those on one page
+// take one read.
 func TestNear(t *testing.T) {
 	var readers sync.WaitGroup
 	for i, name := range []string{"mix-v3", "mix-v2", "mix-v3"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/pages"
 )
 
-// Pages is [Image.Section] for callers that look up a few entries of a large table: they ask for the bytes as they need
-// them.
+// Pages is [Image.Section] for callers that look up a few entries of a large table: they ask for
+// the bytes as they need them.
 func (im *Image) Pages(names ...string) (b *pages.Bytes, addr uint64, err error) {
 	for _, name := range names {
 		if s := im.ELF().Section(name); s != nil && s.Type != elf.SHT_NOBITS {
@@ -39,8 +39,9 @@ func (im *Image) sectionPages(s *Section) (*pages.Bytes, error) {
 	return pages.Of(data), nil
 }
 
-// pages returns n bytes of the file that are to be read page by page; nil if it is better to read them all: few bytes,
-// memory, which changes, and a part of a file that has holes. The caller holds im.mu.
+// pages returns n bytes of the file that are to be read page by page; nil if it is better to read
+// them all: few bytes, memory, which changes, and a part of a file that has holes. The caller holds
+// im.mu.
 func (im *Image) pages(part any, off, n uint64) (*pages.Bytes, error) {
 	if n < elffile.HoleSize || n > math.MaxInt32 || n > uint64(im.there) || n > im.most() || im.inMemory || off > uint64(im.size) || n > uint64(im.size)-off {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// What is read page by page is what debug/elf reads at once: large sections and segments, small ones, and what is
-// loaded up to the end of a segment.
+// What is read page by page is what debug/elf reads at once: large sections and segments, small
+// ones, and what is loaded up to the end of a segment.
 func TestPages(t *testing.T) {
 	path := gdbtest.File(t, "/usr/bin/gdb")
 	im, f, err := elfimage.OpenFile(path)

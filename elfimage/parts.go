@@ -44,9 +44,9 @@ func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	return s.Addr, true
 }
 
-// whole returns the address of the function that the symbol part belongs to, if it is one of a part. Of several
-// (static) functions with the name, the one of the same source file counts. If the table does not
-// tell the file, the global one counts, or the only one.
+// whole returns the address of the function that the symbol part belongs to, if it is one of a
+// part. Of several (static) functions with the name, the one of the same source file counts. If the
+// table does not tell the file, the global one counts, or the only one.
 func (im *Image) whole(part Symbol) (addr uint64, ok bool) {
 	im.wholesMu.Lock()
 	defer im.wholesMu.Unlock()

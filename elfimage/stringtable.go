@@ -15,8 +15,8 @@ type stringTable struct {
 	buf  []byte // for the bytes of a name
 }
 
-// manyNames are so many that reading each of them takes longer than reading the whole table. A symbolic walk asks for
-// less than a hundred.
+// manyNames are so many that reading each of them takes longer than reading the whole table. A
+// symbolic walk asks for less than a hundred.
 const manyNames = 4096
 
 func newStringTable(p part, all func() ([]byte, error)) *stringTable {
@@ -30,8 +30,8 @@ func (t *stringTable) size() uint64 {
 	return uint64(t.part.size)
 }
 
-// begin returns at most the first most bytes of the string at off, and its whole length. Both are 0 if it cannot be
-// read.
+// begin returns at most the first most bytes of the string at off, and its whole length. Both are 0
+// if it cannot be read.
 func (t *stringTable) begin(off uint32, most int) (text string, length int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,8 @@ func (t *stringTable) is(off uint32, text string) bool {
 	return b != nil && string(b[:len(text)]) == text && (last || b[len(text)] == 0)
 }
 
-// offsets returns the ascending offsets at which the table's bytes are begin, which is not empty. They may overlap.
+// offsets returns the ascending offsets at which the table's bytes are begin, which is not empty.
+// They may overlap.
 func (t *stringTable) offsets(begin []byte) (list []uint32) {
 	t.now().each(len(begin)-1, func(off int64, b []byte) bool {
 		for at := 0; ; at++ {
@@ -100,8 +101,8 @@ func (t *stringTable) offsets(begin []byte) (list []uint32) {
 	return list
 }
 
-// offsetsOf is offsets for a whole name. Linkers let a name be the end of another one. So it looks at the ends of all
-// strings, which is faster than a search for a name with a usual beginning.
+// offsetsOf is offsets for a whole name. Linkers let a name be the end of another one. So it looks
+// at the ends of all strings, which is faster than a search for a name with a usual beginning.
 func (t *stringTable) offsetsOf(name string) (list []uint32) {
 	if name == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A table that is read in windows has the strings, and the places of strings, that its bytes have: also where a string lies
-// in two windows, and when so many were read that all of it is.
+// A table that is read in windows has the strings, and the places of strings, that its bytes have:
+// also where a string lies in two windows, and when so many were read that all of it is.
 func TestStringTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	data := []byte{0}

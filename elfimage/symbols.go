@@ -57,7 +57,8 @@ func (e *entry) table() uint8       { return uint8(e.bits / second & 1) }
 func (e *entry) end() uint64        { return e.addr + e.size() }
 func (e *entry) is(bit uint32) bool { return e.bits&bit != 0 }
 
-// ties reports whether a symbol has the same address as another one, and is as good but for the name.
+// ties reports whether a symbol has the same address as another one, and is as good but for the
+// name.
 func (e entry) ties(other entry) bool {
 	return e.addr == other.addr && e.bits&rankBits == other.bits&rankBits
 }
@@ -97,8 +98,9 @@ func (im *Image) SymbolsError() error {
 	return im.symsErr
 }
 
-// index returns the symbols of some types by address; and labels, symbols of no type, at addresses for which label, if it is
-// not nil, returns true. Most addresses are in the ranges in. An error says that a table was left out because there was no room.
+// index returns the symbols of some types by address; and labels, symbols of no type, at addresses
+// for which label, if it is not nil, returns true. Most addresses are in the ranges in. An error
+// says that a table was left out because there was no room.
 func (im *Image) index(in []codeRange, label func(addr uint64) bool, types ...elf.SymType) (*Symbols, error) {
 	tables := im.symbolTables()
 	var budget error
@@ -181,8 +183,8 @@ type buckets struct {
 // of returns the bucket of an address.
 func (b *buckets) of(addr uint64) uint64 { return min((max(addr, b.lo)-b.lo)>>b.shift, b.last) }
 
-// buckets returns buckets for some symbols, most of which lie in the ascending ranges in; if there are none, in the file's
-// segments.
+// buckets returns buckets for some symbols, most of which lie in the ascending ranges in; if there
+// are none, in the file's segments.
 func (im *Image) buckets(in []codeRange, symbols uint64) (b buckets) {
 	lo, hi := ^uint64(0), uint64(0)
 	for _, r := range in {
@@ -218,7 +220,8 @@ func byRank(a, b entry) int {
 	return cmp.Or(cmp.Compare(a.bits&rankBits, b.bits&rankBits), cmp.Compare(a.table(), b.table()), cmp.Compare(a.name, b.name))
 }
 
-// sortFew sorts a few symbols: as fast as a large program needs it, for nearly all buckets have a few.
+// sortFew sorts a few symbols: as fast as a large program needs it, for nearly all buckets have a
+// few.
 func sortFew(list []entry) {
 	for i := 1; i < len(list); i++ {
 		e, at := list[i], i
@@ -248,9 +251,9 @@ func (ss *Symbols) split(all []entry) {
 	ss.list = slices.CompactFunc(all, func(a, b entry) bool { return a.addr == b.addr })
 }
 
-// addSizes completes a list of functions. A function without a size gets the code up to the next one, but not beyond its
-// section. A symbol within another function (a label in assembly) is left out, as GDB prefers the function's name; and
-// so are labels that assemblers and linkers make.
+// addSizes completes a list of functions. A function without a size gets the code up to the next
+// one, but not beyond its section. A symbol within another function (a label in assembly) is left
+// out, as GDB prefers the function's name; and so are labels that assemblers and linkers make.
 func (ss *Symbols) addSizes(code []codeRange) {
 	keep := ss.list[:0]
 	covered := uint64(0) // end of the functions so far that have a size
@@ -283,7 +286,8 @@ func (ss *Symbols) addSizes(code []codeRange) {
 	ss.list = keep
 }
 
-// label returns the best symbol at the address of e, where no function is, that names code. e is the best of all.
+// label returns the best symbol at the address of e, where no function is, that names code. e is
+// the best of all.
 func (ss *Symbols) label(e entry) (entry, bool) {
 	if ss.namesCode(e) {
 		return e, true
@@ -311,8 +315,8 @@ func (ss *Symbols) at(addr uint64) []entry {
 	return ss.aliases[first:]
 }
 
-// best returns the symbol with the best name at the address of the i-th one: of those of its rank, the one with the fewest
-// underscores in front: "write", not "__libc_write".
+// best returns the symbol with the best name at the address of the i-th one: of those of its rank,
+// the one with the fewest underscores in front: "write", not "__libc_write".
 func (ss *Symbols) best(i int) Symbol {
 	e := ss.list[i]
 	if aliases := ss.at(e.addr); len(aliases) > 0 && aliases[0].ties(e) {
@@ -429,10 +433,12 @@ func (ss *Symbols) Begin(s Symbol, most int) (name string, length int) {
 	return ss.strings[s.table].begin(s.name, most)
 }
 
-// maxAliases bounds the names of one address that Begins looks at. Linkers that fold equal functions give some a thousand.
+// maxAliases bounds the names of one address that Begins looks at. Linkers that fold equal
+// functions give some a thousand.
 const maxAliases = 256
 
-// Begins reports whether a function called name begins at addr, as far as some hundred names of the address tell.
+// Begins reports whether a function called name begins at addr, as far as some hundred names of the
+// address tell.
 func (ss *Symbols) Begins(addr uint64, name string) bool {
 	is := func(e entry) bool { return ss.strings[e.table()].is(e.name, name) }
 	i, found := slices.BinarySearchFunc(ss.list, addr, func(e entry, a uint64) int { return cmp.Compare(e.addr, a) })

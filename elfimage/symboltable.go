@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// symbolTable is a symbol table of an image, with its strings. Those of a large program take up tens of
-// megabytes, so they are read part by part, and not kept.
+// symbolTable is a symbol table of an image, with its strings. Those of a large program take up
+// tens of megabytes, so they are read part by part, and not kept.
 type symbolTable struct {
 	im       *Image
 	entries  part
@@ -47,15 +47,16 @@ func (im *Image) part(s *Section) (part, error) {
 	return inMemory(data), err
 }
 
-// windowSize is how many bytes of a part are read at once: whole symbols, and not less than a hole, which would not be
-// seen.
+// windowSize is how many bytes of a part are read at once: whole symbols, and not less than a hole,
+// which would not be seen.
 const windowSize = (2*elffile.HoleSize/(symbolSize64*symbolSize32) + 1) * symbolSize64 * symbolSize32
 
 // windows has the memory of windows that nobody reads.
 var windows = sync.Pool{New: func() any { return new([]byte) }}
 
-// each calls do with the part's bytes in order, and with the offset of the first of them. Behind the first, a call
-// begins with the last overlap bytes of the call before. It ends at an error, or when do returns false.
+// each calls do with the part's bytes in order, and with the offset of the first of them. Behind
+// the first, a call begins with the last overlap bytes of the call before. It ends at an error, or
+// when do returns false.
 func (p *part) each(overlap int, do func(off int64, b []byte) bool) error {
 	if p.data != nil || p.size == 0 {
 		do(0, p.data)
@@ -123,7 +124,8 @@ func (im *Image) symbolTables() *foundTables {
 	}).(*foundTables)
 }
 
-// openSymbolTable returns the symbol table of a type, of which a file has at most one; nil if it has none.
+// openSymbolTable returns the symbol table of a type, of which a file has at most one; nil if it
+// has none.
 func (im *Image) openSymbolTable(t elf.SectionType) (*symbolTable, error) {
 	sections := im.ELF().Sections
 	for i, s := range sections {

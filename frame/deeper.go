@@ -1,7 +1,8 @@
 package frame
 
 // A deep stack is walked twice, first to see whether all of it is of one moment. For that, no
-// frames are needed beyond those that a stack keeps: a Walker takes a fiftieth of the time, and comes to the same frames.
+// frames are needed beyond those that a stack keeps: a Walker takes a fiftieth of the time, and
+// comes to the same frames.
 
 // deeper is what a walk beyond the frames of a stack has found out.
 type deeper struct {
@@ -9,7 +10,8 @@ type deeper struct {
 	moved  bool // some memory is of another moment
 }
 
-// movesOnDeeper walks s up to its Limit, without making frames, and reports whether memory of another moment is read.
+// movesOnDeeper walks s up to its Limit, without making frames, and reports whether memory of
+// another moment is read.
 func (s *Stack) movesOnDeeper() bool {
 	w := s.deeper.walker
 	if w == nil {

@@ -14,12 +14,13 @@ const (
 	maxSearch = DefaultSearchLimit / 4
 )
 
-// RetakeIfMovedOn walks s up to its Limit. If the frames are not of one moment (see [Frame.MovedOn]),
-// and the thread can be read once more ([target.RunningThread]), it reads the thread once more, and
-// makes the stack anew while the thread is held. Then frames that s had before must not be used any
-// more. If that does not help, the frames still say so. The error says why the thread could not be
-// read once more. Of a deep stack, RetakeIfMovedOn makes the inner frames alone, and walks the others as a
-// [Walker] does, or drops them, as [Stack.AllOnce] does; s makes them when they are asked for.
+// RetakeIfMovedOn walks s up to its Limit. If the frames are not of one moment (see
+// [Frame.MovedOn]), and the thread can be read once more ([target.RunningThread]), it reads the
+// thread once more, and makes the stack anew while the thread is held. Then frames that s had
+// before must not be used any more. If that does not help, the frames still say so. The error says
+// why the thread could not be read once more. Of a deep stack, RetakeIfMovedOn makes the inner
+// frames alone, and walks the others as a [Walker] does, or drops them, as [Stack.AllOnce] does; s
+// makes them when they are asked for.
 func (s *Stack) RetakeIfMovedOn() (err error) {
 	defer s.dropInnerFrames()()
 	moved := s.movesOn(true)
@@ -42,9 +43,10 @@ func (s *Stack) RetakeIfMovedOn() (err error) {
 	return err
 }
 
-// movesOn makes frames up to the first one of another moment, and reports whether
-// there is one. If the thread may run, it makes no frames that the stack would drop: it takes less time, but what is read
-// of a thread that is held is kept as it is read, and takes the more memory the faster that is.
+// movesOn makes frames up to the first one of another moment, and reports whether there is one. If
+// the thread may run, it makes no frames that the stack would drop: it takes less time, but what is
+// read of a thread that is held is kept as it is read, and takes the more memory the faster that
+// is.
 func (s *Stack) movesOn(runs bool) bool {
 	for f := s.last(); f != nil; f, _ = f.Prev() {
 		if f.moved {
@@ -57,7 +59,8 @@ func (s *Stack) movesOn(runs bool) bool {
 	return s.MovedOn()
 }
 
-// deep reports whether THIS is the last frame before the stack has to drop some, and is not asked for PREVIOUS yet.
+// deep reports whether THIS is the last frame before the stack has to drop some, and is not asked
+// for PREVIOUS yet.
 func (f *Frame) deep() bool { return f.Level == 2*keptFrames-1 && !f.asked }
 
 // MovedOn reports whether a frame that was made, or memory that was read to find the next, is of

@@ -59,8 +59,8 @@ type rowSlot struct {
 	state slotState
 }
 
-// slotState is what a walk must know of a slot beside the row, in one word: to read and to compare it takes one
-// instruction each. From the low bits on:
+// slotState is what a walk must know of a slot beside the row, in one word: to read and to compare
+// it takes one instruction each. From the low bits on:
 //
 //	30 bits  the epoch in which the slot was filled
 //	 8 bits  slotBits; with the two lowest, 32 bits say whether a walk can use the slot
@@ -91,8 +91,8 @@ func (s *slotState) add(b slotBits) { *s |= slotState(b) << bitsAt }
 // setOuter sets the slot where PREVIOUS's row is.
 func (s *slotState) setOuter(index uint64) { *s = *s&(1<<outerAt-1) | slotState(index)<<outerAt }
 
-// simple has the low bits of slotState for slots of an epoch whose rows [Walker.unwindCached] can apply.
-// caller is slotCaller if their PCs are return addresses, else 0.
+// simple has the low bits of slotState for slots of an epoch whose rows [Walker.unwindCached] can
+// apply. caller is slotCaller if their PCs are return addresses, else 0.
 func simple(epoch uint32, caller slotBits) uint32 {
 	return epoch | uint32(slotSimple|caller)<<bitsAt
 }

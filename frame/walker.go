@@ -210,8 +210,8 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 	return unwindCached[uint64](w, c, pcs, cfas, at)
 }
 
-// word is the type of a target's word, which is as wide as an address. The compiler makes the loops once for
-// each. If it has a sign, words are big-endian in memory, as no words of 32 bits are.
+// word is the type of a target's word, which is as wide as an address. The compiler makes the loops
+// once for each. If it has a sign, words are big-endian in memory, as no words of 32 bits are.
 type word interface{ uint32 | uint64 | int64 }
 
 // sizeOf returns the size of a word, bytes. It is a constant.

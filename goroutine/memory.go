@@ -69,7 +69,8 @@ func withRoom[T any](list []T, all int) []T {
 // made at once lie close together.
 const span = 64 << 10
 
-// gap is how much is read, and not used, between two structs at most, bytes: another call of the kernel takes longer.
+// gap is how much is read, and not used, between two structs at most, bytes: another call of the
+// kernel takes longer.
 const gap = 8 << 10
 
 // structs reads size bytes at each address of list, and calls visit with them. list is in ascending

@@ -308,8 +308,8 @@ func textLen(text string) int64 {
 	return int64(len(text))
 }
 
-// namePlaces names the places of the samples that have no name yet, file by file and by their addresses there: what
-// lies side by side is read once then.
+// namePlaces names the places of the samples that have no name yet, file by file and by their
+// addresses there: what lies side by side is read once then.
 func (n *Namer) namePlaces() {
 	p := n.profile
 	var list []uint32

@@ -1,7 +1,7 @@
 package sframe
 
-// EndBefore returns the end of the last FDE before pc, a link-time address: code without an FDE begins there. ok is
-// false if an FDE covers pc, or none is before it.
+// EndBefore returns the end of the last FDE before pc, a link-time address: code without an FDE
+// begins there. ok is false if an FDE covers pc, or none is before it.
 func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
 	rel := int64(pc - s.Addr)
 	if s.NumFDEs == 0 {

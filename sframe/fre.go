@@ -2,7 +2,8 @@ package sframe
 
 import "iter"
 
-// maxFRESize is the size of the largest FRE in bytes: an offset of 4, the info byte, and 15 data words of 4.
+// maxFRESize is the size of the largest FRE in bytes: an offset of 4, the info byte, and 15 data
+// words of 4.
 const maxFRESize = 4 + 1 + 15*4
 
 // noSize marks the undefined data word size in wordBytes.

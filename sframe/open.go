@@ -23,7 +23,8 @@ var fdeSizes = [...]int{V1: 17, V2: 20, V3: 16}
 type Section struct {
 	Header
 	Addr uint64 // link-time address of the section's first byte
-	// Data has the section's bytes; the header gives their number. It is nil if the section is read page by page.
+	// Data has the section's bytes; the header gives their number. It is nil if the section is read
+	// page by page.
 	Data []byte
 
 	pages            *pages.Bytes
@@ -106,8 +107,8 @@ func (s *Section) fde(i int) []byte {
 	return b
 }
 
-// fresAt returns bytes of the FRE sub-section from an offset within it on: at most n if the section is paged, else all. ok
-// is false if the file cannot be read.
+// fresAt returns bytes of the FRE sub-section from an offset within it on: at most n if the section
+// is paged, else all. ok is false if the file cannot be read.
 func (s *Section) fresAt(off, n uint64) (b []byte, ok bool) {
 	if !s.paged {
 		return s.fres[off:], true

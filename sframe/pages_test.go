@@ -18,8 +18,9 @@ func paged(t testing.TB, r io.ReaderAt, s *Section) *Section {
 	return list[0]
 }
 
-// A section that is read page by page has the rows, the FDEs and the FREs of one that is read at once, also if it says
-// that it is not sorted; and the last FDE before a PC is that whose end is the highest before it.
+// A section that is read page by page has the rows, the FDEs and the FREs of one that is read at
+// once, also if it says that it is not sorted; and the last FDE before a PC is that whose end is
+// the highest before it.
 func TestPages(t *testing.T) {
 	for _, fx := range fixtures {
 		for _, sorted := range []bool{true, false} {
@@ -90,7 +91,8 @@ func (c *cut) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// A look-up in a large section reads few pages of it, and where the file has become shorter, there is no row.
+// A look-up in a large section reads few pages of it, and where the file has become shorter, there
+// is no row.
 func TestFewPages(t *testing.T) {
 	const n = 20_000
 	c := &Contents{ABI: AMD64, Version: V2, Flags: FDESorted}

@@ -57,7 +57,8 @@ func (s *Section) lastStart(rel int64) int {
 	return s.search(rel, int(lo)-1, int(hi-lo)+1)
 }
 
-// lastPaged is lastStart for a section that is read page by page. It reads few pages: steps are all over the section.
+// lastPaged is lastStart for a section that is read page by page. It reads few pages: steps are all
+// over the section.
 func (s *Section) lastPaged(rel int64) int {
 	return max(0, sort.Search(int(s.NumFDEs), func(i int) bool {
 		start, _ := s.startAndSize(i)

@@ -16,7 +16,8 @@ type abbrev struct {
 	scan     scanKind
 	steps    []skipStep // how to go over the attributes; nil where that does not do
 
-	// Where a reference of four bytes to the next sibling is, in bytes behind the code; -1 where there is none, or that varies.
+	// Where a reference of four bytes to the next sibling is, in bytes behind the code; -1 where
+	// there is none, or that varies.
 	sibling int
 }
 

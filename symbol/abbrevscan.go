@@ -85,8 +85,8 @@ func (a *abbrev) declares() bool {
 	return slices.Contains(a.attrs, attrForm{attr: dwarf.AttrDeclaration, form: formFlagPresent})
 }
 
-// over returns the offset in data behind the attributes of an entry, which begin at off. It returns -1 where
-// the data ends before, or the attributes have to be read one by one.
+// over returns the offset in data behind the attributes of an entry, which begin at off. It returns
+// -1 where the data ends before, or the attributes have to be read one by one.
 func (a *abbrev) over(data []byte, off int) int {
 	if a.size >= 0 {
 		if off += a.size; off > len(data) {
@@ -138,12 +138,12 @@ func (a *abbrev) over(data []byte, off int) int {
 // maxLEB is how many bytes of a number over goes past. Longer ones are rare.
 const maxLEB = 8
 
-// plainBlock reports whether entries of a are blocks of statements without code of their own: as if they were not
-// there, like in GDB. Rust's macros put parameters into some.
+// plainBlock reports whether entries of a are blocks of statements without code of their own: as if
+// they were not there, like in GDB. Rust's macros put parameters into some.
 func (a *abbrev) plainBlock() bool { return a.tag == dwarf.TagLexDwarfBlock && !a.hasCode() }
 
-// over goes over the attributes of an entry. It returns the offset of the entry's next sibling; 0 where the entry does not
-// tell.
+// over goes over the attributes of an entry. It returns the offset of the entry's next sibling; 0
+// where the entry does not tell.
 func (c *entryCursor) over(a *abbrev) (sibling uint64) {
 	start := c.Off
 	if end := a.over(c.Data, start); end >= 0 {

@@ -88,11 +88,12 @@ func unitIn(list []*unit, off uint64) *unit {
 
 func unitOrder(u *unit, off uint64) int { return cmp.Compare(u.start, off) }
 
-// fewListed is for how many addresses .debug_aranges is gone through: that takes less than to sort it.
+// fewListed is for how many addresses .debug_aranges is gone through: that takes less than to sort
+// it.
 const fewListed = 4
 
-// eachListed calls yield with the code around an address that .debug_aranges lists, and with the offset of its unit,
-// but not with more ranges than [interval.MaxTries]. The caller holds d.mu.
+// eachListed calls yield with the code around an address that .debug_aranges lists, and with the
+// offset of its unit, but not with more ranges than [interval.MaxTries]. The caller holds d.mu.
 func (d *debugInfo) eachListed(addr uint64, yield func(at, lo, hi uint64)) {
 	if !d.listedRead {
 		if d.listedAsked++; d.listedAsked == 1 {
@@ -159,9 +160,9 @@ func (d *debugInfo) readAranges() {
 	}
 }
 
-// eachArange calls yield with the ranges that a section .debug_aranges has, DWARF 5 section 6.1.2: the offset of the
-// unit, and where its code begins and how long it is. It leaves out entries that make no sense. It ends where yield
-// returns false.
+// eachArange calls yield with the ranges that a section .debug_aranges has, DWARF 5 section 6.1.2:
+// the offset of the unit, and where its code begins and how long it is. It leaves out entries that
+// make no sense. It ends where yield returns false.
 func eachArange(data []byte, order binary.ByteOrder, yield func(unit, lo, n uint64) bool) {
 	for len(data) > 0 {
 		c := dwarfdata.New(data, order)

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// body is what is within a function that is not inlined: the calls that are inlined into it, and the calls that
-// it makes.
+// body is what is within a function that is not inlined: the calls that are inlined into it, and
+// the calls that it makes.
 type body struct {
 	functions []function  // the function itself, then what was inlined into it, outer before inner
 	ranges    [][2]uint64 // of the functions
@@ -24,8 +24,8 @@ type body struct {
 	inside map[int]interval.Map[int32]
 }
 
-// function is a function's code: on its own, or inlined into another function. It has no pointers, so that
-// collections of garbage pass by.
+// function is a function's code: on its own, or inlined into another function. It has no pointers,
+// so that collections of garbage pass by.
 type function struct {
 	subprogram
 	at             uint64 // offset of its entry
@@ -201,7 +201,8 @@ func (r *bodyReader) cut(off uint64) error {
 	return fmt.Errorf("entry at offset %#x: cut off by the function's end (%#x)", off, r.c.base+uint64(len(r.c.Data)))
 }
 
-// function adds a function, whose entry at an offset is on the level at. It sets up inner for the entry's children.
+// function adds a function, whose entry at an offset is on the level at. It sets up inner for the
+// entry's children.
 func (r *bodyReader) function(a *abbrev, off uint64, at bodyLevel, inner *bodyLevel) error {
 	e := r.c.entry(a)
 	if r.c.Bad || r.c.err != nil {

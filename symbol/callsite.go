@@ -149,8 +149,8 @@ func (x *subprogramEntry) declaredName() string {
 	return cmp.Or(linkage, name)
 }
 
-// allJumps reports whether the debug information has all tail calls of a function. The function's entry says so, or
-// one that it refers to.
+// allJumps reports whether the debug information has all tail calls of a function. The function's
+// entry says so, or one that it refers to.
 func (d *debugInfo) allJumps(u *unit, f *function) bool {
 	x := subprogramEntry{subprogram: f.subprogram, d: d, u: u, off: f.at}
 	for hops, ok := 0, true; ok && hops < maxOrigins; hops++ {
@@ -203,8 +203,8 @@ func (d *debugInfo) described(u *unit) codeAt {
 	return codeAt{d: d, u: u, c: d.load(u)}
 }
 
-// eachUnit calls yield with the units that have code at an address, the best first, until yield returns
-// false. It opens the units.
+// eachUnit calls yield with the units that have code at an address, the best first, until yield
+// returns false. It opens the units.
 func (d *debugInfo) eachUnit(addr uint64, yield func(*unit) bool) {
 	var room [4]span
 	list, units := d.candidates(addr, room[:0])

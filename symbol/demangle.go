@@ -141,7 +141,8 @@ func (d *Demangler) Name(name string) string {
 	return name
 }
 
-// inheritedName gives a constructor that a class inherits the name of the base class, as GDB and c++filt do.
+// inheritedName gives a constructor that a class inherits the name of the base class, as GDB and
+// c++filt do.
 func inheritedName(x demangle.AST) bool {
 	c, ok := x.(*demangle.Constructor)
 	if !ok || c.Base == nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// A hostile name can take as long to demangle as its author likes. The time grows with the square of
-// the name's length. Expansions of packs of template arguments make it grow with a higher power of the
-// length, the higher the deeper functions nest. So the cost of a name is estimated from its text. Most
-// names cost next to nothing. What the others take longer than usual names of their length, up to the
-// estimate, is taken from a budget that all names share. When the budget is spent, a goroutine demangles
-// the name, and the caller does not wait long for it. A name that takes too long, or may take too much
-// memory, is shown as it is.
+// A hostile name can take as long to demangle as its author likes. The time grows with the square
+// of the name's length. Expansions of packs of template arguments make it grow with a higher power
+// of the length, the higher the deeper functions nest. So the cost of a name is estimated from its
+// text. Most names cost next to nothing. What the others take longer than usual names of their
+// length, up to the estimate, is taken from a budget that all names share. When the budget is
+// spent, a goroutine demangles the name, and the caller does not wait long for it. A name that
+// takes too long, or may take too much memory, is shown as it is.
 const (
 	maxMangled = 1 << 16 // bytes of a name; template-heavy C++ stays well below
 	maxSteps   = 2 << 20 // steps that a name may cost; a step takes up to some 100 bytes

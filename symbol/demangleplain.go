@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// plainLinkage reports whether a linkage name of the Itanium C++ ABI is surely one that is shown without its
-// parameters: nothing in it can make [keepsParameters] true of its readable form. Then the parameters need not be
-// read at all. It goes by the encodings of the ABI's section 5.1, and says no where it does not know.
+// plainLinkage reports whether a linkage name of the Itanium C++ ABI is surely one that is shown
+// without its parameters: nothing in it can make [keepsParameters] true of its readable form. Then
+// the parameters need not be read at all. It goes by the encodings of the ABI's section 5.1, and
+// says no where it does not know.
 func plainLinkage(name string) bool {
 	rest, ok := strings.CutPrefix(name, "_Z")
 	if !ok || rest == "" || strings.IndexByte("GTZ", rest[0]) >= 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// debugInfo is the DWARF of one module. Addresses are link-time ones. It does without debug/dwarf, which needs
-// whole sections, and reads each unit before it answers a question about one.
+// debugInfo is the DWARF of one module. Addresses are link-time ones. It does without debug/dwarf,
+// which needs whole sections, and reads each unit before it answers a question about one.
 type debugInfo struct {
 	order binary.ByteOrder
 	code  []elf.ProgHeader // executable segments of the module

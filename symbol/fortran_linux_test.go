@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A procedure of Fortran ends the scope that it is for the procedures within it: those behind it are named by the
-// module. gdb names the procedures of such a program of gfortran so.
+// A procedure of Fortran ends the scope that it is for the procedures within it: those behind it
+// are named by the module. gdb names the procedures of such a program of gfortran so.
 func TestFortranScopes(t *testing.T) {
 	program := compile(t, sources(t), "cc", "calls.c", "-g0", "-O2", "-Iinc", "-no-pie")
 	addresses := addressesOf(t, program, 1, func(name string) bool { return name == "main" })

@@ -62,8 +62,8 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 // maxInlined bounds the depth of inlined calls at one address. Compilers inline some dozens deep.
 const maxInlined = 256
 
-// chain returns the function and the calls inlined into it at addr, innermost first. where is the line of addr. The
-// line of each outer function is the line of the call in it.
+// chain returns the function and the calls inlined into it at addr, innermost first. where is the
+// line of addr. The line of each outer function is the line of the call in it.
 func (at *codeAt) chain(addr uint64, where place) []Location {
 	d, u, b := at.d, at.u, at.body()
 	if b == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Of a large C++ program all is known that gdb and llvm-symbolizer know, also where its debug information does not fit
-// in the room that there is: units are dropped one by one, and read again.
+// Of a large C++ program all is known that gdb and llvm-symbolizer know, also where its debug
+// information does not fit in the room that there is: units are dropped one by one, and read again.
 func TestLargeProgram(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "g++")

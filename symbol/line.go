@@ -124,7 +124,8 @@ func (d *debugInfo) linesOf(u *unit) *lineTable {
 	return t
 }
 
-// readLines reads the line table at an offset. What it has read before an error is used. The caller holds d.mu.
+// readLines reads the line table at an offset. What it has read before an error is used. The caller
+// holds d.mu.
 func (d *debugInfo) readLines(u *unit, slot *lineSlot, t *lineTable, off uint64) error {
 	program, err := d.lineProgram(off)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// lineFiles are the files and directories of a line table. Their names are read when they are first asked for: a
-// table has hundreds, of which few are shown.
+// lineFiles are the files and directories of a line table. Their names are read when they are first
+// asked for: a table has hundreds, of which few are shown.
 type lineFiles struct {
 	d           *debugInfo
 	dirs, files []lineFile
@@ -31,8 +31,8 @@ type lineFile struct {
 // fileSize is the memory that a file takes up, without its name, in bytes.
 const fileSize = 16 + 8 + 8
 
-// name returns the name of a file; "" if it has none. It leaves the spelling of the compiler as it is. But like GDB, it
-// calls the unit's own file by the unit's name.
+// name returns the name of a file; "" if it has none. It leaves the spelling of the compiler as it
+// is. But like GDB, it calls the unit's own file by the unit's name.
 func (l *lineFiles) name(i int) string {
 	if i < 0 || i >= len(l.files) {
 		return ""
@@ -82,8 +82,8 @@ func absolute(dir, file string) string {
 	return dir + "/" + file
 }
 
-// readHeader reads the header of a line table, with its lists of files (DWARF 5, section 6.2.4). It returns the line
-// number program.
+// readHeader reads the header of a line table, with its lists of files (DWARF 5, section 6.2.4). It
+// returns the line number program.
 func (r *linesReader) readHeader(table []byte) (program dwarfdata.Reader, err error) {
 	c := dwarfdata.New(table, r.d.order)
 	_, r.offsetSize = c.UnitLength()
@@ -206,7 +206,8 @@ func (r *linesReader) readForm(c *dwarfdata.Reader, f form) (v lineFile) {
 	return v
 }
 
-// readOldDirs reads the list of directories of DWARF 2 to 4. Directory 0 is the unit's, and is not in the list.
+// readOldDirs reads the list of directories of DWARF 2 to 4. Directory 0 is the unit's, and is not
+// in the list.
 func (r *linesReader) readOldDirs(c *dwarfdata.Reader) {
 	t := r.table
 	t.dirs = []lineFile{{}}
@@ -238,7 +239,8 @@ func (r *linesReader) readOldFiles(c *dwarfdata.Reader) {
 	}
 }
 
-// readOldFile reads what follows the name of a file, which is at an offset of the names, and adds the file.
+// readOldFile reads what follows the name of a file, which is at an offset of the names, and adds
+// the file.
 func (r *linesReader) readOldFile(c *dwarfdata.Reader, at uint64) {
 	dir := c.ULEB128()
 	c.ULEB128() // time

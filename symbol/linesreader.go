@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// linesReader reads a line table: its header, and the rows that its line number program makes (DWARF 5,
-// section 6.2). It keeps the rows that GDB keeps.
+// linesReader reads a line table: its header, and the rows that its line number program makes
+// (DWARF 5, section 6.2). It keeps the rows that GDB keeps.
 type linesReader struct {
 	d     *debugInfo
 	held  *holding // has the memory of the table
@@ -50,7 +50,8 @@ type sequence struct {
 	begin, end int // indexes of rows
 }
 
-// lineState is the state of the machine that a line number program is for (section 6.2.2), as far as it matters.
+// lineState is the state of the machine that a line number program is for (section 6.2.2), as far
+// as it matters.
 type lineState struct {
 	addr                             uint64
 	op                               uint64
@@ -217,9 +218,9 @@ func (r *linesReader) count() error {
 	return nil
 }
 
-// row makes a row of the state. It leaves out rows without a line, so that the row before goes on. It also
-// leaves out rows that only repeat a line for a discriminator. The last row at an address counts, but a row
-// that begins a statement takes precedence over one that does not.
+// row makes a row of the state. It leaves out rows without a line, so that the row before goes on.
+// It also leaves out rows that only repeat a line for a discriminator. The last row at an address
+// counts, but a row that begins a statement takes precedence over one that does not.
 func (r *linesReader) row(s *lineState) error {
 	const often = 1 << 12
 	if r.fresh++; r.fresh == often {
@@ -264,8 +265,8 @@ func (r *linesReader) row(s *lineState) error {
 	return nil
 }
 
-// endSequence ends the sequence at an address. It leaves out rows without code at the end, and sequences that are
-// not of the module's code.
+// endSequence ends the sequence at an address. It leaves out rows without code at the end, and
+// sequences that are not of the module's code.
 func (r *linesReader) endSequence(addr uint64) {
 	r.fresh++
 	n := len(r.rows)
@@ -288,8 +289,8 @@ func (r *linesReader) restart() {
 	r.stmt, r.last, r.seen, r.discriminated, r.stmtAt = false, row{}, 0, false, nowhere
 }
 
-// finish gives the table its rows. At an address where one sequence ends and another begins, the row that
-// begins one counts.
+// finish gives the table its rows. At an address where one sequence ends and another begins, the
+// row that begins one counts.
 func (r *linesReader) finish() {
 	t := r.table
 	slices.SortStableFunc(r.sequences, func(a, b sequence) int { return cmp.Compare(r.rows[a.begin].addr, r.rows[b.begin].addr) })

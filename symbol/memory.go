@@ -116,8 +116,8 @@ func (x *holdings) add(list ...*holding) {
 	x.list = append(x.list, list...)
 }
 
-// shed drops about half of what is held; of a room, if r is not nil. The cheap ones go first, and of
-// these the ones unused for longest. It reports false if nothing was held.
+// shed drops about half of what is held; of a room, if r is not nil. The cheap ones go first, and
+// of these the ones unused for longest. It reports false if nothing was held.
 func (x *holdings) shed(r *room) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// missing knows folders that are not there: most systems have no debug files, and a process may have thousands of
-// modules.
+// missing knows folders that are not there: most systems have no debug files, and a process may
+// have thousands of modules.
 type missing struct {
 	mu   sync.Mutex
 	seen map[regular.At]look
@@ -22,7 +22,8 @@ type look struct {
 	at      time.Time
 }
 
-// An old look does not count: a root may be that of another process, which has the number of one that has ended.
+// An old look does not count: a root may be that of another process, which has the number of one
+// that has ended.
 const oldLook = time.Second
 
 // is reports whether a folder is not there, or was not a moment ago.

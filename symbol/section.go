@@ -318,9 +318,10 @@ type sectionReader struct {
 	whole bool // Data goes to the section's end
 }
 
-// scan calls parse with the bytes that follow an offset of the section. It begins with a few. As long
-// as parse reads beyond their end, it calls parse anew with more. The bytes are gone when parse returns. It returns the number of bytes that
-// parse has read, or an error if the section ends before.
+// scan calls parse with the bytes that follow an offset of the section. It begins with a few. As
+// long as parse reads beyond their end, it calls parse anew with more. The bytes are gone when
+// parse returns. It returns the number of bytes that parse has read, or an error if the section
+// ends before.
 func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*sectionReader)) (n uint64, err error) {
 	if off > s.len() {
 		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())

@@ -18,7 +18,8 @@ type subprogram struct {
 	allJumps      bool // all its tail calls are among its call sites
 }
 
-// newSubprogram returns what an entry says by its own attributes. Where its code is entered is left open.
+// newSubprogram returns what an entry says by its own attributes. Where its code is entered is left
+// open.
 func newSubprogram(e *entry) subprogram {
 	s := subprogram{name: e.name, linkage: e.linkage, origin: e.origin, enters: nowhere, declared: e.declared, allJumps: e.allJumps}
 	if !e.origin.reference() {
@@ -48,8 +49,8 @@ const (
 // next: its code, its abstract instance, its declaration; more with LTO.
 const maxOrigins = 16
 
-// unitFor returns the DWARF and the unit that have the entry that to refers to, most likely the unit near. The unit
-// is open.
+// unitFor returns the DWARF and the unit that have the entry that to refers to, most likely the
+// unit near. The unit is open.
 func (d *debugInfo) unitFor(near *unit, to value) (*debugInfo, *unit) {
 	switch {
 	case !to.reference():
@@ -149,7 +150,8 @@ type named struct {
 	symbol    string    // the readable form of the linkage name, where that is what is shown
 }
 
-// entryName is the name of an entry, which is read when it is asked for: most functions are shown by a linkage name.
+// entryName is the name of an entry, which is read when it is asked for: most functions are shown
+// by a linkage name.
 type entryName struct {
 	d    *debugInfo
 	u    *unit
@@ -203,8 +205,8 @@ func (n *named) read() {
 	}
 }
 
-// namedAt returns what the entry that to refers to says, and the entries that it refers to; nil if there is
-// none.
+// namedAt returns what the entry that to refers to says, and the entries that it refers to; nil if
+// there is none.
 func (d *debugInfo) namedAt(near *unit, to value) (n *named) {
 	d, u := d.unitFor(near, to)
 	if u == nil {

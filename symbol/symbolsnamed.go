@@ -21,8 +21,8 @@ type namedKey struct {
 
 type namedSymbolsKey struct{ s *Symbolizer }
 
-// Bounds for one module: how many names are looked up, how many symbols of one name. A look-up may read the
-// names of all symbols. Of a file, the symbols of as many names are kept.
+// Bounds for one module: how many names are looked up, how many symbols of one name. A look-up may
+// read the names of all symbols. Of a file, the symbols of as many names are kept.
 const maxSought, maxNamesakes = 256, 16
 
 // symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled. own
@@ -72,8 +72,8 @@ func (mod *elfModule) addressesOf(key namedKey) (list []uint64) {
 	return list
 }
 
-// functionBegins reports whether a function called name, which is mangled, begins at the run-time address addr of
-// a module. own says that symbols that other modules do not see count as well.
+// functionBegins reports whether a function called name, which is mangled, begins at the run-time
+// address addr of a module. own says that symbols that other modules do not see count as well.
 func (s *Symbolizer) functionBegins(m *target.Module, addr uint64, name string, own bool) bool {
 	mod := s.tables(m).elf
 	if mod.image == nil {

@@ -259,9 +259,10 @@ func (s *Symbolizer) withDWARF(m *target.Module, question func(d *debugInfo, bia
 	}
 }
 
-// functionNamed returns the run-time address of a function by its symbol, for code of the module from. If
-// it is likely to be the function at likely, it looks there first. Then it looks in the module itself, and
-// in the others in the order of their addresses; likely counts if it is one of several in a module.
+// functionNamed returns the run-time address of a function by its symbol, for code of the module
+// from. If it is likely to be the function at likely, it looks there first. Then it looks in the
+// module itself, and in the others in the order of their addresses; likely counts if it is one of
+// several in a module.
 func (s *Symbolizer) functionNamed(modules *target.Modules, from *target.Module, name string, likely uint64) (entry uint64, ok bool) {
 	if m := modules.Find(likely); m != nil && s.functionBegins(m, likely, name, m == from) {
 		return likely, true

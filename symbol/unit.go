@@ -9,15 +9,17 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// contents are what is kept of a unit's entries: where its functions are, and the scopes around them. What
-// is within a function, and what functions are called, is read when somebody asks for it.
+// contents are what is kept of a unit's entries: where its functions are, and the scopes around
+// them. What is within a function, and what functions are called, is read when somebody asks for
+// it.
 type contents struct {
 	scopes    []scope                // ascending by start; an outer one before those within it
 	functions []codeEntry            // that have code and are not inlined, ascending by offset
 	code      interval.Nested[int32] // of the functions, with their indexes
 }
 
-// scope is a namespace, class or the like around functions. Offsets count from the beginning of the unit.
+// scope is a namespace, class or the like around functions. Offsets count from the beginning of the
+// unit.
 type scope struct {
 	start, end uint32
 	parent     int32 // index of the scope around this one; -1 for none
@@ -29,15 +31,15 @@ type scope struct {
 // codeEntry is the entry of a function that has code. Offsets count from the beginning of the unit.
 type codeEntry struct{ start, end uint32 }
 
-// maxUnit bounds the size of a unit whose entries are read, bytes: offsets in it fit in 32 bits. The largest units
-// have some dozen megabytes.
+// maxUnit bounds the size of a unit whose entries are read, bytes: offsets in it fit in 32 bits.
+// The largest units have some dozen megabytes.
 const maxUnit = maxPart
 
 // maxDepth bounds the nesting of entries. Compilers nest some dozens.
 const maxDepth = 1 << 12
 
-// open reads the first entry of a unit, and opens the rest of the unit where it is split, once. The header of an
-// open unit is not nil.
+// open reads the first entry of a unit, and opens the rest of the unit where it is split, once. The
+// header of an open unit is not nil.
 func (d *debugInfo) open(u *unit) {
 	u.opened.Do(func() {
 		d.mu.Lock()
@@ -54,7 +56,8 @@ func (d *debugInfo) open(u *unit) {
 	})
 }
 
-// load opens a unit, and returns its contents. It reads them if they are not there yet, or not any more.
+// load opens a unit, and returns its contents. It reads them if they are not there yet, or not any
+// more.
 func (d *debugInfo) load(u *unit) *contents {
 	d.open(u)
 	if c := u.contents.Load(); c != nil {
@@ -106,8 +109,8 @@ func (a *abbrev) hasCode() bool {
 	return slices.ContainsFunc(a.attrs, func(x attrForm) bool { return x.attr == dwarf.AttrLowpc || x.attr == dwarf.AttrRanges })
 }
 
-// scopeAround returns the index of the innermost scope that the entry at an offset of the section is within; -1
-// if there is none.
+// scopeAround returns the index of the innermost scope that the entry at an offset of the section
+// is within; -1 if there is none.
 func (c *contents) scopeAround(u *unit, off uint64) int32 {
 	at := uint32(off - u.start)
 	i := int32(sort.Search(len(c.scopes), func(i int) bool { return c.scopes[i].start >= at })) - 1

@@ -1,11 +1,10 @@
 package symbol
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
-// unitBytes are the bytes of a unit's entries. They are kept where the section is compressed, so that reading a
-// unit again costs much; else once questions have read as much of the unit bit by bit.
+// unitBytes are the bytes of a unit's entries. They are kept where the section is compressed, so
+// that reading a unit again costs much; else once questions have read as much of the unit bit by
+// bit.
 type unitBytes struct {
 	packed bool                   // the section is compressed
 	all    atomic.Pointer[[]byte] // from the unit's first entry on; nil where they are not kept
@@ -13,7 +12,8 @@ type unitBytes struct {
 	held   *holding
 }
 
-// unitPart returns the bytes [lo, hi) of a unit's entries. They must not be changed, and may lie in room.
+// unitPart returns the bytes [lo, hi) of a unit's entries. They must not be changed, and may lie in
+// room.
 func (d *debugInfo) unitPart(u *unit, lo, hi uint64, room []byte) ([]byte, error) {
 	if all := u.data.all.Load(); all != nil {
 		u.data.held.touch()
@@ -34,7 +34,7 @@ func (d *debugInfo) unitBit(u *unit, lo, hi uint64, room []byte) ([]byte, error)
 // keepUnit keeps the bytes of a unit, if there is room.
 func (d *debugInfo) keepUnit(u *unit) {
 	n, held := int64(u.end-u.entry), u.data.held
-	if n > d.room.left.Load()/2 {
+	if u.data.all.Load() != nil || n > d.room.left.Load()/2 {
 		return
 	}
 	held.busy.Store(true)

@@ -89,8 +89,9 @@ func (s *unitScan) run() error {
 	return nil
 }
 
-// part goes over the entries that are in the data of s.c. It returns the offset in the section at which to go on: of
-// an entry that the end of the data cuts off, of a sibling behind it, or the end of the unit.
+// part goes over the entries that are in the data of s.c. It returns the offset in the section at
+// which to go on: of an entry that the end of the data cuts off, of a sibling behind it, or the end
+// of the unit.
 func (s *unitScan) part() (next uint64, err error) {
 	c, data, u := &s.c, s.c.Data, s.u
 	for off := 0; off < len(data); {
@@ -167,8 +168,8 @@ func (s *unitScan) part() (next uint64, err error) {
 	return c.base + uint64(len(data)), nil
 }
 
-// cut returns where to go on if the data ends within the entry that begins at start. The error says that the unit ends
-// there, or that a number is malformed.
+// cut returns where to go on if the data ends within the entry that begins at start. The error says
+// that the unit ends there, or that a number is malformed.
 func (s *unitScan) cut(start int) (next uint64, err error) {
 	c := &s.c
 	next = c.base + uint64(start)
@@ -194,8 +195,8 @@ func (s *unitScan) leave(end uint32) bool {
 	return len(s.levels) <= 1
 }
 
-// enter reads the attributes of a function or scope, whose entry begins at start in the data. It sets up inner for
-// the entry's children.
+// enter reads the attributes of a function or scope, whose entry begins at start in the data. It
+// sets up inner for the entry's children.
 func (s *unitScan) enter(a *abbrev, start int, inner *scanLevel) error {
 	e := s.c.entry(a)
 	if s.c.Bad || s.c.err != nil {

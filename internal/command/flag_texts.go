@@ -24,7 +24,8 @@ func textsVarP(f *pflag.FlagSet, all *[]string, name, letter, usage string) {
 	f.VarP(&texts{all: all}, name, letter, usage)
 }
 
-// listVar defines a flag whose argument is a list, separated by commas. It may be given several times.
+// listVar defines a flag whose argument is a list, separated by commas. It may be given several
+// times.
 func listVar(f *pflag.FlagSet, all *[]string, name, usage string) {
 	f.Var(&texts{all: all, commas: true}, name, usage)
 }

@@ -134,10 +134,11 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 // structCopied is how much of the runtime's structs is copied, bytes: they say which goroutine a thread runs, and where its stack is.
 const structCopied = 512
 
-// usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those that are parked, of at most most bytes each. Of
-// a goroutine that a thread runs it is the outer part, for where that ends only the thread knows, and if that is on the runtime's own
-// stack, only frames there; and the structs that lead from one stack to the other. It leaves out parked goroutines that were there
-// before. Of each runtime, both lists ascend by number.
+// usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those
+// that are parked, of at most most bytes each. Of a goroutine that a thread runs it is the outer
+// part, for where that ends only the thread knows, and if that is on the runtime's own stack, only
+// frames there; and the structs that lead from one stack to the other. It leaves out parked
+// goroutines that were there before. Of each runtime, both lists ascend by number.
 func usedParts(list []goroutine.Goroutine, most uint64, before []seat) []live.Range {
 	var parts []live.Range
 	if before == nil {

@@ -29,7 +29,8 @@ type objectEntry struct {
 	sought bool // for its name
 }
 
-// objectEntries returns what the i-th goroutine waits for. Goroutines that wait for one object share the list.
+// objectEntries returns what the i-th goroutine waits for. Goroutines that wait for one object
+// share the list.
 func objectEntries(found *goroutineList, i int) []*objectEntry {
 	if i >= len(found.waits) || len(found.waits[i]) == 0 {
 		return nil

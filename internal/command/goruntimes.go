@@ -54,7 +54,8 @@ func ofRuntime(list []goroutine.Goroutine, m *target.Module) []goroutine.Gorouti
 	return list[:n]
 }
 
-// earlier returns the seats in an earlier list, from the first on, that are of the same runtime as a goroutine.
+// earlier returns the seats in an earlier list, from the first on, that are of the same runtime as
+// a goroutine.
 func earlier(before []seat, g *goroutine.Goroutine) []seat {
 	other := func(s seat) bool { return s.of != g.Module }
 	first := slices.IndexFunc(before, func(s seat) bool { return !other(s) })

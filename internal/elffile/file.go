@@ -15,7 +15,8 @@ type File struct {
 	Programs []elf.ProgHeader
 }
 
-// Section is a section of a file. Size is that of its bytes when they are unpacked (SHF_COMPRESSED).
+// Section is a section of a file. Size is that of its bytes when they are unpacked
+// (SHF_COMPRESSED).
 type Section struct{ elf.SectionHeader }
 
 // Section returns the first section with a name, nil if there is none.
@@ -28,8 +29,9 @@ func (f *File) Section(name string) *Section {
 	return nil
 }
 
-// Headers reads the headers of a file of size bytes. The front of a file, and what lies before and in its table of
-// sections, are read by one call each: that is mostly all. End gives back the memory.
+// Headers reads the headers of a file of size bytes. The front of a file, and what lies before and
+// in its table of sections, are read by one call each: that is mostly all. End gives back the
+// memory.
 type Headers struct {
 	r    io.ReaderAt
 	size int64
@@ -88,7 +90,8 @@ func (h *Headers) ReadAt(p []byte, off int64) (int, error) {
 	return h.r.ReadAt(p, off)
 }
 
-// Read reads the headers. If those of sections are missing or broken, the file has none, and broken says why.
+// Read reads the headers. If those of sections are missing or broken, the file has none, and broken
+// says why.
 func (h *Headers) Read() (f *File, broken, err error) {
 	eh, err := ReadHeader(h)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// compare holds the headers of a file against debug/elf's. It reports whether both have read the sections.
+// compare holds the headers of a file against debug/elf's. It reports whether both have read the
+// sections.
 func compare(t *testing.T, name string, r io.ReaderAt, size int64) bool {
 	t.Helper()
 	want, wantErr := New(r, size)
@@ -53,7 +54,8 @@ func compare(t *testing.T, name string, r io.ReaderAt, size int64) bool {
 	return true
 }
 
-// The headers of this machine's programs, libraries, objects and archives' members are those of debug/elf.
+// The headers of this machine's programs, libraries, objects and archives' members are those of
+// debug/elf.
 func TestHeaders(t *testing.T) {
 	n := 0
 	for _, pattern := range []string{"/usr/bin/*", "/usr/lib/x86_64-linux-gnu/*.so*", "/usr/lib/x86_64-linux-gnu/*.o", "/usr/lib/gcc*/*/*/*", gdbtest.Testdata(t, "bin", "*")} {

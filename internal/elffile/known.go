@@ -2,7 +2,8 @@ package elffile
 
 import "os"
 
-// Known is an open file with what stat(2) has said of it, which [There] and [Identity] need not ask for again.
+// Known is an open file with what stat(2) has said of it, which [There] and [Identity] need not ask
+// for again.
 type Known struct {
 	*os.File
 	info os.FileInfo

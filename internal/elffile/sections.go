@@ -23,8 +23,8 @@ func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 	return err
 }
 
-// sectionTable reads the section headers, count of shentsize bytes each, and the sections' names; these are nil if
-// there are none. The checks are those of debug/elf and of CheckSections.
+// sectionTable reads the section headers, count of shentsize bytes each, and the sections' names;
+// these are nil if there are none. The checks are those of debug/elf and of CheckSections.
 func (h *Header) sectionTable(r *Headers, size int64) (table, text []byte, count int, err error) {
 	headerSize := uint64(40)
 	if h.Is64 {
@@ -105,8 +105,8 @@ func New(r io.ReaderAt, size int64) (*elf.File, error) {
 	return elf.NewFile(h.WithoutMany(r))
 }
 
-// Standard reads the headers of a file as debug/elf has them. sections says that [Headers.Read] has found those of
-// sections, which it has checked.
+// Standard reads the headers of a file as debug/elf has them. sections says that [Headers.Read] has
+// found those of sections, which it has checked.
 func Standard(r io.ReaderAt, sections bool) (*elf.File, error) {
 	h, err := ReadHeader(r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package pages has bytes of a file that are read page by page, when they are first asked for. Who looks
-// up a few entries of a large table reads a few pages of it.
+// Package pages has bytes of a file that are read page by page, when they are first asked for. Who
+// looks up a few entries of a large table reads a few pages of it.
 package pages
 
 import (
@@ -32,11 +32,12 @@ func Of(data []byte) *Bytes { return &Bytes{data: data, size: len(data)} }
 // Len returns the number of bytes.
 func (b *Bytes) Len() int { return b.size }
 
-// Paged reports whether the bytes are read as they are needed. Otherwise, View(0, Len()) costs nothing.
+// Paged reports whether the bytes are read as they are needed. Otherwise, View(0, Len()) costs
+// nothing.
 func (b *Bytes) Paged() bool { return b.r != nil }
 
-// View returns the bytes from an offset to another. They must not be changed. ok is false if they cannot be read, or
-// are not within b. View allocates where bytes lie on several pages.
+// View returns the bytes from an offset to another. They must not be changed. ok is false if they
+// cannot be read, or are not within b. View allocates where bytes lie on several pages.
 func (b *Bytes) View(from, to int) (view []byte, ok bool) {
 	switch {
 	case from < 0 || from > to || to > b.size:
@@ -85,8 +86,9 @@ func (b *Bytes) page(i int) *[Size]byte {
 	return page
 }
 
-// Window returns bytes from offset from on that are not kept: as many as buf holds, or all that are left if they
-// are there anyway. The error is that of reading; nil comes with at least one byte, unless from is the end.
+// Window returns bytes from offset from on that are not kept: as many as buf holds, or all that are
+// left if they are there anyway. The error is that of reading; nil comes with at least one byte,
+// unless from is the end.
 func (b *Bytes) Window(from int, buf []byte) ([]byte, error) {
 	if b.r == nil {
 		return b.data[from:], nil

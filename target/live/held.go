@@ -31,8 +31,8 @@ func (h *Held) ReadMemory(addr uint64, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Now returns the process's memory as it is when it is read: without the copies that [Target.Memory] has, and without
-// making some.
+// Now returns the process's memory as it is when it is read: without the copies that
+// [Target.Memory] has, and without making some.
 func (t *Target) Now() target.Memory {
 	if m, ok := t.memory.(*memory); ok {
 		return now{m.live}

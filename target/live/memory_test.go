@@ -263,7 +263,8 @@ func copied(m *memory, addr uint64) []byte {
 	return nil
 }
 
-// The code behind one call costs one page, and neighbouring code one more system call, whatever can be read there.
+// The code behind one call costs one page, and neighbouring code one more system call, whatever can
+// be read there.
 func TestPagesRead(t *testing.T) {
 	var reads []span
 	c := &pageCache{fetch: func(addr uint64, p []byte) (int, error) {

@@ -16,7 +16,8 @@ const (
 )
 
 // pageCache reads a process's memory through a small cache. Unwinding reads neighbouring words,
-// which then cost one system call together. Of most files it reads the code behind one call, which is on one page.
+// which then cost one system call together. Of most files it reads the code behind one call, which
+// is on one page.
 type pageCache struct {
 	pid int
 	// fetch reads from the process. It returns how many bytes, from the first on, could be read.

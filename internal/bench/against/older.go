@@ -34,8 +34,8 @@ func lastRelease(ctx context.Context, root string) string {
 	return tag
 }
 
-// older makes a clone of the project at a commit, and returns its folder for programs. The clone has the bench of
-// today, whose programs use the libraries of that commit.
+// older makes a clone of the project at a commit, and returns its folder for programs. The clone
+// has the bench of today, whose programs use the libraries of that commit.
 func older(ctx context.Context, d build.Dir, commit string) (build.Dir, error) {
 	hash, err := git(ctx, d.Root, "rev-parse", "--verify", "--short=12", commit+"^{commit}")
 	if err != nil {

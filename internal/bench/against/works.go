@@ -33,8 +33,8 @@ type both struct {
 // A work is done by both builds.
 type work struct {
 	name string
-	// measure returns what each measured value is now, and was. The error wraps [build.ErrMissing] if the older build
-	// cannot do the work.
+	// measure returns what each measured value is now, and was. The error wraps [build.ErrMissing]
+	// if the older build cannot do the work.
 	measure func(context.Context, *both) ([]report.Goal, error)
 }
 
@@ -106,7 +106,8 @@ func waiting(threads, depth int) func(context.Context, *both) ([]report.Goal, er
 	}
 }
 
-// attach has both print the stacks of a process. Separate debug files are hidden, where the system lets them be.
+// attach has both print the stacks of a process. Separate debug files are hidden, where the system
+// lets them be.
 func (b *both) attach(ctx context.Context, program []string, args ...string) ([]report.Goal, error) {
 	hide := b.Run.CanHide(ctx)
 	path, rest := b.Run.Hidden(hide, program)

@@ -78,7 +78,8 @@ func TestMeasureCalls(t *testing.T) {
 	}
 }
 
-// TestCannotCall: where gdb cannot call, our own commands are measured, and the goal says why there is no ratio.
+// TestCannotCall: where gdb cannot call, our own commands are measured, and the goal says why there
+// is no ratio.
 func TestCannotCall(t *testing.T) {
 	gdbtest.Tool(t, "gcc")
 	for _, setting := range gdbtest.RefuseVectors(t) {

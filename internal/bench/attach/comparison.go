@@ -33,8 +33,8 @@ func gdbCommand(text string) []string {
 	return []string{"gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", "PID", "-ex", text}
 }
 
-// cannotCall says why gdb, with its arguments, has no process call getpid; "" if it has. Before release 14, it cannot
-// where the processor has AMX: it fails, or waits for ever.
+// cannotCall says why gdb, with its arguments, has no process call getpid; "" if it has. Before
+// release 14, it cannot where the processor has AMX: it fails, or waits for ever.
 func cannotCall(ctx context.Context, gdb tool, s scenario) (why string, err error) {
 	p, err := process.Start(nil, s.program, s.args...)
 	if err != nil {

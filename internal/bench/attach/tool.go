@@ -82,8 +82,8 @@ func frames(file string) (int, error) {
 // Cache is the folder of what sfwalk keeps while it is measured; there is none of it at first.
 type Cache struct{ dir string }
 
-// NewCache has sfwalk keep what it inflates in a folder of the bench, until restore is called. What Go has compiled stays
-// where it is.
+// NewCache has sfwalk keep what it inflates in a folder of the bench, until restore is called. What
+// Go has compiled stays where it is.
 func NewCache(d build.Dir) (c Cache, restore func(), err error) {
 	compiled, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestMeasure: all subjects are measured on small programs, or say what they lack, and every cell has a value.
+// TestMeasure: all subjects are measured on small programs, or say what they lack, and every cell
+// has a value.
 func TestMeasure(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "gcc")

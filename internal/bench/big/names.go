@@ -20,7 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
-// Units of the C++ programs. All debug information of the larger one is more than package symbol keeps.
+// Units of the C++ programs. All debug information of the larger one is more than package symbol
+// keeps.
 const (
 	someUnits = 90
 	manyUnits = 160
@@ -53,7 +54,8 @@ var namesOfMore = subject{
 	},
 }
 
-// kernels are the images of Debian's kernels with their debug information, by the packages linux-image-*-dbg.
+// kernels are the images of Debian's kernels with their debug information, by the packages
+// linux-image-*-dbg.
 const kernels = "/usr/lib/debug/boot/vmlinux-*"
 
 var kernelNames = subject{
@@ -89,7 +91,8 @@ func (b *bench) namesOfProgram(ctx context.Context, units int, goals []report.Go
 
 var namesHead = []string{"addresses", "lines: llvm-symbolizer", "sfwalk", "addresses without a line", "with other inlined calls", "another function", "another line"}
 
-// namesOf compares the names of n addresses of a file, and fills in two goals: for the CPU time, and for the answers.
+// namesOf compares the names of n addresses of a file, and fills in two goals: for the CPU time,
+// and for the answers.
 func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.Goal, choose func(string, int) ([]uint64, error), n int) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -117,8 +120,8 @@ func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.G
 	return nil
 }
 
-// Names is what package symbol (internal/bench/namer) and llvm-symbolizer take for the same addresses of a file, and
-// in what their answers differ.
+// Names is what package symbol (internal/bench/namer) and llvm-symbolizer take for the same
+// addresses of a file, and in what their answers differ.
 type Names struct {
 	Ours, Theirs           contest.Cost
 	OurLines, TheirLines   int // frames that have one

@@ -79,8 +79,8 @@ func (b *bench) printStacks(ctx context.Context, work string, list []contest.Con
 	return costs, nil
 }
 
-// attach starts a program, and has commands print its stacks. hide says that neither sees separate debug files, where
-// the system lets them be hidden.
+// attach starts a program, and has commands print its stacks. hide says that neither sees separate
+// debug files, where the system lets them be hidden.
 func (b *bench) attach(ctx context.Context, work string, hide bool, program []string, names ...string) ([]contest.Cost, error) {
 	hide = hide && b.Run.CanHide(ctx)
 	path, args := b.Run.Hidden(hide, program)
@@ -168,7 +168,8 @@ var java = subject{
 	},
 }
 
-// hasDebugFile returns an error that wraps [build.ErrMissing] if a file's separate debug file is not installed.
+// hasDebugFile returns an error that wraps [build.ErrMissing] if a file's separate debug file is
+// not installed.
 func hasDebugFile(path string) error {
 	im, file, err := elfimage.OpenFile(path)
 	if err != nil {

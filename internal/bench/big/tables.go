@@ -52,7 +52,8 @@ var bareTables = subject{
 	},
 }
 
-// attachToTables has sfwalk and eu-stack, in turns, print the stacks of processes with so many FDEs.
+// attachToTables has sfwalk and eu-stack, in turns, print the stacks of processes with so many
+// FDEs.
 func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]contest.Cost, error) {
 	var list []contest.Contestant
 	hide := b.Run.CanHide(ctx)
@@ -83,7 +84,8 @@ func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string
 	return b.printStacks(ctx, work, list)
 }
 
-// makeTables makes a program whose code has so many FDEs, besides those of wait.c and what that needs.
+// makeTables makes a program whose code has so many FDEs, besides those of wait.c and what that
+// needs.
 func (b *bench) makeTables(ctx context.Context, n int, flags []string) (string, error) {
 	source := filepath.Join(b.dir.Path, fmt.Sprintf("fdes%d.s", n))
 	object := source + ".o"

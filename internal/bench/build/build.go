@@ -79,8 +79,9 @@ func (d Dir) Sfwalk() (string, error) {
 	return out, output(cmd)
 }
 
-// Go builds a package of Go, by its import path or its folder below the root, and returns the program's path. What is
-// compiled does not depend on the folder: so a clone need not be compiled where it is the same.
+// Go builds a package of Go, by its import path or its folder below the root, and returns the
+// program's path. What is compiled does not depend on the folder: so a clone need not be compiled
+// where it is the same.
 func (d Dir) Go(name, pkg string) (string, error) {
 	out := filepath.Join(d.Path, name)
 	cmd := exec.Command("go", "build", "-trimpath", "-o", out, pkg)

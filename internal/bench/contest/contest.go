@@ -23,7 +23,8 @@ type Contestant struct {
 	Fine func(int) bool // which exit statuses beside 0 are no error; nil for none
 }
 
-// Cost is the least of what a contestant took, in all rounds. Other work on the machine can only make it more.
+// Cost is the least of what a contestant took, in all rounds. Other work on the machine can only
+// make it more.
 type Cost struct {
 	Wall, CPU time.Duration
 	Peak      int64 // bytes
@@ -43,8 +44,8 @@ type Meter struct {
 	Enough time.Duration // of all rounds
 }
 
-// Costs runs all contestants in each round, in an order that turns, and returns the cost of each. seen, unless it is
-// nil, gets what the i-th has written in the first round.
+// Costs runs all contestants in each round, in an order that turns, and returns the cost of each.
+// seen, unless it is nil, gets what the i-th has written in the first round.
 func (m *Meter) Costs(ctx context.Context, list []Contestant, seen func(i int, out []byte) error) ([]Cost, error) {
 	costs := make([]Cost, len(list))
 	for round, start := 0, time.Now(); m.more(round, time.Since(start)); round++ {

@@ -8,12 +8,13 @@ import (
 	"math/rand/v2"
 )
 
-// Profile returns n different addresses of a program's functions, in the order in which a profiler might find them:
-// any function, whatever its unit, is as likely as another one, whatever its length. All calls return the same ones.
+// Profile returns n different addresses of a program's functions, in the order in which a profiler
+// might find them: any function, whatever its unit, is as likely as another one, whatever its
+// length. All calls return the same ones.
 func Profile(path string, n int) ([]uint64, error) { return choose(path, n, true) }
 
-// Random returns n addresses of a program's functions; an instruction is as likely as another one. All calls return the
-// same ones.
+// Random returns n addresses of a program's functions; an instruction is as likely as another one.
+// All calls return the same ones.
 func Random(path string, n int) ([]uint64, error) { return choose(path, n, false) }
 
 func choose(path string, n int, byFunction bool) ([]uint64, error) {

@@ -30,8 +30,8 @@ var flags = []string{"-std=c++17", "-O2", "-g", "-pthread"}
 // codes are types for units to have in their own ones, in turn.
 var codes = []string{"int", "long", "unsigned short", "unsigned long", "short", "unsigned char", "unsigned"}
 
-// Program makes a program of so many units, unless it is there, and returns its path in a folder of dir. A unit takes
-// three seconds of a processor's time, and all processors have some.
+// Program makes a program of so many units, unless it is there, and returns its path in a folder of
+// dir. A unit takes three seconds of a processor's time, and all processors have some.
 func Program(ctx context.Context, dir string, units int) (string, error) {
 	if units < 1 {
 		return "", fmt.Errorf("a program of %d units", units)
@@ -68,7 +68,8 @@ func Program(ctx context.Context, dir string, units int) (string, error) {
 	return program, nil
 }
 
-// folder makes the folder of programs that this compiler makes of these sources, and removes those of others.
+// folder makes the folder of programs that this compiler makes of these sources, and removes those
+// of others.
 func folder(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestProgram: a unit has two megabytes of debug information, threads wait in their units, and what is there is not
-// made again.
+// TestProgram: a unit has two megabytes of debug information, threads wait in their units, and what
+// is there is not made again.
 func TestProgram(t *testing.T) {
 	gdbtest.Tool(t, "g++")
 	dir := t.TempDir()
@@ -49,7 +49,8 @@ func TestProgram(t *testing.T) {
 		t.Error("more addresses than the program has")
 	}
 
-	// A program without its objects is a whole one; one more unit is all that is made for a larger one.
+	// A program without its objects is a whole one; one more unit is all that is made for a larger
+	// one.
 	if err := os.Remove(filepath.Join(filepath.Dir(path), "unit0.o")); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 )
 
-// Chain returns the command of a process that has n small shared libraries, with a frame of its stack in each. It makes
-// the program and the libraries.
+// Chain returns the command of a process that has n small shared libraries, with a frame of its
+// stack in each. It makes the program and the libraries.
 func Chain(d build.Dir, n int) ([]string, error) {
 	chain, err := d.C("chain", append([]string{"-ldl"}, build.Walked...), "chain.c")
 	if err != nil {

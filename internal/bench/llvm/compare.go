@@ -16,7 +16,8 @@ func Lines(answers [][]Frame) (n int) {
 	return n
 }
 
-// Differences counts the addresses of each kind of difference. An address counts once, as the first kind that it is of.
+// Differences counts the addresses of each kind of difference. An address counts once, as the first
+// kind that it is of.
 type Differences struct {
 	Addresses int   // that were compared
 	None      int   // no line, and llvm-symbolizer has one
@@ -32,9 +33,10 @@ func (d *Differences) All() int { return d.None + d.Chain + d.Name + d.File }
 // most bounds Differences.Shown.
 const most = 16
 
-// Compare compares answers with those of llvm-symbolizer, whose names are short ones ([Short]). It leaves out the
-// addresses for which llvm-symbolizer knows no function. mayBe reports whether ours may be the place of the innermost
-// frame of an address, though llvm-symbolizer has another one; nil for never.
+// Compare compares answers with those of llvm-symbolizer, whose names are short ones ([Short]). It
+// leaves out the addresses for which llvm-symbolizer knows no function. mayBe reports whether ours
+// may be the place of the innermost frame of an address, though llvm-symbolizer has another one;
+// nil for never.
 func Compare(ours, theirs [][]Frame, mayBe func(i int, f Frame) bool) (d Differences) {
 	for i := range min(len(ours), len(theirs)) {
 		us, them := ours[i], theirs[i]
@@ -94,8 +96,9 @@ func differ(us, them []Frame, mayBe func(Frame) bool) kind {
 	return same
 }
 
-// named reports whether a name with its scopes, as package symbol spells it, may be that of a function whose short
-// name is known. Compilers and demanglers spell the arguments of templates in many ways: those are not compared.
+// named reports whether a name with its scopes, as package symbol spells it, may be that of a
+// function whose short name is known. Compilers and demanglers spell the arguments of templates in
+// many ways: those are not compared.
 func named(whole, short string) bool {
 	base, last := plain(short), plain(whole)
 	// The brackets of a name with an operator in it may be the operator's.
@@ -121,8 +124,8 @@ func scopes(name string) string {
 	return ""
 }
 
-// plain returns the last identifier of a name, without what is in brackets; "" for an operator, or a function without
-// a name.
+// plain returns the last identifier of a name, without what is in brackets; "" for an operator, or
+// a function without a name.
 func plain(name string) string {
 	if strings.Contains(name, "operator") || strings.HasPrefix(name, "<") {
 		return ""

@@ -24,8 +24,8 @@ type Frame struct {
 	Line     int
 }
 
-// Program returns the path of llvm-symbolizer. Debian has it with the release in its name, too. The error wraps
-// [build.ErrMissing].
+// Program returns the path of llvm-symbolizer. Debian has it with the release in its name, too. The
+// error wraps [build.ErrMissing].
 func Program() (string, error) {
 	if path, err := exec.LookPath("llvm-symbolizer"); err == nil {
 		return path, nil

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestParse reads what llvm-symbolizer 14 has printed for a program of package cplusplus, and what has no column.
+// TestParse reads what llvm-symbolizer 14 has printed for a program of package cplusplus, and what
+// has no column.
 func TestParse(t *testing.T) {
 	const text = `std::_Vector_base<double, std::allocator<double> >::~_Vector_base()
 /usr/include/c++/12/bits/stl_vector.h:367:15

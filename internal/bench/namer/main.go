@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command namer says what is at addresses of a file, in the words of llvm-symbolizer: it is package symbol as a
-// program, for comparisons.
+// Command namer says what is at addresses of a file, in the words of llvm-symbolizer: it is package
+// symbol as a program, for comparisons.
 //
 //	namer FILE < ADDRESSES
 //

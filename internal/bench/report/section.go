@@ -44,7 +44,8 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// A Goal is a ratio to reach: Ours to Theirs, both in the same unit. It has a largest or a smallest one.
+// A Goal is a ratio to reach: Ours to Theirs, both in the same unit. It has a largest or a smallest
+// one.
 type Goal struct {
 	What         string // `warm, depth 30, DWARF rows`
 	Peer         string // the peer of Theirs

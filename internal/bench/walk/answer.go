@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// Answer reads letters, and answers each with a line: the nanoseconds that [frame.Walker] takes for a frame of a
-// capture, with DWARF rows, in a round. w stands for a warm walk, c for a cold one. So two builds can take turns.
+// Answer reads letters, and answers each with a line: the nanoseconds that [frame.Walker] takes for
+// a frame of a capture, with DWARF rows, in a round. w stands for a warm walk, c for a cold one. So
+// two builds can take turns.
 func Answer(file string, in io.Reader, out io.Writer) error {
 	c, err := Open(file)
 	if err != nil {

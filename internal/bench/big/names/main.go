@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command names compares the names and lines that package symbol and llvm-symbolizer know, for addresses of a large
-// C++ program, which it makes, or of any file.
+// Command names compares the names and lines that package symbol and llvm-symbolizer know, for
+// addresses of a large C++ program, which it makes, or of any file.
 //
 //	go run ./internal/bench/big/names [-units N | -file FILE] [-n N] [-random] [-rounds N] [-show N]
 package main

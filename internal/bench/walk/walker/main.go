@@ -1,6 +1,7 @@
 //go:build linux
 
-// Command walker walks a capture of package walk, and says what a frame takes, as often as it is asked to.
+// Command walker walks a capture of package walk, and says what a frame takes, as often as it is
+// asked to.
 //
 //	walker FILE
 package main
