@@ -136,12 +136,6 @@ func (r *linesReader) readHeader(table []byte) (program dwarfdata.Reader, err er
 	return dwarfdata.New(table[begin:], r.d.order), nil
 }
 
-// Line number header entry formats, DWARF 5 table 7.27.
-const (
-	lnctPath      = 1
-	lnctDirectory = 2
-)
-
 // readNames reads a DWARF 5 list of directories or files.
 func (r *linesReader) readNames(c *dwarfdata.Reader) (list []lineFile) {
 	formats := make([][2]uint64, c.Uint(1))
@@ -163,9 +157,9 @@ func (r *linesReader) readNames(c *dwarfdata.Reader) (list []lineFile) {
 		for _, x := range formats {
 			v := r.readForm(c, form(x[1]))
 			switch {
-			case x[0] == lnctPath && v.in != 0:
+			case x[0] == dwarfdata.LNCTPath && v.in != 0:
 				f.name, f.in = v.name, v.in
-			case x[0] == lnctDirectory && v.in == 0:
+			case x[0] == dwarfdata.LNCTDirectory && v.in == 0:
 				f.dir = uint32(min(v.name, noDir))
 			}
 		}

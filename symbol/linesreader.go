@@ -60,30 +60,6 @@ type lineState struct {
 	stmt, prologueEnd, discriminator bool
 }
 
-// The standard opcodes (DWARF 5, section 6.2.5.2) that matter.
-const (
-	lnsCopy           = 1
-	lnsAdvancePC      = 2
-	lnsAdvanceLine    = 3
-	lnsSetFile        = 4
-	lnsSetColumn      = 5
-	lnsNegateStmt     = 6
-	lnsSetBasicBlock  = 7
-	lnsConstAddPC     = 8
-	lnsFixedAdvancePC = 9
-	lnsSetPrologueEnd = 10
-	lnsSetEpilogue    = 11
-	lnsSetISA         = 12
-)
-
-// The extended opcodes (section 6.2.5.3) that matter.
-const (
-	lneEndSequence      = 1
-	lneSetAddress       = 2
-	lneDefineFile       = 3
-	lneSetDiscriminator = 4
-)
-
 // rowSize is the memory that a row takes up while its table is made, in bytes.
 const rowSize = 40
 
@@ -142,42 +118,42 @@ func (r *linesReader) run(c dwarfdata.Reader) error {
 				break
 			}
 			switch operand.Uint(1) {
-			case lneEndSequence:
+			case dwarfdata.LNEEndSequence:
 				r.endSequence(s.addr)
 				s = r.first()
-			case lneSetAddress:
+			case dwarfdata.LNESetAddress:
 				switch r.addrSize {
 				case 1, 2, 4, 8:
 					s.addr, s.op = operand.Uint(r.addrSize), 0
 				default:
 					return fmt.Errorf("line table at %#x: addresses of %d bytes", r.off, r.addrSize)
 				}
-			case lneDefineFile:
+			case dwarfdata.LNEDefineFile:
 				r.defineFile(&operand)
-			case lneSetDiscriminator:
+			case dwarfdata.LNESetDiscriminator:
 				s.discriminator = operand.ULEB128() != 0
 			}
 			c.Bad = c.Bad || operand.Bad
-		case lnsCopy:
+		case dwarfdata.LNSCopy:
 			if err := r.row(&s); err != nil {
 				return err
 			}
-		case lnsAdvancePC:
+		case dwarfdata.LNSAdvancePC:
 			r.advanceBy(&s, c.ULEB128())
-		case lnsAdvanceLine:
+		case dwarfdata.LNSAdvanceLine:
 			s.line += c.SLEB128()
-		case lnsSetFile:
+		case dwarfdata.LNSSetFile:
 			s.file = c.ULEB128()
-		case lnsNegateStmt:
+		case dwarfdata.LNSNegateStmt:
 			s.stmt = !s.stmt
-		case lnsSetBasicBlock, lnsSetEpilogue:
-		case lnsConstAddPC:
+		case dwarfdata.LNSSetBasicBlock, dwarfdata.LNSEpilogueBegin:
+		case dwarfdata.LNSConstAddPC:
 			r.advanceBy(&s, uint64(r.advance[255]))
-		case lnsFixedAdvancePC:
+		case dwarfdata.LNSFixedAdvancePC:
 			s.addr, s.op = s.addr+c.Uint(2), 0
-		case lnsSetPrologueEnd:
+		case dwarfdata.LNSPrologueEnd:
 			s.prologueEnd = true
-		case lnsSetColumn, lnsSetISA:
+		case dwarfdata.LNSSetColumn, dwarfdata.LNSSetISA:
 			c.ULEB128()
 		default:
 			for range r.operands[op-1] {

@@ -14,33 +14,6 @@ type row struct {
 	line       uint32
 }
 
-// Opcodes of line number programs, DWARF 5 sections 6.2.5.2 and 6.2.5.3.
-const (
-	lnsExtended       = 0
-	lnsCopy           = 1
-	lnsAdvancePC      = 2
-	lnsAdvanceLine    = 3
-	lnsSetFile        = 4
-	lnsSetColumn      = 5
-	lnsNegateStmt     = 6
-	lnsSetBasicBlock  = 7
-	lnsConstAddPC     = 8
-	lnsFixedAdvancePC = 9
-	lnsPrologueEnd    = 10
-	lnsEpilogueBegin  = 11
-	lnsSetISA         = 12
-
-	lneEndSequence = 1
-	lneSetAddress  = 2
-	lneDefineFile  = 3
-)
-
-// Entry formats of DWARF 5's lists of files, table 7.27.
-const (
-	lnctPath      = 1
-	lnctDirectory = 2
-)
-
 // fileTable are the directories and files of a line table.
 type fileTable struct {
 	dirs  [][]byte // as they are given
@@ -165,9 +138,9 @@ func (r *reader) readFiles(c *dwarfdata.Reader, offsetSize int) bool {
 			for _, x := range formats {
 				text, n := r.lineForm(c, uint32(x[1]), offsetSize)
 				switch x[0] {
-				case lnctPath:
+				case dwarfdata.LNCTPath:
 					f.name = text
-				case lnctDirectory:
+				case dwarfdata.LNCTDirectory:
 					f.dir = n
 				}
 			}
@@ -251,37 +224,37 @@ func (r *reader) run(c *dwarfdata.Reader, p *program) bool {
 			continue
 		}
 		switch op {
-		case lnsCopy:
+		case dwarfdata.LNSCopy:
 			emit()
 			pending, have = m, true
-		case lnsAdvancePC:
+		case dwarfdata.LNSAdvancePC:
 			m.addr += c.ULEB128() * p.minLength
-		case lnsAdvanceLine:
+		case dwarfdata.LNSAdvanceLine:
 			m.line += uint64(c.SLEB128())
-		case lnsSetFile:
+		case dwarfdata.LNSSetFile:
 			m.file = c.ULEB128()
-		case lnsSetColumn, lnsSetISA:
+		case dwarfdata.LNSSetColumn, dwarfdata.LNSSetISA:
 			c.ULEB128()
-		case lnsNegateStmt, lnsSetBasicBlock, lnsPrologueEnd, lnsEpilogueBegin:
-		case lnsConstAddPC:
+		case dwarfdata.LNSNegateStmt, dwarfdata.LNSSetBasicBlock, dwarfdata.LNSPrologueEnd, dwarfdata.LNSEpilogueBegin:
+		case dwarfdata.LNSConstAddPC:
 			m.addr += constAdd
-		case lnsFixedAdvancePC:
+		case dwarfdata.LNSFixedAdvancePC:
 			m.addr += uint64(c.U16())
-		case lnsExtended:
+		case dwarfdata.LNSExtended:
 			n := c.ULEB128()
 			if n == 0 || n > c.Left() {
 				return false
 			}
 			end := c.Off + int(n)
 			switch c.U8() {
-			case lneEndSequence:
+			case dwarfdata.LNEEndSequence:
 				emit()
 				m, have = fresh, false
-			case lneSetAddress:
+			case dwarfdata.LNESetAddress:
 				if n-1 == 4 || n-1 == 8 {
 					m.addr = c.Uint(int(n - 1))
 				}
-			case lneDefineFile:
+			case dwarfdata.LNEDefineFile:
 				name := c.CString(end - c.Off)
 				r.files.files = append(r.files.files, file{name: name, dir: c.ULEB128()})
 			}
