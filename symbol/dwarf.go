@@ -73,7 +73,8 @@ type debugInfo struct {
 	// scopes have code at addresses.
 	scopesLeft atomic.Int64
 
-	deep, manyScopes, many sync.Once // warnings say that inlined calls, variables or names are left out
+	// Warnings say that inlined calls, variables, or names of functions or files are left out.
+	deep, manyScopes, many, unnamed sync.Once
 
 	// The memory that may still be taken: a multiple of the file's bytes on disk, whatever its
 	// sections claim or expand to. Parts of a split file share it.

@@ -69,7 +69,11 @@ func (l *lineFiles) text(f *lineFile) (text string) {
 	case formLineStrp:
 		text, err = l.d.lineStr.text(f.name)
 	}
-	if err != nil || l.d.spend(&l.d.textLeft, uint64(len(text))) != nil {
+	if err == nil {
+		err = l.d.spend(&l.d.textLeft, uint64(len(text)))
+	}
+	if err != nil {
+		l.d.unnamed.Do(func() { l.d.warn(fmt.Errorf("read names of source files: some are missing: %w", err)) })
 		return ""
 	}
 	return text
