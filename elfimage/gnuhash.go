@@ -23,7 +23,7 @@ func (t *symbolTable) hashed(name string) (list []int, ok bool) {
 	}
 	buckets, first, blooms := int64(order.Uint32(header)), int64(order.Uint32(header[4:])), int64(order.Uint32(header[8:]))
 	shift, h := order.Uint32(header[12:]), gnuHash(name)
-	before, ok := t.definedBefore(int(first))
+	before, ok := t.definedBefore(first)
 	if buckets == 0 || blooms == 0 || !ok {
 		return nil, false
 	}
@@ -73,17 +73,17 @@ func (t *symbolTable) hashed(name string) (list []int, ok bool) {
 
 // definedBefore returns the defined symbols that the hash table leaves out: those before the first
 // one that it has. There are none in most files. ok is false if there are many.
-func (t *symbolTable) definedBefore(first int) (list []int, ok bool) {
+func (t *symbolTable) definedBefore(first int64) (list []int, ok bool) {
 	t.beforeOnce.Do(func() {
 		size := t.im.symbolSize()
-		t.beforeOK = int64(first) <= t.entries.size/int64(size)
+		t.beforeOK = first <= t.entries.size/int64(size)
 		if !t.beforeOK {
 			return
 		}
 		var r rawSymbol
-		head := part{t.entries, int64(first * size), nil}
+		head := part{t.entries, first * int64(size), nil}
 		if t.entries.data != nil {
-			head = inMemory(t.entries.data[:first*size])
+			head = inMemory(t.entries.data[:head.size])
 		}
 		i := 0
 		err := head.each(0, func(_ int64, b []byte) bool {

@@ -3,7 +3,9 @@ package elfimage
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -82,5 +84,74 @@ func TestHashedDamaged(t *testing.T) {
 		}
 		table.hash = inMemory(hash[:n%len(hash)])
 		table.hashed("free")
+	}
+}
+
+// A hash table that breaks its own rules is of no use, on hosts of 32 bits, too: the name is found
+// without it.
+func TestHashedUseless(t *testing.T) {
+	data, err := os.ReadFile(gdbtest.File(t, libc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := list[slices.IndexFunc(list, func(s elf.Symbol) bool { return s.Name == "malloc" })].Value
+	section := f.Section(".gnu.hash")
+	order := f.ByteOrder
+	for name, damage := range map[string]func(hash []byte){
+		"no buckets":               func(hash []byte) { order.PutUint32(hash, 0) },
+		"no Bloom filter":          func(hash []byte) { order.PutUint32(hash[8:], 0) },
+		"a first symbol too high":  func(hash []byte) { order.PutUint32(hash[4:], 0xffffffff) },
+		"all symbols are left out": func(hash []byte) { order.PutUint32(hash[4:], uint32(len(list)+1)) },
+		"chains without an end": func(hash []byte) {
+			buckets, blooms := order.Uint32(hash), order.Uint32(hash[8:])
+			for at := 16 + 8*blooms + 4*buckets; at < uint32(len(hash)); at += 4 {
+				hash[at] &^= 1
+			}
+		},
+	} {
+		damaged := bytes.Clone(data)
+		damage(damaged[section.Offset:][:section.FileSize])
+		im, err := Open(bytes.NewReader(damaged), int64(len(damaged)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := im.Lookup("malloc", 9); len(got) != 1 || got[0].Addr != want {
+			t.Errorf("%s: %+v; want %#x", name, got, want)
+		}
+	}
+}
+
+// Defined symbols before the first one that the hash table has are found, too.
+func TestHashedBefore(t *testing.T) {
+	order := binary.LittleEndian
+	names := []byte("\x00before\x00printf\x00")
+	entries := make([]byte, 3*symbolSize64)
+	for i, name := range []uint32{1, 8} {
+		e := entries[(i+1)*symbolSize64:]
+		order.PutUint32(e, name)
+		e[4] = uint8(elf.STT_FUNC)
+		order.PutUint16(e[6:], 1)
+	}
+	var hash []byte
+	for _, v := range []uint32{1, 2, 1, 6, ^uint32(0), ^uint32(0), 2, 0x156b2bb8 | 1} { // one bucket, one chain
+		hash = order.AppendUint32(hash, v)
+	}
+	im := &Image{Class: elf.ELFCLASS64, Order: order}
+	windows := part{ReaderAt: bytes.NewReader(entries), size: int64(len(entries))}
+	for _, entries := range []part{inMemory(entries), windows} {
+		table := &symbolTable{im: im, entries: entries, strings: newStringTable(inMemory(names), nil), hash: inMemory(hash)}
+		for name, want := range map[string][]int{"before": {1}, "printf": {2}, "efore": nil} {
+			if got, ok := table.hashed(name); !ok || !slices.Equal(got, want) {
+				t.Errorf("%s: symbols %d, %v; want %d", name, got, ok, want)
+			}
+		}
 	}
 }

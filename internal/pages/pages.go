@@ -23,7 +23,7 @@ type Bytes struct {
 
 // New returns the first n bytes that r reads. It reads nothing yet.
 func New(r io.ReaderAt, n int) *Bytes {
-	return &Bytes{size: n, r: r, pages: make([]atomic.Pointer[[Size]byte], (n+Size-1)/Size)}
+	return &Bytes{size: n, r: r, pages: make([]atomic.Pointer[[Size]byte], n/Size+min(n%Size, 1))}
 }
 
 // Of returns bytes that are all there.

@@ -3,6 +3,7 @@ package pages_test
 import (
 	"bytes"
 	"io"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -89,6 +90,18 @@ func TestShrunk(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(part), err)
 	}
 }
+
+// The largest part of a file of a host of 32 bits has its last byte.
+func TestLargest(t *testing.T) {
+	b := pages.New(zeros{}, math.MaxInt32)
+	if view, ok := b.View(math.MaxInt32-1, math.MaxInt32); !ok || len(view) != 1 {
+		t.Errorf("%d bytes, %v", len(view), ok)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) ReadAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
 func TestOf(t *testing.T) {
 	b := pages.Of([]byte("abc"))
