@@ -99,7 +99,7 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 		Entry: f.Entry, Progs: f.Programs,
 		broken: broken, r: r, raw: raw, size: size, there: there, number: lastImage.Add(1),
 	}
-	im.standard = sync.OnceValues(func() (*elf.File, error) { return elffile.Standard(r, len(f.Sections) > 0) })
+	im.standard = sync.OnceValues(func() (*elf.File, error) { return elffile.Standard(raw, size, len(f.Sections) > 0) })
 	im.file.Store(f)
 	im.BuildID = im.readBuildID(head)
 	return im, nil

@@ -80,6 +80,9 @@ func TestNamesNowhere(t *testing.T) {
 		if _, err := New(bytes.NewReader(data), int64(len(data))); err == nil {
 			t.Errorf("names in section %#x, %#x: no error", names.index, names.link)
 		}
+		if _, err := Standard(bytes.NewReader(data), int64(len(data)), true); err == nil { // sections were there before
+			t.Errorf("names in section %#x, %#x, by now: no error", names.index, names.link)
+		}
 	}
 }
 

@@ -105,15 +105,17 @@ func New(r io.ReaderAt, size int64) (*elf.File, error) {
 	return elf.NewFile(h.WithoutMany(r))
 }
 
-// Standard reads the headers of a file as debug/elf has them. sections says that [Headers.Read] has
-// found those of sections, which it has checked.
-func Standard(r io.ReaderAt, sections bool) (*elf.File, error) {
+// Standard reads the headers of a file of size bytes as debug/elf has them. sections says that
+// [Headers.Read] has found those of sections. Standard checks these once more: the file may have
+// changed meanwhile.
+func Standard(r io.ReaderAt, size int64, sections bool) (*elf.File, error) {
+	if sections {
+		return New(r, size)
+	}
+	r = Solid(r)
 	h, err := ReadHeader(r)
 	if err != nil {
 		return nil, err
 	}
-	if r = h.WithoutMany(r); !sections {
-		r = h.WithoutSections(r)
-	}
-	return elf.NewFile(r)
+	return elf.NewFile(h.WithoutSections(h.WithoutMany(r)))
 }
