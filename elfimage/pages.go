@@ -89,18 +89,18 @@ func (im *Image) SFramePages() (b *pages.Bytes, addr uint64, err error) {
 }
 
 // LoadedPages is [Image.Loaded] for callers that ask for the bytes as they need them.
-func (im *Image) LoadedPages(addr, max uint64) *pages.Bytes {
+func (im *Image) LoadedPages(addr, max uint64) (*pages.Bytes, error) {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
 			at := addr - p.Vaddr
 			im.mu.Lock()
 			b, err := im.pages(int64(p.Off+at), p.Off+at, min(p.Filesz-at, max))
 			im.mu.Unlock()
-			if b != nil && err == nil {
-				return b
+			if b != nil || err != nil {
+				return b, err
 			}
 			break
 		}
 	}
-	return pages.Of(im.Loaded(addr, max))
+	return pages.Of(im.Loaded(addr, max)), nil
 }

@@ -3,6 +3,7 @@ package elfimage_test
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"os"
 	"testing"
 
@@ -36,7 +37,10 @@ func TestPages(t *testing.T) {
 		if view, ok := b.View(0, b.Len()); !ok || !bytes.Equal(view, want) {
 			t.Errorf("%s differs", name)
 		}
-		loaded := im.LoadedPages(addr, uint64(len(want)))
+		loaded, err := im.LoadedPages(addr, uint64(len(want)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if view, ok := loaded.View(0, loaded.Len()); !ok || !bytes.Equal(view, want) {
 			t.Errorf("%s differs as it is loaded", name)
 		}
@@ -48,6 +52,30 @@ func TestPages(t *testing.T) {
 	}
 	if view, ok := b.View(0, b.Len()); !ok || !bytes.Equal(view, header) {
 		t.Error("PT_GNU_EH_FRAME differs")
+	}
+}
+
+// Where the budget is spent, nothing is read that it does not count.
+func TestPagesWithoutRoom(t *testing.T) {
+	im, f, err := elfimage.OpenFile(gdbtest.File(t, "/usr/bin/gdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	im.Join(new(elfimage.Budget))
+	for n := int64(1 << 30); n > 0; n /= 2 {
+		for im.Reserve(n) {
+		}
+	}
+	section := im.ELF().Section(".eh_frame")
+	if b, _, err := im.Pages(section.Name); !errors.Is(err, elfimage.ErrBudget) {
+		t.Errorf("a section of %d bytes, %v", b.Len(), err)
+	}
+	if b, err := im.LoadedPages(section.Addr, section.Size); !errors.Is(err, elfimage.ErrBudget) {
+		t.Errorf("%d bytes that are loaded, %v", b.Len(), err)
+	}
+	if b, _, err := im.SegmentPages(elf.PT_GNU_EH_FRAME); !errors.Is(err, elfimage.ErrBudget) {
+		t.Errorf("a segment of %d bytes, %v", b.Len(), err)
 	}
 }
 

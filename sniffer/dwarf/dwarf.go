@@ -298,7 +298,9 @@ func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi
 		if addr, err = cfi.FrameAddress(begin, headerAddr, abi); err != nil {
 			return nil, err
 		}
-		data = im.LoadedPages(addr, maxEHFrame)
+		if data, err = im.LoadedPages(addr, maxEHFrame); err != nil {
+			return nil, err
+		}
 	}
 	return cfi.OpenPages(cfi.EH, data, addr, opts)
 }
