@@ -62,8 +62,7 @@ type Image struct {
 
 	memos sync.Map // key -> func() any
 
-	wholesMu sync.Mutex
-	wholes   map[uint64]uint64 // addresses of functions, by that of a part; see FunctionEntry
+	wholes wholes // see FunctionEntry
 }
 
 // ErrNoSection says that an image has no such section.

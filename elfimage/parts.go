@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // partSuffixes are the suffixes that compilers and linkers give a part that they move away from its
@@ -44,77 +45,123 @@ func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	return s.Addr, true
 }
 
+// wholes has the functions that parts belong to, as far as they were asked for.
+type wholes struct {
+	mu        sync.Mutex
+	known     map[partKey]uint64    // addresses of functions; 0 where none is known
+	namesakes map[string]*namesakes // by name
+}
+
+// partKey is a symbol of a part: its address and the offset of its name.
+type partKey struct {
+	addr uint64
+	name uint32
+}
+
 // whole returns the address of the function that the symbol part belongs to, if it is one of a
 // part. Of several (static) functions with the name, the one of the same source file counts. If the
 // table does not tell the file, the global one counts, or the only one.
 func (im *Image) whole(part Symbol) (addr uint64, ok bool) {
-	im.wholesMu.Lock()
-	defer im.wholesMu.Unlock()
-	addr, known := im.wholes[part.Addr]
-	if !known {
-		if im.wholes == nil {
-			im.wholes = make(map[uint64]uint64)
+	w := &im.wholes
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := partKey{part.Addr, part.name}
+	if _, known := w.known[key]; !known {
+		if w.known == nil {
+			w.known, w.namesakes = make(map[partKey]uint64), make(map[string]*namesakes)
 		}
+		w.known[key] = 0
 		const most = 1 << 16 // bytes of a name
-		if text, length := im.Symbols().Begin(part, most); length <= most {
+		tables := im.symbolTables()
+		if text, length := im.Symbols().Begin(part, most); length <= most && tables.static != nil && tables.list[part.table] == tables.static {
 			if name, is := wholeName(text); is {
-				addr = im.findWhole(part, name)
+				w.find(tables.static, key, text, name)
 			}
 		}
-		im.wholes[part.Addr] = addr
 	}
+	addr = w.known[key]
 	return addr, addr != 0
 }
 
-func (im *Image) findWhole(part Symbol, name string) uint64 {
-	table, err := im.openSymbolTable(elf.SHT_SYMTAB)
-	if err != nil || table == nil {
+// find finds the function called name that a part called text belongs to. If several functions have
+// the name, it does so for all parts that are called text.
+func (w *wholes) find(t *symbolTable, part partKey, text, name string) {
+	of, known := w.namesakes[name]
+	if !known {
+		of = t.namesakes(name)
+		w.namesakes[name] = of
+	}
+	if of.byFile == nil {
+		w.known[part] = of.only
+		return
+	}
+	for _, i := range t.called(text) {
+		if r, ok := t.symbol(i); ok {
+			w.known[partKey{r.addr, r.name}] = of.in(t.fileOf(i, &r))
+		}
+	}
+}
+
+// namesakes are the functions that have one name.
+type namesakes struct {
+	only   uint64         // the address if there is one function; 0 if there is none
+	byFile map[int]uint64 // the addresses of several, by file; 0 where a file has more than one
+}
+
+// in returns the address of the function that a part in a file belongs to.
+func (n *namesakes) in(file int) uint64 {
+	if addr, ok := n.byFile[file]; ok {
+		return addr
+	}
+	return n.byFile[0]
+}
+
+// namesakes returns the functions called name.
+func (t *symbolTable) namesakes(name string) *namesakes {
+	n := new(namesakes)
+	list := slices.DeleteFunc(t.called(name), func(i int) bool {
+		r, ok := t.symbol(i)
+		if ok = ok && !r.undefined && r.isFunction(); ok {
+			n.only = r.addr
+		}
+		return !ok
+	})
+	if len(list) <= 1 {
+		return n
+	}
+	n.byFile = make(map[int]uint64)
+	for _, i := range list {
+		r, _ := t.symbol(i)
+		file := t.fileOf(i, &r)
+		if addr, twice := n.byFile[file]; !twice {
+			n.byFile[file] = r.addr
+		} else if addr != r.addr {
+			n.byFile[file] = 0
+		}
+	}
+	return n
+}
+
+type filesKey struct{}
+
+// fileOf returns the number of the source file of a symbol, from 1; 0 if other files may use the
+// symbol, or there is no room to know. Local symbols follow the name of their file.
+func (t *symbolTable) fileOf(i int, r *rawSymbol) int {
+	if !r.local() {
 		return 0
 	}
-	type candidate struct {
-		addr uint64
-		file int // 0 if other files may use it
-	}
-	var list []candidate
-	names := table.strings.offsetsOf(name)
-	file, partFile := 1, 0 // local symbols follow the name of their file
-	table.each(func(_ int, r *rawSymbol) {
-		switch r.symType() {
-		case elf.STT_FILE:
-			file++
-			return
-		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
-		default:
-			return
-		}
-		if r.local() && r.addr == part.Addr && r.name == part.name {
-			partFile = file
-		}
-		if _, is := slices.BinarySearch(names, r.name); r.undefined || !is {
-			return
-		}
-		c := candidate{r.addr, file}
-		if !r.local() {
-			c.file = 0
-		}
-		list = append(list, c)
-	})
-	for _, f := range []int{partFile, 0} {
-		var found []uint64
-		for _, c := range list {
-			if c.file == f && !slices.Contains(found, c.addr) {
-				found = append(found, c.addr)
+	files := t.im.Memo(filesKey{}, func() any {
+		var list []int
+		t.each(func(i int, r *rawSymbol) {
+			if r.symType() == elf.STT_FILE {
+				list = append(list, i)
 			}
+		})
+		if n := int64(8 * len(list)); n > uncounted && !t.im.Reserve(n) {
+			list = nil
 		}
-		if len(found) == 1 {
-			return found[0]
-		}
-		if len(found) > 1 {
-			return 0 // there are no names of files
-		}
-	}
-	if len(list) == 1 {
-		return list[0].addr
-	}
-	return 0
+		return list
+	}).([]int)
+	n, _ := slices.BinarySearch(files, i)
+	return 1 + n
 }

@@ -39,7 +39,14 @@ __attribute__((noinline)) int alone%[1]d(int x, int *p) {
 	if (__builtin_expect(x > 7, 0)) { bad(x + 1); z%[1]d *= 3; bad(z%[1]d); *p -= z%[1]d; }
 	return x - *p;
 }
-int use%[1]d(int x, int *p) { return same(x, p) + alone%[1]d(x, p); }
+#if %[1]d
+static
+#endif
+__attribute__((noinline)) int twin(int x, int *p) { // one of them is global
+	if (__builtin_expect(x > 9, 0)) { bad(x + 2); z%[1]d -= 3; bad(z%[1]d); *p += z%[1]d; }
+	return x + *p * %[1]d;
+}
+int use%[1]d(int x, int *p) { return same(x, p) + alone%[1]d(x, p) + twin(x, p); }
 `
 
 const splitMain = `
@@ -49,7 +56,8 @@ __attribute__((cold, noinline)) void bad(int x) { bads += x; }
 int main(int c, char **v) { return use0(c, &c) + use1(c, &c); }
 `
 
-// All ranges that a function has in DWARF have the same entry.
+// All ranges that a function has in DWARF have the same entry. Where several functions have a name,
+// and the table has no names of files, a part has its own.
 func TestFunctionEntry(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O2", "-flto"}, {"-O2", "-ffunction-sections"}} {
 		dir := t.TempDir()
@@ -68,6 +76,15 @@ func TestFunctionEntry(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		im := openFile(t, filepath.Join(dir, "split"))
+		nameless := im
+		if len(flags) == 1 {
+			cmd := exec.Command(gdbtest.Tool(t, "objcopy"), "-w", "--strip-symbol=part?.c", "split", "nameless")
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			nameless = openFile(t, filepath.Join(dir, "nameless"))
+		}
 		file, err := im.Standard()
 		must(t, err)
 		data, err := file.DWARF()
@@ -92,8 +109,12 @@ func TestFunctionEntry(t *testing.T) {
 						t.Fatalf("%q: %#x, of a function at %#x, is entered at %#x, %t", flags, at, ranges, entry, ok)
 					}
 				}
-				if i > 0 {
-					parts++
+				if i == 0 {
+					continue
+				}
+				parts++
+				if entry, ok := nameless.FunctionEntry(x[0]); nameless != im && e.Val(dwarf.AttrName) == "same" && (!ok || entry != x[0]) {
+					t.Errorf("%q: %#x, of one of two functions, is entered at %#x, %t", flags, x, entry, ok)
 				}
 			}
 		}

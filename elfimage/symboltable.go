@@ -104,8 +104,9 @@ type symbolTablesKey struct{}
 
 // foundTables are the symbol tables of an image.
 type foundTables struct {
-	list []*symbolTable
-	err  error // why one of them cannot be read; the last such error
+	list   []*symbolTable
+	static *symbolTable // .symtab; nil if there is none
+	err    error        // why one of them cannot be read; the last such error
 }
 
 // symbolTables returns the file's .symtab and .dynsym, those that it has.
@@ -118,6 +119,9 @@ func (im *Image) symbolTables() *foundTables {
 				found.err = err
 			} else if table != nil {
 				found.list = append(found.list, table)
+				if t == elf.SHT_SYMTAB {
+					found.static = table
+				}
 			}
 		}
 		return found
@@ -217,7 +221,10 @@ type rawSymbol struct {
 }
 
 func (r *rawSymbol) symType() elf.SymType { return elf.SymType(r.info & 15) }
-func (r *rawSymbol) local() bool          { return elf.SymBind(r.info>>4) == elf.STB_LOCAL }
+func (r *rawSymbol) isFunction() bool {
+	return r.symType() == elf.STT_FUNC || r.symType() == elf.STT_GNU_IFUNC
+}
+func (r *rawSymbol) local() bool { return elf.SymBind(r.info>>4) == elf.STB_LOCAL }
 
 const symbolSize64, symbolSize32 = 24, 16
 
