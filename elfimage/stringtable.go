@@ -59,6 +59,9 @@ func (t *stringTable) begin(off uint32, most int) (text string, length int) {
 		b := t.buf[:min(int64(len(t.buf)), t.part.size-int64(off)-int64(length))]
 		n, _ := t.part.ReadAt(b, int64(off)+int64(length))
 		end := bytes.IndexByte(b[:n], 0)
+		if end < 0 && n < len(b) {
+			return "", 0
+		}
 		got := end
 		if end < 0 {
 			got = n

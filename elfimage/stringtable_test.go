@@ -88,6 +88,16 @@ func TestStringTableUnread(t *testing.T) {
 	}
 }
 
+// Of a table that has become shorter, there are the strings that are there to their ends.
+func TestStringTableCut(t *testing.T) {
+	table := newStringTable(part{ReaderAt: strings.NewReader("\x00whole\x00cut"), size: 1000}, nil)
+	for off, want := range map[uint32]string{1: "whole", 7: "", 20: ""} {
+		if text, length := table.begin(off, 100); text != want || length != len(want) {
+			t.Errorf("at %d: %q, %d bytes; want %q", off, text, length, want)
+		}
+	}
+}
+
 type unread struct{}
 
 func (unread) ReadAt([]byte, int64) (int, error) { return 0, io.ErrUnexpectedEOF }
