@@ -11,11 +11,11 @@ import (
 func (im *Image) Lookup(name string, max int) []Symbol {
 	var found []Symbol
 	im.eachCalled(name, isCodeOrData, func(s Symbol) {
-		if !slices.Contains(found, s) {
+		if len(found) < max && !slices.Contains(found, s) {
 			found = append(found, s)
 		}
 	})
-	return found[:min(len(found), max)]
+	return found
 }
 
 // LookupPrefix returns the symbols, functions and data, whose names begin with prefix: by name, the
@@ -23,10 +23,10 @@ func (im *Image) Lookup(name string, max int) []Symbol {
 func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 	found := make(map[string]Symbol)
 	im.eachNamed(prefix, isCodeOrData, func(t *symbolTable, name uint32, s Symbol) {
-		text, _ := t.strings.begin(name, math.MaxInt)
 		if len(found) == max {
 			return
 		}
+		text, _ := t.strings.begin(name, math.MaxInt)
 		if _, twice := found[text]; !twice {
 			found[text] = s
 		}
