@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/bench/attach"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/contest"
@@ -46,11 +45,6 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	_, restore, err := attach.NewCache(d)
-	if err != nil {
-		return nil, err
-	}
-	defer restore()
 	b := &both{now: d, was: was, small: o.Small, older: o.Commit}
 	b.Meter = contest.Meter{Run: run, Rounds: 11, Most: 201, Little: 10 * time.Second, Enough: time.Minute}
 	if o.Small {

@@ -58,11 +58,6 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	kept, restore, err := NewCache(d)
-	if err != nil {
-		return nil, err
-	}
-	defer restore()
 	s := &report.Section{
 		Part: "attach", Title: "Whole commands on a live process", Versions: append(versions, build.Compilers()...),
 		Commands: []string{"go run ./internal/bench -only attach"},
@@ -74,7 +69,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 			continue
 		}
 		for _, p := range processes {
-			samples, err := measure(ctx, &meter{run, d.Path, o.rounds(), hide, kept}, p, list)
+			samples, err := measure(ctx, &meter{run, d.Path, o.rounds(), hide}, p, list)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.name, err)
 			}

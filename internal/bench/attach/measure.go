@@ -39,7 +39,6 @@ type meter struct {
 	dir    string
 	rounds int
 	hide   bool // debug files, from the processes and the tools
-	cache  Cache
 }
 
 // start starts a scenario's process.
@@ -62,7 +61,7 @@ func (m *meter) cost(ctx context.Context, s scenario, list []tool) ([]*sample, e
 	return samples, m.each(ctx, p, samples, func(out *sample, c command.Cost) error {
 		out.wall, out.cpu, out.peak = append(out.wall, c.Wall), append(out.cpu, c.CPU), append(out.peak, c.Peak)
 		if out.frames == 0 {
-			out.frames, err = frames(m.run.Out)
+			out.frames, err = m.run.Frames()
 		}
 		return err
 	})
@@ -143,7 +142,7 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 // once runs a tool once.
 func (m *meter) once(ctx context.Context, t tool, pid int) (command.Cost, error) {
 	if t.cold {
-		if err := m.cache.clear(); err != nil {
+		if err := m.run.Forget(); err != nil {
 			return command.Cost{}, err
 		}
 	}

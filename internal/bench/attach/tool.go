@@ -3,11 +3,7 @@
 package attach
 
 import (
-	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,44 +66,3 @@ func (t *tool) command(pid int) []string {
 	}
 	return args
 }
-
-var frameLine = regexp.MustCompile(`(?m)^#\d+`)
-
-// frames counts the frames in a tool's output.
-func frames(file string) (int, error) {
-	out, err := os.ReadFile(file)
-	return len(frameLine.FindAllIndex(out, -1)), err
-}
-
-// Cache is the folder of what sfwalk keeps while it is measured; there is none of it at first.
-type Cache struct{ dir string }
-
-// NewCache has sfwalk keep what it inflates in a folder of the bench, until restore is called. What
-// Go has compiled stays where it is.
-func NewCache(d build.Dir) (c Cache, restore func(), err error) {
-	compiled, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		return c, nil, err
-	}
-	c = Cache{filepath.Join(d.Path, "cache")}
-	var undo []func() error
-	for name, value := range map[string]string{"XDG_CACHE_HOME": c.dir, "GOCACHE": strings.TrimSpace(string(compiled))} {
-		before, was := os.LookupEnv(name)
-		undo = append(undo, func() error {
-			if was {
-				return os.Setenv(name, before)
-			}
-			return os.Unsetenv(name)
-		})
-		err = errors.Join(err, os.Setenv(name, value))
-	}
-	restore = func() {
-		for _, f := range undo {
-			f()
-		}
-	}
-	return c, restore, errors.Join(err, os.MkdirAll(c.dir, 0o700), c.clear())
-}
-
-// clear removes all that was kept.
-func (c Cache) clear() error { return os.RemoveAll(filepath.Join(c.dir, "sfwalk")) }

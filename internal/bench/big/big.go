@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/bench/attach"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/contest"
@@ -56,11 +55,6 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	if err != nil {
 		return nil, err
 	}
-	_, restore, err := attach.NewCache(d)
-	if err != nil {
-		return nil, err
-	}
-	defer restore()
 	b := &bench{Meter: newMeter(run, o.Rounds), dir: d, small: o.Small, sfwalk: sfwalk, costs: report.Table{Head: costsHead}, names: report.Table{Head: namesHead}}
 	s := &report.Section{
 		Part: "big", Title: "Large programs", Commands: []string{"go run ./internal/bench -only big"},
@@ -107,7 +101,7 @@ first of the differences that it has. A line is the same if the line table has i
 begin there llvm-symbolizer takes the last, and sfwalk, as GDB, one that begins a statement.`
 
 // row adds what a command took to the first table.
-func (b *bench) row(work, name string, c contest.Cost, prints string) {
+func (b *bench) row(work, name string, c command.Cost, prints string) {
 	b.costs.Add(work, name, report.Time(c.CPU).String(), report.Time(c.Wall).String(), report.Memory(c.Peak).String(), prints)
 }
 
@@ -120,11 +114,11 @@ func (b *bench) count(n, few int) int {
 }
 
 // processor fills in a goal for the CPU time.
-func processor(g *report.Goal, ours, theirs contest.Cost) {
+func processor(g *report.Goal, ours, theirs command.Cost) {
 	g.Ours, g.Theirs = report.Time(ours.CPU), report.Time(theirs.CPU)
 }
 
 // memory fills in a goal for the peak memory.
-func memory(g *report.Goal, ours, theirs contest.Cost) {
+func memory(g *report.Goal, ours, theirs command.Cost) {
 	g.Ours, g.Theirs = report.Memory(ours.Peak), report.Memory(theirs.Peak)
 }

@@ -123,7 +123,7 @@ func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.G
 // Names is what package symbol (internal/bench/namer) and llvm-symbolizer take for the same
 // addresses of a file, and in what their answers differ.
 type Names struct {
-	Ours, Theirs           contest.Cost
+	Ours, Theirs           command.Cost
 	OurLines, TheirLines   int // frames that have one
 	Differences            llvm.Differences
 	Addresses              []uint64
@@ -163,9 +163,13 @@ func compareNames(ctx context.Context, d build.Dir, m *contest.Meter, path strin
 	costs, err := m.Costs(ctx, []contest.Contestant{
 		{Name: "namer", Args: []string{namer, path}, In: in},
 		{Name: symbolizer, Args: append([]string{program}, llvm.Args(path)...), In: in},
-	}, func(i int, out []byte) error {
+	}, func(i int) error {
 		if i > 0 {
 			return nil // the answers to be compared have other names
+		}
+		out, err := os.ReadFile(m.Run.Out)
+		if err != nil {
+			return err
 		}
 		answers, warnings := cutWarnings(out)
 		n.Warnings = warnings

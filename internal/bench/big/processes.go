@@ -4,16 +4,17 @@ package big
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/cplusplus"
 	"github.com/sfwalk/sfwalk/internal/bench/growth"
@@ -58,17 +59,14 @@ func (b *bench) stacks(pid int, names ...string) ([]contest.Contestant, error) {
 	return list, nil
 }
 
-var frameLine = regexp.MustCompile(`(?m)^#\d+`)
-
 // printStacks measures commands that print the stacks of a process or a core, and adds their rows.
-func (b *bench) printStacks(ctx context.Context, work string, list []contest.Contestant) ([]contest.Cost, error) {
+func (b *bench) printStacks(ctx context.Context, work string, list []contest.Contestant) ([]command.Cost, error) {
 	frames := make([]int, len(list))
-	costs, err := b.Costs(ctx, list, func(i int, out []byte) error {
-		frames[i] = len(frameLine.FindAllIndex(out, -1))
-		if frames[i] == 0 {
-			return fmt.Errorf("no frame in %.200q", out)
+	costs, err := b.Costs(ctx, list, func(i int) (err error) {
+		if frames[i], err = b.Run.Frames(); err == nil && frames[i] == 0 {
+			err = errors.New("it prints no frame")
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +79,7 @@ func (b *bench) printStacks(ctx context.Context, work string, list []contest.Con
 
 // attach starts a program, and has commands print its stacks. hide says that neither sees separate
 // debug files, where the system lets them be hidden.
-func (b *bench) attach(ctx context.Context, work string, hide bool, program []string, names ...string) ([]contest.Cost, error) {
+func (b *bench) attach(ctx context.Context, work string, hide bool, program []string, names ...string) ([]command.Cost, error) {
 	hide = hide && b.Run.CanHide(ctx)
 	path, args := b.Run.Hidden(hide, program)
 	p, err := process.Start(nil, path, args...)

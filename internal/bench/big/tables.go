@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
@@ -54,7 +55,7 @@ var bareTables = subject{
 
 // attachToTables has sfwalk and eu-stack, in turns, print the stacks of processes with so many
 // FDEs.
-func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]contest.Cost, error) {
+func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]command.Cost, error) {
 	var list []contest.Contestant
 	hide := b.Run.CanHide(ctx)
 	work := "attach, FDEs"

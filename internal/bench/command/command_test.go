@@ -62,6 +62,27 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestForget: a command finds what another one has kept, until that is forgotten.
+func TestForget(t *testing.T) {
+	r := newRunner(t)
+	keep := func() (status int) {
+		c, err := r.Run(t.Context(), false, "sh", "-c", `[ -e "$XDG_CACHE_HOME/one" ] || { echo > "$XDG_CACHE_HOME/one"; exit 4; }`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Status
+	}
+	if first, second := keep(), keep(); first != 4 || second != 0 {
+		t.Errorf("status %d, then %d", first, second)
+	}
+	if err := r.Forget(); err != nil {
+		t.Fatal(err)
+	}
+	if again := keep(); again != 4 {
+		t.Errorf("it is kept once more: status %d", again)
+	}
+}
+
 // TestRunEnds: a command that takes too long is ended.
 func TestRunEnds(t *testing.T) {
 	r := newRunner(t)

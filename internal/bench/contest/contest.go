@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/command"
-	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
 // A Contestant is one of the commands.
@@ -23,18 +22,6 @@ type Contestant struct {
 	Fine func(int) bool // which exit statuses beside 0 are no error; nil for none
 }
 
-// Cost is the least of what a contestant took, in all rounds. Other work on the machine can only
-// make it more.
-type Cost struct {
-	Wall, CPU time.Duration
-	Peak      int64 // bytes
-}
-
-// String is what a person reads at once.
-func (c Cost) String() string {
-	return fmt.Sprintf("%v of CPU, %v wall, %v", report.Time(c.CPU), report.Time(c.Wall), report.Memory(c.Peak))
-}
-
 // A Meter runs contestants.
 type Meter struct {
 	Run    *command.Runner
@@ -44,10 +31,10 @@ type Meter struct {
 	Enough time.Duration // of all rounds
 }
 
-// Costs runs all contestants in each round, in an order that turns, and returns the cost of each.
-// seen, unless it is nil, gets what the i-th has written in the first round.
-func (m *Meter) Costs(ctx context.Context, list []Contestant, seen func(i int, out []byte) error) ([]Cost, error) {
-	costs := make([]Cost, len(list))
+// Costs runs all contestants in each round, in an order that turns, and returns the least cost of each.
+// seen, unless it is nil, is called when the i-th has written its output in the first round.
+func (m *Meter) Costs(ctx context.Context, list []Contestant, seen func(i int) error) ([]command.Cost, error) {
+	costs := make([]command.Cost, len(list))
 	for round, start := 0, time.Now(); m.more(round, time.Since(start)); round++ {
 		for i := range list {
 			i = (i + round) % len(list)
@@ -56,18 +43,14 @@ func (m *Meter) Costs(ctx context.Context, list []Contestant, seen func(i int, o
 				return nil, err
 			}
 			if round > 0 {
-				costs[i] = Cost{min(costs[i].Wall, c.Wall), min(costs[i].CPU, c.CPU), min(costs[i].Peak, c.Peak)}
+				costs[i] = costs[i].Least(c)
 				continue
 			}
 			costs[i] = c
 			if seen == nil {
 				continue
 			}
-			out, err := os.ReadFile(m.Run.Out)
-			if err == nil {
-				err = seen(i, out)
-			}
-			if err != nil {
+			if err := seen(i); err != nil {
 				return nil, fmt.Errorf("%s: %w", list[i].Name, err)
 			}
 		}
@@ -86,18 +69,15 @@ func (m *Meter) more(rounds int, taken time.Duration) bool {
 	return rounds < m.Most && taken < m.Little
 }
 
-func (m *Meter) once(ctx context.Context, who Contestant) (Cost, error) {
+func (m *Meter) once(ctx context.Context, who Contestant) (command.Cost, error) {
 	args := who.Args
 	if who.In != "" {
 		args = slices.Concat([]string{"sh", "-c", `exec "$@" < "$0"`, who.In}, args)
 	}
 	c, err := m.Run.Run(ctx, who.Hide, args...)
-	if err != nil {
-		return Cost{}, err
-	}
-	if c.Status != 0 && (who.Fine == nil || !who.Fine(c.Status)) {
+	if err == nil && c.Status != 0 && (who.Fine == nil || !who.Fine(c.Status)) {
 		out, _ := os.ReadFile(m.Run.Out)
-		return Cost{}, fmt.Errorf("%s: exit status %d: %s", who.Name, c.Status, out[:min(len(out), 1000)])
+		err = fmt.Errorf("%s: exit status %d: %s", who.Name, c.Status, out[:min(len(out), 1000)])
 	}
-	return Cost{c.Wall, c.CPU, c.Peak}, nil
+	return c, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/plot"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
@@ -46,7 +47,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		Commands: []string{"go run ./internal/bench -only growth"}, Versions: build.Compilers(),
 		Text: fmt.Sprintf(text, o.Rounds, threadDepth, picture),
 	}
-	m := meter{run: run, sfwalk: sfwalk, rounds: o.Rounds, hide: run.CanHide(ctx)}
+	m := meter{contest.Meter{Run: run, Rounds: o.Rounds, Enough: enough}, sfwalk, run.CanHide(ctx)}
 	for _, one := range list {
 		if err := m.measure(ctx, one); err != nil {
 			return nil, err
@@ -70,7 +71,7 @@ const text = "`sfwalk attach PID` on processes with more and more frames (of one
 func (s *series) table() report.Table {
 	t := report.Table{Head: []string{s.unit + "s", "wall", "CPU", "peak memory", "CPU of one more", "memory of one more"}}
 	for i, p := range s.points {
-		row := []string{fmt.Sprint(p.size), report.Time(p.wall).String(), report.Time(p.cpu).String(), report.Memory(p.peak).String(), "", ""}
+		row := []string{fmt.Sprint(p.size), report.Time(p.cost.Wall).String(), report.Time(p.cost.CPU).String(), report.Memory(p.cost.Peak).String(), "", ""}
 		if i > 0 {
 			cpu, peak := s.more(i)
 			row[4], row[5] = cell(cpu), cell(peak)
@@ -118,8 +119,8 @@ func draw(list []*series) string {
 		peak := []plot.Series{{Name: "whole / " + s.unit + "s"}, {Name: "one more"}}
 		for i, p := range s.points {
 			n := float64(p.size)
-			cpu[0].Points = append(cpu[0].Points, plot.Point{X: n, Y: float64(p.cpu) / n})
-			peak[0].Points = append(peak[0].Points, plot.Point{X: n, Y: float64(p.peak) / n})
+			cpu[0].Points = append(cpu[0].Points, plot.Point{X: n, Y: float64(p.cost.CPU) / n})
+			peak[0].Points = append(peak[0].Points, plot.Point{X: n, Y: float64(p.cost.Peak) / n})
 			if i > 0 {
 				c, m := s.more(i)
 				cpu[1].Points = append(cpu[1].Points, plot.Point{X: n, Y: c.Number})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
@@ -25,9 +26,8 @@ type series struct {
 
 // A point is the cost of an attach to one process.
 type point struct {
-	size      int
-	wall, cpu time.Duration
-	peak      int64
+	size int
+	cost command.Cost
 }
 
 // allSeries builds the programs. Sizes above most are left out; 0 means none.
@@ -62,15 +62,14 @@ const enough = 2 * time.Second
 
 // A meter attaches to processes.
 type meter struct {
-	run    *command.Runner
+	contest.Meter
 	sfwalk string
-	rounds int  // at most
 	hide   bool // debug files
 }
 
 // start starts the series' process of a size.
 func (m *meter) start(s *series, size int) (*process.Process, error) {
-	program, args := m.run.Hidden(m.hide, s.command(size))
+	program, args := m.Run.Hidden(m.hide, s.command(size))
 	return process.Start(nil, program, args...)
 }
 
@@ -92,20 +91,12 @@ func (m *meter) measureOne(ctx context.Context, s *series, size int) (point, err
 		return point{}, err
 	}
 	defer p.Stop()
-	var wall, cpu []time.Duration
-	var peak []int64
-	for start := time.Now(); len(wall) == 0 || len(wall) < m.rounds && time.Since(start) < enough; {
-		c, err := m.run.Run(ctx, m.hide, m.sfwalk, "attach", strconv.Itoa(p.PID))
-		if err != nil {
-			return point{}, err
-		}
-		if c.Status != 0 {
-			return point{}, fmt.Errorf("sfwalk attach: exit status %d", c.Status)
-		}
-		wall, cpu, peak = append(wall, c.Wall), append(cpu, c.CPU), append(peak, c.Peak)
+	one := contest.Contestant{Name: "sfwalk attach", Args: []string{m.sfwalk, "attach", strconv.Itoa(p.PID)}, Hide: m.hide}
+	costs, err := m.Costs(ctx, []contest.Contestant{one}, nil)
+	if err != nil {
+		return point{}, err
 	}
-	// Other work on the machine can only make it more.
-	return point{size, slices.Min(wall), slices.Min(cpu), slices.Min(peak)}, nil
+	return point{size, costs[0]}, nil
 }
 
 // more returns the cost of one more unit, from the smallest process to the i-th: the cost of the
@@ -115,12 +106,12 @@ func (s *series) more(i int) (cpu, peak report.Value) {
 	first, p := s.points[0], s.points[i]
 	n := float64(p.size - first.size)
 	cpu = report.Value{Number: -1, Unit: report.Nanoseconds}
-	if p.cpu > first.cpu+first.cpu/2 {
-		cpu.Number = float64(p.cpu-first.cpu) / n
+	if p.cost.CPU > first.cost.CPU*3/2 {
+		cpu.Number = float64(p.cost.CPU-first.cost.CPU) / n
 	}
 	peak = report.Value{Number: -1, Unit: report.Bytes}
-	if p.peak > first.peak+first.peak/20 {
-		peak.Number = float64(p.peak-first.peak) / n
+	if p.cost.Peak > first.cost.Peak+first.cost.Peak/20 {
+		peak.Number = float64(p.cost.Peak-first.cost.Peak) / n
 	}
 	return cpu, peak
 }

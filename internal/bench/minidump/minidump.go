@@ -138,14 +138,6 @@ type costs struct {
 }
 
 func (b *bench) measure() (c costs, err error) {
-	// The index goes where no other run has left one.
-	was, set := os.LookupEnv("XDG_CACHE_HOME")
-	os.Setenv("XDG_CACHE_HOME", b.path("cache"))
-	defer func() {
-		if os.Unsetenv("XDG_CACHE_HOME"); set {
-			os.Setenv("XDG_CACHE_HOME", was)
-		}
-	}()
 	// Files are as old as they are in use: an index of a file that was just written is checked once more.
 	then := time.Now().Add(-time.Hour)
 	err = filepath.Walk(b.path("large"), func(path string, _ os.FileInfo, err error) error {
@@ -156,7 +148,7 @@ func (b *bench) measure() (c costs, err error) {
 	}
 	ours := []string{b.sfwalk, "minidump", b.dump, "--format", "breakpad", "--symbols", b.path("large"), "--sysroot", b.path("empty")}
 	for n := range b.o.Rounds {
-		if err := os.RemoveAll(b.path("cache")); err != nil {
+		if err := b.run.Forget(); err != nil {
 			return c, err
 		}
 		time.Sleep(2 * time.Second) // see above: a stamp settles
@@ -172,7 +164,10 @@ func (b *bench) measure() (c costs, err error) {
 		if err != nil {
 			return c, err
 		}
-		c.peer, c.cold, c.warm = least(n, c.peer, peer), least(n, c.cold, cold), least(n, c.warm, warm)
+		if n == 0 {
+			c.peer, c.cold, c.warm = peer, cold, warm
+		}
+		c.peer, c.cold, c.warm = c.peer.Least(peer), c.cold.Least(cold), c.warm.Least(warm)
 		batch, err := b.once(b.sfwalk, "minidump", b.path("batch"), "--symbols", b.path("small"), "--sysroot", b.path("empty"))
 		if err != nil {
 			return c, err
@@ -199,15 +194,6 @@ func (b *bench) once(args ...string) (command.Cost, error) {
 		err = fmt.Errorf("%v: status %d", args, c.Status)
 	}
 	return c, err
-}
-
-// least keeps the least of each cost.
-func least(n int, a, b command.Cost) command.Cost {
-	if n == 0 {
-		return b
-	}
-	a.Wall, a.CPU, a.Peak = min(a.Wall, b.Wall), min(a.CPU, b.CPU), min(a.Peak, b.Peak)
-	return a
 }
 
 func (b *bench) table(c costs) report.Table {

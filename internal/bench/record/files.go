@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/contest"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
@@ -63,24 +65,21 @@ func MeasureFile(ctx context.Context, d build.Dir, o FileOptions) (*report.Secti
 	if err := b.recordFile(file, o.Samples); err != nil {
 		return nil, err
 	}
-	var ours, theirs command.Cost
 	var found, wanted cost
-	for n := range o.Rounds {
-		c, err := b.once(quiet(b.path("said"), b.perf, "script", "-i", file)...)
-		if err != nil {
-			return nil, err
+	m := contest.Meter{Run: b.run, Rounds: o.Rounds, Enough: time.Hour}
+	costs, err := m.Costs(ctx, []contest.Contestant{
+		{Name: peer, Args: quiet(b.path("said"), b.perf, "script", "-i", file)},
+		{Name: "sfwalk perf", Args: quiet(b.path("said"), b.sfwalk, "perf", file, "-o", b.path("sfwalk.pb.gz"))},
+	}, func(i int) error {
+		if i > 0 {
+			return nil // its profile is in a file
 		}
-		if n == 0 {
-			if err := wanted.readScript(b.run.Out); err != nil {
-				return nil, err
-			}
-		}
-		theirs = least(theirs, c, n == 0)
-		if c, err = b.once(quiet(b.path("said"), b.sfwalk, "perf", file, "-o", b.path("sfwalk.pb.gz"))...); err != nil {
-			return nil, err
-		}
-		ours = least(ours, c, n == 0)
+		return wanted.readScript(b.run.Out)
+	})
+	if err != nil {
+		return nil, err
 	}
+	theirs, ours := costs[0], costs[1]
 	if err := found.readProfile(b.path("sfwalk.pb.gz")); err != nil {
 		return nil, err
 	}
@@ -138,12 +137,4 @@ func (b *bench) recordFile(file string, samples int) error {
 		}
 		seconds *= 2 // other programs have the processors
 	}
-}
-
-// least returns the least of each cost; first says that there is one alone.
-func least(a, c command.Cost, first bool) command.Cost {
-	if first {
-		return c
-	}
-	return command.Cost{Wall: min(a.Wall, c.Wall), CPU: min(a.CPU, c.CPU), Peak: min(a.Peak, c.Peak)}
 }
