@@ -79,7 +79,7 @@ func (b *bench) dump(ctx context.Context) (program, core string, err error) {
 			os.RemoveAll(dir)
 		}
 	}()
-	const script = `cd "$1" && ulimit -c unlimited && SPARSE_GIB=$2 exec "$0" $3 40`
+	const script = `cd "$1" && ulimit -c "$(ulimit -H -c)" && SPARSE_GIB=$2 exec "$0" $3 40`
 	p, err := process.Start(nil, "sh", "-c", script, program, dir, strconv.Itoa(b.count(coreGiB, 1)), strconv.Itoa(b.count(coreThreads, 2)))
 	if err != nil {
 		return "", "", err

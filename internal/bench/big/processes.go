@@ -3,6 +3,7 @@
 package big
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,17 @@ var modules = subject{
 	},
 }
 
+// othersMayAttach returns an error that wraps [build.ErrMissing] if only a process's parent may
+// attach to it. The bench's own programs allow it to others.
+func othersMayAttach() error {
+	const file = "/proc/sys/kernel/yama/ptrace_scope"
+	scope, err := os.ReadFile(file)
+	if err != nil || string(scope) == "0\n" || os.Geteuid() == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: only a process's parent may attach to it: %s is %s", build.ErrMissing, file, bytes.TrimSpace(scope))
+}
+
 var node = subject{
 	goals: []report.Goal{
 		{What: "attach, node: CPU", Peer: euStackLines, Most: 0.4},
@@ -126,6 +138,9 @@ var node = subject{
 		path, err := exec.LookPath("node")
 		if err != nil {
 			return fmt.Errorf("%w: no node", build.ErrMissing)
+		}
+		if err := othersMayAttach(); err != nil {
+			return err
 		}
 		b.peers = append(b.peers, "node "+build.Version(path))
 		costs, err := b.attach(ctx, "attach, node", false, []string{path, "-e", `console.log("ready"); setInterval(() => {}, 1e9)`}, ours, euStackLines)
@@ -151,6 +166,9 @@ var java = subject{
 		}
 		home := filepath.Dir(filepath.Dir(compiler))
 		if err := hasDebugFile(filepath.Join(home, "lib/server/libjvm.so")); err != nil {
+			return err
+		}
+		if err := othersMayAttach(); err != nil {
 			return err
 		}
 		cmd := exec.CommandContext(ctx, compiler, "-d", b.dir.Path, filepath.Join(b.dir.Root, "internal/bench/programs/Parked.java"))

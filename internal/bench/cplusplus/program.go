@@ -31,7 +31,8 @@ var flags = []string{"-std=c++17", "-O2", "-g", "-pthread"}
 var codes = []string{"int", "long", "unsigned short", "unsigned long", "short", "unsigned char", "unsigned"}
 
 // Program makes a program of so many units, unless it is there, and returns its path in a folder of
-// dir. A unit takes three seconds of a processor's time, and all processors have some.
+// dir. A unit takes three seconds of a processor's time, and all processors have some. The error
+// wraps [build.ErrMissing] if there is no compiler.
 func Program(ctx context.Context, dir string, units int) (string, error) {
 	if units < 1 {
 		return "", fmt.Errorf("a program of %d units", units)
@@ -120,7 +121,11 @@ func compiler(ctx context.Context, dir, made string, args ...string) error {
 	part := made + ".part"
 	cmd := exec.CommandContext(ctx, "g++", append(append([]string{"-o", part}, flags...), args...)...)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%w: no g++", build.ErrMissing)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 	return os.Rename(part, made)

@@ -4,12 +4,14 @@ package cplusplus
 
 import (
 	"debug/elf"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -57,6 +59,14 @@ func TestProgram(t *testing.T) {
 	if again, err := Program(t.Context(), dir, units); err != nil || again != path {
 		t.Errorf("%s, %v", again, err)
 	}
+
+	t.Run("no compiler", func(t *testing.T) {
+		empty := t.TempDir()
+		t.Setenv("PATH", empty)
+		if _, err := Program(t.Context(), empty, 1); !errors.Is(err, build.ErrMissing) {
+			t.Errorf("error %v", err)
+		}
+	})
 
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "gdb")
