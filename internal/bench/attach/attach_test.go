@@ -4,6 +4,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,6 +102,23 @@ func TestCannotCall(t *testing.T) {
 	}
 	if len(s.Goals) != 3 || !strings.HasPrefix(s.Goals[0].Missing, "gdb calls no functions here: Couldn't write") {
 		t.Errorf("goals %+v", s.Goals)
+	}
+}
+
+func TestWhyNot(t *testing.T) {
+	killed := errors.New("signal: killed")
+	for _, c := range []struct {
+		said string
+		err  error
+		want string
+	}{
+		{"Reading symbols\nCouldn't write registers: No such process.\nDetaching\n", killed, "Couldn't write registers: No such process."},
+		{"Reading symbols\n", killed, "signal: killed"},
+		{"Reading symbols\nYou can't do that.\n\n", nil, "You can't do that."},
+	} {
+		if got := whyNot(c.said, c.err); got != c.want {
+			t.Errorf("%q, %v: %q", c.said, c.err, got)
+		}
 	}
 }
 

@@ -50,13 +50,23 @@ func cannotCall(ctx context.Context, gdb tool, s scenario) (why string, err erro
 	if err == nil && strings.Contains(string(said), fmt.Sprintf("= %d\n", p.PID)) {
 		return "", nil
 	}
-	why = fmt.Sprint(err)
-	for line := range strings.Lines(string(said)) {
-		if strings.Contains(line, "Couldn't write") || strings.Contains(line, "store_inferior_registers") {
-			why = strings.TrimSpace(line)
+	return "gdb calls no functions here: " + whyNot(string(said), err), nil
+}
+
+// whyNot returns the reason in what gdb said: the line about registers or, without one, how gdb
+// ended, or the last line.
+func whyNot(said string, err error) (why string) {
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); strings.Contains(line, "Couldn't write") || strings.Contains(line, "store_inferior_registers") {
+			return line
+		} else if line != "" {
+			why = line
 		}
 	}
-	return "gdb calls no functions here: " + why, nil
+	if err != nil {
+		why = err.Error()
+	}
+	return why
 }
 
 // compared are the processes that comparisons look at.
