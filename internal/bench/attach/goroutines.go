@@ -50,9 +50,8 @@ func MeasureGoroutines(ctx context.Context, d build.Dir, o Options) (*report.Sec
 	}
 	list := []tool{{name: oursGoroutines, args: []string{sfwalk, "attach", "--goroutines", "PID"}}}
 	missing := ""
-	dlv, restore, err := delve(d)
+	dlv, err := delve(d)
 	if err == nil {
-		defer restore()
 		list = append(list, *dlv)
 	} else {
 		missing = err.Error()
@@ -92,25 +91,17 @@ runs again; dlv is Delve's own command, of the release that go.mod names, and de
 	}, nil
 }
 
-// delve builds Delve's command. It keeps its own files in the bench's folder until restore is called.
-func delve(d build.Dir) (t *tool, restore func(), err error) {
+// delve builds Delve's command. It keeps its own files in the bench's folder.
+func delve(d build.Dir) (*tool, error) {
 	dlv, err := d.Go("dlv", "github.com/go-delve/delve/cmd/dlv")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	script := filepath.Join(d.Path, "goroutines.dlv")
 	if err := os.WriteFile(script, []byte("goroutines -t\n"), 0o600); err != nil {
-		return nil, nil, err
-	}
-	const variable = "XDG_CONFIG_HOME"
-	before, was := os.LookupEnv(variable)
-	restore = func() {
-		os.Unsetenv(variable)
-		if was {
-			os.Setenv(variable, before)
-		}
+		return nil, err
 	}
 	// At the end, it asks whether to kill the process.
-	const run = `printf 'exit\nn\n' | "$0" attach "$1" --allow-non-terminal-interactive=true --init "$2"`
-	return &tool{name: dlvGoroutines, args: []string{"/bin/sh", "-c", run, dlv, "PID", script}}, restore, os.Setenv(variable, d.Path)
+	const run = `printf 'exit\nn\n' | XDG_CONFIG_HOME="$3" "$0" attach "$1" --allow-non-terminal-interactive=true --init "$2"`
+	return &tool{name: dlvGoroutines, args: []string{"/bin/sh", "-c", run, dlv, "PID", script, d.Path}}, nil
 }
