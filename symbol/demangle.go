@@ -37,16 +37,13 @@ func demangleLinkage(name string) string {
 
 // demangleWhole reads the parameters of a name, too, to see whether they are shown.
 func demangleWhole(name string, bare func() string) string {
-	ast, err := demangle.ToAST(name)
+	ast, err := parse(name)
 	if err != nil {
 		return bare()
 	}
-	ast = withoutConstraint(ast)
-	if strings.Contains(name, "CI") {
-		ast.Traverse(inheritedName)
-	}
 	typed := withoutResult(ast)
-	if full := demangle.ASTToString(ast, maxDemangled); keepsParameters(full) {
+	_, copied := ast.(*demangle.Clone) // GDB cannot parse "f(int) [clone .isra.0]"
+	if full := demangle.ASTToString(ast, maxDemangled); copied || keepsParameters(full) {
 		return full
 	}
 	if typed == nil {
@@ -59,21 +56,32 @@ func demangleWhole(name string, bare func() string) string {
 // information, without the type of its result.
 func DemangleFunction(linkage string) string {
 	return affordably(linkage, func() string {
-		ast, err := demangle.ToAST(linkage)
+		ast, err := parse(linkage)
 		if err != nil {
 			return filter(linkage)
-		}
-		ast = withoutConstraint(ast)
-		if strings.Contains(linkage, "CI") {
-			ast.Traverse(inheritedName)
 		}
 		withoutResult(ast)
 		return demangle.ASTToString(ast, maxDemangled)
 	})
 }
 
+// parse parses a name, and leaves out what GDB does not show of it.
+func parse(name string, opts ...demangle.Option) (demangle.AST, error) {
+	ast, err := demangle.ToAST(name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if ast = withoutConstraint(ast); strings.Contains(name, "CI") {
+		ast.Traverse(inheritedName)
+	}
+	return ast, nil
+}
+
 // withoutResult removes the type of a function's result, and returns the function; nil if it has no parameters.
 func withoutResult(ast demangle.AST) *demangle.Typed {
+	for clone, ok := ast.(*demangle.Clone); ok; clone, ok = ast.(*demangle.Clone) { // with optimization at link time
+		ast = clone.Base
+	}
 	typed, ok := ast.(*demangle.Typed)
 	if !ok {
 		return nil
@@ -97,9 +105,9 @@ func filter(name string, opts ...demangle.Option) string {
 		return name
 	}
 	opts = append(opts, maxDemangled)
-	if strings.Contains(name, "Q") {
-		if ast, err := demangle.ToAST(name, opts...); err == nil {
-			return demangle.ASTToString(withoutConstraint(ast), opts...)
+	if strings.Contains(name, "Q") || strings.Contains(name, "CI") {
+		if ast, err := parse(name, opts...); err == nil {
+			return demangle.ASTToString(ast, opts...)
 		}
 	}
 	if readable := demangle.Filter(name, opts...); readable != "" {

@@ -62,13 +62,33 @@ func TestOrdinaryNames(t *testing.T) {
 	}
 }
 
+// Functions that gcc has copied at link time, and constructors that a class inherits: what is wanted
+// of a symbol is what c++filt says, and of a function, gdb.
+func TestCopiesAndInherited(t *testing.T) {
+	for _, test := range []struct{ name, symbol, function string }{
+		{"_Z5firstIiET_S0_.isra.0", "int first<int>(int) [clone .isra.0]", "first<int>(int) [clone .isra.0]"},
+		{"_Z5firstIRSt5tupleIJEEET_S2_.constprop.0.isra.0",
+			"std::tuple<>& first<std::tuple<>&>(std::tuple<>&) [clone .constprop.0] [clone .isra.0]",
+			"first<std::tuple<>&>(std::tuple<>&) [clone .constprop.0] [clone .isra.0]"},
+		{"_ZN7DerivedCI14BaseEil", "Derived::Base(int, long)", "Derived::Base"},
+		{"_ZN1AaSIFS_S_EEERS_PT_", "A& A::operator=<A (A)>(A (*)(A))", "A::operator=<A (A)>(A (*)(A))"},
+	} {
+		if got := demangleSymbol(test.name); got != test.symbol {
+			t.Errorf("%s: symbol %q, want %q", test.name, got, test.symbol)
+		}
+		if got := demangleFunction(test.name); got != test.function {
+			t.Errorf("%s: function %q, want %q", test.name, got, test.function)
+		}
+	}
+}
+
 // Constraints of C++20, which gcc mangles since version 14, are no part of a function's name. gcc
 // 16 gives each of these functions a second symbol, as it was mangled before (_Z5firstIiET_S0_):
 // what is wanted is what c++filt makes of that.
 func TestConstraints(t *testing.T) {
 	for _, test := range []struct{ name, symbol, function string }{
 		{"_Z5firstIiQ5SmallIT_EES0_S0_", "int first<int>(int)", "first<int>"},
-		{"_Z5firstIiQ5SmallIT_EES0_S0_.isra.0", "int first<int>(int) [clone .isra.0]", "first<int>"},
+		{"_Z5firstIiQ5SmallIT_EES0_S0_.isra.0", "int first<int>(int) [clone .isra.0]", "first<int>(int) [clone .isra.0]"},
 		{"_Z5thirdITkSt8integraliEiT_", "int third<int>(int)", "third<int>"},
 		{"_Z6secondITk5SmalliET_S0_", "int second<int>(int)", "second<int>"},
 		{"_ZN3BoxIiE3mixIiEEiT_Q8integralIS2_E", "int Box<int>::mix<int>(int)", "Box<int>::mix<int>"},

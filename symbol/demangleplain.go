@@ -36,8 +36,10 @@ func plainLinkage(name string) bool {
 				return false
 			}
 			rest, n = digits, length
-		case c == 'S' && next >= 'a', c == 'S' && next == 't': // of the standard library
+		case c == 'S' && next >= 'a': // of the standard library
 			n = 2
+		case strings.IndexByte("alr", c) >= 0 && next == 'S' && (strings.HasPrefix(rest[2:], "E") || strings.HasPrefix(rest[2:], "I")) && !strings.HasPrefix(rest[3:], "_"):
+			n = 2 // an operator =, <<= or >>=, and no substitution
 		case c == 'S', c == 'T': // what was there before; a parameter of the template
 			if n = strings.IndexByte(rest, '_') + 1; n == 0 || strings.Trim(rest[1:n-1], "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 				return false

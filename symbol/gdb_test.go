@@ -307,9 +307,8 @@ func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inline
 				wantPlace = fmt.Sprintf("%s:%d", f.File, f.Line) // where it was inlined
 			}
 		}
-		// The demanglers differ in spaces between brackets, and in whose name an
-		// inherited constructor has, its class's or the base's.
-		spelling := strings.NewReplacer("::__uniq_ptr_data args", "::__uniq_ptr_impl args", " >", ">")
+		// The demanglers differ in spaces between brackets.
+		spelling := strings.NewReplacer(" >", ">")
 		is, want := spelling.Replace(strings.Join(ours, "\n\t")), spelling.Replace(strings.Join(theirs, "\n\t"))
 		if is != want && !(a.stretched(got) && got[0].File == a.File && got[0].Line == a.Line) {
 			fail("%#x:\n\t%s\ngdb says\n\t%s", a.PC, is, want)
