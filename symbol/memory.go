@@ -151,8 +151,8 @@ func (x *holdings) shed(r *room) bool {
 	})
 	for _, h := range list {
 		enough -= h.bytes.Load()
+		h.release() // before anybody can fill it again
 		h.drop()
-		h.release()
 		if enough <= 0 {
 			break
 		}

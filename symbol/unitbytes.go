@@ -31,20 +31,21 @@ func (d *debugInfo) unitBit(u *unit, lo, hi uint64, room []byte) ([]byte, error)
 	return d.unitPart(u, lo, hi, room)
 }
 
-// keepUnit keeps the bytes of a unit, if there is room.
+// keepUnit keeps the bytes of a unit, if there is room and nobody else is reading them.
 func (d *debugInfo) keepUnit(u *unit) {
 	n, held := int64(u.end-u.entry), u.data.held
-	if u.data.all.Load() != nil || n > d.room.left.Load()/2 {
+	if n > d.room.left.Load()/2 || !held.busy.CompareAndSwap(false, true) {
 		return
 	}
-	held.busy.Store(true)
 	defer held.busy.Store(false)
-	if held.take(int(n)) != nil {
+	if u.data.all.Load() != nil || held.take(int(n)) != nil {
 		return
 	}
 	all, err := d.info.bytes(u.entry, u.end)
-	if err != nil || !u.data.all.CompareAndSwap(nil, &all) {
+	if err != nil {
 		held.give(int(n))
+		return
 	}
+	u.data.all.Store(&all)
 	held.touch()
 }
