@@ -112,10 +112,14 @@ func (d *debugInfo) linesOf(u *unit) *lineTable {
 	if t != nil {
 		return t
 	}
-	t = &lineTable{lineFiles: lineFiles{d: d, unitDir: d.text(u, u.head.dir), unit: d.unitFile(u)}}
+	t = &lineTable{lineFiles: lineFiles{d: d, held: slot.held, unitDir: d.text(u, u.head.dir), unit: d.unitFile(u)}}
 	slot.held.busy.Store(true)
 	defer slot.held.busy.Store(false)
-	if err := d.readLines(u, slot, t, at.n); err != nil {
+	err := slot.held.take(len(t.unitDir) + len(t.unit))
+	if err == nil {
+		err = d.readLines(u, slot, t, at.n)
+	}
+	if err != nil {
 		d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
 	}
 	slot.table.Store(t) // if it cannot be read, no other unit tries

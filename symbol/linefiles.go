@@ -13,6 +13,7 @@ import (
 // asked for: a table has hundreds, of which few are shown.
 type lineFiles struct {
 	d           *debugInfo
+	held        *holding // has the memory of names
 	dirs, files []lineFile
 	names       []byte                   // of those whose names are in the table itself
 	shown       []atomic.Pointer[string] // the names of files that were asked for
@@ -52,8 +53,8 @@ func (l *lineFiles) name(i int) string {
 	if name != "" && name != l.unit && absolute(l.unitDir, name) == absolute(l.unitDir, l.unit) {
 		name = l.unit
 	}
-	if i < len(l.shown) {
-		l.shown[i].Store(&name)
+	if i < len(l.shown) && l.held.take(len(name)) == nil && !l.shown[i].CompareAndSwap(nil, &name) {
+		l.held.give(len(name))
 	}
 	return name
 }
