@@ -22,6 +22,7 @@ type entry struct {
 	// Set by debugInfo.appendRanges:
 	enters  uint64 // address that entryPC stands for; nowhere if there is none
 	entered bool   // one of the ranges holds enters
+	crowded bool   // there was no room for one of the ranges
 }
 
 // entry reads the attributes of an entry.

@@ -256,15 +256,24 @@ func (d *debugInfo) text(u *unit, v value) string {
 		at := u.head.strOffsets + off*size
 		b, err := d.strOffsets.bytes(at, at+size)
 		if err != nil {
-			return ""
+			return d.counted("", err)
 		}
 		c := dwarfdata.New(b, d.order)
 		off = c.Uint(int(size))
 	default:
 		return ""
 	}
-	text, err := s.text(off)
-	if err != nil || d.spend(&d.textLeft, uint64(len(text))) != nil {
+	return d.counted(s.text(off))
+}
+
+// counted counts a text that was read. It returns "", with a warning, if the text cannot be read, or
+// all are too much.
+func (d *debugInfo) counted(text string, err error) string {
+	if err == nil {
+		err = d.spend(&d.textLeft, uint64(len(text)))
+	}
+	if err != nil {
+		d.unnamed.Do(func() { d.warn(fmt.Errorf("read names: some are missing: %w", err)) })
 		return ""
 	}
 	return text

@@ -59,25 +59,17 @@ func (l *lineFiles) name(i int) string {
 	return name
 }
 
-func (l *lineFiles) text(f *lineFile) (text string) {
-	var err error
+func (l *lineFiles) text(f *lineFile) string {
 	switch f.in {
 	case formString:
 		c := dwarfdata.Reader{Data: l.names[min(f.name, uint64(len(l.names))):]}
-		text = c.String()
+		return l.d.counted(c.String(), nil)
 	case formStrp:
-		text, err = l.d.str.text(f.name)
+		return l.d.counted(l.d.str.text(f.name))
 	case formLineStrp:
-		text, err = l.d.lineStr.text(f.name)
+		return l.d.counted(l.d.lineStr.text(f.name))
 	}
-	if err == nil {
-		err = l.d.spend(&l.d.textLeft, uint64(len(text)))
-	}
-	if err != nil {
-		l.d.unnamed.Do(func() { l.d.warn(fmt.Errorf("read names of source files: some are missing: %w", err)) })
-		return ""
-	}
-	return text
+	return ""
 }
 
 func absolute(dir, file string) string {

@@ -56,6 +56,13 @@ func (r *room) release(n int64) {
 	}
 }
 
+// warn warns of what there was too little room for.
+func (r *room) warn(err error) {
+	if r != nil {
+		r.kept.warn(err)
+	}
+}
+
 // work reports whether n bytes more may be inflated, or read once more.
 func (r *room) work(n int64) bool { return r == nil || r.of.ReserveWork(n) }
 

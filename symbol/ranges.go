@@ -18,9 +18,10 @@ const spanSize = 48
 const rangeSize = 2*16 + spanSize
 
 // appendRanges adds the code of e, an entry of the unit u with the header h, to a list. It sets
-// e.enters and e.entered. With an error other than errTooMuch it returns the list as before.
+// e.enters and e.entered. With an error other than errTooMuch it returns the list as before; with
+// errTooMuch, there was no room for some of the code.
 func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry) ([][2]uint64, error) {
-	e.enters, e.entered = nowhere, false
+	e.enters, e.entered, e.crowded = nowhere, false, false
 	if pc, ok := d.address(u, h, e.entryPC); ok && d.isCode(pc, pc+1) {
 		e.enters = pc
 	}
@@ -60,7 +61,7 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 		}
 		list, n, err = d.oldRangeList(list, u, h, e, at.n)
 	}
-	if d.spend(left, n) != nil {
+	if e.crowded || d.spend(left, n) != nil {
 		return list, errTooMuch
 	}
 	return list, err
@@ -86,8 +87,12 @@ func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]u
 	if e.enters != nowhere && (e.enters == lo || e.enters > lo && e.enters < hi) {
 		e.entered = true
 	}
-	if d.isCode(lo, hi) && d.mayKeep(e, rangeSize) {
+	switch {
+	case !d.isCode(lo, hi):
+	case d.mayKeep(e, rangeSize):
 		list = append(list, [2]uint64{lo, hi})
+	default:
+		e.crowded = true
 	}
 	return list
 }

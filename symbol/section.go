@@ -29,6 +29,7 @@ type section struct {
 	chunks [][]byte        // the inflated bytes, in pieces of chunkSize
 	have   uint64          // bytes that were inflated
 	err    error           // why no more can be inflated
+	said   bool            // a warning has said that there was too little room
 
 	// A large section passes by: it keeps only its last two chunks. For bytes before them
 	// it is inflated from the beginning again. Once that has cost as much as inflating
@@ -251,10 +252,10 @@ func (s *section) inflate(to uint64) error {
 	if s.packed == nil && s.err == nil && s.have < to {
 		if s.again == 0 && !s.room.fits(decoder) {
 			s.err = fmt.Errorf("inflate %s: %w", s.name, elfimage.ErrBudget)
-			return s.err
+		} else {
+			s.noteInflated()
+			s.packed, s.err = s.file.Unpack()
 		}
-		s.noteInflated()
-		s.packed, s.err = s.file.Unpack()
 	}
 	for s.have < to && s.err == nil {
 		n := len(s.chunks)
@@ -288,6 +289,10 @@ func (s *section) inflate(to uint64) error {
 	}
 	if s.have >= to {
 		return nil
+	}
+	if !s.said && errors.Is(s.err, elfimage.ErrBudget) { // not all that read it say what they miss
+		s.said = true
+		s.room.warn(fmt.Errorf("read DWARF: %w", s.err))
 	}
 	return s.err
 }

@@ -3,7 +3,10 @@ package symbol
 import (
 	"cmp"
 	"debug/dwarf"
+	"errors"
 	"fmt"
+
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // subprogram is what one entry of a function says of it. A function often has three: for its code,
@@ -87,7 +90,8 @@ func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry
 		}
 		x.subprogram = newSubprogram(&e)
 		if e.asked = true; w == wantCode {
-			if ranges, err := d.appendRanges(nil, u, u.head, &e); err == nil && len(ranges) > 0 {
+			ranges, err := d.appendRanges(nil, u, u.head, &e)
+			if d.lessOf(err); err == nil && len(ranges) > 0 {
 				if x.enters = ranges[0][0]; e.entered {
 					x.enters = e.enters
 				}
@@ -115,10 +119,15 @@ func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry
 		}
 		return end, depth > 0 && depth+past < maxDepth
 	})
-	if err == errTooMuch {
+	d.lessOf(err)
+	return x, ok
+}
+
+// lessOf warns once if an error says that there was too much to read all names of functions.
+func (d *debugInfo) lessOf(err error) {
+	if errors.Is(err, elfimage.ErrBudget) {
 		d.many.Do(func() { d.warn(fmt.Errorf("read names of functions: %w", err)) })
 	}
-	return x, ok
 }
 
 // next reads the entry that x refers to for more.

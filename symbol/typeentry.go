@@ -41,12 +41,14 @@ func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 // returns false or the unit ends. An entry without a tag ends a list of children.
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
 	var e typeEntry
-	return d.eachEntry(u, off, func(off uint64) { e = typeEntry{info: d, unit: u, off: off} },
+	err := d.eachEntry(u, off, func(off uint64) { e = typeEntry{info: d, unit: u, off: off} },
 		func(c *entryCursor, a *abbrev) { e.read(c, a) },
 		func(end uint64) (next uint64, more bool) {
 			e.end = end
 			return end, yield(&e)
 		})
+	d.lessOf(err)
+	return err
 }
 
 func (e *typeEntry) read(c *entryCursor, a *abbrev) {

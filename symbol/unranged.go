@@ -15,6 +15,7 @@ const maxUnranged = 64 << 20
 func (d *debugInfo) unranged() *interval.Nested[int32] {
 	d.unrangedRead.Do(func() {
 		left := uint64(maxUnranged)
+	units:
 		for i, u := range d.withoutRanges() {
 			size := u.end - u.entry
 			if size > left {
@@ -24,9 +25,11 @@ func (d *debugInfo) unranged() *interval.Nested[int32] {
 			}
 			left -= size
 			for r := range d.described(u).c.code.All() {
-				if d.take(spanSize) == nil {
-					d.unrangedCode.Add(r.Lo, r.Hi, int32(i))
+				if err := d.take(spanSize); err != nil {
+					d.lessOf(err)
+					break units
 				}
+				d.unrangedCode.Add(r.Lo, r.Hi, int32(i))
 			}
 		}
 		d.unrangedCode.Sort()
@@ -63,6 +66,7 @@ func (d *debugInfo) mayHaveCode(u *unit) bool {
 	}
 	table, err := d.abbrevs(u)
 	if err != nil {
+		d.lessOf(err)
 		return false
 	}
 	return table.code
