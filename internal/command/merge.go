@@ -18,9 +18,7 @@ type merged struct {
 	places placeKeys
 	groups []*group // in the order of their first threads
 	known  map[string]*group
-
-	created map[*creation]string
-	key     []byte // of the last stack
+	key    []byte // of the last stack
 }
 
 // group is one stack, and the threads that have it.
@@ -31,7 +29,7 @@ type group struct {
 }
 
 func newMerged() *merged {
-	return &merged{places: newPlaceKeys(), known: map[string]*group{}, created: map[*creation]string{}}
+	return &merged{places: newPlaceKeys(), known: map[string]*group{}}
 }
 
 // placeKeys numbers the printed places of frames.
@@ -94,14 +92,9 @@ func (k *placeKeys) printed(f *frameEntry) int {
 	return n
 }
 
-// creation returns a text that tells a go statement from others.
-func (m *merged) creation(c *creation) string {
-	text, ok := m.created[c]
-	if !ok {
-		text = fmt.Sprintf("%q %q %d", c.Function, c.File, c.Line)
-		m.created[c] = text
-	}
-	return text
+// appendSized appends the length of a text, and the text.
+func appendSized(key []byte, text string) []byte {
+	return append(binary.AppendUvarint(key, uint64(len(text))), text...)
 }
 
 // add adds the i-th thread's stack.
@@ -115,7 +108,8 @@ func (m *merged) add(x *walked, i int) {
 		key = append(append(key, 0xfe), g.state(false)...)
 		key = append(key, g.Runtime...)
 		if c := g.Created; c != nil {
-			key = append(key, m.creation(c)...)
+			key = appendSized(appendSized(append(key, 0xfe), c.Function), c.File)
+			key = binary.AppendUvarint(key, uint64(c.Line))
 		}
 		for _, l := range g.Labels {
 			key = fmt.Appendf(key, "%q %q", l.Key, l.Value)

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// TestPlaceKeys: what is kept of the frame before at a level changes no number: frames have one
+// number if they are printed alike.
+func TestPlaceKeys(t *testing.T) {
+	base := frameEntry{Type: frame.Normal.String(), Function: "f", Module: "/bin/x", File: "x.c", Line: 7, args: symbol.ArgsSome}
+	noFile, noFunction := base, base
+	noFile.File = ""
+	noFunction.File, noFunction.Function = "", ""
+	list := []frameEntry{base, noFile, noFunction}
+	for _, c := range []struct {
+		of     frameEntry
+		change func(*frameEntry)
+	}{
+		{base, func(f *frameEntry) { f.Type = frame.SigTramp.String() }},
+		{base, func(f *frameEntry) { f.Type = frame.TailCall.String() }},
+		{base, func(f *frameEntry) { f.Function = "g" }},
+		{base, func(f *frameEntry) { f.File = "y.c" }},
+		{base, func(f *frameEntry) { f.Line = 8 }},
+		{base, func(f *frameEntry) { f.args = symbol.ArgsNone }},
+		{base, func(f *frameEntry) { f.Guess = true }},
+		{base, func(f *frameEntry) { f.MovedOn = true }},
+		{base, func(f *frameEntry) { f.hasArguments, f.arguments = true, []byte("n=1") }},
+		{base, func(f *frameEntry) { f.Line = 9 }},
+		{base, func(f *frameEntry) { f.Line, f.hasArguments = 9, true }}, // and has none
+		{noFile, func(f *frameEntry) { f.Module = "/bin/y" }},
+		{noFile, func(f *frameEntry) { f.Offset = 4 }},
+		{noFile, func(f *frameEntry) { f.arguments = []byte("n=1") }},
+		{noFunction, func(f *frameEntry) { f.inFile = 4 }},
+	} {
+		f := c.of
+		c.change(&f)
+		list = append(list, f)
+	}
+	kept, level := newPlaceKeys(), []int{0, 3, 1000}
+	numbers := map[int]int{}
+	for i := range list {
+		for k := range list {
+			for _, at := range level {
+				for _, j := range []int{i, k} {
+					f := list[j]
+					f.Level = at
+					n := kept.of(&f)
+					if of, known := numbers[n]; known && of != j {
+						t.Fatalf("frames %+v and %+v have one number", list[of], f)
+					}
+					numbers[n] = j
+				}
+			}
+		}
+	}
+	if len(numbers) != len(list) {
+		t.Errorf("%d numbers of %d frames", len(numbers), len(list))
+	}
+}
+
+// TestMergedCreations: goroutines that different go statements have made are not merged, but those
+// that several goroutines have made at one are.
+func TestMergedCreations(t *testing.T) {
+	m := newMerged()
+	made := []*creation{
+		{"main.f", "f.go", 7, 1}, {"main.f", "f.go", 7, 2}, {"main.f", "f.go", 8, 1}, {"main.f", "g.go", 7, 1}, {"main.g", "f.go", 7, 1},
+		{"main.ff", ".go", 7, 1}, nil, {},
+	}
+	for i, c := range made {
+		x := &walked{frames: []frameEntry{{Function: "f"}}}
+		x.thread.whole, x.thread.goroutine = true, &goroutineEntry{Status: "waiting", Created: c}
+		m.add(x, i)
+	}
+	if len(m.groups) != len(made)-1 || len(m.groups[0].threads) != 2 {
+		t.Errorf("%d groups; the first has %v", len(m.groups), m.groups[0].threads)
+	}
+}
