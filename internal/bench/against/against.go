@@ -72,6 +72,6 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	return s, nil
 }
 
-const text = `This build beside that of %s, on works that take little. Both run in turns, %d times or more, up to %d times in ten
-seconds; the least of all counts: the first table of this page has it. What has lost a twentieth is measured once more,
-and lost if it has again.`
+const text = `This build beside the build of %s, on works that take little. Both run in turns, %d times or more, and up to %d
+times in ten seconds. The least of all counts: the first table of this page has it. A figure that is a twentieth worse is
+measured once more, and is lost if it is so again.`

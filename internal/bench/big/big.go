@@ -95,10 +95,11 @@ types of its own for the templates of the standard library. The least of %d runs
 has gone by. The files are in the system's cache for all, and what sfwalk keeps of compressed debug information is kept.
 
 Names: package symbol, as the program internal/bench/namer, and llvm-symbolizer get the same addresses of a file and
-print all inlined calls, the function, and their lines. The profile's addresses are those of any function, whatever its
-unit, in the order of discovery, which is none; the others, those of any instruction. An address is counted once, as the
-first of the differences that it has. A line is the same if the line table has it for the address: of several rows that
-begin there llvm-symbolizer takes the last, and sfwalk, as GDB, one that begins a statement.`
+print all inlined calls, the function, and their lines. A profile's addresses are as likely in one function as in another
+one, and in the order of discovery, which is none. Of the other addresses, one instruction is as likely as another one.
+An address is counted once, as the first of the differences that it has. A line is the same if the line table has it
+for the address: of several rows that begin there llvm-symbolizer takes the last, and sfwalk, as GDB, one that begins a
+statement.`
 
 // row adds what a command took to the first table.
 func (b *bench) row(work, name string, c command.Cost, prints string) {
