@@ -24,7 +24,7 @@ type document struct {
 	Threads    []thread `json:"threads"`
 	Warnings   []string `json:"warnings,omitempty"` // as they are printed, too
 
-	Goroutines []goroutineEntry `json:"goroutines,omitempty"` // with --goroutines
+	Goroutines []*goroutineEntry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
 
 	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
 	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
@@ -34,6 +34,18 @@ type document struct {
 
 	digits int // of an address in texts
 	waits  *waits
+	died   bool // a thread, of those that are printed, has Died
+}
+
+// add adds a thread, or goroutine, whose stack is in Stacks or Tree.
+func (d *document) add(t *thread) {
+	g := t.goroutine
+	if g == nil {
+		d.Threads = append(d.Threads, *t)
+		return
+	}
+	g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
+	d.Goroutines = append(d.Goroutines, g)
 }
 
 // sig is a Unix signal and what came with it.

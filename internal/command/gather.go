@@ -22,8 +22,9 @@ type walked struct {
 // kept.
 func (x *walked) single() bool { return cap(x.frames) > mostRoom }
 
-// gather walks the threads of s and calls use with each, in their order. The document has them
-// without their frames. use keeps no frames, or not for long: another stack takes their place.
+// gather walks the threads of s and calls use with each, in their order. The document has them if it
+// is printed as JSON, without their frames. use keeps no frames, or not for long: another stack takes
+// their place.
 func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*walked)) (doc *document, err error) {
 	threads, err := s.threads(flags)
 	if err != nil {
@@ -34,7 +35,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 		return nil, err
 	}
 	found := s.waits(walkers)
-	doc = &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: make([]thread, 0, len(threads))}
+	doc = &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: []thread{}}
 	used := make(chan *walked, (1+ahead)*len(walkers))
 	var workers []func(int) *walked
 	for _, w := range walkers {
@@ -88,10 +89,13 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 				o.find(s, symbols)
 			}
 		}
+		x.thread.WaitsFor = found.of(x.thread.TID)
+		doc.died = doc.died || x.thread.Died
 		use(x)
 		flags.log.flush()
-		x.thread.WaitsFor = found.of(x.thread.TID)
-		doc.Threads = append(doc.Threads, x.thread)
+		if flags.json {
+			doc.add(&x.thread)
+		}
 		if x.single() {
 			x.frames = nil
 		}
@@ -102,7 +106,7 @@ func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*w
 		return nil
 	})
 	s.about(doc)
-	doc.waits, doc.Deadlocks, doc.Asleep = found, found.deadlocks, s.asleep.judge(s, symbols)
+	doc.waits, doc.Asleep = found, s.asleep.judge(s, symbols)
 	if s.after != nil {
 		s.after(doc)
 	}

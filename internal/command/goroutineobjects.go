@@ -138,31 +138,41 @@ func (e *objectEntry) state() string {
 // namedObjects is how many objects of a group the text names before it counts the rest.
 const namedObjects = 4
 
-// objects prints what goroutines of a group wait for, that of most first.
-func (p *textPrinter) objects(d *document, g *group) {
-	counts := map[*objectEntry]int{}
-	var list []*objectEntry
-	for _, i := range g.threads {
-		for _, e := range d.Threads[i].goroutine.WaitsFor {
-			if counts[e]++; counts[e] == 1 {
-				list = append(list, e)
-			}
+// objectCounts counts the goroutines of a group that wait for an object.
+type objectCounts struct {
+	of   map[*objectEntry]int
+	list []*objectEntry // in the order of the first goroutines
+}
+
+// add adds what a goroutine waits for.
+func (c *objectCounts) add(waits []*objectEntry) {
+	for _, e := range waits {
+		if c.of == nil {
+			c.of = map[*objectEntry]int{}
+		}
+		if c.of[e]++; c.of[e] == 1 {
+			c.list = append(c.list, e)
 		}
 	}
+}
+
+// objects prints what goroutines of a group wait for, that of most first.
+func (p *textPrinter) objects(d *document, g *group) {
+	counts, list := g.objects.of, slices.Clone(g.objects.list)
 	if len(list) == 0 || d.Rounds > 1 {
 		return // of added rounds, they may be others in each
 	}
 	slices.SortStableFunc(list, func(a, b *objectEntry) int { return cmp.Compare(counts[b], counts[a]) })
 	verb := "wait"
-	if len(g.threads) == 1 {
+	if g.Count == 1 {
 		verb = "waits"
 	}
 	for i, e := range list[:min(namedObjects, len(list))] {
 		many := ""
-		if n := counts[e]; i > 0 || n < len(g.threads) {
+		if n := counts[e]; i > 0 || n < g.Count {
 			many = fmt.Sprintf("%d: ", n)
 		}
-		if len(g.threads) == 1 {
+		if g.Count == 1 {
 			many = ""
 		}
 		p.text(fmt.Sprintf("  %s%s %s: %s", many, verb, e.what(), e.state()))

@@ -80,6 +80,14 @@ func (g *goroutineEntry) state(minutes bool) string {
 
 func (g *goroutineEntry) minutes() int64 { return g.WaitNS / int64(time.Minute) }
 
+// creator returns the number of the goroutine that has created it; 0 if that is not known.
+func (g *goroutineEntry) creator() uint64 {
+	if g.Created == nil {
+		return 0
+	}
+	return g.Created.Goroutine
+}
+
 // goroutineThread is a goroutine as a thread whose stack is walked.
 type goroutineThread struct {
 	g      *goroutine.Goroutine
@@ -235,20 +243,15 @@ func createdBy(s *source, symbols *symbol.Symbolizer, pc, creator uint64) *creat
 
 // goroutines prints the first line of a goroutine's stack, or of equal ones.
 func (p *textPrinter) goroutines(d *document, g *group) {
-	first := d.Threads[g.threads[0]].goroutine
-	least, most := first.minutes(), first.minutes()
-	for _, i := range g.threads {
-		n := d.Threads[i].goroutine.minutes()
-		least, most = min(least, n), max(most, n)
-	}
+	first := g.first.goroutine
 	state := first.state(false)
 	switch {
-	case most >= 1 && least == most:
-		state += fmt.Sprintf(", %d minutes", most)
-	case most >= 1:
-		state += fmt.Sprintf(", %d to %d minutes", least, most)
+	case g.most >= 1 && g.least == g.most:
+		state += fmt.Sprintf(", %d minutes", g.most)
+	case g.most >= 1:
+		state += fmt.Sprintf(", %d to %d minutes", g.least, g.most)
 	}
-	if len(g.threads) == 1 {
+	if g.Count == 1 {
 		p.styled(bold, fmt.Sprintf("Goroutine %d [%s]", first.Number, state))
 		p.text(first.of())
 		if first.TID != 0 {
@@ -259,17 +262,18 @@ func (p *textPrinter) goroutines(d *document, g *group) {
 		p.objects(d, g)
 		return
 	}
-	list := d.once(g.threads)
+	list := g.Goroutines
 	if d.Rounds > 1 {
-		p.styled(bold, fmt.Sprintf("%d samples of ", len(g.threads)))
+		list = once(list, func(number uint64) uint64 { return number })
+		p.styled(bold, fmt.Sprintf("%d samples of ", g.Count))
 	}
 	p.styled(bold, fmt.Sprintf("%d goroutines [%s]", len(list), state))
 	p.text(first.of() + ": ")
-	for i, at := range list[:min(namedThreads, len(list))] {
+	for i, number := range list[:min(namedThreads, len(list))] {
 		if i > 0 {
 			p.text(", ")
 		}
-		p.number(d.Threads[at].goroutine.Number)
+		p.number(number)
 	}
 	if more := len(list) - namedThreads; more > 0 {
 		p.text(fmt.Sprintf(" and %d more", more))
@@ -288,21 +292,15 @@ func (p *textPrinter) labels(s labelSet) {
 }
 
 // creator prints which go statement has made a goroutine, as Go's own tracebacks do.
-func (p *textPrinter) creator(d *document, g *group) {
-	c := d.Threads[g.threads[0]].goroutine.Created
+func (p *textPrinter) creator(g *group) {
+	c := g.first.goroutine.Created
 	if c == nil {
 		return
 	}
 	p.text("created by ")
 	p.styled(yellow, c.Function)
-	same := c.Goroutine != 0
-	for _, i := range g.threads {
-		if x := d.Threads[i].goroutine.Created; x == nil || x.Goroutine != c.Goroutine {
-			same = false
-		}
-	}
-	if same {
-		p.text(fmt.Sprintf(" in goroutine %d", c.Goroutine))
+	if g.creator != 0 {
+		p.text(fmt.Sprintf(" in goroutine %d", g.creator))
 	}
 	if c.File != "" {
 		p.text(" at ")

@@ -44,19 +44,20 @@ func (p *jsonPrinter) ending(d *document) {
 		appendList(p, "unloaded_modules", d.Unloaded)
 		appendList(p, "modules", d.Modules)
 	}
-	if d.waits != nil && len(d.waits.deadlocks) > 0 {
-		p.own(`,"deadlocks":`)
-		p.value(d.waits.deadlocks, 0)
+	p.deadlocks(d)
+	appendList(p, "warnings", d.Warnings)
+	p.own("}\n")
+}
+
+// deadlocks writes which threads and goroutines wait for each other.
+func (p *jsonPrinter) deadlocks(d *document) {
+	if d.waits != nil {
+		appendList(p, "deadlocks", d.waits.deadlocks)
 	}
 	if d.Asleep != nil {
 		p.own(`,"asleep":`)
 		p.value(d.Asleep, 0)
 	}
-	if len(d.Warnings) > 0 {
-		p.own(`,"warnings":`)
-		p.value(d.Warnings, 0)
-	}
-	p.own("}\n")
 }
 
 func (p *jsonPrinter) thread(d *document, i int) {

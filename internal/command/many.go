@@ -19,7 +19,6 @@ type many struct {
 	// Of several targets, or rounds:
 	doc     *document // of all
 	rounds  int       // how many times stacks were added
-	taken   int       // how many threads doc has
 	samples int       // how many stacks were added
 }
 
@@ -49,7 +48,7 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 	symbols := s.symbolizer(m.flags)
 	defer symbols.Close()
 	whole = true
-	i, cut := m.taken, ""
+	cut := ""
 	doc, err = gather(s, symbols, m.flags, func(x *walked) {
 		whole = whole && x.thread.whole
 		if x.thread.cut {
@@ -57,13 +56,13 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 		}
 		switch {
 		case m.merged != nil:
-			m.merged.add(x, i)
+			m.merged.add(x)
 		case m.tree != nil:
 			m.tree.add(x)
 		default:
 			m.drawing.add(s, x)
 		}
-		i++
+		m.samples++
 	})
 	if err != nil {
 		return nil, false, err
@@ -116,38 +115,24 @@ func (m *many) write(out io.Writer, doc *document) error {
 // writeJSON writes the document with the stacks or the tree. The threads refer to the stacks.
 func (m *many) writeJSON(out io.Writer, doc *document) error {
 	p := newJSONPrinter()
-	defer func(list []thread) { doc.Threads = list }(doc.Threads)
 	p.out = out
 	var groups []*group
-	if m.tree == nil {
+	if m.merged != nil {
 		groups = m.merged.sorted()
 	}
-	for i, g := range groups {
-		for _, t := range g.threads {
-			at := i
-			doc.Threads[t].Stack = &at
-		}
-	}
-	stacks := make([]stackEntry, 0, len(groups)) // their threads are taken away below
-	for _, g := range groups {
-		stacks = append(stacks, g.entry(doc))
-	}
-	if m.flags.many.goroutines {
-		doc.Goroutines = []goroutineEntry{}
-		for i := range doc.Threads {
-			t := &doc.Threads[i]
-			g := *t.goroutine
-			g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
-			doc.Goroutines = append(doc.Goroutines, g)
-		}
-		doc.Threads = []thread{}
-	}
 	// What can be large is not encoded at once.
-	p.value(doc, len("}"))
+	about := *doc
+	about.Threads, about.Goroutines, about.Warnings, about.Asleep = []thread{}, nil, nil, nil
+	p.value(&about, len("]}"))
+	appendElements(p, doc.Threads)
+	p.byte(']')
+	appendList(p, "warnings", doc.Warnings)
+	appendList(p, "goroutines", doc.Goroutines)
+	p.deadlocks(doc)
 	if m.tree != nil {
 		appendList(p, "tree", m.tree.entries())
 	} else {
-		appendList(p, "stacks", stacks)
+		appendList(p, "stacks", groups)
 	}
 	p.own("}\n")
 	return p.write(out)
@@ -155,17 +140,20 @@ func (m *many) writeJSON(out io.Writer, doc *document) error {
 
 // appendList adds a field to a document, unless the list is empty.
 func appendList[T any](p *jsonPrinter, field string, list []T) {
+	if len(list) > 0 {
+		p.own(`,"` + field + `":[`)
+		appendElements(p, list)
+		p.byte(']')
+	}
+}
+
+func appendElements[T any](p *jsonPrinter, list []T) {
 	for i := range list {
-		if i == 0 {
-			p.own(`,"` + field + `":[`)
-		} else {
+		if i > 0 {
 			p.byte(',')
 		}
 		p.makeRoom()
 		p.value(&list[i], 0)
-	}
-	if len(list) > 0 {
-		p.byte(']')
 	}
 }
 

@@ -23,9 +23,15 @@ type merged struct {
 
 // group is one stack, and the threads that have it.
 type group struct {
-	threads []int        // indices in document.Threads
-	first   thread       // how the stack ends
-	frames  []frameEntry // of the first thread
+	stackEntry
+	first thread     // of them: it says how the stack ends
+	at    int        // index in document.Stacks, once all are sorted
+	wait  *waitEntry // for which all threads wait; nil if that is not the same
+
+	// Of goroutines:
+	least, most int64  // minutes that they have waited
+	creator     uint64 // the goroutine that has created all of them; 0 if there is none
+	objects     objectCounts
 }
 
 func newMerged() *merged {
@@ -97,8 +103,8 @@ func appendSized(key []byte, text string) []byte {
 	return append(binary.AppendUvarint(key, uint64(len(text))), text...)
 }
 
-// add adds the i-th thread's stack.
-func (m *merged) add(x *walked, i int) {
+// add adds a thread's stack, and has the thread refer to it.
+func (m *merged) add(x *walked) {
 	key := m.key[:0]
 	defer func() { m.key = key }()
 	for j := range x.frames {
@@ -121,20 +127,53 @@ func (m *merged) add(x *walked, i int) {
 	}
 	g, ok := m.known[string(key)]
 	if !ok {
-		g = &group{first: x.thread, frames: x.frames}
-		if !x.single() {
-			g.frames = slices.Clone(x.frames)
-		}
+		g = newGroup(x)
 		m.known[string(key)] = g
 		m.groups = append(m.groups, g)
 	}
-	g.threads = append(g.threads, i)
+	g.add(&x.thread)
+	x.thread.Stack = &g.at
+}
+
+// newGroup returns the group of a stack, without members.
+func newGroup(x *walked) *group {
+	t := &x.thread
+	g := &group{first: *t, stackEntry: stackEntry{Frames: x.frames, Stop: t.Stop, Error: t.Error}, wait: t.WaitsFor}
+	if !x.single() {
+		g.Frames = slices.Clone(x.frames)
+	}
+	if of := t.goroutine; of != nil {
+		g.Runtime, g.least, g.creator = of.Runtime, of.minutes(), of.creator()
+	}
+	return g
+}
+
+// add adds a thread, of which the group keeps no more than is printed.
+func (g *group) add(t *thread) {
+	g.Count++
+	of := t.goroutine
+	if of == nil {
+		g.Threads = append(g.Threads, threadEntry{t.TID, t.Name, t.Died})
+		if g.wait != nil && (t.WaitsFor == nil || *t.WaitsFor != *g.wait) {
+			g.wait = nil
+		}
+		return
+	}
+	g.Goroutines = append(g.Goroutines, of.Number)
+	g.least, g.most = min(g.least, of.minutes()), max(g.most, of.minutes())
+	if of.creator() != g.creator {
+		g.creator = 0
+	}
+	g.objects.add(of.WaitsFor)
 }
 
 // sorted returns the groups, those with the most threads first.
 func (m *merged) sorted() []*group {
 	list := slices.Clone(m.groups)
-	slices.SortStableFunc(list, func(a, b *group) int { return cmp.Compare(len(b.threads), len(a.threads)) })
+	slices.SortStableFunc(list, func(a, b *group) int { return cmp.Compare(b.Count, a.Count) })
+	for i, g := range list {
+		g.at = i
+	}
 	return list
 }
 
@@ -144,62 +183,62 @@ const namedThreads = 12
 // group prints a stack with its threads: `3 threads "worker": 4243, 4244, 4245`.
 func (p *textPrinter) group(d *document, g *group) {
 	p.digits = d.digits
-	of := d.Threads[g.threads[0]].goroutine
+	of := g.first.goroutine
 	if of != nil {
 		p.goroutines(d, g)
-	} else if len(g.threads) == 1 {
-		p.thread(&document{Threads: []thread{d.Threads[g.threads[0]]}, Signal: d.Signal, report: d.report, digits: d.digits}, 0)
+	} else if g.Count == 1 {
+		p.thread(&document{Threads: []thread{g.first}, Signal: d.Signal, report: d.report, digits: d.digits}, 0)
 	} else {
-		list := d.once(g.threads)
+		list := g.Threads
 		if d.Rounds > 1 {
-			p.styled(bold, fmt.Sprintf("%d samples of ", len(g.threads)))
+			list = once(list, func(t threadEntry) int { return t.TID })
+			p.styled(bold, fmt.Sprintf("%d samples of ", g.Count))
 		}
 		s := "s"
 		if len(list) == 1 {
 			s = ""
 		}
 		p.styled(bold, fmt.Sprintf("%d thread%s", len(list), s))
-		name, same := d.Threads[g.threads[0]].Name, true
-		for _, i := range list {
-			same = same && d.Threads[i].Name == name
+		name, same := g.first.Name, true
+		for i := range list {
+			same = same && list[i].Name == name
 		}
 		if same && name != "" {
 			p.styled(bold, fmt.Sprintf(" %q", name))
 		}
 		var named []string
-		for _, i := range list[:min(namedThreads, len(list))] {
-			t := &d.Threads[i]
+		for _, t := range list[:min(namedThreads, len(list))] {
 			text := fmt.Sprint(t.TID)
 			if !same && t.Name != "" {
 				text += fmt.Sprintf(" %q", t.Name)
 			}
 			named = append(named, text)
 		}
-		if kernel := d.Threads[g.threads[0]].Kernel; kernel != "" {
+		if kernel := g.first.Kernel; kernel != "" {
 			p.text(" of the kernel's, " + kernel + ", without a user stack")
 		}
 		p.text(": " + strings.Join(named, ", "))
 		if more := len(list) - len(named); more > 0 {
 			p.text(fmt.Sprintf(" and %d more", more))
 		}
-		for _, i := range g.threads {
-			if t := &d.Threads[i]; t.Died {
+		for _, t := range g.Threads {
+			if t.Died {
 				p.styled(red, fmt.Sprintf("; %d died", t.TID))
 			}
 		}
 		p.byte('\n')
-		p.waiting(sameWait(d, g))
+		p.waiting(g.wait)
 	}
-	for i := range g.frames {
-		p.level(g.frames[i].Level)
-		p.shared(&g.frames[i])
+	for i := range g.Frames {
+		p.level(g.Frames[i].Level)
+		p.shared(&g.Frames[i])
 		p.byte('\n')
-		p.source(&g.frames[i])
+		p.source(&g.Frames[i])
 		p.makeRoom()
 	}
 	if of != nil {
-		p.creator(d, g)
-		if len(g.frames) == 0 && g.first.Stop == "" {
+		p.creator(g)
+		if len(g.Frames) == 0 && g.first.Stop == "" {
 			p.styled(faint, g.first.Error)
 			p.byte('\n')
 		}
@@ -207,23 +246,12 @@ func (p *textPrinter) group(d *document, g *group) {
 	p.end(&g.first)
 }
 
-// once returns the indices of threads without those of threads, or goroutines, that an earlier round had.
-func (d *document) once(list []int) []int {
-	if d.Rounds <= 1 {
-		return list
-	}
-	type key struct {
-		id      uint64
-		runtime string
-	}
-	known := map[key]bool{}
-	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
-		id := key{id: uint64(d.Threads[i].TID)}
-		if g := d.Threads[i].goroutine; g != nil {
-			id = key{g.Number, g.Runtime}
-		}
-		was := known[id]
-		known[id] = true
+// once returns members of a group without those that an earlier round had.
+func once[T any, ID comparable](list []T, id func(T) ID) []T {
+	known := map[ID]bool{}
+	return slices.DeleteFunc(slices.Clone(list), func(x T) bool {
+		was := known[id(x)]
+		known[id(x)] = true
 		return was
 	})
 }
@@ -257,18 +285,4 @@ type threadEntry struct {
 	TID  int    `json:"tid"`
 	Name string `json:"name"`
 	Died bool   `json:"died,omitempty"`
-}
-
-// entry is g in JSON.
-func (g *group) entry(d *document) stackEntry {
-	x := stackEntry{Count: len(g.threads), Frames: g.frames, Stop: g.first.Stop, Error: g.first.Error}
-	for _, i := range g.threads {
-		t := &d.Threads[i]
-		if t.goroutine != nil {
-			x.Goroutines, x.Runtime = append(x.Goroutines, t.goroutine.Number), t.goroutine.Runtime
-			continue
-		}
-		x.Threads = append(x.Threads, threadEntry{t.TID, t.Name, t.Died})
-	}
-	return x
 }

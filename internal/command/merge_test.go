@@ -69,12 +69,12 @@ func TestMergedCreations(t *testing.T) {
 		{"main.f", "f.go", 7, 1}, {"main.f", "f.go", 7, 2}, {"main.f", "f.go", 8, 1}, {"main.f", "g.go", 7, 1}, {"main.g", "f.go", 7, 1},
 		{"main.ff", ".go", 7, 1}, nil, {},
 	}
-	for i, c := range made {
+	for _, c := range made {
 		x := &walked{frames: []frameEntry{{Function: "f"}}}
 		x.thread.whole, x.thread.goroutine = true, &goroutineEntry{Status: "waiting", Created: c}
-		m.add(x, i)
+		m.add(x)
 	}
-	if len(m.groups) != len(made)-1 || len(m.groups[0].threads) != 2 {
-		t.Errorf("%d groups; the first has %v", len(m.groups), m.groups[0].threads)
+	if len(m.groups) != len(made)-1 || m.groups[0].Count != 2 {
+		t.Errorf("%d groups; the first has %d", len(m.groups), m.groups[0].Count)
 	}
 }

@@ -61,6 +61,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		if s.mark != nil {
 			s.mark(th, &doc.Threads[i])
 		}
+		doc.died = doc.died || doc.Threads[i].Died
 	}
 	around := flags.printer(out)
 	around.buffer().out = out

@@ -70,7 +70,7 @@ func (p *textPrinter) heading(d *document) {
 	}
 	if s := d.Signal; s != nil {
 		verb := " stopped by "
-		if slices.ContainsFunc(d.Threads, func(t thread) bool { return t.Died }) {
+		if d.died {
 			verb = " died of "
 		}
 		text += verb + s.Name

@@ -20,19 +20,16 @@ func (m *many) take(cmd *cobra.Command, s *source) error {
 	}
 	if m.doc == nil {
 		m.doc = doc
-		m.doc.waits, m.doc.Deadlocks, m.doc.Asleep = nil, nil, nil // they may be others in each round
+		m.doc.Asleep = nil // they may be awake in another round
 	} else if m.merged != nil {
 		m.doc.Threads = append(m.doc.Threads, doc.Threads...)
+		m.doc.Goroutines = append(m.doc.Goroutines, doc.Goroutines...)
 	}
-	if m.samples += len(doc.Threads); m.samples > maxSamples {
-		return fmt.Errorf("more than %d stacks were added up: no more are", maxSamples)
-	}
-	for i := m.taken; i < len(m.doc.Threads); i++ {
-		m.doc.Threads[i].WaitsFor = nil
-	}
-	m.taken = len(m.doc.Threads)
 	if m.rounds++; m.rounds > 1 {
 		m.doc.Rounds = m.rounds
+	}
+	if m.samples > maxSamples {
+		return fmt.Errorf("more than %d stacks were added up: no more are", maxSamples)
 	}
 	if !whole {
 		return errEarly

@@ -43,10 +43,11 @@ type waits struct {
 // waitNames is how many physical frames of a thread are looked at for what it waits for.
 const waitNames = 12
 
-// waits finds out which thread of s waits for which. It is empty if the threads are not of one moment.
+// waits finds out which thread of s waits for which. It is empty if the threads are not of one moment, or if
+// those of other moments, or processes, are added.
 func (s *source) waits(w []*walker) *waits {
 	out := &waits{}
-	if s.items != nil || s.oneMoment == nil || !s.oneMoment() || len(w) == 0 {
+	if s.items != nil || s.oneMoment == nil || !s.oneMoment() || len(w) == 0 || w[0].flags.many.later() {
 		return out
 	}
 	opts := waitfor.Options{Functions: w[0].functions}
@@ -208,17 +209,6 @@ func (p *textPrinter) waiting(e *waitEntry) {
 		p.text(e.String())
 		p.byte('\n')
 	}
-}
-
-// sameWait returns for what all threads of a group wait; nil if that is not the same.
-func sameWait(d *document, g *group) *waitEntry {
-	first := d.waits.of(d.Threads[g.threads[0]].TID)
-	for _, i := range g.threads[1:] {
-		if e := d.waits.of(d.Threads[i].TID); e == nil || first == nil || *e != *first {
-			return nil
-		}
-	}
-	return first
 }
 
 // maxDeadlocks bounds the deadlocks in text, and the threads of each.
