@@ -10,3 +10,6 @@ func SlotOf(pc uint64) uint64 { return slotOf(pc) }
 
 // FramesAllocated returns how many frames a stack has memory for.
 func FramesAllocated(s *Stack) int { return len(s.slabs) * slabFrames }
+
+// LastEpoch has a walker's cache of rows be in its last epoch.
+func LastEpoch(w *Walker) { w.table.rows.epoch = lastEpoch }

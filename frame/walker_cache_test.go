@@ -43,6 +43,12 @@ func TestWalkerForgets(t *testing.T) {
 		w.Reset()
 	}
 	walk(2, "after more of them")
+	for range 2 { // the second time, the slots have rows of the first epoch
+		frame.LastEpoch(w)
+		w.Reset()
+		walk(2, "in the first epoch")
+		walk(0, "in the first epoch, again")
+	}
 	w.SetModules(f.mods)
 	walk(0, "after SetModules of the same modules")
 	f.mods = newFake(0, 0, 0).mods

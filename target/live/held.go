@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -46,10 +45,10 @@ type now struct{ live *pageCache }
 // ReadMemory implements [target.Memory].
 func (m now) ReadMemory(addr uint64, p []byte) (int, error) {
 	n, err := m.live.fetch(addr, p)
-	if n < len(p) {
-		return n, errors.Join(err, target.ErrUnmapped)
+	if err == nil && n < len(p) {
+		err = target.ErrUnmapped
 	}
-	return n, nil
+	return n, err
 }
 
 // Range is a range of addresses, from Lo on to below Hi.
