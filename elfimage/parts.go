@@ -72,10 +72,10 @@ func (im *Image) whole(part Symbol) (addr uint64, ok bool) {
 		}
 		w.known[key] = 0
 		const most = 1 << 16 // bytes of a name
-		tables := im.symbolTables()
-		if text, length := im.Symbols().Begin(part, most); length <= most && tables.static != nil && tables.list[part.table] == tables.static {
+		ss, t := im.Symbols(), im.symbolTables().static
+		if text, length := ss.Begin(part, most); length <= most && t != nil && ss.strings[part.table] == t.strings {
 			if name, is := wholeName(text); is {
-				w.find(tables.static, key, text, name)
+				w.find(t, key, text, name)
 			}
 		}
 	}

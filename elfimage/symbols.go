@@ -100,7 +100,7 @@ func (im *Image) SymbolsError() error {
 
 // index returns the symbols of some types by address; and labels, symbols of no type, at addresses
 // for which label, if it is not nil, returns true. Most addresses are in the ranges in. An error
-// says that a table was left out because there was no room.
+// says that a table was left out because there was no room, or because it cannot be read to its end.
 func (im *Image) index(in []codeRange, label func(addr uint64) bool, types ...elf.SymType) (*Symbols, error) {
 	tables := im.symbolTables()
 	var budget error
@@ -108,9 +108,10 @@ func (im *Image) index(in []codeRange, label func(addr uint64) bool, types ...el
 		budget = tables.err
 	}
 	ss, err := im.indexOf(tables.list, in, label, types)
-	if len(ss.list) == 0 && err == nil {
+	if len(ss.list) == 0 && !errors.Is(err, ErrBudget) {
 		if t := im.dynamicTable(); t != nil {
-			ss, err = im.indexOf([]*symbolTable{t}, in, label, types)
+			found, more := im.indexOf([]*symbolTable{t}, in, label, types)
+			ss, err = found, cmp.Or(err, more)
 		}
 	}
 	return ss, cmp.Or(err, budget)
@@ -129,36 +130,53 @@ func (im *Image) indexOf(tables []*symbolTable, in []codeRange, label func(addr 
 	}
 	sized := label == nil // all have sizes: they are no functions
 	// The tables are read twice: to count the symbols of each bucket, and to put each in its place.
-	each := func(do func(nth int, r *rawSymbol)) {
+	each := func(do func(nth int, r *rawSymbol)) (broken int, err error) {
 		for nth, t := range tables {
 			names := t.strings.size()
-			t.each(func(_ int, r *rawSymbol) {
+			err := t.each(func(_ int, r *rawSymbol) {
 				switch {
 				case r.undefined || r.name == 0 || uint64(r.name) >= names || sized && r.size == 0:
 				case wanted[r.info&15], label != nil && r.symType() == elf.STT_NOTYPE && label(r.addr):
 					do(nth, r)
 				}
 			})
+			if err != nil {
+				return nth, err
+			}
 		}
+		return 0, nil
+	}
+	// A function without a size would reach over those that cannot be read.
+	without := func(broken int, err error) (*Symbols, error) {
+		ss, _ := im.indexOf(slices.Delete(slices.Clone(tables), broken, broken+1), in, label, types)
+		return ss, fmt.Errorf("read a symbol table: %w", err)
 	}
 	by := im.buckets(in, symbols)
 	next := make([]uint32, by.last+2) // where the next symbol of a bucket goes
 	n := 0
-	each(func(_ int, r *rawSymbol) { next[by.of(r.addr)+1]++; n++ })
-	if size := int64(entrySize * n); size > uncounted && !im.Reserve(size) {
+	if broken, err := each(func(_ int, r *rawSymbol) { next[by.of(r.addr)+1]++; n++ }); err != nil {
+		return without(broken, err)
+	}
+	size := int64(entrySize * n)
+	if size > uncounted && !im.Reserve(size) {
 		return new(Symbols), fmt.Errorf("keep %d symbols: %w", n, ErrBudget)
 	}
 	for i := range next[1:] {
 		next[i+1] += next[i]
 	}
 	all := make([]entry, n)
-	each(func(nth int, r *rawSymbol) {
+	if broken, err := each(func(nth int, r *rawSymbol) {
 		at := &next[by.of(r.addr)]
 		if int(*at) < n { // or the file has changed meanwhile
 			all[*at] = newEntry(r, nth)
 			*at++
 		}
-	})
+	}); err != nil {
+		if size > uncounted {
+			im.Release(size)
+		}
+		return without(broken, err)
+	}
 	begin := uint32(0)
 	for _, end := range next[:by.last+1] {
 		const few = 32
@@ -249,6 +267,9 @@ func (ss *Symbols) split(all []entry) {
 		}
 	}
 	ss.list = slices.CompactFunc(all, func(a, b entry) bool { return a.addr == b.addr })
+	rest := all[len(ss.list):] // has room for the aliases
+	copy(rest, ss.aliases)
+	ss.aliases = rest
 }
 
 // addSizes completes a list of functions. A function without a size gets the code up to the next

@@ -1,11 +1,21 @@
 package elfimage
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // The buckets that symbols are sorted by ascend as addresses do, wherever a file's segments are.
@@ -30,6 +40,74 @@ func TestBuckets(t *testing.T) {
 		slices.Sort(addrs)
 		if !slices.IsSortedFunc(addrs, func(a, b uint64) int { return cmp.Compare(by.of(a), by.of(b)) }) {
 			t.Errorf("%v: the buckets do not ascend", segments)
+		}
+	}
+}
+
+// torn is a file with a byte that cannot be read, after it was read some times.
+type torn struct {
+	io.ReaderAt
+	at    int64
+	times int
+}
+
+var errTorn = errors.New("the disk is torn")
+
+func (r *torn) ReadAt(p []byte, off int64) (int, error) {
+	if r.at < off || r.at >= off+int64(len(p)) {
+		return r.ReaderAt.ReadAt(p, off)
+	}
+	if r.times--; r.times >= 0 {
+		return r.ReaderAt.ReadAt(p, off)
+	}
+	n, _ := r.ReaderAt.ReadAt(p[:r.at-off], off)
+	return n, errTorn
+}
+
+// A table that cannot be read to its end is left out, with a word: the last function before the
+// end could seem to reach over others. That is so whenever the end is lost: the table is read twice.
+func TestTornTable(t *testing.T) {
+	const global, local = 12_000, 9_000
+	var source bytes.Buffer
+	for i := range global + local {
+		if i < global {
+			fmt.Fprintf(&source, ".globl f%d\n", i)
+		}
+		fmt.Fprintf(&source, ".type f%[1]d, @function\nf%[1]d: nop\n.size f%[1]d, 1\n", i)
+	}
+	name := filepath.Join(t.TempDir(), "many.so")
+	cmd := exec.Command(gdbtest.Tool(t, "cc"), "-shared", "-nostdlib", "-o", name, "-x", "assembler", "-")
+	cmd.Stdin = &source
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := int64(0)
+	for times, n := range []int{global, global, global + local} {
+		r := &torn{ReaderAt: bytes.NewReader(data), at: -1, times: times}
+		im, err := Open(r, int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		im.Join(new(Budget))
+		left := im.Budget().kept.Load()
+		table := im.ELF().Sections[slices.IndexFunc(im.ELF().Sections, func(s *Section) bool { return s.Type == elf.SHT_SYMTAB })]
+		r.at = int64(table.Offset + table.Size*3/4)
+		ss, err := im.Symbols(), im.SymbolsError()
+		if ss.Len() != n || errors.Is(err, errTorn) != (n == global) || n != global && err != nil {
+			t.Errorf("read %d times: %d functions, %v; want %d", times, ss.Len(), err, n)
+		}
+		if s := ss.At(n / 2); !ss.Begins(s.Addr, ss.Name(s)) || !strings.HasPrefix(ss.Name(s), "f") {
+			t.Errorf("read %d times: %+v is %q", times, s, ss.Name(s))
+		}
+		switch now := left - im.Budget().kept.Load(); {
+		case times == 0:
+			kept = now
+		case n == global && now != kept:
+			t.Errorf("read %d times: %d bytes are kept; never, %d", times, now, kept)
 		}
 	}
 }
