@@ -12,10 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -182,6 +184,43 @@ func TestDebugFileMismatch(t *testing.T) {
 	run(t, "", "mkfifo", pipe)
 	if l, warnings := locate(Options{DebugDirs: []string{dir}}); l.Function != "" || len(warnings) != 1 {
 		t.Errorf("pipe: %+v, %v", l, warnings)
+	}
+}
+
+// A debug file whose symbols cannot be read to their end says so.
+func TestDebugFileHole(t *testing.T) {
+	dir := sources(t)
+	var many bytes.Buffer
+	for i := range 20_000 {
+		fmt.Fprintf(&many, ".type f%[1]d, @function\nf%[1]d: nop\n", i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "many.s"), many.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := compile(t, dir, "cc", "calls.c", "-O2", "-Iinc", "-Wl,--build-id", "many.s")
+	ms, bias := mapped(t, program)
+	im, _, err := ms.All()[0].Image()
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols := im.ELF().Sections[slices.IndexFunc(im.ELF().Sections, func(s *elfimage.Section) bool { return s.Type == elf.SHT_SYMTAB })]
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(text[symbols.Offset+symbols.Size/4:][:symbols.Size/2])
+	debugs := t.TempDir()
+	debug := filepath.Join(debugs, ".build-id", im.BuildID[:2], im.BuildID[2:]+".debug")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(debug), 0o777), os.WriteFile(debug, text, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, filepath.Dir(program), "objcopy", "--strip-all", "program")
+	ms, _ = mapped(t, program)
+	s := New(Options{DebugDirs: []string{debugs}})
+	defer s.Close()
+	s.Locate(ms, entryPoint(t, program)+bias)
+	if w := s.Warnings(ms.All()[0]); len(w) != 1 || !errors.Is(w[0], elffile.ErrHole) {
+		t.Errorf("warnings: %v", w)
 	}
 }
 

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -179,20 +180,23 @@ func (mod *elfModule) readStubs() {
 }
 
 func (mod *elfModule) readNames() {
+	add := func(im *elfimage.Image, path string) {
+		mod.tables = append(mod.tables, im.Symbols())
+		if err := im.SymbolsError(); err != nil {
+			mod.warn("%s: %w", path, err)
+		}
+	}
 	if mod.debug != nil {
-		mod.tables = append(mod.tables, mod.debug.Symbols())
+		add(mod.debug, cmp.Or(mod.debug.Path, mod.m.Path))
 	}
 	if !hasSection(mod.image, elf.SHT_SYMTAB, "") && mod.debug == nil {
 		if mini, err := MiniDebugImage(mod.image); err != nil {
 			mod.warn("%s: %w", mod.m.Path, err)
 		} else if mini != nil {
-			mod.tables = append(mod.tables, mini.Symbols())
+			add(mini, mod.m.Path)
 		}
 	}
-	mod.tables = append(mod.tables, mod.image.Symbols())
-	if err := mod.image.SymbolsError(); err != nil {
-		mod.warn("%s: %w", mod.m.Path, err)
-	}
+	add(mod.image, mod.m.Path)
 }
 
 // dwarf returns the module's DWARF, nil if it has none.
