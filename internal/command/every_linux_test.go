@@ -15,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // TestEveryOfSeveral: the rounds of several processes are added up, each process's by themselves.
@@ -150,6 +153,46 @@ func TestEveryEnds(t *testing.T) {
 		if err := root.ExecuteContext(ctx); err != nil || !strings.Contains(stderr.String(), tt.says) || strings.Count(out.String(), "\nThread ") < 4 || strings.Contains(out.String(), "Round 4") {
 			t.Errorf("%s: %v\n%s%s", tt.how, err, stderr.String(), out.String())
 		}
+	}
+}
+
+// TestEveryInterrupted: when the user interrupts a walk, its round counts.
+func TestEveryInterrupted(t *testing.T) {
+	p := startTarget(t, "threads.c", gdbtest.Plain, []string{"3"})
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	cmd := &cobra.Command{}
+	cmd.SetContext(ctx)
+	flags := &walkFlags{noLines: true, json: true, many: manyFlags{merge: true}}
+	m := newMany(flags)
+	for flags.many.into = m; m.rounds < 2; interrupt() {
+		s, err := process(context.Background(), p.PID, live.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := m.take(cmd, s); err != nil {
+			t.Fatalf("round %d: %v", m.rounds+1, err)
+		}
+	}
+	var out bytes.Buffer
+	if err := m.write(&out, m.doc); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Rounds  int
+		Threads []struct{ Stack int }
+		Stacks  []struct{ Count int }
+	}
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	samples := 0
+	for _, s := range doc.Stacks {
+		samples += s.Count
+	}
+	if doc.Rounds != 2 || samples != 2*(3+1) || len(doc.Threads) != samples {
+		t.Errorf("%s", out.String())
 	}
 }
 

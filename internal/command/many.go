@@ -67,9 +67,6 @@ func (m *many) add(cmd *cobra.Command, s *source) (doc *document, whole bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	if cmd.Context().Err() != nil {
-		return nil, false, errInterrupted
-	}
 	doc.Warnings = s.warned(symbols, m.flags)
 	if cut != "" {
 		doc.Warnings = append(doc.Warnings, "stacks are cut: "+cut)
@@ -166,6 +163,9 @@ func showMany(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {
 		return err
+	}
+	if cmd.Context().Err() != nil {
+		return errInterrupted
 	}
 	out, end, err := flags.many.to(cmd)
 	if err != nil {
