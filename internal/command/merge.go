@@ -140,7 +140,7 @@ func newGroup(x *walked) *group {
 	t := &x.thread
 	g := &group{first: *t, stackEntry: stackEntry{Frames: x.frames, Stop: t.Stop, Error: t.Error}, wait: t.WaitsFor}
 	if !x.single() {
-		g.Frames = slices.Clone(x.frames)
+		g.Frames = append([]frameEntry{}, x.frames...) // in JSON, no frames are an empty list
 	}
 	if of := t.goroutine; of != nil {
 		g.Runtime, g.least, g.creator = of.Runtime, of.minutes(), of.creator()

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -76,5 +77,14 @@ func TestMergedCreations(t *testing.T) {
 	}
 	if len(m.groups) != len(made)-1 || m.groups[0].Count != 2 {
 		t.Errorf("%d groups; the first has %d", len(m.groups), m.groups[0].Count)
+	}
+}
+
+// TestMergedWithoutFrames: a stack without frames has a list of none in JSON.
+func TestMergedWithoutFrames(t *testing.T) {
+	m := newMerged()
+	m.add(&walked{thread: thread{TID: 1, Kernel: "io_uring", whole: true}})
+	if text := string(appendJSON(nil, m.groups[0])); !strings.Contains(text, `"frames":[]`) {
+		t.Error(text)
 	}
 }
