@@ -29,15 +29,21 @@ func TestMeasure(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(d.Root, ".git")); err != nil {
 		gdbtest.Cannot(t, "the tree is not git's")
 	}
+	changes, err := git(t.Context(), d.Root, "status", "--porcelain")
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, err := Measure(t.Context(), d, Options{Commit: "HEAD", Small: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Goals) != 2*len(works) {
+	if len(s.Goals) != 2*len(works) && changes == "" {
 		t.Errorf("%d goals of %d works", len(s.Goals), len(works))
 	}
 	for _, g := range s.Goals {
-		if !(g.Ours.Number > 0) || !(g.Theirs.Number > 0) {
+		if g.Missing != "" && changes != "" {
+			t.Logf("%s: %s; there are changes, which the bench may need", g.What, g.Missing)
+		} else if !(g.Ours.Number > 0) || !(g.Theirs.Number > 0) {
 			t.Errorf("%s: no result: %s", g.What, g.Missing)
 		}
 	}
