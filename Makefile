@@ -19,8 +19,9 @@
 #               choose some. Without them, 'make mutants' runs for FUZZTIME, too
 # make mutants  the built command on changed files of all formats, for FUZZTIME, held to the promises of SECURITY.md.
 #               MUTANTS='-n 100000 -kind ELF' has further flags of internal/mutants
-# make bench    compare with peers, side by side, and with the last release, and write docs/performance.md (twenty
-#               minutes; five more when it makes large programs first). AGAINST=4f85978a is a commit in the release's place
+# make bench    compare with peers, side by side, and with the last release (while there is none, 4f85978a), and write
+#               docs/performance.md (twenty minutes; five more when it makes large programs first). AGAINST=COMMIT is
+#               in the release's place
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
 #               binutils' own tests on SFrame,
 #               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …; wine, which writes minidumps of Windows;

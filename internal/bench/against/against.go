@@ -16,7 +16,7 @@ import (
 
 // Options of Measure.
 type Options struct {
-	Commit string // to compare with; "" for the last release
+	Commit string // to compare with; "" for the last release or, while there is none, a commit
 	Small  bool   // small processes and programs, one round: for tests
 }
 

@@ -52,6 +52,28 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+func TestLastRelease(t *testing.T) {
+	gdbtest.Tool(t, "git")
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull) // it may sign commits and tags
+	dir := t.TempDir()
+	do := func(args ...string) {
+		t.Helper()
+		if _, err := git(t.Context(), dir, append([]string{"-c", "user.name=x", "-c", "user.email=x"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("init")
+	do("commit", "--allow-empty", "-m", "first")
+	if got := lastRelease(t.Context(), dir); got != "" {
+		t.Errorf("without a release: %q", got)
+	}
+	do("tag", "v0.1.0")
+	do("commit", "--allow-empty", "-m", "second")
+	if got := lastRelease(t.Context(), dir); got != "v0.1.0" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestCompare: what has lost is measured once more, and what cannot be done is not measured.
 func TestCompare(t *testing.T) {
 	ms := func(n time.Duration) report.Value { return report.Time(n * time.Millisecond) }

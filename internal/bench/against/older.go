@@ -25,13 +25,18 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// lastRelease returns the last tag; "" if there is none.
+// unreleased is the commit that stands for the last release while there is none.
+const unreleased = "4f85978a"
+
+// lastRelease returns the last tag or, without one, a commit; "" if neither is there.
 func lastRelease(ctx context.Context, root string) string {
-	tag, err := git(ctx, root, "describe", "--tags", "--abbrev=0")
-	if err != nil {
-		return ""
+	if tag, err := git(ctx, root, "describe", "--tags", "--abbrev=0"); err == nil {
+		return tag
 	}
-	return tag
+	if _, err := git(ctx, root, "rev-parse", "--verify", unreleased+"^{commit}"); err == nil {
+		return unreleased
+	}
+	return ""
 }
 
 // older makes a clone of the project at a commit, and returns its folder for programs. The clone
