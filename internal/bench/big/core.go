@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 
@@ -32,29 +31,30 @@ var sparseCore = subject{
 		{What: "core of 13 GiB, with holes, 101 threads: CPU", Peer: euStack, Most: 0.05},
 	},
 	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
-		gdb, err := exec.LookPath("gdb")
-		if err != nil {
-			return fmt.Errorf("%w: no gdb", build.ErrMissing)
-		}
-		eu, version, err := b.dir.EuStack()
-		if err != nil {
-			return err
-		}
-		b.peers = append(b.peers, version, build.Version(gdb))
 		program, core, err := b.dump(ctx)
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(filepath.Dir(core))
-		list := []contest.Contestant{
-			{Name: oursCore, Args: []string{b.sfwalk, "core", core}},
-			{Name: gdbCore, Args: []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", program, core, "-ex", "thread apply all bt"}},
-			{Name: euStack, Args: slices.Concat(eu, []string{"-n", "0", "-e", program, "--core", core})},
+		list := []contest.Contestant{{Name: oursCore, Args: []string{b.sfwalk, "core", core}}}
+		add := func(g *report.Goal, version string, err error, args ...string) {
+			if err != nil {
+				g.Missing = err.Error()
+				return
+			}
+			b.peers, list = append(b.peers, version), append(list, contest.Contestant{Name: g.Peer, Args: args})
 		}
+		gdb, err := exec.LookPath("gdb")
+		add(&goals[0], build.Version(gdb), err, gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", program, core, "-ex", "thread apply all bt")
+		eu, version, err := b.dir.EuStack()
+		add(&goals[1], version, err, append(eu, "-n", "0", "-e", program, "--core", core)...)
 		costs, err := b.printStacks(ctx, fmt.Sprintf("core of %d GiB, with holes, %d threads", coreGiB, coreThreads), list)
-		if err == nil {
-			processor(&goals[0], costs[0], costs[1])
-			processor(&goals[1], costs[0], costs[2])
+		for i, c := range costs {
+			for k := range goals {
+				if goals[k].Peer == list[i].Name {
+					processor(&goals[k], costs[0], c)
+				}
+			}
 		}
 		return err
 	},

@@ -32,7 +32,7 @@ var tables = subject{
 	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
 		costs, err := b.attachToTables(ctx, []int{b.count(someFDEs, 100), b.count(manyFDEs, 10_000)})
 		if err == nil {
-			few, many := costs[0], costs[2]
+			few, many := costs[0], costs[len(costs)/2]
 			processor(&goals[0], many, few)
 			few.Peak += moreMemory
 			memory(&goals[1], many, few)
@@ -46,6 +46,9 @@ var bareTables = subject{
 		{What: "attach, 1000000 FDEs, static, without .eh_frame_hdr: CPU", Peer: euStack, Most: 0.7},
 	},
 	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		if _, _, err := b.dir.EuStack(); err != nil {
+			return err
+		}
 		costs, err := b.attachToTables(ctx, []int{b.count(manyFDEs, 10_000)}, "-static", "-Wl,--no-eh-frame-hdr")
 		if err == nil {
 			processor(&goals[0], costs[0], costs[1])
@@ -54,14 +57,18 @@ var bareTables = subject{
 	},
 }
 
-// attachToTables has sfwalk and eu-stack, in turns, print the stacks of processes with so many
-// FDEs.
+// attachToTables has sfwalk and, if it is there, eu-stack print the stacks of processes with so many
+// FDEs, in turns.
 func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]command.Cost, error) {
 	var list []contest.Contestant
 	hide := b.Run.CanHide(ctx)
 	work := "attach, FDEs"
 	for _, flag := range flags {
 		work += ", " + flag
+	}
+	commands := []string{ours, euStack}
+	if _, _, err := b.dir.EuStack(); err != nil {
+		commands = commands[:1]
 	}
 	for _, n := range sizes {
 		program, err := b.makeTables(ctx, n, flags)
@@ -74,11 +81,11 @@ func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string
 			return nil, err
 		}
 		defer p.Stop()
-		both, err := b.stacks(p.PID, ours, euStack)
+		stacks, err := b.stacks(p.PID, commands...)
 		if err != nil {
 			return nil, err
 		}
-		for _, one := range both {
+		for _, one := range stacks {
 			one.Name, one.Hide = fmt.Sprintf("%s, %d FDEs", one.Name, n), hide
 			list = append(list, one)
 		}
