@@ -48,6 +48,7 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	}
 	noted.Memory = t.Now() // the copies of Memory would be for stacks
 	before, _ := rs.appendAll(nil, noted)
+	collectIfCrowd(len(before))
 	if !saved { // their structs are read while the process is held
 		*noted = notedReads{Memory: noted.Memory}
 	}
@@ -67,7 +68,7 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	found := &goroutineList{}
 	var err error
 	var runtime, stacks, more []live.Copy
-	defer collectNothing()() // the process would wait for our own garbage collector
+	resume := collectNothing() // the process would wait for our own garbage collector
 	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
 		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
 		// Another processor begins with them, and this one joins it.
@@ -95,6 +96,7 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 		stacks = slices.Concat(copied...)
 		more = append(more, held.Copy(usedParts(found.list, most, were))...)
 	}, func() {})
+	resume()
 	if retaken != nil {
 		return found, retaken
 	}

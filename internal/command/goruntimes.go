@@ -23,7 +23,10 @@ func (rs goRuntimes) appendAll(list []goroutine.Goroutine, mem target.Memory) ([
 		if err != nil && len(rs) > 1 {
 			err = fmt.Errorf("%s: %w", r.Module().Path, err)
 		}
-		list, failed = append(list[:n], more...), errors.Join(failed, err)
+		if n > 0 {
+			more = append(list, more...)
+		}
+		list, failed = more, errors.Join(failed, err)
 	}
 	return list, failed
 }

@@ -281,6 +281,7 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 	if buf == nil {
 		buf = make([]byte, size)
 	}
+	blocks = make([]block, 0, len(parts))
 	vectors := vectorPool.Get().(*vectors)
 	defer vectorPool.Put(vectors)
 	local, remote := vectors.local[:], vectors.remote[:]
