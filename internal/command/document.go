@@ -39,13 +39,13 @@ type document struct {
 
 // add adds a thread, or goroutine, whose stack is in Stacks or Tree.
 func (d *document) add(t *thread) {
-	g := t.goroutine
-	if g == nil {
+	if t.goroutine == nil {
 		d.Threads = append(d.Threads, *t)
 		return
 	}
+	g := *t.goroutine
 	g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
-	d.Goroutines = append(d.Goroutines, g)
+	d.Goroutines = append(d.Goroutines, &g)
 }
 
 // sig is a Unix signal and what came with it.

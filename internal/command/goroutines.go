@@ -197,7 +197,10 @@ func (s *source) withGoroutines() (*source, error) {
 	with.mark, with.letGo = func(of target.Thread, th *thread) {
 		x := of.(*goroutineThread)
 		name := names[x.g.Module]
-		th.goroutine = &goroutineEntry{
+		if th.goroutine == nil {
+			th.goroutine = new(goroutineEntry)
+		}
+		*th.goroutine = goroutineEntry{
 			Number: x.g.Number, Runtime: name.whole, runtime: name.short, Status: x.g.Status.String(), Reason: x.g.Reason,
 			WaitNS: int64(x.waited()), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits,
 		}

@@ -143,6 +143,8 @@ func newGroup(x *walked) *group {
 		g.Frames = append([]frameEntry{}, x.frames...) // in JSON, no frames are an empty list
 	}
 	if of := t.goroutine; of != nil {
+		kept := *of
+		g.first.goroutine = &kept
 		g.Runtime, g.least, g.creator = of.Runtime, of.minutes(), of.creator()
 	}
 	return g

@@ -164,9 +164,9 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) thread {
 	return *out
 }
 
-// threadIn is thread in memory that the caller has.
+// threadIn is thread in memory that the caller has, which may have had another thread.
 func (w *walker) threadIn(out *thread, th target.Thread, yield func(*frame.Frame) int) {
-	*out = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}
+	*out = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}, goroutine: out.goroutine}
 	if w.flags.log != nil {
 		count, end := w.flags.log.walk()
 		of := yield
