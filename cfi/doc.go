@@ -2,8 +2,10 @@
 // section into [trad.Row]s.
 //
 // A [Section] is used in place. [Open] checks its arguments and the
-// .eh_frame_hdr, nothing more. [Section.Find] searches the header's table in
-// place; without a usable table the first look-up builds a sorted index.
+// .eh_frame_hdr, nothing more. [OpenPages] does so for bytes of a file: a look-up
+// reads the pages that it needs, and the Section keeps them. [Section.Find] searches
+// the header's table in place; without a usable table the first look-up builds a
+// sorted index.
 // [Section.Row] runs the program of one FDE up to the PC and returns that line of
 // the table, with the exact range that it holds for.
 //

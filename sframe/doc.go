@@ -10,14 +10,16 @@
 // load bias first.
 //
 // The section is used in place. Open checks the header and keeps the slice. Only the first Find
-// allocates: at most 16 KiB, or the index of a section whose FDEs are not sorted. Many goroutines may use
-// a Section at once. Its bytes are never trusted: each field is checked when it is read, and a field that
-// contradicts the format gives a FormatError.
+// allocates: at most 16 KiB, or the index of a section whose FDEs are not sorted. [OpenPages] takes the
+// bytes of a file: a look-up reads the pages that it needs, and the Section keeps them. Many
+// goroutines may use a Section at once. Its bytes are never trusted: each field is checked when it is
+// read, and a field that contradicts the format gives a FormatError.
 //
 // Writing. [Contents] are functions and their rows, without a layout. They come from a section
 // ([Section.Contents]), from several ([Join]), from another version ([Contents.Convert]), or from a
 // generator. [Contents.Encode] turns them into the bytes of a section, in the smallest form. It returns
 // an EncodeError for Contents that the version cannot hold.
 //
-// docs/sframe.md explains the format. The package depends only on the standard library.
+// docs/sframe.md explains the format. Beside the standard library, the package depends on
+// internal/pages alone.
 package sframe
