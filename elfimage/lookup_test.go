@@ -3,8 +3,11 @@ package elfimage
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // Names lead to the addresses that readelf shows for them.
@@ -54,5 +57,50 @@ func TestLookup(t *testing.T) {
 				t.Errorf("%s: there is a %s?", name, symbol)
 			}
 		}
+	}
+}
+
+// Symbols of old versions are those that debug/elf calls hidden.
+func TestOldVersions(t *testing.T) {
+	name := gdbtest.File(t, libc)
+	f, err := elf.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	list, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type version struct {
+		addr uint64
+		old  bool
+	}
+	want, old := make(map[string][]version), 0
+	for _, s := range list {
+		if typ := elf.ST_TYPE(s.Info); s.Section != elf.SHN_UNDEF && isCodeOrData(typ) {
+			v := version{s.Value, s.VersionIndex.IsHidden()}
+			if !slices.Contains(want[s.Name], v) {
+				want[s.Name] = append(want[s.Name], v)
+			}
+			if v.old {
+				old++
+			}
+		}
+	}
+	im := openFile(t, name)
+	for name, versions := range want {
+		var got []version
+		for _, s := range im.Lookup(name, 99) {
+			if v := (version{s.Addr, s.Old}); !slices.Contains(got, v) {
+				got = append(got, v)
+			}
+		}
+		if !slices.Equal(got, versions) {
+			t.Errorf("%s: %+v; want %+v", name, got, versions)
+		}
+	}
+	if old < 10 {
+		t.Errorf("%d old symbols: nothing is tested", old)
 	}
 }

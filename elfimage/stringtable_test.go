@@ -24,8 +24,9 @@ func TestStringTable(t *testing.T) {
 		}
 		data = append(data, 0)
 	}
-	copy(data[windowSize-3:], "babab\x00")
-	copy(data[2*windowSize-5:], "\x00babab\x00")
+	// A window ends behind a multiple of its size, by what it shares with the next one.
+	copy(data[windowSize-20:], strings.Repeat("a", 29)+"\x00")
+	copy(data[2*windowSize-21:], strings.Repeat("babab\x00", 8))
 	data[len(data)-1] = 'a' // the last string has no end
 	windowed := part{ReaderAt: bytes.NewReader(data), size: int64(len(data))}
 	for name, table := range map[string]*stringTable{

@@ -111,3 +111,31 @@ func TestTornTable(t *testing.T) {
 		}
 	}
 }
+
+// Of the symbols of one address, the one with the fewest underscores in front has the name, and
+// the size that the address has. A mapping symbol ($d) names no code.
+func TestBestName(t *testing.T) {
+	source := ".globl first, _first, write, __libc_write, after\n" +
+		".type __libc_write, @function\n.type write, @function\n.type after, @function\n" +
+		"__libc_write: write: .skip 16, 0x90\n" +
+		"_label: \"$d\": .skip 16, 0x90\n" +
+		"_first: first: .skip 8, 0x90\n.size _first, 8\n.type _first, @function\n" +
+		"after: nop\n"
+	name := filepath.Join(t.TempDir(), "best.so")
+	cmd := exec.Command(gdbtest.Tool(t, "cc"), "-shared", "-nostdlib", "-o", name, "-x", "assembler", "-")
+	cmd.Stdin = strings.NewReader(source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	im := openFile(t, name)
+	ss := im.Symbols()
+	at := im.ELF().Section(".text").Addr
+	for _, want := range []struct {
+		off, size uint64
+		name      string
+	}{{0, 16, "write"}, {15, 16, "write"}, {16, 16, "_label"}, {31, 16, "_label"}, {32, 8, "_first"}, {39, 8, "_first"}, {40, 1, "after"}} {
+		if s, ok := ss.Find(at + want.off); !ok || ss.Name(s) != want.name || s.Size != want.size {
+			t.Errorf("at %d: %q of %d bytes; want %q of %d", want.off, ss.Name(s), s.Size, want.name, want.size)
+		}
+	}
+}
