@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/memtest"
 )
 
 // What is read page by page is what debug/elf reads at once: large sections and segments, small
@@ -107,5 +108,51 @@ func TestPagesOfHole(t *testing.T) {
 	}
 	if b, _, err := im.Pages(".eh_frame"); err == nil {
 		t.Errorf("%d bytes of a hole", b.Len())
+	}
+}
+
+// Memory changes. So what is read of an image in memory is read when it is asked for, all of it, and
+// anew each time.
+func TestPagesOfMemory(t *testing.T) {
+	file, err := os.ReadFile(gdbtest.File(t, "/usr/bin/gdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const base = 0x10000000
+	mem := memtest.Flat{Lo: base}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			mem.Data = append(mem.Data, make([]byte, p.Vaddr+p.Filesz-uint64(len(mem.Data)))...)
+			copy(mem.Data[p.Vaddr:], file[p.Off:][:p.Filesz])
+		}
+	}
+	im, err := elfimage.OpenMapped(mem, base, uint64(len(mem.Data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := f.Section(".eh_frame")
+	want, err := frames.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := im.LoadedPages(frames.Addr, frames.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, err := im.Segment(elf.PT_DYNAMIC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(mem.Data[frames.Addr:][:frames.Size])
+	clear(mem.Data[f.Section(".dynamic").Addr:][:8])
+	if view, ok := b.View(0, b.Len()); !ok || !bytes.Equal(view, want) {
+		t.Error(".eh_frame changes with the memory")
+	}
+	if now, _, err := im.Segment(elf.PT_DYNAMIC); err != nil || bytes.Equal(now[:8], before[:8]) {
+		t.Errorf("PT_DYNAMIC does not change with the memory: %x, %v", now[:8], err)
 	}
 }
