@@ -169,6 +169,39 @@ func checkHostile(t *testing.T, r *recorded, before *Runtime, find func(target.T
 	return failed
 }
 
+// Who waits in a queue that leads back into itself is counted once, and who is in no queue of its
+// channel waits for nothing that is known.
+func TestDamagedQueues(t *testing.T) {
+	r, found, _ := record(t)
+	list, err := found.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range list {
+		sudog := list[i].waiting
+		channel := r.word(sudog + 96)
+		if waits, objects := found.Waits(r, list); waits[i] == nil || objects[waits[i][0].Object].Kind != Channel {
+			continue
+		} else if objects[waits[i][0].Object].Address != channel {
+			t.Fatalf("goroutine %d waits for the channel at %#x, not %#x", list[i].Number, objects[waits[i][0].Object].Address, channel)
+		}
+		n++
+		ring := r.with(map[uint64]uint64{sudog + sudogNext: sudog})
+		waits, objects := found.Waits(ring, list)
+		if waits[i] == nil || objects[waits[i][0].Object].Waiters > len(list) {
+			t.Errorf("goroutine %d, in a ring: %+v, %+v", list[i].Number, waits[i], objects)
+		}
+		empty := r.with(map[uint64]uint64{channel + 64: 0, channel + 64 + queueSize: 0})
+		if waits, _ := found.Waits(empty, list); waits[i] != nil {
+			t.Errorf("goroutine %d, in no queue: %+v", list[i].Number, waits[i])
+		}
+	}
+	if n == 0 {
+		t.Error("no goroutine waits for a channel")
+	}
+}
+
 // hostileValue returns the value that replaces a word.
 func hostileValue(kind uint8, v uint64, words []uint64) uint64 {
 	switch kind % 4 {
