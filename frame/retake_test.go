@@ -164,6 +164,16 @@ func TestRetakeDeeper(t *testing.T) {
 			t.Errorf("%+v: %d frames, want %d", c, level, want)
 		}
 	}
+	for late, moved := range map[int]bool{n + 1: false, 9000: true} { // and cannot be read once more
+		r := &runner{fake: f, late: stackBase + size*uint64(late), retakes: 1}
+		s, err := frame.New(r, struct{ target.Thread }{r}, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RetakeIfMovedOn(); err != nil || s.MovedOn() != moved {
+			t.Errorf("frame %d and those outward: %v; the stack has moved on: %v", late, err, s.MovedOn())
+		}
+	}
 }
 
 // peeks claims frames by a word of memory.
