@@ -181,9 +181,15 @@ func (s *shown) take() {
 func (s *shown) warnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := leftOut{short: true}
-	s.namer.Tables(func(path string, err error) { left.add(path, err) })
-	return append(s.namer.Warnings(), left.warnings(false)...)
+	left, list := leftOut{short: true}, slices.Clone(s.namer.Warnings())
+	said := map[string]bool{}
+	s.namer.Tables(func(path string, err error) {
+		if text := err.Error(); !left.add(path, err) && !said[text] { // processes may have a file in common
+			said[text] = true
+			list = append(list, text)
+		}
+	})
+	return fitting(append(list, left.warnings(false)...), maxWarned)
 }
 
 // leftOut returns what names the newest picture lacks.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -65,6 +66,33 @@ func TestPerf(t *testing.T) {
 				t.Errorf("%d samples have all calls\n%s%s", n, said, out)
 			}
 		})
+	}
+}
+
+// Where debug information cannot be read, a profile has no lines, and one warning says why.
+func TestPerfDamaged(t *testing.T) {
+	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread")
+	f, err := elf.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const version = 4 // offset in .debug_line, behind the length
+	data[f.Section(".debug_line").Offset+version] = 9
+	exe = filepath.Join(t.TempDir(), "damaged")
+	if err := os.WriteFile(exe, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	folded, said, err := command("perf", perfRecorded(t, exe, "-N", "-e", "cpu-clock", "--call-graph", "dwarf"), "--buildid-dir", t.TempDir(), "-o", "-", "--format", "folded")
+	if err != nil || deeperIn(folded) == 0 {
+		t.Errorf("%v\n%s", err, folded)
+	}
+	if n := strings.Count(said, "version 9, not 2 to 5"); n != 1 {
+		t.Errorf("%d warnings of the line table\n%s", n, said)
 	}
 }
 
