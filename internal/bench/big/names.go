@@ -102,7 +102,7 @@ func (b *bench) namesOf(ctx context.Context, path, what string, goals []report.G
 	if err != nil {
 		return err
 	}
-	r, err := compareNames(ctx, b.dir, &b.Meter, path, addresses)
+	r, err := compareNames(ctx, b.dir, &b.Meter, path, path, addresses)
 	if err != nil {
 		return err
 	}
@@ -132,17 +132,18 @@ type Names struct {
 	Version                string   // of llvm-symbolizer
 }
 
-// CompareNames asks both for the names of addresses, several rounds in turns.
-func CompareNames(ctx context.Context, d build.Dir, rounds int, path string, addresses []uint64) (*Names, error) {
+// CompareNames asks both for the names of addresses of a file, several rounds in turns. The file
+// debug has its DWARF; it is the same file, if that is not stripped.
+func CompareNames(ctx context.Context, d build.Dir, rounds int, path, debug string, addresses []uint64) (*Names, error) {
 	run, err := command.NewRunner(d)
 	if err != nil {
 		return nil, err
 	}
 	m := newMeter(run, rounds)
-	return compareNames(ctx, d, &m, path, addresses)
+	return compareNames(ctx, d, &m, path, debug, addresses)
 }
 
-func compareNames(ctx context.Context, d build.Dir, m *contest.Meter, path string, addresses []uint64) (*Names, error) {
+func compareNames(ctx context.Context, d build.Dir, m *contest.Meter, path, debug string, addresses []uint64) (*Names, error) {
 	program, err := llvm.Program()
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func compareNames(ctx context.Context, d build.Dir, m *contest.Meter, path strin
 	if n.TheirFrames, err = llvm.Ask(ctx, program, llvm.Short(path), addresses); err != nil {
 		return nil, err
 	}
-	rows, err := llvm.ReadRows(path)
+	rows, err := llvm.ReadRows(debug)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,12 @@
 // Command names compares the names and lines that package symbol and llvm-symbolizer know, for
 // addresses of a large C++ program, which it makes, or of any file.
 //
-//	go run ./internal/bench/big/names [-units N | -file FILE] [-n N] [-random] [-rounds N] [-show N]
+//	go run ./internal/bench/big/names [-units N | -file FILE [-debug FILE]] [-n N] [-random]
+//		[-rounds N] [-show N]
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -21,18 +23,19 @@ import (
 func main() {
 	units := flag.Int("units", 90, "of how many `units` the program is")
 	file := flag.String("file", "", "another `file`, with a symbol table and DWARF")
+	debug := flag.String("debug", "", "the `file` that has the symbol table and DWARF of -file, if that is stripped")
 	n := flag.Int("n", 4400, "the number of `addresses`")
 	random := flag.Bool("random", false, "ask for any instruction, not for any function")
 	shown := flag.Int("show", 3, "how many `differences` are shown")
 	rounds := flag.Int("rounds", 3, "how often both are run, in turns")
 	flag.Parse()
-	if err := run(*file, *units, *n, *random, *rounds, *shown); err != nil {
+	if err := run(*file, *debug, *units, *n, *random, *rounds, *shown); err != nil {
 		fmt.Fprintf(os.Stderr, "names: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(file string, units, n int, random bool, rounds, shown int) error {
+func run(file, debug string, units, n int, random bool, rounds, shown int) error {
 	ctx := context.Background()
 	root, err := build.Root()
 	if err != nil {
@@ -51,11 +54,12 @@ func run(file string, units, n int, random bool, rounds, shown int) error {
 	if random {
 		choose = cplusplus.Random
 	}
-	addresses, err := choose(file, n)
+	debug = cmp.Or(debug, file)
+	addresses, err := choose(debug, n)
 	if err != nil {
 		return err
 	}
-	r, err := big.CompareNames(ctx, d, rounds, file, addresses)
+	r, err := big.CompareNames(ctx, d, rounds, file, debug, addresses)
 	if err != nil {
 		return err
 	}
