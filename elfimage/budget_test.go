@@ -56,7 +56,7 @@ func TestOthers(t *testing.T) {
 	}
 	im := &Image{}
 	im.Join(&b)
-	if all := int64(usualRoom + largestRoom*mb + 3*mb); im.Reserve(all+1) || !im.Reserve(all) {
+	if all := int64(usualRoom + largestRoom*mb + lastRoom*3*mb); im.Reserve(all+1) || !im.Reserve(all) {
 		t.Errorf("the files have other room than %d bytes", all)
 	}
 }

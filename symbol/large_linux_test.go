@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"path"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -39,6 +40,8 @@ func TestLargeProgram(t *testing.T) {
 		}
 		return all
 	}
+	packed := filepath.Join(t.TempDir(), "packed")
+	run(t, "", "objcopy", "--compress-debug-sections=zlib", file, packed)
 	ms, s := fullTarget(t, []string{file}, 0), New(Options{})
 	defer s.Close()
 	want := locate(ms, s)
@@ -61,6 +64,19 @@ func TestLargeProgram(t *testing.T) {
 	}
 	if shed == 0 {
 		t.Error("warnings however much room there is")
+	}
+
+	// Of a compressed program, too, also where what it is inflated to does not fit in the room.
+	const mostRoom = 7 << 20
+	for _, left := range []int64{0, mostRoom} {
+		ms, s := fullTarget(t, []string{packed}, left), New(Options{})
+		defer s.Close()
+		if got := locate(ms, s); !reflect.DeepEqual(got, want) {
+			t.Errorf("compressed, room for %d bytes: the answers differ", left)
+		}
+		if w := s.Warnings(ms.All()[0]); len(w) > 0 {
+			t.Errorf("compressed, room for %d bytes: %v", left, w)
+		}
 	}
 
 	t.Run("llvm-symbolizer", func(t *testing.T) { compareLLVM(t, file, addresses, want) })

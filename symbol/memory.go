@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -61,6 +62,14 @@ func (r *room) warn(err error) {
 	if r != nil {
 		r.kept.warn(err)
 	}
+}
+
+// most returns how many bytes all files of the target may take up together.
+func (r *room) most() int64 {
+	if r == nil {
+		return math.MaxInt64
+	}
+	return r.of.Room()
 }
 
 // work reports whether n bytes more may be inflated, or read once more.

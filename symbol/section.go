@@ -31,13 +31,16 @@ type section struct {
 	err    error           // why no more can be inflated
 	said   bool            // a warning has said that there was too little room
 
-	// A large section passes by: it keeps only its last two chunks. For bytes before them
-	// it is inflated from the beginning again. Once that has cost as much as inflating
-	// the whole section would, it keeps all chunks.
+	// A large section passes by: it keeps only its last two chunks, and squeezes those before
+	// them. If there is no room for them, it is inflated from the beginning again. Once reading
+	// them again has cost as much as inflating the whole section would, it keeps all chunks,
+	// unless it is larger than wholeSize.
 	passing    bool
-	again      uint64 // bytes that were inflated and dropped
+	squeezed   squeezed
+	again      uint64 // bytes that were inflated and dropped, or that cost as much to be read
 	room       *room  // memory for what is kept; see debugInfo
 	taken      bool   // room was taken for the whole section
+	refused    bool   // there was no such room
 	held, paid int    // number of chunks that exist; number of chunks that room was taken for
 	spare      []byte // a chunk that has passed
 
@@ -51,6 +54,7 @@ type section struct {
 const (
 	chunkSize = 128 << 10
 	largeSize = 2 << 20
+	wholeSize = 32 << 20
 	decoder   = 64 << 10 // bytes of memory that a decoder takes up
 )
 
@@ -78,7 +82,17 @@ func (s *section) len() uint64 {
 	return s.size
 }
 
-// compressed reports whether the section is compressed: a step back may cost inflating it again.
+// far reports whether a step back costs inflating the section again.
+func (s *section) far() bool {
+	if s == nil || s.whole != nil {
+		return s != nil && s.whole.far()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.passing && s.squeezed.full
+}
+
+// compressed reports whether the section is compressed.
 func (s *section) compressed() bool {
 	for s != nil && s.whole != nil {
 		s = s.whole
@@ -124,29 +138,49 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 		}
 		s.kept, s.window = nil, nil // it is damaged
 	}
-	first := lo / chunkSize
-	if s.passing && first < uint64(len(s.chunks)) && s.chunks[first] == nil {
-		s.restart()
-	}
-	if !s.passing && (hi-1)/chunkSize == first {
-		if err := s.inflate(hi); err != nil {
-			return nil, err
-		}
-		return s.chunks[first][lo%chunkSize : (hi-1)%chunkSize+1], nil
+	if !s.passing && (hi-1)/chunkSize == lo/chunkSize {
+		return s.chunkPart(lo, hi)
 	}
 	var part []byte
 	for n := hi - lo; lo < hi; {
-		end := min(hi, lo/chunkSize*chunkSize+chunkSize)
-		if err := s.inflate(end); err != nil {
+		b, err := s.chunkPart(lo, hi)
+		if err != nil {
 			return nil, err
 		}
 		if part == nil {
 			part = make([]byte, 0, n) // no more than what a compressed section may expand to
 		}
-		c := s.chunks[lo/chunkSize]
-		part, lo = append(part, c[lo%chunkSize:(end-1)%chunkSize+1]...), end
+		part, lo = append(part, b...), lo+uint64(len(b))
 	}
 	return part, nil
+}
+
+// chunkPart returns the first of the bytes [lo, hi): as many as lie in one chunk, or in one squeezed
+// piece. If the section is passing, the next call may change them. The caller holds s.mu.
+func (s *section) chunkPart(lo, hi uint64) ([]byte, error) {
+	i := lo / chunkSize
+	passed := i < uint64(len(s.chunks)) && s.chunks[i] == nil
+	if s.squeezed.has(lo) && (passed || i >= uint64(len(s.chunks))) {
+		if !s.refused {
+			s.again += pieceSize / stretchShare
+		}
+		if s.again < s.size || !s.fits() {
+			b, err := s.squeezed.from(s.room, lo)
+			if err != nil {
+				return nil, fmt.Errorf("inflate %s at %#x: %w", s.name, lo, err)
+			}
+			return b[:min(uint64(len(b)), hi-lo)], nil
+		}
+		passed = true
+	}
+	if passed {
+		s.restart()
+	}
+	hi = min(hi, (i+1)*chunkSize)
+	if err := s.inflate(hi); err != nil {
+		return nil, err
+	}
+	return s.chunks[i][lo%chunkSize : (hi-1)%chunkSize+1], nil
 }
 
 // bytesInto is bytes for a moment: they may lie in room, if that is large enough.
@@ -204,17 +238,18 @@ func (s *section) keep() {
 	if s.file.Plain == nil && s.openKept() != nil {
 		return
 	}
-	if s.passing && len(s.chunks) > 2 {
-		s.again = s.size
+	if s.passing && s.fits() {
+		s.again = max(s.again, s.size)
 		s.restart()
-		return
 	}
-	s.passing = s.passing && !s.fits()
 }
 
-// fits takes room for the whole section, and reports whether there was enough.
+// fits takes room for the whole section, and reports whether there was enough. It tries once.
 func (s *section) fits() bool {
-	s.taken = s.taken || s.room.fits(int64(s.size))
+	if !s.taken && !s.refused {
+		s.taken = s.size <= wholeSize && s.room.fits(int64(s.size))
+		s.refused = !s.taken
+	}
 	return s.taken
 }
 
@@ -224,7 +259,9 @@ const maxAgain = 32
 // restart begins to inflate the section anew. The caller holds s.mu.
 func (s *section) restart() {
 	s.again += s.have
-	s.passing = s.again < s.size || !s.fits()
+	if s.passing = s.again < s.size || !s.fits(); !s.passing {
+		s.squeezed.drop(s.room)
+	}
 	s.packed, s.chunks, s.have, s.spare, s.held, s.err = nil, nil, 0, nil, 0, nil
 	if s.again > maxAgain*s.size {
 		s.err = fmt.Errorf("inflate %s: %w", s.name, errTooMuch)
@@ -260,6 +297,7 @@ func (s *section) inflate(to uint64) error {
 	for s.have < to && s.err == nil {
 		n := len(s.chunks)
 		if s.passing && n >= 2 {
+			s.squeezed.add(s.room, n-2, s.chunks[n-2])
 			s.spare, s.chunks[n-2] = s.chunks[n-2], nil
 		}
 		chunk := s.spare

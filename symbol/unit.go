@@ -49,8 +49,7 @@ func (d *debugInfo) open(u *unit) {
 		}
 		u.held = &holding{room: d.room, drop: func() { u.contents.Store(nil) }}
 		u.details.held = &holding{room: d.room, cheap: true, drop: u.details.drop}
-		u.data.packed = d.info.compressed()
-		u.data.held = &holding{room: d.room, cheap: !u.data.packed, drop: func() { u.data.all.Store(nil) }}
+		u.data.held = &holding{room: d.room, cheap: true, drop: func() { u.data.all.Store(nil) }}
 		d.holdings().add(u.held, u.details.held, u.data.held)
 		d.openSplit(u)
 	})
@@ -69,7 +68,7 @@ func (d *debugInfo) load(u *unit) *contents {
 	if c := u.contents.Load(); c != nil {
 		return c
 	}
-	if u.data.packed {
+	if d.info.far() {
 		d.keepUnit(u)
 	}
 	c := new(contents)

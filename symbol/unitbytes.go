@@ -2,14 +2,12 @@ package symbol
 
 import "sync/atomic"
 
-// unitBytes are the bytes of a unit's entries. They are kept where the section is compressed, so
-// that reading a unit again costs much; else once questions have read as much of the unit bit by
-// bit.
+// unitBytes are the bytes of a unit's entries. They are kept once questions have read as much of the
+// unit bit by bit; or at once, where reading a unit again costs much.
 type unitBytes struct {
-	packed bool                   // the section is compressed
-	all    atomic.Pointer[[]byte] // from the unit's first entry on; nil where they are not kept
-	read   atomic.Int64           // bytes that were read bit by bit
-	held   *holding
+	all  atomic.Pointer[[]byte] // from the unit's first entry on; nil where they are not kept
+	read atomic.Int64           // bytes that were read bit by bit
+	held *holding
 }
 
 // unitPart returns the bytes [lo, hi) of a unit's entries. They must not be changed, and may lie in
