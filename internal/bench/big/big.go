@@ -28,7 +28,7 @@ type subject struct {
 }
 
 var subjects = []subject{
-	namesOfProfile, namesOfMore, kernelNames, modules, node, java, tables, bareTables, threads, goroutines, starts, sparseCore,
+	namesOfProfile, namesOfMore, namesOfCompressed, kernelNames, modules, node, java, tables, bareTables, threads, goroutines, starts, sparseCore,
 }
 
 // A bench is what subjects share while they are measured.

@@ -39,6 +39,21 @@ var namesOfProfile = subject{
 	},
 }
 
+var namesOfCompressed = subject{
+	goals: []report.Goal{
+		{What: "names of a profile, 160 units, compressed: CPU", Peer: symbolizer, Most: 1},
+		{What: "names of a profile, 160 units, compressed: the same calls, names and lines", Peer: symbolizer, Least: 1},
+	},
+	measure: func(ctx context.Context, b *bench, goals []report.Goal) error {
+		units := b.count(manyUnits, 2)
+		path, err := cplusplus.Compressed(ctx, b.dir.Path, units)
+		if err != nil {
+			return err
+		}
+		return b.namesOf(ctx, path, fmt.Sprintf("C++, %d units, compressed", units), goals, cplusplus.Profile, b.count(4400, 100))
+	},
+}
+
 var namesOfMore = subject{
 	goals: []report.Goal{
 		{What: "names of a profile, 160 units: CPU", Peer: symbolizer, Most: 0.5},

@@ -69,6 +69,27 @@ func Program(ctx context.Context, dir string, units int) (string, error) {
 	return program, nil
 }
 
+// Compressed is Program with debug information that is compressed by zlib, as Debian's.
+func Compressed(ctx context.Context, dir string, units int) (string, error) {
+	plain, err := Program(ctx, dir, units)
+	if err != nil {
+		return "", err
+	}
+	program := plain + "-zlib"
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	part := program + ".part"
+	out, err := exec.CommandContext(ctx, "objcopy", "--compress-debug-sections=zlib", plain, part).CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("%w: no objcopy", build.ErrMissing)
+	}
+	if err != nil {
+		return "", fmt.Errorf("compress %s: %w: %s", plain, err, out)
+	}
+	return program, os.Rename(part, program)
+}
+
 // folder makes the folder of programs that this compiler makes of these sources, and removes those
 // of others.
 func folder(dir string) (string, error) {
