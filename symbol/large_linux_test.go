@@ -1,9 +1,11 @@
 package symbol
 
 import (
+	"debug/elf"
 	"path"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bench/cplusplus"
@@ -66,9 +68,9 @@ func TestLargeProgram(t *testing.T) {
 		t.Error("warnings however much room there is")
 	}
 
-	// Of a compressed program, too, also where what it is inflated to does not fit in the room.
-	const mostRoom = 7 << 20
-	for _, left := range []int64{0, mostRoom} {
+	// Of a compressed program, too, also where there is no more room than for what it is inflated to
+	// and what is made of that.
+	for _, left := range []int64{0, whole + debugSize(t, file)} {
 		ms, s := fullTarget(t, []string{packed}, left), New(Options{})
 		defer s.Close()
 		if got := locate(ms, s); !reflect.DeepEqual(got, want) {
@@ -115,6 +117,22 @@ func compareLLVM(t *testing.T, file string, addresses []uint64, want [][]Locatio
 			t.Logf("%#x: %v, llvm-symbolizer %v", addresses[i], ours[i], theirs[i])
 		}
 	}
+}
+
+// debugSize returns the bytes of a file's debug information that is not compressed.
+func debugSize(t *testing.T, path string) (n int64) {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, s := range f.Sections {
+		if strings.HasPrefix(s.Name, ".debug_") {
+			n += int64(s.Size)
+		}
+	}
+	return n
 }
 
 // bytes returns the memory of all that is held.
