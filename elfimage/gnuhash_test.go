@@ -11,21 +11,26 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// The GNU hash table leads to all dynamic symbols that debug/elf reads, and to no others; without
-// it, a search of the names does.
-func TestHashed(t *testing.T) {
+// libcSymbols returns the bytes of the C library, and what debug/elf reads of them.
+func libcSymbols(t *testing.T) (data []byte, f *elf.File, list []elf.Symbol) {
+	t.Helper()
 	data, err := os.ReadFile(gdbtest.File(t, libc))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
+	if f, err = elf.NewFile(bytes.NewReader(data)); err != nil {
 		t.Fatal(err)
 	}
-	list, err := f.DynamicSymbols()
-	if err != nil {
+	if list, err = f.DynamicSymbols(); err != nil {
 		t.Fatal(err)
 	}
+	return data, f, list
+}
+
+// The GNU hash table leads to all dynamic symbols that debug/elf reads, and to no others; without
+// it, a search of the names does.
+func TestHashed(t *testing.T) {
+	data, _, list := libcSymbols(t)
 	want := make(map[string]int)
 	for _, s := range list {
 		if s.Section != elf.SHN_UNDEF {
@@ -90,18 +95,7 @@ func TestHashedDamaged(t *testing.T) {
 // A hash table that breaks its own rules is of no use, on hosts of 32 bits, too: the name is found
 // without it.
 func TestHashedUseless(t *testing.T) {
-	data, err := os.ReadFile(gdbtest.File(t, libc))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := f.DynamicSymbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, f, list := libcSymbols(t)
 	want := list[slices.IndexFunc(list, func(s elf.Symbol) bool { return s.Name == "malloc" })].Value
 	section := f.Section(".gnu.hash")
 	order := f.ByteOrder
