@@ -25,9 +25,9 @@ const (
 	largestFile = 32 << 20
 	lastRoom    = 2
 	usualFiles  = 128 << 20
-	// usualWork bytes, and timesWork for each byte of the files, may be unpacked, or read once more. Of
-	// a C++ library of 24 MB, the names of 300,000 addresses in any order take 20 for each byte of
-	// its debug file (156 MB).
+	// usualWork bytes, and timesWork for each byte of the files, may be unpacked, or read once
+	// more. Of a C++ library of 24 MB, the names of 300,000 addresses in any order take 20 for each
+	// byte of its debug file (156 MB).
 	usualWork, timesWork = 1 << 30, 64
 	// A compressed section and all that is made of it take up unpackedTimes its unpacked size.
 	unpackedTimes = 3
@@ -185,8 +185,8 @@ func (im *Image) keepHeaders() {
 	im.file.Store(&File{FileHeader: f.FileHeader, Programs: f.Programs})
 }
 
-// Room returns how many bytes all images of the image's budget together may keep; the largest number
-// if there is no bound.
+// Room returns how many bytes all images of the image's budget together may keep; the largest
+// number if there is no bound.
 func (im *Image) Room() int64 {
 	b := im.Budget()
 	if b == nil {

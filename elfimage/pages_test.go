@@ -111,8 +111,8 @@ func TestPagesOfHole(t *testing.T) {
 	}
 }
 
-// Memory changes. So what is read of an image in memory is read when it is asked for, all of it, and
-// anew each time.
+// Memory changes. So what is read of an image in memory is read when it is asked for, all of it,
+// and anew each time.
 func TestPagesOfMemory(t *testing.T) {
 	file, err := os.ReadFile(gdbtest.File(t, "/usr/bin/gdb"))
 	if err != nil {

@@ -100,7 +100,8 @@ func (im *Image) SymbolsError() error {
 
 // index returns the symbols of some types by address; and labels, symbols of no type, at addresses
 // for which label, if it is not nil, returns true. Most addresses are in the ranges in. An error
-// says that a table was left out because there was no room, or because it cannot be read to its end.
+// says that a table was left out because there was no room, or because it cannot be read to its
+// end.
 func (im *Image) index(in []codeRange, label func(addr uint64) bool, types ...elf.SymType) (*Symbols, error) {
 	tables := im.symbolTables()
 	var budget error

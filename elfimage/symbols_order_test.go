@@ -64,8 +64,8 @@ func (r *torn) ReadAt(p []byte, off int64) (int, error) {
 	return n, errTorn
 }
 
-// A table that cannot be read to its end is left out, with a word: the last function before the
-// end could seem to reach over others. That is so whenever the end is lost: the table is read twice.
+// A table that cannot be read to its end is left out, with a word: the last function before the end
+// could seem to reach over others. That is so whenever the end is lost: the table is read twice.
 func TestTornTable(t *testing.T) {
 	const global, local = 12_000, 9_000
 	var source bytes.Buffer

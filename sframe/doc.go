@@ -10,10 +10,10 @@
 // load bias first.
 //
 // The section is used in place. Open checks the header and keeps the slice. Only the first Find
-// allocates: at most 16 KiB, or the index of a section whose FDEs are not sorted. [OpenPages] takes the
-// bytes of a file: a look-up reads the pages that it needs, and the Section keeps them. Many
-// goroutines may use a Section at once. Its bytes are never trusted: each field is checked when it is
-// read, and a field that contradicts the format gives a FormatError.
+// allocates: at most 16 KiB, or the index of a section whose FDEs are not sorted. [OpenPages] takes
+// the bytes of a file: a look-up reads the pages that it needs, and the Section keeps them. Many
+// goroutines may use a Section at once. Its bytes are never trusted: each field is checked when it
+// is read, and a field that contradicts the format gives a FormatError.
 //
 // Writing. [Contents] are functions and their rows, without a layout. They come from a section
 // ([Section.Contents]), from several ([Join]), from another version ([Contents.Convert]), or from a

@@ -62,8 +62,8 @@ func TestOrdinaryNames(t *testing.T) {
 	}
 }
 
-// Functions that gcc has copied at link time, and constructors that a class inherits: what is wanted
-// of a symbol is what c++filt says, and of a function, gdb.
+// Functions that gcc has copied at link time, and constructors that a class inherits: what is
+// wanted of a symbol is what c++filt says, and of a function, gdb.
 func TestCopiesAndInherited(t *testing.T) {
 	for _, test := range []struct{ name, symbol, function string }{
 		{"_Z5firstIiET_S0_.isra.0", "int first<int>(int) [clone .isra.0]", "first<int>(int) [clone .isra.0]"},

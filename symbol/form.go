@@ -266,8 +266,8 @@ func (d *debugInfo) text(u *unit, v value) string {
 	return d.counted(s.text(off))
 }
 
-// counted counts a text that was read. It returns "", with a warning, if the text cannot be read, or
-// all are too much.
+// counted counts a text that was read. It returns "", with a warning, if the text cannot be read,
+// or all are too much.
 func (d *debugInfo) counted(text string, err error) string {
 	if err == nil {
 		err = d.spend(&d.textLeft, uint64(len(text)))

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// A file whose name lies beyond the section of names has none, and one warning says so for all such files.
+// A file whose name lies beyond the section of names has none, and one warning says so for all such
+// files.
 func TestNamesOfFilesBeyond(t *testing.T) {
 	var warnings []string
 	d := &debugInfo{warn: func(err error) { warnings = append(warnings, err.Error()) }}

@@ -155,8 +155,8 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	return part, nil
 }
 
-// chunkPart returns the first of the bytes [lo, hi): as many as lie in one chunk, or in one squeezed
-// piece. If the section is passing, the next call may change them. The caller holds s.mu.
+// chunkPart returns the first of the bytes [lo, hi): as many as lie in one chunk, or in one
+// squeezed piece. If the section is passing, the next call may change them. The caller holds s.mu.
 func (s *section) chunkPart(lo, hi uint64) ([]byte, error) {
 	i := lo / chunkSize
 	passed := i < uint64(len(s.chunks)) && s.chunks[i] == nil

@@ -7,8 +7,9 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// squeezed has the first chunks of a section that is inflated, compressed anew, in small pieces: any
-// of them is quickly read again, where the section itself can only be inflated from its beginning.
+// squeezed has the first chunks of a section that is inflated, compressed anew, in small pieces:
+// any of them is quickly read again, where the section itself can only be inflated from its
+// beginning.
 type squeezed struct {
 	pieces [][]byte
 	size   int64 // bytes of all pieces

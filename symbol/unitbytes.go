@@ -2,8 +2,8 @@ package symbol
 
 import "sync/atomic"
 
-// unitBytes are the bytes of a unit's entries. They are kept once questions have read as much of the
-// unit bit by bit; or at once, where reading a unit again costs much.
+// unitBytes are the bytes of a unit's entries. They are kept once questions have read as much of
+// the unit bit by bit; or at once, where reading a unit again costs much.
 type unitBytes struct {
 	all  atomic.Pointer[[]byte] // from the unit's first entry on; nil where they are not kept
 	read atomic.Int64           // bytes that were read bit by bit

@@ -22,9 +22,9 @@ type walked struct {
 // kept.
 func (x *walked) single() bool { return cap(x.frames) > mostRoom }
 
-// gather walks the threads of s and calls use with each, in their order. The document has them if it
-// is printed as JSON, without their frames. use keeps no frames, or not for long: another stack takes
-// their place.
+// gather walks the threads of s and calls use with each, in their order. The document has them if
+// it is printed as JSON, without their frames. use keeps no frames, or not for long: another stack
+// takes their place.
 func gather(s *source, symbols *symbol.Symbolizer, flags *walkFlags, use func(*walked)) (doc *document, err error) {
 	threads, err := s.threads(flags)
 	if err != nil {

@@ -119,8 +119,8 @@ func collectIfDeep(level int) {
 	}
 }
 
-// crowd is the number of goroutines from which on lists of them, and copies of their stacks, make up
-// most of the memory in use: garbage that comes about beside these would be as much again.
+// crowd is the number of goroutines from which on lists of them, and copies of their stacks, make
+// up most of the memory in use: garbage that comes about beside these would be as much again.
 const crowd = 10_000
 
 // collectIfCrowd is collectOften for many goroutines.

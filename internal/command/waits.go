@@ -43,8 +43,8 @@ type waits struct {
 // waitNames is how many physical frames of a thread are looked at for what it waits for.
 const waitNames = 12
 
-// waits finds out which thread of s waits for which. It is empty if the threads are not of one moment, or if
-// those of other moments, or processes, are added.
+// waits finds out which thread of s waits for which. It is empty if the threads are not of one
+// moment, or if those of other moments, or processes, are added.
 func (s *source) waits(w []*walker) *waits {
 	out := &waits{}
 	if s.items != nil || s.oneMoment == nil || !s.oneMoment() || len(w) == 0 || w[0].flags.many.later() {

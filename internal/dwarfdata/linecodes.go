@@ -1,6 +1,7 @@
 package dwarfdata
 
-// Standard opcodes of line number programs (DWARF 5, section 6.2.5.2). LNSExtended begins an extended one.
+// Standard opcodes of line number programs (DWARF 5, section 6.2.5.2). LNSExtended begins an
+// extended one.
 const (
 	LNSExtended       = 0
 	LNSCopy           = 1

@@ -57,8 +57,8 @@ var bareTables = subject{
 	},
 }
 
-// attachToTables has sfwalk and, if it is there, eu-stack print the stacks of processes with so many
-// FDEs, in turns.
+// attachToTables has sfwalk and, if it is there, eu-stack print the stacks of processes with so
+// many FDEs, in turns.
 func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string) ([]command.Cost, error) {
 	var list []contest.Contestant
 	hide := b.Run.CanHide(ctx)

@@ -31,8 +31,8 @@ type Meter struct {
 	Enough time.Duration // of all rounds
 }
 
-// Costs runs all contestants in each round, in an order that turns, and returns the least cost of each.
-// seen, unless it is nil, is called when the i-th has written its output in the first round.
+// Costs runs all contestants in each round, in an order that turns, and returns the least cost of
+// each. seen, unless it is nil, is called when the i-th has written its output in the first round.
 func (m *Meter) Costs(ctx context.Context, list []Contestant, seen func(i int) error) ([]command.Cost, error) {
 	costs := make([]command.Cost, len(list))
 	for round, start := 0, time.Now(); m.more(round, time.Since(start)); round++ {

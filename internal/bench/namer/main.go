@@ -5,9 +5,10 @@
 //
 //	namer FILE < ADDRESSES
 //
-// An address is one of the file's, in hexadecimal, on a line of its own. For each there are two lines for each inlined
-// call, innermost first, and for the function: its name, and the file and the line; then an empty line. What is not
-// known is "??", the line 0. What package symbol could not read is on standard error.
+// An address is one of the file's, in hexadecimal, on a line of its own. For each there are two
+// lines for each inlined call, innermost first, and for the function: its name, and the file and
+// the line; then an empty line. What is not known is "??", the line 0. What package symbol could
+// not read is on standard error.
 package main
 
 import (
