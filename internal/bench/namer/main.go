@@ -73,6 +73,10 @@ func open(path string) (*target.Module, *os.File, error) {
 	var mappings []target.Mapping
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			if p.Filesz == 0 {
+				file.Close()
+				return nil, nil, fmt.Errorf("%s has no code: it is a debug file; name the program that it belongs to", path)
+			}
 			mappings = append(mappings, target.Mapping{Lo: p.Vaddr, Hi: p.Vaddr + p.Memsz, Offset: p.Off, Exec: true})
 		}
 	}
