@@ -18,7 +18,7 @@
 #               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
 #               choose some. Without them, 'make mutants' runs for FUZZTIME, too
 # make mutants  the built command on changed files of all formats, for FUZZTIME, held to the promises of SECURITY.md.
-#               MUTANTS='-n 100000 -kind ELF' has further flags of internal/mutants
+#               MUTANTS='-n 100000 -kind ELF' has further flags of internal/test/mutants
 # make bench    compare with peers, side by side, and with the last release (while there is none, 4f85978a), and write
 #               docs/performance.md (twenty minutes; five more when it makes large programs first). AGAINST=COMMIT is
 #               in the release's place
@@ -95,7 +95,7 @@ vet: export GOGC := 400
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
-	CGO_ENABLED=0 $(GO) vet -tags system ./internal/systemtest
+	CGO_ENABLED=0 $(GO) vet -tags system ./internal/test/systemtest
 	cd tools && CGO_ENABLED=0 $(GO) vet ./notice ./internal/...
 	cd examples/sfwalk-profiler && CGO_ENABLED=0 $(GO) vet .
 
@@ -132,7 +132,7 @@ long-tests: deps
 # meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.
 race-tests: deps
 	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live & live=$$!; \
-	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./cfi ./elfimage ./frame ./record ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
+	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./format/cfi ./format/elf ./frame ./record ./format/sframe ./sniffer ./symbol ./target/core; meet=$$?; \
 	wait $$live && exit $$meet
 
 # Other releases have other compilers, assemblers, debuggers and emulators.
@@ -165,8 +165,8 @@ MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|Tes
 # as all others together and read what others read, only more of it: large files, for one. What writes SFrame, and
 # reads machine code, runs on the supported one alone.)
 HOSTS    := s390x mips
-PORTABLE := ./breakpad ./elfimage ./gopclntab ./internal/dwarfdata ./internal/elffile ./internal/pages ./minidump ./sframe ./sframe/object ./sframe/separate ./cfi ./trad ./frame ./sniffer/fp ./target/jit ./target/minidump ./target/procmaps ./target/remote ./target/snapshot
-ON_S390X := ./capture ./sframe/fromcfi ./sframe/verify ./arch/...
+PORTABLE := ./format/breakpad ./format/elf ./format/gopclntab ./internal/dwarfdata ./internal/elffile ./internal/pages ./format/minidump ./format/sframe ./format/sframe/object ./format/sframe/separate ./format/cfi ./trad ./frame ./sniffer/fp ./target/jit ./target/minidump ./target/procmaps ./target/remote ./target/snapshot
+ON_S390X := ./target/capture ./format/sframe/fromcfi ./format/sframe/verify ./arch/...
 SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*|TestCutShort|TestGuests)$$|^TestCompiledFiles$$/^(static|exceptions_static|go)$$|^TestReadelf$$/^gdb|^TestMade$$/^(gdb|python3)
 
 hosts: export GOGC := 400
@@ -188,10 +188,10 @@ system: deps
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) -q"; \
 		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc qemu-system-x86; \
 		command -v qemu-system-s390x >/dev/null || $$apt install -y --no-install-recommends qemu-system-s390x; }
-	CGO_ENABLED=0 $(GO) test -tags system -v -count=1 -timeout 3h ./internal/systemtest
+	CGO_ENABLED=0 $(GO) test -tags system -v -count=1 -timeout 3h ./internal/test/systemtest
 
 # Where nothing can be installed, the tests that need a missing program are
-# skipped, loudly; with CI=true they fail (internal/gdbtest decides).
+# skipped, loudly; with CI=true they fail (internal/test/gdbtest decides).
 deps:
 	@missing=; for t in $(TOOLS); do [ -e $$t ] || command -v $$t >/dev/null || missing="$$missing $$t"; done; \
 	if [ -n "$$missing" ]; then \
@@ -208,18 +208,18 @@ bench: deps
 
 # Mutants run where all fuzz tests do.
 fuzz:
-	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG); status=$$?; \
+	@CGO_ENABLED=0 $(GO) run ./internal/test/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG); status=$$?; \
 	if [ '$(FUZZ)$(PKG)' = ./... ]; then $(MAKE) mutants || status=1; fi; exit $$status
 
 mutants: build
-	@CGO_ENABLED=0 $(GO) run ./internal/mutants -sfwalk bin/sfwalk -time '$(FUZZTIME)' $(MUTANTS)
+	@CGO_ENABLED=0 $(GO) run ./internal/test/mutants -sfwalk bin/sfwalk -time '$(FUZZTIME)' $(MUTANTS)
 
 soak: FUZZTIME := 1h
 soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/guesttest ./internal/bench/lookup ./sniffer ./symbol ./frameinfo ./inferior/native
+	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/test/guesttest ./internal/bench/lookup ./sniffer ./symbol ./frameinfo ./inferior/native
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external

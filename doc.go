@@ -15,17 +15,15 @@
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope
 //	record           samples of running processes, walked as they come: a profiler (docs/recording.md)
 //	perfevent        what perf_event_open(2) tells of programs that run
-//	perfdata         the files of Linux's perf record
 //	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
-//	waitfor          which thread waits for which, and deadlocks
 //	target           what a process is: implement it for a process that you control
 //	target/live      a live Linux process
+//	target/capture   the program's own goroutines, C's frames included
 //	target/core      a core file
 //	target/minidump  a minidump: a crash report of Windows, Breakpad or Crashpad
 //	target/snapshot  a process saved for later, as a value and as a file
 //	target/remote    the target of a GDB remote stub
-//	capture          the program's own goroutines, C's frames included
 //
 // Authors of targets also use these:
 //
@@ -35,25 +33,19 @@
 //	arch/arm64       AArch64
 //	arch/i386        32-bit x86
 //	arch/s390x       IBM z/Architecture
-//	elfimage         ELF images, in files and in memory
+//	format/elf       ELF images, in files and in memory
 //	target/procmaps  the kernel's list of mappings
 //	target/jit       code registered with GDB's JIT interface
 //
-// Authors of sniffers in Go choose from the single sniffers, and state rows with trad:
+// Authors of sniffers in Go choose from the single sniffers, and state rows with trad. The
+// sniffers that are not listed are internal: [sniffer.ByName] makes them.
 //
 //	trad               rows: where PREVIOUS's registers are, for a range of PCs
-//	sniffer/breakpad   Breakpad's symbol files
 //	sniffer/dwarf      DWARF call frame information
 //	sniffer/fp         frame pointers and back chains
 //	sniffer/framebase  bases of frames by debug information
-//	sniffer/gostack    Go code, and the run time's changes of stacks
-//	sniffer/ehabi      32-bit Arm's exception tables
-//	sniffer/hotspot    code of Java's HotSpot virtual machine
-//	sniffer/pdata      unwind codes of Windows' programs for amd64
 //	sniffer/prologue   code without tables, by its instructions
-//	sniffer/scan       return addresses on the stack, for crash reports
 //	sniffer/sframe     SFrame sections
-//	sniffer/sigtramp   signal trampolines
 //
 // Authors of plug-ins, sniffers that are programs of their own, import plugin
 // (docs/writing-a-sniffer.md); programs that ask plug-ins import sniffer/external:
@@ -63,21 +55,22 @@
 //	sniffer/external        starts plug-ins, asks them, checks their answers
 //	sniffer/external/check  the conformance test
 //
-// Tools for toolchains read and write the formats alone:
+// Tools for toolchains and for files read and write the formats alone:
 //
-//	sframe           SFrame sections: read, write, convert, join (docs/sframe.md)
-//	sframe/object    SFrame in ELF files, relocatable ones too
-//	sframe/fromcfi   SFrame made from DWARF
-//	sframe/verify    SFrame compared with DWARF
-//	sframe/separate  SFrame in files of its own, by build ID
-//	cfi              DWARF call frame information
-//	exidx            32-bit Arm's exception tables
-//	gopclntab        the function table of Go binaries
-//	breakpad         Breakpad's symbol files: read, write, search
-//	breakpad/fromelf  Breakpad's symbol files made of ELF files (docs/symbol-files.md)
-//	minidump         minidumps: all that they say
-//	pdata            unwind tables of Windows' programs for amd64
-//	peimage          PE images, of files and of memory
+//	format/sframe            SFrame sections: read, write, convert, join (docs/sframe.md)
+//	format/sframe/object     SFrame in ELF files, relocatable ones too
+//	format/sframe/fromcfi    SFrame made from DWARF
+//	format/sframe/verify     SFrame compared with DWARF
+//	format/sframe/separate   SFrame in files of its own, by build ID
+//	format/cfi               DWARF call frame information
+//	format/exidx             32-bit Arm's exception tables
+//	format/gopclntab         the function table of Go binaries
+//	format/breakpad          Breakpad's symbol files: read, write, search
+//	format/breakpad/fromelf  Breakpad's symbol files made of ELF files (docs/symbol-files.md)
+//	format/minidump          minidumps: all that they say
+//	format/pdata             unwind tables of Windows' programs for amd64
+//	format/pe                PE images, of files and of memory
+//	format/perfdata          the files of Linux's perf record
 //
 // Programs with Delve in them (Linux, amd64 and arm64):
 //
@@ -96,7 +89,7 @@
 //
 // Authors of a new architecture, beside arch:
 //
-//	arch/values  prologue-value analysis: prologues, epilogues, frames
-//	arch/x86     what x86 of 32 and of 64 bits share
-//	arch/ahead   machine code read forward to its return
+//	arch/dataflow  prologue-value analysis: prologues, epilogues, frames
+//	arch/x86       what x86 of 32 and of 64 bits share
+//	arch/ahead     machine code read forward to its return
 package sfwalk

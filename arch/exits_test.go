@@ -14,9 +14,9 @@ import (
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/walktest"
 )
 
 // Functions of the C library that the C standard, or POSIX, says do not return, and others

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/delve"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // The prefix of C's names is taken from names alone.

@@ -11,8 +11,8 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/delve"
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // These are the functions that cgo and the runtime put between those of testdata/progs/delvecgo.

@@ -5,7 +5,7 @@ package delve_test
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
 )
 
 // The stacks of an arm64 core agree with Delve's, too.

@@ -9,8 +9,8 @@ import (
 	"github.com/go-delve/delve/pkg/proc/gdbserial"
 
 	"github.com/sfwalk/sfwalk/delve"
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestLLDB has Delve control the process through LLDB's server instead of by itself.

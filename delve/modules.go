@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/sysroot"

@@ -10,8 +10,8 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/delve"
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 func all(*proc.G) bool       { return true }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/delve"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // variables are values of expressions in frames of testdata/progs/delvecgo, by the name of their

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestNotice compares the modules that NOTICE lists with those of which go links packages into the programs, and

@@ -9,7 +9,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/frameinfo"
-	"github.com/sfwalk/sfwalk/internal/guesttest"
+	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target/remote"

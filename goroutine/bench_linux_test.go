@@ -3,7 +3,7 @@ package goroutine
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // parkedProcess starts a process with 10,000 parked goroutines.

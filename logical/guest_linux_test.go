@@ -6,7 +6,7 @@ import (
 
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/internal/guesttest"
+	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target/remote"
@@ -36,7 +36,7 @@ func TestGuests(t *testing.T) {
 					for _, list := range [][]shown{got, gdb} {
 						for i := range list {
 							if list[i].typ == "inline" {
-								list[i].id.Code = 0 // releases of gdb differ: see internal/gdbtest
+								list[i].id.Code = 0 // releases of gdb differ: see internal/test/gdbtest
 							}
 						}
 					}

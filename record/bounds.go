@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
@@ -22,7 +22,7 @@ const (
 	maxListed    = 1 << 17 // mappings that modules were made of, of all processes
 	maxPathBytes = 16 << 20
 
-	// maxOthers is [elfimage.Budget.Others]: processes may make files of code, and delete them, all
+	// maxOthers is [elf.Budget.Others]: processes may make files of code, and delete them, all
 	// the time.
 	maxOthers = 16 << 20
 )
@@ -138,7 +138,7 @@ func (e *engine) bare(m *target.Module, addr uint64, err error) *target.Module {
 	key := bareKey{m.Path, m.Mappings[i]}
 	b := e.bares[key]
 	if b == nil {
-		b = target.NewModule(m.Path, []target.Mapping{m.Mappings[i]}, func() (*elfimage.Image, error) { return nil, err })
+		b = target.NewModule(m.Path, []target.Mapping{m.Mappings[i]}, func() (*elf.Image, error) { return nil, err })
 		if len(e.bares) < maxBounds.places {
 			e.bares[key] = b
 		}
@@ -156,7 +156,7 @@ func (e *engine) owner(pid int) owner { return owner{pid, e.host.word(pid)} }
 
 // doubt tells doubted modules apart.
 type doubt struct {
-	im   *elfimage.Image
+	im   *elf.Image
 	bias uint64
 }
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"

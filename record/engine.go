@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
@@ -16,7 +16,7 @@ type engine struct {
 	host   host
 	opts   Options
 	owners map[*target.Module]owner // the processes of modules that places are in
-	files  map[*elfimage.Image]*target.Module
+	files  map[*elf.Image]*target.Module
 	doubts map[doubt]*target.Module // modules that are doubted
 	format *perfevent.Format
 
@@ -51,11 +51,11 @@ type engine struct {
 
 	awayFrames int // of all stacks in away
 
-	searched  int64           // instructions of code without tables, for all samples of a file
-	noSearch  bool            // it was said that no more are searched
-	budget    elfimage.Budget // of the files of all processes
-	mappings  int             // of all processes; those count once that several share
-	inModules int             // mappings that modules were made of
+	searched  int64      // instructions of code without tables, for all samples of a file
+	noSearch  bool       // it was said that no more are searched
+	budget    elf.Budget // of the files of all processes
+	mappings  int        // of all processes; those count once that several share
+	inModules int        // mappings that modules were made of
 	bares     map[bareKey]*target.Module
 	paths     map[string]string
 	pathBytes int // of paths
@@ -79,8 +79,8 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		opts.Warn = func(string, ...any) {}
 	}
 	return &engine{
-		budget: elfimage.Budget{Others: maxOthers},
-		host:   h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elfimage.Image]*target.Module{},
+		budget: elf.Budget{Others: maxOthers},
+		host:   h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elf.Image]*target.Module{},
 		spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{},
 		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/target"
 )
 

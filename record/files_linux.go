@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/mappedfile"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -226,13 +226,13 @@ func (m *machine) name(pid, tid int) string {
 }
 
 // open implements host. It opens the mapped file, and no other that has its path now.
-func (m *machine) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
+func (m *machine) open(pid int, f *procmaps.File) (*elf.Image, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, err := m.proc(pid)
 	if f.IsVDSO() {
 		if err == nil && p.mem != nil {
-			if im, err := elfimage.OpenMapped(fileMemory{p.mem}, f.Lo, f.Hi-f.Lo); err == nil {
+			if im, err := elf.OpenMapped(fileMemory{p.mem}, f.Lo, f.Hi-f.Lo); err == nil {
 				return im, nil
 			}
 		}
@@ -333,7 +333,7 @@ func (m *machine) ways(p *proc) (ways *mappedfile.Process, done func()) {
 }
 
 // ownVDSO returns the kernel's code in this program, which is the same in all of its width.
-func ownVDSO() (*elfimage.Image, error) {
+func ownVDSO() (*elf.Image, error) {
 	own := newMachine()
 	defer own.close()
 	maps, err := own.maps(os.Getpid())
@@ -346,7 +346,7 @@ func ownVDSO() (*elfimage.Image, error) {
 			if _, err := own.memory(os.Getpid()).ReadMemory(maps[i].Lo, b); err != nil {
 				return nil, err
 			}
-			return elfimage.Open(bytes.NewReader(b), int64(len(b))) // it is a whole file
+			return elf.Open(bytes.NewReader(b), int64(len(b))) // it is a whole file
 		}
 	}
 	return nil, errors.New("this program has no vDSO")

@@ -12,8 +12,8 @@ import (
 
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/perfdata"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
 )
 
@@ -48,7 +48,7 @@ func eachForeign(t *testing.T, test func(t *testing.T, f *foreign)) {
 // cache puts a program into perf's cache below $HOME.
 func cache(t *testing.T, program string) {
 	t.Helper()
-	im, file, err := elfimage.OpenFile(program)
+	im, file, err := elf.OpenFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
 )
 
@@ -174,7 +174,7 @@ func (k *kernelMaps) fromImage(addrs []uint64, names map[uint64]string) {
 
 // named adds names from a file, and reports whether it is the kernel that was recorded.
 func (k *kernelMaps) named(at regular.At, id string, addrs []uint64, names map[uint64]string) bool {
-	im, f, err := elfimage.OpenFileIn(at.Root, at.Path)
+	im, f, err := elf.OpenFileIn(at.Root, at.Path)
 	if err != nil {
 		return false
 	}
@@ -246,7 +246,7 @@ func runningKernel() string {
 	if err != nil {
 		return ""
 	}
-	return elfimage.BuildID(notes, binary.NativeEndian, 4)
+	return elf.BuildID(notes, binary.NativeEndian, 4)
 }
 
 // symbolAddress returns the address of a symbol of a list as /proc/kallsyms has it; 0 if it is not there.

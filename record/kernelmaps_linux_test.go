@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/perfdata"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/perfdata"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/perfevent"
 )
 
@@ -42,7 +42,7 @@ func TestKernelImage(t *testing.T) {
 	if out, err := exec.Command(gdbtest.Tool(t, "cc"), "-nostdlib", "-static", "-no-pie", "-Wl,-Ttext=0xffffffff81000000,-e,start_kernel,--build-id", "-o", image, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	im, f, err := elfimage.OpenFile(image)
+	im, f, err := elf.OpenFile(image)
 	if err != nil {
 		t.Fatal(err)
 	}

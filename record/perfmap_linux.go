@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -26,7 +26,7 @@ func openPerfMap(pid int) (*os.File, error) {
 }
 
 // openOwned has a file opened, by open, that belongs to a user, or to root.
-func openOwned(at regular.At, user int, open elfimage.Opener) (*os.File, error) {
+func openOwned(at regular.At, user int, open elf.Opener) (*os.File, error) {
 	f, err := open(at.Root, at.Path)
 	if err != nil {
 		return nil, err

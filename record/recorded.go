@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -23,7 +23,7 @@ type Places struct {
 	Sysroot   string   // the folder that was the root of the machine; "" if there is none
 	// Open opens a file of this machine at a path that the recording names; nil opens it with this
 	// program's rights.
-	Open elfimage.Opener
+	Open elf.Opener
 }
 
 // maxRecorded bounds the mappings of all processes of a recording.
@@ -38,13 +38,13 @@ type recorded struct {
 	own    bool                             // the recording is of this machine
 	mapped func(pid int) []procmaps.Mapping // what a process had mapped at last, as records tell
 
-	images  elfimage.Cache
+	images  elf.Cache
 	files   []*os.File
 	numbers map[string]uint64 // of build IDs that records have
 	ids     []string
 	tables  int               // how much of data's build IDs byPath has
 	byPath  map[string]string // build IDs of files, by their paths
-	found   map[wanted]*elfimage.Image
+	found   map[wanted]*elf.Image
 	kernel  kernelMaps
 }
 
@@ -62,7 +62,7 @@ const (
 )
 
 func newRecorded(data *perfdata.Reader, places Places, warn func(string, ...any)) *recorded {
-	return &recorded{data: data, places: places, warn: warn, numbers: map[string]uint64{}, byPath: map[string]string{}, found: map[wanted]*elfimage.Image{},
+	return &recorded{data: data, places: places, warn: warn, numbers: map[string]uint64{}, byPath: map[string]string{}, found: map[wanted]*elf.Image{},
 		kernel: kernelMaps{places: places, warn: warn}}
 }
 
@@ -115,7 +115,7 @@ func (h *recorded) close() {
 }
 
 // open implements host. It opens a file of the build that was mapped, and no other.
-func (h *recorded) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
+func (h *recorded) open(pid int, f *procmaps.File) (*elf.Image, error) {
 	for _, b := range h.data.Info.BuildIDs[h.tables:] {
 		if !b.Kernel {
 			h.byPath[b.Path] = b.ID
@@ -151,7 +151,7 @@ func (h *recorded) open(pid int, f *procmaps.File) (*elfimage.Image, error) {
 }
 
 // find looks for a file, also below the root of its process, if that still lives.
-func (h *recorded) find(w wanted, root string) (*elfimage.Image, error) {
+func (h *recorded) find(w wanted, root string) (*elf.Image, error) {
 	if w.path == "[vdso]" && (w.id == "" && h.own || w.id != "") {
 		if im, err := ownVDSO(); err == nil && (w.id == "" || im.BuildID == w.id) {
 			return im, nil
@@ -187,7 +187,7 @@ func known(id string) string {
 }
 
 // unproven looks for a file whose build ID is not known.
-func (h *recorded) unproven(w wanted, root string) (*elfimage.Image, error) {
+func (h *recorded) unproven(w wanted, root string) (*elf.Image, error) {
 	if !strings.HasPrefix(w.path, "/") {
 		return nil, errors.New("it was not found: the recording does not tell its build ID")
 	}
@@ -205,7 +205,7 @@ func (h *recorded) unproven(w wanted, root string) (*elfimage.Image, error) {
 			err = errors.New("another file is there now, and the recording does not tell the build ID")
 			continue
 		}
-		var im *elfimage.Image
+		var im *elf.Image
 		if im, err = h.named(at); err == nil {
 			return im, nil
 		}
@@ -249,7 +249,7 @@ func (p Places) byBuildID(id string, names ...string) (list []regular.At) {
 }
 
 // named opens a file that the recording names.
-func (h *recorded) named(at regular.At) (*elfimage.Image, error) {
+func (h *recorded) named(at regular.At) (*elf.Image, error) {
 	file, err := h.openNamed(at.Root, at.Path)
 	return h.opened(file, err)
 }
@@ -262,13 +262,13 @@ func (h *recorded) openNamed(root, path string) (*os.File, error) {
 }
 
 // image opens a file.
-func (h *recorded) image(at regular.At) (*elfimage.Image, error) {
+func (h *recorded) image(at regular.At) (*elf.Image, error) {
 	file, err := at.Open()
 	return h.opened(file, err)
 }
 
 // opened returns the image of a file.
-func (h *recorded) opened(file *os.File, err error) (*elfimage.Image, error) {
+func (h *recorded) opened(file *os.File, err error) (*elf.Image, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package record
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/perfdata"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -38,11 +38,11 @@ func (r *Recorder) Close() error { return nil }
 func clock() time.Duration { return 0 }
 
 // openOwned opens a file. On this system nobody knows whose it is.
-func openOwned(at regular.At, _ int, open elfimage.Opener) (*os.File, error) {
+func openOwned(at regular.At, _ int, open elf.Opener) (*os.File, error) {
 	return open(at.Root, at.Path)
 }
 
-func ownVDSO() (*elfimage.Image, error) { return nil, live.ErrUnsupported }
+func ownVDSO() (*elf.Image, error) { return nil, live.ErrUnsupported }
 
 func inode(os.FileInfo) (uint64, bool) { return 0, false }
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/perfevent"
@@ -22,7 +22,7 @@ type host interface {
 	// maps returns what a process has mapped now. An error says that only records tell.
 	maps(pid int) ([]procmaps.Mapping, error)
 	// open opens a file that a process has mapped, or, with noProcess, that one which has ended had mapped.
-	open(pid int, f *procmaps.File) (*elfimage.Image, error)
+	open(pid int, f *procmaps.File) (*elf.Image, error)
 	// file opens a file that a process has mapped. It stays the host's.
 	file(pid int, f *procmaps.File) (*os.File, error)
 	// memory returns the memory of a process as it is now; nil if there is none.
@@ -200,7 +200,7 @@ func (s *space) refresh() {
 		key := fileAtOf(f)
 		m, ok := s.known[key]
 		if !ok || !slices.Equal(m.Mappings, f.Mappings) {
-			m = target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) { return life.open(f) })
+			m = target.NewModule(f.Path, f.Mappings, func() (*elf.Image, error) { return life.open(f) })
 		}
 		known[key] = m
 		return m
@@ -229,9 +229,9 @@ type life struct {
 }
 
 // open opens a mapped file. When the process has ended, another one may have its number.
-func (l *life) open(f *procmaps.File) (*elfimage.Image, error) {
+func (l *life) open(f *procmaps.File) (*elf.Image, error) {
 	if jit.IsDump(f.Path) {
-		return nil, elfimage.ErrNotELF // it is read by others
+		return nil, elf.ErrNotELF // it is read by others
 	}
 	if l.gone.Load() {
 		return l.host.open(noProcess, f)

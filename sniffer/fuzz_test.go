@@ -8,11 +8,11 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/elftest"
-	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
+	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -163,7 +163,7 @@ func tables() *frame.Table {
 // FuzzCode unwinds any stack through any code, with few tables or none, and with symbols, if there
 // are any. If both is true, it uses both walkers, which takes four times as long.
 func FuzzCode(f *testing.F) {
-	file, err := elf.Open("../sframe/verify/testdata/simple.so")
+	file, err := elf.Open("../format/sframe/verify/testdata/simple.so")
 	if err != nil {
 		f.Fatal(err)
 	}

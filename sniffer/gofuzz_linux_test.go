@@ -8,14 +8,14 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/gopclntab"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/sniffer/gostack"
-	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer/internal/gostack"
+	"github.com/sfwalk/sfwalk/sniffer/internal/sigtramp"
 	"github.com/sfwalk/sfwalk/target"
 )
 

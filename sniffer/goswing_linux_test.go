@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A thread runs C for a goroutine, and soon other C for the same one. A stack that has the C half of

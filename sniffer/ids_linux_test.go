@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -72,7 +72,7 @@ func TestIDs(t *testing.T) {
 
 // mainOf returns the link-time address of a program's main function.
 func mainOf(t *testing.T, program string) uint64 {
-	im, f, err := elfimage.OpenFile(program)
+	im, f, err := elf.OpenFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,11 +146,11 @@ func (s *traced) remap(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.modules = procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
-		return target.NewModule(at.Path, at.Mappings, func() (*elfimage.Image, error) {
+		return target.NewModule(at.Path, at.Mappings, func() (*elf.Image, error) {
 			if at.IsVDSO() {
-				return elfimage.OpenMapped(s, at.Lo, at.Hi-at.Lo)
+				return elf.OpenMapped(s, at.Lo, at.Hi-at.Lo)
 			}
-			im, f, err := elfimage.OpenFile(at.Path)
+			im, f, err := elf.OpenFile(at.Path)
 			if err == nil {
 				t.Cleanup(func() { f.Close() })
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A probe has replaced return addresses. The program says which function has called the probed one.

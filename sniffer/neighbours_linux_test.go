@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // The caller of code that shares its frame with its neighbours is found by their way out, if there is only one.

@@ -8,10 +8,10 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/target"
@@ -22,7 +22,7 @@ import (
 type libc struct {
 	arch    *arch.Arch
 	modules *target.Modules
-	image   *elfimage.Image
+	image   *elf.Image
 	regs    map[trad.Reg]uint64
 	stack   [4096]byte
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
@@ -96,7 +96,7 @@ func TestNil(t *testing.T) {
 		t.Error("a list of modules that is nil has some")
 	}
 	mappings := []target.Mapping{{Lo: 0x1000, Hi: 0x2000, Exec: true}}
-	for _, open := range []func() (*elfimage.Image, error){nil, func() (*elfimage.Image, error) { return nil, nil }} {
+	for _, open := range []func() (*elf.Image, error){nil, func() (*elf.Image, error) { return nil, nil }} {
 		if _, _, err := target.NewModule("/x", mappings, open).Image(); err == nil || err.Error() != "/x: no file" {
 			t.Error(err)
 		}
@@ -104,7 +104,7 @@ func TestNil(t *testing.T) {
 	if m := target.NewModule("/x", nil, nil); m.Lo() != 0 || m.Hi() != 0 {
 		t.Errorf("%#x, %#x", m.Lo(), m.Hi())
 	}
-	if _, err := elfimage.OpenMapped(nil, 0x1000, 0x1000); !errors.Is(err, target.ErrUnmapped) {
+	if _, err := elf.OpenMapped(nil, 0x1000, 0x1000); !errors.Is(err, target.ErrUnmapped) {
 		t.Error(err)
 	}
 

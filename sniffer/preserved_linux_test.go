@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A caller's stack pointer is in a register that a call need not preserve. If none of the called code

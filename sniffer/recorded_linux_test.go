@@ -8,8 +8,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -62,7 +62,7 @@ func newRecordedFrom(t *testing.T, rec *gdbtest.Recording, program string) *reco
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := target.NewModule(path, mappings[path], func() (*elfimage.Image, error) { return elfimage.Open(file, st.Size()) })
+		m := target.NewModule(path, mappings[path], func() (*elf.Image, error) { return elf.Open(file, st.Size()) })
 		r.files[m] = file
 		modules = append(modules, m)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // The caller of code that has rounded its stack pointer down, and never returns, is found if only one

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/interval"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // Names that are read without their parameters are shown as those that are read whole: of the

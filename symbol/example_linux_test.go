@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -24,8 +24,8 @@ func ownModules() (*target.Modules, error) {
 		return nil, err
 	}
 	return procmaps.Modules(maps, func(f *procmaps.File) *target.Module {
-		return target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) {
-			im, _, err := elfimage.OpenFile(f.Path)
+		return target.NewModule(f.Path, f.Mappings, func() (*elf.Image, error) {
+			im, _, err := elf.OpenFile(f.Path)
 			return im, err
 		})
 	}), nil

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/elftest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // FuzzStubs changes the procedure linkage table of each processor, and the sections that say which

@@ -9,10 +9,10 @@ import (
 	"os"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/elftest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -143,7 +143,7 @@ func FuzzLocate(f *testing.F) {
 	}
 	// The function tables of Go, without DWARF.
 	for _, name := range []string{"go1.15", "go1.26"} {
-		packed, err := os.ReadFile("../gopclntab/testdata/releases/" + name + ".xz")
+		packed, err := os.ReadFile("../format/gopclntab/testdata/releases/" + name + ".xz")
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
 )
 

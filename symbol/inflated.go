@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // CompressedSection is a compressed section of debug information, in a file of this machine.
@@ -50,17 +50,17 @@ type inflated struct {
 }
 
 type inflatedKey struct {
-	of   *elfimage.Image
+	of   *elf.Image
 	name string
 }
 
 type toKeep struct {
 	section  CompressedSection
-	contents *elfimage.Contents
+	contents *elf.Contents
 }
 
 // note notes a section that is being inflated.
-func (x *inflated) note(of *elfimage.Image, s toKeep) {
+func (x *inflated) note(of *elf.Image, s toKeep) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.sections == nil {

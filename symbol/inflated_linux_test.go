@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // memoryCache keeps sections in memory, by their names.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bench/cplusplus"
 	"github.com/sfwalk/sfwalk/internal/bench/llvm"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 

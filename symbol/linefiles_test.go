@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // A file whose name lies beyond the section of names has none, and one warning says so for all such
@@ -31,7 +31,7 @@ func TestNamesOfFilesBeyond(t *testing.T) {
 // can have many that are long.
 func TestMemoryOfFileNames(t *testing.T) {
 	const files, most, length = 100, 1000, 99
-	kept := &sharedInfo{spare: new(elfimage.Image).Evictable(nil)}
+	kept := &sharedInfo{spare: new(elf.Image).Evictable(nil)}
 	held := &holding{room: &room{kept: kept}}
 	held.room.left.Store(most)
 	kept.holdings.add(held)

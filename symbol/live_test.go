@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -54,11 +54,11 @@ func processModules(t testing.TB, pid int) *target.Modules {
 	}
 	var modules []*target.Module
 	for name, maps := range maps {
-		modules = append(modules, target.NewModule(name, maps, func() (*elfimage.Image, error) {
+		modules = append(modules, target.NewModule(name, maps, func() (*elf.Image, error) {
 			if name == "[vdso]" {
-				return elfimage.OpenMapped(processMemory{mem}, maps[0].Lo, maps[len(maps)-1].Hi-maps[0].Lo)
+				return elf.OpenMapped(processMemory{mem}, maps[0].Lo, maps[len(maps)-1].Hi-maps[0].Lo)
 			}
-			im, f, err := elfimage.OpenFile(name)
+			im, f, err := elf.OpenFile(name)
 			if err == nil {
 				t.Cleanup(func() { f.Close() })
 			}

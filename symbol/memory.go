@@ -7,18 +7,18 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // room bounds the memory that the contents of a file may take up: a multiple of the file's bytes on
 // disk, and no more than all files of the target may take up together.
 type room struct {
 	left atomic.Int64 // bytes
-	of   *elfimage.Image
+	of   *elf.Image
 	kept *sharedInfo // the DWARF that takes it
 }
 
-func roomFor(im *elfimage.Image, kept *sharedInfo) *room {
+func roomFor(im *elf.Image, kept *sharedInfo) *room {
 	const small, times = 16 << 20, 16
 	r := &room{of: im, kept: kept}
 	r.left.Store(small + times*im.SizeOnDisk())

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
@@ -16,17 +16,17 @@ const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
 // MiniDebugImage opens the ELF file in .gnu_debugdata. It is compressed by xz, and
 // has symbols, and perhaps .debug_frame. MiniDebugImage returns nil if there is none.
-func MiniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
+func MiniDebugImage(im *elf.Image) (*elf.Image, error) {
 	packed, _, err := im.Section(".gnu_debugdata")
 	if err != nil {
-		if errors.Is(err, elfimage.ErrNoSection) {
+		if errors.Is(err, elf.ErrNoSection) {
 			err = nil
 		}
 		return nil, err
 	}
 	data, err := unpack(im, packed)
 	if err == nil {
-		im, err = elfimage.OpenUnpacked(bytes.NewReader(data), int64(len(data)), min(im.SizeOnDisk(), int64(len(packed))))
+		im, err = elf.OpenUnpacked(bytes.NewReader(data), int64(len(data)), min(im.SizeOnDisk(), int64(len(packed))))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read section .gnu_debugdata: %w", err)
@@ -34,7 +34,7 @@ func MiniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
 	return im, nil
 }
 
-func unpack(im *elfimage.Image, packed []byte) ([]byte, error) {
+func unpack(im *elf.Image, packed []byte) ([]byte, error) {
 	f, err := xzfile.Open(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func unpack(im *elfimage.Image, packed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, cut short: %v: it is not believed", len(packed), f.Unpacked, f.Cut)
 	}
 	if n := int64(f.Unpacked); !im.ReserveWork(n) || !im.Reserve(3*n) { // memory for its symbols, too
-		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, elfimage.ErrBudget)
+		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, elf.ErrBudget)
 	}
 	return elffile.ReadNext(f.Reader(), f.Unpacked)
 }

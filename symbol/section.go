@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
@@ -17,7 +17,7 @@ import (
 type section struct {
 	name string
 	size uint64
-	file *elfimage.Contents // nil for a part of another section
+	file *elf.Contents // nil for a part of another section
 
 	whole *section // the section that this is a part of; nil where this is a section of the file
 	from  uint64   // offset of the part in whole
@@ -64,9 +64,9 @@ const maxPart = 1 << 30
 
 // openSection finds the section .debug_NAME; nil if there is none. If it is not
 // compressed, at least ahead bytes are read at a time.
-func openSection(im *elfimage.Image, name string, ahead uint64) (*section, error) {
+func openSection(im *elf.Image, name string, ahead uint64) (*section, error) {
 	c, err := im.Contents(".debug_"+name, ".zdebug_"+name) // older tools' compressed ones
-	if errors.Is(err, elfimage.ErrNoSection) {
+	if errors.Is(err, elf.ErrNoSection) {
 		return nil, nil
 	}
 	if err != nil {
@@ -288,7 +288,7 @@ func (s *section) plain(from io.ReaderAt, lo, hi uint64) ([]byte, error) {
 func (s *section) inflate(to uint64) error {
 	if s.packed == nil && s.err == nil && s.have < to {
 		if s.again == 0 && !s.room.fits(decoder) {
-			s.err = fmt.Errorf("inflate %s: %w", s.name, elfimage.ErrBudget)
+			s.err = fmt.Errorf("inflate %s: %w", s.name, elf.ErrBudget)
 		} else {
 			s.noteInflated()
 			s.packed, s.err = s.file.Unpack()
@@ -304,7 +304,7 @@ func (s *section) inflate(to uint64) error {
 		if s.spare = nil; chunk == nil {
 			if s.held++; s.held > s.paid && !s.taken {
 				if s.paid++; !s.room.fits(min(chunkSize, int64(s.size-s.have))) {
-					s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, elfimage.ErrBudget)
+					s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, elf.ErrBudget)
 					break
 				}
 			}
@@ -312,7 +312,7 @@ func (s *section) inflate(to uint64) error {
 		}
 		chunk = chunk[:min(chunkSize, s.size-s.have)]
 		if !s.room.work(int64(len(chunk))) {
-			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, elfimage.ErrBudget)
+			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, elf.ErrBudget)
 			break
 		}
 		if _, err := io.ReadFull(s.packed, chunk); err != nil {
@@ -328,7 +328,7 @@ func (s *section) inflate(to uint64) error {
 	if s.have >= to {
 		return nil
 	}
-	if !s.said && errors.Is(s.err, elfimage.ErrBudget) { // not all that read it say what they miss
+	if !s.said && errors.Is(s.err, elf.ErrBudget) { // not all that read it say what they miss
 		s.said = true
 		s.room.warn(fmt.Errorf("read DWARF: %w", s.err))
 	}

@@ -7,15 +7,15 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // sharedInfo is the DWARF of a file. All modules of the file share it. When the DWARF of other files
 // needs the room, it drops what it has read. It reads that again when somebody asks for it.
 type sharedInfo struct {
-	mod   *elfModule      // the first one, which has the warnings
-	from  *elfimage.Image // has the DWARF
-	spare *elfimage.Evictable
+	mod   *elfModule // the first one, which has the warnings
+	from  *elf.Image // has the DWARF
+	spare *elf.Evictable
 
 	holdings holdings
 
@@ -32,7 +32,7 @@ type sharedInfo struct {
 	kept   []io.Closer // sections that the cache has
 }
 
-func newSharedInfo(mod *elfModule, from *elfimage.Image) *sharedInfo {
+func newSharedInfo(mod *elfModule, from *elf.Image) *sharedInfo {
 	x := &sharedInfo{mod: mod, from: from}
 	x.spare = mod.image.Evictable(x.letGo)
 	if mod.s.opts.Inflated != nil {
@@ -51,7 +51,7 @@ func (x *sharedInfo) get() *debugInfo {
 		if x.spare.MayRebuild() {
 			x.info = x.mod.openInfo(x)
 		} else {
-			x.warn(fmt.Errorf("read DWARF once more: %w", elfimage.ErrBudget))
+			x.warn(fmt.Errorf("read DWARF once more: %w", elf.ErrBudget))
 		}
 	}
 	return x.info
@@ -144,7 +144,7 @@ func (x *sharedInfo) ask(question func(d *debugInfo)) {
 	x.askNow(question)
 	if x.short.Load() {
 		x.judged.Store(true)
-		x.warn(fmt.Errorf("read DWARF: %w", elfimage.ErrBudget))
+		x.warn(fmt.Errorf("read DWARF: %w", elf.ErrBudget))
 	}
 }
 

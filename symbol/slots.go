@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
 // linkSlot is an entry of the global offset table that a stub jumps through. GDB shows it as "printf@got.plt".

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -154,7 +154,7 @@ func TestSourceOrder(t *testing.T) {
 		{[][]Location{chain("a", 0), chain("b", 0), chain("c", 3), chain("d", 4)}, Location{Function: "c", Line: 3}},
 		{[][]Location{chain(strings.Repeat("n", maxName+1), 1)}, Location{Function: Truncate(strings.Repeat("n", maxName+1)), Line: 1}},
 	} {
-		m := target.NewModule("gone", []target.Mapping{{Lo: pc, Hi: pc + 1, Exec: true}}, func() (*elfimage.Image, error) { return nil, nil })
+		m := target.NewModule("gone", []target.Mapping{{Lo: pc, Hi: pc + 1, Exec: true}}, func() (*elf.Image, error) { return nil, nil })
 		var opts Options
 		for _, at := range test.sources {
 			opts.Sources = append(opts.Sources, source(at))

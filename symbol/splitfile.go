@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -133,13 +133,13 @@ func (s *splitFiles) forget() {
 }
 
 // openOther opens a file with another part of the module's DWARF, once.
-func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
+func (mod *elfModule) openOther(at regular.At) (*elf.Image, error) {
 	mod.othersMu.Lock()
 	defer mod.othersMu.Unlock()
 	if im := mod.others[at]; im != nil {
 		return im, nil
 	}
-	im, file, err := elfimage.OpenFileBy(mod.openerOf(at), at.Root, at.Path)
+	im, file, err := elf.OpenFileBy(mod.openerOf(at), at.Root, at.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +150,14 @@ func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
 	mod.s.keep(file)
 	im.Join(mod.image.Budget())
 	if mod.others == nil {
-		mod.others = make(map[regular.At]*elfimage.Image)
+		mod.others = make(map[regular.At]*elf.Image)
 	}
 	mod.others[at] = im
 	return im, nil
 }
 
 // openSplitFile opens the sections of split DWARF. Their memory belongs to kept.
-func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
+func openSplitFile(im *elf.Image, kept *sharedInfo) (*splitFile, error) {
 	f := &splitFile{}
 	const together = 8 << 10 // as in openDWARF
 	f.room = roomFor(im, kept)
@@ -179,7 +179,7 @@ func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
 		}
 	}
 	if f.info == nil {
-		return nil, fmt.Errorf("it has no split DWARF: %w", elfimage.ErrNoSection)
+		return nil, fmt.Errorf("it has no split DWARF: %w", elf.ErrNoSection)
 	}
 	f.left = new(atomic.Int64)
 	f.left.Store(int64(2*f.info.len() + 1<<10))

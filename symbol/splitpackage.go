@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -48,7 +48,7 @@ const (
 // the directories of debug files.
 func (s *splitFiles) openPackages() {
 	mod := s.mod
-	for _, im := range []*elfimage.Image{mod.image, mod.debug} {
+	for _, im := range []*elf.Image{mod.image, mod.debug} {
 		if im == nil || im.ELF().Section(".debug_cu_index") == nil {
 			continue
 		}
@@ -68,7 +68,7 @@ func (s *splitFiles) openPackages() {
 			paths = append(paths, regular.At{Root: root, Path: filepath.Join(d, filepath.Base(name)) + ".dwp"})
 		}
 	}
-	for _, im := range []*elfimage.Image{mod.image, mod.debug} {
+	for _, im := range []*elf.Image{mod.image, mod.debug} {
 		if im == nil || im.Inside == "" {
 			continue
 		}
@@ -94,7 +94,7 @@ func (s *splitFiles) openPackages() {
 	}
 }
 
-func openPackage(path string, im *elfimage.Image, kept *sharedInfo) (*splitPackage, error) {
+func openPackage(path string, im *elf.Image, kept *sharedInfo) (*splitPackage, error) {
 	f, err := openSplitFile(im, kept)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // An index of units without an empty slot is not looked through for each unit that it does not have.

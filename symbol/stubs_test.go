@@ -16,8 +16,8 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/i386"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/walktest"
 )
 
 // manyCalls has more than a few stubs, an IFUNC of its own, a function whose address it takes as well,

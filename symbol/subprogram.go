@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // subprogram is what one entry of a function says of it. A function often has three: for its code,
@@ -125,7 +125,7 @@ func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry
 
 // lessOf warns once if an error says that there was too much to read all names of functions.
 func (d *debugInfo) lessOf(err error) {
-	if errors.Is(err, elfimage.ErrBudget) {
+	if errors.Is(err, elf.ErrBudget) {
 		d.many.Do(func() { d.warn(fmt.Errorf("read names of functions: %w", err)) })
 	}
 }

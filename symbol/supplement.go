@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -23,12 +23,12 @@ type supLink struct {
 
 // readSupLink reads the link to a supplementary file from .gnu_debugaltlink, which has a name and a
 // build ID, or from .debug_sup (DWARF 5 section 7.3.6). The name is "" where im has neither.
-func readSupLink(im *elfimage.Image) (l supLink, err error) {
+func readSupLink(im *elf.Image) (l supLink, err error) {
 	data, _, err := im.Section(".gnu_debugaltlink")
 	if err == nil {
 		return parseAltLink(data)
 	}
-	if !errors.Is(err, elfimage.ErrNoSection) {
+	if !errors.Is(err, elf.ErrNoSection) {
 		return l, err
 	}
 	l, supplementary, err := readDebugSup(im)
@@ -53,10 +53,10 @@ func parseAltLink(data []byte) (l supLink, err error) {
 const maxSupID = 64
 
 // readDebugSup reads .debug_sup. Both files have it. supplementary is true in the supplementary file.
-func readDebugSup(im *elfimage.Image) (l supLink, supplementary bool, err error) {
+func readDebugSup(im *elf.Image) (l supLink, supplementary bool, err error) {
 	data, _, err := im.Section(".debug_sup")
 	if err != nil {
-		if errors.Is(err, elfimage.ErrNoSection) {
+		if errors.Is(err, elf.ErrNoSection) {
 			err = nil
 		}
 		return l, false, err
@@ -117,7 +117,7 @@ func (mod *elfModule) findSupplement(x *sharedInfo) *debugInfo {
 	return nil
 }
 
-func (l *supLink) matches(im *elfimage.Image) error {
+func (l *supLink) matches(im *elf.Image) error {
 	id := im.BuildID
 	if sup, _, err := readDebugSup(im); err == nil && sup.id == l.id {
 		id = sup.id
@@ -130,7 +130,7 @@ func (l *supLink) matches(im *elfimage.Image) error {
 
 // supplementNames returns where the supplementary file of from may be: at its name, which is relative
 // to the folder of from; by its build ID; in the folder .dwz; in the folders of debug files themselves.
-func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
+func (mod *elfModule) supplementNames(from *elf.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {
 			for _, name := range names {

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -91,7 +91,7 @@ func TestDwzPlaces(t *testing.T) {
 	check("in the folder of debug files", Options{DebugDirs: []string{global}})
 	move(t, filepath.Join(global, "common"), filepath.Join(filepath.Dir(file), "common"))
 
-	shared, f, err := elfimage.OpenFile(filepath.Join(filepath.Dir(file), "common"))
+	shared, f, err := elf.OpenFile(filepath.Join(filepath.Dir(file), "common"))
 	if err != nil {
 		t.Fatal(err)
 	}

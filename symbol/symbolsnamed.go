@@ -3,7 +3,7 @@ package symbol
 import (
 	"sync"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -3,11 +3,11 @@ package symbol
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // openTypes opens .debug_types, where DWARF 4 has units of one type each. They use the other sections of d.
-func (d *debugInfo) openTypes(from *elfimage.Image) error {
+func (d *debugInfo) openTypes(from *elf.Image) error {
 	s, err := openSection(from, "types", 0)
 	if err != nil {
 		return fmt.Errorf("read DWARF: %w", err)

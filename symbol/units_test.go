@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // manyUnits compiles a program of several units.

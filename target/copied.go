@@ -5,7 +5,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
 // copied is executable memory of no file, or shared memory that has a name, beside or between the mappings of files.

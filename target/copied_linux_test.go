@@ -4,13 +4,13 @@ import (
 	"os"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // changedMemory is the memory of a file's image, of which every n-th byte differs.
 type changedMemory struct {
-	im     *elfimage.Image
+	im     *elf.Image
 	bias   uint64
 	differ int // 0 for none
 	none   bool
@@ -33,7 +33,7 @@ func TestSameCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, file, err := elfimage.OpenFile(exe)
+	im, file, err := elf.OpenFile(exe)
 	if err != nil {
 		t.Fatal(err)
 	}

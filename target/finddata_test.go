@@ -4,7 +4,7 @@ import (
 	"debug/elf"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
 // TestFindData finds zeros behind the mapped part of a segment, and nothing behind the segment.

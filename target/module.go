@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/peimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	peimage "github.com/sfwalk/sfwalk/format/pe"
 )
 
 // Module is one file as it is mapped in a target, or an object of code that the

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
 func TestModulesFind(t *testing.T) {

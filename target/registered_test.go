@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // Each address belongs to the first object that claims it.
@@ -74,11 +74,11 @@ func TestRegistered(t *testing.T) {
 // PeekImage opens a module's file, and the module does not count as used.
 func TestPeek(t *testing.T) {
 	opened := 0
-	m := NewModule("/file", nil, func() (*elfimage.Image, error) { opened++; return nil, elfimage.ErrNoSection })
-	if _, _, err := m.PeekImage(); err != elfimage.ErrNoSection || m.ImageUsed() {
+	m := NewModule("/file", nil, func() (*elf.Image, error) { opened++; return nil, elf.ErrNoSection })
+	if _, _, err := m.PeekImage(); err != elf.ErrNoSection || m.ImageUsed() {
 		t.Errorf("%v, opened %v", err, m.ImageUsed())
 	}
-	if _, _, err := m.Image(); err != elfimage.ErrNoSection || !m.ImageUsed() || opened != 1 {
+	if _, _, err := m.Image(); err != elf.ErrNoSection || !m.ImageUsed() || opened != 1 {
 		t.Errorf("%v, opened %v, %d times", err, m.ImageUsed(), opened)
 	}
 }

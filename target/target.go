@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // Target is one process as a source of stacks.
@@ -103,4 +103,4 @@ func (noMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 var ErrNoUserContext = errors.New("thread never runs user code")
 
 // ErrUnmapped says that an address cannot be read. Errors of ReadMemory wrap it.
-var ErrUnmapped = elfimage.ErrUnmapped
+var ErrUnmapped = elf.ErrUnmapped

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
 // bytesAt is memory that has some bytes from an address on, and no more.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -30,11 +30,11 @@ func evaluate(f *value.Frame, text string) (value.Value, error) {
 // frames returns the frames of a program of package symbol's testdata that have variables.
 func frames(t testing.TB, name string, memory []byte) (list []value.Frame) {
 	data := fixture(t, name)
-	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
+	im, err := elf.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := target.NewModule("/fuzzed", []target.Mapping{{Lo: codeStart, Hi: codeStart + codeSize, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
+	m := target.NewModule("/fuzzed", []target.Mapping{{Lo: codeStart, Hi: codeStart + codeSize, Exec: true}}, func() (*elf.Image, error) { return im, nil })
 	p := &process{arch: amd64.Arch, memory: memory, modules: target.NewModules([]*target.Module{m}, nil)}
 	symbols := symbol.New(symbol.Options{DebugDirs: []string{}})
 	t.Cleanup(func() { symbols.Close() })

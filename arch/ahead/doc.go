@@ -10,6 +10,6 @@
 // returns for it, which is the same. Whether a return address follows a call is left to
 // the caller to check.
 //
-// What instructions do to a state is said by the micro-operations of package values, into which
+// What instructions do to a state is said by the micro-operations of package dataflow, into which
 // each processor's package decodes. The search is here, and knows no processor.
 package ahead

@@ -1,6 +1,6 @@
 package ahead
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 // maxFramed is how many instructions FindsFrame follows, and how many places it goes on from.
 const maxFramed, maxFramedPlaces = 1 << 9, 32
@@ -73,10 +73,10 @@ func (x *stepper) byFP() bool {
 	for i := range x.ops {
 		o := &x.ops[i]
 		switch {
-		case o.Base != x.FP || o.Index != values.None:
-		case (o.Kind == values.Load || o.Kind == values.Store || o.Kind == values.Sum && o.Dst != x.FP) && o.Imm < 0:
+		case o.Base != x.FP || o.Index != dataflow.None:
+		case (o.Kind == dataflow.Load || o.Kind == dataflow.Store || o.Kind == dataflow.Sum && o.Dst != x.FP) && o.Imm < 0:
 			return true
-		case o.Kind == values.Sum && o.Dst == x.SP:
+		case o.Kind == dataflow.Sum && o.Dst == x.SP:
 			return true
 		}
 	}

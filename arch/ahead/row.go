@@ -4,27 +4,27 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // A Machine searches the code of a processor.
 type Machine struct {
-	*values.Machine
-	base      values.Set // the registers that a CFA may be found from
-	changed   values.Set // those that the ABI lets a function change
-	preserved []uint8    // those, beside SP and FP, that a caller wants back
+	*dataflow.Machine
+	base      dataflow.Set // the registers that a CFA may be found from
+	changed   dataflow.Set // those that the ABI lets a function change
+	preserved []uint8      // those, beside SP and FP, that a caller wants back
 }
 
 // New returns the search for a processor.
-func New(m *values.Machine) *Machine {
+func New(m *dataflow.Machine) *Machine {
 	x := &Machine{Machine: m, base: 1<<m.Regs - 1}
 	if m.Pushed != 0 {
 		x.base &^= m.RA.Bit()
 	}
 	x.changed = x.base &^ m.Preserved
 	x.base &^= m.Floats
-	for r := range values.Reg(m.Regs) {
+	for r := range dataflow.Reg(m.Regs) {
 		if (m.Preserved &^ (m.SP.Bit() | m.FP.Bit())).Has(r) {
 			x.preserved = append(x.preserved, uint8(r))
 		}
@@ -33,7 +33,7 @@ func New(m *values.Machine) *Machine {
 }
 
 // dwarf returns a register's DWARF number.
-func (m *Machine) dwarf(r uint8) trad.Reg { return m.DWARF(values.Reg(r)) }
+func (m *Machine) dwarf(r uint8) trad.Reg { return m.DWARF(dataflow.Reg(r)) }
 
 // ReadAhead implements arch.Arch.ReadAhead. The steps that it returns count those of functions
 // that are called, too.
@@ -69,7 +69,7 @@ func (m *Machine) ReadAhead(code []byte, start, pc uint64, away func(addr uint64
 // row makes the row of a way out.
 func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 	cfa := w.cfa
-	if cfa.kind != sum || !m.base.Has(values.Reg(cfa.reg)) {
+	if cfa.kind != sum || !m.base.Has(dataflow.Reg(cfa.reg)) {
 		return row, false
 	}
 	if s.left && s.frame>>cfa.reg&1 == 0 {
@@ -83,7 +83,7 @@ func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 	rest := &trad.OtherRules{Default: trad.Same}
 	if cfa.deref {
 		row.CFA = trad.Rule{Kind: trad.ValExpr}
-		rest.Exprs = []trad.Expression{values.SavedSP{Reg: m.dwarf(cfa.reg), Off: cfa.at, Add: cfa.add}}
+		rest.Exprs = []trad.Expression{dataflow.SavedSP{Reg: m.dwarf(cfa.reg), Off: cfa.at, Add: cfa.add}}
 	} else {
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 	}

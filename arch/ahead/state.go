@@ -1,6 +1,6 @@
 package ahead
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 // A value is what a register or a word of the stack holds on the way: a number relative to
 // a register at the PC, or the word that is saved there. The zero value is not known.
@@ -91,7 +91,7 @@ type slot struct{ at, val value }
 
 // A state is what registers and the stack hold at one instruction of a way out.
 type state struct {
-	regs   [values.MaxRegs]value
+	regs   [dataflow.MaxRegs]value
 	slots  [maxSlots]slot
 	used   int
 	signed bool // the return address has got, or lost, an authentication code on the way
@@ -117,7 +117,7 @@ func (s *state) start(frame uint64, word int32) {
 
 // reg returns what a register holds; nothing is known of one that does not exist.
 func (s *state) reg(r uint8) value {
-	if r < values.MaxRegs {
+	if r < dataflow.MaxRegs {
 		return s.regs[r]
 	}
 	return value{}
@@ -125,7 +125,7 @@ func (s *state) reg(r uint8) value {
 
 // set gives a register a value.
 func (s *state) set(r uint8, v value) {
-	if r < values.MaxRegs {
+	if r < dataflow.MaxRegs {
 		s.regs[r] = v
 	}
 }
@@ -142,7 +142,7 @@ func (s *state) changed() (set uint64) {
 
 // kill makes the values of a set of registers unknown.
 func (s *state) kill(set uint64) {
-	for r := 0; r < values.MaxRegs && set>>r != 0; r++ {
+	for r := 0; r < dataflow.MaxRegs && set>>r != 0; r++ {
 		if set>>r&1 != 0 {
 			s.regs[r] = value{}
 		}

@@ -1,7 +1,7 @@
 package ahead
 
 import (
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -109,8 +109,8 @@ func (m *Machine) Preserves(code []byte, start, entry, pc uint64) (kept []trad.R
 	if at := pc - start; seen[at/64]>>(at%64)&1 == 0 {
 		return nil, steps
 	}
-	for r := range uint8(values.MaxRegs) {
-		if left := m.base & m.changed &^ values.Set(set); left.Has(values.Reg(r)) && values.Reg(r) != m.RA { // the call has written that
+	for r := range uint8(dataflow.MaxRegs) {
+		if left := m.base & m.changed &^ dataflow.Set(set); left.Has(dataflow.Reg(r)) && dataflow.Reg(r) != m.RA { // the call has written that
 			kept = append(kept, m.dwarf(r))
 		}
 	}

@@ -2,7 +2,7 @@ package amd64
 
 import (
 	"github.com/sfwalk/sfwalk/arch/ahead"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/arch/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -13,22 +13,22 @@ const (
 	entrySP  = -8 // rsp on entry is CFA-8
 )
 
-var decoder = x86.New(64, values.Reg(RIP),
-	values.Reg(RAX), values.Reg(RCX), values.Reg(RDX), values.Reg(RBX), values.Reg(RSP), values.Reg(RBP), values.Reg(RSI), values.Reg(RDI),
-	values.Reg(R8), values.Reg(R9), values.Reg(R10), values.Reg(R11), values.Reg(R12), values.Reg(R13), values.Reg(R14), values.Reg(R15))
+var decoder = x86.New(64, dataflow.Reg(RIP),
+	dataflow.Reg(RAX), dataflow.Reg(RCX), dataflow.Reg(RDX), dataflow.Reg(RBX), dataflow.Reg(RSP), dataflow.Reg(RBP), dataflow.Reg(RSI), dataflow.Reg(RDI),
+	dataflow.Reg(R8), dataflow.Reg(R9), dataflow.Reg(R10), dataflow.Reg(R11), dataflow.Reg(R12), dataflow.Reg(R13), dataflow.Reg(R14), dataflow.Reg(R15))
 
 // Machine is what the analysis of prologue values must know. Its registers have the numbers
 // that DWARF gives them; the return address has that of its column.
-var Machine = &values.Machine{
+var Machine = &dataflow.Machine{
 	Decode:     decoder.Decode,
 	Word:       8,
 	Align:      1,
 	MaxLen:     x86.MaxLen,
 	Regs:       int(RIP) + 1,
-	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
-	SP:         values.Reg(RSP),
-	FP:         values.Reg(RBP),
-	RA:         values.Reg(RIP),
+	DWARF:      func(r dataflow.Reg) trad.Reg { return trad.Reg(r) },
+	SP:         dataflow.Reg(RSP),
+	FP:         dataflow.Reg(RBP),
+	RA:         dataflow.Reg(RIP),
 	Pushed:     -8,
 	EntrySP:    entrySP,
 	Preserved:  calleeOK,
@@ -37,10 +37,10 @@ var Machine = &values.Machine{
 	Chained:    true,
 	Moving:     true,
 	Lost:       trad.Undefined,
-	Arguments:  values.Reg(R10),
-	Probed:     values.Reg(R11),
-	LinkCopy:   values.None,
-	SystemCall: values.Reg(RAX),
+	Arguments:  dataflow.Reg(R10),
+	Probed:     dataflow.Reg(R11),
+	LinkCopy:   dataflow.None,
+	SystemCall: dataflow.Reg(RAX),
 	EndsThread: endsThread,
 	StackCheck: checksStack,
 	Apart:      x86.Apart,

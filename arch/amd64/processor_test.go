@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
 var processor = rowtest.X86(rowtest.Processor{Machine: Machine, Arch: Arch, CC: "gcc", Objdump: []string{"objdump"}})

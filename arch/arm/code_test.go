@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
 func words(list ...uint32) (b []byte) {
@@ -201,7 +201,7 @@ func TestLength(t *testing.T) {
 			}
 			continue
 		}
-		if n++; uint64(in.Len) != size || in.Flow == values.Bad {
+		if n++; uint64(in.Len) != size || in.Flow == dataflow.Bad {
 			t.Errorf("%#x: %s: %d bytes, %v", pc, text[pc], in.Len, in.Flow)
 		}
 	}

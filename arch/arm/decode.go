@@ -3,21 +3,21 @@ package arm
 import (
 	"encoding/binary"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // The analysis gives r0 to r15 the numbers 0 to 15, and s0 to s31, the halves of d0 to d15, 16 to 47.
 const (
-	r0    values.Reg = 0
-	r4    values.Reg = 4
-	r7    values.Reg = 7
-	r11   values.Reg = 11
-	r12   values.Reg = 12
-	rsp   values.Reg = 13
-	rlr   values.Reg = 14
-	rpc   values.Reg = 15
-	s0    values.Reg = 16
-	nRegs            = 48
+	r0    dataflow.Reg = 0
+	r4    dataflow.Reg = 4
+	r7    dataflow.Reg = 7
+	r11   dataflow.Reg = 11
+	r12   dataflow.Reg = 12
+	rsp   dataflow.Reg = 13
+	rlr   dataflow.Reg = 14
+	rpc   dataflow.Reg = 15
+	s0    dataflow.Reg = 16
+	nRegs              = 48
 )
 
 // word is how many bytes a register has, and an A32 instruction.
@@ -31,26 +31,26 @@ const (
 
 // An inst is an instruction that is being decoded.
 type inst struct {
-	values.Inst
-	ops []values.Op
+	dataflow.Inst
+	ops []dataflow.Op
 
 	thumb bool
 	first int // where ops of this instruction begin
 	at    int // offset of the instruction
 }
 
-func newInst(at, size int, thumb bool, ops []values.Op) inst {
-	return inst{Inst: values.Inst{Len: uint8(size), By: values.None, Target: values.NoTarget}, ops: ops, thumb: thumb, first: len(ops), at: at}
+func newInst(at, size int, thumb bool, ops []dataflow.Op) inst {
+	return inst{Inst: dataflow.Inst{Len: uint8(size), By: dataflow.None, Target: dataflow.NoTarget}, ops: ops, thumb: thumb, first: len(ops), at: at}
 }
 
-func (in *inst) do(ops ...values.Op) { in.ops = append(in.ops, ops...) }
+func (in *inst) do(ops ...dataflow.Op) { in.ops = append(in.ops, ops...) }
 
 // reg returns a general register as the base of a sum. That of PC is the address of the instruction.
-func reg(n uint32) values.Reg {
+func reg(n uint32) dataflow.Reg {
 	if n == uint32(rpc) {
-		return values.PC
+		return dataflow.PC
 	}
-	return values.Reg(n)
+	return dataflow.Reg(n)
 }
 
 // ahead is how far what an instruction reads of PC is behind its own address.
@@ -62,35 +62,35 @@ func (in *inst) ahead() int32 {
 }
 
 // from returns the base for a register, and adds to imm what that needs. Thumb code rounds PC down.
-func (in *inst) from(n uint32, imm int32) (values.Reg, int32) {
+func (in *inst) from(n uint32, imm int32) (dataflow.Reg, int32) {
 	if n != uint32(rpc) {
-		return values.Reg(n), imm
+		return dataflow.Reg(n), imm
 	}
 	imm += in.ahead()
 	if !in.thumb {
-		return values.PC, imm
+		return dataflow.PC, imm
 	}
-	in.do(values.Op{Kind: values.Round, Dst: values.Temp, Src: values.None, Base: values.PC, Index: values.None, Imm: -word})
-	return values.Temp, imm
+	in.do(dataflow.Op{Kind: dataflow.Round, Dst: dataflow.Temp, Src: dataflow.None, Base: dataflow.PC, Index: dataflow.None, Imm: -word})
+	return dataflow.Temp, imm
 }
 
 // set makes dst base+index+imm. To set PC is a jump that nobody can follow.
-func (in *inst) set(dst, base uint32, index values.Reg, imm int32) {
+func (in *inst) set(dst, base uint32, index dataflow.Reg, imm int32) {
 	if dst == uint32(rpc) {
-		in.Flow = values.Away
+		in.Flow = dataflow.Away
 		return
 	}
 	b, imm := in.from(base, imm)
-	in.do(values.Op{Kind: values.Sum, Dst: values.Reg(dst), Src: values.None, Base: b, Index: index, Imm: imm})
+	in.do(dataflow.Op{Kind: dataflow.Sum, Dst: dataflow.Reg(dst), Src: dataflow.None, Base: b, Index: index, Imm: imm})
 }
 
 // constant makes dst a number.
 func (in *inst) constant(dst uint32, n uint32) {
 	if dst == uint32(rpc) {
-		in.Flow = values.Away
+		in.Flow = dataflow.Away
 		return
 	}
-	in.do(values.Const(values.Reg(dst), int32(n)))
+	in.do(dataflow.Const(dataflow.Reg(dst), int32(n)))
 }
 
 // move makes dst a copy of src.
@@ -99,9 +99,9 @@ func (in *inst) move(dst, src uint32) {
 	case dst == uint32(rpc):
 		in.branchTo(src)
 	case src == uint32(rpc):
-		in.set(dst, src, values.None, 0)
+		in.set(dst, src, dataflow.None, 0)
 	default:
-		in.do(values.Move(values.Reg(dst), values.Reg(src)))
+		in.do(dataflow.Move(dataflow.Reg(dst), dataflow.Reg(src)))
 	}
 }
 
@@ -111,7 +111,7 @@ func (in *inst) minus(dst, base, index uint32) {
 		in.lose(dst)
 		return
 	}
-	in.do(values.Op{Kind: values.Minus, Dst: values.Reg(dst), Src: values.None, Base: values.Reg(base), Index: values.Reg(index)})
+	in.do(dataflow.Op{Kind: dataflow.Minus, Dst: dataflow.Reg(dst), Src: dataflow.None, Base: dataflow.Reg(base), Index: dataflow.Reg(index)})
 }
 
 // round makes dst base with the bits of mask alone, if that is rounding down.
@@ -120,36 +120,36 @@ func (in *inst) round(dst, base, mask uint32) {
 		in.lose(dst)
 		return
 	}
-	in.do(values.Op{Kind: values.Round, Dst: values.Reg(dst), Src: values.None, Base: values.Reg(base), Index: values.None, Imm: int32(mask)})
+	in.do(dataflow.Op{Kind: dataflow.Round, Dst: dataflow.Reg(dst), Src: dataflow.None, Base: dataflow.Reg(base), Index: dataflow.None, Imm: int32(mask)})
 }
 
 // compare compares two registers.
 func (in *inst) compare(a, b uint32) {
 	if a != uint32(rpc) && b != uint32(rpc) {
-		in.do(values.Op{Kind: values.Compare, Dst: values.Reg(a), Src: values.Reg(b)})
+		in.do(dataflow.Op{Kind: dataflow.Compare, Dst: dataflow.Reg(a), Src: dataflow.Reg(b)})
 	}
 }
 
 // lose says that dst gets a value that is not followed.
 func (in *inst) lose(dst uint32) {
 	if dst == uint32(rpc) {
-		in.Flow = values.Away
+		in.Flow = dataflow.Away
 		return
 	}
-	in.Kill |= values.Reg(dst).Bit()
+	in.Kill |= dataflow.Reg(dst).Bit()
 }
 
 // branchTo is bx, and what writes a register to PC.
 func (in *inst) branchTo(r uint32) {
 	if r == uint32(rpc) { // bx pc: to the A32 code behind
-		in.Flow = values.Away
+		in.Flow = dataflow.Away
 		return
 	}
-	in.Flow, in.By, in.Return = values.To, values.Reg(r), r == uint32(rlr)
+	in.Flow, in.By, in.Return = dataflow.To, dataflow.Reg(r), r == uint32(rlr)
 }
 
 // branch is a jump by a distance from the instruction.
-func (in *inst) branch(flow values.Flow, off int32) {
+func (in *inst) branch(flow dataflow.Flow, off int32) {
 	in.Flow, in.Target = flow, int64(in.at)+int64(in.ahead())+int64(off)
 }
 
@@ -157,9 +157,9 @@ func (in *inst) branch(flow values.Flow, off int32) {
 func (in *inst) conditional(cond uint32) {
 	for i := range in.ops[in.first:] {
 		switch o := &in.ops[in.first+i]; o.Kind {
-		case values.Store, values.Compare, values.Sign:
+		case dataflow.Store, dataflow.Compare, dataflow.Sign:
 		default:
-			if in.Flow == values.Next || in.Flow == values.Call {
+			if in.Flow == dataflow.Next || in.Flow == dataflow.Call {
 				in.Kill |= o.Dst.Bit()
 			}
 		}
@@ -167,17 +167,17 @@ func (in *inst) conditional(cond uint32) {
 	restores := len(in.ops) > in.first
 	in.ops = in.ops[:in.first]
 	switch in.Flow {
-	case values.Jump:
-		if in.Flow = values.Branch; cond == 1 {
-			in.Flow = values.BranchNE
+	case dataflow.Jump:
+		if in.Flow = dataflow.Branch; cond == 1 {
+			in.Flow = dataflow.BranchNE
 		}
-	case values.To, values.Away:
-		if in.Flow != values.To || restores { // what it restores is not restored where it goes on
-			in.By, in.Return = values.None, false
+	case dataflow.To, dataflow.Away:
+		if in.Flow != dataflow.To || restores { // what it restores is not restored where it goes on
+			in.By, in.Return = dataflow.None, false
 		}
-		in.Flow, in.Kill = values.MaybeTo, 0
-	case values.Stop, values.Bad:
-		in.Flow = values.Next
+		in.Flow, in.Kill = dataflow.MaybeTo, 0
+	case dataflow.Stop, dataflow.Bad:
+		in.Flow = dataflow.Next
 	}
 }
 
@@ -212,38 +212,38 @@ func (in *inst) transfer(t transfer) {
 	base, off := in.from(t.base, t.off)
 	toPC := false
 	if t.index {
-		base = values.None
+		base = dataflow.None
 	}
 	if t.load && t.n == 2 && t.regs[0] == t.base { // the base is lost before the second load
-		in.do(values.Move(values.Temp, base))
-		base = values.Temp
+		in.do(dataflow.Move(dataflow.Temp, base))
+		base = dataflow.Temp
 	}
 	update := func() {
 		if t.writeback != 0 && t.base != uint32(rpc) {
 			if t.index {
-				in.Kill |= values.Reg(t.base).Bit()
+				in.Kill |= dataflow.Reg(t.base).Bit()
 			} else {
-				in.do(values.Add(values.Reg(t.base), values.Reg(t.base), t.writeback))
+				in.do(dataflow.Add(dataflow.Reg(t.base), dataflow.Reg(t.base), t.writeback))
 			}
 		}
 	}
 	if !t.load && t.pre && !t.index { // push
 		update()
-		base, off = values.Reg(t.base), 0
+		base, off = dataflow.Reg(t.base), 0
 	}
 	for i, r := range t.regs[:t.n] {
-		o := values.Op{Kind: values.Load, Dst: values.Reg(r), Src: values.None, Base: base, Index: values.None, Width: t.width, Imm: off + int32(i)*word}
+		o := dataflow.Op{Kind: dataflow.Load, Dst: dataflow.Reg(r), Src: dataflow.None, Base: base, Index: dataflow.None, Width: t.width, Imm: off + int32(i)*word}
 		switch {
 		case t.load && r == uint32(rpc): // by way of lr: the function is left
 			o.Dst, toPC = rlr, true
 			if t.index || t.base != uint32(rsp) {
-				in.Flow = values.Away
+				in.Flow = dataflow.Away
 				return
 			}
 		case !t.load:
-			o.Kind, o.Dst, o.Src = values.Store, values.None, reg(r)
+			o.Kind, o.Dst, o.Src = dataflow.Store, dataflow.None, reg(r)
 			if r == uint32(rpc) {
-				o.Src = values.None
+				o.Src = dataflow.None
 			}
 		}
 		in.do(o)
@@ -252,7 +252,7 @@ func (in *inst) transfer(t transfer) {
 		update()
 	}
 	if toPC {
-		in.Flow, in.By, in.Return = values.To, rlr, true
+		in.Flow, in.By, in.Return = dataflow.To, rlr, true
 	}
 }
 
@@ -263,10 +263,10 @@ func (in *inst) multiple(load bool, base, mask uint32, before, down, writeback b
 	for m := mask; m != 0; m &= m - 1 {
 		n += word
 	}
-	b, off := values.Reg(base), int32(0)
+	b, off := dataflow.Reg(base), int32(0)
 	switch {
 	case base == uint32(rpc) || n == 0:
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return
 	case down && before:
 		off = -n
@@ -281,28 +281,28 @@ func (in *inst) multiple(load bool, base, mask uint32, before, down, writeback b
 	}
 	from := b
 	if load && mask&(1<<base) != 0 {
-		in.do(values.Move(values.Temp, b))
-		from = values.Temp
+		in.do(dataflow.Move(dataflow.Temp, b))
+		from = dataflow.Temp
 	}
 	if !load && writeback && down { // what is below the stack pointer is dead: move it first
-		in.do(values.Add(b, b, move))
+		in.do(dataflow.Add(b, b, move))
 		off, writeback = off-move, false
 	}
-	spLoad := values.Op{}
+	spLoad := dataflow.Op{}
 	for r := uint32(0); r < 16; r++ {
 		if mask&(1<<r) == 0 {
 			continue
 		}
-		o := values.Op{Kind: values.Load, Dst: values.Reg(r), Src: values.None, Base: from, Index: values.None, Width: word, Imm: off}
+		o := dataflow.Op{Kind: dataflow.Load, Dst: dataflow.Reg(r), Src: dataflow.None, Base: from, Index: dataflow.None, Width: word, Imm: off}
 		off += word
 		switch {
 		case !load:
-			o.Kind, o.Dst, o.Src = values.Store, values.None, values.Reg(r)
+			o.Kind, o.Dst, o.Src = dataflow.Store, dataflow.None, dataflow.Reg(r)
 			switch {
 			case r == uint32(rpc):
-				o.Src = values.None
+				o.Src = dataflow.None
 			case r == base && move < 0 && base == uint32(rsp):
-				o.Src = values.None
+				o.Src = dataflow.None
 			}
 		case r == uint32(rpc):
 			o.Dst = rlr
@@ -315,15 +315,15 @@ func (in *inst) multiple(load bool, base, mask uint32, before, down, writeback b
 	if spLoad.Width != 0 {
 		in.do(spLoad)
 	} else if writeback && (!load || mask&(1<<base) == 0) {
-		in.do(values.Add(b, b, move))
+		in.do(dataflow.Add(b, b, move))
 	}
 	if load && mask&(1<<rpc) != 0 {
-		in.Flow, in.By, in.Return = values.To, rlr, true
+		in.Flow, in.By, in.Return = dataflow.To, rlr, true
 	}
 }
 
 // doubles returns the halves of d[n] of a set; there are none of d16 and above.
-func doubles(n uint32) values.Set {
+func doubles(n uint32) dataflow.Set {
 	if n >= 16 {
 		return 0
 	}

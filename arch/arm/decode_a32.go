@@ -4,15 +4,15 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // decodeA32 implements values.Machine.Decode for A32 code. Encodings are those of the Arm Architecture Reference Manual
 // for ARMv7-A, A5.
-func decodeA32(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
+func decodeA32(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	in := newInst(at, word, false, ops)
 	if at+word > len(code) {
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return in.Inst, in.ops
 	}
 	w := binary.LittleEndian.Uint32(code[at:])
@@ -36,14 +36,14 @@ func decodeA32(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) 
 		}
 	case 4:
 		if bit(w, 22) { // of user mode, or from an exception
-			in.Flow = values.Bad
+			in.Flow = dataflow.Bad
 			break
 		}
 		in.multiple(bit(w, 20), field(w, 16, 4), field(w, 0, 16), bit(w, 24), !bit(w, 23), bit(w, 21))
 	case 5:
-		flow := values.Jump
+		flow := dataflow.Jump
 		if bit(w, 24) {
-			flow = values.Call
+			flow = dataflow.Call
 		}
 		in.branch(flow, signed(w, 24)*4)
 	default:
@@ -58,7 +58,7 @@ func decodeA32(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) 
 func (in *inst) unconditional(w uint32) {
 	switch {
 	case w>>25 == 0x7d: // blx to Thumb code
-		in.branch(values.Call, signed(w, 24)*4+int32(field(w, 24, 1))*2)
+		in.branch(dataflow.Call, signed(w, 24)*4+int32(field(w, 24, 1))*2)
 	case w>>25 == 0x79: // Advanced SIMD, data
 		in.simd(w)
 	case w>>24 == 0xf4 && !bit(w, 20): // Advanced SIMD, elements
@@ -67,7 +67,7 @@ func (in *inst) unconditional(w uint32) {
 	case w>>25 >= 0x7e:
 		in.coprocessor(w)
 	default:
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 	}
 }
 
@@ -97,7 +97,7 @@ func (in *inst) dataOrExtra(w uint32) {
 	switch {
 	case w&0x0fffffd0 == 0x012fff10: // bx, blx
 		if bit(w, 5) {
-			in.Flow, in.By = values.Call, values.Reg(rm)
+			in.Flow, in.By = dataflow.Call, dataflow.Reg(rm)
 			return
 		}
 		in.branchTo(rm)
@@ -119,12 +119,12 @@ func (in *inst) dataOrExtra(w uint32) {
 	case op >= opTST && op <= opCMN && !sets: // miscellaneous
 		switch {
 		case field(w, 4, 4) == 7: // bkpt, hvc, smc
-			in.Flow = values.Stop
+			in.Flow = dataflow.Stop
 		case field(w, 4, 4) == 0 && bit(w, 21): // msr
 		case bit(w, 7): // signed multiplies
 			in.lose(rn)
 			in.lose(rd & 7) // smlal: RdLo is none that a call preserves, or is one of these
-			in.Kill |= values.Reg(rd).Bit() &^ rpc.Bit()
+			in.Kill |= dataflow.Reg(rd).Bit() &^ rpc.Bit()
 		default: // mrs, clz, qadd
 			in.lose(rd)
 		}
@@ -152,7 +152,7 @@ func (in *inst) dataRegister(op, rd, rn, rm uint32, plain bool) {
 	case op == opADD && rn == uint32(rpc), op == opADD && rm == uint32(rpc):
 		in.lose(rd)
 	case op == opADD:
-		in.set(rd, rn, values.Reg(rm), 0)
+		in.set(rd, rn, dataflow.Reg(rm), 0)
 	case op == opSUB:
 		in.minus(rd, rn, rm)
 	case op == opCMP:
@@ -170,7 +170,7 @@ func (in *inst) dataImmediate(w uint32) {
 	case op == opTST && !sets: // movw
 		in.constant(rd, field(w, 16, 4)<<12|field(w, 0, 12))
 	case op == opCMP && !sets: // movt
-		in.do(values.Op{Kind: values.Insert, Dst: values.Reg(rd), Src: values.None, Base: values.None, Index: values.None, Width: 16, Shift: 16, Imm: int32(field(w, 16, 4)<<12 | field(w, 0, 12))})
+		in.do(dataflow.Op{Kind: dataflow.Insert, Dst: dataflow.Reg(rd), Src: dataflow.None, Base: dataflow.None, Index: dataflow.None, Width: 16, Shift: 16, Imm: int32(field(w, 16, 4)<<12 | field(w, 0, 12))})
 	case op >= opTST && op <= opCMN && !sets: // msr, hints
 		in.Nop = w&0x0fffff00 == 0x0320f000
 	default:
@@ -182,9 +182,9 @@ func (in *inst) dataImmediate(w uint32) {
 func (in *inst) immediate(op, rd, rn, imm uint32) {
 	switch op {
 	case opADD:
-		in.set(rd, rn, values.None, int32(imm))
+		in.set(rd, rn, dataflow.None, int32(imm))
 	case opSUB:
-		in.set(rd, rn, values.None, -int32(imm))
+		in.set(rd, rn, dataflow.None, -int32(imm))
 	case opMOV:
 		in.constant(rd, imm)
 	case opMVN:
@@ -232,7 +232,7 @@ func (in *inst) extra(w uint32) {
 func (in *inst) media(w uint32) {
 	switch {
 	case w&0x0ff000f0 == 0x07f000f0: // udf
-		in.Flow = values.Stop
+		in.Flow = dataflow.Stop
 	case field(w, 23, 2) == 2: // multiplies
 		in.lose(field(w, 16, 4))
 		if field(w, 12, 4) != uint32(rpc) {

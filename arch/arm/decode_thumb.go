@@ -1,13 +1,13 @@
 package arm
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 // decodeThumb implements values.Machine.Decode for Thumb code. Encodings are those of the Arm Architecture Reference
 // Manual for ARMv7-A, A6. The instructions of an IT block are one with the block's first: any of them may be executed or not.
-func decodeThumb(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
+func decodeThumb(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	if at+2 > len(code) {
 		in := newInst(at, 2, true, ops)
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return in.Inst, in.ops
 	}
 	h := half(code, at)
@@ -19,7 +19,7 @@ func decodeThumb(code []byte, at int, ops []values.Op) (values.Inst, []values.Op
 }
 
 // decodeBlock decodes an IT block.
-func decodeBlock(code []byte, at int, it uint32, ops []values.Op) (values.Inst, []values.Op) {
+func decodeBlock(code []byte, at int, it uint32, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	block := newInst(at, 2, true, ops)
 	n := 4
 	for mask := it & 15; mask&1 == 0; mask >>= 1 {
@@ -27,11 +27,11 @@ func decodeBlock(code []byte, at int, it uint32, ops []values.Op) (values.Inst, 
 	}
 	for range n {
 		next := at + int(block.Len)
-		if next+2 > len(code) || block.Flow != values.Next {
+		if next+2 > len(code) || block.Flow != dataflow.Next {
 			break
 		}
 		in := oneThumb(code, next, block.ops)
-		if in.Flow == values.Bad {
+		if in.Flow == dataflow.Bad {
 			break
 		}
 		in.conditional(always)
@@ -42,7 +42,7 @@ func decodeBlock(code []byte, at int, it uint32, ops []values.Op) (values.Inst, 
 }
 
 // oneThumb decodes one instruction.
-func oneThumb(code []byte, at int, ops []values.Op) inst {
+func oneThumb(code []byte, at int, ops []dataflow.Op) inst {
 	in := newInst(at, 2, true, ops)
 	h := half(code, at)
 	if h>>11 < 0x1d {
@@ -51,7 +51,7 @@ func oneThumb(code []byte, at int, ops []values.Op) inst {
 	}
 	in.Len = 4
 	if at+4 > len(code) {
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return in
 	}
 	in.wide(h<<16 | half(code, at+2))
@@ -74,13 +74,13 @@ func (in *inst) narrow(h uint32) {
 				in.lose(low(0))
 			}
 		case 12:
-			in.set(low(0), low(3), values.Reg(low(6)), 0)
+			in.set(low(0), low(3), dataflow.Reg(low(6)), 0)
 		case 13:
 			in.minus(low(0), low(3), low(6))
 		case 14:
-			in.set(low(0), low(3), values.None, int32(low(6)))
+			in.set(low(0), low(3), dataflow.None, int32(low(6)))
 		case 15:
-			in.set(low(0), low(3), values.None, -int32(low(6)))
+			in.set(low(0), low(3), dataflow.None, -int32(low(6)))
 		default:
 			in.lose(low(0))
 		}
@@ -89,9 +89,9 @@ func (in *inst) narrow(h uint32) {
 		case 0:
 			in.constant(r, imm)
 		case 2:
-			in.set(r, r, values.None, int32(imm))
+			in.set(r, r, dataflow.None, int32(imm))
 		case 3:
-			in.set(r, r, values.None, -int32(imm))
+			in.set(r, r, dataflow.None, -int32(imm))
 		}
 	case 4:
 		in.fourth(h)
@@ -111,7 +111,7 @@ func (in *inst) narrow(h uint32) {
 		if bit(h, 11) {
 			base = uint32(rsp)
 		}
-		in.set(low(8), base, values.None, int32(h&0xff)*4)
+		in.set(low(8), base, dataflow.None, int32(h&0xff)*4)
 	case 11:
 		in.miscellaneous(h)
 	case 12:
@@ -120,15 +120,15 @@ func (in *inst) narrow(h uint32) {
 	case 13:
 		switch cond := field(h, 8, 4); cond {
 		case 14: // udf
-			in.Flow = values.Stop
+			in.Flow = dataflow.Stop
 		case 15: // svc
 			in.Kill = r0.Bit()
 		default:
-			in.branch(values.Jump, signed(h, 8)*2)
+			in.branch(dataflow.Jump, signed(h, 8)*2)
 			in.conditional(cond)
 		}
 	case 14:
-		in.branch(values.Jump, signed(h, 11)*2)
+		in.branch(dataflow.Jump, signed(h, 11)*2)
 	}
 }
 
@@ -152,7 +152,7 @@ func (in *inst) fourth(h uint32) {
 			if rd == uint32(rpc) || rm == uint32(rpc) {
 				in.lose(rd)
 			} else {
-				in.set(rd, rd, values.Reg(rm), 0)
+				in.set(rd, rd, dataflow.Reg(rm), 0)
 			}
 		case 1:
 			in.compare(rd, rm)
@@ -160,7 +160,7 @@ func (in *inst) fourth(h uint32) {
 			in.move(rd, rm)
 		case 3:
 			if bit(h, 7) {
-				in.Flow, in.By = values.Call, values.Reg(rm)
+				in.Flow, in.By = dataflow.Call, dataflow.Reg(rm)
 			} else {
 				in.branchTo(rm)
 			}
@@ -176,9 +176,9 @@ func (in *inst) miscellaneous(h uint32) {
 		if bit(h, 7) {
 			n = -n
 		}
-		in.set(uint32(rsp), uint32(rsp), values.None, n)
+		in.set(uint32(rsp), uint32(rsp), dataflow.None, n)
 	case h&0xf500 == 0xb100: // cbz, cbnz
-		in.branch(values.Branch, int32(field(h, 9, 1)<<6|field(h, 3, 5)<<1))
+		in.branch(dataflow.Branch, int32(field(h, 9, 1)<<6|field(h, 3, 5)<<1))
 	case h>>9 == 0x5a: // push
 		in.multiple(false, uint32(rsp), h&0xff|field(h, 8, 1)<<14, true, true, true)
 	case h>>9 == 0x5e: // pop
@@ -186,11 +186,11 @@ func (in *inst) miscellaneous(h uint32) {
 	case h>>8 == 0xb2, h>>8 == 0xba: // extend, reverse
 		in.lose(field(h, 0, 3))
 	case h>>8 == 0xbe: // bkpt
-		in.Flow = values.Stop
+		in.Flow = dataflow.Stop
 	case h>>8 == 0xbf: // hints
 		in.Nop = true
 	case h>>8 == 0xb6: // setend, cps
 	default:
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 	}
 }

@@ -3,7 +3,7 @@ package arm
 import (
 	"math/bits"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // wide decodes an instruction of 32 bits: w has its first half in the upper bits.
@@ -12,7 +12,7 @@ func (in *inst) wide(w uint32) {
 	switch {
 	case w>>25 == 0x74 && !bit(w, 22): // ldm, stm
 		if field(w, 23, 2) == 0 || field(w, 23, 2) == 3 { // srs, rfe
-			in.Flow = values.Bad
+			in.Flow = dataflow.Bad
 			return
 		}
 		in.multiple(bit(w, 20), rn, field(w, 0, 16), bit(w, 24), bit(w, 24), bit(w, 21))
@@ -42,7 +42,7 @@ func (in *inst) wide(w uint32) {
 			in.lose(field(w, 12, 4))
 		}
 	default:
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 	}
 }
 
@@ -51,7 +51,7 @@ func (in *inst) dual(w uint32) {
 	rn, rt, rt2 := field(w, 16, 4), field(w, 12, 4), field(w, 8, 4)
 	switch {
 	case w&0xfff0ffe0 == 0xe8d0f000: // tbb, tbh
-		in.Flow = values.Away
+		in.Flow = dataflow.Away
 	case bit(w, 24) || bit(w, 21):
 		off := int32(w&0xff) * 4
 		if !bit(w, 23) {
@@ -130,13 +130,13 @@ func (in *inst) wideImmediate(w uint32) {
 	long := field(w, 16, 4)<<12 | imm
 	switch field(w, 20, 5) {
 	case 0: // addw, adr
-		in.set(rd, rn, values.None, int32(imm))
+		in.set(rd, rn, dataflow.None, int32(imm))
 	case 10: // subw, adr
-		in.set(rd, rn, values.None, -int32(imm))
+		in.set(rd, rn, dataflow.None, -int32(imm))
 	case 4: // movw
 		in.constant(rd, long)
 	case 12: // movt
-		in.do(values.Op{Kind: values.Insert, Dst: values.Reg(rd), Src: values.None, Base: values.None, Index: values.None, Width: 16, Shift: 16, Imm: int32(long)})
+		in.do(dataflow.Op{Kind: dataflow.Insert, Dst: dataflow.Reg(rd), Src: dataflow.None, Base: dataflow.None, Index: dataflow.None, Width: 16, Shift: 16, Imm: int32(long)})
 	default:
 		in.lose(rd)
 	}
@@ -148,16 +148,16 @@ func (in *inst) control(w uint32) {
 	far := signed(s<<24|(1^j1^s)<<23|(1^j2^s)<<22|field(w, 16, 10)<<12|field(w, 0, 11)<<1, 25)
 	switch {
 	case bit(w, 14) && bit(w, 12): // bl
-		in.branch(values.Call, far)
+		in.branch(dataflow.Call, far)
 	case bit(w, 14): // blx to A32 code, by a distance from a multiple of 4
-		in.Flow = values.Call
+		in.Flow = dataflow.Call
 	case bit(w, 12): // b
-		in.branch(values.Jump, far)
+		in.branch(dataflow.Jump, far)
 	case field(w, 23, 3) != 7:
-		in.branch(values.Jump, signed(s<<20|j2<<19|j1<<18|field(w, 16, 6)<<12|field(w, 0, 11)<<1, 21))
+		in.branch(dataflow.Jump, signed(s<<20|j2<<19|j1<<18|field(w, 16, 6)<<12|field(w, 0, 11)<<1, 21))
 		in.conditional(field(w, 22, 4))
 	case w>>20 == 0xf7f: // udf, smc
-		in.Flow = values.Stop
+		in.Flow = dataflow.Stop
 	case w>>20 == 0xf3a: // hints, cps
 		in.Nop = w&0xff00 == 0x8000
 		if w == 0xf3af801d || w == 0xf3af802d { // pac, aut: pacbti
@@ -166,7 +166,7 @@ func (in *inst) control(w uint32) {
 	case w>>21 == 0x79f: // mrs
 		in.lose(field(w, 8, 4))
 	case w>>20 == 0xf3d: // subs pc, lr
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 	}
 }
 
@@ -183,7 +183,7 @@ func (in *inst) wideSingle(w uint32) {
 	}
 	switch {
 	case size == 3:
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return
 	case t.load && rt == uint32(rpc) && size != 2: // pld, pli
 		return

@@ -1,6 +1,6 @@
 package arm
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 // coprocessor decodes what both instruction sets have in common: floating point, and what else is called a coprocessor. w is the A32
 // encoding; its condition does not matter here.
@@ -30,14 +30,14 @@ func (in *inst) coprocessor(w uint32) {
 			in.lose(field(w, 12, 4))
 		case !bit(w, 20) && vfp:
 			n := field(w, 16, 4)
-			in.Kill |= doubles(field(w, 7, 1)<<4|n) | doubles(field(w, 7, 1)<<4|n+1) | (s0 + values.Reg(n<<1|field(w, 7, 1))).Bit()
+			in.Kill |= doubles(field(w, 7, 1)<<4|n) | doubles(field(w, 7, 1)<<4|n+1) | (s0 + dataflow.Reg(n<<1|field(w, 7, 1))).Bit()
 		}
 	case field(w, 24, 4) == 14 && vfp: // arithmetic: the width of the result is not always that of the operands
 		d := field(w, 12, 4)
 		if w&0x00bf0000 == 0x00b40000 || w&0x00bf0000 == 0x00b50000 { // vcmp
 			return
 		}
-		in.Kill |= doubles(field(w, 22, 1)<<4|d) | (s0 + values.Reg(d<<1|field(w, 22, 1))).Bit()
+		in.Kill |= doubles(field(w, 22, 1)<<4|d) | (s0 + dataflow.Reg(d<<1|field(w, 22, 1))).Bit()
 	}
 }
 
@@ -46,9 +46,9 @@ func (in *inst) vfpTransfer(w uint32) {
 	p, up, back, load := bit(w, 24), bit(w, 23), bit(w, 21), bit(w, 20)
 	double := bit(w, 8)
 	base, imm := field(w, 16, 4), int32(field(w, 0, 8))
-	first, count := values.Reg(field(w, 12, 4)<<1|field(w, 22, 1)), imm
+	first, count := dataflow.Reg(field(w, 12, 4)<<1|field(w, 22, 1)), imm
 	if double {
-		first, count = values.Reg(2*(field(w, 22, 1)<<4|field(w, 12, 4))), imm&^1
+		first, count = dataflow.Reg(2*(field(w, 22, 1)<<4|field(w, 12, 4))), imm&^1
 	}
 	off := imm * word
 	if p && !back { // vldr, vstr
@@ -63,34 +63,34 @@ func (in *inst) vfpTransfer(w uint32) {
 		return
 	}
 	if p == up || base == uint32(rpc) {
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return
 	}
-	b, move := values.Reg(base), off
+	b, move := dataflow.Reg(base), off
 	if !up {
 		move = -off
 	}
 	if !up { // vpush, and vldmdb
-		in.do(values.Add(b, b, move))
+		in.do(dataflow.Add(b, b, move))
 		in.singles(load, b, 0, first, count)
 		return
 	}
 	in.singles(load, b, 0, first, count)
 	if back {
-		in.do(values.Add(b, b, move))
+		in.do(dataflow.Add(b, b, move))
 	}
 }
 
 // singles loads or stores words from s[first] on. Those above s31 are not followed.
-func (in *inst) singles(load bool, base values.Reg, off int32, first values.Reg, count int32) {
+func (in *inst) singles(load bool, base dataflow.Reg, off int32, first dataflow.Reg, count int32) {
 	for i := range count {
 		if int32(first)+i >= 32 {
 			return
 		}
-		r := s0 + first + values.Reg(i)
-		o := values.Op{Kind: values.Load, Dst: r, Src: values.None, Base: base, Index: values.None, Width: word, Imm: off + i*word}
+		r := s0 + first + dataflow.Reg(i)
+		o := dataflow.Op{Kind: dataflow.Load, Dst: r, Src: dataflow.None, Base: base, Index: dataflow.None, Width: word, Imm: off + i*word}
 		if !load {
-			o.Kind, o.Dst, o.Src = values.Store, values.None, r
+			o.Kind, o.Dst, o.Src = dataflow.Store, dataflow.None, r
 		}
 		in.do(o)
 	}
@@ -115,7 +115,7 @@ func (in *inst) elements(w uint32) {
 	switch {
 	case rm == uint32(rpc):
 	case rm == uint32(rsp) && !bit(w, 23) && registers > 0: // by as much as was moved
-		in.do(values.Add(values.Reg(base), values.Reg(base), 8*registers))
+		in.do(dataflow.Add(dataflow.Reg(base), dataflow.Reg(base), 8*registers))
 	default:
 		in.lose(base)
 	}

@@ -5,15 +5,15 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/ahead"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // calleeOK are the registers that a call preserves (AAPCS32, 6.1.1 and 6.1.2.1): r4 to r11, sp, s16 to s31.
-const calleeOK values.Set = 0xff0 | 1<<rsp | 0xffff<<(s0+16)
+const calleeOK dataflow.Set = 0xff0 | 1<<rsp | 0xffff<<(s0+16)
 
 // saved are the general registers that a function saves to use them.
-const saved values.Set = 0xff0 | 1<<rlr
+const saved dataflow.Set = 0xff0 | 1<<rlr
 
 // A32 and Thumb are what the analysis of prologue values must know of each instruction set. See decode.go for
 // the numbers of their registers. The frame pointer is that of A32 code in both: rows have one cell for it. Thumb's own, r7, is found as
@@ -23,8 +23,8 @@ var (
 	Thumb = machine(decodeThumb, 2, 2+4*4)
 )
 
-func machine(decode func(code []byte, at int, ops []values.Op) (values.Inst, []values.Op), align, longest int32) *values.Machine {
-	return &values.Machine{
+func machine(decode func(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op), align, longest int32) *dataflow.Machine {
+	return &dataflow.Machine{
 		Decode:     decode,
 		Word:       word,
 		Align:      align,
@@ -40,9 +40,9 @@ func machine(decode func(code []byte, at int, ops []values.Op) (values.Inst, []v
 		SavedOnce:  saved,
 		Unloaded:   1 << rlr,
 		Lost:       trad.NotTracked, // it may be where nobody has looked
-		Arguments:  values.None,
-		Probed:     values.None,
-		LinkCopy:   values.None,
+		Arguments:  dataflow.None,
+		Probed:     dataflow.None,
+		LinkCopy:   dataflow.None,
 		SystemCall: r7,
 		EndsThread: endsThread,
 		InStub:     inStub,
@@ -51,7 +51,7 @@ func machine(decode func(code []byte, at int, ops []values.Op) (values.Inst, []v
 }
 
 // dwarf returns the DWARF number of a register.
-func dwarf(r values.Reg) trad.Reg {
+func dwarf(r dataflow.Reg) trad.Reg {
 	if r >= s0 {
 		return S0 + trad.Reg(r-s0)
 	}
@@ -76,7 +76,7 @@ func checksStack(code []byte, at int) bool {
 }
 
 // set returns the instruction set of code at address start.
-func set(code []byte, start uint64) *values.Machine {
+func set(code []byte, start uint64) *dataflow.Machine {
 	if IsThumb(code, start) {
 		return Thumb
 	}
@@ -84,14 +84,14 @@ func set(code []byte, start uint64) *values.Machine {
 }
 
 // searches are the searches for ways out, of A32 and of Thumb code.
-var searches = map[*values.Machine]*ahead.Machine{A32: ahead.New(A32), Thumb: ahead.New(Thumb)}
+var searches = map[*dataflow.Machine]*ahead.Machine{A32: ahead.New(A32), Thumb: ahead.New(Thumb)}
 
 func readFrame(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
 	return set(code, start).ReadFrame(code, start, pc)
 }
 
 // Analyse analyses a function's code, which begins at address start, for the rows of all its instructions.
-func Analyse(code []byte, start uint64) *values.Analysis {
+func Analyse(code []byte, start uint64) *dataflow.Analysis {
 	return set(code, start).Analyse(code, nil, false)
 }
 
@@ -112,7 +112,7 @@ func inEpilogue(code []byte, start, pc uint64) bool {
 }
 
 // around returns the instruction set of the code around pc: what is near counts, and code of either set may be farther away.
-func around(code []byte, start, pc uint64) *values.Machine {
+func around(code []byte, start, pc uint64) *dataflow.Machine {
 	const near = 64 // bytes
 	if pc < start || pc-start > uint64(len(code)) {
 		return set(code, start)

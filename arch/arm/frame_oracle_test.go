@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-func processor(m *values.Machine, objdump ...string) *rowtest.Processor {
+func processor(m *dataflow.Machine, objdump ...string) *rowtest.Processor {
 	return &rowtest.Processor{
 		Machine: m, Arch: Arch,
 		CC: "arm-linux-gnueabihf-gcc", Objdump: append([]string{"arm-linux-gnueabihf-objdump", "-z"}, objdump...), Entry: "r13+0", Call: "bl",
@@ -52,7 +52,7 @@ func returns(in *rowtest.Instruction) bool {
 	op = strings.TrimSuffix(strings.TrimSuffix(op, ".w"), ".n")
 	switch op {
 	case "bx":
-		return strings.HasPrefix(args, "lr") && in.State != nil && in.State.Reg(rlr) == values.OnEntry(rlr)
+		return strings.HasPrefix(args, "lr") && in.State != nil && in.State.Reg(rlr) == dataflow.OnEntry(rlr)
 	case "pop", "ldmia", "ldmfd", "ldm":
 		return strings.Contains(args, "pc}") && strings.HasPrefix(strings.TrimPrefix(args, "sp!, "), "{")
 	}
@@ -60,7 +60,7 @@ func returns(in *rowtest.Instruction) bool {
 }
 
 // preserved are the registers that a call preserves and that have no cell of their own in a row, ascending by DWARF number.
-var preserved = func() (list []values.Reg) {
+var preserved = func() (list []dataflow.Reg) {
 	for r := r4; r < r11; r++ {
 		list = append(list, r)
 	}
@@ -71,15 +71,15 @@ var preserved = func() (list []values.Reg) {
 }()
 
 // regOf is the register of a DWARF number.
-func regOf(n int) values.Reg {
+func regOf(n int) dataflow.Reg {
 	if n >= int(S0) {
-		return s0 + values.Reg(n-int(S0))
+		return s0 + dataflow.Reg(n-int(S0))
 	}
-	return values.Reg(n)
+	return dataflow.Reg(n)
 }
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be compared.
-func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
+func differs(s *dataflow.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
 	name, off, _ := strings.Cut(want.CFA, "+")
 	n, err := strconv.Atoi(strings.TrimPrefix(name, "r"))
 	if err != nil {
@@ -93,10 +93,10 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 		}
 	case !known:
 		unlike = true
-	case fmt.Sprint(-n) != off || row.CFA.Kind == trad.InReg && s.Reg(regOf(int(row.CFA.Reg))).Plus(row.CFA.Off) != values.FromCFA(0):
+	case fmt.Sprint(-n) != off || row.CFA.Kind == trad.InReg && s.Reg(regOf(int(row.CFA.Reg))).Plus(row.CFA.Off) != dataflow.FromCFA(0):
 		bad = append(bad, "CFA, from another register")
 	}
-	check := func(name string, r values.Reg, rule trad.Rule) bool {
+	check := func(name string, r dataflow.Reg, rule trad.Rule) bool {
 		w := want.Regs[name]
 		if w == "" || w == "s" {
 			w = "u"
@@ -119,12 +119,12 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 			got = Arch.RegName(rule.Reg)
 		}
 		// A table need not say that a register is saved before it is changed, nor that it is not any more once it has its value back.
-		if w == "u" && rule.Kind != trad.Undefined && s.Reg(r) == values.OnEntry(r) {
+		if w == "u" && rule.Kind != trad.Undefined && s.Reg(r) == dataflow.OnEntry(r) {
 			return true
 		}
 		if x, ok := strings.CutPrefix(w, "c"); ok && rule.Kind == trad.Same {
 			n, _ := strconv.Atoi(x)
-			return s.Load(values.FromCFA(int32(n))) == values.OnEntry(r)
+			return s.Load(dataflow.FromCFA(int32(n))) == dataflow.OnEntry(r)
 		}
 		return got == w
 	}

@@ -6,19 +6,19 @@ import (
 
 	"golang.org/x/arch/arm64/arm64asm"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // The analysis gives x0 to x30 the numbers 0 to 30, sp 31, and the low 64 bits of v0 to v31
 // 32 to 63.
 const (
-	x16   values.Reg = 16
-	x17   values.Reg = 17
-	x29   values.Reg = 29
-	x30   values.Reg = 30
-	rsp   values.Reg = 31
-	v0    values.Reg = 32
-	nRegs            = 64
+	x16   dataflow.Reg = 16
+	x17   dataflow.Reg = 17
+	x29   dataflow.Reg = 29
+	x30   dataflow.Reg = 30
+	rsp   dataflow.Reg = 31
+	v0    dataflow.Reg = 32
+	nRegs              = 64
 )
 
 // size is the length of every instruction, bytes.
@@ -26,24 +26,24 @@ const size = 4
 
 // An inst is an instruction that is being decoded.
 type inst struct {
-	values.Inst
-	ops []values.Op
+	dataflow.Inst
+	ops []dataflow.Op
 }
 
-func (in *inst) do(ops ...values.Op) { in.ops = append(in.ops, ops...) }
+func (in *inst) do(ops ...dataflow.Op) { in.ops = append(in.ops, ops...) }
 
 // decode implements values.Machine.Decode. Encodings are those of the Arm Architecture Reference
 // Manual for A-profile, C4.1.
-func decode(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
-	in := inst{values.Inst{Len: size, By: values.None, Target: values.NoTarget}, ops}
+func decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
+	in := inst{dataflow.Inst{Len: size, By: dataflow.None, Target: dataflow.NoTarget}, ops}
 	if at+size > len(code) {
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return in.Inst, in.ops
 	}
 	w := binary.LittleEndian.Uint32(code[at:])
 	switch {
 	case w>>16 == 0: // udf: a trap, or padding
-		in.Flow = values.Stop
+		in.Flow = dataflow.Stop
 	case w>>26&7 == 4: // data processing, immediate
 		in.immediate(w)
 	case w>>26&7 == 5: // branches, exceptions, system
@@ -69,28 +69,28 @@ func rm(w uint32) uint32 { return w >> 16 & 31 }
 
 // x returns the general register of a field in which 31 is the zero register; xsp
 // that of one in which it is the stack pointer.
-func x(n uint32) values.Reg {
+func x(n uint32) dataflow.Reg {
 	if n == 31 {
-		return values.None
+		return dataflow.None
 	}
-	return values.Reg(n)
+	return dataflow.Reg(n)
 }
-func xsp(n uint32) values.Reg { return values.Reg(n) }
-func v(n uint32) values.Reg   { return v0 + values.Reg(n) }
+func xsp(n uint32) dataflow.Reg { return dataflow.Reg(n) }
+func v(n uint32) dataflow.Reg   { return v0 + dataflow.Reg(n) }
 
 // signed returns the signed number in the n low bits of w.
 func signed(w uint32, n int) int32 { return int32(w<<(32-n)) >> (32 - n) }
 
-func (in *inst) sum(dst, base, index values.Reg, imm int32) {
-	in.do(values.Op{Kind: values.Sum, Dst: dst, Base: base, Index: index, Imm: imm})
+func (in *inst) sum(dst, base, index dataflow.Reg, imm int32) {
+	in.do(dataflow.Op{Kind: dataflow.Sum, Dst: dst, Base: base, Index: index, Imm: imm})
 }
 
-func (in *inst) constant(dst values.Reg, n int64) {
+func (in *inst) constant(dst dataflow.Reg, n int64) {
 	if n < math.MinInt32 || n > math.MaxInt32 {
 		in.Kill = dst.Bit()
 		return
 	}
-	in.do(values.Const(dst, int32(n)))
+	in.do(dataflow.Const(dst, int32(n)))
 }
 
 func (in *inst) immediate(w uint32) {
@@ -100,9 +100,9 @@ func (in *inst) immediate(w uint32) {
 		dst, n := x(rd(w)), signed(w>>5, 19)<<2|int32(w>>29&3)
 		switch far := int64(n) << 12; {
 		case w>>31 == 0:
-			in.do(values.Add(dst, values.PC, n))
+			in.do(dataflow.Add(dst, dataflow.PC, n))
 		case int64(int32(far)) == far:
-			in.do(values.Op{Kind: values.Round, Dst: dst, Base: values.PC, Index: values.None, Imm: -1 << 12}, values.Add(dst, dst, int32(far)))
+			in.do(dataflow.Op{Kind: dataflow.Round, Dst: dst, Base: dataflow.PC, Index: dataflow.None, Imm: -1 << 12}, dataflow.Add(dst, dst, int32(far)))
 		default:
 			in.Kill = dst.Bit()
 		}
@@ -119,9 +119,9 @@ func (in *inst) immediate(w uint32) {
 			dst = x(rd(w))
 		}
 		switch {
-		case dst == values.None: // cmp, cmn
+		case dst == dataflow.None: // cmp, cmn
 		case wide:
-			in.do(values.Add(dst, xsp(rn(w)), imm))
+			in.do(dataflow.Add(dst, xsp(rn(w)), imm))
 		default:
 			in.Kill = dst.Bit()
 		}
@@ -135,7 +135,7 @@ func (in *inst) immediate(w uint32) {
 		case ok && opc == 1 && rn(w) == 31 && wide && dst != rsp:
 			in.constant(dst, n)
 		case ok && opc == 0 && rn(w) != 31 && wide && n < 0 && n >= math.MinInt32 && -n&(-n-1) == 0:
-			in.do(values.Op{Kind: values.Round, Dst: dst, Base: x(rn(w)), Index: values.None, Imm: int32(n)})
+			in.do(dataflow.Op{Kind: dataflow.Round, Dst: dst, Base: x(rn(w)), Index: dataflow.None, Imm: int32(n)})
 		default:
 			in.Kill = dst.Bit()
 		}
@@ -151,7 +151,7 @@ func (in *inst) immediate(w uint32) {
 		case 2:
 			in.constant(x(rd(w)), n)
 		case 3:
-			in.do(values.Op{Kind: values.Insert, Dst: x(rd(w)), Width: 16, Shift: uint8(shift), Imm: int32(w >> 5 & 0xffff)})
+			in.do(dataflow.Op{Kind: dataflow.Insert, Dst: x(rd(w)), Width: 16, Shift: uint8(shift), Imm: int32(w >> 5 & 0xffff)})
 		}
 	default: // bit fields, extract
 		in.Kill = x(rd(w)).Bit()
@@ -191,52 +191,52 @@ func (in *inst) control(w uint32, at int) {
 	jump := func(words int32) { in.Target = int64(at) + 4*int64(words) }
 	switch {
 	case w>>26 == 5: // b
-		in.Flow = values.Jump
+		in.Flow = dataflow.Jump
 		jump(signed(w, 26))
 	case w>>26 == 0x25: // bl
-		in.Flow = values.Call
+		in.Flow = dataflow.Call
 		jump(signed(w, 26))
 	case w>>25&0x3f == 0x1a: // cbz, cbnz
-		in.Flow = values.Branch
+		in.Flow = dataflow.Branch
 		jump(signed(w>>5, 19))
 	case w>>25&0x3f == 0x1b: // tbz, tbnz
-		in.Flow = values.Branch
+		in.Flow = dataflow.Branch
 		jump(signed(w>>5, 14))
 	case w>>24 == 0x54: // b.cond
-		in.Flow = values.Branch
+		in.Flow = dataflow.Branch
 		switch w & 15 {
 		case 1:
-			in.Flow = values.BranchNE
+			in.Flow = dataflow.BranchNE
 		case 14, 15:
-			in.Flow = values.Jump
+			in.Flow = dataflow.Jump
 		}
 		jump(signed(w>>5, 19))
 	case w>>25 == 0x6b: // to a register, also an authenticated one
 		in.By = x(rn(w))
 		switch w >> 21 & 7 {
 		case 0:
-			in.Flow = values.To
+			in.Flow = dataflow.To
 		case 1:
-			in.Flow = values.Call
+			in.Flow = dataflow.Call
 		case 2:
-			in.Flow, in.Return = values.To, true
+			in.Flow, in.Return = dataflow.To, true
 			if w>>11&1 == 1 { // retaa, retab
 				in.By = x30
 			}
 		default:
-			in.Flow = values.Stop
+			in.Flow = dataflow.Stop
 		}
 	case w>>24 == 0xd4:
 		switch w >> 21 & 7 {
 		case 0: // svc, hvc, smc
 			in.Kill = 1
 		default: // brk, hlt
-			in.Flow = values.Stop
+			in.Flow = dataflow.Stop
 		}
 	case w&0xfffff01f == 0xd503201f: // hints
 		switch w >> 5 & 0x7f {
 		case 24, 25, 26, 27, 28, 29, 30, 31: // paciaz, paciasp, pacibz, pacibsp, autiaz, autiasp, autibz, autibsp
-			in.do(values.Op{Kind: values.Sign})
+			in.do(dataflow.Op{Kind: dataflow.Sign})
 		case 0, 32, 34, 36, 38: // nop, bti
 			in.Nop = true
 		case 8, 10, 12, 14: // pacia1716, pacib1716, autia1716, autib1716
@@ -257,7 +257,7 @@ func (in *inst) registers(w uint32) {
 			if rm(w) == 31 {
 				in.constant(x(rd(w)), 0)
 			} else {
-				in.do(values.Move(x(rd(w)), x(rm(w))))
+				in.do(dataflow.Move(x(rd(w)), x(rm(w))))
 			}
 			return
 		}
@@ -272,16 +272,16 @@ func (in *inst) registers(w uint32) {
 			}
 		}
 		switch {
-		case d == values.None && w>>29&1 == 1:
-			if wide && plain && n != values.None {
-				in.do(values.Op{Kind: values.Compare, Dst: n, Src: x(rm(w))})
+		case d == dataflow.None && w>>29&1 == 1:
+			if wide && plain && n != dataflow.None {
+				in.do(dataflow.Op{Kind: dataflow.Compare, Dst: n, Src: x(rm(w))})
 			}
 			return
-		case wide && plain && n != values.None && x(rm(w)) != values.None:
+		case wide && plain && n != dataflow.None && x(rm(w)) != dataflow.None:
 			if w>>30&1 == 0 {
 				in.sum(d, n, x(rm(w)), 0)
 			} else {
-				in.do(values.Op{Kind: values.Minus, Dst: d, Base: n, Index: x(rm(w))})
+				in.do(dataflow.Op{Kind: dataflow.Minus, Dst: d, Base: n, Index: x(rm(w))})
 			}
 			return
 		}
@@ -296,11 +296,11 @@ func (in *inst) registers(w uint32) {
 func (in *inst) float(w uint32) {
 	switch {
 	case w == w&0x3ff|0x9e660000: // fmov x, d
-		in.do(values.Move(x(rd(w)), v(rn(w))))
+		in.do(dataflow.Move(x(rd(w)), v(rn(w))))
 	case w == w&0x3ff|0x9e670000 && rn(w) != 31: // fmov d, x
-		in.do(values.Move(v(rd(w)), x(rn(w))))
+		in.do(dataflow.Move(v(rd(w)), x(rn(w))))
 	case w == w&0x3ff|0x1e604000: // fmov d, d
-		in.do(values.Move(v(rd(w)), v(rn(w))))
+		in.do(dataflow.Move(v(rd(w)), v(rn(w))))
 	case w&0x5f203c00 == 0x1e202000, w&0x5f200c00 == 0x1e200400: // fcmp, fccmp
 	case w&0x5f20fc00 == 0x1e200000: // between integers and floating point
 		if op := w >> 16 & 7; op == 2 || op == 3 || op == 7 {
@@ -338,15 +338,15 @@ func (in *inst) scalable(w uint32) {
 func (in *inst) byLibrary(p []byte) {
 	decoded, err := arm64asm.Decode(p)
 	if err != nil {
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 		return
 	}
 	switch r := decoded.Args[0].(type) {
 	case arm64asm.Reg:
 		if r >= arm64asm.X0 && r <= arm64asm.X30 {
-			in.Kill = values.Reg(r - arm64asm.X0).Bit()
+			in.Kill = dataflow.Reg(r - arm64asm.X0).Bit()
 		} else if r >= arm64asm.W0 && r <= arm64asm.W30 {
-			in.Kill = values.Reg(r - arm64asm.W0).Bit()
+			in.Kill = dataflow.Reg(r - arm64asm.W0).Bit()
 		}
 	case arm64asm.RegSP:
 		in.Kill = rsp.Bit()

@@ -1,13 +1,13 @@
 package arm64
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 // memory decodes loads and stores.
 func (in *inst) memory(w uint32) {
 	vector := w>>26&1 == 1
 	load := w>>22&1 == 1
 	base := xsp(rn(w))
-	r := func(n uint32) values.Reg {
+	r := func(n uint32) dataflow.Reg {
 		if vector {
 			return v(n)
 		}
@@ -23,7 +23,7 @@ func (in *inst) memory(w uint32) {
 		switch n := structures(w); {
 		case w>>23&1 == 0:
 		case rm(w) == 31 && n > 0: // ld1 {v4.2d-v5.2d}, [sp], #32
-			in.do(values.Add(base, base, n))
+			in.do(dataflow.Add(base, base, n))
 		default:
 			in.Kill |= base.Bit()
 		}
@@ -40,7 +40,7 @@ func (in *inst) memory(w uint32) {
 	case w&0x3b000000 == 0x18000000: // literal
 		switch {
 		case w>>30 == 1 && !vector:
-			in.do(values.LoadWord(x(rd(w)), values.PC, signed(w>>5, 19)*4))
+			in.do(dataflow.LoadWord(x(rd(w)), dataflow.PC, signed(w>>5, 19)*4))
 		case w>>30 != 3 || vector: // no prfm
 			in.Kill = r(rd(w)).Bit()
 		}
@@ -76,7 +76,7 @@ func (in *inst) memory(w uint32) {
 		}
 		switch w >> 10 & 3 {
 		case 1, 3:
-			in.do(values.Add(base, base, n))
+			in.do(dataflow.Add(base, base, n))
 		}
 	default:
 		in.Kill = r(rd(w)).Bit()
@@ -105,9 +105,9 @@ func structures(w uint32) int32 {
 // A transfer is a load or store of one or two registers.
 type transfer struct {
 	store, prefetch bool
-	regs            [2]values.Reg // the second is None where there is one
-	base, index     values.Reg    // the base is None where the address is not followed
-	off, writeback  int32         // writeback is added to base; before the access where pre is set
+	regs            [2]dataflow.Reg // the second is None where there is one
+	base, index     dataflow.Reg    // the base is None where the address is not followed
+	off, writeback  int32           // writeback is added to base; before the access where pre is set
 	pre             bool
 	bytes           int32  // of each register in memory
 	width           uint16 // the same, or less where the register gets something else
@@ -121,7 +121,7 @@ func single(w uint32, vector bool) transfer {
 	}
 	t := transfer{
 		store: opc == 0 || vector && opc == 2, prefetch: !vector && w>>30 == 3 && opc == 2,
-		regs: [2]values.Reg{x(rd(w)), values.None}, base: values.None, index: values.None, bytes: bytes, width: uint16(bytes),
+		regs: [2]dataflow.Reg{x(rd(w)), dataflow.None}, base: dataflow.None, index: dataflow.None, bytes: bytes, width: uint16(bytes),
 	}
 	if vector {
 		t.regs[0] = v(rd(w))
@@ -144,7 +144,7 @@ func (t *transfer) indexed(form uint32, n int32) {
 }
 
 // pair decodes a load or store of two registers.
-func (in *inst) pair(w uint32, vector, load bool, base values.Reg, r func(uint32) values.Reg) {
+func (in *inst) pair(w uint32, vector, load bool, base dataflow.Reg, r func(uint32) dataflow.Reg) {
 	scale := int32(4) << (w >> 31)
 	width := scale
 	if vector {
@@ -154,7 +154,7 @@ func (in *inst) pair(w uint32, vector, load bool, base values.Reg, r func(uint32
 		scale, width = 16, 8
 	}
 	t := transfer{
-		store: !load, regs: [2]values.Reg{r(rd(w)), r(w >> 10 & 31)}, base: base, index: values.None,
+		store: !load, regs: [2]dataflow.Reg{r(rd(w)), r(w >> 10 & 31)}, base: base, index: dataflow.None,
 		bytes: width, width: uint16(width),
 	}
 	t.indexed(w>>23&3, signed(w>>15, 7)*scale)
@@ -167,22 +167,22 @@ func (in *inst) transfer(t transfer) {
 	}
 	base := t.base
 	if t.pre {
-		in.do(values.Add(base, base, t.writeback))
+		in.do(dataflow.Add(base, base, t.writeback))
 	}
-	if !t.store && t.regs[0] == base && t.regs[1] != values.None { // the base is lost before the second load
-		in.do(values.Move(values.Temp, base))
-		base = values.Temp
+	if !t.store && t.regs[0] == base && t.regs[1] != dataflow.None { // the base is lost before the second load
+		in.do(dataflow.Move(dataflow.Temp, base))
+		base = dataflow.Temp
 	}
 	for i, r := range t.regs {
-		x := values.Op{Kind: values.Load, Dst: r, Src: values.None, Base: base, Index: t.index, Width: t.width, Imm: t.off + int32(i)*t.bytes}
+		x := dataflow.Op{Kind: dataflow.Load, Dst: r, Src: dataflow.None, Base: base, Index: t.index, Width: t.width, Imm: t.off + int32(i)*t.bytes}
 		if t.store {
-			x.Kind, x.Dst, x.Src = values.Store, values.None, r
+			x.Kind, x.Dst, x.Src = dataflow.Store, dataflow.None, r
 		}
-		if r != values.None || i == 0 {
+		if r != dataflow.None || i == 0 {
 			in.do(x)
 		}
 	}
 	if t.writeback != 0 && !t.pre {
-		in.do(values.Add(t.base, t.base, t.writeback))
+		in.do(dataflow.Add(t.base, t.base, t.writeback))
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // every calls f with each instruction of a file's code, and objdump's text of it.
@@ -50,22 +50,22 @@ func TestDecode(t *testing.T) {
 	every(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
 		o, ops := decode(code, at, nil)
 		name, args, _ := strings.Cut(text, "\t")
-		flow, isBranch := values.Next, true
+		flow, isBranch := dataflow.Next, true
 		switch {
 		case name == "b", name == "b.al":
-			flow = values.Jump
+			flow = dataflow.Jump
 		case name == "b.ne":
-			flow = values.BranchNE
+			flow = dataflow.BranchNE
 		case strings.HasPrefix(name, "b."), name == "cbz", name == "cbnz", name == "tbz", name == "tbnz":
-			flow = values.Branch
+			flow = dataflow.Branch
 		case name == "bl", name == "blr":
-			flow = values.Call
+			flow = dataflow.Call
 		case name == "br", name == "ret":
-			flow = values.To
+			flow = dataflow.To
 		case name == "udf", strings.HasPrefix(name, ".word"), strings.HasPrefix(name, ".inst"):
 			return
 		case name == "brk":
-			flow = values.Stop
+			flow = dataflow.Stop
 		default:
 			isBranch = false
 		}
@@ -88,16 +88,16 @@ func TestDecode(t *testing.T) {
 		case m == nil, writesNone.MatchString(name):
 			return
 		}
-		r := values.None
+		r := dataflow.None
 		switch n, err := strconv.Atoi(m[3]); {
 		case m[2] == "s" && m[3] == "p":
 			r = rsp
 		case err != nil:
 			return
 		case m[2] == "x" || m[2] == "w":
-			r = values.Reg(n)
+			r = dataflow.Reg(n)
 		default:
-			r = v0 + values.Reg(n)
+			r = v0 + dataflow.Reg(n)
 		}
 		writes := written(&o, ops)
 		if registers++; !writes.Has(r) {
@@ -113,7 +113,7 @@ func TestDecode(t *testing.T) {
 // TestDecodeNewer: words of instructions that C libraries of 2025 have, and older objdumps do
 // not know: the register that binutils 2.44 writes first.
 func TestDecodeNewer(t *testing.T) {
-	for w, r := range map[uint32]values.Reg{
+	for w, r := range map[uint32]dataflow.Reg{
 		0xd503251f: 16, // chkfeat x16
 		0x04305a10: 16, // addsvl x16, x16, #16
 		0x047f5fe3: 3,  // addspl x3, sp, #-1
@@ -128,10 +128,10 @@ func TestDecodeNewer(t *testing.T) {
 }
 
 // written returns the registers that an instruction writes.
-func written(in *values.Inst, ops []values.Op) values.Set {
+func written(in *dataflow.Inst, ops []dataflow.Op) dataflow.Set {
 	set := in.Kill
 	for _, o := range ops {
-		if o.Kind != values.Compare {
+		if o.Kind != dataflow.Compare {
 			set |= o.Dst.Bit()
 		}
 	}

@@ -4,16 +4,16 @@ import (
 	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/arch/ahead"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // calleeOK are the registers that a call preserves.
-const calleeOK values.Set = (1<<30 - 1<<19) | 1<<rsp | 0xff<<(v0+8)
+const calleeOK dataflow.Set = (1<<30 - 1<<19) | 1<<rsp | 0xff<<(v0+8)
 
 // Machine is what the analysis of prologue values must know. See decode.go for
 // the numbers of its registers.
-var Machine = &values.Machine{
+var Machine = &dataflow.Machine{
 	Decode:     decode,
 	Word:       8,
 	Align:      size,
@@ -30,9 +30,9 @@ var Machine = &values.Machine{
 	SavedOnce:  1<<31 - 1<<19,
 	Unloaded:   1 << x30,
 	Lost:       trad.NotTracked, // it may be where nobody has looked
-	Arguments:  values.None,
-	Probed:     values.None,
-	LinkCopy:   values.None,
+	Arguments:  dataflow.None,
+	Probed:     dataflow.None,
+	LinkCopy:   dataflow.None,
 	SystemCall: 8,
 	EndsThread: endsThread,
 	InStub:     inStub,
@@ -43,7 +43,7 @@ var Machine = &values.Machine{
 var search = ahead.New(Machine)
 
 // dwarf returns the DWARF number of a register.
-func dwarf(r values.Reg) trad.Reg {
+func dwarf(r dataflow.Reg) trad.Reg {
 	if r >= v0 {
 		return 64 + trad.Reg(r-v0)
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -59,21 +59,21 @@ func refuted(f *rowtest.FDE, lines []string) bool {
 // padding reports whether a word is padding or a constant.
 func padding(in *rowtest.Instruction) bool {
 	o, _ := decode(in.Code, 0, nil)
-	return o.Flow == values.Bad || in.Code[2]|in.Code[3] == 0 || o.Nop && in.State == nil
+	return o.Flow == dataflow.Bad || in.Code[2]|in.Code[3] == 0 || o.Nop && in.State == nil
 }
 
 func returns(in *rowtest.Instruction) bool {
 	o, _ := decode(in.Code, 0, nil)
-	return o.Return && in.State != nil && in.State.Reg(x30) == values.OnEntry(x30)
+	return o.Return && in.State != nil && in.State.Reg(x30) == dataflow.OnEntry(x30)
 }
 
 // preserved are the registers that a call preserves and that have no cell of
 // their own in a row, ascending by DWARF number.
-var preserved = [...]values.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, v0 + 8, v0 + 9, v0 + 10, v0 + 11, v0 + 12, v0 + 13, v0 + 14, v0 + 15}
+var preserved = [...]dataflow.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, v0 + 8, v0 + 9, v0 + 10, v0 + 11, v0 + 12, v0 + 13, v0 + 14, v0 + 15}
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
+func differs(s *dataflow.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
 	name, off, _ := strings.Cut(want.CFA, "+")
 	base := rsp
 	if name != "sp" {
@@ -83,8 +83,8 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 		}
 		base = regOf(n)
 	}
-	holds := func(r values.Reg) values.Value { return s.Reg(values.Reg(r)) }
-	entryOf := func(r values.Reg) values.Value { return values.OnEntry(values.Reg(r)) }
+	holds := func(r dataflow.Reg) dataflow.Value { return s.Reg(dataflow.Reg(r)) }
+	entryOf := func(r dataflow.Reg) dataflow.Value { return dataflow.OnEntry(dataflow.Reg(r)) }
 	switch n, known := holds(base).Distance(); {
 	case row.CFA.Kind == trad.InReg && row.CFA.Reg == dwarf(base):
 		if strconv.Itoa(int(row.CFA.Off)) != off {
@@ -92,10 +92,10 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 		}
 	case !known:
 		unlike = true
-	case fmt.Sprint(-n) != off || holds(regOf(int(row.CFA.Reg))).Plus(row.CFA.Off) != values.FromCFA(0):
+	case fmt.Sprint(-n) != off || holds(regOf(int(row.CFA.Reg))).Plus(row.CFA.Off) != dataflow.FromCFA(0):
 		bad = append(bad, "CFA, from another register")
 	}
-	check := func(name string, r values.Reg, rule trad.Rule) bool {
+	check := func(name string, r dataflow.Reg, rule trad.Rule) bool {
 		w := want.Regs[name]
 		if w == "" || w == "s" {
 			w = "u"
@@ -127,7 +127,7 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 		}
 		if x, ok := strings.CutPrefix(w, "c"); ok && rule.Kind == trad.Same {
 			n, _ := strconv.Atoi(x)
-			return s.Load(values.FromCFA(int32(n))) == entryOf(r)
+			return s.Load(dataflow.FromCFA(int32(n))) == entryOf(r)
 		}
 		return got == w
 	}
@@ -151,11 +151,11 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 }
 
 // regOf is the register of a DWARF number.
-func regOf(n int) values.Reg {
+func regOf(n int) dataflow.Reg {
 	if n >= 64 {
-		return v0 + values.Reg(n-64)
+		return v0 + dataflow.Reg(n-64)
 	}
-	return values.Reg(n)
+	return dataflow.Reg(n)
 }
 
 const testSource = `

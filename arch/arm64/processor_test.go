@@ -3,7 +3,7 @@ package arm64
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
 var processor = &rowtest.Processor{

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/control"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // set is a set NT_X86_XSTATE of a size whose components the kernel saves.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/ahead"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/arch/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -14,26 +14,26 @@ const (
 	calleeOK = 1<<EBX | 1<<EBP | 1<<ESP | 1<<ESI | 1<<EDI
 	pushed   = -4 // esp on entry, and the return address, are at CFA-4
 
-	eax = values.Reg(EAX)
-	esp = values.Reg(ESP)
+	eax = dataflow.Reg(EAX)
+	esp = dataflow.Reg(ESP)
 )
 
 // decoder has the processor's own numbers of the registers, which are DWARF's.
-var decoder = x86.New(32, values.Reg(EIP), eax, values.Reg(ECX), values.Reg(EDX), values.Reg(EBX),
-	esp, values.Reg(EBP), values.Reg(ESI), values.Reg(EDI))
+var decoder = x86.New(32, dataflow.Reg(EIP), eax, dataflow.Reg(ECX), dataflow.Reg(EDX), dataflow.Reg(EBX),
+	esp, dataflow.Reg(EBP), dataflow.Reg(ESI), dataflow.Reg(EDI))
 
 // Machine is what the analysis of prologue values must know. Its registers have the numbers
 // that DWARF gives them; the return address has that of its column.
-var Machine = &values.Machine{
+var Machine = &dataflow.Machine{
 	Decode:     decoder.Decode,
 	Word:       4,
 	Align:      1,
 	MaxLen:     x86.MaxLen,
 	Regs:       int(EIP) + 1,
-	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
+	DWARF:      func(r dataflow.Reg) trad.Reg { return trad.Reg(r) },
 	SP:         esp,
-	FP:         values.Reg(EBP),
-	RA:         values.Reg(EIP),
+	FP:         dataflow.Reg(EBP),
+	RA:         dataflow.Reg(EIP),
 	Pushed:     pushed,
 	EntrySP:    pushed,
 	Preserved:  calleeOK,
@@ -42,9 +42,9 @@ var Machine = &values.Machine{
 	Chained:    true,
 	Moving:     true,
 	Lost:       trad.Undefined,
-	Arguments:  values.Reg(ECX),
+	Arguments:  dataflow.Reg(ECX),
 	Probed:     eax,
-	LinkCopy:   values.None,
+	LinkCopy:   dataflow.None,
 	SystemCall: eax,
 	EndsThread: endsThread,
 	StackCheck: checksStack,
@@ -73,18 +73,18 @@ const (
 
 // spares implements values.Machine.Spares. Position-independent code calls a routine that puts the return
 // address into a register, often ebx, and adds the distance of the global offset table to that.
-func spares(a *values.Analysis, s *values.State, next int32) bool {
+func spares(a *dataflow.Analysis, s *dataflow.State, next int32) bool {
 	if decoder.Spares(a, s, next) {
 		return true
 	}
 	for range maxThunk {
 		in, ops := a.Peek(next)
-		if in.Flow != values.Next {
+		if in.Flow != dataflow.Next {
 			return false
 		}
-		if len(ops) == 1 && ops[0].Kind == values.Sum && ops[0].Base == ops[0].Dst && ops[0].Index == values.None && ops[0].Dst != esp {
+		if len(ops) == 1 && ops[0].Kind == dataflow.Sum && ops[0].Base == ops[0].Dst && ops[0].Index == dataflow.None && ops[0].Dst != esp {
 			if n := ops[0].Imm; n >= leastThunk || n <= -leastThunk {
-				s.Set(ops[0].Dst, values.Value{}, next)
+				s.Set(ops[0].Dst, dataflow.Value{}, next)
 				return true
 			}
 		}

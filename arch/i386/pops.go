@@ -1,6 +1,6 @@
 package i386
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 const (
 	maxBehindCall = 64 // instructions that are looked at behind a call
@@ -12,7 +12,7 @@ const (
 // the caller has passed; functions of other conventions (stdcall, fastcall) pop all arguments. What the code does next
 // tells: the stack pointer must be where it was on entry when the code returns, and aligned when it calls again, if
 // it was at this call.
-func pops(a *values.Analysis, s *values.State, next int32) int32 {
+func pops(a *dataflow.Analysis, s *dataflow.State, next int32) int32 {
 	sp, ok := s.Reg(esp).Distance()
 	if !ok {
 		return 0
@@ -21,13 +21,13 @@ func pops(a *values.Analysis, s *values.State, next int32) int32 {
 	popped := int32(0) // by the next call
 	for i := range maxBehindCall {
 		in, ops := a.Peek(next)
-		if i == 0 && hidden && len(ops) == 1 && ops[0] == values.Add(esp, esp, -4) { // what was popped is made up for
+		if i == 0 && hidden && len(ops) == 1 && ops[0] == dataflow.Add(esp, esp, -4) { // what was popped is made up for
 			return 4
 		}
 		switch {
-		case in.Flow == values.Call && spares(a, s, next+int32(in.Len)):
-		case in.Flow == values.Call && popped != 0:
-		case in.Flow == values.Call:
+		case in.Flow == dataflow.Call && spares(a, s, next+int32(in.Len)):
+		case in.Flow == dataflow.Call && popped != 0:
+		case in.Flow == dataflow.Call:
 			if popped = -sp & (stackAlign - 1); !aligned || popped != 4 || !hidden {
 				return 0
 			}
@@ -40,18 +40,18 @@ func pops(a *values.Analysis, s *values.State, next int32) int32 {
 				return n
 			}
 			return 0
-		case in.Flow == values.Jump:
+		case in.Flow == dataflow.Jump:
 			if next = a.Target(next); next < 0 {
 				return popped
 			}
 			continue
-		case in.Flow != values.Next && in.Flow != values.Branch && in.Flow != values.BranchNE:
+		case in.Flow != dataflow.Next && in.Flow != dataflow.Branch && in.Flow != dataflow.BranchNE:
 			return popped
 		}
 		for j := range ops {
 			switch o := &ops[j]; {
-			case o.Dst != esp || o.Kind == values.Compare:
-			case o.Kind == values.Sum && o.Base == esp && o.Index == values.None:
+			case o.Dst != esp || o.Kind == dataflow.Compare:
+			case o.Kind == dataflow.Sum && o.Base == esp && o.Index == dataflow.None:
 				sp += o.Imm
 			default:
 				return popped
@@ -66,7 +66,7 @@ func pops(a *values.Analysis, s *values.State, next int32) int32 {
 }
 
 // passesFrame reports whether the first argument on the stack is an address in the frame.
-func passesFrame(s *values.State, sp int32) bool {
-	to, ok := s.Load(values.FromCFA(sp)).Distance()
+func passesFrame(s *dataflow.State, sp int32) bool {
+	to, ok := s.Load(dataflow.FromCFA(sp)).Distance()
 	return ok && to > sp && to < pushed
 }

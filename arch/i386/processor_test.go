@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
 var processor = rowtest.X86(rowtest.Processor{Machine: Machine, Arch: Arch, CC: "i686-linux-gnu-gcc", Objdump: []string{"i686-linux-gnu-objdump"}})

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
 // TestVDSO compares the rows read from the code of the vDSO, in which blocked threads stand, with its own tables.

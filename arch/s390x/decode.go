@@ -4,24 +4,24 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // The registers that have a task. The analysis gives all the numbers that DWARF gives them.
 const (
-	fp    = values.Reg(R11)
-	link  = values.Reg(R14)
-	sp    = values.Reg(R15)
+	fp    = dataflow.Reg(R11)
+	link  = dataflow.Reg(R14)
+	sp    = dataflow.Reg(R15)
 	nRegs = int(F15) + 1
 )
 
 // An inst is an instruction that is being decoded.
 type inst struct {
-	values.Inst
-	ops []values.Op
+	dataflow.Inst
+	ops []dataflow.Op
 }
 
-func (in *inst) do(ops ...values.Op) { in.ops = append(in.ops, ops...) }
+func (in *inst) do(ops ...dataflow.Op) { in.ops = append(in.ops, ops...) }
 
 // length returns the length of the instruction that begins with byte b: its two
 // top bits tell (Principles of Operation, "Instruction Length").
@@ -44,11 +44,11 @@ func opcode(p []byte) uint16 {
 }
 
 // decode implements values.Machine.Decode.
-func decode(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
-	in := inst{values.Inst{By: values.None, Target: values.NoTarget}, ops}
+func decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
+	in := inst{dataflow.Inst{By: dataflow.None, Target: dataflow.NoTarget}, ops}
 	n := length(code[at])
 	if at+n > len(code) {
-		in.Flow, in.Len = values.Bad, uint8(len(code)-at)
+		in.Flow, in.Len = dataflow.Bad, uint8(len(code)-at)
 		return in.Inst, in.ops
 	}
 	p := code[at : at+n]
@@ -61,34 +61,34 @@ func decode(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
 	switch in.Kill = kill; {
 	case ok:
 	case key == 0 && p[1] == 0: // will never be one: a trap
-		in.Flow = values.Stop
+		in.Flow = dataflow.Stop
 	default:
-		in.Flow = values.Bad
+		in.Flow = dataflow.Bad
 	}
 	return in.Inst, in.ops
 }
 
 // The fields of an instruction.
-func r1(p []byte) values.Reg    { return values.Reg(p[1] >> 4) } // bits 8 to 11
-func r2(p []byte) values.Reg    { return values.Reg(p[1] & 15) } // bits 12 to 15
-func r1Low(p []byte) values.Reg { return values.Reg(p[3] >> 4) } // bits 24 to 27
-func r2Low(p []byte) values.Reg { return values.Reg(p[3] & 15) } // bits 28 to 31
-func r3(p []byte) values.Reg    { return values.Reg(p[2] >> 4) } // bits 16 to 19
-func half(p []byte) int32       { return int32(int16(binary.BigEndian.Uint16(p[2:]))) }
-func word(p []byte) int32       { return int32(binary.BigEndian.Uint32(p[2:])) }
+func r1(p []byte) dataflow.Reg    { return dataflow.Reg(p[1] >> 4) } // bits 8 to 11
+func r2(p []byte) dataflow.Reg    { return dataflow.Reg(p[1] & 15) } // bits 12 to 15
+func r1Low(p []byte) dataflow.Reg { return dataflow.Reg(p[3] >> 4) } // bits 24 to 27
+func r2Low(p []byte) dataflow.Reg { return dataflow.Reg(p[3] & 15) } // bits 28 to 31
+func r3(p []byte) dataflow.Reg    { return dataflow.Reg(p[2] >> 4) } // bits 16 to 19
+func half(p []byte) int32         { return int32(int16(binary.BigEndian.Uint16(p[2:]))) }
+func word(p []byte) int32         { return int32(binary.BigEndian.Uint32(p[2:])) }
 
 // fpr returns a floating-point register by the processor's number.
-func fpr(n values.Reg) values.Reg { return values.Reg(fprs[n]) }
+func fpr(n dataflow.Reg) dataflow.Reg { return dataflow.Reg(fprs[n]) }
 
 // address returns the base register and displacement of a storage operand, of 20
 // bits signed where the instruction has them, else of 12.
-func address(p []byte, long bool) (base values.Reg, disp int32) {
+func address(p []byte, long bool) (base dataflow.Reg, disp int32) {
 	disp = int32(p[2]&15)<<8 | int32(p[3])
 	if long {
 		disp |= int32(int8(p[4])) << 12
 	}
 	if base = r3(p); base == 0 { // stands for "none"
-		base = values.None
+		base = dataflow.None
 	}
 	return base, disp
 }
@@ -101,26 +101,26 @@ func (in *inst) flow(key uint16, p []byte, at int) bool {
 	case 0xa704: // brc
 		rel = int64(half(p))
 		in.branch(mask)
-		if in.Flow == values.Jump && rel == 1 {
-			in.Flow = values.Stop // into itself, where an invalid instruction is
+		if in.Flow == dataflow.Jump && rel == 1 {
+			in.Flow = dataflow.Stop // into itself, where an invalid instruction is
 		}
 	case 0xc004: // brcl
 		rel = int64(word(p))
 		in.branch(mask)
 	case 0xa706, 0xa707, 0x8400, 0x8500, 0xec44, 0xec45: // brct, brctg, brxh, brxle, brxhg, brxlg
-		rel, in.Flow, in.Kill = int64(half(p)), values.Branch, r1(p).Bit()
+		rel, in.Flow, in.Kill = int64(half(p)), dataflow.Branch, r1(p).Bit()
 	case 0xcc06: // brcth
-		rel, in.Flow, in.Kill = int64(word(p)), values.Branch, r1(p).Bit()
+		rel, in.Flow, in.Kill = int64(word(p)), dataflow.Branch, r1(p).Bit()
 	case 0xec64, 0xec65, 0xec76, 0xec77: // cgrj, clgrj, crj, clrj
-		rel, in.Flow = int64(half(p)), values.Branch
+		rel, in.Flow = int64(half(p)), dataflow.Branch
 		if p[5] < 0x70 { // all 64 bits
 			if p[4]>>4 == 6 {
-				in.Flow = values.BranchNE
+				in.Flow = dataflow.BranchNE
 			}
-			in.do(values.Op{Kind: values.Compare, Dst: r1(p), Src: r2(p)})
+			in.do(dataflow.Op{Kind: dataflow.Compare, Dst: r1(p), Src: r2(p)})
 		}
 	case 0xec7c, 0xec7d, 0xec7e, 0xec7f: // cgij, clgij, cij, clij
-		rel, in.Flow = int64(half(p)), values.Branch
+		rel, in.Flow = int64(half(p)), dataflow.Branch
 	case 0xa705, 0xc005: // bras, brasl
 		if rel = int64(half(p)); key == 0xc005 {
 			rel = int64(word(p))
@@ -135,26 +135,26 @@ func (in *inst) flow(key uint16, p []byte, at int) bool {
 		case mask == 0 || r2(p) == 0:
 			in.Nop = true
 		case mask == 15:
-			in.to(values.To, r2(p))
+			in.to(dataflow.To, r2(p))
 		default:
-			in.to(values.MaybeTo, r2(p))
+			in.to(dataflow.MaybeTo, r2(p))
 		}
 	case 0x4700, 0xe347: // bc, bic
 		switch mask {
 		case 0:
 			in.Nop = true
 		case 15:
-			in.Flow = values.Away
+			in.Flow = dataflow.Away
 		}
 	case 0xecf6, 0xecf7, 0xece4, 0xece5, 0xecfe, 0xecff, 0xecfc, 0xecfd: // crb, clrb, cgrb, clgrb, cib, clib, cgib, clgib
-		if b, disp := address(p, false); b != values.None && disp == 0 {
-			in.to(values.MaybeTo, b)
+		if b, disp := address(p, false); b != dataflow.None && disp == 0 {
+			in.to(dataflow.MaybeTo, b)
 		}
 	default:
 		return false
 	}
 	switch in.Flow {
-	case values.Jump, values.Branch, values.BranchNE, values.Call:
+	case dataflow.Jump, dataflow.Branch, dataflow.BranchNE, dataflow.Call:
 		if rel != 0 {
 			in.Target = int64(at) + 2*rel
 		}
@@ -168,11 +168,11 @@ func (in *inst) branch(mask byte) {
 	case 0:
 		in.Nop = true
 	case 15:
-		in.Flow = values.Jump
+		in.Flow = dataflow.Jump
 	case 7:
-		in.Flow = values.BranchNE
+		in.Flow = dataflow.BranchNE
 	default:
-		in.Flow = values.Branch
+		in.Flow = dataflow.Branch
 	}
 }
 
@@ -180,19 +180,19 @@ func (in *inst) branch(mask byte) {
 // register. Through the link register it is a call. Others serve to find the
 // constants behind them, which they jump over, or, through r0, to profile a
 // function's entry.
-func (in *inst) link(r values.Reg, goes bool) {
+func (in *inst) link(r dataflow.Reg, goes bool) {
 	switch {
 	case !goes || r == 0:
 		in.Kill = r.Bit()
 	case r == link:
-		in.Flow = values.Call
+		in.Flow = dataflow.Call
 	default:
-		in.Flow, in.Kill = values.Jump, r.Bit()
+		in.Flow, in.Kill = dataflow.Jump, r.Bit()
 	}
 }
 
 // to sets that control goes, or may go, to where a register says.
-func (in *inst) to(flow values.Flow, r values.Reg) {
+func (in *inst) to(flow dataflow.Flow, r dataflow.Reg) {
 	in.Flow, in.By, in.Return = flow, r, r == link
 }
 
@@ -200,17 +200,17 @@ func (in *inst) to(flow values.Flow, r values.Reg) {
 func (in *inst) data(key uint16, p []byte) bool {
 	switch key {
 	case 0xb904, 0xb902: // lgr, ltgr
-		in.do(values.Move(r1Low(p), r2Low(p)))
+		in.do(dataflow.Move(r1Low(p), r2Low(p)))
 	case 0x1200: // ltr
 		if r1(p) != r2(p) {
 			in.Kill = r1(p).Bit()
 		}
 	case 0xb3c1: // ldgr
-		in.do(values.Move(fpr(r1Low(p)), r2Low(p)))
+		in.do(dataflow.Move(fpr(r1Low(p)), r2Low(p)))
 	case 0xb3cd: // lgdr
-		in.do(values.Move(r1Low(p), fpr(r2Low(p))))
+		in.do(dataflow.Move(r1Low(p), fpr(r2Low(p))))
 	case 0x2800: // ldr
-		in.do(values.Move(fpr(r1(p)), fpr(r2(p))))
+		in.do(dataflow.Move(fpr(r1(p)), fpr(r2(p))))
 	case 0xa709: // lghi
 		in.constant(r1(p), int64(half(p)))
 	case 0xc001: // lgfi
@@ -225,41 +225,41 @@ func (in *inst) data(key uint16, p []byte) bool {
 		base, disp := address(p, key == 0xe371)
 		index := r2(p)
 		switch {
-		case base == values.None && index == 0:
+		case base == dataflow.None && index == 0:
 			in.constant(r1(p), int64(disp))
-		case base == values.None:
-			in.sum(r1(p), index, values.None, int64(disp))
+		case base == dataflow.None:
+			in.sum(r1(p), index, dataflow.None, int64(disp))
 		case index == 0:
-			in.sum(r1(p), base, values.None, int64(disp))
+			in.sum(r1(p), base, dataflow.None, int64(disp))
 		default:
 			in.sum(r1(p), base, index, int64(disp))
 		}
 	case 0xc000: // larl
-		in.sum(r1(p), values.PC, values.None, 2*int64(word(p)))
+		in.sum(r1(p), dataflow.PC, dataflow.None, 2*int64(word(p)))
 	case 0xc408: // lgrl
 		if off := 2 * int64(word(p)); int64(int32(off)) == off {
-			in.do(values.LoadWord(r1(p), values.PC, int32(off)))
+			in.do(dataflow.LoadWord(r1(p), dataflow.PC, int32(off)))
 		} else {
 			in.Kill = r1(p).Bit()
 		}
 	case 0xa70b: // aghi
-		in.sum(r1(p), r1(p), values.None, int64(half(p)))
+		in.sum(r1(p), r1(p), dataflow.None, int64(half(p)))
 	case 0xc208: // agfi
-		in.sum(r1(p), r1(p), values.None, int64(word(p)))
+		in.sum(r1(p), r1(p), dataflow.None, int64(word(p)))
 	case 0xc20a: // algfi
-		in.sum(r1(p), r1(p), values.None, int64(uint32(word(p))))
+		in.sum(r1(p), r1(p), dataflow.None, int64(uint32(word(p))))
 	case 0xc204: // slgfi
-		in.sum(r1(p), r1(p), values.None, -int64(uint32(word(p))))
+		in.sum(r1(p), r1(p), dataflow.None, -int64(uint32(word(p))))
 	case 0xecd9, 0xecdb: // aghik, alghsik
-		in.sum(r1(p), r2(p), values.None, int64(half(p)))
+		in.sum(r1(p), r2(p), dataflow.None, int64(half(p)))
 	case 0xb908, 0xb90a: // agr, algr
 		in.sum(r1Low(p), r1Low(p), r2Low(p), 0)
 	case 0xb9e8, 0xb9ea: // agrk, algrk
 		in.sum(r1Low(p), r2Low(p), r3(p), 0)
 	case 0xb909, 0xb90b: // sgr, slgr
-		in.do(values.Op{Kind: values.Minus, Dst: r1Low(p), Base: r1Low(p), Index: r2Low(p)})
+		in.do(dataflow.Op{Kind: dataflow.Minus, Dst: r1Low(p), Base: r1Low(p), Index: r2Low(p)})
 	case 0xb9e9, 0xb9eb: // sgrk, slgrk
-		in.do(values.Op{Kind: values.Minus, Dst: r1Low(p), Base: r2Low(p), Index: r3(p)})
+		in.do(dataflow.Op{Kind: dataflow.Minus, Dst: r1Low(p), Base: r2Low(p), Index: r3(p)})
 	case 0xe304: // lg
 		in.load(r1(p), p, true)
 	case 0x6800, 0xed65: // ld, ldy
@@ -273,41 +273,41 @@ func (in *inst) data(key uint16, p []byte) bool {
 	case 0xeb24: // stmg
 		base, off := address(p, true)
 		for r := r1(p); ; r, off = (r+1)&15, off+8 {
-			if in.do(values.StoreTo(base, off, 8, r)); r == r2(p) {
+			if in.do(dataflow.StoreTo(base, off, 8, r)); r == r2(p) {
 				break
 			}
 		}
 	case 0x5000, 0xe350: // st, sty
-		in.store(values.None, 4, p, key == 0xe350)
+		in.store(dataflow.None, 4, p, key == 0xe350)
 	case 0xe54c, 0xe548: // mvhi, mvghi
 		width := uint16(4)
 		if key == 0xe548 {
 			width = 8
 		}
 		base, off := address(p, false)
-		in.do(values.StoreTo(base, off, width, values.None))
+		in.do(dataflow.StoreTo(base, off, width, dataflow.None))
 	case 0xd200, 0xd700: // mvc, xc
 		base, off := address(p, false)
-		in.do(values.StoreTo(base, off, uint16(p[1])+1, values.None))
+		in.do(dataflow.StoreTo(base, off, uint16(p[1])+1, dataflow.None))
 	case 0xe70e: // vst
-		in.store(values.None, 16, p, false)
+		in.store(dataflow.None, 16, p, false)
 	case 0xb920, 0xb921: // cgr, clgr
-		in.do(values.Op{Kind: values.Compare, Dst: r1Low(p), Src: r2Low(p)})
+		in.do(dataflow.Op{Kind: dataflow.Compare, Dst: r1Low(p), Src: r2Low(p)})
 	default:
 		return false
 	}
 	return true
 }
 
-func (in *inst) constant(r values.Reg, v int64) {
+func (in *inst) constant(r dataflow.Reg, v int64) {
 	if v < math.MinInt32 || v > math.MaxInt32 {
 		in.Kill = r.Bit()
 		return
 	}
-	in.do(values.Const(r, int32(v)))
+	in.do(dataflow.Const(r, int32(v)))
 }
 
-func (in *inst) sum(r, base, index values.Reg, disp int64) {
+func (in *inst) sum(r, base, index dataflow.Reg, disp int64) {
 	if disp < math.MinInt32 || disp > math.MaxInt32 {
 		in.Kill = r.Bit()
 		return
@@ -315,38 +315,38 @@ func (in *inst) sum(r, base, index values.Reg, disp int64) {
 	if index == sp { // as good a base as any
 		base, index = index, base
 	}
-	in.do(values.Op{Kind: values.Sum, Dst: r, Base: base, Index: index, Imm: int32(disp)})
+	in.do(dataflow.Op{Kind: dataflow.Sum, Dst: r, Base: base, Index: index, Imm: int32(disp)})
 }
 
 // operand returns the address of a storage operand, which is followed unless it has an index.
-func operand(p []byte, long bool) (base values.Reg, off int32) {
+func operand(p []byte, long bool) (base dataflow.Reg, off int32) {
 	if r2(p) != 0 {
-		return values.None, 0
+		return dataflow.None, 0
 	}
 	return address(p, long)
 }
 
 // load takes in a load of 8 bytes.
-func (in *inst) load(r values.Reg, p []byte, long bool) {
+func (in *inst) load(r dataflow.Reg, p []byte, long bool) {
 	base, off := operand(p, long)
-	in.do(values.LoadWord(r, base, off))
+	in.do(dataflow.LoadWord(r, base, off))
 }
 
-func (in *inst) store(r values.Reg, width uint16, p []byte, long bool) {
+func (in *inst) store(r dataflow.Reg, width uint16, p []byte, long bool) {
 	base, off := operand(p, long)
-	in.do(values.StoreTo(base, off, width, r))
+	in.do(dataflow.StoreTo(base, off, width, r))
 }
 
 // loadAll takes in lmg, which loads r1 to r2, one after another (r0 follows r15).
 func (in *inst) loadAll(p []byte) {
 	first, last := r1(p), r2(p)
 	base, off := address(p, true)
-	if base != last && base != values.None && (base-first)&15 <= (last-first)&15 { // it is lost before the last load
-		in.do(values.Add(values.Temp, base, off))
-		base, off = values.Temp, 0
+	if base != last && base != dataflow.None && (base-first)&15 <= (last-first)&15 { // it is lost before the last load
+		in.do(dataflow.Add(dataflow.Temp, base, off))
+		base, off = dataflow.Temp, 0
 	}
 	for r := first; ; r, off = (r+1)&15, off+8 {
-		if in.do(values.LoadWord(r, base, off)); r == last {
+		if in.do(dataflow.LoadWord(r, base, off)); r == last {
 			break
 		}
 	}

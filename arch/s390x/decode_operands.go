@@ -3,18 +3,18 @@ package s390x
 import (
 	"golang.org/x/arch/s390x/s390xasm"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // number returns the general or floating-point register that an argument is.
-func number(a s390xasm.Arg) values.Reg {
+func number(a s390xasm.Arg) dataflow.Reg {
 	switch r, ok := a.(s390xasm.Reg); {
 	case ok && r <= s390xasm.R15:
-		return values.Reg(r - s390xasm.R0)
+		return dataflow.Reg(r - s390xasm.R0)
 	case ok && r >= s390xasm.F0 && r <= s390xasm.F15:
-		return values.Reg(fprs[r-s390xasm.F0])
+		return dataflow.Reg(fprs[r-s390xasm.F0])
 	}
-	return values.None
+	return dataflow.None
 }
 
 // vector returns the number of the vector register that an argument is, else 32.
@@ -26,20 +26,20 @@ func vector(a s390xasm.Arg) int {
 }
 
 // pair returns a general register and the odd one that it forms a pair with.
-func pair(r values.Reg) values.Set { return r.Bit() | (r|1).Bit()&(1<<F0-1) }
+func pair(r dataflow.Reg) dataflow.Set { return r.Bit() | (r|1).Bit()&(1<<F0-1) }
 
 // both returns the general and the floating-point register of a number.
-func both(r values.Reg) values.Set { return r.Bit()&^sp.Bit() | fpr(r).Bit() }
+func both(r dataflow.Reg) dataflow.Set { return r.Bit()&^sp.Bit() | fpr(r).Bit() }
 
 // next returns the floating-point register that forms a pair with f: that of a
 // number larger by two.
-func next(f values.Reg) values.Reg {
-	for n := range values.Reg(14) {
+func next(f dataflow.Reg) dataflow.Reg {
+	for n := range dataflow.Reg(14) {
 		if fpr(n) == f {
 			return fpr(n + 2)
 		}
 	}
-	return values.None
+	return dataflow.None
 }
 
 // readsOnly reports whether an instruction writes no register that is followed,

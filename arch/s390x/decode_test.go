@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -41,7 +41,7 @@ func TestDecode(t *testing.T) {
 			p := data[pc-s.Addr : pcs[i+1]-s.Addr]
 			o, ops := decode(data, int(pc-s.Addr), nil)
 			op, args, _ := strings.Cut(text[pc], "\t")
-			if seen[op]++; o.Flow == values.Bad || int(o.Len) != len(p) {
+			if seen[op]++; o.Flow == dataflow.Bad || int(o.Len) != len(p) {
 				t.Errorf("%s %#x: %s: flow %d, %d bytes", name, pc, text[pc], o.Flow, o.Len)
 			}
 			if !flowAgrees(op, args, &o) {
@@ -68,50 +68,50 @@ func TestDecode(t *testing.T) {
 
 // registersWritten returns the registers that an instruction writes; is is false for those
 // that go elsewhere.
-func registersWritten(in *values.Inst, ops []values.Op) (set values.Set, is bool) {
+func registersWritten(in *dataflow.Inst, ops []dataflow.Op) (set dataflow.Set, is bool) {
 	set = in.Kill
 	for _, o := range ops {
-		if o.Kind != values.Compare {
+		if o.Kind != dataflow.Compare {
 			set |= o.Dst.Bit()
 		}
 	}
-	return set, in.Flow == values.Next && !in.Nop
+	return set, in.Flow == dataflow.Next && !in.Nop
 }
 
 // flowAgrees reports whether an instruction that objdump shows as a branch, and
 // no other, is one.
-func flowAgrees(op, args string, o *values.Inst) bool {
+func flowAgrees(op, args string, o *dataflow.Inst) bool {
 	switch {
 	case op == "j" || op == "jg":
-		return o.Flow == values.Jump || o.Flow == values.Stop
+		return o.Flow == dataflow.Jump || o.Flow == dataflow.Stop
 	case op == "br":
-		return o.Flow == values.To && Arch.RegName(trad.Reg(o.By)) == args[1:]
+		return o.Flow == dataflow.To && Arch.RegName(trad.Reg(o.By)) == args[1:]
 	case op == "b" || op == "bi":
-		return o.Flow == values.Away
+		return o.Flow == dataflow.Away
 	case op == "nop" || op == "nopr" || op == "jnop" || op == "jgnop" || strings.HasPrefix(op, "bcr") || args == "%r0" && strings.HasPrefix(op, "bn"):
 		return o.Nop
 	case op == "brasl" || op == "bras" || op == "bas" || op == "basr":
 		switch {
 		case strings.HasPrefix(args, "%r14,") && args != "%r14,%r0":
-			return o.Flow == values.Call
+			return o.Flow == dataflow.Call
 		case strings.HasPrefix(args, "%r0,") || strings.HasSuffix(args, ",%r0"):
-			return o.Flow == values.Next
+			return o.Flow == dataflow.Next
 		}
-		return o.Flow == values.Jump
+		return o.Flow == dataflow.Jump
 	case strings.HasPrefix(op, "brc") || strings.HasPrefix(op, "brx"), op[0] == 'j':
-		return o.Flow == values.Branch || o.Flow == values.BranchNE
+		return o.Flow == dataflow.Branch || o.Flow == dataflow.BranchNE
 	case len(op) > 2 && op[0] == 'b' && op[len(op)-1] == 'r' && op != "bctr" && op != "basr": // bher
-		return o.Flow == values.MaybeTo
+		return o.Flow == dataflow.MaybeTo
 	case op[0] == 'c' && strings.Contains(op, "j") && strings.Contains(args, " <"): // cgrje
-		return o.Flow == values.Branch || o.Flow == values.BranchNE
+		return o.Flow == dataflow.Branch || o.Flow == dataflow.BranchNE
 	}
-	return o.Flow == values.Next || o.Flow == values.MaybeTo
+	return o.Flow == dataflow.Next || o.Flow == dataflow.MaybeTo
 }
 
 // TestWritten: what the frequent mistakes would be about. The sets are those of
 // the Principles of Operation.
 func TestWritten(t *testing.T) {
-	bits := func(regs ...trad.Reg) (set values.Set) {
+	bits := func(regs ...trad.Reg) (set dataflow.Set) {
 		for _, r := range regs {
 			set |= 1 << r
 		}
@@ -119,7 +119,7 @@ func TestWritten(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, code string
-		want       values.Set
+		want       dataflow.Set
 	}{
 		{"mr %r2,%r12", "\x1c\x2c", bits(R2, R3)},
 		{"dlgr %r6,%r12", "\xb9\x87\x00\x6c", bits(R6, R7)},
@@ -152,9 +152,9 @@ func TestWritten(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"\x00\x00", "\x00\x01", "\xe3", "\xa7\x04\x00"} {
-		want := values.Bad
+		want := dataflow.Bad
 		if p[0] == 0 && p[1] == 0 {
-			want = values.Stop // no instruction ever
+			want = dataflow.Stop // no instruction ever
 		}
 		if o, _ := decode([]byte(p), 0, nil); o.Flow != want {
 			t.Errorf("% x: flow %d", p, o.Flow)

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/arch/s390x/s390xasm"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // warm has the decoder make its table, as it does when it is first used, without a lock; from there on it only reads.
@@ -13,7 +13,7 @@ var warm = sync.OnceFunc(func() { s390xasm.Decode([]byte{0x07, 0x07}) })
 
 // written returns the registers that an instruction writes; it may return too
 // many. ok is false for what is no instruction.
-func written(key uint16, p []byte) (set values.Set, ok bool) {
+func written(key uint16, p []byte) (set dataflow.Set, ok bool) {
 	switch writes(key) {
 	case writesNone:
 		return 0, true
@@ -73,7 +73,7 @@ func writes(key uint16) int {
 }
 
 // writtenByLibrary is written with the library's decoder, for every instruction.
-func writtenByLibrary(p []byte) (set values.Set, ok bool) {
+func writtenByLibrary(p []byte) (set dataflow.Set, ok bool) {
 	warm()
 	in, err := s390xasm.Decode(p)
 	if err != nil || in.Op == 0 {
@@ -81,7 +81,7 @@ func writtenByLibrary(p []byte) (set values.Set, ok bool) {
 			return 0, false // never given to an instruction
 		}
 		// A newer one: what stands where most have the register that they write.
-		return both(r1(p)) | both(values.Reg(p[len(p)-1]>>4)) | both(values.Reg(p[len(p)-2]>>4)), true
+		return both(r1(p)) | both(dataflow.Reg(p[len(p)-1]>>4)) | both(dataflow.Reg(p[len(p)-2]>>4)), true
 	}
 	first, second, third := number(in.Args[0]), number(in.Args[1]), number(in.Args[2])
 	switch in.Op {
@@ -103,7 +103,7 @@ func writtenByLibrary(p []byte) (set values.Set, ok bool) {
 		}
 	case s390xasm.VLM:
 		for r, last := vector(in.Args[0]), vector(in.Args[1]); r <= last && r < 16; r++ {
-			set |= values.Reg(fprs[r]).Bit()
+			set |= dataflow.Reg(fprs[r]).Bit()
 		}
 		return set, true
 	case s390xasm.LPD, s390xasm.LPDG, s390xasm.LPQ, s390xasm.CDS, s390xasm.CDSY, s390xasm.CDSG,
@@ -125,13 +125,13 @@ func writtenByLibrary(p []byte) (set values.Set, ok bool) {
 	if readsOnly(in.Op) {
 		return 0, true
 	}
-	if first == values.None {
+	if first == dataflow.None {
 		if v := vector(in.Args[0]); v < 16 { // holds a floating-point register
-			return values.Reg(fprs[v]).Bit(), true
+			return dataflow.Reg(fprs[v]).Bit(), true
 		}
 		return 0, true
 	}
-	if set = first.Bit(); first >= values.Reg(F0) && extended(in.Op) {
+	if set = first.Bit(); first >= dataflow.Reg(F0) && extended(in.Op) {
 		set |= next(first).Bit()
 	}
 	return set, true

@@ -2,7 +2,7 @@ package s390x
 
 import (
 	"github.com/sfwalk/sfwalk/arch/ahead"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -10,18 +10,18 @@ const (
 	entrySP = -saveArea // r15 on entry, from the CFA
 
 	// calleeOK are the registers that a call preserves.
-	calleeOK values.Set = 1<<R6 | 1<<R7 | 1<<R8 | 1<<R9 | 1<<R10 | 1<<R11 | 1<<R12 | 1<<R13 | 1<<R15 | 0xff<<F8
+	calleeOK dataflow.Set = 1<<R6 | 1<<R7 | 1<<R8 | 1<<R9 | 1<<R10 | 1<<R11 | 1<<R12 | 1<<R13 | 1<<R15 | 0xff<<F8
 )
 
 // Machine is what the analysis of prologue values must know. Its registers have the numbers
 // that DWARF gives them.
-var Machine = &values.Machine{
+var Machine = &dataflow.Machine{
 	Decode:     decode,
 	Word:       8,
 	Align:      2,
 	MaxLen:     6,
 	Regs:       nRegs,
-	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
+	DWARF:      func(r dataflow.Reg) trad.Reg { return trad.Reg(r) },
 	SP:         sp,
 	FP:         fp,
 	RA:         link,
@@ -33,10 +33,10 @@ var Machine = &values.Machine{
 	SaveArea:   saveArea,
 	BackChain:  true,
 	Lost:       trad.Undefined,
-	Arguments:  values.None,
+	Arguments:  dataflow.None,
 	Probed:     link,
-	LinkCopy:   values.Reg(R5),
-	SystemCall: values.Reg(R1),
+	LinkCopy:   dataflow.Reg(R5),
+	SystemCall: dataflow.Reg(R1),
 	EndsThread: endsThread,
 	InStub:     inStub,
 	StackCheck: checksStack,
@@ -61,12 +61,12 @@ func endsThread(code []byte, number int) bool {
 // addsPool implements values.Machine.Regain, for an instruction that adds a number in memory
 // to r11 or r15: a very large frame is taken down that way, by a constant that is not in the
 // code. What then loads r15 does so from the slot that r15 was saved in.
-func addsPool(a *values.Analysis, s *values.State, r values.Reg, next int32) {
+func addsPool(a *dataflow.Analysis, s *dataflow.State, r dataflow.Reg, next int32) {
 	for range 24 {
 		in, ops := a.Peek(next)
 		if off, ok := loadsSP(ops, r); ok {
 			for _, x := range s.Slots() { // the back chain is such a slot, too, but not beside r14's
-				if _, ok := x.At.Distance(); ok && x.Val == values.FromCFA(entrySP) && s.Load(x.At.Plus(-8)) == values.OnEntry(link) {
+				if _, ok := x.At.Distance(); ok && x.Val == dataflow.FromCFA(entrySP) && s.Load(x.At.Plus(-8)) == dataflow.OnEntry(link) {
 					s.Set(r, x.At.Plus(-off), next)
 				}
 			}
@@ -81,12 +81,12 @@ func addsPool(a *values.Analysis, s *values.State, r values.Reg, next int32) {
 
 // loadsSP reports whether an instruction loads r15 from memory at register r, and at which
 // distance.
-func loadsSP(ops []values.Op, r values.Reg) (off int32, ok bool) {
+func loadsSP(ops []dataflow.Op, r dataflow.Reg) (off int32, ok bool) {
 	for i, from := range ops {
-		if from.Kind != values.Load || from.Dst != sp {
+		if from.Kind != dataflow.Load || from.Dst != sp {
 			continue
 		}
-		if off = from.Imm; from.Base == values.Temp && i > 0 {
+		if off = from.Imm; from.Base == dataflow.Temp && i > 0 {
 			from, off = ops[0], off+ops[0].Imm
 		}
 		return off, from.Base == r

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -32,7 +32,7 @@ func padding(in *rowtest.Instruction) bool {
 }
 
 func returns(in *rowtest.Instruction) bool {
-	return slices.Equal(strings.Fields(in.Text), []string{"br", "%r14"}) && in.State != nil && in.State.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))
+	return slices.Equal(strings.Fields(in.Text), []string{"br", "%r14"}) && in.State != nil && in.State.Reg(dataflow.Reg(R14)) == dataflow.OnEntry(dataflow.Reg(R14))
 }
 
 // refuted reports whether the code, as objdump reads it, refutes a table that difference is
@@ -80,16 +80,16 @@ func registerNumber(register string) int {
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
+func differs(s *dataflow.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
 	fail := func(list *[]string, format string, args ...any) {
 		*list = append(*list, fmt.Sprintf(format, args...))
 	}
 	// In leaves that save r11 and r15 in floating-point registers, gcc has the CFA
 	// at r15+160 as soon as r11 is restored, although r15 is not: its own rule for
 	// r15 says so.
-	holds := func(r trad.Reg) values.Value { return s.Reg(values.Reg(r)) }
+	holds := func(r trad.Reg) dataflow.Value { return s.Reg(dataflow.Reg(r)) }
 	sp, spKnown := holds(R15).Distance()
-	if w := want.Regs["r15"]; strings.HasPrefix(w, "f") && holds(named(w)) == values.FromCFA(entrySP) && spKnown && want.CFA == "r15+160" {
+	if w := want.Regs["r15"]; strings.HasPrefix(w, "f") && holds(named(w)) == dataflow.FromCFA(entrySP) && spKnown && want.CFA == "r15+160" {
 		late := *want
 		late.CFA = w + "+160"
 		want = &late
@@ -103,11 +103,11 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 		unlike = true
 	case fmt.Sprint(-oracleCFA) != off:
 		fail(&bad, "CFA, which the state has at %s%+d", reg, -oracleCFA)
-	case rule.Kind == trad.InReg && holds(rule.Reg).Plus(rule.Off) != values.FromCFA(0):
+	case rule.Kind == trad.InReg && holds(rule.Reg).Plus(rule.Off) != dataflow.FromCFA(0):
 		fail(&bad, "CFA from another register than the oracle's")
 	case rule.Kind == trad.ValExpr:
-		x := row.Others.Exprs[rule.Off].(values.SavedSP)
-		if s.Load(holds(x.Reg).Plus(x.Off)) != values.FromCFA(entrySP) {
+		x := row.Others.Exprs[rule.Off].(dataflow.SavedSP)
+		if s.Load(holds(x.Reg).Plus(x.Off)) != dataflow.FromCFA(entrySP) {
 			fail(&bad, "CFA from a slot that does not have it")
 		}
 	}
@@ -133,19 +133,19 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) 
 		}
 		// There may be two places. The oracle names a slot late, or still when the
 		// register has its value back; then its place must have the value, too.
-		var at values.Value
+		var at dataflow.Value
 		switch {
 		case w == "u":
 			at = holds(r)
 		case w[0] == 'c':
 			n, _ := strconv.Atoi(w[1:])
-			if at = s.Load(values.FromCFA(int32(n))); spKnown && int32(n) < sp {
+			if at = s.Load(dataflow.FromCFA(int32(n))); spKnown && int32(n) < sp {
 				at = holds(r) // the oracle goes on naming a slot below r15
 			}
 		default:
 			at = holds(named(w))
 		}
-		if at != values.OnEntry(values.Reg(r)) || got == "" {
+		if at != dataflow.OnEntry(dataflow.Reg(r)) || got == "" {
 			fail(list, "%s %s, oracle %s", Arch.RegName(r), got, w)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -64,7 +64,7 @@ func inFrame(off int32) trad.Rule { return trad.Rule{Kind: trad.SavedAt, Reg: R1
 // of their own in the row. R14 is listed: what the interrupted code had in its
 // link register is not where it was interrupted.
 func sigregsRest(sregs int32) *trad.OtherRules {
-	x := &trad.OtherRules{Default: trad.Same, Exprs: []trad.Expression{values.SavedSP{Reg: R15, Off: sregs + sregsGPRs + 8*int32(R15), Add: saveArea}}}
+	x := &trad.OtherRules{Default: trad.Same, Exprs: []trad.Expression{dataflow.SavedSP{Reg: R15, Off: sregs + sregsGPRs + 8*int32(R15), Add: saveArea}}}
 	for _, r := range sregsRegs() {
 		rule := inFrame(sregs + int32(r.Off))
 		if r.Size == 4 { // less than a word: no rule but an expression reads it

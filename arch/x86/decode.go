@@ -5,40 +5,40 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // An inst is an instruction that is being decoded.
 type inst struct {
 	*Decoder
-	values.Inst
-	ops []values.Op
+	dataflow.Inst
+	ops []dataflow.Op
 }
 
-func (in *inst) ax() values.Reg { return in.number[numberAX] }
-func (in *inst) bp() values.Reg { return in.number[numberBP] }
-func (in *inst) sp() values.Reg { return in.number[numberSP] }
+func (in *inst) ax() dataflow.Reg { return in.number[numberAX] }
+func (in *inst) bp() dataflow.Reg { return in.number[numberBP] }
+func (in *inst) sp() dataflow.Reg { return in.number[numberSP] }
 
 // load returns dst = the word at base + off.
-func (in *inst) load(dst, base values.Reg, off int32) values.Op {
-	return values.LoadFrom(dst, base, off, in.word)
+func (in *inst) load(dst, base dataflow.Reg, off int32) dataflow.Op {
+	return dataflow.LoadFrom(dst, base, off, in.word)
 }
 
 // pushed stores src and lowers the stack pointer.
-func (in *inst) pushed(src values.Reg) {
+func (in *inst) pushed(src dataflow.Reg) {
 	n := -int32(in.word)
-	in.do(values.StoreTo(in.sp(), n, in.word, src), values.Add(in.sp(), in.sp(), n))
+	in.do(dataflow.StoreTo(in.sp(), n, in.word, src), dataflow.Add(in.sp(), in.sp(), n))
 }
 
 // do appends micro-operations in place of what the instruction kills.
-func (in *inst) do(ops ...values.Op) {
+func (in *inst) do(ops ...dataflow.Op) {
 	in.ops, in.Kill = append(in.ops, ops...), 0
 }
 
 // Decode implements values.Machine.Decode.
-func (d *Decoder) Decode(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
+func (d *Decoder) Decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	p := code[at:min(len(code), at+MaxLen)]
-	in := inst{d, values.Inst{By: values.None, Target: values.NoTarget}, ops}
+	in := inst{d, dataflow.Inst{By: dataflow.None, Target: dataflow.NoTarget}, ops}
 	if !in.known(p) {
 		x, err := x86asm.Decode(p, d.mode)
 		if err != nil || x.Op == 0 || x.Len <= 0 || x.Len > len(p) {
@@ -65,40 +65,40 @@ func (in *inst) decode(x *x86asm.Inst, p, code []byte, at int) {
 	case x86asm.PUSHAD, x86asm.POPAD:
 		in.all(x.Op == x86asm.PUSHAD)
 	case x86asm.LEAVE:
-		in.do(values.Move(in.sp(), in.bp()), in.load(in.bp(), in.sp(), 0), values.Add(in.sp(), in.sp(), int32(in.word)))
+		in.do(dataflow.Move(in.sp(), in.bp()), in.load(in.bp(), in.sp(), 0), dataflow.Add(in.sp(), in.sp(), int32(in.word)))
 	case x86asm.ENTER:
 		if n, ok := x.Args[0].(x86asm.Imm); ok && x.Args[1] == x86asm.Imm(0) {
 			in.pushed(in.bp())
-			in.do(values.Move(in.bp(), in.sp()), values.Add(in.sp(), in.sp(), -int32(n&0xffff)))
+			in.do(dataflow.Move(in.bp(), in.sp()), dataflow.Add(in.sp(), in.sp(), -int32(n&0xffff)))
 		} else {
 			in.Kill = in.sp().Bit() | in.bp().Bit()
 		}
 	case x86asm.MOV:
 		in.move(x, p)
 	case x86asm.LEA:
-		if r, a := in.wideArg(x, 0), in.address(x, 1); r != values.None && a.ok && a.index == values.None {
+		if r, a := in.wideArg(x, 0), in.address(x, 1); r != dataflow.None && a.ok && a.index == dataflow.None {
 			if a.base == r && a.disp == 0 { // 32-bit code is padded with such
 				in.Nop, in.Kill = true, 0
 				return
 			}
-			in.do(values.Add(r, a.base, a.disp))
+			in.do(dataflow.Add(r, a.base, a.disp))
 		}
 	case x86asm.ADD, x86asm.SUB, x86asm.AND, x86asm.XCHG, x86asm.CMP, x86asm.INC, x86asm.DEC:
 		in.arithmetic(x)
 	case x86asm.XOR:
 		if len(p) > 1 && x.Len == 2 && p[0] == 0x31 && p[1] == 0xc0 { // xor eax,eax
-			in.ops = append(in.ops, values.Const(in.ax(), 0))
+			in.ops = append(in.ops, dataflow.Const(in.ax(), 0))
 		}
 	case x86asm.RET, x86asm.LRET, x86asm.IRETQ, x86asm.IRETD, x86asm.IRET, x86asm.SYSRET, x86asm.SYSEXIT:
 		if x.Op == x86asm.RET && in.ReturnReplaced(code[:at]) {
-			in.Flow = values.Away
-			in.do(values.Add(in.sp(), in.sp(), int32(in.word)))
+			in.Flow = dataflow.Away
+			in.do(dataflow.Add(in.sp(), in.sp(), int32(in.word)))
 			return
 		}
-		in.Flow, in.Return, in.By = values.To, true, in.ip
+		in.Flow, in.Return, in.By = dataflow.To, true, in.ip
 	case x86asm.HLT, x86asm.UD1, x86asm.UD2, x86asm.INT:
 		if x.Op != x86asm.INT || x.Args[0] == x86asm.Imm(3) {
-			in.Flow = values.Stop
+			in.Flow = dataflow.Stop
 		}
 	default:
 		in.branch(x, code, at)
@@ -106,7 +106,7 @@ func (in *inst) decode(x *x86asm.Inst, p, code []byte, at int) {
 }
 
 func (in *inst) push(x *x86asm.Inst) {
-	src, a := values.None, operand{}
+	src, a := dataflow.None, operand{}
 	if x.Op == x86asm.PUSH {
 		src, a = in.wideArg(x, 0), in.address(x, 0)
 	}
@@ -116,14 +116,14 @@ func (in *inst) push(x *x86asm.Inst) {
 	}
 	in.Kill = 0
 	if a.ok {
-		src = values.Temp
+		src = dataflow.Temp
 		in.do(in.loadOperand(src, a))
 	}
 	in.pushed(src)
 }
 
 func (in *inst) pop(x *x86asm.Inst) {
-	dst, sp := values.None, in.sp()
+	dst, sp := dataflow.None, in.sp()
 	if x.Op == x86asm.POP {
 		dst = in.wideArg(x, 0)
 	}
@@ -135,7 +135,7 @@ func (in *inst) pop(x *x86asm.Inst) {
 		in.Kill = 0
 	}
 	if in.ops = append(in.ops, in.load(dst, sp, 0)); dst != sp {
-		in.ops = append(in.ops, values.Add(sp, sp, int32(in.word)))
+		in.ops = append(in.ops, dataflow.Add(sp, sp, int32(in.word)))
 	}
 }
 
@@ -147,7 +147,7 @@ func (in *inst) all(push bool) {
 	for i := range int32(eight) {
 		switch r, at := in.number[i], (eight-1-i)*int32(in.word); {
 		case push:
-			in.do(values.StoreTo(sp, at-eight*int32(in.word), in.word, r))
+			in.do(dataflow.StoreTo(sp, at-eight*int32(in.word), in.word, r))
 		case r != sp:
 			in.do(in.load(r, sp, at))
 		}
@@ -156,7 +156,7 @@ func (in *inst) all(push bool) {
 	if push {
 		n = -n
 	}
-	in.do(values.Add(sp, sp, n))
+	in.do(dataflow.Add(sp, sp, n))
 }
 
 // move takes in the mov that p begins with.
@@ -164,28 +164,28 @@ func (in *inst) move(x *x86asm.Inst, p []byte) {
 	r, ok := x.Args[0].(x86asm.Reg)
 	if !ok {
 		if a := in.address(x, 0); a.ok && a.onBase() {
-			in.ops = append(in.ops, values.StoreTo(a.base, a.disp, uint16(min(x.MemBytes, 255)), in.wideArg(x, 1)))
+			in.ops = append(in.ops, dataflow.StoreTo(a.base, a.disp, uint16(min(x.MemBytes, 255)), in.wideArg(x, 1)))
 		}
 		return
 	}
 	switch a := x.Args[1].(type) {
 	case x86asm.Imm:
 		// A 32-bit move clears the upper half.
-		full := in.wide(r) != values.None || r >= x86asm.EAX && r <= x86asm.R15L && a >= 0
+		full := in.wide(r) != dataflow.None || r >= x86asm.EAX && r <= x86asm.R15L && a >= 0
 		switch {
 		case full && int64(a) >= math.MinInt32 && int64(a) <= math.MaxInt32:
-			in.do(values.Const(in.general(r), int32(a)))
+			in.do(dataflow.Const(in.general(r), int32(a)))
 		case x.Len == 2 && p[0] == 0xb0: // mov al,n: how small code makes the number of a system call
-			in.do(values.Op{Kind: values.Insert, Dst: in.ax(), Width: 8, Imm: int32(p[1])})
+			in.do(dataflow.Op{Kind: dataflow.Insert, Dst: in.ax(), Width: 8, Imm: int32(p[1])})
 		}
 	case x86asm.Reg:
-		if r == a && in.wide(r) != values.None {
+		if r == a && in.wide(r) != dataflow.None {
 			in.Nop, in.Kill = true, 0
-		} else if in.wide(r) != values.None && in.wide(a) != values.None {
-			in.do(values.Move(in.wide(r), in.wide(a)))
+		} else if in.wide(r) != dataflow.None && in.wide(a) != dataflow.None {
+			in.do(dataflow.Move(in.wide(r), in.wide(a)))
 		}
 	case x86asm.Mem:
-		if from := in.address(x, 1); from.ok && in.wide(r) != values.None {
+		if from := in.address(x, 1); from.ok && in.wide(r) != dataflow.None {
 			in.do(in.loadOperand(in.wide(r), from))
 		}
 	}
@@ -194,48 +194,48 @@ func (in *inst) move(x *x86asm.Inst, p []byte) {
 func (in *inst) arithmetic(x *x86asm.Inst) {
 	if _, ok := x.Args[0].(x86asm.Mem); ok {
 		if a := in.address(x, 0); a.ok && a.onBase() && x.Op != x86asm.CMP {
-			in.ops = append(in.ops, values.StoreTo(a.base, a.disp, uint16(min(x.MemBytes, 255)), values.None))
+			in.ops = append(in.ops, dataflow.StoreTo(a.base, a.disp, uint16(min(x.MemBytes, 255)), dataflow.None))
 		}
 		return
 	}
 	dst, src := in.wideArg(x, 0), in.wideArg(x, 1)
-	if dst == values.None {
+	if dst == dataflow.None {
 		return
 	}
 	imm, isImm := x.Args[1].(x86asm.Imm)
 	isImm = isImm && int64(imm) > math.MinInt32 && int64(imm) <= math.MaxInt32
-	n, isReg := int32(imm), src != values.None
+	n, isReg := int32(imm), src != dataflow.None
 	switch x.Op {
 	case x86asm.INC:
-		in.do(values.Add(dst, dst, 1))
+		in.do(dataflow.Add(dst, dst, 1))
 	case x86asm.DEC:
-		in.do(values.Add(dst, dst, -1))
+		in.do(dataflow.Add(dst, dst, -1))
 	case x86asm.CMP:
 		if isReg {
-			in.ops = append(in.ops, values.Op{Kind: values.Compare, Dst: dst, Src: src})
+			in.ops = append(in.ops, dataflow.Op{Kind: dataflow.Compare, Dst: dst, Src: src})
 		}
 	case x86asm.ADD:
 		if isImm {
-			in.do(values.Add(dst, dst, n))
+			in.do(dataflow.Add(dst, dst, n))
 		} else if isReg {
-			in.do(values.Op{Kind: values.Sum, Dst: dst, Base: dst, Index: src})
+			in.do(dataflow.Op{Kind: dataflow.Sum, Dst: dst, Base: dst, Index: src})
 		}
 	case x86asm.SUB:
 		switch a := in.address(x, 1); {
 		case isImm:
-			in.do(values.Add(dst, dst, -n))
+			in.do(dataflow.Add(dst, dst, -n))
 		case isReg:
-			in.do(values.Op{Kind: values.Minus, Dst: dst, Base: dst, Index: src})
+			in.do(dataflow.Op{Kind: dataflow.Minus, Dst: dst, Base: dst, Index: src})
 		case a.ok:
-			in.do(in.loadOperand(values.Temp, a), values.Op{Kind: values.Minus, Dst: dst, Base: dst, Index: values.Temp})
+			in.do(in.loadOperand(dataflow.Temp, a), dataflow.Op{Kind: dataflow.Minus, Dst: dst, Base: dst, Index: dataflow.Temp})
 		}
 	case x86asm.XCHG:
 		if isReg {
-			in.do(values.Move(values.Temp, dst), values.Move(dst, src), values.Move(src, values.Temp))
+			in.do(dataflow.Move(dataflow.Temp, dst), dataflow.Move(dst, src), dataflow.Move(src, dataflow.Temp))
 		}
 	case x86asm.AND:
 		if isImm && n < 0 && -n&(-n-1) == 0 {
-			in.do(values.Op{Kind: values.Round, Dst: dst, Base: dst, Index: values.None, Imm: n})
+			in.do(dataflow.Op{Kind: dataflow.Round, Dst: dst, Base: dst, Index: dataflow.None, Imm: n})
 		}
 	}
 }
@@ -253,20 +253,20 @@ func (in *inst) branch(x *x86asm.Inst, code []byte, at int) {
 	}
 	switch {
 	case x.Op == x86asm.CALL && direct && rel == 0 && next < len(code): // pushes an address, no more
-		in.pushed(values.None)
+		in.pushed(dataflow.None)
 	case x.Op == x86asm.CALL && direct && in.dropsReturn(code, in.Target):
-		in.pushed(values.None)
-		in.Flow = values.Jump
+		in.pushed(dataflow.None)
+		in.Flow = dataflow.Jump
 	case x.Op == x86asm.CALL || x.Op == x86asm.LCALL:
-		in.Flow, in.Kill = values.Call, 0
+		in.Flow, in.Kill = dataflow.Call, 0
 	case x.Op == x86asm.JMP && direct:
-		in.Flow = values.Jump
+		in.Flow = dataflow.Jump
 	case x.Op == x86asm.JMP || x.Op == x86asm.LJMP:
-		in.Flow, in.By = values.Away, in.wideArg(x, 0)
+		in.Flow, in.By = dataflow.Away, in.wideArg(x, 0)
 	case x.Op == x86asm.JNE && direct:
-		in.Flow = values.BranchNE
+		in.Flow = dataflow.BranchNE
 	case direct:
-		in.Flow = values.Branch
+		in.Flow = dataflow.Branch
 	}
 }
 
@@ -279,7 +279,7 @@ func (in *inst) entersKernel(x *x86asm.Inst) bool {
 
 // killed returns the registers that an instruction writes, by argument and by
 // nature. It may return too many.
-func (d *Decoder) killed(in *x86asm.Inst) (kill values.Set) {
+func (d *Decoder) killed(in *x86asm.Inst) (kill dataflow.Set) {
 	ax, cx, dx := d.number[numberAX].Bit(), d.number[numberCX].Bit(), d.number[numberDX].Bit()
 	si, di := d.number[numberSI].Bit(), d.number[numberDI].Bit()
 	switch in.Op {
@@ -332,7 +332,7 @@ func (d *Decoder) killed(in *x86asm.Inst) (kill values.Set) {
 }
 
 // general returns the general register that r is, or is a part of.
-func (d *Decoder) general(r x86asm.Reg) values.Reg {
+func (d *Decoder) general(r x86asm.Reg) dataflow.Reg {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:
 		r -= x86asm.RAX
@@ -345,29 +345,29 @@ func (d *Decoder) general(r x86asm.Reg) values.Reg {
 	case r >= x86asm.AH && r <= x86asm.R15B: // ah, ch, dh, bh, then spl
 		r -= x86asm.AH
 	default:
-		return values.None
+		return dataflow.None
 	}
 	return d.number[byte(r)&d.mask]
 }
 
 // wide returns the general register that r is in its full width, or None.
-func (d *Decoder) wide(r x86asm.Reg) values.Reg {
+func (d *Decoder) wide(r x86asm.Reg) dataflow.Reg {
 	if r >= d.first && r <= d.first+x86asm.Reg(d.mask) {
 		return d.general(r)
 	}
-	return values.None
+	return dataflow.None
 }
 
-func (d *Decoder) wideArg(x *x86asm.Inst, i int) values.Reg {
+func (d *Decoder) wideArg(x *x86asm.Inst, i int) dataflow.Reg {
 	if r, ok := x.Args[i].(x86asm.Reg); ok {
 		return d.wide(r)
 	}
-	return values.None
+	return dataflow.None
 }
 
 // An operand is one in memory, at the sum of a base register, an index and a displacement.
 type operand struct {
-	base, index values.Reg // the index is None, or values.Thread
+	base, index dataflow.Reg // the index is None, or values.Thread
 	disp        int32
 	ok          bool // the address can be followed
 }
@@ -379,24 +379,24 @@ func (d *Decoder) address(x *x86asm.Inst, i int) operand {
 	if !ok || m.Index != 0 || other && m.Segment != d.thread || m.Disp < math.MinInt32 || m.Disp > math.MaxUint32 {
 		return operand{}
 	}
-	a := operand{d.wide(m.Base), values.None, int32(uint32(m.Disp)), true} // x86asm leaves some without a sign
+	a := operand{d.wide(m.Base), dataflow.None, int32(uint32(m.Disp)), true} // x86asm leaves some without a sign
 	switch {
 	case other && m.Base == 0:
-		a.base = values.Thread
+		a.base = dataflow.Thread
 	case other:
-		a.index = values.Thread
+		a.index = dataflow.Thread
 	case m.Base == x86asm.RIP:
-		a.base, a.disp = values.PC, a.disp+int32(x.Len)
+		a.base, a.disp = dataflow.PC, a.disp+int32(x.Len)
 	}
-	a.ok = a.base != values.None
+	a.ok = a.base != dataflow.None
 	return a
 }
 
 // onBase reports whether nothing but a general register and a number make the address.
-func (a operand) onBase() bool { return a.index == values.None && a.base < values.MaxRegs }
+func (a operand) onBase() bool { return a.index == dataflow.None && a.base < dataflow.MaxRegs }
 
 // loadOperand returns dst = the word at an operand's address.
-func (in *inst) loadOperand(dst values.Reg, a operand) values.Op {
+func (in *inst) loadOperand(dst dataflow.Reg, a operand) dataflow.Op {
 	op := in.load(dst, a.base, a.disp)
 	op.Index = a.index
 	return op

@@ -1,6 +1,6 @@
 package x86
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import "github.com/sfwalk/sfwalk/arch/dataflow"
 
 // unknown takes in an instruction that x86asm does not know, as far as it can be followed: its
 // length, and the general registers that it might write. Such instructions are of the newer
@@ -9,7 +9,7 @@ import "github.com/sfwalk/sfwalk/arch/values"
 func (in *inst) unknown(p []byte) {
 	n, kill := in.extensionLen(p)
 	if n == 0 || n > len(p) {
-		in.Flow, in.Len = values.Bad, 1
+		in.Flow, in.Len = dataflow.Bad, 1
 		return
 	}
 	in.Len, in.Kill = uint8(n), kill&^in.sp().Bit()
@@ -40,7 +40,7 @@ func (d *Decoder) rex(b byte) bool { return d.mode == 64 && b>>4 == 4 }
 // its opcode is of a map whose instructions all have a ModRM byte (Intel SDM,
 // volume 2, appendix A), else 0; and the general registers that the ModRM byte
 // and the prefix can name.
-func (d *Decoder) extensionLen(p []byte) (n int, kill values.Set) {
+func (d *Decoder) extensionLen(p []byte) (n int, kill dataflow.Set) {
 	i := 0
 	for i < len(p) && (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e || p[i] == 0x3e || p[i]>>1 == 0x64>>1) {
 		i++
@@ -70,7 +70,7 @@ func (d *Decoder) extensionLen(p []byte) (n int, kill values.Set) {
 
 // shortExtensionLen is extensionLen for the opcodes behind 0F, with or without
 // a REX prefix at p[i].
-func (d *Decoder) shortExtensionLen(p []byte, i int) (n int, kill values.Set) {
+func (d *Decoder) shortExtensionLen(p []byte, i int) (n int, kill dataflow.Set) {
 	var r, b, opmap byte
 	if i < len(p) && d.rex(p[i]) {
 		r, b = p[i]>>2&1, p[i]&1
@@ -95,7 +95,7 @@ func (d *Decoder) shortExtensionLen(p []byte, i int) (n int, kill values.Set) {
 }
 
 // modRMInst measures an instruction whose opcode is at p[i].
-func (d *Decoder) modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill values.Set) {
+func (d *Decoder) modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill dataflow.Set) {
 	if i+2 > len(p) {
 		return 0, 0
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
 // TestDecodeLength compares the length of every instruction of libm, which has
@@ -26,7 +26,7 @@ func TestDecodeLength(t *testing.T) {
 	}
 }
 
-var numbers = []values.Reg{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+var numbers = []dataflow.Reg{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 func testLength(t *testing.T, d *Decoder, file string, extensions int) {
 	t.Helper()
@@ -47,7 +47,7 @@ func testLength(t *testing.T, d *Decoder, file string, extensions int) {
 			if len(raw) > 1 && raw[0] == 0x9b {
 				continue // fwait and the next instruction, which objdump joins
 			}
-			if o, _ := d.Decode(code, 0, nil); o.Flow == values.Bad {
+			if o, _ := d.Decode(code, 0, nil); o.Flow == dataflow.Bad {
 				undecoded++
 			} else if int(o.Len) != len(raw) {
 				t.Errorf("%s: %d bytes, want %d", line, o.Len, len(raw))

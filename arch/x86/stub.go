@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // maxStub is how many bytes of a linkage stub are looked at.
@@ -25,9 +25,9 @@ func (d *Decoder) StubFrame(code []byte, start, pc uint64) (fromSP int32, ok boo
 	if len(code) >= 2 && code[0] == 0xff && (code[1] == 0x35 || d.mode == 32 && code[1] == 0xb3) {
 		depth = 2 * word
 	}
-	var ops []values.Op
+	var ops []dataflow.Op
 	for at := 0; at < len(code); {
-		var o values.Inst
+		var o dataflow.Inst
 		o, ops = d.Decode(code, at, ops[:0])
 		next := at + int(o.Len)
 		here := !found && off < uint64(next)
@@ -43,14 +43,14 @@ func (d *Decoder) StubFrame(code []byte, start, pc uint64) (fromSP int32, ok boo
 		case o.Nop:
 		case d.pushesNumber(ops):
 			depth += word
-		case o.Flow == values.Jump && depth > word,
+		case o.Flow == dataflow.Jump && depth > word,
 			// A push behind it is where the word in memory points at first.
-			o.Flow == values.Away && d.throughMemory(p) && (depth > word || next >= len(code) || code[next] != 0x68):
+			o.Flow == dataflow.Away && d.throughMemory(p) && (depth > word || next >= len(code) || code[next] != 0x68):
 			if found {
 				return fromSP, true
 			}
 			over = true
-		case o.Flow == values.Away && d.throughMemory(p):
+		case o.Flow == dataflow.Away && d.throughMemory(p):
 		default:
 			return 0, false
 		}
@@ -60,9 +60,9 @@ func (d *Decoder) StubFrame(code []byte, start, pc uint64) (fromSP int32, ok boo
 }
 
 // pushesNumber reports whether an instruction pushes what is in no register.
-func (d *Decoder) pushesNumber(ops []values.Op) bool {
+func (d *Decoder) pushesNumber(ops []dataflow.Op) bool {
 	n, sp := len(ops), d.number[numberSP]
-	return n >= 2 && ops[n-2].Kind == values.Store && ops[n-1] == values.Add(sp, sp, -int32(d.word)) && ops[n-2].Src >= values.MaxRegs
+	return n >= 2 && ops[n-2].Kind == dataflow.Store && ops[n-1] == dataflow.Add(sp, sp, -int32(d.word)) && ops[n-2].Src >= dataflow.MaxRegs
 }
 
 // throughMemory reports whether p is jmp *disp(%rip), of 32-bit code jmp *disp or jmp *disp(%ebx), with
@@ -88,7 +88,7 @@ func (d *Decoder) StubSlot(code []byte, start, got uint64) (slot uint64, length 
 	}
 	jump, _ := d.Decode(code, at, nil)
 	end := at + int(jump.Len)
-	if jump.Flow != values.Away || !d.throughMemory(code[at:end]) {
+	if jump.Flow != dataflow.Away || !d.throughMemory(code[at:end]) {
 		return 0, 0, false
 	}
 	slot = uint64(int64(int32(binary.LittleEndian.Uint32(code[end-4:]))))

@@ -3,7 +3,7 @@ package x86
 import (
 	"encoding/binary"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // Compilers and linkers protect indirect jumps and returns from speculation by thunks. A thunk calls code of
@@ -133,7 +133,7 @@ func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fr
 	}
 	fromSP = word // where the path leaves the section, the return address alone is on the stack
 	bound := false
-	var ops []values.Op
+	var ops []dataflow.Op
 	for range maxPath {
 		if pc < lo || pc >= hi { // behind a jump
 			return fromSP, fromSP >= word
@@ -141,15 +141,15 @@ func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fr
 		if binds && pc < end && !bound {
 			bound, fromSP = true, fromSP+2*word
 		}
-		var in values.Inst
+		var in dataflow.Inst
 		p := read(pc)
 		if in, ops = d.Decode(p, 0, ops[:0]); int(in.Len) > len(p) || in.Kill.Has(sp) {
 			return 0, false
 		}
 		for i := range ops {
 			switch o := &ops[i]; {
-			case o.Dst != sp || o.Kind == values.Store || o.Kind == values.Compare:
-			case o.Kind == values.Sum && o.Base == sp && o.Index == values.None:
+			case o.Dst != sp || o.Kind == dataflow.Store || o.Kind == dataflow.Compare:
+			case o.Kind == dataflow.Sum && o.Base == sp && o.Index == dataflow.None:
 				fromSP += o.Imm
 			default:
 				return 0, false
@@ -158,14 +158,14 @@ func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fr
 		switch {
 		case in.Return:
 			return fromSP + word, fromSP >= 0
-		case in.Flow == values.Away:
+		case in.Flow == dataflow.Away:
 			return fromSP, fromSP >= word
-		case in.Flow == values.Call && in.Target != values.NoTarget:
+		case in.Flow == dataflow.Call && in.Target != dataflow.NoTarget:
 			fromSP -= word
 			pc += uint64(in.Target)
-		case in.Flow == values.Jump:
+		case in.Flow == dataflow.Jump:
 			pc += uint64(in.Target)
-		case in.Flow == values.Next:
+		case in.Flow == dataflow.Next:
 			pc += uint64(in.Len)
 		default:
 			return 0, false
@@ -179,17 +179,17 @@ func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fr
 // no other function gets.
 func (d *Decoder) firstStub(lo uint64, read func(addr uint64) []byte) (end uint64, binds, ok bool) {
 	end = lo
-	var ops []values.Op
+	var ops []dataflow.Op
 	for range maxPath {
-		var in values.Inst
+		var in dataflow.Inst
 		p := read(end)
 		if in, ops = d.Decode(p, 0, ops[:0]); int(in.Len) > len(p) {
 			return 0, false, false
 		}
 		if end == lo {
-			binds = len(ops) > 0 && ops[0].Kind == values.Load && ops[0].Dst == values.Temp
+			binds = len(ops) > 0 && ops[0].Kind == dataflow.Load && ops[0].Dst == dataflow.Temp
 		}
-		if end += uint64(in.Len); in.Flow != values.Next {
+		if end += uint64(in.Len); in.Flow != dataflow.Next {
 			break
 		}
 	}
@@ -210,13 +210,13 @@ func (d *Decoder) thunkSlot(code []byte, start, got uint64) (slot uint64, length
 	}
 	load, ops := d.Decode(code, at, nil)
 	end := at + int(load.Len)
-	if len(ops) != 1 || ops[0].Kind != values.Load || ops[0].Width != d.word || load.Len < 5 || end+jump > len(code) {
+	if len(ops) != 1 || ops[0].Kind != dataflow.Load || ops[0].Width != d.word || load.Len < 5 || end+jump > len(code) {
 		return 0, 0, false
 	}
 	switch o := &ops[0]; {
-	case o.Index != values.None:
+	case o.Index != dataflow.None:
 		return 0, 0, false
-	case d.mode == 64 && o.Base == values.PC:
+	case d.mode == 64 && o.Base == dataflow.PC:
 		slot = start + uint64(int64(o.Imm))
 	case d.mode == 32 && o.Base == d.number[numberBX] && got != 0:
 		slot = uint64(uint32(got + uint64(int64(o.Imm))))

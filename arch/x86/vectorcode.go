@@ -4,7 +4,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
 // VectorCode implements arch.Arch.VectorCode. A compiler that may use AVX writes no instruction of SSE that AVX has
@@ -13,7 +13,7 @@ func (d *Decoder) VectorCode(code []byte) (c arch.VectorCode, ok bool) {
 	var seen vectorUse
 	for at := 0; at < len(code); {
 		in, _ := d.Decode(code, at, nil)
-		if in.Flow == values.Bad || in.Len == 0 {
+		if in.Flow == dataflow.Bad || in.Len == 0 {
 			return c, false
 		}
 		d.use(code[at:min(len(code), at+int(in.Len))], &seen)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/jitdump"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // A script with Python's struct module has read these values from the real files.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // source is the folder of this file.

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-dap"
 
 	"github.com/sfwalk/sfwalk/delve/server"
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // begin serves one editor that has yet to say what to debug. end waits until the server has ended by itself.

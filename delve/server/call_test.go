@@ -17,7 +17,7 @@ import (
 	"github.com/go-delve/delve/service/rpc2"
 	"github.com/google/go-dap"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // buildCalls builds delvecalls for debugging.

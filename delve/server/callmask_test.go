@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-delve/delve/service/rpc2"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A call that does not come back leaves no signals blocked that the function has blocked. What a function that returns has

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-delve/delve/service/api"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // Goroutines in C can be called back. Those that no thread runs call nothing. Threads that wait for work

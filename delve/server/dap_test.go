@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-dap"
 
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // stackTrace asks for frames of a goroutine.

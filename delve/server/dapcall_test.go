@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-dap"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // An editor calls C functions from the frames of Go and of C. A pause ends a call. Calls of Go functions are Delve's.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-dap"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // dapClient is an editor.

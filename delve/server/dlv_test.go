@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-delve/delve/service/debugger"
 
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // These are the functions of testdata/progs/delvecgo, by its source, with those that cgo and the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-delve/delve/service/rpc2"
 
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // Names that Delve has read reach clients with control characters escaped, like those that the

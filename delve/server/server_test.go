@@ -21,8 +21,8 @@ import (
 	"github.com/go-delve/delve/service/debugger"
 
 	"github.com/sfwalk/sfwalk/delve/server"
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // served is a server in this process.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 var update = flag.Bool("update", false, "write testdata/session.txt and values.txt anew")

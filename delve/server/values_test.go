@@ -12,7 +12,7 @@ import (
 	"github.com/go-delve/delve/service/debugger"
 	"github.com/google/go-dap"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // buildValues builds delvevalues with debug information; optimize is -O0 or -O2, for C and C++.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -67,11 +67,11 @@ func shown(name string) string { return strings.Trim(strconv.QuoteToGraphic(name
 
 // module makes a module of a mapped file, which is opened when somebody first asks.
 func (p *process) module(f *procmaps.File) *target.Module {
-	return target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) {
+	return target.NewModule(f.Path, f.Mappings, func() (*elf.Image, error) {
 		if f.IsVDSO() {
-			return elfimage.OpenMapped(p, f.Lo, f.Hi-f.Lo)
+			return elf.OpenMapped(p, f.Lo, f.Hi-f.Lo)
 		}
-		im, _, err := elfimage.OpenFile(f.Path) // open until this program ends
+		im, _, err := elf.OpenFile(f.Path) // open until this program ends
 		return im, err
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	sniffers "github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/target/core"

@@ -17,7 +17,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // The test binary is also an owner that is killed. This variable then has the process ID and a seed.

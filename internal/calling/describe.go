@@ -7,7 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/abi/fromdwarf"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // function is what is known of a function.
@@ -61,7 +61,7 @@ type types struct {
 }
 
 // types returns the types of a file, nil if it has none that can be read.
-func (e *Evaluator) types(im *elfimage.Image) *types {
+func (e *Evaluator) types(im *elf.Image) *types {
 	if t, ok := e.files[im]; ok {
 		return t
 	}
@@ -73,7 +73,7 @@ func (e *Evaluator) types(im *elfimage.Image) *types {
 	return t
 }
 
-func readDWARF(im *elfimage.Image) (data *dwarf.Data, err error) {
+func readDWARF(im *elf.Image) (data *dwarf.Data, err error) {
 	defer func() {
 		if r := recover(); r != nil { // of debug/dwarf, by a broken file
 			err = fmt.Errorf("read DWARF: %v", r)

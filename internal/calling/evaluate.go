@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
@@ -35,7 +35,7 @@ type Evaluator struct {
 	generation uint64
 	known      map[string]found // symbols of that generation that were found
 	values     []Value          // of the expressions so far: $1, $2, …
-	files      map[*elfimage.Image]*types
+	files      map[*elf.Image]*types
 	sizes      *model // see model
 }
 
@@ -55,7 +55,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, text string) (Value, error) {
 	}
 	e.text, e.Notes = text, nil
 	if e.files == nil {
-		e.files = map[*elfimage.Image]*types{}
+		e.files = map[*elf.Image]*types{}
 	}
 	v, err := e.value(ctx, n, nil)
 	e.values = append(e.values, v)
@@ -71,7 +71,7 @@ func (e *Evaluator) Prepare(text string) error {
 	}
 	e.text = text
 	if e.files == nil {
-		e.files = map[*elfimage.Image]*types{}
+		e.files = map[*elf.Image]*types{}
 	}
 	return e.prepare(n)
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // evaluatePy has gdb evaluate expressions in the process that it has attached to, and prints their values.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // vectorCalls has functions of vectors. With an argument, it prints what they return when it calls them itself.

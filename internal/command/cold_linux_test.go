@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestColdParts stops in parts of functions that the compiler has put elsewhere, in a program

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestMoreContainersAsGDB compares containers of other elements, and broken ones, with what libstdc++'s printers for gdb make of them.

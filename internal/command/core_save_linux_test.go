@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // framesOf returns "PC function" of each thread's frames, by thread ID, inlined calls included.

@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // apart is a process whose debug file is not beside its program.
@@ -34,7 +34,7 @@ type apart struct {
 func startApart(t *testing.T) *apart {
 	t.Helper()
 	a := &apart{program: gdbtest.Separate(t, gdbtest.Build(t, "recurse.c", "-O1", "-g", "-Wl,--build-id=sha1"))}
-	im, f, err := elfimage.OpenFile(a.program)
+	im, f, err := elf.OpenFile(a.program)
 	if err != nil {
 		t.Fatal(err)
 	}

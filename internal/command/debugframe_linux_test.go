@@ -3,7 +3,7 @@ package command
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A program has no .eh_frame; its debug information, with .debug_frame, is in a separate file.

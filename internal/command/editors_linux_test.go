@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // The script of docs/editors.md is started as the extension of VS Code starts dlv, and serves the page's configurations.

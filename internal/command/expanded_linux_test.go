@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
 // expanding is an ELF file of less than 1 MB whose code of 32 MiB is nowhere, and whose other

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A process whose first thread has ended, while others live on, is a process like any other for all commands. The

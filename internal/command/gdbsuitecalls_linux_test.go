@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // suiteCallsPy makes up calls of the functions of a program's main file: each with that file's variables of its

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
 	"github.com/sfwalk/sfwalk/trad"

@@ -11,8 +11,8 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/spf13/pflag"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/picture"
 )
 

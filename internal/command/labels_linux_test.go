@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 var profiled = regexp.MustCompile(`(?m)^(\d+) @ .*\n(?:# labels: (\{.*\})\n)?`)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // fewLeftOut is how many files leftOut names before it counts the rest.
@@ -21,7 +21,7 @@ type leftOut struct {
 
 // add takes err, a warning of the file at path, if it is of this kind.
 func (l *leftOut) add(path string, err error) bool {
-	if !errors.Is(err, elfimage.ErrBudget) {
+	if !errors.Is(err, elf.ErrBudget) {
 		return false
 	}
 	if n := len(l.files); n == 0 || l.files[n-1] != path {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // If something is left out of many files, one warning names the first of them. The warnings of a
@@ -17,7 +17,7 @@ func TestLeftOut(t *testing.T) {
 	var each []string
 	for i := range 3 {
 		for _, what := range []string{"symbols", "lines"} {
-			err := fmt.Errorf("l%d.so: %s: %w", i, what, elfimage.ErrBudget)
+			err := fmt.Errorf("l%d.so: %s: %w", i, what, elf.ErrBudget)
 			each = append(each, err.Error())
 			if !l.add(fmt.Sprintf("l%d.so", i), err) {
 				t.Fatal("it is of this kind")
@@ -30,7 +30,7 @@ func TestLeftOut(t *testing.T) {
 	if got := l.warnings(false); !slices.Equal(got, each) {
 		t.Errorf("of few files: %q", got)
 	}
-	l.add("l3.so", elfimage.ErrBudget)
+	l.add("l3.so", elf.ErrBudget)
 	want := "l0.so, l1.so, l2.so and 1 more files expand to too much, each or all together: of these, names and lines are missing, or come from other tables; --explain lists all (7 warnings)"
 	if got := l.warnings(false); len(got) != 1 || got[0] != want {
 		t.Errorf("of many files: %q", got)

@@ -15,8 +15,8 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/service/api"
 
-	"github.com/sfwalk/sfwalk/internal/delvetest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/delvetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // delveFrame is a frame with its variables as Delve's client prints them in one line.

@@ -18,8 +18,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/valuetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // better says why a value that gdb has in another way is no defect, or returns "".

@@ -3,8 +3,8 @@ package command
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/valuetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestLocalsAtGDBServerAsGDB compares what `sfwalk remote --locals` prints at a gdbserver with gdb's bt full of the process.

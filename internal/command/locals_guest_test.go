@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/guesttest"
-	"github.com/sfwalk/sfwalk/internal/valuetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/guesttest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestLocalsOfGuestsAsGDB compares arguments and locals of generated programs for other processors with what gdb-multiarch

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestHandmadeLocals reads debug information as few compilers write it. The program's source tells the values;

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/valuetest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestBetterAsLLDB asks lldb for values that gdb has in another way, and that count as better: lldb has the same scalar, or knows the

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/valuetest"
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 	target "github.com/sfwalk/sfwalk/target/minidump"
 )
 

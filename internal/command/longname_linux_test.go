@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/dumptest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/dumptest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // overlapping starts a program with n functions on its stack. Their names are suffixes of one name

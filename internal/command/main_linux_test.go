@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 	"github.com/sfwalk/sfwalk/internal/command/pprofhost"
 	"github.com/sfwalk/sfwalk/internal/command/screenhost"
-	"github.com/sfwalk/sfwalk/internal/plugintest"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/trad"
 )

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
-	format "github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/minidump"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // batchOf makes a folder with n dumps of one process, one that is broken and a file that is none, and a store of its symbols.

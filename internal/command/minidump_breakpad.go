@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
-	format "github.com/sfwalk/sfwalk/minidump"
 )
 
 // breakpadPrinter writes what minidump_stackwalk -m writes: a record a line, with "|" between its fields.

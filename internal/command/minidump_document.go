@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	format "github.com/sfwalk/sfwalk/minidump"
+	format "github.com/sfwalk/sfwalk/format/minidump"
 )
 
 // report is what a minidump says beside its stacks; docs/json.md describes it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/dumptest"
+	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 )
 
 // sharedByThreads makes a dump of n threads that have one context and one stack. The file of their

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/printable"
-	format "github.com/sfwalk/sfwalk/minidump"
 )
 
 // infoPrinter writes what is in a dump.

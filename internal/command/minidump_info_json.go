@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	format "github.com/sfwalk/sfwalk/minidump"
+	format "github.com/sfwalk/sfwalk/format/minidump"
 )
 
 // infoDocument is what is in a dump; docs/json.md describes it.

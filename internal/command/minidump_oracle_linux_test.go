@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/guesttest"
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 )
 
 // sourceAt is a function and a line; an inlined call has one of its own.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strconv"
 
-	format "github.com/sfwalk/sfwalk/minidump"
+	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/minidump"
 	"github.com/sfwalk/sfwalk/target/snapshot"

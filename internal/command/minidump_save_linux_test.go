@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/breakpad"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/breakpad"
+	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // dumpSyms has Breakpad's dump_syms write the symbols of files into a store.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	format "github.com/sfwalk/sfwalk/minidump"
+	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // crashLetters are the ways in which testdata/progs/windows/dumps.c crashes.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // wordy is a program whose debug information says that its functions come from files of others. An

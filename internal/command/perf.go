@@ -14,12 +14,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/perfdata"
 	"github.com/sfwalk/sfwalk/record"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -126,7 +126,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	if data.Directory {
 		return failed(errors.New("perf record --threads has written several files, which are not read: record without --threads"))
 	}
-	var open elfimage.Opener
+	var open elf.Opener
 	input := int64(0)
 	if f, ok := in.(*os.File); ok {
 		input = max(0, elffile.There(f, size))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // printedAsGDB compares the values of expressions in frames of functions with gdb's. It returns the functions' levels, and how many values are equal.

@@ -3,7 +3,7 @@ package command
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // Expressions of Rust have the values that gdb prints, in frames of four functions of values.rs.

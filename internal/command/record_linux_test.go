@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 func canRecord(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/guesttest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 

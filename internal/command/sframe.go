@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
 func newSFrame() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe/separate"
+	"github.com/sfwalk/sfwalk/format/sframe/separate"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target/live"
 )

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/object"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/object"
 )
 
 // sectionItem is a section of what `sfwalk sframe dump --json` prints;

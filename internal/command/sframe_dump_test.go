@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/object"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/object"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 const binaries = "../../testdata/bin/"
@@ -171,7 +171,7 @@ func whereItLies(t *testing.T, name string, doc []byte) {
 // and FREs, each of which takes at least two bytes of the section.
 func FuzzSFrameDumpJSON(f *testing.F) {
 	for _, name := range []string{"amd64-v1", "arm64be-v2", "amd64-v3", "s390x-v3"} {
-		data, err := os.ReadFile("../../sframe/testdata/" + name + ".sframe")
+		data, err := os.ReadFile("../../format/sframe/testdata/" + name + ".sframe")
 		if err != nil {
 			f.Fatal(err)
 		}

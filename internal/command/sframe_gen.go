@@ -6,18 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/fromcfi"
+	"github.com/sfwalk/sfwalk/format/sframe/separate"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/printable"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/fromcfi"
-	"github.com/sfwalk/sfwalk/sframe/separate"
-	"github.com/sfwalk/sfwalk/sniffer/gostack"
 )
 
 func newSFrameGen() *cobra.Command {
@@ -121,9 +122,9 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 }
 
 // leaveOutInjected takes functions out of contents that Go's runtime makes a thread call at an instruction that is
-// no call: the frame behind has other registers than their rows say. The sniffer of Go's functions knows which.
+// no call: the frame behind has other registers than their rows say. Package goruntime knows which.
 func leaveOutInjected(im *elfimage.Image, contents *sframe.Contents) (left []fromcfi.LeftOut) {
-	for _, name := range gostack.Injected() {
+	for _, name := range slices.Sorted(maps.Keys(goruntime.Injected)) {
 		for _, symbol := range slices.Concat(im.Lookup(name, 1), im.Lookup(name+".abi0", 1)) {
 			contents.Functions = slices.DeleteFunc(contents.Functions, func(f sframe.Function) bool {
 				if f.Start != symbol.Addr {

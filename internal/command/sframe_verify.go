@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/verify"
 	"github.com/sfwalk/sfwalk/internal/printable"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/verify"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 

@@ -3,8 +3,8 @@ package command
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/verify"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/verify"
 )
 
 // verifyDocument is what `sfwalk sframe verify --json` prints; docs/json.md

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestSFrameVerify finds the linker's mistake in a committed program, and nothing else. readelf
@@ -82,7 +82,7 @@ func TestSFrameVerify(t *testing.T) {
 	// out: linkers make a .plt.got for it, with a wrong row (ld 2.41 and later).
 	so := filepath.Join(t.TempDir(), "rows.so")
 	gdbtest.Assembler(t, "as")
-	args := append(gdbtest.Undo("gcc"), "-O2", "-fPIC", "-shared", "-nostartfiles", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so)
+	args := append(gdbtest.Undo("gcc"), "-O2", "-fPIC", "-shared", "-nostartfiles", "-Wa,--gsframe", "../../format/sframe/testdata/rows.c", "-o", so)
 	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

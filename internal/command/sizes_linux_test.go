@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // bounded runs sfwalk on hostile input, and checks the promised bounds: 256 MB of memory and 10 s

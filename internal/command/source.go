@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -25,7 +25,7 @@ type source struct {
 	process    Process                      // for plug-ins
 	root       string                       // folder below which to look for debug files first; "" for none
 	values     *value.Budget                // what the values in frames may still take; nil if none are read
-	named      elfimage.Opener              // opens a file that the target names; nil for this program's rights
+	named      elf.Opener                   // opens a file that the target names; nil for this program's rights
 	about      func(*document)              // fills in the fields about the process
 	mark       func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
 	letGo      func(target.Thread)          // is called for each thread that was printed; may be nil

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A core that comes through standard input, or another pipe, has the stacks of the file, and nothing is left of the copy.

@@ -3,7 +3,7 @@ package command
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
 // symbolsCheckDocument is what `sfwalk symbols check --json` prints; docs/json.md describes it. Fields are added, never

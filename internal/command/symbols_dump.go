@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/breakpad/fromelf"
+	"github.com/sfwalk/sfwalk/format/breakpad/fromelf"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 

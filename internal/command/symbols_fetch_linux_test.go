@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestSymbolServer: symbol files come from a server, for a minidump and for a process, and are there without it then.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/breakpad"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/breakpad"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestSymbols: with a folder of symbol files, a stripped program has the names and lines that gdb has for the same

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/guesttest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 )
 
 // buildThreadLocal builds testdata/progs/threadlocal.c with its libraries, or without any.

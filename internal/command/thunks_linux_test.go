@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/breakpad"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/object"
+	"github.com/sfwalk/sfwalk/format/breakpad"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/object"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // Rows of symbol files and of SFrame that we make are true where gcc's table is not: at each instruction of

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestDeadlockOfMembers: a lock within a variable is named by the path to it, and gdb finds the lock by that; live and in a core.

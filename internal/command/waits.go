@@ -3,9 +3,9 @@ package command
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/waitfor"
 )
 
 // waitEntry is what a thread waits for.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // waitsDocument is what a test reads of a document.

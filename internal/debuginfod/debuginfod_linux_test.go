@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 const id = "0123456789abcdef0123456789abcdef01234567"

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	. "github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // FuzzLocate evaluates arbitrary bytes.

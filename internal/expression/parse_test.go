@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // show writes an expression in one form, with all parentheses.

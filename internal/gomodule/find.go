@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/gopclntab"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 )
 
 // maxTables bounds how many places that look like a table are tried.

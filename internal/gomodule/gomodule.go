@@ -3,7 +3,7 @@ package gomodule
 import (
 	"errors"
 
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -11,18 +11,18 @@ import (
 
 	"github.com/ulikunitz/xz"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/elftest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/walktest"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // releases are small programs of several Go releases, with their tables in .data.rel.ro.
 func releases(t testing.TB) (list [][]byte) {
 	t.Helper()
-	for _, name := range gdbtest.Glob(t, "../../gopclntab/testdata/releases/*.xz") {
+	for _, name := range gdbtest.Glob(t, "../../format/gopclntab/testdata/releases/*.xz") {
 		packed, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

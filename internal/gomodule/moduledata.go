@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"iter"
 
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 )
 
 // moduleWords is how many words of a struct moduledata are looked at. The members that

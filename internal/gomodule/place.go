@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 )
 
 // place is a part of a file that a table may be in.

@@ -1,8 +1,8 @@
 package goruntime
 
 import (
-	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 )
 
 // Callback says what cgocallback has left on the thread's own stack when it went on to the goroutine's.
@@ -82,8 +82,8 @@ func (p *Program) clears(f gopclntab.Func) (offset int64) {
 	}
 	s := &step{state: &state{regs: make([]value, p.m.regs)}, m: p.m, code: p.Code(f), lo: f.Lo}
 	forget(s.state)
-	var in values.Inst
-	var ops []values.Op
+	var in dataflow.Inst
+	var ops []dataflow.Op
 	for at := 0; at < len(s.code); at += int(in.Len) {
 		s.addr, s.words = f.Lo+uint64(at), s.words[:0]
 		in, ops = p.m.Decode(s.code, at, ops[:0])
@@ -91,7 +91,7 @@ func (p *Program) clears(f gopclntab.Func) (offset int64) {
 			break
 		}
 		for _, o := range ops {
-			if o.Kind != values.Store || o.Width != 8 || o.Src != values.None || o.Index != values.None {
+			if o.Kind != dataflow.Store || o.Width != 8 || o.Src != dataflow.None || o.Index != dataflow.None {
 				continue
 			}
 			if at := s.Reg(o.Base).plus(int64(o.Imm)); at.from(p.m.InGo) {
@@ -102,7 +102,7 @@ func (p *Program) clears(f gopclntab.Func) (offset int64) {
 			}
 		}
 		s.execute(&in, ops)
-		if in.Flow == values.Call {
+		if in.Flow == dataflow.Call {
 			forget(s.state)
 		}
 		s.put(p.m.InGo, g)

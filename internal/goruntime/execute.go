@@ -1,7 +1,7 @@
 package goruntime
 
 import (
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -16,23 +16,23 @@ type step struct {
 }
 
 // execute executes an instruction, but does not say where control goes.
-func (s *step) execute(in *values.Inst, ops []values.Op) {
-	for r := range values.Reg(s.m.Regs) {
+func (s *step) execute(in *dataflow.Inst, ops []dataflow.Op) {
+	for r := range dataflow.Reg(s.m.Regs) {
 		if in.Kill.Has(r) {
 			s.Set(r, value{})
 		}
 	}
 	for i := range ops {
-		values.Execute(s, &ops[i])
+		dataflow.Execute(s, &ops[i])
 	}
 }
 
 // Reg returns what a register holds.
-func (s *step) Reg(r values.Reg) value {
+func (s *step) Reg(r dataflow.Reg) value {
 	switch {
-	case r == values.Temp:
+	case r == dataflow.Temp:
 		return s.temp
-	case r == values.PC:
+	case r == dataflow.PC:
 		return value{kind: address, off: int64(s.addr)}
 	case int(r) < s.m.Regs:
 		return s.get(s.m.DWARF(r))
@@ -41,8 +41,8 @@ func (s *step) Reg(r values.Reg) value {
 }
 
 // Set gives a register a value.
-func (s *step) Set(r values.Reg, v value) {
-	if r == values.Temp {
+func (s *step) Set(r dataflow.Reg, v value) {
+	if r == dataflow.Temp {
 		s.temp = v
 		return
 	}
@@ -69,9 +69,9 @@ func (s *step) Constant(n int32) value { return value{kind: number, off: int64(n
 
 // Round returns the result of a Round. All that matters about a stack pointer is whether it is still
 // on the same stack.
-func (s *step) Round(o *values.Op, was value) value {
+func (s *step) Round(o *dataflow.Op, was value) value {
 	switch {
-	case o.Base == values.PC:
+	case o.Base == dataflow.PC:
 		was.off &= int64(o.Imm)
 		return was
 	case o.Imm < -4096:
@@ -85,13 +85,13 @@ func (s *step) Round(o *values.Op, was value) value {
 }
 
 // Load returns the word at an address. code has the constants that the assembler puts behind a function.
-func (s *step) Load(o *values.Op, at value) value {
+func (s *step) Load(o *dataflow.Op, at value) value {
 	switch {
 	case o.Width != 8:
 		return value{}
-	case o.Base == values.Thread:
+	case o.Base == dataflow.Thread:
 		return over(local, value{kind: number, off: int64(o.Imm)}, value{})
-	case o.Index == values.Thread:
+	case o.Index == dataflow.Thread:
 		return over(local, s.Reg(o.Base).plus(int64(o.Imm)), value{})
 	}
 	if off := uint64(at.off) - s.lo; at.kind == address && off < uint64(len(s.code)) && uint64(len(s.code))-off >= 8 {
@@ -101,7 +101,7 @@ func (s *step) Load(o *values.Op, at value) value {
 }
 
 // Store changes the words at an address. A store that is not one word wide leaves unknown words.
-func (s *step) Store(o *values.Op, at, v value) {
+func (s *step) Store(o *dataflow.Op, at, v value) {
 	if o.Width == 8 {
 		s.write(at, v)
 		return
@@ -112,7 +112,7 @@ func (s *step) Store(o *values.Op, at, v value) {
 }
 
 // Compare does nothing: no value depends on it.
-func (*step) Compare(*values.Op) {}
+func (*step) Compare(*dataflow.Op) {}
 
 // Sign does nothing: values have no authentication codes.
 func (*step) Sign() {}

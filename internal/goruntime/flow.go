@@ -3,7 +3,7 @@ package goruntime
 import (
 	"slices"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -146,8 +146,8 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 			pending = slices.Insert(pending, i, addr)
 		}
 	}
-	var in values.Inst
-	var ops []values.Op
+	var in dataflow.Inst
+	var ops []dataflow.Op
 	reach := func(addr uint64, s *state) {
 		if d, ok := delta(addr); ok && s.get(m.sp).from(m.sp) && s.get(m.sp).off != int64(-d) {
 			return
@@ -171,13 +171,13 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 		s.execute(&in, ops)
 		target, next := lo+uint64(in.Target), addr+uint64(in.Len)
 		switch in.Flow {
-		case values.Branch, values.BranchNE:
+		case dataflow.Branch, dataflow.BranchNE:
 			reach(target, s.state)
 			reach(next, s.state)
-		case values.Jump:
+		case dataflow.Jump:
 			reach(target, s.state)
-		case values.Call:
-			callee, direct := "", in.Target != values.NoTarget
+		case dataflow.Call:
+			callee, direct := "", in.Target != dataflow.NoTarget
 			if direct {
 				callee = name(target)
 			}
@@ -186,10 +186,10 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 			if !neverReturns(callee) {
 				reach(next, s.state)
 			}
-		case values.Next, values.MaybeTo:
+		case dataflow.Next, dataflow.MaybeTo:
 			reach(next, s.state)
 		}
-		if in.Return || in.Flow == values.Away { // a return behind a store to where it returns may be a jump: a thunk's
+		if in.Return || in.Flow == dataflow.Away { // a return behind a store to where it returns may be a jump: a thunk's
 			before := &step{f.at[addr], m, code, lo, addr, value{}}
 			if f.returnsBy(m, before, in.By, in.Return, returns == 0) {
 				returns++
@@ -208,7 +208,7 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 
 // returnsBy notes where an instruction returns to, by a register or by the word at the stack pointer. s is before
 // it. If it is not sure that it does return, only a word of the caller's stack says so. All that return must agree.
-func (f *flow) returnsBy(m *Machine, s *step, by values.Reg, sure, first bool) (returns bool) {
+func (f *flow) returnsBy(m *Machine, s *step, by dataflow.Reg, sure, first bool) (returns bool) {
 	sp := s.get(m.sp)
 	to := s.Reg(by)
 	if m.pushed != 0 {

@@ -2,7 +2,7 @@ package goruntime
 
 import (
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/target"
 )
 

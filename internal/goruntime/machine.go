@@ -4,8 +4,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -14,7 +14,7 @@ const None trad.Reg = 0xffff
 
 // Machine describes a processor, and the conventions of Go's runtime on it.
 type Machine struct {
-	*values.Machine
+	*dataflow.Machine
 	Arch *arch.Arch
 	// InTail is the register that has a function's return address while the function's last
 	// instructions call morestack; None where the stack has it.
@@ -73,9 +73,9 @@ var machines = map[string]*Machine{"amd64": AMD64, "arm64": ARM64, "s390x": S390
 func MachineOf(a *arch.Arch) *Machine { return machines[a.Name] }
 
 func newMachine(m Machine) *Machine {
-	m.regs = int(m.DWARF(values.Reg(m.Regs-1))) + 1
+	m.regs = int(m.DWARF(dataflow.Reg(m.Regs-1))) + 1
 	m.sp, m.fp, m.ra, m.pushed = m.Arch.SP, m.Arch.FP, m.Arch.RA, int64(-m.Pushed)
-	for r := range values.Reg(m.Regs) {
+	for r := range dataflow.Reg(m.Regs) {
 		if m.Preserved.Has(r) && r != m.SP && r != m.FP {
 			m.kept = append(m.kept, m.DWARF(r))
 		}

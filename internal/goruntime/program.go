@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -15,7 +15,7 @@ import (
 type Program struct {
 	Table *gopclntab.Table
 	Bias  uint64 // of the module: addresses in Table and Image are lower by it
-	Image *elfimage.Image
+	Image *elf.Image
 
 	m        *Machine
 	mu       sync.Mutex

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // file writes a jitdump by the specification.

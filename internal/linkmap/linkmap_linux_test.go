@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
-	"github.com/sfwalk/sfwalk/internal/memtest"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/memtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -59,7 +59,7 @@ func TestAgainstKernel(t *testing.T) {
 			compare(t, list, tg, tt.least)
 
 			// If memory lacks the program's headers, its file has them.
-			exe, file, err := elfimage.OpenFile(tg.Exe)
+			exe, file, err := elf.OpenFile(tg.Exe)
 			if err != nil {
 				t.Fatal(err)
 			}

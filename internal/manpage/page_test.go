@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/manpage"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 var manual = manpage.Manual{Version: "sfwalk 0.1.0", Date: "2026-11-26"}

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -19,7 +19,7 @@ type Images struct {
 	// Most is how many files are open at most, if it is not 0: a file that is written to again and
 	// again counts each time. Further ones are refused with [ErrMany].
 	Most   int
-	shared elfimage.Cache
+	shared elf.Cache
 	files  []*os.File // that the images read from
 }
 
@@ -36,7 +36,7 @@ func (s *Images) Close() {
 
 // Open returns the image of a mapped file. If nothing leads to the file, the image is read from the process's memory. said is what the
 // user should know if the image is used: that another file has the path, or why the file could not be opened; "" for nothing.
-func (s *Images) Open(p *Process, m *procmaps.File) (im *elfimage.Image, said string, err error) {
+func (s *Images) Open(p *Process, m *procmaps.File) (im *elf.Image, said string, err error) {
 	found := p.Open(m)
 	if found.Other != nil {
 		defer found.Other.Close()
@@ -50,7 +50,7 @@ func (s *Images) Open(p *Process, m *procmaps.File) (im *elfimage.Image, said st
 		im, failed = p.inMemory(m)
 	}
 	switch {
-	case errors.Is(failed, elfimage.ErrNotELF):
+	case errors.Is(failed, elf.ErrNotELF):
 		return nil, "", failed
 	case failed != nil:
 		instead = fmt.Sprintf("no symbols and no unwind tables of it (%v)", failed)
@@ -73,7 +73,7 @@ func (s *Images) Open(p *Process, m *procmaps.File) (im *elfimage.Image, said st
 }
 
 // image opens the image of a file, and keeps the file open while it is needed.
-func (s *Images) image(file *os.File) (*elfimage.Image, error) {
+func (s *Images) image(file *os.File) (*elf.Image, error) {
 	known, err := elffile.Know(file)
 	if err != nil {
 		file.Close()
@@ -93,16 +93,16 @@ func (s *Images) image(file *os.File) (*elfimage.Image, error) {
 }
 
 // inMemory opens the image in the process's memory.
-func (p *Process) inMemory(m *procmaps.File) (*elfimage.Image, error) {
+func (p *Process) inMemory(m *procmaps.File) (*elf.Image, error) {
 	first := m.Mappings[0]
 	if first.Offset != 0 { // dynamic linkers map the beginning of a file; run times map files for code of their own otherwise
-		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elfimage.ErrNotELF)
+		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elf.ErrNotELF)
 	}
 	memory := p.Memory
 	if memory == nil {
 		memory = target.NoMemory
 	}
-	im, err := elfimage.OpenMapped(memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)
+	im, err := elf.OpenMapped(memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)
 	if err != nil {
 		return nil, fmt.Errorf("image in memory: %w", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // plainly returns the names as reading the whole map and looking through it for each address has them.

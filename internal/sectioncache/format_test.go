@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // file is a file in memory.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
 const id = "00112233445566778899AABBCCDDEEFF0"

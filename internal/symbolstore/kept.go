@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/usercache"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
 // TestKept: the index of a large file is kept, is used as long as the content is the same, and is never believed otherwise.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"weak"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 

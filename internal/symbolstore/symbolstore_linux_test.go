@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestIdentifier(t *testing.T) {
 	for _, flag := range []string{"-Wl,--build-id=sha1", "-Wl,--build-id=none"} {
 		program := gdbtest.Build(t, "chain.c", "-O1", flag)
-		im, file, err := elfimage.OpenFile(program)
+		im, file, err := elf.OpenFile(program)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // way is one place where a file of the target may be.
 type way struct {
-	open func() (im *elfimage.Image, name string, err error)
+	open func() (im *elf.Image, name string, err error)
 	// chance says that another file may well be there: the file is used only if memory confirms it,
 	// and no message says that it is missing.
 	chance bool
@@ -40,8 +40,8 @@ func (f *Files) CheckExe(modules []*target.Module) {
 
 // ways returns where a file may be, the best way first.
 func (f *Files) ways(file string, deleted bool) (list []way) {
-	add := func(by elfimage.Opener, root, name string, chance bool) {
-		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openLocal(by, root, name) }, chance})
+	add := func(by elf.Opener, root, name string, chance bool) {
+		list = append(list, way{func() (*elf.Image, string, error) { return f.openLocal(by, root, name) }, chance})
 	}
 	exe := f.isExe(file)
 	if exe {
@@ -54,10 +54,10 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 	case filepath.IsAbs(local):
 		add(f.opts.Word.Open, "", local, exe || deleted)
 	case len(f.opts.Beside) == 0 && !exe:
-		list = append(list, way{func() (*elfimage.Image, string, error) { return nil, file, errFolder }, false})
+		list = append(list, way{func() (*elf.Image, string, error) { return nil, file, errFolder }, false})
 	}
 	if f.opts.Fetch != nil && !exe {
-		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openRemote(file) }, false})
+		list = append(list, way{func() (*elf.Image, string, error) { return f.openRemote(file) }, false})
 	}
 	for _, dir := range f.opts.Beside {
 		in := func(_, name string) (*os.File, error) {
@@ -80,7 +80,7 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 // search opens the file at the target's path if it is the one that the target has mapped; at
 // returns where an image is mapped. If there is none, search returns why each place was wrong, and
 // the last error. Warnings are about m, which may be nil.
-func (f *Files) search(m *target.Module, path string, deleted bool, at func(*elfimage.Image) []target.Mapping) (im *elfimage.Image, why []string, last error) {
+func (f *Files) search(m *target.Module, path string, deleted bool, at func(*elf.Image) []target.Mapping) (im *elf.Image, why []string, last error) {
 	for _, w := range f.ways(path, deleted) {
 		im, name, err := w.open()
 		switch {
@@ -123,7 +123,7 @@ func (f *Files) search(m *target.Module, path string, deleted bool, at func(*elf
 
 // Open opens the target's file of that path, whether or not it is the mapped
 // one. It returns the name under which it was found.
-func (f *Files) Open(path string) (im *elfimage.Image, name string, err error) {
+func (f *Files) Open(path string) (im *elf.Image, name string, err error) {
 	for _, w := range f.ways(path, false) {
 		im, at, failed := w.open()
 		if failed == nil {
@@ -136,7 +136,7 @@ func (f *Files) Open(path string) (im *elfimage.Image, name string, err error) {
 	return nil, name, err
 }
 
-func (f *Files) openLocal(by elfimage.Opener, root, name string) (*elfimage.Image, string, error) {
+func (f *Files) openLocal(by elf.Opener, root, name string) (*elf.Image, string, error) {
 	at := regular.At{Root: root, Path: name}.String()
 	im, file, err := f.shared.OpenFileBy(by, root, name)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -23,7 +23,7 @@ type Options struct {
 	ExePath string
 	// Fits says why an image of the target's architecture cannot be the program; nil if
 	// the target tells nothing of it.
-	Fits func(*elfimage.Image) error
+	Fits func(*elf.Image) error
 	// Root is the folder below which the target's paths are; "" for this machine's
 	// own root.
 	Root string
@@ -43,7 +43,7 @@ type Files struct {
 	opts Options
 	mem  target.Memory
 
-	shared elfimage.Cache
+	shared elf.Cache
 
 	mu       sync.Mutex
 	closed   bool
@@ -89,7 +89,7 @@ func (f *Files) Deleted(path string, mappings []target.Mapping) *target.Module {
 
 func (f *Files) module(path string, mappings []target.Mapping, deleted bool) *target.Module {
 	var m *target.Module
-	m = target.NewModule(path, mappings, func() (*elfimage.Image, error) { return f.image(m, deleted) })
+	m = target.NewModule(path, mappings, func() (*elf.Image, error) { return f.image(m, deleted) })
 	return m
 }
 
@@ -135,7 +135,7 @@ func (f *Files) Close() error {
 }
 
 // image opens the file that is mapped.
-func (f *Files) image(m *target.Module, deleted bool) (*elfimage.Image, error) {
+func (f *Files) image(m *target.Module, deleted bool) (*elf.Image, error) {
 	path, mappings := m.Path, m.Mappings
 	if len(mappings) == 0 {
 		return nil, fmt.Errorf("%s: it is not mapped", path)
@@ -143,13 +143,13 @@ func (f *Files) image(m *target.Module, deleted bool) (*elfimage.Image, error) {
 	if path == "[vdso]" {
 		// Its section headers are mapped behind its segments, and so may be behind what is known
 		// to be mapped of it: by the segments alone, where the target has no list of mappings.
-		im, err := elfimage.OpenMapped(f.mem, mappings[0].Lo, maxImage)
+		im, err := elf.OpenMapped(f.mem, mappings[0].Lo, maxImage)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return im, nil
 	}
-	im, why, last := f.search(m, path, deleted, func(*elfimage.Image) []target.Mapping { return mappings })
+	im, why, last := f.search(m, path, deleted, func(*elf.Image) []target.Mapping { return mappings })
 	if im != nil {
 		return im, nil
 	}
@@ -159,9 +159,9 @@ func (f *Files) image(m *target.Module, deleted bool) (*elfimage.Image, error) {
 	case err == nil:
 		f.warn(m, "%s: %s: unwinding from memory", path, reason)
 		return im, nil
-	case errors.Is(err, elfimage.ErrNotELF) && !errors.Is(last, ErrMismatch):
+	case errors.Is(err, elf.ErrNotELF) && !errors.Is(last, ErrMismatch):
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case errors.Is(last, elfimage.ErrNotELF) && !f.isExe(path): // memory does not show an ELF file either
+	case errors.Is(last, elf.ErrNotELF) && !f.isExe(path): // memory does not show an ELF file either
 		return nil, fmt.Errorf("%s: %w", path, last)
 	}
 	f.warn(m, "%s: %s: no symbols and no unwind tables of it", path, reason)
@@ -178,7 +178,7 @@ func bare(err error) error {
 }
 
 // openRemote reads the file through the target.
-func (f *Files) openRemote(path string) (*elfimage.Image, string, error) {
+func (f *Files) openRemote(path string) (*elf.Image, string, error) {
 	name := "the target's " + path
 	r, size, err := f.opts.Fetch(path)
 	if err != nil {
@@ -215,10 +215,10 @@ func (f *Files) usable() error {
 }
 
 // mapped opens the image that is in memory.
-func (f *Files) mapped(mappings []target.Mapping) (*elfimage.Image, error) {
+func (f *Files) mapped(mappings []target.Mapping) (*elf.Image, error) {
 	first := mappings[0]
 	if first.Offset != 0 { // as a dynamic linker maps it
-		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elfimage.ErrNotELF)
+		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elf.ErrNotELF)
 	}
-	return elfimage.OpenMapped(f.mem, first.Lo, mappings[len(mappings)-1].Hi-first.Lo)
+	return elf.OpenMapped(f.mem, first.Lo, mappings[len(mappings)-1].Hi-first.Lo)
 }

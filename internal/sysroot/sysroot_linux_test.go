@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -308,7 +308,7 @@ func TestPointers(t *testing.T) {
 			files := sysroot.New(sysroot.Options{Arch: amd64.Arch}, textless{tg})
 			defer files.Close()
 			for _, path := range []string{program, other} {
-				im, file, err := elfimage.OpenFile(path)
+				im, file, err := elf.OpenFile(path)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -358,8 +358,8 @@ func TestNothingTold(t *testing.T) {
 		{"lib/plugin", false, sysroot.Options{}, "its folder is not known"},
 		{"/opt/plugin", false, sysroot.Options{ExePath: "/opt/plugin", Exe: plugin}, ""},
 		{plugin, false, sysroot.Options{ExePath: plugin, Exe: "/nonexistent"}, refused},
-		{plugin, false, sysroot.Options{ExePath: plugin, Fits: func(*elfimage.Image) error { return errors.New("it begins elsewhere") }}, "it begins elsewhere"},
-		{plugin, false, sysroot.Options{ExePath: "/opt/other", Fits: func(*elfimage.Image) error { return errors.New("it begins elsewhere") }}, ""},
+		{plugin, false, sysroot.Options{ExePath: plugin, Fits: func(*elf.Image) error { return errors.New("it begins elsewhere") }}, "it begins elsewhere"},
+		{plugin, false, sysroot.Options{ExePath: "/opt/other", Fits: func(*elf.Image) error { return errors.New("it begins elsewhere") }}, ""},
 	} {
 		tt.opts.Arch = amd64.Arch
 		files := sysroot.New(tt.opts, silent{})

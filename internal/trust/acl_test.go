@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // ace is an nfsace4 (RFC 7530, section 6.2.1) in XDR (RFC 4506).

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // pack packs data with xz: by one thread, as is no longer usual since xz 5.6, unless args say

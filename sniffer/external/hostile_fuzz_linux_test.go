@@ -18,11 +18,11 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/interval"
-	"github.com/sfwalk/sfwalk/internal/recorded"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -82,9 +82,9 @@ func lines(t testing.TB, list ...any) []byte {
 // FuzzSession: whatever a plug-in says, stacks end, its text does nothing to a terminal, and the
 // answers that are kept are in order.
 func FuzzSession(f *testing.F) {
-	var subjects []*recorded.Process
-	for _, name := range recorded.Architectures() {
-		p, err := recorded.Open(name)
+	var subjects []*cores.Process
+	for _, name := range cores.Architectures() {
+		p, err := cores.Open(name)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func FuzzSession(f *testing.F) {
 }
 
 // checkSession walks a stack with a plug-in that sends the messages says.
-func checkSession(t *testing.T, subject *recorded.Process, says []byte) {
+func checkSession(t *testing.T, subject *cores.Process, says []byte) {
 	p := &Plugin{Description: plugin.Description{Name: "scripted", Needs: plugin.Needs{Stack: 256, CodeBefore: 16, CodeAfter: 16}}, opts: Options{StartTimeout: time.Minute, Deadline: time.Minute}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	defer p.cancel()

@@ -18,12 +18,12 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/plugintest"
-	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
-	"github.com/sfwalk/sfwalk/internal/recorded"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest/jit"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 )
 
 // TestMain turns this program into a plug-in if it is started as one. Otherwise it runs
@@ -98,7 +98,7 @@ type step struct{ pc, cfa uint64 }
 
 // subject is a process to walk, with its stack without a plug-in.
 type subject struct {
-	*recorded.Process
+	*cores.Process
 	jit   *jit.InProcess
 	steps []step
 }
@@ -107,7 +107,7 @@ type subject struct {
 // process for the machine code, walk its stack to the end.
 func newSubject(t testing.TB, architecture string) *subject {
 	t.Helper()
-	p, err := recorded.Open(architecture)
+	p, err := cores.Open(architecture)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/plugintest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/trad"
 )

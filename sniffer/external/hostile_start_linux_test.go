@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/plugintest"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 

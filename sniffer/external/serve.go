@@ -3,7 +3,7 @@ package external
 import (
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -103,6 +103,6 @@ func (x *session) find(m *protocol.Find) *protocol.Found {
 	return to
 }
 
-func found(s elfimage.Symbol, bias uint64, name string) *protocol.Symbol {
+func found(s elf.Symbol, bias uint64, name string) *protocol.Symbol {
 	return &protocol.Symbol{Lo: s.Addr + bias, Hi: s.Addr + bias + s.Size, Function: strings.ToValidUTF8(name, "\ufffd")}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // tails are standard errors of plug-ins, and what end returns of them.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -29,7 +29,7 @@ func coldPartOf(name string) (of string, ok bool) {
 // cold reads a function's cold part: code that the compiler has moved out of the function. Control
 // comes there by jumps, when the frame is set up already. So cold follows the flow of control from the
 // function's entry.
-func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol, of string) (row trad.Row, answer frame.Answer) {
+func cold(q *frame.Query, im *elf.Image, bias uint64, part elf.Symbol, of string) (row trad.Row, answer frame.Answer) {
 	answer = coldPart
 	if q.Arch.ReadSplit == nil {
 		return row, answer

@@ -3,7 +3,7 @@ package prologue
 import (
 	"slices"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -28,7 +28,7 @@ func fromMemory(q *frame.Query, way *trad.Row) (row trad.Row, ok bool) {
 		return row, false
 	}
 	a := q.Arch
-	at, is := way.Others.Exprs[way.CFA.Off].(values.SavedSP)
+	at, is := way.Others.Exprs[way.CFA.Off].(dataflow.SavedSP)
 	if !is || at.Reg == a.FP || at.Reg == a.SP {
 		return row, false
 	}
@@ -95,7 +95,7 @@ func innermost(q *frame.Query) (inner *frame.Frame, sp uint64) {
 // here is where the stack of THIS is. ok is true if the row leads elsewhere, to a return address that
 // follows a call, and if the frame pointer is 0 or leads outward from there.
 func fromBase(
-	q *frame.Query, way *trad.Row, at values.SavedSP, base uint64, here extent,
+	q *frame.Query, way *trad.Row, at dataflow.SavedSP, base uint64, here extent,
 ) (row trad.Row, ra uint64, ok bool) {
 	a := q.Arch
 	var word [8]byte

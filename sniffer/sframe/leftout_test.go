@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/elftest"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
 // TestLeftOut: an SFrame section for which no memory is left is not said to be missing.

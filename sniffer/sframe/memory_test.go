@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	format "github.com/sfwalk/sfwalk/sframe"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	format "github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target"
 )

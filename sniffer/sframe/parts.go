@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe"
 )
 
 // part is one of several parts of a module's section, which a linker has only put one behind the other.

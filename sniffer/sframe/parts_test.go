@@ -4,16 +4,16 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/verify"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestParts: both parts of a section count that lld has put one behind the other. They agree with the file's DWARF,
 // and a look-up over all parts has the rows of the part that has the function.
 func TestParts(t *testing.T) {
-	im, file, err := elfimage.OpenFile(gdbtest.Testdata(t, "bin", "lld-v3"))
+	im, file, err := elf.OpenFile(gdbtest.Testdata(t, "bin", "lld-v3"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/sframe/separate"
 	"github.com/sfwalk/sfwalk/internal/pages"
-	"github.com/sfwalk/sfwalk/sframe/separate"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -70,7 +70,7 @@ func (s *Separate) search(m *target.Module, a *arch.Arch) *Section {
 // openSeparate opens the section in a file, for a module with the build ID and
 // the load bias.
 func openSeparate(path, buildID string, bias uint64, a *arch.Arch) (*Section, error) {
-	im, file, err := elfimage.OpenFile(path)
+	im, file, err := elf.OpenFile(path)
 	if err != nil {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) {
 			err = p.Err

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/pages"
-	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -76,14 +76,14 @@ func open(m *target.Module, a *arch.Arch) *Section {
 type imageKey struct{ arch string }
 
 // openImage opens the section of an image, with the bias 0.
-func openImage(im *elfimage.Image, a *arch.Arch) *Section {
+func openImage(im *elf.Image, a *arch.Arch) *Section {
 	data, addr, err := im.SFramePages()
 	return openSection(data, addr, err, a)
 }
 
 // openSection opens a section that was read, or could not be read for err.
 func openSection(data *pages.Bytes, addr uint64, err error, a *arch.Arch) *Section {
-	if errors.Is(err, elfimage.ErrBudget) {
+	if errors.Is(err, elf.ErrBudget) {
 		return &Section{why: leftOut}
 	}
 	if err != nil {

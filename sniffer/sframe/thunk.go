@@ -3,8 +3,8 @@ package sframe
 import (
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -3,7 +3,7 @@
 package pefile
 
 import (
-	"github.com/sfwalk/sfwalk/peimage"
+	"github.com/sfwalk/sfwalk/format/pe"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -22,7 +22,7 @@ func (Source) Open(m *target.Module) (symbol.Table, error) {
 
 // table is the names of one module.
 type table struct {
-	image *peimage.Image
+	image *pe.Image
 	base  uint64
 }
 

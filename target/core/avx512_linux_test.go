@@ -10,7 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 

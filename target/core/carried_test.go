@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // coreOf makes a core of amd64 that carries one file. Each of its modules is that file.
@@ -71,7 +71,7 @@ func TestCarriedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	images := map[*elfimage.Image]int{}
+	images := map[*elf.Image]int{}
 	for _, m := range tg.Modules().All() {
 		im, _, err := m.Image()
 		if err != nil {

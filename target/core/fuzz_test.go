@@ -14,11 +14,11 @@ import (
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
-	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/elftest"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // withMany puts many program headers of memory without bytes before those of a core, as the kernel writes them of a

@@ -11,9 +11,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // threadNotes are n threads' registers (struct elf_prstatus of amd64) of one ID.

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A core that is cut off at any place is opened or refused. Something says what is missing, and

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -238,8 +238,8 @@ func found(t *testing.T, tg, want *Target, lost []string) {
 func TestIsProgram(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", append([]string{"-no-pie"}, gdbtest.Plain...)...)
 	pie := gdbtest.Build(t, "chain.c", append([]string{"-pie"}, gdbtest.Plain...)...)
-	image := func(path string) *elfimage.Image {
-		im, file, err := elfimage.OpenFile(path)
+	image := func(path string) *elf.Image {
+		im, file, err := elf.OpenFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestIsProgram(t *testing.T) {
 	im, other := image(program), image(pie)
 	n := uint64(len(im.Progs))
 	for _, tt := range []struct {
-		im             *elfimage.Image
+		im             *elf.Image
 		entry, headers uint64
 		fits           bool
 	}{

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/jitdump"
 	"github.com/sfwalk/sfwalk/target"
 )

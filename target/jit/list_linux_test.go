@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
 // relocatable is a relocatable file whose section headers have run-time addresses. The code and

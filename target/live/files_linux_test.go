@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )

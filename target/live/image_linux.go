@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/mappedfile"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -16,7 +16,7 @@ var useMapFiles = true
 
 // image opens the mapped file, and no other of the same name, or else reads the image from memory. The user is told so if the module
 // was used and its file is an ELF file.
-func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image, error) {
+func (f *files) image(m *procmaps.File, module *target.Module) (*elf.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed.Load() {

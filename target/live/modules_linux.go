@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -20,9 +20,9 @@ func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 			dumps = append(dumps, jit.NewDump(at.Path, f.proc.arch, func() (jit.File, error) { return f.open(at) }))
 		}
 		var m *target.Module
-		m = target.NewModule(at.Path, at.Mappings, func() (*elfimage.Image, error) {
+		m = target.NewModule(at.Path, at.Mappings, func() (*elf.Image, error) {
 			if at.IsVDSO() {
-				return elfimage.OpenMapped(f.memory, at.Lo, at.Hi-at.Lo)
+				return elf.OpenMapped(f.memory, at.Lo, at.Hi-at.Lo)
 			}
 			return f.image(at, m)
 		})

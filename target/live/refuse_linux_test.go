@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 func refused(t *testing.T, pid int) error {

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
-	"github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 	"github.com/sfwalk/sfwalk/target/snapshot"
@@ -107,7 +107,7 @@ func modulesOf(s *snapshot.Snapshot, modules *target.Modules) (list []minidump.M
 	for i := range s.Maps {
 		if m := &s.Maps[i]; m.IsVDSO() {
 			one := minidump.Module{Name: vdsoName, Base: m.Lo, Size: m.Hi - m.Lo}
-			if im, err := elfimage.OpenMapped(blockMemory(s.Memory), m.Lo, m.Hi-m.Lo); err == nil {
+			if im, err := elf.OpenMapped(blockMemory(s.Memory), m.Lo, m.Hi-m.Lo); err == nil {
 				one.CodeView.BuildID, _ = hex.DecodeString(im.BuildID)
 			}
 			list = append(list, one)

@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 

@@ -5,5 +5,5 @@
 // which its symbols are found; and the memory that the dump has, which is little but the stacks. Code comes from the
 // modules' own files, where the same files are at hand.
 //
-// Package [github.com/sfwalk/sfwalk/minidump] reads the format. Nothing in the dump is trusted.
+// Package [github.com/sfwalk/sfwalk/format/minidump] reads the format. Nothing in the dump is trusted.
 package minidump

@@ -6,17 +6,17 @@ import (
 	"os"
 	"sync"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/peimage"
+	"github.com/sfwalk/sfwalk/format/elf"
+	peimage "github.com/sfwalk/sfwalk/format/pe"
 )
 
 // Files are files that several targets share: each is looked for and opened once, however many dumps name it. All targets must have the
 // same root and folder of files. Files is safe for concurrent use; its zero value has none. Close closes the files, after all targets.
 type Files struct {
-	budget elfimage.Budget
+	budget elf.Budget
 
 	mu     sync.Mutex
-	images map[place]*elfimage.Image
+	images map[place]*elf.Image
 	pe     map[place]*peimage.Image
 	none   map[wanted]error
 	opened []*os.File
@@ -52,7 +52,7 @@ type wanted struct {
 }
 
 // image opens the ELF file at a place, if check accepts it: the file with the identifier id is wanted. What is not accepted is closed.
-func (f *Files) image(p place, by elfimage.Opener, id string, check func(*elfimage.Image) error) (*elfimage.Image, error) {
+func (f *Files) image(p place, by elf.Opener, id string, check func(*elf.Image) error) (*elf.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if im := f.images[p]; im != nil {
@@ -61,7 +61,7 @@ func (f *Files) image(p place, by elfimage.Opener, id string, check func(*elfima
 	if err := f.missed(p, id); err != nil {
 		return nil, err
 	}
-	im, file, err := elfimage.OpenFileBy(by, p.root, p.path)
+	im, file, err := elf.OpenFileBy(by, p.root, p.path)
 	if err != nil {
 		return nil, f.miss(p, id, err)
 	}
@@ -72,14 +72,14 @@ func (f *Files) image(p place, by elfimage.Opener, id string, check func(*elfima
 	im.Join(&f.budget)
 	f.opened = append(f.opened, file)
 	if f.images == nil {
-		f.images = make(map[place]*elfimage.Image)
+		f.images = make(map[place]*elf.Image)
 	}
 	f.images[p] = im
 	return im, nil
 }
 
 // peImage is image for PE files.
-func (f *Files) peImage(p place, by elfimage.Opener, id string, check func(*peimage.Image) error) (*peimage.Image, error) {
+func (f *Files) peImage(p place, by elf.Opener, id string, check func(*peimage.Image) error) (*peimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if im := f.pe[p]; im != nil {

@@ -13,11 +13,11 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/format/pe"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
-	"github.com/sfwalk/sfwalk/minidump"
-	"github.com/sfwalk/sfwalk/peimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -104,7 +104,7 @@ func (f *files) modules() *target.Modules {
 		}
 		made.Identity = &target.Identity{Base: m.Base, DebugFile: base(m.DebugFile()), DebugID: m.DebugID(f.dump), BuildID: f.buildID(m)}
 		if f.dump.System.Known && f.dump.System.OS.IsWindows() {
-			made.OpenPE = func() (*peimage.Image, error) { return f.openPE(m, main) }
+			made.OpenPE = func() (*pe.Image, error) { return f.openPE(m, main) }
 		}
 		list = append(list, made)
 	}

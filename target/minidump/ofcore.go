@@ -3,8 +3,8 @@ package minidump
 import (
 	"errors"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -76,7 +76,7 @@ func OfCore(t target.Target, c *core.Target, read []uint64, page uint64, most in
 // buildIDOf returns the build ID of what is mapped, or else that of the file that was found; "" if there is none.
 func buildIDOf(t target.Target, m *target.Module) string {
 	if len(m.Mappings) > 0 && m.Mappings[0].Offset == 0 {
-		if im, err := elfimage.OpenMapped(t.Memory(), m.Lo(), m.Hi()-m.Lo()); err == nil && im.BuildID != "" {
+		if im, err := elf.OpenMapped(t.Memory(), m.Lo(), m.Hi()-m.Lo()); err == nil && im.BuildID != "" {
 			return im.BuildID
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
-	"github.com/sfwalk/sfwalk/internal/dumptest"
-	format "github.com/sfwalk/sfwalk/minidump"
+	format "github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 	"github.com/sfwalk/sfwalk/target"
 )
 

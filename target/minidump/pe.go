@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/minidump"
-	"github.com/sfwalk/sfwalk/peimage"
+	"github.com/sfwalk/sfwalk/format/minidump"
+	peimage "github.com/sfwalk/sfwalk/format/pe"
 )
 
 // openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has it.

@@ -13,13 +13,13 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/format/cfi"
+	format "github.com/sfwalk/sfwalk/format/minidump"
+	peimage "github.com/sfwalk/sfwalk/format/pe"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/dumptest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	format "github.com/sfwalk/sfwalk/minidump"
-	"github.com/sfwalk/sfwalk/peimage"
-	"github.com/sfwalk/sfwalk/sniffer/pdata"
+	"github.com/sfwalk/sfwalk/internal/test/dumptest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/symbol/pefile"
 	"github.com/sfwalk/sfwalk/trad"
@@ -130,7 +130,11 @@ func TestPE(t *testing.T) {
 	}
 	defer tg.Close()
 	threads, _ := tg.Threads()
-	s, err := frame.New(tg, threads[0], frame.NewTable(tg.Arch(), &pdata.Sniffer{}))
+	byCodes, err := sniffer.ByName("pdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := frame.New(tg, threads[0], frame.NewTable(tg.Arch(), byCodes...))
 	if err != nil {
 		t.Fatal(err)
 	}

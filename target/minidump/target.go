@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/segments"
-	"github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // mapsText has lines of real processes. The names of the last files were invented.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 )
 
 // describe finds out the architecture, and how the stub numbers registers.
@@ -39,7 +39,7 @@ func archOf(exe string) (*arch.Arch, error) {
 	if exe == "" {
 		return nil, errors.New("the stub does not tell the architecture: give the program by --exe")
 	}
-	im, file, err := elfimage.OpenFile(exe)
+	im, file, err := elf.OpenFile(exe)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // inTurn is a connection to a stub that acknowledges each packet and answers it. So the fuzzer need

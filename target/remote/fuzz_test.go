@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // FuzzDial connects to a stub that sends any bytes, whatever it is asked.

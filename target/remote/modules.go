@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
@@ -194,7 +194,7 @@ func (t *Target) readObjects() ([]linkmap.Object, error) {
 	if err == nil {
 		auxv = linkmap.ParseAuxv(data, t.arch)
 	}
-	var exe *elfimage.Image
+	var exe *elf.Image
 	if t.Exe != "" {
 		if exe, _, err = t.files.Open(t.Exe); err != nil {
 			exe = nil

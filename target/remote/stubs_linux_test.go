@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // qemu starts a guest that waits for a debugger, and connects.

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
@@ -38,11 +38,11 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 			continue // the vDSO, which is copied
 		}
 		about := Module{Path: m.Path, Lo: m.Lo()}
-		var im *elfimage.Image
+		var im *elf.Image
 		if m.ImageUsed() {
 			im, _, _ = m.Image()
 		}
-		if inMemory, err := elfimage.OpenMapped(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
+		if inMemory, err := elf.OpenMapped(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
 			about.BuildID = inMemory.BuildID
 		}
 		if about.BuildID == "" && im != nil {
@@ -90,7 +90,7 @@ func (s *Snapshot) AddRegistered(modules *target.Modules) {
 // found reports whether this machine has the mapped file at its path, and Open will be able to tell
 // it from any other.
 func found(check *sysroot.Files, m *target.Module) bool {
-	im, file, err := elfimage.OpenFile(m.Path)
+	im, file, err := elf.OpenFile(m.Path)
 	if err != nil {
 		return false
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // FuzzFunc reads each entry as a function and as a type. Its corpus is what testdata/README.md says.

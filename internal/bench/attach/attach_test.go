@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestMeasure: all commands print stacks of the same length, and every cell has a value.

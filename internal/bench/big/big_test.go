@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestMeasure: all subjects are measured on small programs, or say what they lack, and every cell

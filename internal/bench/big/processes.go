@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/contest"
@@ -187,7 +187,7 @@ var java = subject{
 // hasDebugFile returns an error that wraps [build.ErrMissing] if a file's separate debug file is
 // not installed.
 func hasDebugFile(path string) error {
-	im, file, err := elfimage.OpenFile(path)
+	im, file, err := elf.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("%w: %v", build.ErrMissing, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestMeasure: all series run, up to their first two sizes, and are drawn.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // testPeer builds the peer, or skips the test, loudly.
@@ -46,7 +46,7 @@ func TestAgree(t *testing.T) {
 		{"amd64-v2-pcrel", 0x13a88}, {"s390x-v2", 0x14140},
 	} {
 		t.Run(fx.name, func(t *testing.T) {
-			data, err := os.ReadFile("../../../sframe/testdata/" + fx.name + ".sframe")
+			data, err := os.ReadFile("../../../format/sframe/testdata/" + fx.name + ".sframe")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/peer"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
-	"github.com/sfwalk/sfwalk/sframe"
 )
 
 // Options of Measure.

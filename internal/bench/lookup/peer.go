@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/peer"
-	"github.com/sfwalk/sfwalk/sframe"
 )
 
 // buildPeer makes the program of internal/bench/programs/libsframe.c with the shared library, as

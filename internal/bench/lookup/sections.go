@@ -8,14 +8,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/fromcfi"
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/fromcfi"
 )
 
 // functionsOf describes the functions of a file's call frame information in SFrame V3.
 func functionsOf(file string) (*sframe.Contents, error) {
-	im, f, err := elfimage.OpenFile(file)
+	im, f, err := elf.OpenFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // libsframe runs the tests of libsframe itself, and compares the sections that they read

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/sframe"
-	"github.com/sfwalk/sfwalk/sframe/fromcfi"
-	"github.com/sfwalk/sfwalk/sframe/object"
-	"github.com/sfwalk/sfwalk/sframe/verify"
+	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/sframe"
+	"github.com/sfwalk/sfwalk/format/sframe/fromcfi"
+	"github.com/sfwalk/sfwalk/format/sframe/object"
+	"github.com/sfwalk/sfwalk/format/sframe/verify"
 )
 
 // file compares the SFrame sections of a file: their dumps with those of readelf and of the test,

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // A release is the binutils of one of Debian's suites: one release for each version of SFrame.

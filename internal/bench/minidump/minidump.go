@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
-	"github.com/sfwalk/sfwalk/internal/breakpadpeer"
+	"github.com/sfwalk/sfwalk/internal/test/breakpadpeer"
 )
 
 // Options of Measure.

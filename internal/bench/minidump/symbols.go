@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
 // writeStore writes the program's symbols by dump_syms into a store, and behind them records of others until the file has size bytes.

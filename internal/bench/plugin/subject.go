@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
-	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest/jit"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"

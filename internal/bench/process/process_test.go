@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 func waiting(t *testing.T, ticks *Ticks, args ...string) *Process {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/bench/build"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestMeasure measures for a moment: whether all that is measured runs.

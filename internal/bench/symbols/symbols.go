@@ -12,11 +12,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/command"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
-	"github.com/sfwalk/sfwalk/internal/breakpadpeer"
+	"github.com/sfwalk/sfwalk/internal/test/breakpadpeer"
 )
 
 // rounds is how often each command is run. The order changes from round to round.
@@ -101,12 +101,12 @@ func subjects(d build.Dir) ([]subject, error) {
 	}
 	list := []subject{{"sfwalk-full", large, nil}}
 	const libc = "/lib/x86_64-linux-gnu/libc.so.6"
-	im, file, err := elfimage.OpenFile(libc)
+	im, file, err := elf.OpenFile(libc)
 	if err != nil {
 		return list, nil
 	}
 	defer file.Close()
-	if !slices.ContainsFunc(im.ELF().Sections, func(s *elfimage.Section) bool { return s.Name == ".gnu_debuglink" }) || len(im.BuildID) <= 2 {
+	if !slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool { return s.Name == ".gnu_debuglink" }) || len(im.BuildID) <= 2 {
 		return list, nil
 	}
 	dir := "/usr/lib/debug/.build-id/" + im.BuildID[:2]

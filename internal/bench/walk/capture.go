@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
@@ -143,8 +143,8 @@ func Open(file string) (*Capture, error) {
 	}
 	var modules []*target.Module
 	for _, path := range paths {
-		modules = append(modules, target.NewModule(path, mappings[path], func() (*elfimage.Image, error) {
-			image, opened, err := elfimage.OpenFile(path)
+		modules = append(modules, target.NewModule(path, mappings[path], func() (*elf.Image, error) {
+			image, opened, err := elf.OpenFile(path)
 			if err == nil {
 				c.opened = append(c.opened, opened)
 			}

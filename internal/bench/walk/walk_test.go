@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/peer"
 	"github.com/sfwalk/sfwalk/internal/bench/process"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // captured starts the program that waits at that depth, and captures it.

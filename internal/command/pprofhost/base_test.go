@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
 // packed returns a profile of one type of samples, and n bytes of copies of a message.

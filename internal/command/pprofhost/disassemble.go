@@ -11,7 +11,7 @@ import (
 	"golang.org/x/arch/s390x/s390xasm"
 	"golang.org/x/arch/x86/x86asm"
 
-	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/arch/x86"
 )
 
@@ -73,8 +73,8 @@ var byHand = []struct {
 
 // decodeX86 returns the decoder of x86's instructions in code of 32 or 64 bits.
 func decodeX86(mode int, intel bool) decoder {
-	var numbers [16]values.Reg
-	lengths := x86.New(mode, values.None, numbers[:mode/4]...)
+	var numbers [16]dataflow.Reg
+	lengths := x86.New(mode, dataflow.None, numbers[:mode/4]...)
 	return func(text []byte, at uint64, name x86asm.SymLookup) (string, int) {
 		for _, x := range byHand {
 			if bytes.HasPrefix(text, x.code) {

@@ -21,7 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/webclient"
@@ -393,7 +393,7 @@ func (c *Client) store(root *os.Root, a answer, id string, progress Progress) (e
 
 // check checks that a file of size bytes is that of a build ID.
 func check(f *os.File, size int64, id string) error {
-	im, err := elfimage.Open(f, size)
+	im, err := elf.Open(f, size)
 	if err != nil {
 		return fmt.Errorf("what the server sends is no debug file: %w", err)
 	}

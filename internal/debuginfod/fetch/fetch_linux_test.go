@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
@@ -35,7 +35,7 @@ func debugFile(t *testing.T) (data []byte, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
+	im, err := elf.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil || im.BuildID == "" {
 		t.Fatal(im, err)
 	}

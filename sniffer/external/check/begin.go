@@ -17,10 +17,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 )
 
 // program checks that the file can be run, and has the pinned checksum.
@@ -203,7 +203,7 @@ func (c *checker) describe() finding {
 	if !proto.Equal(d, again) {
 		return fail("describe the plug-in always in the same way", "asked twice, it describes itself in two ways")
 	}
-	names := recorded.Architectures()
+	names := cores.Architectures()
 	if len(d.Architectures) > 0 {
 		names = d.Architectures
 	}

@@ -6,10 +6,10 @@ import (
 	"os"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/demo"
-	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -33,7 +33,7 @@ type subject struct {
 // user's snapshots.
 func subjects(ctx context.Context, architectures, snapshots []string) (list []*subject, err error) {
 	for _, name := range architectures {
-		p, err := recorded.Open(name)
+		p, err := cores.Open(name)
 		if err != nil {
 			return list, err
 		}
@@ -96,7 +96,7 @@ func crowded(a *arch.Arch, n int) *subject {
 		lo := 0x10_0000_0000 + i<<20
 		list = append(list, target.NewModule(fmt.Sprintf("/usr/lib/libcrowd%d.so", i),
 			[]target.Mapping{{Lo: lo, Hi: lo + 0x1000}, {Lo: lo + 0x1000, Hi: lo + 0x2000, Offset: 0x1000, Exec: true}},
-			func() (*elfimage.Image, error) { return nil, os.ErrNotExist }))
+			func() (*elf.Image, error) { return nil, os.ErrNotExist }))
 	}
 	return &subject{Target: &nowhere{a, target.NewModules(list, nil)}, name: fmt.Sprintf("a process with %d files", n)}
 }

@@ -14,11 +14,11 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/capture"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target/capture"
 )
 
 var program *capture.Program

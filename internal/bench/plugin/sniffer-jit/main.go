@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
+	"github.com/sfwalk/sfwalk/internal/test/plugintest/jit"
 	"github.com/sfwalk/sfwalk/plugin"
 )
 

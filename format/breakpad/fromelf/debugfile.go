@@ -1,0 +1,161 @@
+package fromelf
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+)
+
+// findDebugFile opens the separate debug file: by the build ID, then by .gnu_debuglink; nil if there is none.
+func (d *Dump) findDebugFile() *elf.Image {
+	im := d.image
+	if id := im.BuildID; len(id) > 2 && !d.opts.LikeDumpSyms {
+		for _, dir := range d.opts.DebugDirs {
+			if debug := d.openOther(filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")); debug != nil && debug.BuildID == id {
+				return debug
+			}
+		}
+	}
+	data, _, err := im.Section(".gnu_debuglink")
+	if err != nil {
+		if !errors.Is(err, elf.ErrNoSection) {
+			d.warn(nil, err)
+		}
+		return nil
+	}
+	c := dwarfdata.New(data, im.Order)
+	name := c.String()
+	c.Take(uint64(-(len(name) + 1) & 3))
+	crc := c.U32()
+	if c.Bad || name == "" || name != filepath.Base(name) || name == "." || name == ".." || name == "/" {
+		d.warn(nil, errors.New("section .gnu_debuglink: not a file name and a checksum"))
+		return nil
+	}
+	for _, path := range d.linked(name) {
+		if debug := d.openOther(path); debug != nil {
+			if err := matches(debug, im, crc); err != nil {
+				d.warn(nil, fmt.Errorf("debug file %s: %w: it is left out", path, err))
+				continue
+			}
+			return debug
+		}
+	}
+	return nil
+}
+
+// linked returns where the file of .gnu_debuglink may be. dump_syms looks in the folders that it is told alone.
+func (d *Dump) linked(name string) (list []string) {
+	for _, dir := range d.opts.DebugDirs {
+		list = append(list, filepath.Join(dir, name))
+	}
+	path, err := filepath.Abs(d.image.Path)
+	if d.opts.LikeDumpSyms || d.image.Path == "" || err != nil {
+		return list
+	}
+	dir := filepath.Dir(path)
+	if name != filepath.Base(path) {
+		list = append(list, filepath.Join(dir, name))
+	}
+	list = append(list, filepath.Join(dir, ".debug", name))
+	for _, d := range d.opts.DebugDirs {
+		list = append(list, filepath.Join(d, dir, name))
+	}
+	return list
+}
+
+// matches reports why a debug file does not belong to im, whose .gnu_debuglink has the checksum crc.
+func matches(debug, im *elf.Image, crc uint32) error {
+	if debug.BuildID != im.BuildID {
+		return fmt.Errorf("its build ID is %q, not %q", debug.BuildID, im.BuildID)
+	}
+	if im.BuildID != "" {
+		return nil
+	}
+	if err := debug.Readable(); err != nil {
+		return err
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.Copy(sum, debug.File()); err != nil {
+		return err
+	}
+	if sum.Sum32() != crc {
+		return fmt.Errorf("its checksum is %#x, not %#x", sum.Sum32(), crc)
+	}
+	return nil
+}
+
+// supplement opens the file with the DWARF that im shares with others (dwz); nil if there is none.
+func (d *Dump) supplement(im *elf.Image) *sections {
+	data, _, err := im.Section(".gnu_debugaltlink")
+	id := []byte(nil)
+	name := ""
+	switch {
+	case err == nil:
+		at := bytes.IndexByte(data, 0)
+		if at < 0 {
+			return nil
+		}
+		name, id = string(data[:at]), data[at+1:]
+	case errors.Is(err, elf.ErrNoSection):
+		if data, _, err = im.Section(".debug_sup"); err != nil { // DWARF 5 section 7.3.6
+			return nil
+		}
+		c := dwarfdata.New(data, im.Order)
+		version, own := c.U16(), c.U8()
+		name = c.String()
+		id = c.Take(c.ULEB128())
+		if c.Bad || version != 5 || own != 0 || name == "" {
+			return nil
+		}
+	default:
+		d.warn(nil, err)
+		return nil
+	}
+	want := hex.EncodeToString(id)
+	var paths []string
+	if filepath.IsAbs(name) {
+		paths = append(paths, name)
+	} else if im.Path != "" {
+		dir := filepath.Dir(im.Path)
+		if real, err := filepath.EvalSymlinks(im.Path); err == nil {
+			dir = filepath.Dir(real)
+		}
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	for _, dir := range d.opts.DebugDirs {
+		if len(want) > 2 {
+			paths = append(paths, filepath.Join(dir, ".build-id", want[:2], want[2:]+".debug"))
+		}
+		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)), filepath.Join(dir, filepath.Base(name)))
+	}
+	for _, path := range paths {
+		sup := d.openOther(path)
+		if sup == nil || sup.BuildID != want && !hasID(sup, id) {
+			continue
+		}
+		s, err := d.readSections(sup, "")
+		if err == nil {
+			err = s.listUnits()
+		}
+		if err != nil {
+			d.warn(nil, fmt.Errorf("%s: %w", path, err))
+			continue
+		}
+		return s
+	}
+	d.warn(nil, fmt.Errorf("shared debug information %s of build ID %s: no such file: names are missing", name, want))
+	return nil
+}
+
+// hasID reports whether the .debug_sup of a supplementary file has the checksum id.
+func hasID(sup *elf.Image, id []byte) bool {
+	data, _, err := sup.Section(".debug_sup")
+	return err == nil && len(id) > 0 && bytes.HasSuffix(data, id)
+}
