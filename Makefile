@@ -120,7 +120,7 @@ rest: deps
 	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
 
 # Tests that take longest, each in packages that have others of the same code.
-LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
+LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
 
 long-tests: deps
 	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -run '^($(LONG))$$' \
@@ -219,7 +219,7 @@ soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/test/guesttest ./internal/bench/lookup ./sniffer ./symbol ./frameinfo ./inferior/native
+	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/test/guesttest ./internal/bench/lookup ./sniffer ./symbol ./logical ./inferior/native
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external

@@ -8,14 +8,11 @@
 //	frame            the engine: Stack with all registers, Walker without allocation
 //	sniffer          the default table of sniffers
 //	symbol           functions, files and lines, inlined calls, ends of prologues
-//	symbol/pefile    the same from PE files
-//	symbol/symfile   the same from a folder of Breakpad's symbol files
-//	logical          stacks with inlined and tail-called frames
+//	symbol/tables    names from PE files, and from a folder of Breakpad's symbol files
+//	logical          stacks with inlined and tail-called frames; all that a debugger shows of one
 //	value            arguments and local variables of frames
 //	picture          many stacks as one picture: for pprof, flame graphs, speedscope
 //	record           samples of running processes, walked as they come: a profiler (docs/recording.md)
-//	perfevent        what perf_event_open(2) tells of programs that run
-//	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
 //	target           what a process is: implement it for a process that you control
 //	target/live      a live Linux process
@@ -71,6 +68,7 @@
 //	format/pdata             unwind tables of Windows' programs for amd64
 //	format/pe                PE images, of files and of memory
 //	format/perfdata          the files of Linux's perf record
+//	format/perfevent         what perf_event_open(2) tells of programs that run
 //
 // Programs with Delve in them (Linux, amd64 and arm64):
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 )
 
 // frames returns the subject's frames as clients see them.
@@ -69,7 +69,7 @@ func (t *Target) goFunction(pc uint64) string {
 	if m == nil {
 		return ""
 	}
-	table, bias, err := gomodule.Table(m)
+	table, bias, err := goruntime.Table(m)
 	if err != nil {
 		return ""
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -131,7 +130,7 @@ func (c *code) begins(addr uint64) bool {
 	begins, ok := c.known[addr]
 	if !ok {
 		if m := c.modules.Find(addr); m != nil {
-			if table, bias, err := gomodule.Table(m); err == nil {
+			if table, bias, err := goruntime.Table(m); err == nil {
 				f, found := table.Find(addr - bias)
 				begins = found && f.Lo == addr-bias
 			}

@@ -9,13 +9,12 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // ErrNotGo says that a target has no Go code. Errors of [Find] wrap it.
-var ErrNotGo = gomodule.ErrNotGo
+var ErrNotGo = goruntime.ErrNotGo
 
 // ErrUnknown says that the runtime is unlike that of all releases so far, or has not begun to
 // run, or that its memory is broken. Errors of [Find] and [Runtime.All] wrap it.
@@ -111,7 +110,7 @@ var (
 // FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has no Go code. With
 // any other error the Runtime, if there is one, is of no use.
 func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
-	table, _, err := gomodule.Table(m)
+	table, _, err := goruntime.Table(m)
 	if errors.Is(err, ErrNotGo) {
 		return nil, err
 	}

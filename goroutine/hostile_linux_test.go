@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -257,7 +256,7 @@ func TestLongList(t *testing.T) {
 func findAgain(t testing.TB, r *recorded) func(target.Target) (*Runtime, error) {
 	t.Helper()
 	for _, m := range r.Modules().All() {
-		table, _, err := gomodule.Table(m)
+		table, _, err := goruntime.Table(m)
 		if err != nil {
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -16,7 +16,7 @@ const maxReferring = 64 << 10
 // yields each once, in the order of names, then of the function's code.
 func references(m *target.Module, a *arch.Arch, functions map[string]gopclntab.Func, names []string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		_, bias, err := gomodule.Table(m)
+		_, bias, err := goruntime.Table(m)
 		im, _, why := m.Image()
 		if err != nil || why != nil || a.References == nil {
 			return

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 )
@@ -30,7 +30,7 @@ func TestReferences(t *testing.T) {
 		for _, s := range symbols {
 			want[s.Name] = s.Value
 		}
-		table, _, err := gomodule.Table(m)
+		table, _, err := goruntime.Table(m)
 		if err != nil {
 			t.Fatal(err)
 		}

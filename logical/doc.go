@@ -8,4 +8,6 @@
 // An inlined call is laid over the frame of the function that it is inlined into. A tail call is a
 // jump: it leaves nothing on the stack. The debug information tells which function was called and who
 // jumped to whom. A View shows only what is certain; see [symbol.Symbolizer.TailCalls].
+//
+// [Frame.Info] gathers all that a debugger shows of one frame, [PhysicalInfo] does so for a frame on the stack.
 package logical

@@ -1,6 +1,6 @@
 package record
 
-import "github.com/sfwalk/sfwalk/perfevent"
+import "github.com/sfwalk/sfwalk/format/perfevent"
 
 // away is a thread that has left its processor: from when on, where it was, and how it left.
 type away struct {

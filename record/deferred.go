@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // deferred are samples whose frames of the program come later: perf record --call-graph fp,defer

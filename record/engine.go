@@ -6,8 +6,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfdata"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 

@@ -15,10 +15,10 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/perfdata"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // kernelMaps knows what a recording tells of the kernel: where it and its modules were, and the names of code that it has made.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/perfdata"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // vmlinux has what the kernel's linker script gives it (arch/x86/kernel/vmlinux.lds.S): _text is a symbol without a type.

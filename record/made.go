@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/procmaps"

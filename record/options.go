@@ -2,8 +2,8 @@ package record
 
 import (
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // UsualFrequency is how many samples a second are taken where nobody says otherwise. It is no round number, so that samples do not keep

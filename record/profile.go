@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/jitname"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/internal/printable"
-	"github.com/sfwalk/sfwalk/perfevent"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"

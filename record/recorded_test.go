@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/perfdata"
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 

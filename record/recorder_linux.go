@@ -16,13 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
+	"github.com/sfwalk/sfwalk/record/internal/ring"
 )
 
 // Recorder samples processes of this machine.
 type Recorder struct {
 	opts    Options
-	group   *perfevent.Group
+	group   *ring.Group
 	mu      sync.Mutex // held while engine changes
 	engine  *engine
 	machine *machine
@@ -56,7 +57,7 @@ func Start(opts Options) (*Recorder, error) {
 	if opts.Event.Name == "" {
 		opts.Event = perfevent.Events[0]
 	}
-	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: perfevent.Now()}
+	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: ring.Now()}
 	group, err := r.newGroup()
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func startWall(opts Options) (*Recorder, error) {
 		}
 	}
 	opts.Event = perfevent.Event{Name: "wall", Unit: "nanoseconds"}
-	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: perfevent.Now()}
+	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: ring.Now()}
 	r.engine = newEngine(r.machine, &perfevent.Format{}, opts)
 	r.wall = &wall{engine: r.engine, mu: &r.mu, machine: r.machine, last: map[int32]time.Time{}, pids: slices.Clone(opts.PIDs)}
 	return r, nil
@@ -165,8 +166,8 @@ func (r *Recorder) addAll(why error) error {
 	return r.watch()
 }
 
-func (r *Recorder) newGroup() (*perfevent.Group, error) {
-	return perfevent.NewGroup(perfevent.Options{Event: r.opts.Event, Frequency: uint64(r.opts.Frequency), UserRegs: r.opts.Arch.PerfMask(),
+func (r *Recorder) newGroup() (*ring.Group, error) {
+	return ring.NewGroup(ring.Options{Event: r.opts.Event, Frequency: uint64(r.opts.Frequency), UserRegs: r.opts.Arch.PerfMask(),
 		StackSize: uint32(r.opts.StackSize), Kernel: true})
 }
 
@@ -218,7 +219,7 @@ func ofOther(pid int) bool {
 const machineName = "this machine"
 
 // clock is that of the events.
-func clock() time.Duration { return perfevent.Now() }
+func clock() time.Duration { return ring.Now() }
 
 // refused says why the kernel does not sample something, and what to do about it.
 func refused(what string, err error) error {
@@ -276,7 +277,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 		if ended {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.engine.allBack(uint64(perfevent.Now()))
+			r.engine.allBack(uint64(ring.Now()))
 			r.engine.stats.Lost = max(r.engine.stats.Lost, max(r.group.Lost(), r.lost)-r.lost)
 			return nil
 		}
@@ -287,7 +288,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 func (r *Recorder) read() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := perfevent.Now()
+	now := ring.Now()
 	r.engine.soon = false
 	if err := r.group.Read(now, r.engine.record); err != nil {
 		return fmt.Errorf("record: the kernel's records: %w", err)
@@ -339,7 +340,7 @@ func (r *Recorder) profile() *Profile {
 	for _, text := range r.machine.leftOut() {
 		r.engine.opts.Warn("%s", text)
 	}
-	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: perfevent.Now() - r.begin, Threads: r.engine.list,
+	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: ring.Now() - r.begin, Threads: r.engine.list,
 		Stats: r.engine.stats, Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), part: r.part, owners: maps.Clone(r.engine.owners)}
 }
 

@@ -3,7 +3,7 @@ package record
 import (
 	"slices"
 
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // record takes a record, for those who read records until an error: it returns none. A record that does not parse is

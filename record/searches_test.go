@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // Samples whose stacks lead to thousands of places without tables are not searched without a bound.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/record/internal/ring"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -159,7 +159,7 @@ func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
 		p.stale = true
 	}
 	p.set(w.engine, maps)
-	p.begin(uint64(perfevent.Now()))
+	p.begin(uint64(ring.Now()))
 	p.refresh()
 	return p, nil
 }

@@ -11,7 +11,7 @@ import (
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/internal/gostack"
@@ -73,7 +73,7 @@ func FuzzGoUnwind(f *testing.F) {
 		}
 	}
 	module := target.NewModule(program, maps, func() (*elfimage.Image, error) { return image, nil })
-	code, _, err := gomodule.Table(module)
+	code, _, err := goruntime.Table(module)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -27,7 +27,7 @@ func TestGoNewborn(t *testing.T) {
 		t.Run(tt.arch.Name, func(t *testing.T) {
 			im := walktest.Open(t, gdbtest.Build(t, "gotarget", "CGO_ENABLED=0", "GOARCH="+tt.arch.Name))
 			m := walktest.Map("gotarget", im, libcBias)
-			table, bias, err := gomodule.Table(m)
+			table, bias, err := goruntime.Table(m)
 			if err != nil {
 				t.Fatal(err)
 			}

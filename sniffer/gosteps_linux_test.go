@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
@@ -71,7 +71,7 @@ func newGoSteps(t *testing.T, thread stepper) *goSteps {
 	s := &goSteps{stepper: thread, t: t, arch: a, table: sniffer.Table(a), seen: map[string]bool{}, counts: map[string]int{}}
 	s.walker = walktest.New(modules, s.table)
 	for _, m := range modules.All() {
-		if table, bias, err := gomodule.Table(m); err == nil {
+		if table, bias, err := goruntime.Table(m); err == nil {
 			s.gocode, s.bias = table, bias
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/format/gopclntab"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 )
 
 // readGo opens Go's function table, if the module has one.
 func (mod *elfModule) readGo() {
-	t, _, err := gomodule.Table(mod.m)
-	if err != nil && !errors.Is(err, gomodule.ErrNotGo) {
+	t, _, err := goruntime.Table(mod.m)
+	if err != nil && !errors.Is(err, goruntime.ErrNotGo) {
 		mod.warn("%s: %w", mod.m.Path, err)
 	}
 	mod.goTable = t

@@ -14,7 +14,7 @@ import (
 
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -44,7 +44,7 @@ func releaseTable(t *testing.T, name string) *gopclntab.Table {
 			maps = append(maps, target.Mapping{Lo: p.Vaddr, Hi: p.Vaddr + p.Memsz, Offset: p.Off, Exec: p.Flags&elf.PF_X != 0})
 		}
 	}
-	table, _, err := gomodule.Table(target.NewModule(name, maps, func() (*elfimage.Image, error) { return im, nil }))
+	table, _, err := goruntime.Table(target.NewModule(name, maps, func() (*elfimage.Image, error) { return im, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sfwalk/sfwalk/format/perfdata"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // opened reads the headers of a file that has fewer than 1 MB.

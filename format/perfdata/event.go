@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // Event is one of the events that perf has recorded.

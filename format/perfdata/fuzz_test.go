@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sfwalk/sfwalk/format/perfdata"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // FuzzRead reads any bytes as a file, and what they would be as compressed records.

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sfwalk/sfwalk/format/perfdata"
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // bothOrder is binary.LittleEndian or binary.BigEndian.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // These are the types of the records that perf itself writes (enum perf_user_event_type).

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/perfdata"
-	"github.com/sfwalk/sfwalk/perfevent"
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 var orders = []bothOrder{binary.LittleEndian, binary.BigEndian}

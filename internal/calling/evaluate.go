@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/expression"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
@@ -281,7 +281,7 @@ func RunsGo(p inferior.Process, pc uint64) bool {
 	if m == nil {
 		return false
 	}
-	table, bias, err := gomodule.Table(m)
+	table, bias, err := goruntime.Table(m)
 	if err != nil {
 		return false
 	}

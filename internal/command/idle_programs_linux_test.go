@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
-	"golang.org/x/sys/unix"
 )
 
 // TestIdlePrograms takes stacks of programs that others wrote, and that wait. No stack may end early. The test

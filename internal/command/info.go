@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/frameinfo"
+	"github.com/sfwalk/sfwalk/logical"
 )
 
 // frameInfo is what gdb's info frame shows, beside what a [frameEntry] has.
@@ -28,7 +28,7 @@ type savedReg struct {
 	Address hex    `json:"address"`
 }
 
-func newFrameInfo(info *frameinfo.Info) frameInfo {
+func newFrameInfo(info *logical.Info) frameInfo {
 	x := frameInfo{
 		SavedPC: known(info.SavedPC), CalledBy: stackOf(info.CalledBy), CallerOf: stackOf(info.CallerOf),
 		Language: info.Language, PreviousSP: known(info.PreviousSP),

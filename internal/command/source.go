@@ -13,8 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/symbol"
-	"github.com/sfwalk/sfwalk/symbol/pefile"
-	"github.com/sfwalk/sfwalk/symbol/symfile"
+	"github.com/sfwalk/sfwalk/symbol/tables"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
 )
@@ -89,9 +88,9 @@ func newSymbolizer(root func(*target.Module) string, open func(m *target.Module,
 		opts.Inflated = flags.cache
 	}
 	if flags.symbols != "" {
-		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
+		opts.Sources = []symbol.Source{tables.Breakpad{Dir: flags.symbols}}
 	}
-	opts.Sources = append(opts.Sources, pefile.Source{})
+	opts.Sources = append(opts.Sources, tables.PE{})
 	return symbol.New(opts)
 }
 

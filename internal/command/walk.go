@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/frameinfo"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -306,7 +305,7 @@ func (w *walker) detail(x *frameEntry, p *logical.Frame) {
 		for _, d := range c.Declined {
 			e.Declined = append(e.Declined, decline{d.Sniffer, d.Reason})
 		}
-		info := frameinfo.OfLogical(p, w.table, w.symbols)
+		info := p.Info(w.table, w.symbols)
 		e.frameInfo = newFrameInfo(&info)
 		x.Explain = e
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
-	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -45,7 +44,7 @@ func Open(module *target.Module, a *arch.Arch) (*Program, error) {
 		return nil, fmt.Errorf("the runtime of Go on %s is not known", a.Name)
 	}
 	var err error
-	if p.Table, p.Bias, err = gomodule.Table(module); err != nil {
+	if p.Table, p.Bias, err = Table(module); err != nil {
 		return nil, err
 	}
 	p.Image, _, err = module.Image()

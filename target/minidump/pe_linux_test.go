@@ -21,7 +21,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
-	"github.com/sfwalk/sfwalk/symbol/pefile"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -89,7 +88,7 @@ func TestPE(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := cfi.Open(cfi.Debug, data, 0, cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: amd64.RBP, Link: amd64.RIP}})
+	codes, err := cfi.Open(cfi.Debug, data, 0, cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: amd64.RBP, Link: amd64.RIP}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +98,7 @@ func TestPE(t *testing.T) {
 	word := func(addr, v uint64) { binary.LittleEndian.PutUint64(stack[addr-bottom:], v) }
 	pcs := []uint64{begin["inner"], returns["middle-inner"], returns["outer-middle"], returns["main-outer"]}
 	for i, pc := range pcs[:3] {
-		row, _, err := tables.Row(pc - min(uint64(i), 1))
+		row, _, err := codes.Row(pc - min(uint64(i), 1))
 		if err != nil {
 			t.Fatalf("frame %d: %v; %v, %v", i, err, begin, returns)
 		}
@@ -138,7 +137,7 @@ func TestPE(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols := symbol.New(symbol.Options{Sources: []symbol.Source{pefile.Source{}}})
+	symbols := symbol.New(symbol.Options{Sources: []symbol.Source{tables.PE{}}})
 	names := []string{"inner", "middle", "outer", "main"}
 	i := 0
 	for f, err := range s.All() {

@@ -1,6 +1,4 @@
-// Package pefile has the names of functions from the PE files of Windows' modules, where these are at hand: a [symbol.Source]. They
-// are the COFF symbols, which mingw's linker writes, and the table of exports; neither says where a function ends.
-package pefile
+package tables
 
 import (
 	"github.com/sfwalk/sfwalk/format/pe"
@@ -8,26 +6,27 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Source is the source; it keeps no state.
-type Source struct{}
+// PE has the names of functions from the PE files of Windows' modules, where these are at hand. They are the COFF
+// symbols, which mingw's linker writes, and the table of exports. Neither says where a function ends.
+type PE struct{}
 
 // Open returns the table of m's PE image. It returns nil if there is none, or it names nothing.
-func (Source) Open(m *target.Module) (symbol.Table, error) {
+func (PE) Open(m *target.Module) (symbol.Table, error) {
 	im, err := m.PE()
 	if err != nil || im.Symbols().Len() == 0 {
 		return nil, nil
 	}
-	return &table{im, m.Base()}, nil
+	return &peTable{im, m.Base()}, nil
 }
 
-// table is the names of one module.
-type table struct {
+// peTable is the names of one module.
+type peTable struct {
 	image *pe.Image
 	base  uint64
 }
 
 // Locate implements [symbol.Table].
-func (t *table) Locate(pc uint64) []symbol.Location {
+func (t *peTable) Locate(pc uint64) []symbol.Location {
 	if pc-t.base >= uint64(t.image.Size) {
 		return nil
 	}
@@ -41,4 +40,4 @@ func (t *table) Locate(pc uint64) []symbol.Location {
 }
 
 // Warnings implements [symbol.Table].
-func (*table) Warnings() []error { return nil }
+func (*peTable) Warnings() []error { return nil }

@@ -40,8 +40,8 @@ const (
 	MiscExec         = 1 << 13 // of RecordComm: the process runs another program, execve(2)
 	MiscForkExec     = 1 << 13 // of RecordFork, as perf writes it: the process has run another program since
 	MiscMmapBuildID  = 1 << 14 // of RecordMmap2: the record has the file's build ID, and no inode
-	headerSize       = 8
-	maxPathInRecord  = 4096 // PATH_MAX
+	HeaderSize       = 8       // bytes, of each record: type, misc, size
+	maxPathInRecord  = 4096    // PATH_MAX
 	maxBuildIDLength = 20
 )
 
@@ -305,14 +305,14 @@ func (in *fields) error(what string) error {
 // Next returns the first record of b and the bytes behind it. The bytes are those of whole records; an error says that
 // they are not.
 func (f *Format) Next(b []byte) (r Record, rest []byte, err error) {
-	if len(b) < headerSize {
+	if len(b) < HeaderSize {
 		return Record{}, nil, fmt.Errorf("header: %w", ErrShort)
 	}
 	size := int(f.order().Uint16(b[6:]))
-	if size < headerSize || size > len(b) {
+	if size < HeaderSize || size > len(b) {
 		return Record{}, nil, fmt.Errorf("record of %d bytes, of which %d are there: %w", size, len(b), ErrShort)
 	}
-	return Record{Type: f.order().Uint32(b), Misc: f.order().Uint16(b[4:]), Body: b[headerSize:size]}, b[size:], nil
+	return Record{Type: f.order().Uint32(b), Misc: f.order().Uint16(b[4:]), Body: b[HeaderSize:size]}, b[size:], nil
 }
 
 func (f *Format) order() binary.ByteOrder {

@@ -1,4 +1,4 @@
-package perfevent
+package ring
 
 import (
 	"encoding/binary"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // Where a ring has what is no record, all that was written up to then is passed over and counted;
@@ -13,15 +15,15 @@ import (
 func TestBrokenRing(t *testing.T) {
 	order := binary.NativeEndian
 	r := &ring{fd: -1, data: make([]byte, 4096), page: &unix.PerfEventMmapPage{}}
-	g := &Group{rings: []*ring{r}, Format: Format{}}
+	g := &Group{rings: []*ring{r}, Format: perfevent.Format{}}
 	write := func(size uint16) {
 		b := r.data[r.page.Data_head:]
-		order.PutUint32(b, RecordThrottle)
+		order.PutUint32(b, perfevent.RecordThrottle)
 		order.PutUint16(b[6:], size)
 		r.page.Data_head += 32
 	}
 	read := func() (n int) {
-		if err := g.Read(time.Second, func(Record) error { n++; return nil }); err != nil {
+		if err := g.Read(time.Second, func(perfevent.Record) error { n++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return n

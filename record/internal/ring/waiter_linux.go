@@ -1,4 +1,4 @@
-package perfevent
+package ring
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package gomodule
+package goruntime
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gomodule
+package goruntime
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/gopclntab"
 )
 
-// place is a part of a file that a table may be in.
-type place struct {
+// stretch is a part of a file that a table may be in.
+type stretch struct {
 	data []byte
 	addr uint64
 }
@@ -22,14 +22,14 @@ const maxSearch = 1 << 29
 // places yields the parts of an image that may hold a table. In a file with sections these
 // are the sections that the Go linker makes for it. Others count only where the rest of the
 // sections says that the file is Go's: a linker other than Go's may have joined sections.
-func (f *finder) places() iter.Seq[place] {
-	return func(yield func(place) bool) {
+func (f *finder) stretches() iter.Seq[stretch] {
+	return func(yield func(stretch) bool) {
 		sections := f.im.ELF().Sections
 		isGo := false
 		for _, s := range sections {
 			switch s.Name {
 			case ".gopclntab", ".data.rel.ro.gopclntab":
-				if data, addr, err := f.im.Section(s.Name); err == nil && !yield(place{data, addr}) {
+				if data, addr, err := f.im.Section(s.Name); err == nil && !yield(stretch{data, addr}) {
 					return
 				}
 				isGo = true
@@ -52,7 +52,7 @@ func (f *finder) places() iter.Seq[place] {
 			}
 			data := f.im.Loaded(p.Vaddr, min(p.Filesz, left))
 			left -= min(left, p.Filesz)
-			if data != nil && !yield(place{data, p.Vaddr}) {
+			if data != nil && !yield(stretch{data, p.Vaddr}) {
 				return
 			}
 		}
@@ -72,9 +72,9 @@ func (f *finder) hasNote() bool {
 // magics are the ends of the versions' magic numbers, the newest first.
 var magics = [...]byte{0xf1, 0xf0, 0xfa, 0xfb}
 
-// headers yields the offsets in the place at which there may be a table's header, its
+// headers yields the offsets in the stretch at which there may be a table's header, its
 // beginning first.
-func (p *place) headers(order binary.ByteOrder) iter.Seq[int] {
+func (p *stretch) headers(order binary.ByteOrder) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if _, ok := gopclntab.ReadHeader(p.data); ok && !yield(0) {
 			return

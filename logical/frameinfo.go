@@ -1,19 +1,19 @@
-package frameinfo
+package logical
 
 import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// OfLogical is [Of] for a frame of package logical. The frame of a tail call has the content of the physical frame
-// to which it led, with a type, an ID and places of its own, and has saved nothing. The PREVIOUS of an inlined call is the frame
-// that it is inlined into, as in GDB: PreviousSP and Saved are what that sees, that is, what the physical frame further in has
-// left and saved. SavedPC is the address to which the function around the call returns.
-func OfLogical(this *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info {
-	info := Of(this.Physical, table, symbols)
+// Info returns what is known of a frame, as [PhysicalInfo] does. The frame of a tail call has the content of the
+// physical frame to which it led, with a type, an ID and places of its own, and has saved nothing. The PREVIOUS of an
+// inlined call is the frame that it is inlined into, as in GDB: PreviousSP and Saved are what that frame sees, that is,
+// what the physical frame further in has left and saved. SavedPC is the address to which the function around the call
+// returns.
+func (this *Frame) Info(table *frame.Table, symbols *symbol.Symbolizer) Info {
+	info := PhysicalInfo(this.Physical, table, symbols)
 	info.Level, info.Type, info.ID, info.PC = this.Level, this.Type, this.ID(), this.PC
 	if i := slices.IndexFunc(info.Places, func(l symbol.Location) bool {
 		return l.Function == this.Function && l.Start == this.Start && l.Inline == this.Inline

@@ -1,12 +1,15 @@
-package perfevent
+package ring
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // ring is the buffer into which the kernel writes the records of one processor.
@@ -19,7 +22,7 @@ type ring struct {
 
 	head, tail uint64 // the kernel writes at head; from tail on, records are not read yet
 
-	next    Record // the record at tail, if has is set
+	next    perfevent.Record // the record at tail, if has is set
 	has     bool
 	length  uint64 // of next, with its header
 	time    uint64 // of next
@@ -60,14 +63,14 @@ func (r *ring) halfFull() bool {
 
 // peek finds out whether there is a record at tail, and its time. If there is something else, all that the kernel
 // has written so far is passed over, for no record can be told from the next.
-func (r *ring) peek(f *Format) {
-	if r.has || r.page == nil || r.head-r.tail < headerSize {
+func (r *ring) peek(f *perfevent.Format) {
+	if r.has || r.page == nil || r.head-r.tail < perfevent.HeaderSize {
 		return
 	}
 	mask := uint64(len(r.data) - 1)
 	at := r.tail & mask
-	r.length = uint64(f.order().Uint16(r.data[at+6:])) // records begin at multiples of eight bytes
-	if r.length < headerSize || r.length > r.head-r.tail {
+	r.length = uint64(binary.NativeEndian.Uint16(r.data[at+6:])) // records begin at multiples of eight bytes
+	if r.length < perfevent.HeaderSize || r.length > r.head-r.tail {
 		r.length = r.head - r.tail
 		r.pass()
 		r.broken++

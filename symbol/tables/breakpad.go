@@ -1,7 +1,4 @@
-// Package symfile has names, lines and inlined calls from a folder of Breakpad's symbol files, for programs that are
-// stripped and whose debug files nobody has: a [symbol.Source]. The folder is a store as dump_syms' users lay it out,
-// NAME/IDENTIFIER/NAME.sym, and a module's file is found by its name and its build ID, or a sum of its code.
-package symfile
+package tables
 
 import (
 	"fmt"
@@ -13,22 +10,25 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Store is a folder of symbol files, or several, listed as in PATH. Its files stay open as long as their modules live.
-type Store struct {
-	Dir string
+// Breakpad has names, lines and inlined calls from a folder of Breakpad's symbol files, for programs that are stripped
+// and whose debug files nobody has. The folder is a store as dump_syms' users lay it out, NAME/IDENTIFIER/NAME.sym.
+// A module's file is found by its name and its build ID, or a sum of its code. Files stay open as long as their
+// modules live.
+type Breakpad struct {
+	Dir string // a folder, or several, listed as in PATH
 }
 
 // Open returns the table of m's symbol file. It returns nil if the store has none.
-func (s Store) Open(m *target.Module) (symbol.Table, error) {
+func (s Breakpad) Open(m *target.Module) (symbol.Table, error) {
 	symbols, err := symbolstore.Open(s.Dir, m)
 	if symbols == nil {
 		return nil, err
 	}
-	return &table{symbols: symbols}, nil
+	return &breakpadTable{symbols: symbols}, nil
 }
 
-// table is the symbol file of one module.
-type table struct {
+// breakpadTable is the symbol file of one module.
+type breakpadTable struct {
 	symbols *symbolstore.Symbols
 
 	deeper atomic.Bool // the user is told that calls are inlined too deep
@@ -41,7 +41,7 @@ type table struct {
 const maxFailed = 8
 
 // Locate implements [symbol.Table].
-func (t *table) Locate(pc uint64) []symbol.Location {
+func (t *breakpadTable) Locate(pc uint64) []symbol.Location {
 	found, err := t.symbols.Locate(pc - t.symbols.Base)
 	if err != nil {
 		t.fail(err)
@@ -62,7 +62,7 @@ func (t *table) Locate(pc uint64) []symbol.Location {
 }
 
 // fail keeps what is wrong with a look-up, if it is one of the first few.
-func (t *table) fail(err error) {
+func (t *breakpadTable) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.failed) < maxFailed {
@@ -71,7 +71,7 @@ func (t *table) fail(err error) {
 }
 
 // Warnings implements [symbol.Table].
-func (t *table) Warnings() []error {
+func (t *breakpadTable) Warnings() []error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []error

@@ -1,4 +1,4 @@
-package frameinfo_test
+package logical_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/frameinfo"
 	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -16,7 +15,7 @@ import (
 )
 
 // TestGuests compares what is known of each frame of emulated arm64 and s390x guests with the info frame of gdb-multiarch.
-func TestGuests(t *testing.T) {
+func TestInfoOfGuests(t *testing.T) {
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
 		for _, flags := range []string{"-O0", "-O2"} {
 			t.Run(p.GOARCH+flags, func(t *testing.T) {
@@ -35,11 +34,11 @@ func TestGuests(t *testing.T) {
 							return false
 						}
 						frames++
-						info := frameinfo.OfLogical(f, table, symbols)
+						info := f.Info(table, symbols)
 						if strings.Contains(theirs[f.Level].Info, "Previous frame's sp in ") { // a register, says gdb
 							info.PreviousSP = nil
 						}
-						got, want := ours(info), gdbSummary(theirs[f.Level].Info)
+						got, want := ourSummary(info), gdbSummary(theirs[f.Level].Info)
 						switch {
 						case strings.Contains(theirs[f.Level].Info, "Cannot access memory"): // gdb on s390x, at signal stacks
 							return false

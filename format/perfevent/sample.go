@@ -31,7 +31,7 @@ const (
 	readTimeRunning = 1 << 1
 	readID          = 1 << 2
 	readGroup       = 1 << 3
-	readLost        = 1 << 4
+	ReadLost        = 1 << 4
 )
 
 // These are marks in a call chain: the addresses behind one are of that context (enum perf_callchain_context).
@@ -157,7 +157,7 @@ func (in *fields) stack(s *Sample) {
 // counters skips the values of PERF_SAMPLE_READ.
 func (in *fields) counters(format uint64) {
 	times := 8 * bits.OnesCount64(format&(readTimeEnabled|readTimeRunning))
-	each := 8 * (1 + bits.OnesCount64(format&(readID|readLost)))
+	each := 8 * (1 + bits.OnesCount64(format&(readID|ReadLost)))
 	if format&readGroup == 0 {
 		in.take(times + each)
 		return

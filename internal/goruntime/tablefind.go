@@ -1,4 +1,4 @@
-package gomodule
+package goruntime
 
 import (
 	"debug/elf"
@@ -28,7 +28,7 @@ var errNone = fmt.Errorf("%w: no function table", ErrNotGo)
 func (f *finder) find() (*gopclntab.Table, error) {
 	err := errNone
 	tried := 0
-	for p := range f.places() {
+	for p := range f.stretches() {
 		for at := range p.headers(f.im.Order) {
 			addr := p.addr + uint64(at)
 			t, e := f.open(p.data[at:], addr)

@@ -1,6 +1,7 @@
-package perfevent
+package ring
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -13,15 +14,17 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
 // Options say what a [Group] samples.
 type Options struct {
-	Event     Event
+	Event     perfevent.Event
 	Frequency uint64 // samples a second of the event's time; 0 for each Period
 	Period    uint64 // events from one sample to the next, where Frequency is 0
 	UserRegs  uint64 // the registers to copy, as the kernel numbers them for this processor; all must exist
-	StackSize uint32 // bytes of the stack to copy, a multiple of 8; at most [MaxStack]
+	StackSize uint32 // bytes of the stack to copy, a multiple of 8; at most [perfevent.MaxStack]
 	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that this takes, they are left
 	// out, and [Group.Kernel] says so.
 	Kernel bool
@@ -33,7 +36,7 @@ type Options struct {
 // Group are the events of some threads, or of all of the machine, with a ring buffer for each processor. One
 // goroutine at a time uses it.
 type Group struct {
-	Format Format
+	Format perfevent.Format
 	// Kernel says that there are samples in the kernel's code.
 	Kernel bool
 
@@ -61,11 +64,11 @@ func NewGroup(opts Options) (*Group, error) {
 	g := &Group{cpus: cpus, Kernel: opts.Kernel, waiter: w}
 	g.attr = unix.PerfEventAttr{
 		Type: opts.Event.Type, Config: opts.Event.Config, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})),
-		Sample_type: SampleIdentifier | SampleIP | SampleTID | SampleTime | SampleCPU | SamplePeriod | SampleCallchain,
+		Sample_type: perfevent.SampleIdentifier | perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SampleCPU | perfevent.SamplePeriod | perfevent.SampleCallchain,
 		Bits: unix.PerfBitInherit | unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
 			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitWatermark | unix.PerfBitExcludeHv | unix.PerfBitExcludeGuest,
 		Clockid:     unix.CLOCK_MONOTONIC,
-		Read_format: readLost, // for Lost
+		Read_format: perfevent.ReadLost, // for Lost
 		Sample:      opts.Period,
 	}
 	if opts.Frequency != 0 {
@@ -78,7 +81,7 @@ func NewGroup(opts Options) (*Group, error) {
 	}
 	g.switches = opts.Event.Switches
 	if opts.UserRegs != 0 {
-		g.attr.Sample_type |= SampleRegsUser | SampleStackUser
+		g.attr.Sample_type |= perfevent.SampleRegsUser | perfevent.SampleStackUser
 		g.attr.Sample_regs_user, g.attr.Sample_stack_user = opts.UserRegs, opts.StackSize
 	}
 	if !opts.Kernel {
@@ -92,7 +95,7 @@ func NewGroup(opts Options) (*Group, error) {
 	for range cpus {
 		g.rings = append(g.rings, &ring{fd: -1, size: size})
 	}
-	g.Format = Format{SampleType: g.attr.Sample_type, UserRegs: g.attr.Sample_regs_user, IDAll: true}
+	g.Format = perfevent.Format{SampleType: g.attr.Sample_type, UserRegs: g.attr.Sample_regs_user, IDAll: true}
 	return g, nil
 }
 
@@ -200,7 +203,7 @@ func (g *Group) Wait(timeout time.Duration) (full bool, err error) {
 
 // Read calls visit with the records of all rings that were written before now, the oldest first. A record is valid
 // until visit returns. The error is visit's.
-func (g *Group) Read(now time.Duration, visit func(Record) error) error {
+func (g *Group) Read(now time.Duration, visit func(perfevent.Record) error) error {
 	for _, r := range g.rings {
 		r.look()
 	}
@@ -262,7 +265,7 @@ func (g *Group) Lost() (n uint64) {
 	var b [16]byte // the event's count, and how many records it has lost
 	for _, fd := range fds {
 		if got, err := unix.Read(fd, b[:]); err == nil && got == len(b) {
-			n += g.Format.order().Uint64(b[8:])
+			n += binary.NativeEndian.Uint64(b[8:])
 		}
 	}
 	return n

@@ -1,4 +1,4 @@
-package gomodule
+package goruntime
 
 import (
 	"bytes"
@@ -98,7 +98,7 @@ func TestDamaged(t *testing.T) {
 					part[at] = 0xff
 				case 1:
 					part[at] ^= 1 << r.IntN(8)
-				default: // one part in another's place
+				default: // one part in another's stretch
 					copy(part[at:min(at+16, len(part))], whole[r.IntN(len(whole)):])
 				}
 			}

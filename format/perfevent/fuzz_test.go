@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
-	"github.com/sfwalk/sfwalk/perfevent"
 )
 
 // FuzzRecords reads any bytes as records of any format.

@@ -1,4 +1,4 @@
-package frameinfo
+package logical
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Info is what is known of one frame, THIS. What is not known is nil.
+// Info is all that a debugger shows of one frame, THIS: the content of GDB's info frame. What is not known is nil.
 type Info struct {
 	Level int
 	Type  frame.Type
@@ -30,31 +30,32 @@ type Info struct {
 	CallerOf    *frame.ID // NEXT; nil for frame 0
 	InlinedInto *int      // the level of the frame that a call is inlined into; nil for frames of other types
 
-	Base, Locals, Args Address
+	Base, Locals, Args Base
 
 	// Saved are the registers of PREVIOUS that THIS has saved in memory, by their DWARF numbers.
-	Saved []Saved
+	Saved []SavedRegister
 
 	Stop frame.StopReason // why there is no PREVIOUS
 }
 
-// Address is an address of a frame, as a base sniffer gives it.
-type Address struct {
+// Base is an address of a frame, as a base sniffer gives it.
+type Base struct {
 	Sniffer string // who gave it
 	Addr    uint64
 	Err     error // why it is not known
 }
 
-// Saved is a register that is in memory.
-type Saved struct {
+// SavedRegister is a register that is in memory.
+type SavedRegister struct {
 	Reg  trad.Reg
 	Name string
 	Addr uint64
 }
 
-// Of returns what is known of a frame. table is that of the frame's stack: its base sniffers answer for the
-// bases. Without symbols, Places is empty. Of makes PREVIOUS, where the stack's Limit allows it.
-func Of(this *frame.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info {
+// PhysicalInfo returns what is known of a frame on the stack. table is the table of the frame's stack: its base
+// sniffers answer for the bases. Without symbols, Places is empty. PhysicalInfo makes PREVIOUS, where the stack's
+// Limit allows it.
+func PhysicalInfo(this *frame.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info {
 	info := Info{Level: this.Level, Type: this.Type(), ID: this.ID(), PC: this.PC()}
 	if symbols != nil {
 		block := this.AddressInBlock()
@@ -68,11 +69,11 @@ func Of(this *frame.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info 
 	}
 	b := table.Base(this)
 	for _, x := range []struct {
-		to  *Address
+		to  *Base
 		ask func(*frame.Frame) (uint64, error)
 	}{{&info.Base, b.ThisBase}, {&info.Locals, b.ThisLocals}, {&info.Args, b.ThisArgs}} {
 		addr, err := x.ask(this)
-		*x.to = Address{b.Name(), addr, err}
+		*x.to = Base{b.Name(), addr, err}
 	}
 	if next := this.Next(); next != nil && next.Level >= 0 {
 		id := next.ID()
@@ -114,12 +115,12 @@ func (info *Info) saved(this *frame.Frame, a *arch.Arch) {
 		if !v.Known() || v.Lval != frame.InMemory || inner[v.Addr] {
 			continue
 		}
-		info.Saved = append(info.Saved, Saved{r.Num, r.Name, v.Addr})
+		info.Saved = append(info.Saved, SavedRegister{r.Num, r.Name, v.Addr})
 		if r.Num == a.SP {
 			info.SavedSP = &v.Addr
 		}
 	}
-	slices.SortFunc(info.Saved, func(a, b Saved) int { return cmp.Compare(a.Reg, b.Reg) })
+	slices.SortFunc(info.Saved, func(a, b SavedRegister) int { return cmp.Compare(a.Reg, b.Reg) })
 }
 
 // String returns the information in the form of GDB's info frame.
@@ -181,7 +182,7 @@ func (info Info) String() string {
 }
 
 // String returns the address, or "unknown address".
-func (a Address) String() string {
+func (a Base) String() string {
 	if a.Err != nil {
 		return "unknown address"
 	}

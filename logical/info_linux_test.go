@@ -1,4 +1,4 @@
-package frameinfo_test
+package logical_test
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/frameinfo"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -100,8 +99,8 @@ func TestInfo(t *testing.T) {
 				var got []string
 				inlined := 0
 				each(t, p.PID, 0, func(f *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) bool {
-					info := frameinfo.OfLogical(f, table, symbols)
-					got = append(got, ours(info))
+					info := f.Info(table, symbols)
+					got = append(got, ourSummary(info))
 					if info.Type == frame.Inline {
 						inlined++
 					}
@@ -122,18 +121,18 @@ func TestInfo(t *testing.T) {
 }
 
 // The last frame of a stack with a limit has the PC to which it returns, and the registers that it has saved.
-func TestLimit(t *testing.T) {
+func TestInfoAtLimit(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g", "-O2"))
 	type found struct {
 		saved, sp uint64
-		registers []frameinfo.Saved
+		registers []logical.SavedRegister
 		stop      frame.StopReason
 		called    bool
 	}
 	infos := func(limit int) (list []found) {
 		each(t, p.PID, limit, func(f *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) bool {
-			info := frameinfo.OfLogical(f, table, symbols)
+			info := f.Info(table, symbols)
 			if info.SavedPC == nil || info.PreviousSP == nil {
 				t.Fatalf("limit %d, frame %d: %v", limit, f.Level, info)
 			}
@@ -189,7 +188,7 @@ func eachOf(t *testing.T, tg target.Target, limit int, visit func(*logical.Frame
 	}
 }
 
-func ours(info frameinfo.Info) string {
+func ourSummary(info logical.Info) string {
 	addr := func(v *uint64) string {
 		if v == nil {
 			return "-"
