@@ -21,6 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/symbol/tables"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
