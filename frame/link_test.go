@@ -21,12 +21,25 @@ const (
 )
 
 var link = &arch.Arch{
-	Name: "link", Order: binary.LittleEndian, PtrSize: 8,
-	Regs: []arch.RegInfo{{Num: x29, Name: "x29", Bits: 64}, {Num: x30, Name: "x30", Bits: 64}, {Num: xsp, Name: "sp", Bits: 64}, {Num: xpc, Name: "pc", Bits: 64}},
-	PC:   xpc, SP: xsp, FP: x29, RA: x30,
-	CalleeSaved: arch.Set(x29, xsp),
-	StackAlign:  16, FrameRecord: 16, FrameRecordAnywhere: true,
-	AddressMask: 1<<48 - 1,
+	Name:    "link",
+	Order:   binary.LittleEndian,
+	PtrSize: 8,
+
+	RegisterFile: arch.RegisterFile{
+		Regs:        []arch.RegInfo{{Num: x29, Name: "x29", Bits: 64}, {Num: x30, Name: "x30", Bits: 64}, {Num: xsp, Name: "sp", Bits: 64}, {Num: xpc, Name: "pc", Bits: 64}},
+		PC:          xpc,
+		SP:          xsp,
+		FP:          x29,
+		RA:          x30,
+		CalleeSaved: arch.Set(x29, xsp),
+		AddressMask: 1<<48 - 1,
+	},
+
+	StackRules: arch.StackRules{
+		StackAlign:          16,
+		FrameRecord:         16,
+		FrameRecordAnywhere: true,
+	},
 }
 
 type linkFake struct{ *fake }

@@ -37,56 +37,76 @@ var Arch = &arch.Arch{
 	Order:   binary.LittleEndian,
 	PtrSize: word,
 	GDB:     gdb,
-	Regs:    registers(),
-	PC:      PC, SP: SP, FP: R11, RA: LR,
-	Doubles: 256, Halves: S0,
-	ThreadPointer: []trad.Reg{TPIDRURO},
-	ThreadBlock:   2 * word, // a pointer to the C library's table, and one to spare
-	SystemResult:  R0,
-	SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 252, 346, 407, 441}, Blocked: blocked},
-	SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
-	CalleeSaved:   calleeSaved(),
-	StackAlign:    8,
-	AddressMask:   1<<32 - 2,
-	FrameRecords: []arch.FrameRecord{
-		{FP: R11, SavedFP: -4, SavedRA: 0, CFA: 4},   // gcc's, in A32 code: push {fp, lr}; add fp, sp, #4
-		{FP: R11, SavedFP: 0, SavedRA: 4, CFA: 8},    // AAPCS32, 6.2.1.4, and clang's
-		{FP: R11, SavedFP: -12, SavedRA: -4, CFA: 4}, // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
-		{FP: R7, SavedFP: 0, SavedRA: 4, CFA: 8},     // clang's, in Thumb code and on Apple's systems
+	Control: control.ARM,
+
+	RegisterFile: arch.RegisterFile{
+		Regs:              registers(),
+		PC:                PC,
+		SP:                SP,
+		FP:                R11,
+		RA:                LR,
+		Doubles:           256,
+		Halves:            S0,
+		CalleeSaved:       calleeSaved(),
+		AddressMask:       1<<32 - 2,
+		UnsignedRegisters: true,
+		KernelRegs:        kernelRegs(),
+		PerfRegs:          arch.PerfRun(0, R0, 16),
 	},
 
-	ReadFrame:    readFrame,
-	ReadSplit:    readSplit,
-	ReadReached:  readReached,
-	ReadEpilogue: readEpilogue,
-	InEpilogue:   inEpilogue,
-	Exits:        exits,
-	LoadsSP:      loadsSP,
-	ReadAhead:    readAhead,
-	Preserves:    preserves,
-	References:   references,
-	SkipPrologue: skipPrologue,
-	StubFrame:    stubFrame,
-	StubSlot:     stubSlot,
-	AfterCall:    afterCall,
-	CallTarget:   callTarget,
-	LongDouble:   abi.Float,
-	MaxAlign:     8, UnsignedRegisters: true,
-	VirtualInAdjustment: true,
-
-	Relocations: arch.Relocations{
-		JumpSlot:  uint32(elf.R_ARM_JUMP_SLOT),
-		GlobDat:   uint32(elf.R_ARM_GLOB_DAT),
-		Relative:  uint32(elf.R_ARM_RELATIVE),
-		IRelative: uint32(elf.R_ARM_IRELATIVE),
+	StackRules: arch.StackRules{
+		StackAlign: 8,
+		FrameRecords: []arch.FrameRecord{
+			{FP: R11, SavedFP: -4, SavedRA: 0, CFA: 4},   // gcc's, in A32 code: push {fp, lr}; add fp, sp, #4
+			{FP: R11, SavedFP: 0, SavedRA: 4, CFA: 8},    // AAPCS32, 6.2.1.4, and clang's
+			{FP: R11, SavedFP: -12, SavedRA: -4, CFA: 4}, // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
+			{FP: R7, SavedFP: 0, SavedRA: 4, CFA: 8},     // clang's, in Thumb code and on Apple's systems
+		},
 	},
-	Trampolines: trampolines(),
-	// struct ucontext: uc_flags and uc_link come before uc_stack.
-	UContext: arch.UContext{StackBase: 8, StackSize: 16, SP: frameR0 + word*int(SP)},
 
-	Control:    control.ARM,
-	KernelRegs: kernelRegs(),
-	PerfRegs:   arch.PerfRun(0, R0, 16),
+	CodeReader: arch.CodeReader{
+		ReadFrame:    readFrame,
+		ReadSplit:    readSplit,
+		ReadReached:  readReached,
+		ReadEpilogue: readEpilogue,
+		InEpilogue:   inEpilogue,
+		Exits:        exits,
+		LoadsSP:      loadsSP,
+		ReadAhead:    readAhead,
+		Preserves:    preserves,
+		References:   references,
+		SkipPrologue: skipPrologue,
+		AfterCall:    afterCall,
+		CallTarget:   callTarget,
+	},
+
+	StubReader: arch.StubReader{
+		StubFrame: stubFrame,
+		StubSlot:  stubSlot,
+		Relocations: arch.Relocations{
+			JumpSlot:  uint32(elf.R_ARM_JUMP_SLOT),
+			GlobDat:   uint32(elf.R_ARM_GLOB_DAT),
+			Relative:  uint32(elf.R_ARM_RELATIVE),
+			IRelative: uint32(elf.R_ARM_IRELATIVE),
+		},
+	},
+
+	KernelRules: arch.KernelRules{
+		SystemResult:  R0,
+		SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 252, 346, 407, 441}, Blocked: blocked},
+		SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
+		Trampolines:   trampolines(),
+		// struct ucontext: uc_flags and uc_link come before uc_stack.
+		UContext: arch.UContext{StackBase: 8, StackSize: 16, SP: frameR0 + word*int(SP)},
+	},
+
+	LanguageRules: arch.LanguageRules{
+		ThreadPointer:       []trad.Reg{TPIDRURO},
+		ThreadBlock:         2 * word, // a pointer to the C library's table, and one to spare
+		LongDouble:          abi.Float,
+		MaxAlign:            8,
+		VirtualInAdjustment: true,
+	},
 }
 
 func init() { arch.Register(Arch) }

@@ -42,66 +42,84 @@ var Arch = &arch.Arch{
 	SFrameABI:  []uint8{2},
 	Programs32: "arm",
 	GDB:        gdb,
-	PAuth:      true,
-	Regs:       registers(),
-	PC:         PC, SP: SP, FP: X29, RA: X30,
-	ThreadPointer:       []trad.Reg{TPIDR},
-	ThreadBlock:         16, // a pointer to the C library's table, and one to spare
-	Handlers:            arch.Handlers{Data: []trad.Reg{X0, X0 + 1, X0 + 2, X0 + 3}, Registers: 98},
-	SystemResult:        X0,
-	SystemCalls:         &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Timers: []uint64{22, 101, 115, 441}, Blocked: blocked},
-	SyscallRewind:       4, // do_signal in arch/arm64/kernel/signal.c
-	CalleeSaved:         calleeSaved(),
-	StackAlign:          16,
-	FrameRecord:         16,
-	FrameRecordAnywhere: true,
-	AddressMask:         1<<userBits - 1,
+	Control:    control.ARM64,
 
-	ReadFrame:           Machine.ReadFrame,
-	ReadSplit:           Machine.ReadSplit,
-	ReadReached:         Machine.ReadReached,
-	ReadEpilogue:        Machine.ReadEpilogue,
-	InEpilogue:          Machine.InEpilogue,
-	Exits:               Machine.Exits,
-	LoadsSP:             loadsSP,
-	ReadAhead:           search.ReadAhead,
-	Preserves:           search.Preserves,
-	References:          Machine.References,
-	SkipPrologue:        Machine.SkipPrologue,
-	AnalyzePrologue:     analyzePrologue,
-	StubFrame:           stubFrame,
-	StubSlot:            stubSlot,
-	AfterCall:           afterCall,
-	CallTarget:          callTarget,
-	Calls:               aapcs64{},
-	LongDouble:          abi.Float,
-	MaxAlign:            16,
-	VirtualInAdjustment: true,
-	ResolverFeatures:    true,
-
-	Relocations: arch.Relocations{
-		JumpSlot:  uint32(elf.R_AARCH64_JUMP_SLOT),
-		GlobDat:   uint32(elf.R_AARCH64_GLOB_DAT),
-		Relative:  uint32(elf.R_AARCH64_RELATIVE),
-		IRelative: uint32(elf.R_AARCH64_IRELATIVE),
+	RegisterFile: arch.RegisterFile{
+		PAuth:       true,
+		Regs:        registers(),
+		PC:          PC,
+		SP:          SP,
+		FP:          X29,
+		RA:          X30,
+		CalleeSaved: calleeSaved(),
+		AddressMask: 1<<userBits - 1,
+		WideTable:   sync.OnceValue(wideRegs),
+		KernelRegs:  kernelRegs(),
+		PerfRegs:    arch.PerfRun(0, X0, int(PC-X0)+1),
 	},
-	Trampolines: []arch.Trampoline{
-		// mov x8, #139; svc #0: in the vDSO, and in C libraries.
-		{
-			Code:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
-			PCs:     []int{0, 4},
-			Symbols: []string{"__kernel_rt_sigreturn", "__restore_rt"},
-			Row:     signalRow,
-			OnStack: frameOnStack,
+
+	StackRules: arch.StackRules{
+		StackAlign:          16,
+		FrameRecord:         16,
+		FrameRecordAnywhere: true,
+	},
+
+	CodeReader: arch.CodeReader{
+		ReadFrame:       Machine.ReadFrame,
+		ReadSplit:       Machine.ReadSplit,
+		ReadReached:     Machine.ReadReached,
+		ReadEpilogue:    Machine.ReadEpilogue,
+		InEpilogue:      Machine.InEpilogue,
+		Exits:           Machine.Exits,
+		LoadsSP:         loadsSP,
+		ReadAhead:       search.ReadAhead,
+		Preserves:       search.Preserves,
+		References:      Machine.References,
+		SkipPrologue:    Machine.SkipPrologue,
+		AnalyzePrologue: analyzePrologue,
+		AfterCall:       afterCall,
+		CallTarget:      callTarget,
+	},
+
+	StubReader: arch.StubReader{
+		StubFrame: stubFrame,
+		StubSlot:  stubSlot,
+		Relocations: arch.Relocations{
+			JumpSlot:  uint32(elf.R_AARCH64_JUMP_SLOT),
+			GlobDat:   uint32(elf.R_AARCH64_GLOB_DAT),
+			Relative:  uint32(elf.R_AARCH64_RELATIVE),
+			IRelative: uint32(elf.R_AARCH64_IRELATIVE),
 		},
 	},
-	// struct ucontext: uc_flags and uc_link come before uc_stack.
-	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
 
-	WideTable:  sync.OnceValue(wideRegs),
-	Control:    control.ARM64,
-	KernelRegs: kernelRegs(),
-	PerfRegs:   arch.PerfRun(0, X0, int(PC-X0)+1),
+	KernelRules: arch.KernelRules{
+		SystemResult:  X0,
+		SystemCalls:   &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Timers: []uint64{22, 101, 115, 441}, Blocked: blocked},
+		SyscallRewind: 4, // do_signal in arch/arm64/kernel/signal.c
+		Trampolines: []arch.Trampoline{
+			// mov x8, #139; svc #0: in the vDSO, and in C libraries.
+			{
+				Code:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
+				PCs:     []int{0, 4},
+				Symbols: []string{"__kernel_rt_sigreturn", "__restore_rt"},
+				Row:     signalRow,
+				OnStack: frameOnStack,
+			},
+		},
+		// struct ucontext: uc_flags and uc_link come before uc_stack.
+		UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
+	},
+
+	LanguageRules: arch.LanguageRules{
+		ThreadPointer:       []trad.Reg{TPIDR},
+		ThreadBlock:         16, // a pointer to the C library's table, and one to spare
+		Handlers:            arch.Handlers{Data: []trad.Reg{X0, X0 + 1, X0 + 2, X0 + 3}, Registers: 98},
+		Calls:               aapcs64{},
+		LongDouble:          abi.Float,
+		MaxAlign:            16,
+		VirtualInAdjustment: true,
+		ResolverFeatures:    true,
+	},
 }
 
 func init() { arch.Register(Arch) }

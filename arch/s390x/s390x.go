@@ -71,59 +71,78 @@ var Arch = &arch.Arch{
 	PtrSize:   8,
 	SFrameABI: []uint8{4},
 	GDB:       gdb,
-	Regs:      registers(),
-	PC:        PSWA, SP: R15, FP: R11, RA: R14,
-	SystemResult:   R2,
-	SystemCalls:    &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Timers: []uint64{162, 250, 262, 312, 441}, Blocked: blocked},
-	PackedDecimals: true,
-	ThreadPointer:  []trad.Reg{ACR0, ACR0 + 1},
-	CalleeSaved:    calleeSaved(),
-	StackAlign:     8,
-	SPFromCFA:      -saveArea,
-	// Register n has its slot 8*n bytes above the caller's SP, and the back chain
-	// points there.
-	BackChainRA: 8*int32(R14) - saveArea,
-	AddressMask: ^uint64(0),
+	Control:   control.S390X,
 
-	ReadFrame:       Machine.ReadFrame,
-	ReadSplit:       Machine.ReadSplit,
-	ReadReached:     Machine.ReadReached,
-	ReadEpilogue:    Machine.ReadEpilogue,
-	InEpilogue:      Machine.InEpilogue,
-	Exits:           Machine.Exits,
-	ReadAhead:       search.ReadAhead,
-	Preserves:       search.Preserves,
-	References:      Machine.References,
-	SkipPrologue:    Machine.SkipPrologue,
-	AnalyzePrologue: analyzePrologue,
-	StubFrame:       stubFrame,
-	StubSlot:        stubSlot,
-	AfterCall:       afterCall,
-	CallTarget:      callTarget,
-	Calls:           elfABI{},
-	VectorBytes:     vectorBytes,
-	LongDouble:      abi.Float,
-	MaxAlign:        8, UnsignedRegisters: true,
-	ResolverFeatures: true,
-
-	Relocations: arch.Relocations{
-		JumpSlot:  uint32(elf.R_390_JMP_SLOT),
-		GlobDat:   uint32(elf.R_390_GLOB_DAT),
-		Relative:  uint32(elf.R_390_RELATIVE),
-		IRelative: 61, // R_390_IRELATIVE
+	RegisterFile: arch.RegisterFile{
+		Regs:              registers(),
+		PC:                PSWA,
+		SP:                R15,
+		FP:                R11,
+		RA:                R14,
+		CalleeSaved:       calleeSaved(),
+		AddressMask:       ^uint64(0),
+		UnsignedRegisters: true,
+		WideTable:         sync.OnceValue(wideRegs),
+		KernelRegs:        kernelRegs(),
+		PerfRegs:          perfRegs(),
 	},
-	Trampolines: []arch.Trampoline{
-		// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.
-		{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow, OnStack: rtSigframeOnStack},
-		{Code: []byte{0x0a, 119}, PCs: []int{0}, Symbols: []string{"__kernel_sigreturn"}, Row: signalRow, OnStack: sigframeOnStack},
-	},
-	UContext:   arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
-	SigContext: sigContext,
 
-	WideTable:  sync.OnceValue(wideRegs),
-	Control:    control.S390X,
-	KernelRegs: kernelRegs(),
-	PerfRegs:   perfRegs(),
+	StackRules: arch.StackRules{
+		StackAlign: 8,
+		SPFromCFA:  -saveArea,
+		// Register n has its slot 8*n bytes above the caller's SP, and the back chain
+		// points there.
+		BackChainRA: 8*int32(R14) - saveArea,
+	},
+
+	CodeReader: arch.CodeReader{
+		ReadFrame:       Machine.ReadFrame,
+		ReadSplit:       Machine.ReadSplit,
+		ReadReached:     Machine.ReadReached,
+		ReadEpilogue:    Machine.ReadEpilogue,
+		InEpilogue:      Machine.InEpilogue,
+		Exits:           Machine.Exits,
+		ReadAhead:       search.ReadAhead,
+		Preserves:       search.Preserves,
+		References:      Machine.References,
+		SkipPrologue:    Machine.SkipPrologue,
+		AnalyzePrologue: analyzePrologue,
+		AfterCall:       afterCall,
+		CallTarget:      callTarget,
+	},
+
+	StubReader: arch.StubReader{
+		StubFrame: stubFrame,
+		StubSlot:  stubSlot,
+		Relocations: arch.Relocations{
+			JumpSlot:  uint32(elf.R_390_JMP_SLOT),
+			GlobDat:   uint32(elf.R_390_GLOB_DAT),
+			Relative:  uint32(elf.R_390_RELATIVE),
+			IRelative: 61, // R_390_IRELATIVE
+		},
+	},
+
+	KernelRules: arch.KernelRules{
+		SystemResult: R2,
+		SystemCalls:  &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Timers: []uint64{162, 250, 262, 312, 441}, Blocked: blocked},
+		Trampolines: []arch.Trampoline{
+			// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.
+			{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow, OnStack: rtSigframeOnStack},
+			{Code: []byte{0x0a, 119}, PCs: []int{0}, Symbols: []string{"__kernel_sigreturn"}, Row: signalRow, OnStack: sigframeOnStack},
+		},
+		UContext:   arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
+		SigContext: sigContext,
+	},
+
+	LanguageRules: arch.LanguageRules{
+		PackedDecimals:   true,
+		ThreadPointer:    []trad.Reg{ACR0, ACR0 + 1},
+		Calls:            elfABI{},
+		VectorBytes:      vectorBytes,
+		LongDouble:       abi.Float,
+		MaxAlign:         8,
+		ResolverFeatures: true,
+	},
 }
 
 func init() { arch.Register(Arch) }

@@ -22,17 +22,51 @@ const (
 )
 
 var loose = &arch.Arch{
-	Name: "loose", Order: binary.LittleEndian, PtrSize: 8,
-	PC: 32, SP: 31, FP: 29, RA: 30, StackAlign: 16, FrameRecord: 16, FrameRecordAnywhere: true,
-	AddressMask: 1<<48 - 1,
-	AfterCall:   func([]byte) bool { return true },
+	Name:    "loose",
+	Order:   binary.LittleEndian,
+	PtrSize: 8,
+
+	RegisterFile: arch.RegisterFile{
+		PC:          32,
+		SP:          31,
+		FP:          29,
+		RA:          30,
+		AddressMask: 1<<48 - 1,
+	},
+
+	StackRules: arch.StackRules{
+		StackAlign:          16,
+		FrameRecord:         16,
+		FrameRecordAnywhere: true,
+	},
+
+	CodeReader: arch.CodeReader{
+		AfterCall: func([]byte) bool { return true },
+	},
 }
 
 var chained = &arch.Arch{
-	Name: "chained", Order: binary.BigEndian, PtrSize: 8,
-	PC: 65, SP: 15, FP: 11, RA: 14, StackAlign: 8, SPFromCFA: -160, BackChainRA: -48,
-	AddressMask: ^uint64(0),
-	AfterCall:   func([]byte) bool { return true },
+	Name:    "chained",
+	Order:   binary.BigEndian,
+	PtrSize: 8,
+
+	RegisterFile: arch.RegisterFile{
+		PC:          65,
+		SP:          15,
+		FP:          11,
+		RA:          14,
+		AddressMask: ^uint64(0),
+	},
+
+	StackRules: arch.StackRules{
+		StackAlign:  8,
+		SPFromCFA:   -160,
+		BackChainRA: -48,
+	},
+
+	CodeReader: arch.CodeReader{
+		AfterCall: func([]byte) bool { return true },
+	},
 }
 
 type fake struct {
