@@ -60,6 +60,8 @@
 //	format/sframe/verify     SFrame compared with DWARF
 //	format/sframe/separate   SFrame in files of its own, by build ID
 //	format/cfi               DWARF call frame information
+//	format/dwarf             DWARF debug information, part by part
+//	format/dwarf/expr        DWARF expressions: where an object is
 //	format/exidx             32-bit Arm's exception tables
 //	format/gopclntab         the function table of Go binaries
 //	format/breakpad          Breakpad's symbol files: read, write, search

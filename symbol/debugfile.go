@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
 
 // Expression is a DWARF expression (DWARF 5, section 2.5), with what its unit gives it.

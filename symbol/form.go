@@ -3,7 +3,7 @@ package symbol
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // form is the encoding of an attribute's value, DWARF 5 section 7.5.6.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )

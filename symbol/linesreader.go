@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // linesReader reads a line table: its header, and the rows that its line number program makes

@@ -3,7 +3,7 @@ package symbol
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 

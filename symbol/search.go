@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/target"
 )
 

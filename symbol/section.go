@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // stubs are the entries of the procedure linkage table: code that jumps to a function of

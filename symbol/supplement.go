@@ -9,8 +9,8 @@ import (
 	"path"
 	"path/filepath"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 

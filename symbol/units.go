@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )

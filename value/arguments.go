@@ -4,9 +4,9 @@ import (
 	"debug/dwarf"
 	"slices"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
 )

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/internal/floats"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"

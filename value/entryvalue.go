@@ -5,8 +5,8 @@ import (
 	"debug/dwarf"
 	"fmt"
 
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 

@@ -3,7 +3,7 @@ package value
 import (
 	"debug/dwarf"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
 )

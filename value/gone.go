@@ -3,7 +3,7 @@ package value
 import (
 	"errors"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
 
 // gone is an error for which a value counts as optimized out, as in GDB: what it would be computed from is lost.

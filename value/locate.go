@@ -4,8 +4,8 @@ import (
 	"debug/dwarf"
 	"errors"
 
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
 )

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )

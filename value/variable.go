@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"

@@ -3,7 +3,7 @@ package cfi
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -49,7 +49,7 @@ func badExpression(reason string) error { return fmt.Errorf("%w: %s", ErrExpress
 // evaluation is the state of one run. Values have the width of an address.
 type evaluation struct {
 	x      *expression
-	c      dwarfdata.Reader
+	c      dwarf.Reader
 	stack  [maxStack]uint64
 	n      int
 	mask   uint64
@@ -100,7 +100,7 @@ func (e *evaluation) signed(v uint64) int64 { return int64(signExtend(v, e.x.ptr
 // Eval implements [trad.Expression]. The error wraps [ErrExpression],
 // [trad.ErrUnavailable] or an error of env.
 func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error) {
-	e := evaluation{x: x, c: dwarfdata.Reader{Data: x.code, Big: x.big}, mask: addressMask(x.ptrSize)}
+	e := evaluation{x: x, c: dwarf.Reader{Data: x.code, Big: x.big}, mask: addressMask(x.ptrSize)}
 	if hasCFA {
 		e.push(cfa)
 	}

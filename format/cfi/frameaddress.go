@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // FrameAddress returns the address of the .eh_frame that header points to. header holds the
@@ -14,7 +14,7 @@ func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
 	if abi.Order == nil {
 		return 0, errors.New("cfi: ABI.Order is not set")
 	}
-	c := reader{Reader: dwarfdata.Reader{Data: header, Big: abi.Order.Uint16([]byte{0, 1}) == 1}}
+	c := reader{Reader: dwarf.Reader{Data: header, Big: abi.Order.Uint16([]byte{0, 1}) == 1}}
 	version, ptrEnc := c.U8(), c.U8()
 	c.U8() // encoding of the count
 	c.U8() // encoding of the table

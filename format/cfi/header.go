@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/pages"
 )
 
@@ -32,7 +32,7 @@ type header struct {
 func (h *header) open(bytes *pages.Bytes, addr uint64, s *Section) {
 	const most = 64 // bytes before the table, and more
 	data, _ := bytes.View(0, min(most, bytes.Len()))
-	c := reader{Reader: dwarfdata.Reader{Data: data, Big: s.big}}
+	c := reader{Reader: dwarf.Reader{Data: data, Big: s.big}}
 	version, ptrEnc, countEnc, tableEnc := c.U8(), c.U8(), c.U8(), c.U8()
 	if c.Bad || version != 1 || countEnc == encOmit || tableEnc == encOmit {
 		return
@@ -93,7 +93,7 @@ func (s *Section) value(b []byte, off int) uint64 {
 	case h.size == 4:
 		v = uint64(binary.BigEndian.Uint32(b))
 	default:
-		c := dwarfdata.Reader{Data: b, Big: s.big}
+		c := dwarf.Reader{Data: b, Big: s.big}
 		v = c.Uint(int(h.size))
 	}
 	if h.signed {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Operations (DWARF 5, section 7.7.1).
@@ -232,7 +232,7 @@ func (e *evaluation) binary(op byte, a, b uint64) uint64 {
 // the distance from the next operation in bytes.
 func (x *expression) String() string {
 	var b strings.Builder
-	c := dwarfdata.Reader{Data: x.code, Big: x.big}
+	c := dwarf.Reader{Data: x.code, Big: x.big}
 	for c.More() {
 		if c.Off > 0 {
 			b.WriteString("; ")

@@ -1,6 +1,6 @@
 package cfi
 
-import "github.com/sfwalk/sfwalk/internal/dwarfdata"
+import "github.com/sfwalk/sfwalk/format/dwarf"
 
 // Pointer encodings of .eh_frame (LSB Core, "DWARF Exception Header Encoding").
 // The low nibble is the format. The next three bits are the base that the pointer is
@@ -91,7 +91,7 @@ func (s *Section) pointer(c *reader, enc, ptrSize uint8, function uint64, hasFun
 }
 
 // offset reads the number of an encoded pointer, without its base.
-func offset(c *dwarfdata.Reader, enc, ptrSize uint8) (v uint64, why string) {
+func offset(c *dwarf.Reader, enc, ptrSize uint8) (v uint64, why string) {
 	switch size := encSize(enc, ptrSize); {
 	case size != 0:
 		v = c.Uint(int(size))

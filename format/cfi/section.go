@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -146,7 +146,7 @@ func OpenPages(kind Kind, bytes *pages.Bytes, addr uint64, opts Options) (*Secti
 
 // reader reads a part of the section.
 type reader struct {
-	dwarfdata.Reader
+	dwarf.Reader
 	base int // offset of Data in the section
 }
 
@@ -170,7 +170,7 @@ func (s *Section) read(c *reader, off, end int) {
 
 func (s *Section) readPages(c *reader, off, end int) {
 	b, ok := s.pages.View(off, end)
-	c.Reader, c.base = dwarfdata.Reader{Data: b, Big: s.big, Bad: !ok}, off
+	c.Reader, c.base = dwarf.Reader{Data: b, Big: s.big, Bad: !ok}, off
 }
 
 // Find returns the FDE that covers pc. For the PC of a caller pass the address

@@ -3,7 +3,7 @@ package fromelf
 import (
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // attrForm is an attribute of an abbreviation.

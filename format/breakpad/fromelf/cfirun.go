@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/format/cfi"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Instructions of call frame information, DWARF 5 table 7.29, and GNU's.

@@ -9,8 +9,8 @@ import (
 	"io"
 	"path/filepath"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // findDebugFile opens the separate debug file: by the build ID, then by .gnu_debuglink; nil if there is none.

@@ -1,7 +1,7 @@
 package fromelf
 
 import (
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Forms, DWARF 5 section 7.5.6.

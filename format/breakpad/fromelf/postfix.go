@@ -3,7 +3,7 @@ package fromelf
 import (
 	"math/bits"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Operations of DWARF expressions, DWARF 5 table 7.9, that STACK CFI has words for.

@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strings"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // public is a symbol of the linker's.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Kinds of entries in .debug_rnglists, DWARF 5 section 7.25.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // sections are the sections of DWARF of one file, or of one unit's part of a file with split DWARF.

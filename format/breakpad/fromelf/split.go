@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // splits finds the rest of units whose DWARF is split (DWARF 5 appendix F; for DWARF 4 see

@@ -1,4 +1,4 @@
-package dwarfexpr_test
+package expr_test
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	. "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -1,4 +1,4 @@
-package dwarfexpr
+package expr
 
 import "github.com/sfwalk/sfwalk/trad"
 

@@ -1,4 +1,4 @@
-package dwarfdata
+package dwarf
 
 // Standard opcodes of line number programs (DWARF 5, section 6.2.5.2). LNSExtended begins an
 // extended one.

@@ -1,6 +1,4 @@
-// Package dwarfdata reads the numbers and strings that sections of debug information and of call
-// frame information are made of (DWARF 5, sections 7.4 to 7.6).
-package dwarfdata
+package dwarf
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package dwarfexpr
+package expr
 
 // constant runs an operation that pushes a literal, an address of the file, or a number of the
 // frame (DWARF 5, section 2.5.1.1 to 2.5.1.3). It reports whether op is one of these.

@@ -1,11 +1,11 @@
-package dwarfexpr
+package expr
 
 import (
 	"fmt"
 	"reflect"
 	"sync"
 
-	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -21,7 +21,7 @@ type evaluation struct {
 	x      Expression
 	word   int // bytes of a value of the generic type
 	env    *Context
-	r      dwarfdata.Reader
+	r      dwarf.Reader
 	stack  []operand
 	loc    Location // what an operation describes that describes a location as a whole; only a piece may follow
 	whole  bool     // there was such an operation
@@ -96,7 +96,7 @@ func (e *evaluation) run(x Expression, env *Context) error {
 // code runs operations on the stack that there is.
 func (e *evaluation) code(code []byte) {
 	outer := e.r
-	e.r = dwarfdata.New(code, e.x.Order)
+	e.r = dwarf.New(code, e.x.Order)
 	for e.r.More() && e.err == nil {
 		at := e.r.Off
 		if e.steps++; e.steps > maxSteps {
@@ -284,7 +284,7 @@ func (e *evaluation) loadTyped(addr uint64, t Type) operand {
 		return operand{bits: e.load(addr, t.width(e.word)), t: t}
 	}
 	rest := t.Size - 8
-	if dwarfdata.New(nil, e.x.Order).Big {
+	if dwarf.New(nil, e.x.Order).Big {
 		return operand{e.load(addr+uint64(rest), 8), e.load(addr, rest), t}
 	}
 	return operand{e.load(addr, 8), e.load(addr+8, rest), t}
@@ -295,7 +295,7 @@ func (e *evaluation) typedNumber(b []byte, t Type) operand {
 	if !t.wide() {
 		return operand{bits: e.number(b), t: t}
 	}
-	if rest := t.Size - 8; dwarfdata.New(nil, e.x.Order).Big {
+	if rest := t.Size - 8; dwarf.New(nil, e.x.Order).Big {
 		return operand{e.number(b[rest:]), e.number(b[:rest]), t}
 	}
 	return operand{e.number(b[:8]), e.number(b[8:]), t}
@@ -303,7 +303,7 @@ func (e *evaluation) typedNumber(b []byte, t Type) operand {
 
 // number returns up to 8 bytes as a number in the target's byte order.
 func (e *evaluation) number(b []byte) (v uint64) {
-	big := dwarfdata.New(nil, e.x.Order).Big
+	big := dwarf.New(nil, e.x.Order).Big
 	for i := range b {
 		if big {
 			v = v<<8 | uint64(b[i])

@@ -1,11 +1,11 @@
-package dwarfexpr_test
+package expr_test
 
 import (
 	"encoding/binary"
 	"errors"
 	"testing"
 
-	. "github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	. "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 

@@ -1,4 +1,4 @@
-package dwarfexpr
+package expr
 
 // arrange runs an operation that moves values on the stack, branches, or calls another expression
 // (DWARF 5, sections 2.5.1.3 and 2.5.1.5). It reports whether op is one of these.

@@ -1,4 +1,4 @@
-package dwarfdata
+package dwarf
 
 // maxLEB128 is how far a LEB128 number may be padded, in bits: a few numbers cannot make each
 // reader of them go through all of a section.

@@ -1,4 +1,4 @@
-// Package dwarfexpr evaluates DWARF expressions and location descriptions (DWARF 5, section 2.5 and
+// Package expr evaluates DWARF expressions and location descriptions (DWARF 5, section 2.5 and
 // 2.6), with GNU's operations that came before DWARF 5.
 //
 // An [Expression] is the bytes, and the sizes of its unit. A [Context] has what the expression may
@@ -10,4 +10,4 @@
 //
 // Expressions come from files that nobody trusts: the operations, the stack and the nesting
 // are bounded.
-package dwarfexpr
+package expr

@@ -1,4 +1,4 @@
-package dwarfdata
+package dwarf
 
 import (
 	"encoding/binary"
