@@ -81,20 +81,11 @@ func attach(t testing.TB, p *gdbtest.Process, multi bool) *served {
 	return serve(t, debugger.Config{AttachPid: p.PID}, multi)
 }
 
-// buildDlv builds the real dlv, in the version of this module's go.mod, and returns its path.
-var buildDlv = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "tool", "-n", "dlv").Output()
-	return strings.TrimSpace(string(out)), err
-})
-
 // dlv runs the real dlv with the arguments with, such as "attach PID" or "connect ADDRESS", and
 // returns its answer to each of commands.
 func dlv(t testing.TB, commands []string, with ...string) []string {
 	t.Helper()
-	path, err := buildDlv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := gdbtest.ModuleTool(t, "dlv")
 	ctx, cancel := context.WithDeadline(t.Context(), gdbtest.Deadline(t))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(with, "--allow-non-terminal-interactive=true")...)

@@ -58,11 +58,7 @@ func startDlvIn(t *testing.T, dir string, args ...string) (cmd *exec.Cmd, addr s
 // dlvConnect runs the real dlv on a server.
 func dlvConnect(t *testing.T, addr string, commands ...string) string {
 	t.Helper()
-	path, err := exec.Command("go", "tool", "-n", "dlv").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(strings.TrimSpace(string(path)), "connect", addr, "--allow-non-terminal-interactive=true")
+	cmd := exec.Command(gdbtest.ModuleTool(t, "dlv"), "connect", addr, "--allow-non-terminal-interactive=true")
 	config, err := os.MkdirTemp("", "dlv") // files may still appear in it when dlv has ended
 	if err != nil {
 		t.Fatal(err)

@@ -19,11 +19,7 @@ import (
 // dlvHelp returns what the real dlv says of itself.
 func dlvHelp(t *testing.T, args ...string) string {
 	t.Helper()
-	path, err := exec.Command(gdbtest.Tool(t, "go"), "tool", "-n", "dlv").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(strings.TrimSpace(string(path)), append([]string{"help"}, args...)...).CombinedOutput()
+	out, err := exec.Command(gdbtest.ModuleTool(t, "dlv"), append([]string{"help"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -150,11 +146,7 @@ func TestDlvContinue(t *testing.T) {
 	gdbtest.Await(t, "the process to be let go", func() bool { return !traced(t, p.PID) && strings.Trim(p.States(t), "SR") == "" })
 
 	theirs := filepath.Join(dir, "theirs")
-	path, err := exec.Command(gdbtest.Tool(t, "go"), "tool", "-n", "dlv").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	real := exec.Command(strings.TrimSpace(string(path)), args(theirs)...)
+	real := exec.Command(gdbtest.ModuleTool(t, "dlv"), args(theirs)...)
 	if err := real.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -138,15 +138,11 @@ var delveLine = regexp.MustCompile(`(?m)^[* ] Goroutine (\d+) - (User|Go): (\S+)
 // asDelve compares goroutines with those that dlv lists: their reasons, threads, the places where the user's code is, and the go statements.
 func asDelve(t *testing.T, doc *goroutinesOf, pid string) {
 	t.Helper()
-	dlv, err := exec.Command(gdbtest.Tool(t, "go"), "tool", "-n", "dlv").Output()
-	if err != nil {
-		gdbtest.Missing(t, fmt.Sprintf("go tool -n dlv: %v", err))
-	}
 	script := filepath.Join(t.TempDir(), "commands")
 	if err := os.WriteFile(script, []byte("goroutines -u\ngoroutines -g\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(strings.TrimSpace(string(dlv)), "attach", pid, "--allow-non-terminal-interactive=true", "--init", script)
+	cmd := exec.Command(gdbtest.ModuleTool(t, "dlv"), "attach", pid, "--allow-non-terminal-interactive=true", "--init", script)
 	cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
 	cmd.Stdin = strings.NewReader("exit\nn\n") // it asks whether to kill the process
 	said, err := cmd.CombinedOutput()

@@ -304,3 +304,20 @@ func text(e ast.Expr) string {
 	}
 	return ""
 }
+
+// TestOneDelve: the dlv that tools/go.mod has the tests run is of the release that sfwalk's own module links.
+func TestOneDelve(t *testing.T) {
+	line, found := regexp.MustCompile(`(?m)^\s*github\.com/go-delve/delve (v\S+)`), map[string]string{}
+	for _, file := range []string{"go.mod", "tools/go.mod"} {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(Testdata(t)), file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := line.FindStringSubmatch(string(text)); m != nil {
+			found[file] = m[1]
+		}
+	}
+	if found["go.mod"] == "" || found["go.mod"] != found["tools/go.mod"] {
+		t.Errorf("releases of Delve: %v", found)
+	}
+}
