@@ -2,7 +2,6 @@ package symbol
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
@@ -20,7 +19,7 @@ func (d *debugInfo) candidates(addr uint64, list []span) (_ []span, units []*uni
 		if u := d.unitFrom(at); u != nil && !slices.Contains(units, u) {
 			if h, err := d.header(u); h != nil && err == nil {
 				units = append(units, u)
-				if u.version == 2 && !covers(h.ranges, addr) { // whose entry has one range alone, that of its main section
+				if u.Version == 2 && !covers(h.ranges, addr) { // whose entry has one range alone, that of its main section
 					list = append(list, span{Lo: lo, Hi: hi, Value: int32(len(units) - 1)})
 				}
 			}
@@ -34,7 +33,7 @@ func (d *debugInfo) candidates(addr uint64, list []span) (_ []span, units []*uni
 		}
 	}
 	slices.SortFunc(list, func(a, b span) int { // those of the same code by the order of the units in the file
-		return cmp.Or(interval.Compare(span{Lo: a.Lo, Hi: a.Hi}, span{Lo: b.Lo, Hi: b.Hi}), cmp.Compare(units[a.Value].start, units[b.Value].start))
+		return cmp.Or(interval.Compare(span{Lo: a.Lo, Hi: a.Hi}, span{Lo: b.Lo, Hi: b.Hi}), cmp.Compare(units[a.Value].Start, units[b.Value].Start))
 	})
 	return list[max(0, len(list)-interval.MaxTries):], units
 }
@@ -86,7 +85,7 @@ func unitIn(list []*unit, off uint64) *unit {
 	return nil
 }
 
-func unitOrder(u *unit, off uint64) int { return cmp.Compare(u.start, off) }
+func unitOrder(u *unit, off uint64) int { return cmp.Compare(u.Start, off) }
 
 // fewListed is for how many addresses .debug_aranges is gone through: that takes less than to sort
 // it.
@@ -104,7 +103,7 @@ func (d *debugInfo) eachListed(addr uint64, yield func(at, lo, hi uint64)) {
 		if d.listedAsked <= fewListed && d.arangesData != nil {
 			var found []span
 			var at []uint64
-			eachArange(d.arangesData, d.order, func(unit, lo, n uint64) bool {
+			dwarfdata.Aranges(d.arangesData, d.order, func(unit, lo, n uint64) bool {
 				if addr-lo < n && d.isCode(lo, lo+n) {
 					found, at = append(found, span{Lo: lo, Hi: lo + n, Value: int32(len(at))}), append(at, unit)
 				}
@@ -141,7 +140,7 @@ func (d *debugInfo) readAranges() {
 	d.listed.Grow(len(data) / one)
 	d.listedAt = slices.Grow(d.listedAt, len(data)/one)
 	last := nowhere
-	eachArange(data, d.order, func(unit, lo, n uint64) bool {
+	dwarfdata.Aranges(data, d.order, func(unit, lo, n uint64) bool {
 		if !d.isCode(lo, lo+n) {
 			return true
 		}
@@ -157,38 +156,5 @@ func (d *debugInfo) readAranges() {
 	d.listed.Sort()
 	if kept {
 		d.room.release(int64(len(data)))
-	}
-}
-
-// eachArange calls yield with the ranges that a section .debug_aranges has, DWARF 5 section 6.1.2:
-// the offset of the unit, and where its code begins and how long it is. It leaves out entries that
-// make no sense. It ends where yield returns false.
-func eachArange(data []byte, order binary.ByteOrder, yield func(unit, lo, n uint64) bool) {
-	for len(data) > 0 {
-		c := dwarfdata.New(data, order)
-		n, offsetSize := c.UnitLength()
-		if c.Bad || n > c.Left() {
-			return
-		}
-		header, end := c.Off, c.Off+int(n)
-		data, c.Data = data[end:], data[:end]
-		version := c.Uint(2)
-		at := c.Uint(offsetSize)
-		size, segment := int(c.Uint(1)), c.Uint(1)
-		if c.Bad || version != 2 || size != 4 && size != 8 || segment != 0 {
-			continue
-		}
-		// Pairs are aligned to their size, from the header's first byte on.
-		header += 2 + offsetSize + 2
-		c.Take(uint64(-header & (2*size - 1)))
-		for !c.Bad {
-			lo, n := c.Uint(size), c.Uint(size)
-			if c.Bad || lo == 0 && n == 0 {
-				break
-			}
-			if !yield(at, lo, n) {
-				return
-			}
-		}
 	}
 }

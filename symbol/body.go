@@ -30,10 +30,10 @@ type function struct {
 	subprogram
 	at             uint64 // offset of its entry
 	inline         bool
-	callFile, line int32 // of the call, if inlined
-	end            int32 // index behind the last function inlined into this one
-	from, to       int32 // indexes of the body's ranges
-	frameBase      value // DW_AT_frame_base; none if it is inlined
+	callFile, line int32           // of the call, if inlined
+	end            int32           // index behind the last function inlined into this one
+	from, to       int32           // indexes of the body's ranges
+	frameBase      dwarfdata.Value // DW_AT_frame_base; none if it is inlined
 }
 
 // rangesOf returns where the code of a function is.
@@ -65,8 +65,8 @@ func (d *debugInfo) body(u *unit, c *contents, i int32) *body {
 	parts := bodyParts.Get().(*parts)
 	defer bodyParts.Put(parts)
 	r.parts = *parts
-	if err := r.read(u.start+uint64(at), u.start+uint64(c.functions[i].end)); err != nil {
-		d.warn(fmt.Errorf("read function at offset %#x of .debug_info: %w", u.start+uint64(at), err))
+	if err := r.read(u.Start+uint64(at), u.Start+uint64(c.functions[i].end)); err != nil {
+		d.warn(fmt.Errorf("read function at offset %#x of .debug_info: %w", u.Start+uint64(at), err))
 	}
 	b := r.finish()
 	*parts = r.parts
@@ -80,7 +80,7 @@ type bodyReader struct {
 	d    *debugInfo
 	u    *unit
 	held holding
-	c    entryCursor
+	c    dwarfdata.Cursor
 }
 
 // parts are what a body is made of, in room that is used again for the next one.
@@ -117,11 +117,11 @@ func (r *bodyReader) read(lo, hi uint64) error {
 	if err != nil {
 		return err
 	}
-	r.c = entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: lo}
+	r.c = dwarfdata.Cursor{Reader: dwarfdata.New(data, d.order), Unit: &u.Unit, Base: lo}
 	r.levels = append(r.levels, bodyLevel{function: -1, owner: -1})
 	c := &r.c
 	for c.More() {
-		off := c.offset()
+		off := c.Offset()
 		code := c.ULEB128()
 		if code == 0 && !c.Bad {
 			at := r.levels[len(r.levels)-1]
@@ -133,7 +133,7 @@ func (r *bodyReader) read(lo, hi uint64) error {
 			}
 			continue
 		}
-		a := table.find(code)
+		a := table.Find(code)
 		if a == nil && !c.Bad {
 			return fmt.Errorf("entry at offset %#x: no abbreviation has code %d", off, code)
 		}
@@ -144,39 +144,39 @@ func (r *bodyReader) read(lo, hi uint64) error {
 		inner := bodyLevel{function: at.function, owner: -1}
 		var sibling uint64
 		switch {
-		case a.tag == dwarf.TagFormalParameter:
+		case a.Tag == dwarf.TagFormalParameter:
 			if at.owner >= 0 {
 				r.functions[at.owner].arguments = true
 			}
-			c.over(a)
-		case a.plainBlock():
+			c.SkipTo(a)
+		case plainBlock(a):
 			inner.owner = at.owner
-			c.over(a)
-		case a.tag == dwarf.TagSubprogram && len(r.levels) > 1:
+			c.SkipTo(a)
+		case a.Tag == dwarf.TagSubprogram && len(r.levels) > 1:
 			inner.function = -1
-			sibling = c.over(a)
-		case a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagInlinedSubroutine:
+			sibling = c.SkipTo(a)
+		case a.Tag == dwarf.TagSubprogram || a.Tag == dwarf.TagInlinedSubroutine:
 			if err := r.function(a, off, at, &inner); err != nil {
 				return err
 			}
-		case isCallSite(a.tag):
-			e := c.callEntry(a)
-			if !c.Bad && c.err == nil && at.function >= 0 {
+		case isCallSite(a.Tag):
+			e := readCallEntry(c, a)
+			if !c.Bad && at.function >= 0 {
 				if err := r.site(&e); err != nil {
 					return err
 				}
 			}
 		default:
-			if sibling = c.over(a); a.scan != scanPast && a.scan != scanEnum {
+			if sibling = c.SkipTo(a); scanKind(a.Kind) != scanPast && scanKind(a.Kind) != scanEnum {
 				sibling = 0
 			}
 		}
 		switch {
+		case c.Err != nil:
+			return fmt.Errorf("entry at %w", c.Err)
 		case c.Bad:
 			return r.cut(off)
-		case c.err != nil:
-			return fmt.Errorf("entry at %w", c.err)
-		case !a.children:
+		case !a.Children:
 			if inner.opened {
 				r.functions[inner.function].end = int32(len(r.functions))
 			}
@@ -184,8 +184,8 @@ func (r *bodyReader) read(lo, hi uint64) error {
 		case len(r.levels) == maxDepth:
 			return fmt.Errorf("entry at offset %#x: nested deeper than %d", off, maxDepth)
 		}
-		if sibling > c.offset() && sibling < hi {
-			c.Take(sibling - c.offset())
+		if sibling > c.Offset() && sibling < hi {
+			c.Take(sibling - c.Offset())
 			continue
 		}
 		r.levels = append(r.levels, inner)
@@ -198,17 +198,17 @@ func (r *bodyReader) cut(off uint64) error {
 	if r.c.Overflow {
 		return fmt.Errorf("entry at offset %#x: cut off by a number of more than 64 bits", off)
 	}
-	return fmt.Errorf("entry at offset %#x: cut off by the function's end (%#x)", off, r.c.base+uint64(len(r.c.Data)))
+	return fmt.Errorf("entry at offset %#x: cut off by the function's end (%#x)", off, r.c.Base+uint64(len(r.c.Data)))
 }
 
 // function adds a function, whose entry at an offset is on the level at. It sets up inner for the
 // entry's children.
-func (r *bodyReader) function(a *abbrev, off uint64, at bodyLevel, inner *bodyLevel) error {
-	e := r.c.entry(a)
-	if r.c.Bad || r.c.err != nil {
+func (r *bodyReader) function(a *dwarfdata.Abbrev, off uint64, at bodyLevel, inner *bodyLevel) error {
+	e := readEntry(&r.c, a)
+	if r.c.Bad {
 		return nil
 	}
-	inline := a.tag == dwarf.TagInlinedSubroutine
+	inline := a.Tag == dwarf.TagInlinedSubroutine
 	e.asked, e.held = true, &r.held
 	before := len(r.ranges)
 	ranges, err := r.d.appendRanges(r.ranges, r.u, r.u.head, &e)
@@ -216,7 +216,7 @@ func (r *bodyReader) function(a *abbrev, off uint64, at bodyLevel, inner *bodyLe
 		return err
 	}
 	r.ranges = ranges
-	if ranges = ranges[before:]; len(ranges) == 0 || inline && (at.function < 0 || e.callFile.class == classNone || e.callLine.class == classNone) {
+	if ranges = ranges[before:]; len(ranges) == 0 || inline && (at.function < 0 || e.callFile.Class == dwarfdata.ClassNone || e.callLine.Class == dwarfdata.ClassNone) {
 		return nil // no code, or GDB's rule for a call from an unknown line; its children belong to the function around it
 	}
 	const size = 280 // bytes, with the room to grow
@@ -230,7 +230,7 @@ func (r *bodyReader) function(a *abbrev, off uint64, at bodyLevel, inner *bodyLe
 	if !inline {
 		f.frameBase = e.frameBase
 	} else {
-		f.callFile, f.line = e.callFile.number(), e.callLine.number()
+		f.callFile, f.line = lineNumber(e.callFile), lineNumber(e.callLine)
 	}
 	i := int32(len(r.functions))
 	r.functions = append(r.functions, f)

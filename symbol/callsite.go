@@ -3,52 +3,48 @@ package symbol
 import (
 	"cmp"
 	"debug/dwarf"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"slices"
 )
 
 // callSite is a call in the code of a function, DWARF 5 section 3.4. Addresses are link-time ones.
 type callSite struct {
-	pc     uint64 // behind the call; of a tail call that only has DW_AT_call_pc, of the jump
-	jump   uint64 // an address within the call
-	target value  // refers to the entry of the function that is called; none if only the program knows that
-	tail   bool   // the call is a jump: the function that is called returns to the caller of this one
+	pc     uint64          // behind the call; of a tail call that only has DW_AT_call_pc, of the jump
+	jump   uint64          // an address within the call
+	target dwarfdata.Value // refers to the entry of the function that is called; none if only the program knows that
+	tail   bool            // the call is a jump: the function that is called returns to the caller of this one
 }
 
 // callEntry holds the attributes of a call site's entry.
 type callEntry struct {
-	returns, at     value // address behind the call, address of the call
-	origin, sibling value
+	returns, at     dwarfdata.Value // address behind the call, address of the call
+	origin, sibling dwarfdata.Value
 	computed        bool // an expression says where the call goes
 	tail            bool
 }
 
 // isCallSite reports whether entries of t describe calls. DWARF 5 took them over from GCC.
 func isCallSite(t dwarf.Tag) bool {
-	const gnuCallSite = 0x4109
-	return t == dwarf.TagCallSite || t == gnuCallSite
+	return t == dwarf.TagCallSite || t == dwarfdata.TagGNUCallSite
 }
 
-// callEntry reads the attributes of a call site. GCC had them before DWARF 5, by other numbers and names:
+// readCallEntry reads the attributes of a call site. GCC had them before DWARF 5, by other numbers and names:
 // DW_AT_low_pc is the return address there, and DW_AT_abstract_origin the function.
-func (c *entryCursor) callEntry(a *abbrev) (e callEntry) {
-	const (
-		gnuTarget   = 0x2113
-		gnuTailCall = 0x2115
-	)
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		v := c.value(x.form, x.implicit)
-		switch x.attr {
+func readCallEntry(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) (e callEntry) {
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		v := c.Value(x.Form, x.Implicit)
+		switch x.Attr {
 		case dwarf.AttrCallReturnPC, dwarf.AttrLowpc:
 			e.returns = v
 		case dwarf.AttrCallPC:
 			e.at = v
 		case dwarf.AttrCallOrigin, dwarf.AttrAbstractOrigin:
 			e.origin = v
-		case dwarf.AttrCallTarget, gnuTarget:
+		case dwarf.AttrCallTarget, dwarfdata.AttrGNUTarget:
 			e.computed = true
-		case dwarf.AttrCallTailCall, gnuTailCall:
-			e.tail = v.n != 0
+		case dwarf.AttrCallTailCall, dwarfdata.AttrGNUTailCall:
+			e.tail = v.N != 0
 		case dwarf.AttrSibling:
 			e.sibling = v
 		}
@@ -60,7 +56,7 @@ func (c *entryCursor) callEntry(a *abbrev) (e callEntry) {
 func (d *debugInfo) newSite(u *unit, e *callEntry) (s callSite, ok bool) {
 	s = callSite{target: e.origin, tail: e.tail}
 	if e.computed {
-		s.target = value{}
+		s.target = dwarfdata.Value{}
 	}
 	if s.pc, ok = d.address(u, u.head, e.returns); ok {
 		s.jump = s.pc - 1
@@ -105,14 +101,14 @@ type destination struct {
 // inlined, or the call goes to one of several.
 func (d *debugInfo) destination(u *unit, s *callSite) (to destination) {
 	to.addr = nowhere
-	if !s.target.reference() {
+	if !s.target.Reference() {
 		return to
 	}
 	in, of := d.unitFor(u, s.target)
 	if of == nil {
 		return to
 	}
-	x, ok := in.subprogramAt(of, s.target.n, wantCode)
+	x, ok := in.subprogramAt(of, s.target.N, wantCode)
 	if !ok {
 		return to
 	}
@@ -171,7 +167,7 @@ type codeAt struct {
 }
 
 // entry returns the offset of the function's entry.
-func (at *codeAt) entry() uint64 { return at.u.start + uint64(at.c.functions[at.i].start) }
+func (at *codeAt) entry() uint64 { return at.u.Start + uint64(at.c.functions[at.i].start) }
 
 // body returns what is within the function; nil if its entry cannot be read.
 func (at *codeAt) body() *body {

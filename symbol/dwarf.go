@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"iter"
 	"sync"
 	"sync/atomic"
@@ -45,10 +46,10 @@ type debugInfo struct {
 	units  []*unit // ascending by offset in .debug_info, as far as they were read
 	next   uint64  // offset of the first unit header that was not read
 	early  []*unit // ascending by offset: those behind next that .debug_aranges has led to
-	tables map[abbrevKey]*abbrevs
+	tables map[dwarfdata.AbbrevKey]*abbrevs
 	last   struct { // abbreviation of a unit's first entry
-		abbrev *abbrev
-		key    abbrevKey
+		abbrev *dwarfdata.Abbrev
+		key    dwarfdata.AbbrevKey
 		code   uint64
 	}
 	lines map[uint64]*lineSlot // by offset in .debug_line
@@ -118,7 +119,7 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 
 		supplement: func() *debugInfo { return nil },
 
-		tables: make(map[abbrevKey]*abbrevs),
+		tables: make(map[dwarfdata.AbbrevKey]*abbrevs),
 		lines:  make(map[uint64]*lineSlot),
 		room:   roomFor(from, kept),
 	}

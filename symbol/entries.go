@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Ref refers to one entry of the debug information of a module's file. The zero Ref refers to none. Refs
@@ -53,7 +54,7 @@ type Entry struct {
 // attribute is an attribute of an entry as it is encoded.
 type attribute struct {
 	attr dwarf.Attr
-	value
+	dwarfdata.Value
 }
 
 // Entry reads the entry that r refers to. The error wraps [ErrNoEntry].
@@ -138,12 +139,12 @@ func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield 
 	return d.eachEntry(u, off, func(off uint64) {
 		e = &Entry{Ref: r, s: s}
 		e.off = off
-	}, func(c *entryCursor, a *abbrev) {
-		e.Tag, e.children = a.tag, a.children
-		e.attrs = make([]attribute, 0, len(a.attrs))
-		for i := range a.attrs {
-			x := &a.attrs[i]
-			e.attrs = append(e.attrs, attribute{x.attr, c.value(x.form, x.implicit)})
+	}, func(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) {
+		e.Tag, e.children = a.Tag, a.Children
+		e.attrs = make([]attribute, 0, len(a.Attrs))
+		for i := range a.Attrs {
+			x := &a.Attrs[i]
+			e.attrs = append(e.attrs, attribute{x.Attr, c.Value(x.Form, x.Implicit)})
 		}
 	}, func(end uint64) (next uint64, more bool) {
 		e.end, e.next = end, end
@@ -171,8 +172,8 @@ func (d *debugInfo) childEntries(u *unit, e *Entry, enter func(*Entry) bool) err
 		within := at && enter(x)
 		switch sibling, ok := x.attr(dwarf.AttrSibling); {
 		case !x.children:
-		case !within && ok && sibling.class == classReference && sibling.n > x.end && sibling.n < u.end:
-			x.next = sibling.n
+		case !within && ok && sibling.Class == dwarfdata.ClassReference && sibling.N > x.end && sibling.N < u.End:
+			x.next = sibling.N
 		case len(entered) == maxDepth:
 			return false
 		default:
@@ -182,13 +183,13 @@ func (d *debugInfo) childEntries(u *unit, e *Entry, enter func(*Entry) bool) err
 	})
 }
 
-func (e *Entry) attr(a dwarf.Attr) (value, bool) {
+func (e *Entry) attr(a dwarf.Attr) (dwarfdata.Value, bool) {
 	for i := range e.attrs {
 		if e.attrs[i].attr == a {
-			return e.attrs[i].value, e.attrs[i].class != classNone
+			return e.attrs[i].Value, e.attrs[i].Class != dwarfdata.ClassNone
 		}
 	}
-	return value{}, false
+	return dwarfdata.Value{}, false
 }
 
 // Has reports whether the entry has an attribute.
@@ -200,20 +201,20 @@ func (e *Entry) Has(a dwarf.Attr) bool {
 // Flag reports whether an attribute is there and true.
 func (e *Entry) Flag(a dwarf.Attr) bool {
 	v, ok := e.attr(a)
-	return ok && v.n != 0
+	return ok && v.N != 0
 }
 
 // Constant returns an attribute that is a number. A negative one is there as its two's complement if
 // the form has a sign.
 func (e *Entry) Constant(a dwarf.Attr) (n uint64, ok bool) {
 	v, ok := e.attr(a)
-	return v.n, ok && v.class == classConstant
+	return v.N, ok && v.Class == dwarfdata.ClassConstant
 }
 
 // Address returns an attribute that is a link-time address.
 func (e *Entry) Address(a dwarf.Attr) (addr uint64, ok bool) {
 	v, has := e.attr(a)
-	if !has || v.class != classAddress && v.class != classAddrIndex {
+	if !has || v.Class != dwarfdata.ClassAddress && v.Class != dwarfdata.ClassAddrIndex {
 		return 0, false
 	}
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
@@ -226,7 +227,7 @@ func (e *Entry) Address(a dwarf.Attr) (addr uint64, ok bool) {
 // Text returns an attribute that is a string; "" if it is not there.
 func (e *Entry) Text(a dwarf.Attr) (text string) {
 	v, ok := e.attr(a)
-	if !ok || !v.text() {
+	if !ok || !v.Text() {
 		return ""
 	}
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
@@ -248,30 +249,30 @@ func (e *Entry) Reference(a dwarf.Attr) (r Ref) {
 // At returns the entry at an offset of the section that e is in; if ofUnit is set, at an offset in e's unit.
 func (e *Entry) At(off uint64, ofUnit bool) (r Ref) {
 	if !ofUnit {
-		return e.refer(value{off, classReference})
+		return e.refer(dwarfdata.Value{N: off, Class: dwarfdata.ClassReference})
 	}
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
-		r = e.refer(value{u.start + off, classReference})
+		r = e.refer(dwarfdata.Value{N: u.Start + off, Class: dwarfdata.ClassReference})
 		return nil
 	})
 	return r
 }
 
-func (e *Entry) refer(v value) (r Ref) {
-	switch v.class {
-	case classReference:
+func (e *Entry) refer(v dwarfdata.Value) (r Ref) {
+	switch v.Class {
+	case dwarfdata.ClassReference:
 		r = e.Ref
-		r.off = v.n
-	case classSupReference:
-		r = Ref{of: e.of, part: inSupplement, off: v.n}
-	case classSignature:
+		r.off = v.N
+	case dwarfdata.ClassSupReference:
+		r = Ref{of: e.of, part: inSupplement, off: v.N}
+	case dwarfdata.ClassSignature:
 		e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
-			in, unit := d.typeUnit(v.n)
+			in, unit := d.typeUnit(v.N)
 			if unit == nil {
 				return nil
 			}
 			r = e.Ref
-			if r.off = unit.typeEntry; in.typesOnly {
+			if r.off = unit.TypeEntry; in.typesOnly {
 				r.part = inTypes
 			} else if r.part == inTypes {
 				r.part = inFile
@@ -303,11 +304,11 @@ func (e *Entry) Expression(a dwarf.Attr, addr uint64) (x *Expression, err error)
 // Block returns the bytes of an attribute that is neither a number nor a string; nil if it is not there.
 func (e *Entry) Block(a dwarf.Attr) (b []byte) {
 	v, ok := e.attr(a)
-	if !ok || v.class != classBlock {
+	if !ok || v.Class != dwarfdata.ClassBlock {
 		return nil
 	}
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) (err error) {
-		lo, hi := v.blockAt()
+		lo, hi := v.Block()
 		b, err = d.info.bytes(lo, hi)
 		b = append([]byte(nil), b...)
 		return err
@@ -318,7 +319,7 @@ func (e *Entry) Block(a dwarf.Attr) (b []byte) {
 // Listed reports whether an attribute is a list of locations.
 func (e *Entry) Listed(a dwarf.Attr) bool {
 	v, ok := e.attr(a)
-	return ok && (v.class == classList || v.class == classOffset || v.class == classConstant)
+	return ok && (v.Class == dwarfdata.ClassList || v.Class == dwarfdata.ClassOffset || v.Class == dwarfdata.ClassConstant)
 }
 
 // Prefix returns the names of the namespaces and classes around the entry of a type or function, as C++ and Rust have
@@ -345,7 +346,7 @@ func (e *Entry) Prefix() (prefix string) {
 // Root returns the first entry of the entry's unit, which all others of the unit are within.
 func (e *Entry) Root() (r Ref) {
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
-		r = e.refer(value{u.entry, classReference})
+		r = e.refer(dwarfdata.Value{N: u.Entry, Class: dwarfdata.ClassReference})
 		return nil
 	})
 	return r
@@ -356,11 +357,11 @@ func (e *Entry) Language() (name string) {
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		name = ""
 		code := u.head.languageCode
-		if code.class != classConstant && d.skeleton != nil {
+		if code.Class != dwarfdata.ClassConstant && d.skeleton != nil {
 			code = d.skeleton.languageCode
 		}
-		if code.class == classConstant {
-			name = languageName(code.n)
+		if code.Class == dwarfdata.ClassConstant {
+			name = languageName(code.N)
 		}
 		return nil
 	})

@@ -1,17 +1,18 @@
 package symbol
 
+import dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 import "debug/dwarf"
 
 // entry holds the attributes of an entry of .debug_info: of a unit, a function or a scope.
 type entry struct {
-	name, linkage, dir             value
-	origin, specification, sibling value
-	low, high, entryPC, ranges     value
-	callFile, callLine             value
-	lines, language                value
-	addrs, strOffsets, rangeLists  value
-	splitName, splitID, oldRanges  value
-	frameBase, locLists, producer  value
+	name, linkage, dir             dwarfdata.Value
+	origin, specification, sibling dwarfdata.Value
+	low, high, entryPC, ranges     dwarfdata.Value
+	callFile, callLine             dwarfdata.Value
+	lines, language                dwarfdata.Value
+	addrs, strOffsets, rangeLists  dwarfdata.Value
+	splitName, splitID, oldRanges  dwarfdata.Value
+	frameBase, locLists, producer  dwarfdata.Value
 
 	declared bool // it only declares what another entry defines
 	allJumps bool // call site entries describe all tail calls of the function
@@ -25,24 +26,15 @@ type entry struct {
 	crowded bool   // there was no room for one of the ranges
 }
 
-// entry reads the attributes of an entry.
-func (c *entryCursor) entry(a *abbrev) (e entry) {
-	const (
-		gnuAllTailCalls = 0x2116 // this and the next: before DWARF 5
-		gnuAllCalls     = 0x2117
-		mipsLinkageName = 0x2007 // before DWARF 4
-		gnuSplitName    = 0x2130 // this and the next three: the extension to DWARF 4 for split files
-		gnuSplitID      = 0x2131
-		gnuRangesBase   = 0x2132
-		gnuAddrBase     = 0x2133
-	)
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		v := c.value(x.form, x.implicit)
-		switch x.attr {
+// readEntry reads the attributes of an entry.
+func readEntry(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) (e entry) {
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		v := c.Value(x.Form, x.Implicit)
+		switch x.Attr {
 		case dwarf.AttrName:
 			e.name = v
-		case dwarf.AttrLinkageName, mipsLinkageName:
+		case dwarf.AttrLinkageName, dwarfdata.AttrMIPSLinkageName:
 			e.linkage = v
 		case dwarf.AttrCompDir:
 			e.dir = v
@@ -68,7 +60,7 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.lines = v
 		case dwarf.AttrLanguage:
 			e.language = v
-		case dwarf.AttrAddrBase, gnuAddrBase:
+		case dwarf.AttrAddrBase, dwarfdata.AttrGNUAddrBase:
 			e.addrs = v
 		case dwarf.AttrStrOffsetsBase:
 			e.strOffsets = v
@@ -80,48 +72,25 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.frameBase = v
 		case dwarf.AttrLoclistsBase:
 			e.locLists = v
-		case dwarf.AttrDwoName, gnuSplitName:
+		case dwarf.AttrDwoName, dwarfdata.AttrGNUSplitName:
 			e.splitName = v
-		case gnuSplitID:
+		case dwarfdata.AttrGNUSplitID:
 			e.splitID = v
-		case gnuRangesBase:
+		case dwarfdata.AttrGNURangesBase:
 			e.oldRanges = v
 		case dwarf.AttrDeclaration:
-			e.declared = v.n != 0
-		case dwarf.AttrCallAllCalls, dwarf.AttrCallAllTailCalls, gnuAllCalls, gnuAllTailCalls:
-			e.allJumps = e.allJumps || v.n != 0
+			e.declared = v.N != 0
+		case dwarf.AttrCallAllCalls, dwarf.AttrCallAllTailCalls, dwarfdata.AttrGNUAllCalls, dwarfdata.AttrGNUAllTailCalls:
+			e.allJumps = e.allJumps || v.N != 0
 		}
 	}
 	return e
 }
 
-// skip goes over an entry's attributes.
-func (c *entryCursor) skip(a *abbrev) {
-	if a.size >= 0 {
-		c.Take(uint64(a.size))
-		return
-	}
-	for i := range a.attrs {
-		c.value(a.attrs[i].form, 0)
-	}
-}
-
-// text reports whether a value is a string.
-func (v value) text() bool {
-	switch v.class {
-	case classText, classStr, classSupStr, classLineStr, classStrIndex:
-		return true
-	}
-	return false
-}
-
-// reference reports whether a value refers to an entry.
-func (v value) reference() bool { return v.class == classReference || v.class == classSupReference }
-
-// number returns v as the number of a line or file; 0 if v is no number, or too large.
-func (v value) number() int32 {
-	if v.class != classConstant || v.n > 1<<31-1 {
+// lineNumber returns v as the number of a line or file; 0 if v is no number, or too large.
+func lineNumber(v dwarfdata.Value) int32 {
+	if v.Class != dwarfdata.ClassConstant || v.N > 1<<31-1 {
 		return 0
 	}
-	return int32(v.n)
+	return int32(v.N)
 }

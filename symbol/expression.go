@@ -3,6 +3,7 @@ package symbol
 import (
 	"encoding/binary"
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
@@ -22,9 +23,9 @@ type Expression struct {
 func (d *debugInfo) expression(u *unit, code []byte) *Expression {
 	h := u.head
 	return &Expression{
-		Code: code, Order: d.order, AddrSize: int(u.addrSize), OffsetSize: int(u.offsetSize), Version: int(u.version),
+		Code: code, Order: d.order, AddrSize: int(u.AddrSize), OffsetSize: int(u.OffsetSize), Version: int(u.Version),
 		Address: func(i uint64) (uint64, error) {
-			a, ok := d.address(u, h, value{i, classAddrIndex})
+			a, ok := d.address(u, h, dwarfdata.Value{N: i, Class: dwarfdata.ClassAddrIndex})
 			if !ok {
 				return 0, fmt.Errorf("there is no address of index %d", i)
 			}

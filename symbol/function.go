@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
 )
 
@@ -149,7 +150,7 @@ func (d *debugInfo) prefix(u *unit, off uint64) string {
 	for i := c.scopeAround(u, off); i >= 0 && !c.scopes[i].none && len(names) < maxDepth; i = c.scopes[i].parent {
 		x := &c.scopes[i]
 		name := "(anonymous namespace)"
-		if x.name.class != classNone {
+		if x.name.Class != dwarfdata.ClassNone {
 			if name = d.text(u, x.name); u.head.language == languageCXX {
 				name = CanonicalName(name)
 			}

@@ -51,7 +51,7 @@ func (d *debugInfo) entryOf(addr uint64) (e FunctionEntry, ok bool) {
 	if err != nil {
 		return e, false
 	}
-	return FunctionEntry{Data: data, Function: dwarf.Offset(at.entry() - u.start), Unit: dwarf.Offset(u.entry - u.start), Start: u.start}, true
+	return FunctionEntry{Data: data, Function: dwarf.Offset(at.entry() - u.Start), Unit: dwarf.Offset(u.Entry - u.Start), Start: u.Start}, true
 }
 
 // unitData opens the DWARF of one unit.
@@ -63,7 +63,7 @@ func (d *debugInfo) unitData(u *unit) (data *dwarf.Data, err error) {
 	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	info, err := d.info.bytes(u.start, u.end)
+	info, err := d.info.bytes(u.Start, u.End)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
 package symbol
 
+import dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 import "github.com/sfwalk/sfwalk/target"
 
 // Language returns the language in which the function at pc, an address in block, is written
@@ -21,10 +22,10 @@ func (s *Symbolizer) Language(modules *target.Modules, pc uint64) (name string) 
 	info.ask(func(d *debugInfo) {
 		name = ""
 		d.eachUnit(pc-mod.bias, func(u *unit) bool {
-			if code := u.head.languageCode; code.class == classConstant {
-				name = languageName(code.n)
-			} else if u.split != nil && u.split.unit.head != nil && u.split.unit.head.languageCode.class == classConstant {
-				name = languageName(u.split.unit.head.languageCode.n)
+			if code := u.head.languageCode; code.Class == dwarfdata.ClassConstant {
+				name = languageName(code.N)
+			} else if u.split != nil && u.split.unit.head != nil && u.split.unit.head.languageCode.Class == dwarfdata.ClassConstant {
+				name = languageName(u.split.unit.head.languageCode.N)
 			}
 			return name == ""
 		})

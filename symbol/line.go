@@ -87,7 +87,7 @@ func (d *debugInfo) linesOf(u *unit) *lineTable {
 		return d.outer.linesOf(d.skeletonUnit)
 	}
 	at := u.head.lines
-	if at.class != classOffset && at.class != classConstant || d.line == nil {
+	if at.Class != dwarfdata.ClassOffset && at.Class != dwarfdata.ClassConstant || d.line == nil {
 		return nil
 	}
 	slot := u.lines.Load()
@@ -100,11 +100,11 @@ func (d *debugInfo) linesOf(u *unit) *lineTable {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if slot == nil {
-		if slot = d.lines[at.n]; slot == nil {
+		if slot = d.lines[at.N]; slot == nil {
 			slot = &lineSlot{held: &holding{room: d.room}}
 			slot.held.drop = func() { slot.table.Store(nil) }
 			d.holdings().add(slot.held)
-			d.lines[at.n] = slot
+			d.lines[at.N] = slot
 		}
 		u.lines.Store(slot)
 	}
@@ -117,10 +117,10 @@ func (d *debugInfo) linesOf(u *unit) *lineTable {
 	defer slot.held.busy.Store(false)
 	err := slot.held.take(len(t.unitDir) + len(t.unit))
 	if err == nil {
-		err = d.readLines(u, slot, t, at.n)
+		err = d.readLines(u, slot, t, at.N)
 	}
 	if err != nil {
-		d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
+		d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.Start, err))
 	}
 	slot.table.Store(t) // if it cannot be read, no other unit tries
 	slot.held.touch()
@@ -138,7 +138,7 @@ func (d *debugInfo) readLines(u *unit, slot *lineSlot, t *lineTable, off uint64)
 	if slot.again && !d.room.work(int64(len(program))) {
 		return fmt.Errorf("once more: %w", errTooMuch)
 	}
-	r := linesReader{d: d, held: slot.held, table: t, off: off, again: slot.again, addrSize: int(u.addrSize)}
+	r := linesReader{d: d, held: slot.held, table: t, off: off, again: slot.again, addrSize: int(u.AddrSize)}
 	return r.read(program)
 }
 

@@ -24,9 +24,9 @@ type lineFiles struct {
 
 // lineFile is a file, or a directory.
 type lineFile struct {
-	name uint64 // offset in names, .debug_str or .debug_line_str
-	in   form   // formString, formStrp or formLineStrp; 0 for no name
-	dir  uint32 // index of the directory
+	name uint64         // offset in names, .debug_str or .debug_line_str
+	in   dwarfdata.Form // formString, formStrp or formLineStrp; 0 for no name
+	dir  uint32         // index of the directory
 }
 
 // fileSize is the memory that a file takes up, without its name, in bytes.
@@ -61,12 +61,12 @@ func (l *lineFiles) name(i int) string {
 
 func (l *lineFiles) text(f *lineFile) string {
 	switch f.in {
-	case formString:
+	case dwarfdata.FormString:
 		c := dwarfdata.Reader{Data: l.names[min(f.name, uint64(len(l.names))):]}
 		return l.d.counted(c.String(), nil)
-	case formStrp:
+	case dwarfdata.FormStrp:
 		return l.d.counted(l.d.str.text(f.name))
-	case formLineStrp:
+	case dwarfdata.FormLineStrp:
 		return l.d.counted(l.d.lineStr.text(f.name))
 	}
 	return ""
@@ -152,7 +152,7 @@ func (r *linesReader) readNames(c *dwarfdata.Reader) (list []lineFile) {
 	for ; count > 0 && !c.Bad; count-- {
 		f := lineFile{dir: noDir}
 		for _, x := range formats {
-			v := r.readForm(c, form(x[1]))
+			v := r.readForm(c, dwarfdata.Form(x[1]))
 			switch {
 			case x[0] == dwarfdata.LNCTPath && v.in != 0:
 				f.name, f.in = v.name, v.in
@@ -169,27 +169,27 @@ func (r *linesReader) readNames(c *dwarfdata.Reader) (list []lineFile) {
 const noDir = 1<<32 - 1
 
 // readForm reads a value: a name, or a number, which has no form then.
-func (r *linesReader) readForm(c *dwarfdata.Reader, f form) (v lineFile) {
+func (r *linesReader) readForm(c *dwarfdata.Reader, f dwarfdata.Form) (v lineFile) {
 	switch f {
-	case formString:
+	case dwarfdata.FormString:
 		v = lineFile{name: uint64(c.Off - r.names), in: f}
 		c.CString(len(c.Data))
 		r.inTable = true
-	case formStrp, formLineStrp:
+	case dwarfdata.FormStrp, dwarfdata.FormLineStrp:
 		v = lineFile{name: c.Uint(r.offsetSize), in: f}
-	case formData1:
+	case dwarfdata.FormData1:
 		v.name = c.Uint(1)
-	case formData2:
+	case dwarfdata.FormData2:
 		v.name = c.Uint(2)
-	case formData4:
+	case dwarfdata.FormData4:
 		v.name = c.Uint(4)
-	case formData8:
+	case dwarfdata.FormData8:
 		v.name = c.Uint(8)
-	case formData16:
+	case dwarfdata.FormData16:
 		c.Take(16)
-	case formUdata:
+	case dwarfdata.FormUdata:
 		v.name = c.ULEB128()
-	case formBlock:
+	case dwarfdata.FormBlock:
 		c.Take(c.ULEB128())
 	default:
 		c.Bad = true
@@ -211,7 +211,7 @@ func (r *linesReader) readOldDirs(c *dwarfdata.Reader) {
 			c.Bad = true
 			return
 		}
-		t.dirs = append(t.dirs, lineFile{name: at, in: formString})
+		t.dirs = append(t.dirs, lineFile{name: at, in: dwarfdata.FormString})
 	}
 }
 
@@ -239,7 +239,7 @@ func (r *linesReader) readOldFile(c *dwarfdata.Reader, at uint64) {
 	if r.held.take(fileSize) != nil {
 		c.Bad = true
 	}
-	r.table.files = append(r.table.files, lineFile{at, formString, uint32(min(dir, noDir))})
+	r.table.files = append(r.table.files, lineFile{at, dwarfdata.FormString, uint32(min(dir, noDir))})
 }
 
 // defineFile reads a file that the line number program defines.

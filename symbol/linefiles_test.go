@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,7 +14,7 @@ import (
 func TestNamesOfFilesBeyond(t *testing.T) {
 	var warnings []string
 	d := &debugInfo{warn: func(err error) { warnings = append(warnings, err.Error()) }}
-	l := lineFiles{d: d, files: []lineFile{{name: 5, in: formLineStrp}, {name: 7, in: formStrp}, {name: 0, in: formString}}, names: []byte("a.c\x00")}
+	l := lineFiles{d: d, files: []lineFile{{name: 5, in: dwarfdata.FormLineStrp}, {name: 7, in: dwarfdata.FormStrp}, {name: 0, in: dwarfdata.FormString}}, names: []byte("a.c\x00")}
 	for i, want := range []string{"", "", "a.c"} {
 		if i == 2 {
 			d.textLeft.Store(16)
@@ -39,7 +40,7 @@ func TestMemoryOfFileNames(t *testing.T) {
 	d.textLeft.Store(1 << 20)
 	l := lineFiles{d: d, held: held, names: []byte(strings.Repeat("a", length) + "\x00"), shown: make([]atomic.Pointer[string], files)}
 	for range files {
-		l.files = append(l.files, lineFile{in: formString})
+		l.files = append(l.files, lineFile{in: dwarfdata.FormString})
 	}
 	dropped := 0
 	held.drop = func() {

@@ -35,31 +35,31 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	if low, ok := d.address(u, h, e.low); ok {
 		if high, ok := d.address(u, h, e.high); ok {
 			list = d.appendCode(list, e, low, high)
-		} else if e.high.class == classConstant {
-			list = d.appendCode(list, e, low, low+e.high.n)
+		} else if e.high.Class == dwarfdata.ClassConstant {
+			list = d.appendCode(list, e, low, low+e.high.N)
 		}
 	}
 	at := e.ranges
-	old := u.version < 5 || d.rangeLists == nil
-	if at.class == classList && !old {
-		size := uint64(u.offsetSize)
-		b, err := d.rangeLists.bytes(h.rangeLists+at.n*size, h.rangeLists+(at.n+1)*size)
+	old := u.Version < 5 || d.rangeLists == nil
+	if at.Class == dwarfdata.ClassList && !old {
+		size := uint64(u.OffsetSize)
+		b, err := d.rangeLists.bytes(h.rangeLists+at.N*size, h.rangeLists+(at.N+1)*size)
 		if err != nil {
 			return list, err
 		}
 		c := dwarfdata.New(b, d.order)
-		at = value{h.rangeLists + c.Uint(int(size)), classOffset}
+		at = dwarfdata.Value{N: h.rangeLists + c.Uint(int(size)), Class: dwarfdata.ClassOffset}
 	}
 	var n uint64
 	var err error
 	switch {
-	case at.class == classOffset && !old:
-		list, n, err = d.rangeList(list, u, h, e, at.n)
-	case (at.class == classOffset || at.class == classConstant) && old:
+	case at.Class == dwarfdata.ClassOffset && !old:
+		list, n, err = d.rangeList(list, u, h, e, at.N, false)
+	case (at.Class == dwarfdata.ClassOffset || at.Class == dwarfdata.ClassConstant) && old:
 		if d.skeleton != nil {
-			at.n += d.skeleton.oldRanges
+			at.N += d.skeleton.oldRanges
 		}
-		list, n, err = d.oldRangeList(list, u, h, e, at.n)
+		list, n, err = d.rangeList(list, u, h, e, at.N, true)
 	}
 	if e.crowded || d.spend(left, n) != nil {
 		return list, errTooMuch
@@ -97,91 +97,35 @@ func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]u
 	return list
 }
 
-// oldRangeList reads the list at off in .debug_ranges, DWARF 4 section 2.17.3. n is
-// its size in bytes.
-func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
-	size, before := int(u.addrSize), len(list)
-	newBase := ^uint64(0) >> (64 - 8*size)
-	n, err = d.oldRanges.scan(off, d.order, func(c *sectionReader) {
-		list = list[:before]
-		for base := h.base; ; {
-			lo, hi := c.Uint(size), c.Uint(size)
-			switch {
-			case lo == 0 && hi == 0:
-				return
-			case lo == newBase:
-				base = hi
-			default:
-				list = d.appendCode(list, e, base+lo, base+hi)
-			}
-		}
-	})
-	if err != nil {
-		list = list[:before]
-	}
-	return list, n, err
+// base returns what lists of a unit with the header h are relative to.
+func (d *debugInfo) base(u *unit, h *header) dwarfdata.Base {
+	return dwarfdata.Base{Encoding: u.Encoding, Addr: h.base, Index: func(i uint64) (uint64, bool) {
+		return d.address(u, h, dwarfdata.Value{N: i, Class: dwarfdata.ClassAddrIndex})
+	}}
 }
 
-// Entries of a range list, DWARF 5 table 7.30.
-const (
-	rleEnd          = 0
-	rleBaseIndex    = 1
-	rleStartEndx    = 2
-	rleStartLengthx = 3
-	rleOffsets      = 4
-	rleBase         = 5
-	rleStartEnd     = 6
-	rleStartLength  = 7
-)
-
-// rangeList reads the list at off in .debug_rnglists, DWARF 5 section 2.17.3. n is
-// its size in bytes.
-func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
-	size, before := int(u.addrSize), len(list)
+// rangeList reads the list of an entry at off in .debug_rnglists, or in .debug_ranges if old is set.
+// n is its size in bytes.
+func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64, old bool) (_ [][2]uint64, n uint64, err error) {
+	before, s, base := len(list), d.rangeLists, d.base(u, h)
+	if old {
+		s = d.oldRanges
+	}
 	var wrong error
-	n, err = d.rangeLists.scan(off, d.order, func(c *sectionReader) {
+	n, err = s.scan(off, d.order, func(c *sectionReader) {
 		list, wrong = list[:before], nil
-		index := func() uint64 {
-			i := c.ULEB128()
-			addr, ok := d.address(u, h, value{i, classAddrIndex})
-			if !ok && !c.Bad && wrong == nil {
-				wrong = fmt.Errorf("list of ranges at %#x: no address of index %d", off, i)
-			}
-			return addr
-		}
-		for base := h.base; wrong == nil; {
-			var lo, hi uint64
-			switch kind := c.Uint(1); kind {
-			case rleEnd:
-				return
-			case rleBaseIndex:
-				base = index()
-				continue
-			case rleBase:
-				base = c.Uint(size)
-				continue
-			case rleStartEndx:
-				lo, hi = index(), index()
-			case rleStartLengthx:
-				lo = index()
-				hi = lo + c.ULEB128()
-			case rleOffsets:
-				lo = base + c.ULEB128()
-				hi = base + c.ULEB128()
-			case rleStartEnd:
-				lo, hi = c.Uint(size), c.Uint(size)
-			case rleStartLength:
-				lo = c.Uint(size)
-				hi = lo + c.ULEB128()
-			default:
-				wrong = fmt.Errorf("list of ranges at %#x: entry of unknown kind %d", off, kind)
-				return
-			}
+		yield := func(lo, hi uint64) bool {
 			list = d.appendCode(list, e, lo, hi)
+			return true
+		}
+		if old {
+			base.OldRanges(&c.Reader, yield)
+		} else {
+			wrong = base.Ranges(&c.Reader, yield)
 		}
 	})
-	if err == nil {
-		err = wrong
+	if err == nil && wrong != nil {
+		err = fmt.Errorf("list of ranges at %#x: %w", off, wrong)
 	}
 	if err != nil {
 		list = list[:before]

@@ -3,6 +3,7 @@ package symbol
 import (
 	"debug/dwarf"
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
@@ -51,7 +52,7 @@ func (s *Symbolizer) Scopes(modules *target.Modules, pc uint64) (list []Scope, b
 		}
 		r := Ref{of: x, off: at.entry()}
 		if at.d != d {
-			r.part, r.skeleton = inSplit, at.d.skeletonUnit.entry
+			r.part, r.skeleton = inSplit, at.d.skeletonUnit.Entry
 		}
 		list, err = at.d.scopes(s, at.u, r, addr)
 	})
@@ -78,7 +79,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 			tooMuch = fmt.Errorf("the function at offset %#x has more than %d entries", r.off, maxScopeEntries)
 		}
 		if tooMuch != nil {
-			x.next = u.end
+			x.next = u.End
 			return false
 		}
 		switch x.Tag {
@@ -91,7 +92,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
 			bounds := x.bounds()
 			scope := at
-			if bounds.low.class != classNone || bounds.ranges.class != classNone {
+			if bounds.low.Class != dwarfdata.ClassNone || bounds.ranges.Class != dwarfdata.ClassNone {
 				list[at].Others = append(list[at].Others, x)
 				holds, wrong := d.holds(u, &bounds, addr)
 				if wrong == errTooMuch {
@@ -100,7 +101,7 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 				if !holds {
 					// Strict DWARF 2 has no ranges: of code in several parts, blocks within it may have parts that it cannot tell. GDB
 					// has such a block around them.
-					if u.version > 2 || bounds.ranges.class != classNone || !x.children {
+					if u.Version > 2 || bounds.ranges.Class != dwarfdata.ClassNone || !x.children {
 						return false
 					}
 					if around == nil {

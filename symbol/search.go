@@ -44,7 +44,7 @@ const maxHits = 256
 func (s *Symbolizer) UnitOf(r Ref) (first Ref) {
 	s.reading(r, func(d *debugInfo, u *unit) error {
 		first = r
-		first.off = u.entry
+		first.off = u.Entry
 		return nil
 	})
 	return first
@@ -115,12 +115,12 @@ func (x *Search) units(d *debugInfo, r Ref) error {
 		if h == nil || x.File != "" && !x.ofFile(d, u) {
 			continue
 		}
-		r.off = u.entry
-		if h.splitName.class != classNone && d.skeleton == nil {
+		r.off = u.Entry
+		if h.splitName.Class != dwarfdata.ClassNone && d.skeleton == nil {
 			d.open(u)
 			if u.split != nil {
 				split := r
-				split.part, split.skeleton, split.off = inSplit, u.entry, u.split.unit.entry
+				split.part, split.skeleton, split.off = inSplit, u.Entry, u.split.unit.Entry
 				if err := x.unit(u.split.info, u.split.unit, split, 0); err != nil {
 					return err
 				}
@@ -158,12 +158,12 @@ func (x *Search) unit(d *debugInfo, u *unit, r Ref, depth int) error {
 	if err != nil {
 		return err
 	}
-	data, err := d.info.bytes(u.entry, u.end)
+	data, err := d.info.bytes(u.Entry, u.End)
 	if err != nil {
 		return err
 	}
 	w := searchWalk{Search: x, d: d, u: u, ref: r, table: table}
-	w.c = entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
+	w.c = dwarfdata.Cursor{Reader: dwarfdata.New(data, d.order), Unit: &u.Unit, Base: u.Entry}
 	if err := w.walk(); err != nil {
 		return err
 	}
@@ -172,14 +172,14 @@ func (x *Search) unit(d *debugInfo, u *unit, r Ref, depth int) error {
 			break
 		}
 		in, ref := d, r
-		if to.class == classSupReference {
+		if to.Class == dwarfdata.ClassSupReference {
 			if in = d.supplement(); in == nil {
 				continue
 			}
 			ref.part = inSupplement
 		}
-		ref.off = to.n
-		if other := in.unitAt(to.n); other != nil {
+		ref.off = to.N
+		if other := in.unitAt(to.N); other != nil {
 			if err := x.unit(in, other, ref, depth+1); err != nil {
 				return err
 			}
@@ -195,8 +195,8 @@ type searchWalk struct {
 	u       *unit
 	ref     Ref
 	table   *abbrevs
-	c       entryCursor
-	imports []value
+	c       dwarfdata.Cursor
+	imports []dwarfdata.Value
 }
 
 // searchLevel is a level of nesting.
@@ -211,7 +211,7 @@ func (w *searchWalk) walk() error {
 	c := &w.c
 	levels := []searchLevel{{}} // around the unit's own entry
 	for c.More() {
-		off := c.offset()
+		off := c.Offset()
 		code := c.ULEB128()
 		if code == 0 && !c.Bad {
 			if levels = levels[:len(levels)-1]; len(levels) <= 1 {
@@ -219,7 +219,7 @@ func (w *searchWalk) walk() error {
 			}
 			continue
 		}
-		a := w.table.find(code)
+		a := w.table.Find(code)
 		if a == nil || c.Bad {
 			return nil // what was found so far counts
 		}
@@ -229,17 +229,17 @@ func (w *searchWalk) walk() error {
 		at := &levels[len(levels)-1]
 		inner := searchLevel{}
 		if !at.look && len(levels) > 1 {
-			if !a.children {
-				c.skip(a)
+			if !a.Children {
+				c.Skip(a)
 				continue
 			}
 		}
-		var name, sibling, to, declaration, abstract value
+		var name, sibling, to, declaration, abstract dwarfdata.Value
 		declared, located := false, false
-		for i := range a.attrs {
-			f := &a.attrs[i]
-			v := c.value(f.form, f.implicit)
-			switch f.attr {
+		for i := range a.Attrs {
+			f := &a.Attrs[i]
+			v := c.Value(f.Form, f.Implicit)
+			switch f.Attr {
 			case dwarf.AttrName:
 				name = v
 			case dwarf.AttrSibling:
@@ -253,33 +253,33 @@ func (w *searchWalk) walk() error {
 			case dwarf.AttrLocation, dwarf.AttrConstValue:
 				located = true
 			case dwarf.AttrDeclaration:
-				declared = v.n != 0
+				declared = v.N != 0
 			}
 		}
-		if c.Bad || c.err != nil {
+		if c.Bad {
 			return nil
 		}
 		if len(levels) == 1 {
 			inner.look = true
 		} else if at.look {
-			if a.tag == dwarf.TagImportedUnit {
+			if a.Tag == dwarf.TagImportedUnit {
 				w.imports = append(w.imports, to)
-			} else if a.tag != dwarf.TagNamespace && w.is(name) && len(w.list) < maxHits {
-				hit := Hit{Ref: w.ref, Tag: a.tag, Scope: at.scope, Declared: declared, Of: at.of}
+			} else if a.Tag != dwarf.TagNamespace && w.is(name) && len(w.list) < maxHits {
+				hit := Hit{Ref: w.ref, Tag: a.Tag, Scope: at.scope, Declared: declared, Of: at.of}
 				hit.off = off
 				w.list = append(w.list, hit)
 			}
-			if a.tag == dwarf.TagVariable && located && name.class == classNone && len(w.list) < maxHits {
+			if a.Tag == dwarf.TagVariable && located && name.Class == dwarfdata.ClassNone && len(w.list) < maxHits {
 				if d, u, named, ok := w.origin(cmp.Or(declaration, abstract)); ok {
-					hit := Hit{Ref: w.ref, Tag: a.tag, Scope: d.scopeAround(u, named)}
+					hit := Hit{Ref: w.ref, Tag: a.Tag, Scope: d.scopeAround(u, named)}
 					hit.off = off
 					w.list = append(w.list, hit)
 				}
 			}
-			switch a.tag {
+			switch a.Tag {
 			case dwarf.TagVariable, dwarf.TagSubprogram:
-				if declaration.class == classReference {
-					w.defined(declaration.n, off)
+				if declaration.Class == dwarfdata.ClassReference {
+					w.defined(declaration.N, off)
 				}
 			case dwarf.TagNamespace, dwarf.TagModule:
 				text := w.d.text(w.u, name)
@@ -293,9 +293,9 @@ func (w *searchWalk) walk() error {
 			}
 		}
 		switch {
-		case !a.children:
-		case !inner.look && sibling.class == classReference && sibling.n > c.offset() && sibling.n < w.u.end:
-			c.Take(sibling.n - c.offset())
+		case !a.Children:
+		case !inner.look && sibling.Class == dwarfdata.ClassReference && sibling.N > c.Offset() && sibling.N < w.u.End:
+			c.Take(sibling.N - c.Offset())
 		case len(levels) == maxDepth:
 			return nil
 		default:
@@ -316,23 +316,23 @@ func (w *searchWalk) defined(to, off uint64) {
 }
 
 // is reports whether a value is the name. It reads no string twice.
-func (w *searchWalk) is(v value) bool {
-	s, off := w.d.str, v.n
-	switch v.class {
-	case classText:
-		text, ok := bytes.CutPrefix(w.c.Data[off-w.c.base:], []byte(w.Name))
+func (w *searchWalk) is(v dwarfdata.Value) bool {
+	s, off := w.d.str, v.N
+	switch v.Class {
+	case dwarfdata.ClassText:
+		text, ok := bytes.CutPrefix(w.c.Data[off-w.c.Base:], []byte(w.Name))
 		return ok && len(text) > 0 && text[0] == 0
-	case classStr:
-	case classSupStr:
+	case dwarfdata.ClassStr:
+	case dwarfdata.ClassSupStr:
 		sup := w.d.supplement()
 		if sup == nil {
 			return false
 		}
 		s = sup.str
-	case classLineStr:
+	case dwarfdata.ClassLineStr:
 		s = w.d.lineStr
-	case classStrIndex:
-		size := uint64(w.u.offsetSize)
+	case dwarfdata.ClassStrIndex:
+		size := uint64(w.u.OffsetSize)
 		at := w.u.head.strOffsets + off*size
 		b, err := w.d.strOffsets.bytes(at, at+size)
 		if err != nil {

@@ -2,28 +2,29 @@ package symbol
 
 import (
 	"debug/dwarf"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
 )
 
 // origin returns where the variable that an entry without a name is has its name: at its abstract instance, which link-time optimization
 // leaves in another unit, or at its declaration, within a class. to is the reference there. ok is false if that has another name than the
 // one that is sought.
-func (w *searchWalk) origin(to value) (d *debugInfo, u *unit, off uint64, ok bool) {
+func (w *searchWalk) origin(to dwarfdata.Value) (d *debugInfo, u *unit, off uint64, ok bool) {
 	d, u = w.d, w.u
 	for range maxOrigins {
 		if *w.Work--; *w.Work < 0 {
 			return nil, nil, 0, false
 		}
-		if to.class == classSupReference {
+		if to.Class == dwarfdata.ClassSupReference {
 			d = d.supplement()
-		} else if to.class != classReference {
+		} else if to.Class != dwarfdata.ClassReference {
 			return nil, nil, 0, false
 		}
 		if d == nil {
 			return nil, nil, 0, false
 		}
-		if to.n < u.entry || to.n >= u.end || to.class == classSupReference {
-			if u = d.unitAt(to.n); u == nil {
+		if to.N < u.Entry || to.N >= u.End || to.Class == dwarfdata.ClassSupReference {
+			if u = d.unitAt(to.N); u == nil {
 				return nil, nil, 0, false
 			}
 			d.mu.Lock()
@@ -33,13 +34,13 @@ func (w *searchWalk) origin(to value) (d *debugInfo, u *unit, off uint64, ok boo
 			d.mu.Unlock()
 		}
 		var at entry
-		if err := d.eachEntry(u, to.n, func(uint64) {}, func(c *entryCursor, a *abbrev) { at = c.entry(a) }, func(uint64) (uint64, bool) { return 0, false }); err != nil {
+		if err := d.eachEntry(u, to.N, func(uint64) {}, func(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) { at = readEntry(c, a) }, func(uint64) (uint64, bool) { return 0, false }); err != nil {
 			return nil, nil, 0, false
 		}
-		if at.name.class != classNone {
-			return d, u, to.n, d.text(u, at.name) == w.Name
+		if at.name.Class != dwarfdata.ClassNone {
+			return d, u, to.N, d.text(u, at.name) == w.Name
 		}
-		if to = at.origin; to.class == classNone {
+		if to = at.origin; to.Class == dwarfdata.ClassNone {
 			to = at.specification
 		}
 	}
@@ -50,16 +51,16 @@ func (w *searchWalk) origin(to value) (d *debugInfo, u *unit, off uint64, ok boo
 func (d *debugInfo) scopeAround(u *unit, off uint64) string {
 	type level struct {
 		scope string
-		name  value
+		name  dwarfdata.Value
 	}
 	var around []level
 	var at level
 	var opens bool
-	var sibling value
+	var sibling dwarfdata.Value
 	var tag dwarf.Tag
-	d.eachEntry(u, u.entry, func(uint64) { tag = 0 }, func(c *entryCursor, a *abbrev) {
-		e := c.entry(a)
-		tag, opens, sibling, at = a.tag, a.children, e.sibling, level{name: e.name}
+	d.eachEntry(u, u.Entry, func(uint64) { tag = 0 }, func(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) {
+		e := readEntry(c, a)
+		tag, opens, sibling, at = a.Tag, a.Children, e.sibling, level{name: e.name}
 	}, func(end uint64) (next uint64, more bool) {
 		switch {
 		case end > off:
@@ -70,14 +71,14 @@ func (d *debugInfo) scopeAround(u *unit, off uint64) string {
 			}
 			return end, len(around) > 0
 		case !opens:
-		case sibling.class == classReference && sibling.n > end && sibling.n <= off:
-			return sibling.n, true
+		case sibling.Class == dwarfdata.ClassReference && sibling.N > end && sibling.N <= off:
+			return sibling.N, true
 		case len(around) == maxDepth:
 			return 0, false
 		default:
 			if isScope(tag) {
 				at.scope = "(anonymous namespace)::"
-				if at.name.class != classNone {
+				if at.name.Class != dwarfdata.ClassNone {
 					at.scope = d.text(u, at.name) + "::"
 				}
 			}

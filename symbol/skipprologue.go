@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/dwarf"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"slices"
 	"strings"
 
@@ -191,20 +192,19 @@ func (d *debugInfo) hasLocLists(u *unit) bool {
 	if err != nil {
 		return false
 	}
-	for i := range table.list {
-		a := &table.list[i]
-		if a.tag != dwarf.TagVariable && a.tag != dwarf.TagFormalParameter {
+	for a := range table.All() {
+		if a.Tag != dwarf.TagVariable && a.Tag != dwarf.TagFormalParameter {
 			continue
 		}
-		for _, x := range a.attrs {
-			if x.attr != dwarf.AttrLocation {
+		for _, x := range a.Attrs {
+			if x.Attr != dwarf.AttrLocation {
 				continue
 			}
-			switch x.form {
-			case formSecOffset, formLoclistx:
+			switch x.Form {
+			case dwarfdata.FormSecOffset, dwarfdata.FormLoclistx:
 				return true
-			case formData4, formData8:
-				if u.version < 4 {
+			case dwarfdata.FormData4, dwarfdata.FormData8:
+				if u.Version < 4 {
 					return true
 				}
 			}

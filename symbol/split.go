@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"sync"
 	"sync/atomic"
 )
@@ -38,13 +39,13 @@ func (d *debugInfo) openSplit(u *unit) {
 			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
 			locLists: file.locLists, oldLocs: file.oldLocs,
 			addrs: d.addrs, oldRanges: d.oldRanges, supplement: d.supplement,
-			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineSlot),
+			tables: make(map[dwarfdata.AbbrevKey]*abbrevs), lines: make(map[uint64]*lineSlot),
 			room: file.room,
 		}
 		rest.limit()
 		unit, err := rest.unitOf(file, u.head.splitID)
 		if err == nil && unit != nil {
-			err = d.spend(file.left, unit.end-unit.start)
+			err = d.spend(file.left, unit.End-unit.Start)
 		}
 		if err != nil {
 			d.warn(fmt.Errorf("read %s: %w", name, err))
@@ -81,7 +82,7 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 	defer d.mu.Unlock()
 	d.readHeaders(d.info.len())
 	for _, u := range d.units {
-		if u.typeEntry != 0 {
+		if u.TypeEntry != 0 {
 			continue
 		}
 		h, err := d.header(u)
@@ -89,7 +90,7 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 			return err
 		}
 		if h != nil {
-			file.units[h.splitID] = u.start
+			file.units[h.splitID] = u.Start
 		}
 	}
 	return nil
@@ -100,9 +101,9 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 // Before DWARF 5 they have no header.
 func (d *debugInfo) completeHeader(u *unit, h *header) {
 	h.base, h.addrs = d.skeleton.base, d.skeleton.addrs
-	if u.version >= 5 {
+	if u.Version >= 5 {
 		length := uint64(4)
-		if u.offsetSize == 8 {
+		if u.OffsetSize == 8 {
 			length = 12
 		}
 		h.strOffsets = length + 4

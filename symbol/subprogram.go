@@ -5,6 +5,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
 	"github.com/sfwalk/sfwalk/format/elf"
 )
@@ -12,9 +13,9 @@ import (
 // subprogram is what one entry of a function says of it. A function often has three: for its code,
 // its abstract instance and its declaration.
 type subprogram struct {
-	name, linkage value
-	origin        value  // reference to the entry that says more, if there is one
-	enters        uint64 // of its code; nowhere if it has none
+	name, linkage dwarfdata.Value
+	origin        dwarfdata.Value // reference to the entry that says more, if there is one
+	enters        uint64          // of its code; nowhere if it has none
 	arguments     bool
 	declared      bool // another entry, maybe in another unit, defines it
 	specified     bool // origin refers to the declaration of what this entry defines
@@ -25,8 +26,8 @@ type subprogram struct {
 // open.
 func newSubprogram(e *entry) subprogram {
 	s := subprogram{name: e.name, linkage: e.linkage, origin: e.origin, enters: nowhere, declared: e.declared, allJumps: e.allJumps}
-	if !e.origin.reference() {
-		s.origin, s.specified = e.specification, e.specification.reference()
+	if !e.origin.Reference() {
+		s.origin, s.specified = e.specification, e.specification.Reference()
 	}
 	return s
 }
@@ -54,18 +55,18 @@ const maxOrigins = 16
 
 // unitFor returns the DWARF and the unit that have the entry that to refers to, most likely the
 // unit near. The unit is open.
-func (d *debugInfo) unitFor(near *unit, to value) (*debugInfo, *unit) {
+func (d *debugInfo) unitFor(near *unit, to dwarfdata.Value) (*debugInfo, *unit) {
 	switch {
-	case !to.reference():
+	case !to.Reference():
 		return nil, nil
-	case to.class == classSupReference:
+	case to.Class == dwarfdata.ClassSupReference:
 		if d = d.supplement(); d == nil {
 			return nil, nil
 		}
-	case to.n >= near.entry && to.n < near.end:
+	case to.N >= near.Entry && to.N < near.End:
 		return d, near
 	}
-	u := d.unitAt(to.n)
+	u := d.unitAt(to.N)
 	if u == nil {
 		return nil, nil
 	}
@@ -76,16 +77,16 @@ func (d *debugInfo) unitFor(near *unit, to value) (*debugInfo, *unit) {
 // subprogramAt reads the entry of a function. u has it.
 func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry, ok bool) {
 	x = subprogramEntry{d: d, u: u, off: off}
-	var a *abbrev
+	var a *dwarfdata.Abbrev
 	var sibling uint64
 	first, depth, past := true, 1, 0 // levels that may have parameters, and levels within those that have none
-	err := d.eachEntry(u, off, func(uint64) { a = nil }, func(c *entryCursor, of *abbrev) {
+	err := d.eachEntry(u, off, func(uint64) { a = nil }, func(c *dwarfdata.Cursor, of *dwarfdata.Abbrev) {
 		if a = of; !first {
-			sibling = c.over(a)
+			sibling = c.SkipTo(a)
 			return
 		}
-		e := c.entry(a)
-		if ok = a.tag == dwarf.TagSubprogram && !c.Bad && c.err == nil; !ok {
+		e := readEntry(c, a)
+		if ok = a.Tag == dwarf.TagSubprogram && !c.Bad; !ok {
 			return
 		}
 		x.subprogram = newSubprogram(&e)
@@ -101,18 +102,18 @@ func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry
 		switch {
 		case first:
 			first = false
-			return end, ok && w == wantArguments && a.children
+			return end, ok && w == wantArguments && a.Children
 		case a == nil && past > 0:
 			past--
 		case a == nil:
 			depth--
-		case past == 0 && a.tag == dwarf.TagFormalParameter:
+		case past == 0 && a.Tag == dwarf.TagFormalParameter:
 			x.arguments = true
 			return end, false
-		case !a.children:
-		case past == 0 && a.plainBlock():
+		case !a.Children:
+		case past == 0 && plainBlock(a):
 			depth++
-		case sibling > end && sibling < u.end:
+		case sibling > end && sibling < u.End:
 			end = sibling
 		default:
 			past++
@@ -136,7 +137,7 @@ func (x *subprogramEntry) next(w want) (next subprogramEntry, ok bool) {
 	if u == nil {
 		return next, false
 	}
-	return d.subprogramAt(u, x.origin.n, w)
+	return d.subprogramAt(u, x.origin.N, w)
 }
 
 // scoped returns the index of the scope that the entry is in; -1 if there is none.
@@ -165,7 +166,7 @@ type entryName struct {
 	d    *debugInfo
 	u    *unit
 	off  uint64
-	name value
+	name dwarfdata.Value
 }
 
 func (e *entryName) text() string { return e.d.text(e.u, e.name) }
@@ -189,7 +190,7 @@ func (n *named) with(next *named) *named {
 	if sum.linkage == "" {
 		sum.linkage = next.linkage
 	}
-	if !n.by.name.text() {
+	if !n.by.name.Text() {
 		sum.by = next.by
 	}
 	sum.arguments = n.arguments || next.arguments
@@ -216,23 +217,23 @@ func (n *named) read() {
 
 // namedAt returns what the entry that to refers to says, and the entries that it refers to; nil if
 // there is none.
-func (d *debugInfo) namedAt(near *unit, to value) (n *named) {
+func (d *debugInfo) namedAt(near *unit, to dwarfdata.Value) (n *named) {
 	d, u := d.unitFor(near, to)
 	if u == nil {
 		return nil
 	}
-	if n := detail(&u.details, namedOf, to.n); n != nil {
+	if n := detail(&u.details, namedOf, to.N); n != nil {
 		return n
 	}
 	var list []*named
-	for x, ok := d.subprogramAt(u, to.n, wantArguments); ok && len(list) < maxOrigins; x, ok = x.next(wantArguments) {
+	for x, ok := d.subprogramAt(u, to.N, wantArguments); ok && len(list) < maxOrigins; x, ok = x.next(wantArguments) {
 		list = append(list, x.named())
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		n = list[i].with(n)
 	}
 	if n != nil {
-		keepDetail(&u.details, namedOf, to.n, n, len(n.linkage)+len(n.symbol))
+		keepDetail(&u.details, namedOf, to.N, n, len(n.linkage)+len(n.symbol))
 	}
 	return n
 }

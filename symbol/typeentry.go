@@ -3,6 +3,7 @@ package symbol
 import (
 	"debug/dwarf"
 	"errors"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // typeEntry is an entry of .debug_info for a type or a parameter.
@@ -12,10 +13,10 @@ type typeEntry struct {
 	off  uint64
 	tag  dwarf.Tag
 
-	name, origin value
-	of           value // the type that this type is made of, or that the parameter has
-	class        value // the class of a pointer to a member
-	upper, count value // bounds of an array
+	name, origin dwarfdata.Value
+	of           dwarfdata.Value // the type that this type is made of, or that the parameter has
+	class        dwarfdata.Value // the class of a pointer to a member
+	upper, count dwarfdata.Value // bounds of an array
 	artificial   bool
 	elsewhere    bool // the type is in a unit of types
 	children     bool
@@ -25,12 +26,12 @@ type typeEntry struct {
 var errType = errors.New("type cannot be read")
 
 // entryAt reads the entry that to refers to. It looks in the unit near first.
-func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
+func (d *debugInfo) entryAt(near *unit, to dwarfdata.Value) (e typeEntry, err error) {
 	d, u := d.unitFor(near, to)
 	if u == nil {
 		return e, errType // in a unit of types, or nowhere
 	}
-	err = d.entriesAt(u, to.n, func(x *typeEntry) bool {
+	err = d.entriesAt(u, to.N, func(x *typeEntry) bool {
 		e = *x
 		return false
 	})
@@ -42,7 +43,7 @@ func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
 	var e typeEntry
 	err := d.eachEntry(u, off, func(off uint64) { e = typeEntry{info: d, unit: u, off: off} },
-		func(c *entryCursor, a *abbrev) { e.read(c, a) },
+		func(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) { e.read(c, a) },
 		func(end uint64) (next uint64, more bool) {
 			e.end = end
 			return end, yield(&e)
@@ -51,12 +52,12 @@ func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) 
 	return err
 }
 
-func (e *typeEntry) read(c *entryCursor, a *abbrev) {
-	e.tag, e.children = a.tag, a.children
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		v := c.value(x.form, x.implicit)
-		switch x.attr {
+func (e *typeEntry) read(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) {
+	e.tag, e.children = a.Tag, a.Children
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		v := c.Value(x.Form, x.Implicit)
+		switch x.Attr {
 		case dwarf.AttrName:
 			e.name = v
 		case dwarf.AttrType:

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/dwarf"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strconv"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 // parameters returns the parameters of the function whose entry is at off, in brackets, as GDB spells
 // them, followed by " const" for a const method. It returns "" where an entry cannot be read.
 func (d *debugInfo) parameters(u *unit, off uint64) string {
-	e, err := d.entryAt(u, value{off, classReference})
+	e, err := d.entryAt(u, dwarfdata.Value{N: off, Class: dwarfdata.ClassReference})
 	if err != nil {
 		return ""
 	}
@@ -30,7 +31,7 @@ const (
 // templateTypes returns the arguments of the template that the function whose entry is at off is made of, as "<int>".
 // It returns "" if there are none, if one is no type, or if an entry cannot be read.
 func (d *debugInfo) templateTypes(u *unit, off uint64) string {
-	e, err := d.entryAt(u, value{off, classReference})
+	e, err := d.entryAt(u, dwarfdata.Value{N: off, Class: dwarfdata.ClassReference})
 	if err != nil {
 		return ""
 	}
@@ -82,9 +83,9 @@ type qualified struct {
 }
 
 // resolve returns the type that a value of an entry refers to.
-func (p *typePrinter) resolve(from *typeEntry, to value) (q qualified) {
+func (p *typePrinter) resolve(from *typeEntry, to dwarfdata.Value) (q qualified) {
 	for range maxTypeDepth {
-		if to.class == classNone || p.failed {
+		if to.Class == dwarfdata.ClassNone || p.failed {
 			return q
 		}
 		e, err := from.info.entryAt(from.unit, to)
@@ -110,7 +111,7 @@ func (p *typePrinter) resolve(from *typeEntry, to value) (q qualified) {
 func (p *typePrinter) target(q qualified) qualified { return p.resolve(q.typeEntry, q.of) }
 
 // named reports whether a type is printed by its name.
-func (q qualified) named() bool { return q.typeEntry == nil || q.name.text() }
+func (q qualified) named() bool { return q.typeEntry == nil || q.name.Text() }
 
 // print writes a type that no name follows.
 func (p *typePrinter) print(q qualified) {
@@ -278,10 +279,10 @@ func (p *typePrinter) bounds(e *typeEntry) {
 		}
 		p.put("[")
 		switch {
-		case x.count.class == classConstant:
-			p.put(strconv.FormatUint(x.count.n, 10))
-		case x.upper.class == classConstant:
-			p.put(strconv.FormatUint(x.upper.n+1, 10))
+		case x.count.Class == dwarfdata.ClassConstant:
+			p.put(strconv.FormatUint(x.count.N, 10))
+		case x.upper.Class == dwarfdata.ClassConstant:
+			p.put(strconv.FormatUint(x.upper.N+1, 10))
 		}
 		p.put("]")
 	})
@@ -340,7 +341,7 @@ func (p *typePrinter) arguments(e *typeEntry, function bool) {
 func (p *typePrinter) whole(x *typeEntry) *typeEntry {
 	artificial := x.artificial
 	for range maxOrigins {
-		if x.of.class != classNone || !x.origin.reference() {
+		if x.of.Class != dwarfdata.ClassNone || !x.origin.Reference() {
 			x.artificial = artificial
 			return x
 		}

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"fmt"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
 	"github.com/sfwalk/sfwalk/format/elf"
 )
@@ -21,7 +22,7 @@ func (d *debugInfo) openTypes(from *elf.Image) error {
 		info: s, abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, strOffsets: d.strOffsets,
 		addrs: d.addrs, rangeLists: d.rangeLists, oldRanges: d.oldRanges, locLists: d.locLists, oldLocs: d.oldLocs,
 		supplement: func() *debugInfo { return d.supplement() }, typesOnly: true, main: d,
-		tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineSlot),
+		tables: make(map[dwarfdata.AbbrevKey]*abbrevs), lines: make(map[uint64]*lineSlot),
 		room: d.room,
 	}
 	return nil
@@ -51,8 +52,8 @@ func (d *debugInfo) ownTypeUnit(signature uint64) *unit {
 		d.signed = make(map[uint64]*unit)
 		d.readHeaders(d.info.len())
 		for _, u := range d.units {
-			if u.typeEntry != 0 {
-				d.signed[u.id] = u
+			if u.TypeEntry != 0 {
+				d.signed[u.ID] = u
 			}
 		}
 	}

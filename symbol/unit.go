@@ -3,7 +3,7 @@ package symbol
 import (
 	"debug/dwarf"
 	"fmt"
-	"slices"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"sort"
 
 	"github.com/sfwalk/sfwalk/internal/interval"
@@ -22,10 +22,10 @@ type contents struct {
 // unit.
 type scope struct {
 	start, end uint32
-	parent     int32 // index of the scope around this one; -1 for none
-	none       bool  // what is within it has no scope at all
-	alone      bool  // names do not begin with the scopes around this one
-	name       value // none: an anonymous namespace
+	parent     int32           // index of the scope around this one; -1 for none
+	none       bool            // what is within it has no scope at all
+	alone      bool            // names do not begin with the scopes around this one
+	name       dwarfdata.Value // none: an anonymous namespace
 }
 
 // codeEntry is the entry of a function that has code. Offsets count from the beginning of the unit.
@@ -76,7 +76,7 @@ func (d *debugInfo) load(u *unit) *contents {
 	defer u.held.busy.Store(false)
 	// After an error, the functions that were read before it are used.
 	if err := d.scanUnit(u, c); err != nil {
-		d.warn(fmt.Errorf("read functions of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
+		d.warn(fmt.Errorf("read functions of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.Start, err))
 	}
 	c.code.Sort()
 	u.contents.Store(c)
@@ -103,15 +103,10 @@ func isType(t dwarf.Tag) bool {
 	return false
 }
 
-// hasCode reports whether entries of a have an address of code of their own.
-func (a *abbrev) hasCode() bool {
-	return slices.ContainsFunc(a.attrs, func(x attrForm) bool { return x.attr == dwarf.AttrLowpc || x.attr == dwarf.AttrRanges })
-}
-
 // scopeAround returns the index of the innermost scope that the entry at an offset of the section
 // is within; -1 if there is none.
 func (c *contents) scopeAround(u *unit, off uint64) int32 {
-	at := uint32(off - u.start)
+	at := uint32(off - u.Start)
 	i := int32(sort.Search(len(c.scopes), func(i int) bool { return c.scopes[i].start >= at })) - 1
 	for i >= 0 && c.scopes[i].end <= at {
 		i = c.scopes[i].parent

@@ -15,14 +15,14 @@ type unitBytes struct {
 func (d *debugInfo) unitPart(u *unit, lo, hi uint64, room []byte) ([]byte, error) {
 	if all := u.data.all.Load(); all != nil {
 		u.data.held.touch()
-		return (*all)[lo-u.entry : hi-u.entry], nil
+		return (*all)[lo-u.Entry : hi-u.Entry], nil
 	}
 	return d.info.bytesInto(room, lo, hi)
 }
 
 // unitBit is unitPart for a question. The unit is open.
 func (d *debugInfo) unitBit(u *unit, lo, hi uint64, room []byte) ([]byte, error) {
-	if u.data.all.Load() == nil && u.data.read.Add(int64(hi-lo)) > int64(u.end-u.entry) {
+	if u.data.all.Load() == nil && u.data.read.Add(int64(hi-lo)) > int64(u.End-u.Entry) {
 		u.data.read.Store(0)
 		d.keepUnit(u)
 	}
@@ -31,7 +31,7 @@ func (d *debugInfo) unitBit(u *unit, lo, hi uint64, room []byte) ([]byte, error)
 
 // keepUnit keeps the bytes of a unit, if there is room and nobody else is reading them.
 func (d *debugInfo) keepUnit(u *unit) {
-	n, held := int64(u.end-u.entry), u.data.held
+	n, held := int64(u.End-u.Entry), u.data.held
 	if n > d.room.left.Load()/2 || !held.busy.CompareAndSwap(false, true) {
 		return
 	}
@@ -39,7 +39,7 @@ func (d *debugInfo) keepUnit(u *unit) {
 	if u.data.all.Load() != nil || held.take(int(n)) != nil {
 		return
 	}
-	all, err := d.info.bytes(u.entry, u.end)
+	all, err := d.info.bytes(u.Entry, u.End)
 	if err != nil {
 		held.give(int(n))
 		return

@@ -6,7 +6,7 @@ import "fmt"
 func (e *Entry) Unit() (first *Entry, err error) {
 	err = e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		first = nil
-		return d.rawEntries(e.s, u, e.Ref, u.entry, func(x *Entry) bool {
+		return d.rawEntries(e.s, u, e.Ref, u.Entry, func(x *Entry) bool {
 			first = x
 			return false
 		})

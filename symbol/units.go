@@ -7,29 +7,12 @@ import (
 	"sync/atomic"
 
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
-	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/interval"
-)
-
-// Unit types, DWARF 5 table 7.2.
-const (
-	utCompile      = 1
-	utType         = 2
-	utPartial      = 3
-	utSkeleton     = 4
-	utSplitCompile = 5
-	utSplitType    = 6
 )
 
 // unit is a compilation unit; or a partial unit, whose functions several units share; or a unit of one type.
 type unit struct {
-	start, entry, end uint64 // offsets in .debug_info: of its header, of its first entry, behind its last
-	abbrev            uint64 // offset in .debug_abbrev
-	version           uint8
-	addrSize          uint8
-	offsetSize        uint8
-	id                uint64 // dwo_id of a skeleton or split unit of DWARF 5; the signature of a unit of one type
-	typeEntry         uint64 // offset in the section of that type's entry; 0 for other units
+	dwarfdata.Unit
 
 	headRead bool
 	head     *header // nil if it cannot be read; under debugInfo.mu until contents are read
@@ -47,20 +30,20 @@ type unit struct {
 
 // header holds the attributes of a unit's first entry.
 type header struct {
-	name, dir    value // primary source file, compilation directory
+	name, dir    dwarfdata.Value // primary source file, compilation directory
 	language     language
-	languageCode value // DW_AT_language
+	languageCode dwarfdata.Value // DW_AT_language
 	assembler    bool
-	lines        value       // offset in .debug_line
-	ranges       [][2]uint64 // the unit's code
+	lines        dwarfdata.Value // offset in .debug_line
+	ranges       [][2]uint64     // the unit's code
 
 	base                          uint64 // address that the offsets in range lists are added to
 	addrs, strOffsets, rangeLists uint64 // offsets of the unit's parts of these sections
 	locLists                      uint64
-	producer                      value
+	producer                      dwarfdata.Value
 	oldRanges                     uint64 // offset in .debug_ranges that its split unit's offsets are added to
 
-	splitName value // the file that has the rest of the unit; none where the unit is not split
+	splitName dwarfdata.Value // the file that has the rest of the unit; none where the unit is not split
 	splitID   uint64
 }
 
@@ -73,11 +56,11 @@ const unitSize = 600
 func (d *debugInfo) readHeaders(to uint64) {
 	size := d.info.len()
 	for d.next < size && d.next <= to {
-		if len(d.early) > 0 && d.early[0].start <= d.next {
+		if len(d.early) > 0 && d.early[0].Start <= d.next {
 			u := d.early[0]
-			if d.early = d.early[1:]; u.start == d.next { // else .debug_aranges lies
+			if d.early = d.early[1:]; u.Start == d.next { // else .debug_aranges lies
 				d.units = append(d.units, u)
-				d.next = u.end
+				d.next = u.End
 			}
 			continue
 		}
@@ -99,87 +82,15 @@ func (d *debugInfo) readHeaders(to uint64) {
 	}
 }
 
-// readUnit reads the unit header at an offset; next is the offset of the next one,
-// with an error, too: the end of the section if it is not known.
-// u is nil for a unit without entries, or of an unknown kind.
+// readUnit reads the unit header at an offset, as [dwarfdata.Units.At] does; u is nil where that
+// returns no unit.
 func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
-	const longest = 12 + 2 + 1 + 1 + 8 + 8 + 8
-	size := d.info.len()
-	data, err := d.info.bytes(at, min(at+longest, size))
-	if err != nil {
-		return nil, size, err
+	units := dwarfdata.Units{Order: d.order, Size: d.info.len(), Types: d.typesOnly, Read: d.info.bytes}
+	header, next, err := units.At(at)
+	if err == nil && header.End > 0 {
+		u = &unit{Unit: header}
 	}
-	c := dwarfdata.New(data, d.order)
-	n, offsetSize := c.UnitLength()
-	start := at + uint64(c.Off)
-	if c.Bad || n > size-start {
-		return nil, size, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
-	}
-	if n == 0 { // padding
-		next, err = d.padding(start)
-		return nil, next, err
-	}
-	c.Data = c.Data[:c.Off+int(min(c.Left(), n))]
-	version := c.Uint(2)
-	kind := uint64(utCompile)
-	entry := start + 2 + uint64(offsetSize) + 1
-	var abbrev, addrSize, id, typeEntry uint64
-	if version >= 5 {
-		entry++
-		kind = c.Uint(1)
-		addrSize = c.Uint(1)
-		abbrev = c.Uint(offsetSize)
-		if kind == utSkeleton || kind == utSplitCompile {
-			id = c.Uint(8)
-			entry += 8
-		}
-	} else {
-		abbrev = c.Uint(offsetSize)
-		addrSize = c.Uint(1)
-		if d.typesOnly {
-			kind = utType
-		}
-	}
-	if kind == utType || kind == utSplitType {
-		id = c.Uint(8)
-		typeEntry = at + c.Uint(offsetSize)
-		entry += 8 + uint64(offsetSize)
-	}
-	if c.Bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
-		return nil, start + n, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
-	}
-	end := start + n
-	switch {
-	case entry >= end:
-		return nil, end, nil
-	case kind < utCompile || kind > utSplitType, typeEntry != 0 && (typeEntry < entry || typeEntry >= end):
-		return nil, end, nil
-	}
-	return &unit{
-		start: at, entry: entry, end: end, abbrev: abbrev,
-		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize), id: id, typeEntry: typeEntry,
-	}, end, nil
-}
-
-// padding returns the end of the zeros at the offset from of .debug_info; with an error, the end of the section.
-func (d *debugInfo) padding(from uint64) (to uint64, err error) {
-	const step = 4 << 10
-	size := d.info.len()
-	for to = from; to < size; to += step {
-		if to-from > elffile.HoleSize {
-			return size, fmt.Errorf("offset %#x of .debug_info: %d KiB of zeros: %w", from, elffile.HoleSize>>10, elffile.ErrHole)
-		}
-		b, err := d.info.bytes(to, min(to+step, size))
-		if err != nil {
-			return size, err
-		}
-		for i, x := range b {
-			if x != 0 {
-				return to + uint64(i&^3), nil
-			}
-		}
-	}
-	return size, nil
+	return u, next, err
 }
 
 // firstEntry is how many bytes are read at first for a unit's first entry.
@@ -195,19 +106,19 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 	u.headRead = true
 	h, err := d.readHeader(u)
 	if err != nil {
-		d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))
+		d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.Start, err))
 	}
 	return h, err
 }
 
 func (d *debugInfo) readHeader(u *unit) (*header, error) {
-	for room := uint64(firstEntry); ; room = u.end {
-		end := min(u.end, u.entry+room)
-		data, err := d.info.bytes(u.entry, end)
+	for room := uint64(firstEntry); ; room = u.End {
+		end := min(u.End, u.Entry+room)
+		data, err := d.info.bytes(u.Entry, end)
 		if err != nil {
 			return nil, nil // this unit cannot be read; others can
 		}
-		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
+		c := dwarfdata.Cursor{Reader: dwarfdata.New(data, d.order), Unit: &u.Unit, Base: u.Entry}
 		code := c.ULEB128()
 		if code == 0 {
 			return nil, nil
@@ -219,11 +130,11 @@ func (d *debugInfo) readHeader(u *unit) (*header, error) {
 		if err != nil || a == nil {
 			return nil, nil
 		}
-		e := c.entry(a)
-		if c.Bad && end < u.end {
+		e := readEntry(&c, a)
+		if c.Bad && c.Err == nil && end < u.End {
 			continue
 		}
-		if c.Bad || c.err != nil {
+		if c.Bad {
 			return nil, nil
 		}
 		u.head, err = d.newHeader(u, &e)
@@ -233,13 +144,13 @@ func (d *debugInfo) readHeader(u *unit) (*header, error) {
 
 func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	h = &header{
-		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language), languageCode: e.language, assembler: e.language.class == classConstant && e.language.n == langAssembler,
-		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n, oldRanges: e.oldRanges.n,
-		locLists: e.locLists.n, producer: e.producer,
-		splitName: e.splitName, splitID: u.id,
+		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language), languageCode: e.language, assembler: e.language.Class == dwarfdata.ClassConstant && e.language.N == langAssembler,
+		addrs: e.addrs.N, strOffsets: e.strOffsets.N, rangeLists: e.rangeLists.N, oldRanges: e.oldRanges.N,
+		locLists: e.locLists.N, producer: e.producer,
+		splitName: e.splitName, splitID: u.ID,
 	}
-	if e.splitID.class == classConstant {
-		h.splitID = e.splitID.n
+	if e.splitID.Class == dwarfdata.ClassConstant {
+		h.splitID = e.splitID.N
 	}
 	if d.skeleton != nil {
 		d.completeHeader(u, h)
@@ -264,7 +175,7 @@ func (d *debugInfo) whole() *interval.Nested[int32] {
 		d.info.keep()
 		d.readHeaders(d.info.len())
 		for i, u := range d.units {
-			if u.typeEntry != 0 {
+			if u.TypeEntry != 0 {
 				continue
 			}
 			h, err := d.header(u)
@@ -287,13 +198,13 @@ func (d *debugInfo) unitAt(off uint64) *unit {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	list := d.early
-	i := sort.Search(len(list), func(i int) bool { return list[i].end > off })
-	if i == len(list) || off < list[i].entry {
+	i := sort.Search(len(list), func(i int) bool { return list[i].End > off })
+	if i == len(list) || off < list[i].Entry {
 		d.readHeaders(off)
 		list = d.units
-		i = sort.Search(len(list), func(i int) bool { return list[i].end > off })
+		i = sort.Search(len(list), func(i int) bool { return list[i].End > off })
 	}
-	if i < len(list) && off >= list[i].entry {
+	if i < len(list) && off >= list[i].Entry {
 		return list[i]
 	}
 	return nil
@@ -321,11 +232,11 @@ const langAssembler = 0x8001
 
 // languageOf classifies a DW_LANG code, DWARF 5 table 7.17 and its later
 // additions.
-func languageOf(code value) language {
-	if code.class != classConstant {
+func languageOf(code dwarfdata.Value) language {
+	if code.Class != dwarfdata.ClassConstant {
 		return languageUnknown
 	}
-	switch code.n {
+	switch code.N {
 	case 0x04, 0x11, 0x1a, 0x21, 0x2b, 0x3a: // C_plus_plus, ObjC_plus_plus, C++ 11, 14, 17, 20
 		return languageCXX
 	case 0x13, 0x1c: // D, Rust

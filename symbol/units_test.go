@@ -117,7 +117,7 @@ func TestUnits(t *testing.T) {
 			continue
 		}
 		for i, u := range d.units {
-			got := wholeUnit{u.entry, d.text(u, u.head.name), d.text(u, u.head.dir), u.head.ranges}
+			got := wholeUnit{u.Entry, d.text(u, u.head.name), d.text(u, u.head.dir), u.head.ranges}
 			if fmt.Sprint(got) != fmt.Sprint(want[i]) {
 				t.Errorf("%s: %v, debug/dwarf has %v", name, got, want[i])
 			}

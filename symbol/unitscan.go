@@ -21,7 +21,7 @@ type unitScan struct {
 	u     *unit
 	into  *contents
 	table *abbrevs
-	c     entryCursor
+	c     dwarfdata.Cursor
 
 	levels []scanLevel
 	ranges [][2]uint64 // room for the ranges of a function
@@ -36,11 +36,11 @@ func (d *debugInfo) scanUnit(u *unit, into *contents) error {
 	if err != nil {
 		return err
 	}
-	if u.end-u.start > maxUnit {
-		return fmt.Errorf("%d bytes, more than %d: it is not read", u.end-u.start, uint64(maxUnit))
+	if u.End-u.Start > maxUnit {
+		return fmt.Errorf("%d bytes, more than %d: it is not read", u.End-u.Start, uint64(maxUnit))
 	}
 	if u.again { // the same work is done once more
-		if !d.room.work(int64(u.end-u.entry) + u.ranges) {
+		if !d.room.work(int64(u.End-u.Entry) + u.ranges) {
 			return fmt.Errorf("once more: %w", errTooMuch)
 		}
 		left := d.rangesLeft.Load()
@@ -51,16 +51,16 @@ func (d *debugInfo) scanUnit(u *unit, into *contents) error {
 		defer func() { u.ranges = left - d.rangesLeft.Load() }()
 	}
 	s := unitScan{d: d, u: u, into: into, table: table, levels: []scanLevel{{scope: -1, function: -1}}}
-	s.c = entryCursor{unit: u}
+	s.c = dwarfdata.Cursor{Unit: &u.Unit}
 	err = s.run()
 	for i := range into.functions { // cut off by an error
 		if f := &into.functions[i]; f.end == 0 {
-			f.end = uint32(u.end - u.start)
+			f.end = uint32(u.End - u.Start)
 		}
 	}
 	for i := range into.scopes {
 		if x := &into.scopes[i]; x.end == 0 {
-			x.end = uint32(u.end - u.start)
+			x.end = uint32(u.End - u.Start)
 		}
 	}
 	into.functions, into.scopes = slices.Clip(into.functions), slices.Clip(into.scopes)
@@ -69,16 +69,16 @@ func (d *debugInfo) scanUnit(u *unit, into *contents) error {
 
 func (s *unitScan) run() error {
 	u := s.u
-	room := borrow(u.end - u.entry)
+	room := borrow(u.End - u.Entry)
 	defer giveBack(room)
-	for off, size := u.entry, uint64(scanPart); off < u.end; {
-		data, err := s.d.unitPart(u, off, min(u.end, off+size), room)
+	for off, size := u.Entry, uint64(scanPart); off < u.End; {
+		data, err := s.d.unitPart(u, off, min(u.End, off+size), room)
 		if err != nil {
 			return err
 		}
-		s.c.Reader, s.c.base = dwarfdata.New(data, s.d.order), off
+		s.c.Reader, s.c.Base = dwarfdata.New(data, s.d.order), off
 		next, err := s.part()
-		if err != nil || next == off && s.c.base+uint64(len(data)) == u.end {
+		if err != nil || next == off && s.c.Base+uint64(len(data)) == u.End {
 			return err
 		}
 		if size = uint64(scanPart); next == off { // a large entry
@@ -105,17 +105,17 @@ func (s *unitScan) part() (next uint64, err error) {
 			off = c.Off
 		}
 		if code == 0 {
-			if s.leave(uint32(c.base-u.start) + uint32(off)) {
-				return u.end, nil
+			if s.leave(uint32(c.Base-u.Start) + uint32(off)) {
+				return u.End, nil
 			}
 			continue
 		}
-		a := s.table.find(code)
+		a := s.table.Find(code)
 		if a == nil {
-			return 0, fmt.Errorf("entry at offset %#x: no abbreviation has code %d", c.base+uint64(start), code)
+			return 0, fmt.Errorf("entry at offset %#x: no abbreviation has code %d", c.Base+uint64(start), code)
 		}
 		inner := scanLevel{scope: s.levels[len(s.levels)-1].scope, function: -1}
-		kind := a.scan
+		kind := scanKind(a.Kind)
 		switch {
 		case kind == scanEnum && u.head.language == languageScope, kind == scanNoCode && u.head.language == languageFortran:
 			kind = scanScope
@@ -123,61 +123,61 @@ func (s *unitScan) part() (next uint64, err error) {
 			kind = scanPast
 		}
 		end := -1
-		if kind != scanFunction && (kind != scanScope || !a.children) {
-			end = a.over(data, off)
+		if kind != scanFunction && (kind != scanScope || !a.Children) {
+			end = a.Over(data, off)
 		}
 		if end < 0 {
 			c.Off = off
 			if kind == scanFunction || kind == scanScope {
 				err = s.enter(a, start, &inner)
 			} else {
-				c.skip(a)
+				c.Skip(a)
 			}
 			switch {
 			case err != nil:
 				return 0, err
+			case c.Err != nil:
+				return 0, fmt.Errorf("entry at %w", c.Err)
 			case c.Bad:
 				return s.cut(start)
-			case c.err != nil:
-				return 0, fmt.Errorf("entry at %w", c.err)
 			}
 			end = c.Off
 		}
-		if !a.children {
+		if !a.Children {
 			if off = end; inner.function >= 0 {
-				s.into.functions[inner.function].end = uint32(c.base-u.start) + uint32(end)
+				s.into.functions[inner.function].end = uint32(c.Base-u.Start) + uint32(end)
 			}
 			continue
 		}
-		if kind == scanPast && a.sibling >= 0 {
-			c.Off = off + a.sibling
-			if to := u.start + c.Uint(4); to > c.base+uint64(end) && to < u.end { // the scan never goes back
-				if to >= c.base+uint64(len(data)) {
+		if kind == scanPast && a.Sibling >= 0 {
+			c.Off = off + a.Sibling
+			if to := u.Start + c.Uint(4); to > c.Base+uint64(end) && to < u.End { // the scan never goes back
+				if to >= c.Base+uint64(len(data)) {
 					return to, nil
 				}
-				off = int(to - c.base)
+				off = int(to - c.Base)
 				continue
 			}
 		}
 		if len(s.levels) == maxDepth {
-			return 0, fmt.Errorf("entry at offset %#x: nested deeper than %d", c.base+uint64(start), maxDepth)
+			return 0, fmt.Errorf("entry at offset %#x: nested deeper than %d", c.Base+uint64(start), maxDepth)
 		}
 		off = end
 		s.levels = append(s.levels, inner)
 	}
-	return c.base + uint64(len(data)), nil
+	return c.Base + uint64(len(data)), nil
 }
 
 // cut returns where to go on if the data ends within the entry that begins at start. The error says
 // that the unit ends there, or that a number is malformed.
 func (s *unitScan) cut(start int) (next uint64, err error) {
 	c := &s.c
-	next = c.base + uint64(start)
+	next = c.Base + uint64(start)
 	switch {
 	case c.Overflow:
 		err = fmt.Errorf("entry at offset %#x: cut off by a number of more than 64 bits", next)
-	case c.base+uint64(len(c.Data)) == s.u.end:
-		err = fmt.Errorf("entry at offset %#x: cut off by the unit's end (%#x)", next, s.u.end)
+	case c.Base+uint64(len(c.Data)) == s.u.End:
+		err = fmt.Errorf("entry at offset %#x: cut off by the unit's end (%#x)", next, s.u.End)
 	}
 	return next, err
 }
@@ -197,14 +197,14 @@ func (s *unitScan) leave(end uint32) bool {
 
 // enter reads the attributes of a function or scope, whose entry begins at start in the data. It
 // sets up inner for the entry's children.
-func (s *unitScan) enter(a *abbrev, start int, inner *scanLevel) error {
-	e := s.c.entry(a)
-	if s.c.Bad || s.c.err != nil {
+func (s *unitScan) enter(a *dwarfdata.Abbrev, start int, inner *scanLevel) error {
+	e := readEntry(&s.c, a)
+	if s.c.Bad {
 		return nil
 	}
-	at := uint32(s.c.base-s.u.start) + uint32(start)
+	at := uint32(s.c.Base-s.u.Start) + uint32(start)
 	held := s.u.held
-	if a.tag == dwarf.TagSubprogram {
+	if a.Tag == dwarf.TagSubprogram {
 		e.held = held
 		ranges, err := s.d.appendRanges(s.ranges[:0], s.u, s.u.head, &e)
 		if err == errTooMuch {
@@ -225,7 +225,7 @@ func (s *unitScan) enter(a *abbrev, start int, inner *scanLevel) error {
 			return nil
 		}
 	}
-	if !a.children {
+	if !a.Children {
 		return nil
 	}
 	const size = 80 // bytes, with the room to grow
@@ -234,10 +234,10 @@ func (s *unitScan) enter(a *abbrev, start int, inner *scanLevel) error {
 	}
 	x := scope{start: at, parent: inner.scope, name: e.name}
 	switch {
-	case a.tag == dwarf.TagSubprogram: // as GDB, without the scope of the function around
-		x.alone, x.none = true, !e.name.text()
-	case a.tag != dwarf.TagNamespace: // like GDB, methods of a class without a name (a lambda's) have no scope at all
-		x.none = !e.name.text()
+	case a.Tag == dwarf.TagSubprogram: // as GDB, without the scope of the function around
+		x.alone, x.none = true, !e.name.Text()
+	case a.Tag != dwarf.TagNamespace: // like GDB, methods of a class without a name (a lambda's) have no scope at all
+		x.none = !e.name.Text()
 	}
 	inner.scope, inner.begun = int32(len(s.into.scopes)), true
 	s.into.scopes = append(s.into.scopes, x)

@@ -17,10 +17,10 @@ func (d *debugInfo) unranged() *interval.Nested[int32] {
 		left := uint64(maxUnranged)
 	units:
 		for i, u := range d.withoutRanges() {
-			size := u.end - u.entry
+			size := u.End - u.Entry
 			if size > left {
 				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: it does not say which code it has, "+
-					"and more than %d MiB of such units were read: its functions are not known", u.start, maxUnranged>>20))
+					"and more than %d MiB of such units were read: its functions are not known", u.Start, maxUnranged>>20))
 				break
 			}
 			left -= size
@@ -58,10 +58,10 @@ func (d *debugInfo) withoutRanges() func(yield func(int, *unit) bool) {
 func (d *debugInfo) mayHaveCode(u *unit) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if u.typeEntry != 0 || u.head == nil || len(u.head.ranges) > 0 {
+	if u.TypeEntry != 0 || u.head == nil || len(u.head.ranges) > 0 {
 		return false
 	}
-	if u.head.splitName.text() {
+	if u.head.splitName.Text() {
 		return true
 	}
 	table, err := d.abbrevs(u)
