@@ -8,24 +8,24 @@ import (
 )
 
 // ada writes a value as GDB does in Ada. It reports false if that is as in C.
-func (w *writer) ada(v *Value, t *Type) bool {
+func (w *Writer) ada(v *Value, t *Type) bool {
 	switch t.Kind {
 	case Integer, Subrange:
 		b, err := v.Bytes()
 		if err != nil || t.Kind == Integer && t.fixedPoint() {
 			return false
 		}
-		w.integer(v, b)
+		w.Integer(v, b)
 	case Struct:
 		if w.depth >= w.p.depth() {
-			w.put("{...}")
+			w.Put("{...}")
 			return true
 		}
 		w.depth++
-		w.put("(")
+		w.Put("(")
 		first := true
 		w.adaMembers(v, &first, 0)
-		w.put(")")
+		w.Put(")")
 		w.depth--
 	case Array:
 		b := t.Bounds()
@@ -33,13 +33,13 @@ func (w *writer) ada(v *Value, t *Type) bool {
 			return false
 		}
 		if w.depth >= w.p.depth() {
-			w.put("(...)")
+			w.Put("(...)")
 			return true
 		}
 		w.depth++
-		w.put("(" + t.adaLowerBound(b.Lower))
-		w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.part)
-		w.put(")")
+		w.Put("(" + t.adaLowerBound(b.Lower))
+		w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.Part)
+		w.Put(")")
 		w.depth--
 	default:
 		return false
@@ -48,7 +48,7 @@ func (w *writer) ada(v *Value, t *Type) bool {
 }
 
 // adaMembers writes the members of a record: those of the record that it extends first, those of its variant last.
-func (w *writer) adaMembers(v *Value, first *bool, depth int) {
+func (w *Writer) adaMembers(v *Value, first *bool, depth int) {
 	t := v.Type.Strip()
 	write := func(f *Field) {
 		m := v.Field(f)
@@ -60,18 +60,18 @@ func (w *writer) adaMembers(v *Value, first *bool, depth int) {
 			return
 		}
 		if !*first {
-			w.put(", ")
+			w.Put(", ")
 		}
 		*first = false
-		w.put(f.Name + " => ")
-		w.part(&m)
+		w.Put(f.Name + " => ")
+		w.Part(&m)
 	}
 	fields := t.Fields()
 	for i := range fields {
 		write(&fields[i])
 	}
 	if p := t.read().variant; p != nil && p.discriminant == nil && len(p.variants) > 1 {
-		w.put(", <variant not known>") // the compiler has left out what tells them apart
+		w.Put(", <variant not known>") // the compiler has left out what tells them apart
 	} else if p != nil {
 		if a, err := p.active(v); err == nil {
 			for i := range a.fields {

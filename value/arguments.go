@@ -54,9 +54,9 @@ func (p *Printer) AppendArguments(b []byte, f *Frame) []byte {
 }
 
 // orError writes the value of an argument, or why it cannot be read.
-func (w *writer) orError(v *Value) {
+func (w *Writer) orError(v *Value) {
 	w.next()
-	if err := v.Err(); err != nil && !isGone(err) {
+	if err := v.Err(); err != nil && !Gone(err) {
 		w.add(unreadable(err))
 		return
 	}
@@ -145,12 +145,12 @@ func (c *context) enteredWith(p *callParameter) (dwarfexpr.Location, error) {
 
 // argumentOf returns a number as a value of a type, if it is as large.
 func (c *context) argumentOf(t *Type, n *dwarfexpr.Location) (Value, bool) {
-	size, ok := t.size()
+	size, ok := t.SizeOf()
 	if !ok || size > 8 && size != uint64(n.Type.Size) {
 		return Value{}, false
 	}
 	b := c.smallBytes(size)
-	put(b, n.Bits, n.High, t.order() == bigEndian)
+	put(b, n.Bits, n.High, t.ByteOrder() == bigEndian)
 	return Value{Type: t, bytes: b, read: true, frame: c, mem: c.mem}, true
 }
 
@@ -202,7 +202,7 @@ func (p *Printer) AppendLocal(b []byte, v *Variable) []byte {
 	defer w.free()
 	w.add(name)
 	w.add(" = ")
-	if err := x.Err(); err != nil && !isGone(err) {
+	if err := x.Err(); err != nil && !Gone(err) {
 		w.add(Error(name, err))
 		return append(b, w.buf...)
 	}

@@ -12,7 +12,7 @@ func (e *evaluation) promoted(a, b *Value) *Type {
 	const word = 4
 	rank := func(v *Value) (size uint64, unsigned bool) {
 		t := v.Type.Strip()
-		size, _ = t.size()
+		size, _ = t.SizeOf()
 		if size < word {
 			return word, false
 		}
@@ -45,7 +45,7 @@ func (e *evaluation) integers(n *syntax.Node, a, b *Value) (Value, error) {
 			return *a, e.fail(n.At, "Invalid operation on booleans.")
 		}
 	}
-	size, _ := t.size()
+	size, _ := t.SizeOf()
 	if size > 8 {
 		return *a, e.fail(n.At, "That operation is not available on integers of more than 8 bytes.")
 	}
@@ -149,7 +149,7 @@ func (e *evaluation) number(v *Value, at int) (x floats.Number, err error) {
 	if err != nil {
 		return x, e.because(at, err)
 	}
-	i := bigNumber(b, v.Type.order() == bigEndian, v.Type.Strip().isSigned())
+	i := bigNumber(b, v.Type.ByteOrder() == bigEndian, v.Type.Strip().isSigned())
 	x.Wide = new(big.Float).SetPrec(128).SetInt(i)
 	x.F, _ = x.Wide.Float64()
 	return x, nil

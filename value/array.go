@@ -3,21 +3,21 @@ package value
 import "bytes"
 
 // array writes an array; one of characters as a text.
-func (w *writer) array(v *Value, t *Type) {
+func (w *Writer) array(v *Value, t *Type) {
 	elem := t.Elem()
-	size, ok := elem.size()
+	size, ok := elem.SizeOf()
 	b := t.Bounds()
 	if !t.Vector && (!b.Known || b.Count == 0 || !ok && elem.unbounded()) && v.Place == InMemory {
 		// Of an array whose length is not known, GDB shows the address, as if it were a pointer.
-		w.address(v, v.Addr)
+		w.Address(v, v.Addr)
 		if w.textual(elem) {
-			w.put(" ")
+			w.Put(" ")
 			w.stringAt(v, elem, v.Addr)
 		}
 		return
 	}
 	if !ok {
-		w.put("<unknown type>")
+		w.Put("<unknown type>")
 		return
 	}
 	if !t.Vector && w.textual(elem) && size > 0 {
@@ -25,12 +25,12 @@ func (w *writer) array(v *Value, t *Type) {
 		return
 	}
 	if w.depth >= w.p.depth() {
-		w.put("{...}")
+		w.Put("{...}")
 		return
 	}
-	w.put("{")
-	w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.part)
-	w.put("}")
+	w.Put("{")
+	w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.Part)
+	w.Put("}")
 }
 
 // unbounded reports whether a type is an array of unknown length, or has elements that are.
@@ -49,7 +49,7 @@ func (t *Type) unbounded() bool {
 }
 
 // elements writes the elements of an array, equal ones in a row once with their number.
-func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value)) {
+func (w *Writer) elements(n uint64, at func(i uint64) Value, write func(x *Value)) {
 	limit, repeats := w.p.elements(), uint64(w.p.repeats())
 	printed := 0
 	i := uint64(0)
@@ -59,7 +59,7 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 	ahead := false // next is the element at i
 	for i < n && printed < limit && !w.full {
 		if i > 0 {
-			w.put(", ")
+			w.Put(", ")
 		}
 		if *x = *next; !ahead {
 			*x = at(i)
@@ -79,16 +79,16 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 		}
 		if same > repeats {
 			write(x)
-			w.put(" <repeats ")
+			w.Put(" <repeats ")
 			w.unsigned(same, 10)
-			w.put(" times>")
+			w.Put(" times>")
 			i += same
 			printed += int(repeats)
 			continue
 		}
 		before := x.err
 		write(x)
-		if before == nil && x.err != nil && !isGone(x.err) { // memory ends here: it has no further elements
+		if before == nil && x.err != nil && !Gone(x.err) { // memory ends here: it has no further elements
 			i = n
 			break
 		}
@@ -96,7 +96,7 @@ func (w *writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 		printed++
 	}
 	if i < n {
-		w.put("...")
+		w.Put("...")
 	}
 }
 
@@ -119,11 +119,11 @@ func equal(a, b *Value) bool {
 }
 
 // text writes an array of characters.
-func (w *writer) text(v *Value, elem *Type, n, size uint64) {
+func (w *Writer) text(v *Value, elem *Type, n, size uint64) {
 	if why, _ := v.missing(0, 8*n*size); why != nil {
-		w.put("{")
-		w.elements(n, v.Index, w.part)
-		w.put("}")
+		w.Put("{")
+		w.elements(n, v.Index, w.Part)
+		w.Put("}")
 		return
 	}
 	v.load()
@@ -134,8 +134,8 @@ func (w *writer) text(v *Value, elem *Type, n, size uint64) {
 	} else if n > 0 {
 		part := min(n*size, maxRead/size*size)
 		b = make([]byte, part)
-		if err := v.readMemory(v.Addr, b); err != nil {
-			w.absent(err)
+		if err := v.ReadMemory(v.Addr, b); err != nil {
+			w.Absent(err)
 			return
 		}
 		cut = part < n*size
@@ -157,8 +157,8 @@ func isZero(b []byte) bool {
 }
 
 // stringAt writes the text at an address, up to a zero.
-func (w *writer) stringAt(v *Value, elem *Type, addr uint64) {
-	size, ok := elem.size()
+func (w *Writer) stringAt(v *Value, elem *Type, addr uint64) {
+	size, ok := elem.SizeOf()
 	if !ok || size == 0 || size > 4 {
 		return
 	}
@@ -182,9 +182,9 @@ func (w *writer) stringAt(v *Value, elem *Type, addr uint64) {
 	}
 	if err != nil && !ended && !more {
 		if len(b) > 0 {
-			w.put(" ")
+			w.Put(" ")
 		}
-		w.put("<error: " + err.Error() + ">")
+		w.Put("<error: " + err.Error() + ">")
 	}
 }
 

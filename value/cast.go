@@ -51,7 +51,7 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 	}
 	from := v.Type.Strip()
 	if err := v.Err(); err != nil {
-		if isGone(err) {
+		if Gone(err) {
 			v.Type = t
 			if len(v.gaps) > 0 && v.err == nil && v.Type.Strip().Kind != Pointer {
 				v = Value{Type: t, err: err}
@@ -120,13 +120,13 @@ func (e *evaluation) castInteger(v Value, t *Type, at int) (Value, error) {
 		}
 		return e.pointer(t, addr), nil
 	}
-	size, _ := t.size()
+	size, _ := t.SizeOf()
 	if n, _ := v.size(); size > 8 || n > 8 {
 		b, err := v.Bytes()
 		if err != nil {
 			return v, e.because(at, err)
 		}
-		i := bigNumber(b, v.Type.order() == bigEndian, from.isSigned())
+		i := bigNumber(b, v.Type.ByteOrder() == bigEndian, from.isSigned())
 		return keep(t.constantBig(i)), nil
 	}
 	i, err := v.Int()
@@ -138,13 +138,13 @@ func (e *evaluation) castInteger(v Value, t *Type, at int) (Value, error) {
 
 // constantBig returns a number of any size as a value of the type.
 func (t *Type) constantBig(i *big.Int) Value {
-	size, ok := t.size()
+	size, ok := t.SizeOf()
 	if !ok || size > 16 {
 		return Value{Type: t, err: ErrUnavailable}
 	}
 	n := new(big.Int).And(i, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(8*size)), big.NewInt(1)))
 	b := n.FillBytes(make([]byte, size))
-	if t.order() != bigEndian {
+	if t.ByteOrder() != bigEndian {
 		for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
 			b[i], b[j] = b[j], b[i]
 		}
@@ -189,7 +189,7 @@ func (e *evaluation) castObject(v Value, t *Type, at int) (Value, error) {
 	if v.Place == InMemory {
 		return e.at(t, v.Addr), nil
 	}
-	if n, ok := t.size(); ok {
+	if n, ok := t.SizeOf(); ok {
 		if b, err := v.Bytes(); err == nil && uint64(len(b)) == n && to.Kind == Array {
 			return Value{Type: t, bytes: b, read: true, mem: v.mem, frame: v.frame}, nil
 		}

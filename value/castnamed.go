@@ -140,7 +140,7 @@ func (e *evaluation) mostDerived(v *Value) (whole Value, ok bool, err error) {
 	if err != nil {
 		return whole, false, err
 	}
-	name, _, found := e.r.symbolAt(addr)
+	name, _, found := e.r.SymbolAt(addr)
 	class, isTable := strings.CutPrefix(name, "vtable for ")
 	if !found || !isTable {
 		return whole, false, nil

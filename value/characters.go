@@ -16,12 +16,12 @@ func (t *Type) IsText() bool {
 	if s.Kind != Pointer && (s.Kind != Array || s.Vector) {
 		return false
 	}
-	n, ok := s.Elem().size()
-	return ok && n > 0 && n <= 4 && (&writer{}).textual(s.Elem())
+	n, ok := s.Elem().SizeOf()
+	return ok && n > 0 && n <= 4 && (&Writer{}).textual(s.Elem())
 }
 
 // IsCharacter reports whether values of a type are characters, as GDB sees them.
-func (t *Type) IsCharacter() bool { return (&writer{}).textual(t) }
+func (t *Type) IsCharacter() bool { return (&Writer{}).textual(t) }
 
 // IsSigned reports whether numbers of a type may be negative.
 func (t *Type) IsSigned() bool { return t.Strip().isSigned() }
@@ -32,13 +32,13 @@ func (t *Type) IsSigned() bool { return t.Strip().isSigned() }
 func (v *Value) Characters(limit int) (c Characters, err error) {
 	t := v.Type.Strip()
 	elem := t.Elem()
-	size, _ := elem.size()
+	size, _ := elem.SizeOf()
 	var raw []byte
 	if t.Kind == Array {
 		raw, err = v.Bytes()
 		if err == ErrTooLarge && v.Place == InMemory {
 			raw = make([]byte, size*min(t.Bounds().Count, maxRead/size))
-			err = v.readMemory(v.Addr, raw)
+			err = v.ReadMemory(v.Addr, raw)
 		}
 		if err != nil {
 			return c, err
@@ -59,7 +59,7 @@ func (v *Value) Characters(limit int) (c Characters, err error) {
 			}
 		}
 	}
-	w := writer{}
+	w := Writer{}
 	k := w.classOf(elem)
 	n := 0
 	var text []byte

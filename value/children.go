@@ -101,7 +101,7 @@ func (v *Value) members(t *Type) Children {
 
 func (v *Value) elements(t *Type) Children {
 	b := t.Bounds()
-	if _, ok := t.Elem().size(); !ok || !b.Known {
+	if _, ok := t.Elem().SizeOf(); !ok || !b.Known {
 		return Children{}
 	}
 	return Children{Len: b.Count, at: func(i uint64) Child {
@@ -110,7 +110,7 @@ func (v *Value) elements(t *Type) Children {
 }
 
 func (v *Value) target(t *Type) Children {
-	if _, ok := t.Elem().size(); !ok || t.Elem().Strip().Kind == Void || t.Elem().Strip().Kind == Function {
+	if _, ok := t.Elem().SizeOf(); !ok || t.Elem().Strip().Kind == Void || t.Elem().Strip().Kind == Function {
 		return Children{}
 	}
 	if addr, err := v.Uint(); err != nil && !errors.Is(err, ErrSynthetic) || err == nil && addr == 0 {
@@ -170,7 +170,7 @@ func (p *Printer) OfLibrary(v *Value) (text string, ok bool) {
 	ok = w.library(v, t) || t.read().variant != nil && w.ofLanguage(v, t)
 	if w.failure != nil {
 		w.full = false
-		w.put("<error reading variable: " + w.failure.Error() + ">")
+		w.Put("<error reading variable: " + w.failure.Error() + ">")
 	}
 	return w.String(), ok
 }

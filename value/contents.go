@@ -41,7 +41,7 @@ func (p *Printer) Contents(v *Value) (c Contents, ok bool) {
 }
 
 // take takes over what an object contains. It reports false if the object is to be written.
-func (w *writer) take(pairs bool, items iter.Seq[Child]) bool {
+func (w *Writer) take(pairs bool, items iter.Seq[Child]) bool {
 	if w.contents == nil {
 		return false
 	}
@@ -52,7 +52,7 @@ func (w *writer) take(pairs bool, items iter.Seq[Child]) bool {
 }
 
 // takeShown is take for what a printer of C++ has shown.
-func (w *writer) takeShown(s *shown) bool {
+func (w *Writer) takeShown(s *shown) bool {
 	if s.children == nil {
 		return w.contents != nil
 	}
@@ -70,7 +70,7 @@ func (w *writer) takeShown(s *shown) bool {
 }
 
 // takeItems is take for the items of a container of Rust's.
-func (w *writer) takeItems(how layout, next func() (item, bool)) bool {
+func (w *Writer) takeItems(how layout, next func() (item, bool)) bool {
 	return w.take(how == pairs, func(yield func(Child) bool) {
 		n := 0
 		for x, ok := next(); ok; x, ok = next() {

@@ -107,7 +107,7 @@ func (c *context) frameBase() (uint64, error) {
 		} else if err == nil {
 			at := c.r.Symbols.Locate(c.r.Modules, c.frame.AddressInBlock)
 			name := at[len(at)-1].Function
-			if full, off, ok := c.r.symbolAt(c.entry()); ok && off == 0 && c.scopes.list[0].Language() == "c++" {
+			if full, off, ok := c.r.SymbolAt(c.entry()); ok && off == 0 && c.scopes.list[0].Language() == "c++" {
 				name = full
 			}
 			err = noFrameBase{name}

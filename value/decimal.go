@@ -10,7 +10,7 @@ import (
 // decimalText writes a decimal floating-point number of IEEE 754.
 func (t *Type) decimalText(b []byte) string {
 	b = slices.Clone(b)
-	if t.order() == bigEndian {
+	if t.ByteOrder() == bigEndian {
 		slices.Reverse(b)
 	}
 	all := bigNumber(b, false, false)

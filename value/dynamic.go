@@ -84,7 +84,7 @@ func (c *context) dynamicStruct(t *Type, depth int) *Type {
 			}
 			f.Offset = int64(n)
 		}
-		if n, ok := f.Type.size(); ok && f.Offset >= 0 && f.Offset <= maxObject && n <= maxObject {
+		if n, ok := f.Type.SizeOf(); ok && f.Offset >= 0 && f.Offset <= maxObject && n <= maxObject {
 			out.Size = max(out.Size, uint64(f.Offset)+n)
 		}
 	}

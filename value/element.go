@@ -145,7 +145,7 @@ func (e *evaluation) nth(v *Value, n int64, at int) (x Value, ok bool, err error
 				if n < 0 || uint64(n) > length {
 					return x, false, e.fail(at, "index %d is outside of the string of %d characters", n, length)
 				}
-				return v.at(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
+				return v.At(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
 			}
 		case "array":
 			if elems, ok := v.member("_M_elems"); ok {
@@ -170,7 +170,7 @@ func (e *evaluation) nth(v *Value, n int64, at int) (x Value, ok bool, err error
 		case n < 0 || uint64(n) >= length:
 			return x, false, e.fail(at, "Index greater than length")
 		}
-		return v.at(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
+		return v.At(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
 	}
 	if !found || c.Pairs {
 		return x, false, nil
@@ -239,7 +239,7 @@ func (v *Value) textBytes() (b []byte, ok bool) {
 	t := x.Type.Strip()
 	read := func(addr, n uint64) ([]byte, bool) {
 		b := make([]byte, min(n, maxRead))
-		return b, n <= maxRead && x.readMemory(addr, b) == nil
+		return b, n <= maxRead && x.ReadMemory(addr, b) == nil
 	}
 	switch {
 	case t.Kind == Array && t.Elem().Strip().sizeOrZero() == 1 && !t.Vector:
@@ -268,8 +268,8 @@ func (v *Value) textBytes() (b []byte, ok bool) {
 		}
 	case "go":
 		if kind, _ := goKindOf(x.Type); kind == goString {
-			addr, err := x.word(0)
-			n, err2 := x.word(1)
+			addr, err := x.Word(0)
+			n, err2 := x.Word(1)
 			if err == nil && err2 == nil {
 				return read(addr, n)
 			}

@@ -73,7 +73,7 @@ func (r *Reader) staticDefinition(f *Field, of *Value) *symbol.Entry {
 // virtualBase returns a base that the object's table of virtual functions locates: the expression of the base's entry
 // reads it there.
 func (v *Value) virtualBase(f *Field) Value {
-	n, ok := f.Type.size()
+	n, ok := f.Type.SizeOf()
 	if !ok || v.frame == nil {
 		return Value{Type: f.Type, err: ErrUnavailable}
 	}
@@ -103,7 +103,7 @@ func (v *Value) virtualBase(f *Field) Value {
 		}
 		return v.part(f.Type, int64(addr-at), n)
 	}
-	return v.at(f.Type, addr)
+	return v.At(f.Type, addr)
 }
 
 // overlay is memory as if an object that is in none were at an address.

@@ -250,7 +250,7 @@ func (e *evaluation) address(n *syntax.Node) (Value, error) {
 	}
 	v = referred(v)
 	switch {
-	case v.err != nil && !isGone(v.err):
+	case v.err != nil && !Gone(v.err):
 		return v, e.because(n.At, v.err)
 	case v.Place == InRegister && n.Args[0].Kind == syntax.Name:
 		return v, e.fail(n.At, "Address requested for identifier \"%s\" which is in register $%s", n.Args[0].Text, e.r.Arch.RegName(v.Reg))
@@ -298,7 +298,7 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 		return a, err
 	}
 	a = referred(a)
-	if a.describe(); a.err != nil && !isGone(a.err) {
+	if a.describe(); a.err != nil && !Gone(a.err) {
 		return a, e.because(n.At, a.err)
 	}
 	if v, ok, err := e.element(&a, n.Args[1], n.At, false); ok || err != nil {
@@ -374,7 +374,7 @@ func (e *evaluation) alignOf(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	if _, ok := t.size(); !ok {
+	if _, ok := t.SizeOf(); !ok {
 		return Value{}, e.fail(n.At, "could not determine alignment of type")
 	}
 	return e.r.basic("unsigned long").constant(int64(t.alignment(false))), nil
@@ -401,7 +401,7 @@ func (e *evaluation) sizeOf(n *syntax.Node) (Value, error) {
 		}
 		t = t.Strip().Elem()
 	}
-	size, ok := t.size()
+	size, ok := t.SizeOf()
 	if !ok {
 		return Value{}, e.fail(n.At, "the size of %s is not known", t)
 	}

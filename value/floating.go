@@ -41,7 +41,7 @@ func (v *Value) floating() (x floats.Number, ok bool, err error) {
 		return x, false, nil
 	}
 	b = slices.Clone(b)
-	if t.order() == bigEndian {
+	if t.ByteOrder() == bigEndian {
 		slices.Reverse(b)
 	}
 	return f.Unpack(b), true, nil
@@ -67,7 +67,7 @@ func (e *evaluation) fromFloat(t *Type, x floats.Number) Value {
 	default:
 		v.bytes = f.Pack(x, size)
 	}
-	if t.order() == bigEndian {
+	if t.ByteOrder() == bigEndian {
 		slices.Reverse(v.bytes)
 	}
 	return v

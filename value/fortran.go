@@ -3,7 +3,7 @@ package value
 import "strings"
 
 // fortran writes a value as GDB does in Fortran. It reports false if that is as in C.
-func (w *writer) fortran(v *Value, t *Type) bool {
+func (w *Writer) fortran(v *Value, t *Type) bool {
 	switch t.Kind {
 	case Bool:
 		n, err := v.Uint()
@@ -11,23 +11,23 @@ func (w *writer) fortran(v *Value, t *Type) bool {
 		case err != nil:
 			return false
 		case n == 0:
-			w.put(".FALSE.")
+			w.Put(".FALSE.")
 		default:
-			w.put(".TRUE.")
+			w.Put(".TRUE.")
 		}
 	case Integer:
 		b, err := v.Bytes()
 		if err != nil {
 			return false
 		}
-		w.integer(v, b)
+		w.Integer(v, b)
 	case Complex:
 		b, err := v.Bytes()
 		if err != nil {
 			return false
 		}
 		half := len(b) / 2
-		w.put("(" + t.floatText(b[:half]) + "," + t.floatText(b[half:]) + ")")
+		w.Put("(" + t.floatText(b[:half]) + "," + t.floatText(b[half:]) + ")")
 	case Struct:
 		w.fortranStruct(v, t)
 	case Array:
@@ -38,31 +38,31 @@ func (w *writer) fortran(v *Value, t *Type) bool {
 	return true
 }
 
-func (w *writer) fortranStruct(v *Value, t *Type) {
+func (w *Writer) fortranStruct(v *Value, t *Type) {
 	if w.depth >= w.p.depth() {
-		w.put("{...}")
+		w.Put("{...}")
 		return
 	}
 	w.depth++
-	w.put("( ")
+	w.Put("( ")
 	fields := t.Fields()
 	for i := range fields {
 		if i > 0 {
-			w.put(", ")
+			w.Put(", ")
 		}
-		w.put(fields[i].Name + " = ")
+		w.Put(fields[i].Name + " = ")
 		m := v.Field(&fields[i])
-		w.part(&m)
+		w.Part(&m)
 	}
-	w.put(" )")
+	w.Put(" )")
 	w.depth--
 }
 
 // fortranArray writes an array: the first index varies fastest.
-func (w *writer) fortranArray(v *Value, t *Type) bool {
+func (w *Writer) fortranArray(v *Value, t *Type) bool {
 	b, elem := t.Bounds(), t.Elem()
 	if w.textual(elem) {
-		size, ok := elem.size()
+		size, ok := elem.SizeOf()
 		if !b.Known || !ok || size != 1 {
 			return false
 		}
@@ -72,36 +72,36 @@ func (w *writer) fortranArray(v *Value, t *Type) bool {
 		return false
 	}
 	if w.depth >= w.p.depth() {
-		w.put("(...)")
+		w.Put("(...)")
 		return true
 	}
 	w.depth++
-	w.put("(")
+	w.Put("(")
 	if elem.bare().Kind == Array && !w.textual(elem.bare().Elem()) { // lines
 		limit := uint64(w.p.elements())
 		for i := uint64(0); i < b.Count && !w.full; i++ {
 			if i > 0 {
-				w.put(" ")
+				w.Put(" ")
 			}
 			if i >= limit {
-				w.put("...")
+				w.Put("...")
 				break
 			}
 			x := v.Index(i)
-			w.part(&x)
+			w.Part(&x)
 		}
 	} else {
-		w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.part)
+		w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, w.Part)
 	}
-	w.put(")")
+	w.Put(")")
 	w.depth--
 	return true
 }
 
 // fortranText writes characters in single quotes.
-func (w *writer) fortranText(v *Value, n uint64) bool {
+func (w *Writer) fortranText(v *Value, n uint64) bool {
 	if n == 0 {
-		w.put("''")
+		w.Put("''")
 		return true
 	}
 	v.load()
@@ -111,12 +111,12 @@ func (w *writer) fortranText(v *Value, n uint64) bool {
 			return false
 		}
 		b = make([]byte, min(n, maxRead))
-		if v.readMemory(v.Addr, b) != nil {
+		if v.ReadMemory(v.Addr, b) != nil {
 			return false
 		}
 	}
-	in := &writer{p: w.p, cost: w.cost}
+	in := &Writer{p: w.p, cost: w.cost}
 	in.quoted(b[:min(uint64(len(b)), n)], in.classOf(v.Type.Strip().Elem()), false)
-	w.put(strings.NewReplacer(`\"`, `"`, `\\`, `\\`, `"`, `'`, `'`, `\'`).Replace(in.String()))
+	w.Put(strings.NewReplacer(`\"`, `"`, `\\`, `\\`, `"`, `'`, `'`, `\'`).Replace(in.String()))
 	return true
 }

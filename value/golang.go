@@ -98,7 +98,7 @@ const maxGoDepth = 100
 const maxGoLevel = 1
 
 // goLibrary writes a value of Go as Delve's print does, in one line.
-func (w *writer) goLibrary(v *Value, t *Type) bool {
+func (w *Writer) goLibrary(v *Value, t *Type) bool {
 	if w.summary {
 		switch kind, _ := goKindOf(v.Type); kind {
 		case goPointer, goUnsafePointer, goMap, goChan:
@@ -106,7 +106,7 @@ func (w *writer) goLibrary(v *Value, t *Type) bool {
 			if err != nil {
 				return false
 			}
-			w.put("0x" + strconv.FormatUint(n, 16))
+			w.Put("0x" + strconv.FormatUint(n, 16))
 			return true
 		case goArray, goInterface, goSlice, goStruct, 0:
 			return false
@@ -121,12 +121,12 @@ func (t *Type) goScalar() bool { return t.scalar() && t.Language() == "go" }
 
 // goValue writes a value of Go, which lies level structs and elements deep in another one. typed says that the type of a
 // composite value is written before it.
-func (w *writer) goValue(v *Value, level int, typed bool) {
+func (w *Writer) goValue(v *Value, level int, typed bool) {
 	if w.full {
 		return
 	}
 	if w.depth >= min(w.p.depth(), maxGoDepth) {
-		w.put("...")
+		w.Put("...")
 		return
 	}
 	w.depth++
@@ -134,10 +134,10 @@ func (w *writer) goValue(v *Value, level int, typed bool) {
 	v.parametric()
 	kind, t := goKindOf(v.Type)
 	if lang := t.Language(); lang != "go" && lang != "" {
-		w.part(v)
+		w.Part(v)
 		return
 	}
-	if n, ok := v.size(); v.bytes == nil && ok && !w.spend(int(min(n, maxRead))) {
+	if n, ok := v.size(); v.bytes == nil && ok && !w.Spend(int(min(n, maxRead))) {
 		return
 	}
 	if err := v.Err(); err != nil {
@@ -163,13 +163,13 @@ func (w *writer) goValue(v *Value, level int, typed bool) {
 }
 
 // goWhole writes a value whose parts are no values of their own.
-func (w *writer) goWhole(v *Value, kind goKind, t *Type, level int, typed bool) {
+func (w *Writer) goWhole(v *Value, kind goKind, t *Type, level int, typed bool) {
 	switch kind {
 	case goPointer:
 		w.goPointer(v, level, typed)
 	case goUnsafePointer:
 		n, _ := v.Uint()
-		w.put("unsafe.Pointer(0x" + strconv.FormatUint(n, 16) + ")")
+		w.Put("unsafe.Pointer(0x" + strconv.FormatUint(n, 16) + ")")
 	case goString:
 		w.goString(v)
 	case goSlice:
@@ -188,29 +188,29 @@ func (w *writer) goWhole(v *Value, kind goKind, t *Type, level int, typed bool) 
 }
 
 // goUnreadable writes why a value is not known, as Delve does where it is to be read.
-func (w *writer) goUnreadable(err error) {
-	if isGone(err) {
-		w.absent(err)
+func (w *Writer) goUnreadable(err error) {
+	if Gone(err) {
+		w.Absent(err)
 		return
 	}
-	w.put("(unreadable " + err.Error() + ")")
+	w.Put("(unreadable " + err.Error() + ")")
 }
 
-func (w *writer) goNumber(v *Value, kind goKind) {
+func (w *Writer) goNumber(v *Value, kind goKind) {
 	b, err := v.Bytes()
 	if err != nil {
 		w.goUnreadable(err)
 		return
 	}
-	big := v.Type.order() == bigEndian
+	big := v.Type.ByteOrder() == bigEndian
 	switch kind {
 	case goBool:
 		n, _ := v.Uint()
-		w.put(strconv.FormatBool(n != 0))
+		w.Put(strconv.FormatBool(n != 0))
 	case goFloat32, goFloat64:
-		w.put(goFloat(b, big))
+		w.Put(goFloat(b, big))
 	case goComplex64, goComplex128:
-		w.put("(" + goFloat(b[:len(b)/2], big) + " + " + goFloat(b[len(b)/2:], big) + "i)")
+		w.Put("(" + goFloat(b[:len(b)/2], big) + " + " + goFloat(b[len(b)/2:], big) + "i)")
 	case goInt, goInt8, goInt16, goInt32, goInt64:
 		n, _ := v.Int()
 		w.goInteger(v, n, strconv.FormatInt(n, 10))
@@ -218,38 +218,38 @@ func (w *writer) goNumber(v *Value, kind goKind) {
 		n, _ := v.Uint()
 		w.goInteger(v, int64(n), strconv.FormatUint(n, 10))
 	default:
-		w.put("(unreadable unknown or unsupported kind)")
+		w.Put("(unreadable unknown or unsupported kind)")
 	}
 }
 
 // goInteger writes an integer, with the constant of its type that it is.
-func (w *writer) goInteger(v *Value, n int64, text string) {
+func (w *Writer) goInteger(v *Value, n int64, text string) {
 	if name := v.goConstant(n); name != "" {
 		text = name + " (" + text + ")"
 	}
-	w.put(text)
+	w.Put(text)
 }
 
 // goTypeName returns a type's name as it stands before a value.
 func goTypeName(t *Type) string { return t.Name }
 
 // goAddress writes an address as the value of a pointer type: (*main.T)(0xc000012345).
-func (w *writer) goAddress(star, name string, addr uint64) {
+func (w *Writer) goAddress(star, name string, addr uint64) {
 	if strings.Contains(name, "/") {
 		name = strconv.Quote(name)
 	}
-	w.put("(" + star + name + ")(0x" + strconv.FormatUint(addr, 16) + ")")
+	w.Put("(" + star + name + ")(0x" + strconv.FormatUint(addr, 16) + ")")
 }
 
-func (w *writer) goPointer(v *Value, level int, typed bool) {
+func (w *Writer) goPointer(v *Value, level int, typed bool) {
 	addr, _ := v.Uint()
 	elem := v.Type.Strip().Elem()
 	if addr == 0 {
-		w.put("*")
+		w.Put("*")
 		if typed {
-			w.put(goTypeName(elem) + " ")
+			w.Put(goTypeName(elem) + " ")
 		}
-		w.put("nil")
+		w.Put("nil")
 		return
 	}
 	if v.bare {
@@ -266,7 +266,7 @@ func (w *writer) goPointer(v *Value, level int, typed bool) {
 		}
 		level++
 	}
-	w.put("*")
+	w.Put("*")
 	to := v.Deref()
 	w.goValue(&to, level, typed)
 }

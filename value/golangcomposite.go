@@ -2,46 +2,46 @@ package value
 
 import "strconv"
 
-// word returns a word within a value.
-func (v *Value) word(i int) (uint64, error) {
+// Word returns the i-th word of a value, as a number: a pointer, or a number of its size.
+func (v *Value) Word(i int) (uint64, error) {
 	size := v.Type.r.Arch.PtrSize
 	p := v.part(v.Type, int64(i*size), uint64(size))
 	return p.Uint()
 }
 
-func (w *writer) goString(v *Value) {
-	addr, err := v.word(0)
-	length, err2 := v.word(1)
+func (w *Writer) goString(v *Value) {
+	addr, err := v.Word(0)
+	length, err2 := v.Word(1)
 	switch n := int64(length); {
 	case err != nil || err2 != nil:
 		w.goUnreadable(ErrUnavailable)
 	case n < 0:
-		w.put("(unreadable invalid length: " + strconv.FormatInt(n, 10) + ")")
+		w.Put("(unreadable invalid length: " + strconv.FormatInt(n, 10) + ")")
 	case n == 0:
-		w.put(`""`)
+		w.Put(`""`)
 	default:
 		b := make([]byte, min(length, uint64(w.p.elements()), maxRead))
-		if err := v.readMemory(addr, b); err != nil {
-			w.put("(unreadable could not read string at 0x" + strconv.FormatUint(addr, 16) + " due to " + err.Error() + ")")
+		if err := v.ReadMemory(addr, b); err != nil {
+			w.Put("(unreadable could not read string at 0x" + strconv.FormatUint(addr, 16) + " due to " + err.Error() + ")")
 			return
 		}
 		text := string(b)
 		if more := length - uint64(len(b)); more > 0 {
 			text += "...+" + strconv.FormatUint(more, 10) + " more"
 		}
-		w.put(strconv.Quote(text))
+		w.Put(strconv.Quote(text))
 	}
 }
 
 // goElements writes n elements.
-func (w *writer) goElements(n uint64, at func(i uint64) Value, level int) {
-	w.put("[")
+func (w *Writer) goElements(n uint64, at func(i uint64) Value, level int) {
+	w.Put("[")
 	i := uint64(0)
 	limit := uint64(w.p.elements())
 	wrong := 0
 	for ; i < n && i < limit && !w.full && wrong <= maxGoWrong; i++ {
 		if i > 0 {
-			w.put(",")
+			w.Put(",")
 		}
 		x := at(i)
 		w.goValue(&x, level+1, false)
@@ -51,57 +51,57 @@ func (w *writer) goElements(n uint64, at func(i uint64) Value, level int) {
 	}
 	if i < n {
 		if i > 0 {
-			w.put(",...+" + strconv.FormatUint(n-i, 10) + " more")
+			w.Put(",...+" + strconv.FormatUint(n-i, 10) + " more")
 		} else {
-			w.put("...")
+			w.Put("...")
 		}
 	}
-	w.put("]")
+	w.Put("]")
 }
 
 // maxGoWrong bounds elements that cannot be read.
 const maxGoWrong = 3
 
-func (w *writer) goArray(v *Value, level int, typed bool) {
+func (w *Writer) goArray(v *Value, level int, typed bool) {
 	if typed {
-		w.put(goTypeName(v.Type) + " ")
+		w.Put(goTypeName(v.Type) + " ")
 	}
 	w.goElements(v.Type.Strip().Bounds().Count, func(i uint64) Value { return v.Index(i) }, level)
 }
 
-func (w *writer) goSlice(v *Value, level int, typed bool) {
+func (w *Writer) goSlice(v *Value, level int, typed bool) {
 	fields := v.Type.Strip().Fields()
-	addr, err := v.word(0)
-	length, err2 := v.word(1)
-	capacity, err3 := v.word(2)
+	addr, err := v.Word(0)
+	length, err2 := v.Word(1)
+	capacity, err3 := v.Word(2)
 	if err != nil || err2 != nil || err3 != nil || len(fields) < 3 || fields[0].Type.Strip().Kind != Pointer {
 		w.goUnreadable(ErrUnavailable)
 		return
 	}
 	elem := fields[0].Type.Strip().Elem()
-	size, ok := elem.size()
+	size, ok := elem.SizeOf()
 	switch {
 	case int64(length) < 0:
-		w.put("(unreadable Negative array length)")
+		w.Put("(unreadable Negative array length)")
 		return
 	case addr == 0 && length > 0:
-		w.put("(unreadable non-zero length array with nil base)")
+		w.Put("(unreadable non-zero length array with nil base)")
 		return
 	case !ok || size > 0 && length > maxObject/size:
-		w.put("(unreadable bad array base address 0x" + strconv.FormatUint(addr, 16) + ")")
+		w.Put("(unreadable bad array base address 0x" + strconv.FormatUint(addr, 16) + ")")
 		return
 	}
 	if typed {
-		w.put(goTypeName(v.Type) + " len: " + strconv.FormatUint(length, 10) + ", cap: " + strconv.FormatInt(int64(capacity), 10) + ", ")
+		w.Put(goTypeName(v.Type) + " len: " + strconv.FormatUint(length, 10) + ", cap: " + strconv.FormatInt(int64(capacity), 10) + ", ")
 	}
 	if addr == 0 {
-		w.put("nil")
+		w.Put("nil")
 		return
 	}
-	w.goElements(length, func(i uint64) Value { return v.at(elem, addr+i*size) }, level)
+	w.goElements(length, func(i uint64) Value { return v.At(elem, addr+i*size) }, level)
 }
 
-func (w *writer) goStruct(v *Value, level int, typed bool) {
+func (w *Writer) goStruct(v *Value, level int, typed bool) {
 	t := v.Type.Strip()
 	fields := t.Fields()
 	if level > maxGoLevel && len(fields) > 0 && v.Place == InMemory {
@@ -109,30 +109,30 @@ func (w *writer) goStruct(v *Value, level int, typed bool) {
 		return
 	}
 	if when, ok := v.goTime(t); ok && level <= maxGoLevel {
-		w.put(goTypeName(v.Type) + "(" + when + ")")
+		w.Put(goTypeName(v.Type) + "(" + when + ")")
 		typed = false
 	}
 	if typed {
-		w.put(goTypeName(v.Type) + " ")
+		w.Put(goTypeName(v.Type) + " ")
 	}
-	w.put("{")
+	w.Put("{")
 	for i := range fields {
 		if i > 0 {
-			w.put(", ")
+			w.Put(", ")
 		}
-		w.put(fields[i].Name + ": ")
+		w.Put(fields[i].Name + ": ")
 		m := v.Field(&fields[i])
 		w.goValue(&m, level+1, true)
 	}
-	w.put("}")
+	w.Put("}")
 }
 
 // goChan writes a channel: how many elements it has, and how many it has room for.
-func (w *writer) goChan(v *Value) {
+func (w *Writer) goChan(v *Value) {
 	addr, _ := v.Uint()
-	w.put(goTypeName(v.Type) + " ")
+	w.Put(goTypeName(v.Type) + " ")
 	if addr == 0 {
-		w.put("nil")
+		w.Put("nil")
 		return
 	}
 	c := v.Deref()
@@ -141,29 +141,29 @@ func (w *writer) goChan(v *Value) {
 	count, err := n.number()
 	size, err2 := room.number()
 	if !ok || !ok2 || err != nil || err2 != nil {
-		w.put("(unreadable)")
+		w.Put("(unreadable)")
 		return
 	}
-	w.put(strconv.FormatUint(count, 10) + "/" + strconv.FormatUint(size, 10))
+	w.Put(strconv.FormatUint(count, 10) + "/" + strconv.FormatUint(size, 10))
 }
 
 // goFunc writes a function or closure: the name of its code.
-func (w *writer) goFunc(v *Value) {
+func (w *Writer) goFunc(v *Value) {
 	addr, _ := v.Uint()
 	if addr == 0 {
-		w.put("nil")
+		w.Put("nil")
 		return
 	}
 	b := make([]byte, v.Type.r.Arch.PtrSize)
-	if err := v.readMemory(addr, b); err != nil {
+	if err := v.ReadMemory(addr, b); err != nil {
 		w.goUnreadable(err)
 		return
 	}
-	pc := number(b, v.Type.order() == bigEndian)
-	name, _, ok := v.Type.r.symbolAt(pc)
+	pc := number(b, v.Type.ByteOrder() == bigEndian)
+	name, _, ok := v.Type.r.SymbolAt(pc)
 	if !ok {
-		w.put("(unreadable could not find function for 0x" + strconv.FormatUint(pc, 16) + ")")
+		w.Put("(unreadable could not find function for 0x" + strconv.FormatUint(pc, 16) + ")")
 		return
 	}
-	w.put(name)
+	w.Put(name)
 }

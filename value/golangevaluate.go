@@ -25,8 +25,8 @@ func (e *evaluation) goRunOf(v *Value, at int) (run goRun, ok bool, err error) {
 	}
 	switch kind {
 	case goString, goSlice:
-		addr, err := v.word(0)
-		length, err2 := v.word(1)
+		addr, err := v.Word(0)
+		length, err2 := v.Word(1)
 		if err := firstOf(err, err2); err != nil {
 			return run, false, e.because(at, err)
 		}
@@ -39,7 +39,7 @@ func (e *evaluation) goRunOf(v *Value, at int) (run goRun, ok bool, err error) {
 			return run, true, nil
 		}
 		fields := t.Strip().Fields()
-		capacity, err := v.word(2)
+		capacity, err := v.Word(2)
 		if err != nil || len(fields) < 3 || fields[0].Type.Strip().Kind != Pointer {
 			return run, false, e.because(at, firstOf(err, ErrUnavailable))
 		}
@@ -95,11 +95,11 @@ func (e *evaluation) goElement(v *Value, index *syntax.Node, at int) (x Value, o
 	if n < 0 || n >= run.length {
 		return x, false, e.fail(index.At, "index out of bounds")
 	}
-	size, ok := run.elem.size()
+	size, ok := run.elem.SizeOf()
 	if !ok {
 		return x, false, e.fail(at, "the size of an element is not known")
 	}
-	return v.at(run.elem, run.addr+uint64(n)*size), true, nil
+	return v.At(run.elem, run.addr+uint64(n)*size), true, nil
 }
 
 // slice evaluates operand[low:high] of Go, and operand[low..high] of Rust.

@@ -12,22 +12,22 @@ type goPair struct{ key, value Value }
 const goOverhead = 256
 
 // goMap writes a map.
-func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
+func (w *Writer) goMap(v *Value, t *Type, level int, typed bool) {
 	addr, _ := v.Uint()
 	if typed {
-		w.put(goTypeName(v.Type) + " ")
+		w.Put(goTypeName(v.Type) + " ")
 	}
 	if addr == 0 {
-		w.put("nil")
+		w.Put("nil")
 		return
 	}
 	next, count, ok := w.goPairs(v)
 	if !ok {
-		w.put("(unreadable wrong real type for map)")
+		w.Put("(unreadable wrong real type for map)")
 		return
 	}
 	key, elem := t.goPart(attrGoKey), t.goPart(attrGoElem)
-	w.put("[")
+	w.Put("[")
 	limit := uint64(w.p.elements())
 	written := uint64(0)
 	for level <= maxGoLevel && written < limit && written < count && !w.full {
@@ -37,23 +37,23 @@ func (w *writer) goMap(v *Value, t *Type, level int, typed bool) {
 		}
 		k, x := p.key.goStored(key), p.value.goStored(elem)
 		w.goValue(&k, level+1, false)
-		w.put(": ")
+		w.Put(": ")
 		w.goValue(&x, level+1, false)
-		w.put(", ")
+		w.Put(", ")
 		written++
 	}
 	if written < count {
 		if written > 0 {
-			w.put(",...+" + strconv.FormatUint(count-written, 10) + " more")
+			w.Put(",...+" + strconv.FormatUint(count-written, 10) + " more")
 		} else {
-			w.put("...")
+			w.Put("...")
 		}
 	}
-	w.put("]")
+	w.Put("]")
 }
 
 // goPairs returns the entries of a map, and their number. next is nil for a nil map.
-func (w *writer) goPairs(v *Value) (next func() (goPair, bool), count uint64, ok bool) {
+func (w *Writer) goPairs(v *Value) (next func() (goPair, bool), count uint64, ok bool) {
 	if addr, err := v.Uint(); err != nil || addr == 0 {
 		return nil, 0, err == nil
 	}
@@ -91,7 +91,7 @@ func (t *Type) goPart(a dwarf.Attr) *Type {
 
 // goGroups returns the entries of a Swiss table (package internal/runtime/maps, since Go 1.24), in the order in which they
 // lie there.
-func (v *Value) goGroups(w *writer) func() (goPair, bool) {
+func (v *Value) goGroups(w *Writer) func() (goPair, bool) {
 	d, ok := v.dig("dirPtr")
 	l, ok2 := v.dig("dirLen")
 	dir, err := d.number()
@@ -101,7 +101,7 @@ func (v *Value) goGroups(w *writer) func() (goPair, bool) {
 	}
 	tableType := d.Type.Strip().Elem().Strip().Elem()
 	groupType := tableType.member("groups").member("data").Strip().Elem()
-	size, sized := groupType.size()
+	size, sized := groupType.SizeOf()
 	if groupType.Strip().Kind != Struct || !sized || size == 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (v *Value) goGroups(w *writer) func() (goPair, bool) {
 	if n == 0 { // a map of up to eight entries is one group
 		data, groups = dir, 1
 	}
-	big := v.Type.order() == bigEndian
+	big := v.Type.ByteOrder() == bigEndian
 	return func() (goPair, bool) {
 		for {
 			if group != nil {
@@ -131,11 +131,11 @@ func (v *Value) goGroups(w *writer) func() (goPair, bool) {
 				group = nil
 			}
 			for g >= groups { // the next table
-				if table >= n || !w.spend(goOverhead) {
+				if table >= n || !w.Spend(goOverhead) {
 					return goPair{}, false
 				}
 				b := make([]byte, ptr)
-				if v.readMemory(dir+table*ptr, b) != nil {
+				if v.ReadMemory(dir+table*ptr, b) != nil {
 					return goPair{}, false
 				}
 				table++
@@ -144,7 +144,7 @@ func (v *Value) goGroups(w *writer) func() (goPair, bool) {
 					continue
 				}
 				last = at
-				t := v.at(tableType, at)
+				t := v.At(tableType, at)
 				p, ok := t.dig("groups", "data")
 				m, ok2 := t.dig("groups", "lengthMask")
 				first, err := p.number()
@@ -154,10 +154,10 @@ func (v *Value) goGroups(w *writer) func() (goPair, bool) {
 				}
 				data, groups, g = first, min(mask, maxObject)+1, 0
 			}
-			if !w.spend(goOverhead + int(min(size, maxRead))) {
+			if !w.Spend(goOverhead + int(min(size, maxRead))) {
 				return goPair{}, false
 			}
-			x := v.at(groupType, data+g*size)
+			x := v.At(groupType, data+g*size)
 			x.load()
 			g++
 			ctrl, _ := x.dig("ctrl")
@@ -201,7 +201,7 @@ func (t *Type) member(name string) *Type {
 
 // goBuckets returns the entries of a map of Go before 1.24: buckets of eight entries, with more in a list behind each. While a
 // map grows, some entries are in the old buckets.
-func (v *Value) goBuckets(w *writer) func() (goPair, bool) {
+func (v *Value) goBuckets(w *Writer) func() (goPair, bool) {
 	number := func(name string) (uint64, *Type, bool) {
 		m, ok := v.dig(name)
 		n, err := m.number()
@@ -215,7 +215,7 @@ func (v *Value) goBuckets(w *writer) func() (goPair, bool) {
 		return nil
 	}
 	bucketType := pointer.Strip().Elem()
-	size, sized := bucketType.size()
+	size, sized := bucketType.SizeOf()
 	if !sized || bucketType.Strip().Kind != Struct || size == 0 {
 		return nil
 	}
@@ -255,15 +255,15 @@ func (v *Value) goBuckets(w *writer) func() (goPair, bool) {
 				more, _ := bucket.dig("overflow")
 				bucket = nil
 				if at, err := more.number(); err == nil && at != 0 {
-					enter(v.at(bucketType, at))
+					enter(v.At(bucketType, at))
 				}
 			} else {
 				if i >= uint64(1)<<b {
 					return goPair{}, false
 				}
-				x := v.at(bucketType, buckets+i*size)
+				x := v.At(bucketType, buckets+i*size)
 				if old != 0 {
-					if before := v.at(bucketType, old+i%olds*size); !before.goMoved() {
+					if before := v.At(bucketType, old+i%olds*size); !before.goMoved() {
 						x = before
 						if i >= olds { // written with the first of the two buckets that it becomes
 							i++
@@ -274,7 +274,7 @@ func (v *Value) goBuckets(w *writer) func() (goPair, bool) {
 				i++
 				enter(x)
 			}
-			if wrong > maxGoWrong || !w.spend(goOverhead+int(min(size, maxRead))) {
+			if wrong > maxGoWrong || !w.Spend(goOverhead+int(min(size, maxRead))) {
 				return goPair{}, false
 			}
 		}

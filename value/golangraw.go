@@ -3,23 +3,23 @@ package value
 import "strconv"
 
 // goRaw writes a value of Go as GDB does. It reports false if that is as in C.
-func (w *writer) goRaw(v *Value, t *Type) bool {
+func (w *Writer) goRaw(v *Value, t *Type) bool {
 	switch {
 	case t.Kind == Function:
 		unnamed := *t // GDB has no names of function types
 		unnamed.Name, unnamed.fullName = "", ""
-		w.put("{" + unnamed.String() + "} ")
-		w.address(v, v.Addr)
+		w.Put("{" + unnamed.String() + "} ")
+		w.Address(v, v.Addr)
 		return true
 	case t.isGoString():
-		addr, err := v.word(0)
-		length, err2 := v.word(1)
+		addr, err := v.Word(0)
+		length, err2 := v.Word(1)
 		if err != nil || err2 != nil {
 			return false
 		}
-		w.put("0x" + strconv.FormatUint(addr, 16) + " ")
+		w.Put("0x" + strconv.FormatUint(addr, 16) + " ")
 		if int64(length) < 0 {
-			w.put("<invalid length: " + strconv.FormatInt(int64(length), 10) + ">")
+			w.Put("<invalid length: " + strconv.FormatInt(int64(length), 10) + ">")
 			return true
 		}
 		w.goRawText(v, t.Fields()[0].Type.Strip().Elem(), addr, length)
@@ -33,9 +33,9 @@ func (t *Type) isGoString() bool {
 	return t.Kind == Struct && len(f) == 2 && f[0].Name == "str" && f[1].Name == "len" && f[0].Type.Strip().Kind == Pointer
 }
 
-func (w *writer) goRawText(v *Value, elem *Type, addr, n uint64) {
+func (w *Writer) goRawText(v *Value, elem *Type, addr, n uint64) {
 	b := make([]byte, min(n, uint64(w.p.elements()), maxRead))
-	if err := v.readMemory(addr, b); err != nil {
+	if err := v.ReadMemory(addr, b); err != nil {
 		w.rustText(v, elem, addr, n)
 		return
 	}

@@ -55,13 +55,13 @@ func (v *Value) goText(n uint64) string {
 	if kind, _ := goKindOf(v.Type); kind != goString {
 		return ""
 	}
-	addr, err := v.word(0)
-	length, err2 := v.word(1)
+	addr, err := v.Word(0)
+	length, err2 := v.Word(1)
 	if err != nil || err2 != nil || length > n {
 		return ""
 	}
 	b := make([]byte, length)
-	if v.readMemory(addr, b) != nil {
+	if v.ReadMemory(addr, b) != nil {
 		return ""
 	}
 	return string(b)

@@ -34,7 +34,7 @@ type goPackage struct {
 func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 	r := v.Type.r
 	b := make([]byte, 2*r.Arch.PtrSize+8)
-	if v.Type.entry == nil || v.readMemory(addr, b) != nil {
+	if v.Type.entry == nil || v.ReadMemory(addr, b) != nil {
 		return nil, false
 	}
 	const flag = 0x20 // of Kind_ and, since Go 1.26, of TFlag

@@ -32,15 +32,15 @@ func (v *Value) parametric() {
 	}
 	size := uint64(v.Type.r.Arch.PtrSize)
 	b := make([]byte, size)
-	if v.readMemory(dict+index*size, b) != nil {
+	if v.ReadMemory(dict+index*size, b) != nil {
 		return
 	}
-	t, _ := v.goDynamic(number(b, v.Type.order() == bigEndian))
+	t, _ := v.goDynamic(number(b, v.Type.ByteOrder() == bigEndian))
 	if t == nil {
 		return
 	}
-	was, ok1 := v.Type.size()
-	if is, ok := t.size(); ok && ok1 && is == was {
+	was, ok1 := v.Type.SizeOf()
+	if is, ok := t.SizeOf(); ok && ok1 && is == was {
 		v.Type = t
 	}
 }

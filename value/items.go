@@ -28,49 +28,49 @@ func list(of ...item) func() (item, bool) {
 }
 
 // items writes a container as GDB writes one that a printer knows: a title, and the items.
-func (w *writer) items(title string, how layout, next func() (item, bool)) {
+func (w *Writer) items(title string, how layout, next func() (item, bool)) {
 	if w.takeItems(how, next) {
 		return
 	}
-	w.put(title)
+	w.Put(title)
 	x, ok := next()
 	if !ok || w.full {
 		return
 	}
-	w.put(" = ")
+	w.Put(" = ")
 	if w.depth >= w.p.depth() || w.summary {
-		w.put("{...}")
+		w.Put("{...}")
 		return
 	}
-	w.put("{")
+	w.Put("{")
 	w.depth++
 	limit := w.p.elements()
 	for i := 0; ok && !w.full; i++ {
 		if i >= limit {
-			w.put("...")
+			w.Put("...")
 			break
 		}
 		if i > 0 && (how != pairs || i%2 == 0) {
-			w.put(", ")
+			w.Put(", ")
 		}
 		switch {
 		case how == pairs && i%2 == 0:
-			w.put("[")
+			w.Put("[")
 		case how == members:
-			w.put(x.name + " = ")
+			w.Put(x.name + " = ")
 		}
 		if x.text != "" {
-			w.put(x.text)
+			w.Put(x.text)
 		} else {
-			w.part(&x.value)
+			w.Part(&x.value)
 		}
 		if how == pairs && i%2 == 0 {
-			w.put("] = ")
+			w.Put("] = ")
 		}
 		if x, ok = next(); !ok && i+1 == limit { // GDB does not look whether there are more
-			w.put("...")
+			w.Put("...")
 		}
 	}
 	w.depth--
-	w.put("}")
+	w.Put("}")
 }

@@ -153,12 +153,12 @@ func (o *object) held(name, of string, v *Value) *shown {
 func (o *object) handler(pc uint64) *Type {
 	r := o.t.r
 	scopes, _, err := r.Symbols.Scopes(r.Modules, pc)
-	name, _, ok := r.symbolAt(pc)
+	name, _, ok := r.SymbolAt(pc)
 	if err != nil || len(scopes) == 0 || !ok {
 		return &Type{Kind: Void, r: r, elemRead: true}
 	}
 	if class, ok := classOf(name); ok {
-		if t := r.typeNamed(class, &Type{r: r, entry: scopes[0].Entry}); t != nil {
+		if t := r.TypeNamed(class, &Type{r: r, entry: scopes[0].Entry}); t != nil {
 			return t
 		}
 	}
@@ -223,7 +223,7 @@ func libcxxFunction(o *object) *shown {
 	}
 	of := o.shortName(target)
 	if target.Name == "" && target.Kind == Struct { // a lambda, which has a name in the table's symbol alone
-		if text, _, ok := o.t.r.symbolAt(table); ok {
+		if text, _, ok := o.t.r.SymbolAt(table); ok {
 			if first, ok := firstArgument(text); ok {
 				of = o.without(first)
 			}

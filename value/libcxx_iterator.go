@@ -98,7 +98,7 @@ func (o *object) libcxxElement(t *Type) *Type {
 		if key == nil || value == nil || t.entry == nil {
 			return nil
 		}
-		return o.t.r.typeNamed(symbol.CanonicalName("std::"+o.abi+"pair<const "+key.String()+", "+value.String()+">"), t)
+		return o.t.r.TypeNamed(symbol.CanonicalName("std::"+o.abi+"pair<const "+key.String()+", "+value.String()+">"), t)
 	}
 	return t
 }

@@ -34,7 +34,7 @@ func libcxxString(o *object) *shown {
 		return nil
 	}
 	most := min(n, uint64(o.w.p.elements()))
-	in := &writer{p: o.w.p, cost: o.w.cost}
+	in := &Writer{p: o.w.p, cost: o.w.cost}
 	in.charactersIn(b[:most*size], elem, size, most < n)
 	return &shown{text: in.String()}
 }
@@ -56,7 +56,7 @@ func (o *object) shortLength(short, long *Value) (n uint64, isShort, ok bool) {
 	if len(fields) == 0 {
 		return 0, false, false
 	}
-	if alternate := fields[0].Name == "__data_"; alternate == (o.t.order() == bigEndian) {
+	if alternate := fields[0].Name == "__data_"; alternate == (o.t.ByteOrder() == bigEndian) {
 		return n >> 1, n&1 == 0, true
 	}
 	return n &^ 0x80, n&0x80 == 0, true

@@ -15,7 +15,7 @@ func (o *object) stored() (s stored, ok bool) {
 	if s.key = o.t.argument(0); s.key == nil {
 		return s, false
 	}
-	if _, ok := s.key.size(); !ok {
+	if _, ok := s.key.SizeOf(); !ok {
 		return s, false
 	}
 	s.align = s.key.alignment(false)
@@ -25,7 +25,7 @@ func (o *object) stored() (s stored, ok bool) {
 	if s.value = o.t.argument(1); s.value == nil {
 		return s, false
 	}
-	if _, ok := s.value.size(); !ok {
+	if _, ok := s.value.SizeOf(); !ok {
 		return s, false
 	}
 	align := s.value.alignment(false)

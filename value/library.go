@@ -2,7 +2,7 @@ package value
 
 // library writes a value of a type of a library as that library's users know it. It reports false if there is
 // no such type. t is the type of v without typedefs and qualifiers.
-func (w *writer) library(v *Value, t *Type) bool {
+func (w *Writer) library(v *Value, t *Type) bool {
 	switch t.Language() {
 	case "c++":
 		return w.cxxLibrary(v, t)

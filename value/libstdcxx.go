@@ -6,14 +6,14 @@ import (
 )
 
 // cxxLibrary writes a value of a type of C++'s standard library as GDB does with the library's own printers.
-func (w *writer) cxxLibrary(v *Value, t *Type) bool {
+func (w *Writer) cxxLibrary(v *Value, t *Type) bool {
 	if t.Kind == Reference { // to an object of the library: that is written in its place
 		if v.Err() != nil || cxxPrinter(t.Elem().Strip()) == nil {
 			return false
 		}
 		to := v.Deref()
 		if err := to.Err(); err != nil {
-			if !isGone(err) {
+			if !Gone(err) {
 				w.abort(err)
 				return true
 			}
@@ -30,7 +30,7 @@ func (w *writer) cxxLibrary(v *Value, t *Type) bool {
 }
 
 // cxxShown returns how an object of the library is written; nil if it is none, or is not as the library makes it.
-func (w *writer) cxxShown(v *Value, t *Type) *shown {
+func (w *Writer) cxxShown(v *Value, t *Type) *shown {
 	print := cxxPrinter(t)
 	if print == nil || w.nesting > maxNesting {
 		return nil
@@ -49,7 +49,7 @@ func (w *writer) cxxShown(v *Value, t *Type) *shown {
 
 // object is an object of C++'s standard library that is to be written.
 type object struct {
-	w    *writer
+	w    *Writer
 	v    *Value
 	t    *Type
 	name string // of the type, without the template's arguments, and without libc++'s namespace

@@ -17,7 +17,7 @@ func errorCode(o *object) *shown {
 		return &shown{err: err}
 	}
 	name, class := "", o.without(of.Strip().FullName())
-	if symbol, _, ok := o.t.r.symbolAt(table); ok {
+	if symbol, _, ok := o.t.r.SymbolAt(table); ok {
 		symbol, ok = strings.CutPrefix(symbol, "vtable for ")
 		if ok {
 			class = o.without(symbol)

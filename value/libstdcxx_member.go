@@ -90,16 +90,16 @@ func (o *object) word(addr uint64) (uint64, error) {
 	var b [8]byte
 	n := o.t.r.Arch.PtrSize
 	addr = o.t.r.Arch.Wrap(addr)
-	if err := o.v.readMemory(addr, b[:n]); err != nil {
+	if err := o.v.ReadMemory(addr, b[:n]); err != nil {
 		return 0, err
 	}
-	return number(b[:n], o.t.order() == bigEndian), nil
+	return number(b[:n], o.t.ByteOrder() == bigEndian), nil
 }
 
 func (o *object) ptrSize() uint64 { return uint64(o.t.r.Arch.PtrSize) }
 
 // at returns the value of a type at an address.
-func (o *object) at(t *Type, addr uint64) Value { return o.v.at(t, addr) }
+func (o *object) at(t *Type, addr uint64) Value { return o.v.At(t, addr) }
 
 const attrAlignment dwarf.Attr = 0x88
 

@@ -45,7 +45,7 @@ func (o *object) contained(v *Value, usual hint, text func(container string, is 
 }
 
 // cxxShownReference is cxxShown, of a reference for what it refers to.
-func (w *writer) cxxShownReference(v *Value) *shown {
+func (w *Writer) cxxShownReference(v *Value) *shown {
 	t := v.Type.Strip()
 	if t.Kind == Reference {
 		to := v.Deref()
@@ -123,7 +123,7 @@ func (o *object) variant(n uint64, storage *Value) *shown {
 
 // as returns the object at the beginning of v, of another type.
 func (v *Value) as(t *Type) Value {
-	n, ok := t.size()
+	n, ok := t.SizeOf()
 	if !ok {
 		return Value{Type: t, err: ErrUnavailable}
 	}

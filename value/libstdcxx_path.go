@@ -39,11 +39,11 @@ func path(o *object) *shown {
 	size := alignUp(self+o.ptrSize(), align)
 	s.children = func(yield func(child) bool) {
 		var b [4]byte
-		if err := o.v.readMemory(o.t.r.Arch.Wrap(bits), b[:]); err != nil {
+		if err := o.v.ReadMemory(o.t.r.Arch.Wrap(bits), b[:]); err != nil {
 			yield(child{err: err})
 			return
 		}
-		n := int64(int32(o.t.order().Uint32(b[:])))
+		n := int64(int32(o.t.ByteOrder().Uint32(b[:])))
 		for i := int64(0); i != n; i++ {
 			v := o.at(o.t, bits+max(8, align)+uint64(i)*size)
 			if !o.component(&v, i, yield) {

@@ -49,7 +49,7 @@ func sharedPtr(o *object) *shown {
 func (o *object) shared(counts uint64) *shown {
 	p, ok := o.v.member("_M_ptr")
 	elem := o.t.argument(0)
-	if !ok && !isGone(p.Err()) || elem == nil { // a pointer that is optimized out is shown as such
+	if !ok && !Gone(p.Err()) || elem == nil { // a pointer that is optimized out is shown as such
 		return nil
 	}
 	s := &shown{children: getter(p)}
@@ -72,10 +72,10 @@ func (o *object) shared(counts uint64) *shown {
 // counts reads the use count and the weak count of a _Sp_counted_base: two numbers behind its table of virtual functions.
 func (o *object) counts(addr uint64) (use, weak int32, err error) {
 	var b [8]byte
-	if err := o.v.readMemory(o.t.r.Arch.Wrap(addr+o.ptrSize()), b[:]); err != nil {
+	if err := o.v.ReadMemory(o.t.r.Arch.Wrap(addr+o.ptrSize()), b[:]); err != nil {
 		return 0, 0, err
 	}
-	order := o.t.order()
+	order := o.t.ByteOrder()
 	return int32(order.Uint32(b[:])), int32(order.Uint32(b[4:])), nil
 }
 

@@ -34,42 +34,42 @@ type child struct {
 }
 
 // shown writes an object.
-func (w *writer) shown(s *shown) {
+func (w *Writer) shown(s *shown) {
 	if w.takeShown(s) {
 		return
 	}
 	if s.err != nil {
-		w.put(unreadable(s.err))
+		w.Put(unreadable(s.err))
 		return
 	}
-	w.put(s.text)
+	w.Put(s.text)
 	if s.children == nil || w.full {
 		return
 	}
 	limit := w.p.elements()
 	n, ended, tooDeep := 0, true, false
 	for c := range s.children {
-		if n >= limit || !w.spend(1) {
+		if n >= limit || !w.Spend(1) {
 			ended = false
 			break
 		}
 		if c.err != nil {
-			w.put(unreadable(c.err))
+			w.Put(unreadable(c.err))
 			ended = false
 			break
 		}
 		switch {
 		case n == 0 && !s.bare:
-			w.put(" = ")
+			w.Put(" = ")
 		case n > 0 && (s.hint != asMap || n%2 == 0):
-			w.put(", ")
+			w.Put(", ")
 		}
 		if tooDeep = w.depth >= min(w.p.depth(), maxDepth); tooDeep {
-			w.put("{...}")
+			w.Put("{...}")
 			break
 		}
 		if n == 0 {
-			w.put("{")
+			w.Put("{")
 		}
 		if w.summary {
 			n, ended = 1, false
@@ -86,22 +86,22 @@ func (w *writer) shown(s *shown) {
 	}
 	// As GDB, which counts before it asks for more.
 	if !ended || n == limit {
-		w.put("...")
+		w.Put("...")
 	}
-	w.put("}")
+	w.Put("}")
 }
 
 // child writes the n-th child.
-func (w *writer) child(s *shown, c *child, n int) {
+func (w *Writer) child(s *shown, c *child, n int) {
 	key := s.hint == asMap && n%2 == 0
 	switch {
 	case key:
-		w.put("[")
+		w.Put("[")
 	case s.hint == byName:
-		w.put(c.name + " = ")
+		w.Put(c.name + " = ")
 	}
 	if c.value.Type == nil {
-		w.put(c.text)
+		w.Put(c.text)
 	} else {
 		deeper := 1
 		if key { // a key may be one level deeper
@@ -112,17 +112,17 @@ func (w *writer) child(s *shown, c *child, n int) {
 		w.depth -= deeper
 	}
 	if key {
-		w.put("] = ")
+		w.Put("] = ")
 	}
 }
 
 // object writes a value that was read for itself: if it cannot be read, nothing more is written.
-func (w *writer) object(v *Value) {
-	if err := v.Err(); err != nil && !isGone(err) {
+func (w *Writer) object(v *Value) {
+	if err := v.Err(); err != nil && !Gone(err) {
 		w.abort(err)
 		return
 	}
-	w.spend(len(v.bytes))
+	w.Spend(len(v.bytes))
 	if w.structs == 0 { // a reference with its object, as of a variable
 		w.top(v)
 		return
@@ -131,7 +131,7 @@ func (w *writer) object(v *Value) {
 }
 
 // abort ends the text of a variable: GDB says that the variable cannot be read.
-func (w *writer) abort(err error) {
+func (w *Writer) abort(err error) {
 	switch {
 	case w.full:
 	case w.structs > 0 && w.nesting == 0:
@@ -154,8 +154,8 @@ const (
 // errLoop says that nodes of a container lead to each other.
 var errLoop = errors.New("the container's nodes form a loop")
 
-// spend reports whether so much may still be read for the value.
-func (w *writer) spend(n int) bool {
+// Spend reports whether so much may still be read for the value.
+func (w *Writer) Spend(n int) bool {
 	limit := w.p.ByteBudget
 	if limit == 0 {
 		limit = maxCost
@@ -163,7 +163,7 @@ func (w *writer) spend(n int) bool {
 	*w.cost += 1 + n
 	if *w.cost > limit {
 		if !w.full {
-			w.put("...")
+			w.Put("...")
 			w.full = true
 		}
 		return false
@@ -172,17 +172,17 @@ func (w *writer) spend(n int) bool {
 }
 
 // inner returns the text of a value that is written within the text of another one. The error says why it cannot be read.
-func (w *writer) inner(v *Value) (string, error) {
+func (w *Writer) inner(v *Value) (string, error) {
 	if w.nesting >= maxNesting {
 		return "{...}", nil
 	}
-	in := &writer{p: w.p, cost: w.cost, nesting: w.nesting + 1, structs: w.structs, summary: w.summary}
+	in := &Writer{p: w.p, cost: w.cost, nesting: w.nesting + 1, structs: w.structs, summary: w.summary}
 	if w.summary && !v.Type.scalar() {
 		if err := v.Err(); err != nil {
 			return "", err
 		}
 		if !in.library(v, v.Type.Strip()) {
-			in.put("...")
+			in.Put("...")
 		}
 	} else {
 		in.object(v)
@@ -194,7 +194,7 @@ func (w *writer) inner(v *Value) (string, error) {
 }
 
 // textOf returns an object that is written as the text of a value, with something before and behind.
-func (w *writer) textOf(before string, v *Value, behind string) *shown {
+func (w *Writer) textOf(before string, v *Value, behind string) *shown {
 	text, err := w.inner(v)
 	return &shown{text: before + text + behind, err: err}
 }

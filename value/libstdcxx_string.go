@@ -41,7 +41,7 @@ func (stringError) Error() string {
 
 // characters writes n characters at an address.
 func (o *object) characters(addr uint64, elem *Type, n int64) *shown {
-	size, ok := elem.size()
+	size, ok := elem.SizeOf()
 	switch {
 	case !ok || size == 0 || size > 4 || n < 0:
 		return nil
@@ -55,7 +55,7 @@ func (o *object) characters(addr uint64, elem *Type, n int64) *shown {
 }
 
 // characters returns the text of n characters of a size at an address.
-func (w *writer) characters(v *Value, addr uint64, elem *Type, size, n uint64) string {
+func (w *Writer) characters(v *Value, addr uint64, elem *Type, size, n uint64) string {
 	most := min(n, uint64(w.p.elements()), maxRead/size)
 	b := make([]byte, most*size)
 	got := 0
@@ -63,21 +63,21 @@ func (w *writer) characters(v *Value, addr uint64, elem *Type, size, n uint64) s
 	if most > 0 && v.mem != nil {
 		got, err = v.mem.ReadMemory(v.Type.r.Arch.Wrap(addr), b)
 	}
-	w.spend(got)
+	w.Spend(got)
 	failed := err != nil || uint64(got) < most*size
 	b = b[:uint64(max(got, 0))/size*size]
-	in := &writer{p: w.p, cost: w.cost}
+	in := &Writer{p: w.p, cost: w.cost}
 	if !failed || len(b) > 0 {
 		in.charactersIn(b, elem, size, uint64(len(b)) < n*size)
 	}
 	if failed {
-		in.put("<error: " + (&MemoryError{v.Type.r.Arch.Wrap(addr + uint64(len(b)))}).Error() + ">")
+		in.Put("<error: " + (&MemoryError{v.Type.r.Arch.Wrap(addr + uint64(len(b)))}).Error() + ">")
 	}
 	return in.String()
 }
 
 // charactersIn writes characters of a size. more says that these are not all.
-func (w *writer) charactersIn(b []byte, elem *Type, size uint64, more bool) {
+func (w *Writer) charactersIn(b []byte, elem *Type, size uint64, more bool) {
 	if !more && len(b) >= int(size) && isZero(b[len(b)-int(size):]) { // a zero at the end is not shown
 		b = b[:len(b)-int(size)]
 	}

@@ -24,7 +24,7 @@ func tree(o *object) *shown {
 // elements writes the elements of a container whose name says whether they are pairs.
 func (o *object) elements(elem *Type, count int64, values iter.Seq2[Value, error]) *shown {
 	s := &shown{text: o.name + " with " + countText(count)}
-	if _, ok := elem.size(); !ok { // the debug information has no more than its name
+	if _, ok := elem.SizeOf(); !ok { // the debug information has no more than its name
 		return s
 	}
 	if strings.HasSuffix(o.name, "map") {
@@ -177,7 +177,7 @@ func oldHashTable(o *object) *shown {
 		return nil
 	}
 	return o.elements(elem, count, func(yield func(Value, error) bool) {
-		for i := uint64(0); i < uint64(n) && o.w.spend(1); i++ {
+		for i := uint64(0); i < uint64(n) && o.w.Spend(1); i++ {
 			at, err := o.word(buckets + i*o.ptrSize())
 			for err == nil && at != 0 {
 				if !yield(o.at(elem, at+uint64(value)), nil) {

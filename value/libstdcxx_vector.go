@@ -21,7 +21,7 @@ func (o *object) run(elem *Type, start, end uint64) iter.Seq2[Value, error] {
 }
 
 func (t *Type) sizeOrZero() uint64 {
-	n, _ := t.size()
+	n, _ := t.SizeOf()
 	return n
 }
 
@@ -171,7 +171,7 @@ func (o *object) bitsSet(words Value, bits uint64) *shown {
 					return
 				}
 			}
-			if err != nil || i&0xfff == 0 && !o.w.spend(1) {
+			if err != nil || i&0xfff == 0 && !o.w.Spend(1) {
 				return
 			}
 		}

@@ -24,14 +24,14 @@ func (v *Variable) Value() Value {
 
 // constant returns a number as a value of the type.
 func (t *Type) constant(n int64) Value {
-	size, ok := t.size()
+	size, ok := t.SizeOf()
 	if !ok || size > 16 {
 		return Value{Type: t, err: ErrUnavailable}
 	}
 	b := make([]byte, size)
 	for i := range b {
 		x := byte(n >> min(63, 8*i))
-		if t.order() == bigEndian {
+		if t.ByteOrder() == bigEndian {
 			b[len(b)-1-i] = x
 		} else {
 			b[i] = x
@@ -94,7 +94,7 @@ func (t *Type) constantOf(e *symbol.Entry, in *Value) Value {
 	if text := e.Text(dwarf.AttrConstValue); text != "" {
 		b = append([]byte(text), 0)
 	}
-	size, ok := t.size()
+	size, ok := t.SizeOf()
 	if !ok || uint64(len(b)) < size {
 		return Value{Type: t, err: ErrUnavailable}
 	}
@@ -116,7 +116,7 @@ func (c *context) valueAt(l *dwarfexpr.Location, t *Type, e *symbol.Entry) Value
 	case dwarfexpr.Composite:
 		v.Place = InPieces
 	}
-	size, ok := t.size()
+	size, ok := t.SizeOf()
 	if !ok || size > maxRead {
 		v.err = ErrTooLarge
 		return v

@@ -133,7 +133,7 @@ func (v *Value) path(fields []*Field) Value {
 	x := *v
 	for _, f := range fields {
 		if x.Place == InMemory && x.err == nil && !f.Static && !f.Virtual && f.Bits == 0 { // the rest of the object need not be there
-			x = x.at(f.Type, x.Addr+uint64(f.Offset))
+			x = x.At(f.Type, x.Addr+uint64(f.Offset))
 			continue
 		}
 		x = x.Field(f)

@@ -51,7 +51,7 @@ func (e *evaluation) throughMember(n *syntax.Node) (Value, error) {
 		return p, e.because(n.Args[1].At, err)
 	}
 	half := len(b) / 2
-	order := p.Type.order() == bigEndian
+	order := p.Type.ByteOrder() == bigEndian
 	ptr, adjust := number(b[:half], order), number(b[half:], order)
 	virtual := ptr&1 != 0
 	if e.r.Arch.VirtualInAdjustment {

@@ -11,17 +11,17 @@ import (
 )
 
 // memberPointer writes C++'s pointer to a member that is no method.
-func (w *writer) memberPointer(v *Value, t *Type) {
+func (w *Writer) memberPointer(v *Value, t *Type) {
 	n, _ := v.Int()
 	if n == -1 || v.Type.Strip().Size == 4 && int32(n) == -1 {
-		w.put("NULL")
+		w.Put("NULL")
 		return
 	}
 	if name := memberAt(t.Class, n); name != "" {
-		w.put("&" + name)
+		w.Put("&" + name)
 		return
 	}
-	w.put(strconv.FormatInt(n, 10))
+	w.Put(strconv.FormatInt(n, 10))
 }
 
 // memberAt returns the name of the member that a class, or a base of it, has at an offset; "" if there is none.
@@ -39,7 +39,7 @@ func memberAt(class *Type, offset int64) string {
 			case !f.Base && f.Offset == offset:
 				return class.FullName() + "::" + f.Name
 			case f.Base && !f.Virtual && base == nil:
-				if n, _ := f.Type.size(); offset >= f.Offset && offset < f.Offset+int64(n) {
+				if n, _ := f.Type.SizeOf(); offset >= f.Offset && offset < f.Offset+int64(n) {
 					base = f
 				}
 			}
@@ -60,8 +60,8 @@ func (t *Type) isMethodPointer() bool {
 // methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
 // virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word. Optimised code may have
 // the first word alone: what it leads to is then said as for an object that needs no adjustment.
-func (w *writer) methodPointer(v *Value, t *Type) {
-	n, _ := t.size()
+func (w *Writer) methodPointer(v *Value, t *Type) {
+	n, _ := t.SizeOf()
 	size := n / 2
 	function, adjustment := v.part(t, 0, size), v.part(t, int64(size), size)
 	first, err := function.Bytes()
@@ -70,10 +70,10 @@ func (w *writer) methodPointer(v *Value, t *Type) {
 		err = unknown
 	}
 	if err != nil || size == 0 {
-		w.absent(cmp.Or(err, ErrUnavailable))
+		w.Absent(cmp.Or(err, ErrUnavailable))
 		return
 	}
-	big := v.Type.order() == bigEndian
+	big := v.Type.ByteOrder() == bigEndian
 	ptr, adjust := number(first, big), int64(number(second, big))
 	virtual := ptr&1 != 0
 	if t.r.Arch.VirtualInAdjustment {
@@ -83,7 +83,7 @@ func (w *writer) methodPointer(v *Value, t *Type) {
 		ptr--
 	}
 	if !virtual && ptr == 0 {
-		w.put("NULL")
+		w.Put("NULL")
 		return
 	}
 	name := ""
@@ -92,19 +92,19 @@ func (w *writer) methodPointer(v *Value, t *Type) {
 	}
 	switch {
 	case name != "":
-		w.put("&virtual " + name)
+		w.Put("&virtual " + name)
 	case virtual:
-		w.put("&virtual table offset " + strconv.FormatUint(ptr, 10))
+		w.Put("&virtual table offset " + strconv.FormatUint(ptr, 10))
 	default: // GDB has the type before a method
-		w.put("(" + t.String() + ") ")
-		w.address(v, ptr)
+		w.Put("(" + t.String() + ") ")
+		w.Address(v, ptr)
 	}
 	switch {
 	case unknown != nil:
-		w.put(", this adjustment ")
-		w.absent(unknown)
+		w.Put(", this adjustment ")
+		w.Absent(unknown)
 	case adjust != 0 && name == "":
-		w.put(", this adjustment " + strconv.FormatInt(adjust, 10))
+		w.Put(", this adjustment " + strconv.FormatInt(adjust, 10))
 	}
 }
 
@@ -129,7 +129,7 @@ func (t *Type) virtualMethod(index, adjust int64) string {
 		class = nil
 		for i := range fields {
 			f := &fields[i]
-			if n, _ := f.Type.size(); f.Base && !f.Virtual && adjust >= f.Offset && adjust < f.Offset+int64(n) {
+			if n, _ := f.Type.SizeOf(); f.Base && !f.Virtual && adjust >= f.Offset && adjust < f.Offset+int64(n) {
 				class, adjust = f.Type, adjust-f.Offset
 				break
 			}

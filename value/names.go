@@ -80,7 +80,7 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 
 // located makes an error of a location that cannot be computed. A value that is gone is none.
 func (e *evaluation) located(v Value, at int) (Value, error) {
-	if v.err != nil && !isGone(v.err) {
+	if v.err != nil && !Gone(v.err) {
 		return v, e.because(at, v.err)
 	}
 	if e.f.Language == "go" {
@@ -215,7 +215,7 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 		return e.contextOf(m).locate(k, t, nil), true
 	}
 	if addr, ok := e.symbolOf(about, h.Scope != "", m); ok {
-		if _, known := t.size(); known {
+		if _, known := t.SizeOf(); known {
 			return e.at(t, addr), true
 		}
 	}
@@ -226,7 +226,7 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 // none. scoped is as for symbolOf.
 func (e *evaluation) threadLocalSymbol(k *symbol.Entry, t *Type, scoped bool, m *target.Module) (v Value, ok bool) {
 	name := symbolName(k, scoped)
-	if _, known := t.size(); !known || name == "" {
+	if _, known := t.SizeOf(); !known || name == "" {
 		return v, false
 	}
 	list := e.modules()

@@ -55,19 +55,19 @@ func (t *Type) floatText(b []byte) string {
 		return "<unknown type>"
 	}
 	b = slices.Clone(b)
-	if t.order() == bigEndian {
+	if t.ByteOrder() == bigEndian {
 		slices.Reverse(b)
 	}
 	return f.Text(b)
 }
 
 // complex writes a complex number: 1 + 2i.
-func (w *writer) complex(v *Value, t *Type, b []byte) {
+func (w *Writer) complex(v *Value, t *Type, b []byte) {
 	half := len(b) / 2
 	parts := [2]string{}
 	for i := range parts {
 		part := b[i*half : (i+1)*half]
 		parts[i] = t.floatText(part)
 	}
-	w.put(parts[0] + " + " + parts[1] + "i")
+	w.Put(parts[0] + " + " + parts[1] + "i")
 }

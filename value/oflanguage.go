@@ -1,7 +1,7 @@
 package value
 
 // ofLanguage writes a value in the way of its language, if that is not C's. It reports false if it is.
-func (w *writer) ofLanguage(v *Value, t *Type) bool {
+func (w *Writer) ofLanguage(v *Value, t *Type) bool {
 	switch v.language() {
 	case "go":
 		return w.goRaw(v, t)

@@ -92,7 +92,7 @@ func (e *evaluation) unary(n *syntax.Node) (Value, error) {
 		return v, e.because(n.At, err)
 	}
 	t := v.Type
-	size, _ := t.size()
+	size, _ := t.SizeOf()
 	if size < 4 {
 		t = e.r.basic("int")
 	}
@@ -139,7 +139,7 @@ func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 	if n.Text == "==" || n.Text == "!=" {
 		yes, ok := sameText(&a, &b)
 		if n.Args[1].Kind == syntax.Name && n.Args[1].Text == "nil" && e.f.Language == "go" && (a.Type.Strip().Kind == Struct || a.Type.Strip().Kind == Function) {
-			word, err := a.word(0) // of a slice, an interface or a function
+			word, err := a.Word(0) // of a slice, an interface or a function
 			if err != nil {
 				return a, e.because(n.Args[0].At, err)
 			}
@@ -225,7 +225,7 @@ func (e *evaluation) advanced(at int, p *Value, by int64) (Value, error) {
 	if err != nil {
 		return *p, e.because(at, err)
 	}
-	step, ok := p.Type.Strip().Elem().size()
+	step, ok := p.Type.Strip().Elem().SizeOf()
 	if !ok {
 		return *p, e.fail(at, "Cannot perform pointer math on incomplete types, try casting to a known type, or void *.")
 	}
@@ -255,8 +255,8 @@ func (e *evaluation) pointers(n *syntax.Node, a, b *Value, ptr, too bool) (Value
 	case n.Text == "-" && ptr && b.isInteger():
 		return e.advanced(n.At, a, -y)
 	case n.Text == "-" && ptr && too:
-		size, ok := a.Type.Strip().Elem().size()
-		other, also := b.Type.Strip().Elem().size()
+		size, ok := a.Type.Strip().Elem().SizeOf()
+		other, also := b.Type.Strip().Elem().SizeOf()
 		if !ok || !also || size != other {
 			return *a, e.fail(n.At, "First argument of `-' is a pointer and second argument is neither an integer nor a pointer of the same type.")
 		}

@@ -79,19 +79,19 @@ func (p *Printer) Argument(v *Value) string {
 }
 
 // argument is Argument.
-func (w *writer) argument(v *Value) {
+func (w *Writer) argument(v *Value) {
 	scalar := v.Type.scalar()
 	if !scalar || v.Type.goScalar() {
 		if text, ok := w.p.summary(v); ok {
-			w.put(text)
+			w.Put(text)
 			return
 		}
 	}
 	if !scalar {
 		if t := v.Type.Strip(); (t.Kind == Reference || t.Kind == RvalueReference) && errors.Is(v.Err(), ErrSynthetic) {
-			w.put("<synthetic pointer>")
+			w.Put("<synthetic pointer>")
 		}
-		w.put("...")
+		w.Put("...")
 		return
 	}
 	if w.top(v); w.failure != nil {
@@ -104,8 +104,8 @@ func Error(name string, err error) string {
 	return fmt.Sprintf("<error reading variable %s (%s)>", name, err)
 }
 
-// writer writes one value.
-type writer struct {
+// Writer writes one value.
+type Writer struct {
 	p       *Printer
 	buf     []byte
 	start   int // of the value's text in buf
@@ -130,32 +130,32 @@ type writer struct {
 	contents *Contents // to be filled instead of a text; nil for a text
 }
 
-func (p *Printer) writer() *writer { return &writer{p: p, cost: new(int)} }
+func (p *Printer) writer() *Writer { return &Writer{p: p, cost: new(int)} }
 
 // writers are those whose text was taken: their room is used again.
 var writers = sync.Pool{New: func() any { return (*Printer)(nil).writer() }}
 
 // begin returns a writer, to be freed.
-func (p *Printer) begin() *writer {
-	w := writers.Get().(*writer)
+func (p *Printer) begin() *Writer {
+	w := writers.Get().(*Writer)
 	w.p = p
 	return w
 }
 
 // next begins the text of another value behind what is written.
-func (w *writer) next() {
+func (w *Writer) next() {
 	*w.cost = 0
-	*w = writer{p: w.p, buf: w.buf, start: len(w.buf), cost: w.cost, chars: w.chars, held: w.held}
+	*w = Writer{p: w.p, buf: w.buf, start: len(w.buf), cost: w.cost, chars: w.chars, held: w.held}
 }
 
 // add writes something beside the value, which has no part of the bound of its text.
-func (w *writer) add(s string) {
+func (w *Writer) add(s string) {
 	w.p.Budget.Spend(len(s))
 	w.buf = append(w.buf, s...)
 }
 
 // free ends the use of a writer.
-func (w *writer) free() {
+func (w *Writer) free() {
 	const most = 64 << 10
 	if cap(w.buf) > most {
 		w.buf = nil
@@ -167,12 +167,12 @@ func (w *writer) free() {
 	if len(w.held) > 64 {
 		w.held = nil
 	}
-	*w = writer{buf: w.buf[:0], cost: w.cost, chars: w.chars[:0], held: w.held}
+	*w = Writer{buf: w.buf[:0], cost: w.cost, chars: w.chars[:0], held: w.held}
 	writers.Put(w)
 }
 
 // hold returns room for a part of a value, until drop is called.
-func (w *writer) hold() *Value {
+func (w *Writer) hold() *Value {
 	if w.holds == len(w.held) {
 		w.held = append(w.held, new(Value))
 	}
@@ -181,21 +181,21 @@ func (w *writer) hold() *Value {
 }
 
 // drop ends the use of the room that hold has returned last.
-func (w *writer) drop() {
+func (w *Writer) drop() {
 	w.holds--
 	*w.held[w.holds] = Value{}
 }
 
-func (w *writer) String() string { return string(w.buf) }
+func (w *Writer) String() string { return string(w.buf) }
 
-func (w *writer) maxText() int {
+func (w *Writer) maxText() int {
 	if w.p.MaxText == 0 {
 		return 1 << 20
 	}
 	return w.p.MaxText
 }
 
-func (w *writer) put(s string) {
+func (w *Writer) Put(s string) {
 	if w.full {
 		return
 	}
@@ -208,46 +208,48 @@ func (w *writer) put(s string) {
 }
 
 // number writes a number in decimal.
-func (w *writer) number(n int64) {
+func (w *Writer) number(n int64) {
 	var b [20]byte
-	w.put(string(strconv.AppendInt(b[:0], n, 10)))
+	w.Put(string(strconv.AppendInt(b[:0], n, 10)))
 }
 
 // unsigned writes a number in a base.
-func (w *writer) unsigned(n uint64, base int) {
+func (w *Writer) unsigned(n uint64, base int) {
 	var b [64]byte
-	w.put(string(strconv.AppendUint(b[:0], n, base)))
+	w.Put(string(strconv.AppendUint(b[:0], n, base)))
 }
 
-func (w *writer) hex(n uint64) {
-	w.put("0x")
+func (w *Writer) hex(n uint64) {
+	w.Put("0x")
 	w.unsigned(n, 16)
 }
 
-func isGone(err error) bool {
+// Gone reports whether an error says that a value is nowhere, or where nothing is known of: that it was optimized out, is
+// unavailable, not saved, or the object of a synthetic pointer.
+func Gone(err error) bool {
 	return errors.Is(err, ErrOptimizedOut) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNotSaved) || errors.Is(err, ErrSynthetic)
 }
 
-// absent writes why a value is not known.
-func (w *writer) absent(err error) {
+// Absent writes why a value is not known.
+func (w *Writer) Absent(err error) {
 	switch {
 	case errors.Is(err, ErrOptimizedOut):
-		w.put("<optimized out>")
+		w.Put("<optimized out>")
 	case errors.Is(err, ErrSynthetic):
-		w.put("<synthetic pointer>")
+		w.Put("<synthetic pointer>")
 	case errors.Is(err, ErrNotSaved):
-		w.put("<not saved>")
+		w.Put("<not saved>")
 	case errors.Is(err, ErrUnavailable):
-		w.put("<unavailable>")
+		w.Put("<unavailable>")
 	case errors.Is(err, errNotAllocated), errors.Is(err, errNotAssociated):
-		w.put("<" + err.Error() + ">")
+		w.Put("<" + err.Error() + ">")
 	default:
-		w.put("<error: " + err.Error() + ">")
+		w.Put("<error: " + err.Error() + ">")
 	}
 }
 
 // top writes a value that is no part of another one.
-func (w *writer) top(v *Value) {
+func (w *Writer) top(v *Value) {
 	if t := v.Type.Strip(); t.Kind == Reference || t.Kind == RvalueReference {
 		if !w.p.Raw && v.Err() == nil && w.library(v, t) {
 			return
@@ -259,24 +261,24 @@ func (w *writer) top(v *Value) {
 }
 
 // value writes a value that is no part of another one.
-func (w *writer) value(v *Value) {
+func (w *Writer) value(v *Value) {
 	if t := v.Type.Strip(); t.Declared && (t.Kind == Struct || t.Kind == Union || t.Kind == Enum) {
-		w.put("<incomplete type>")
+		w.Put("<incomplete type>")
 		return
 	}
 	if err := v.Err(); err != nil && !w.full && !errors.Is(err, ErrSynthetic) {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	if t := v.Type.Strip(); t.Kind == Unknown && t.Name != "" {
-		w.put(t.Name) // as GDB does: strict DWARF 2 has no encoding for decimal numbers
+		w.Put(t.Name) // as GDB does: strict DWARF 2 has no encoding for decimal numbers
 		return
 	}
-	w.part(v)
+	w.Part(v)
 }
 
-// part writes a value. Of one that is a part of another, GDB says member by member what is not known.
-func (w *writer) part(v *Value) {
+// Part writes a value. Of one that is a part of another, GDB says member by member what is not known.
+func (w *Writer) Part(v *Value) {
 	if w.full {
 		return
 	}
@@ -284,17 +286,17 @@ func (w *writer) part(v *Value) {
 	t := v.Type.Strip()
 	if err := v.Err(); err != nil && (v.err != nil || t.Kind != Struct && t.Kind != Union && t.Kind != Array) {
 		if errors.Is(err, ErrSynthetic) && (t.Kind == Pointer || t.Kind == Reference) {
-			w.put("<synthetic pointer>")
+			w.Put("<synthetic pointer>")
 			return
 		}
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	if !w.p.Raw && w.library(v, t) || w.ofLanguage(v, t) {
 		return
 	}
 	if t.Declared {
-		w.put("<incomplete type>")
+		w.Put("<incomplete type>")
 		return
 	}
 	switch t.Kind {
@@ -306,31 +308,31 @@ func (w *writer) part(v *Value) {
 		return
 	case Function:
 		if w.p.Raw {
-			w.put("{" + t.rawString() + "} ")
+			w.Put("{" + t.rawString() + "} ")
 		} else {
-			w.put("{" + t.String() + "} ")
+			w.Put("{" + t.String() + "} ")
 		}
-		w.address(v, v.Addr)
+		w.Address(v, v.Addr)
 		return
 	case Void:
-		w.put("void")
+		w.Put("void")
 		return
 	}
 	if t.isMethodPointer() {
 		w.methodPointer(v, t)
 		return
 	}
-	if n, ok := t.size(); ok {
+	if n, ok := t.SizeOf(); ok {
 		if why, _ := v.missing(0, 8*n); why != nil {
-			w.absent(why)
+			w.Absent(why)
 			return
 		}
 	}
-	w.scalar(v, t)
+	w.Scalar(v)
 }
 
-// symbolAt returns the name of what is at an address.
-func (r *Reader) symbolAt(addr uint64) (name string, off uint64, ok bool) {
+// SymbolAt returns the name of what is at an address.
+func (r *Reader) SymbolAt(addr uint64) (name string, off uint64, ok bool) {
 	if addr == 0 {
 		return "", 0, false
 	}

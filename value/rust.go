@@ -7,27 +7,27 @@ import (
 )
 
 // rust writes a value as GDB does in Rust.
-func (w *writer) rust(v *Value, t *Type) {
+func (w *Writer) rust(v *Value, t *Type) {
 	switch t.Kind {
 	case Struct, Union:
 		if t.Declared {
-			w.put("<incomplete type>")
+			w.Put("<incomplete type>")
 			return
 		}
 	case Array:
 	case Void:
-		w.put("()")
+		w.Put("()")
 		return
 	case Function:
-		w.put("{" + t.String() + "} ")
-		w.address(v, v.Addr)
+		w.Put("{" + t.String() + "} ")
+		w.Address(v, v.Addr)
 		return
 	default:
 		w.rustScalar(v, t)
 		return
 	}
 	if w.depth >= w.p.depth() {
-		w.put("{...}")
+		w.Put("{...}")
 		return
 	}
 	w.depth++
@@ -44,36 +44,36 @@ func (w *writer) rust(v *Value, t *Type) {
 	w.depth--
 }
 
-func (w *writer) rustScalar(v *Value, t *Type) {
-	n, ok := t.size()
+func (w *Writer) rustScalar(v *Value, t *Type) {
+	n, ok := t.SizeOf()
 	if ok && n == 0 && t.Name == "()" {
-		w.put("()")
+		w.Put("()")
 		return
 	}
 	if why, _ := v.missing(0, 8*n); ok && why != nil {
-		w.absent(why)
+		w.Absent(why)
 		return
 	}
 	b, err := v.Bytes()
 	if err != nil {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	switch t.Kind {
 	case Integer, Subrange:
-		w.integer(v, b)
+		w.Integer(v, b)
 	case Char:
 		n, _ := v.Uint()
-		w.put(strconv.FormatUint(n, 10) + " ")
+		w.Put(strconv.FormatUint(n, 10) + " ")
 		if t.Size == 4 {
-			w.put("'" + rustChar(rune(n)) + "'")
+			w.Put("'" + rustChar(rune(n)) + "'")
 		} else {
-			w.char(v)
+			w.Char(v)
 		}
 	case Pointer:
 		w.rustPointer(v, t)
 	default:
-		w.scalar(v, t)
+		w.Scalar(v)
 	}
 }
 
@@ -99,14 +99,14 @@ func rustChar(c rune) string {
 }
 
 // rustPointer writes a pointer: its address, and the bytes of a text of bytes.
-func (w *writer) rustPointer(v *Value, t *Type) {
+func (w *Writer) rustPointer(v *Value, t *Type) {
 	addr, _ := v.Uint()
 	a := t.Elem().Strip()
 	if a.Kind != Array || !a.Elem().Strip().isU8() || !a.Bounds().Known {
-		w.address(v, addr)
+		w.Address(v, addr)
 		return
 	}
-	w.put("0x" + strconv.FormatUint(addr, 16) + " b")
+	w.Put("0x" + strconv.FormatUint(addr, 16) + " b")
 	ascii := *w.p
 	ascii.UTF8 = false
 	p := w.p
@@ -119,39 +119,39 @@ func (w *writer) rustPointer(v *Value, t *Type) {
 func (t *Type) isU8() bool { return t.Kind == Integer && !t.Signed && t.Size == 1 }
 
 // rustText writes a text of n bytes at an address.
-func (w *writer) rustText(v *Value, elem *Type, addr, n uint64) {
+func (w *Writer) rustText(v *Value, elem *Type, addr, n uint64) {
 	limit := min(n, uint64(w.p.elements()), maxRead)
 	b := make([]byte, limit)
 	got := len(b)
-	if err := v.readMemory(addr, b); err != nil {
+	if err := v.ReadMemory(addr, b); err != nil {
 		if b, _ = readText(v, addr, 1, limit); uint64(len(b)) < limit { // as far as it is readable
 			got = len(b)
 		}
 		b = b[:got]
 		if got == 0 {
-			w.put("<error: " + (&MemoryError{addr}).Error() + ">")
+			w.Put("<error: " + (&MemoryError{addr}).Error() + ">")
 			return
 		}
 		w.quoted(b, w.classOf(elem), true)
-		w.put("<error: " + (&MemoryError{addr}).Error() + ">")
+		w.Put("<error: " + (&MemoryError{addr}).Error() + ">")
 		return
 	}
 	w.quoted(b, w.classOf(elem), limit < n)
 }
 
-func (w *writer) rustArray(v *Value, t *Type) {
+func (w *Writer) rustArray(v *Value, t *Type) {
 	elem := t.Elem()
 	b := t.Bounds()
-	size, ok := elem.size()
+	size, ok := elem.SizeOf()
 	switch {
 	case b.Known && b.Count == 0:
-		w.put("[]")
+		w.Put("[]")
 	case !b.Known, ok && size == 0: // GDB has it as a pointer to the first element
-		w.address(v, v.Addr)
+		w.Address(v, v.Addr)
 	default:
-		w.put("[")
-		w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, func(x *Value) { w.part(x) })
-		w.put("]")
+		w.Put("[")
+		w.elements(b.Count, func(i uint64) Value { return v.Index(i) }, func(x *Value) { w.Part(x) })
+		w.Put("]")
 	}
 }
 
@@ -187,38 +187,38 @@ func (v *Value) slice() (elem *Type, addr, n uint64, err error) {
 }
 
 // rustSlice writes a slice: a str as a text, others as an array behind their type.
-func (w *writer) rustSlice(v *Value, t *Type) {
+func (w *Writer) rustSlice(v *Value, t *Type) {
 	elem, addr, n, err := v.slice()
 	if err != nil {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	if t.Name == "&str" {
 		w.rustText(v, elem, addr, n)
 		return
 	}
-	w.put(t.FullName() + " ")
+	w.Put(t.FullName() + " ")
 	if n == 0 {
-		w.put("[]")
+		w.Put("[]")
 		return
 	}
-	size, _ := elem.size()
+	size, _ := elem.SizeOf()
 	if size == 0 {
-		w.put("0x" + strconv.FormatUint(addr, 16))
+		w.Put("0x" + strconv.FormatUint(addr, 16))
 		return
 	}
 	if n > maxObject/size {
-		w.absent(ErrTooLarge)
+		w.Absent(ErrTooLarge)
 		return
 	}
-	first := v.at(elem, addr)
+	first := v.At(elem, addr)
 	if err := first.Err(); err != nil {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
-	w.put("[")
-	w.elements(n, func(i uint64) Value { return v.at(elem, addr+i*size) }, func(x *Value) { w.part(x) })
-	w.put("]")
+	w.Put("[")
+	w.elements(n, func(i uint64) Value { return v.At(elem, addr+i*size) }, func(x *Value) { w.Part(x) })
+	w.Put("]")
 }
 
 // isTuple reports whether a type is a tuple: by its name, as nothing else tells them from structs.
@@ -241,25 +241,25 @@ func (t *Type) isTupleStruct() bool {
 }
 
 // rustStruct writes a struct, a union, or a tuple: Name {a: 1}, Name (1), (1, 2).
-func (w *writer) rustStruct(v *Value, t *Type) {
+func (w *Writer) rustStruct(v *Value, t *Type) {
 	tuple := t.isTuple()
 	fields := t.Fields()
 	if !tuple {
-		w.put(t.FullName())
+		w.Put(t.FullName())
 		if len(fields) == 0 {
 			return
 		}
-		w.put(" ")
+		w.Put(" ")
 	}
 	w.rustMembers(v, fields, tuple || t.isTupleStruct())
 }
 
-func (w *writer) rustMembers(v *Value, fields []Field, tuple bool) {
+func (w *Writer) rustMembers(v *Value, fields []Field, tuple bool) {
 	open, closing := "{", "}"
 	if tuple {
 		open, closing = "(", ")"
 	}
-	w.put(open)
+	w.Put(open)
 	first := true
 	for i := range fields {
 		f := &fields[i]
@@ -267,31 +267,31 @@ func (w *writer) rustMembers(v *Value, fields []Field, tuple bool) {
 			continue
 		}
 		if !first {
-			w.put(", ")
+			w.Put(", ")
 		}
 		first = false
 		if !tuple {
-			w.put(f.Name + ": ")
+			w.Put(f.Name + ": ")
 		}
 		m := v.Field(f)
-		w.part(&m)
+		w.Part(&m)
 	}
-	w.put(closing)
+	w.Put(closing)
 }
 
 // rustEnum writes an enumeration with data: Name::Variant(1), Name::Variant{a: 1}.
-func (w *writer) rustEnum(v *Value, t *Type) {
+func (w *Writer) rustEnum(v *Value, t *Type) {
 	_, is, ok, err := v.Variant()
 	switch {
 	case !ok:
-		w.put(t.FullName() + " {<No data fields>}")
+		w.Put(t.FullName() + " {<No data fields>}")
 		return
 	case err != nil:
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	s := is.Type.Strip()
-	w.put(s.FullName())
+	w.Put(s.FullName())
 	if fields := s.Fields(); len(fields) > 0 {
 		w.rustMembers(&is, fields, s.isTupleStruct())
 	}

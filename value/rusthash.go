@@ -7,7 +7,7 @@ const maxBuckets = 1 << 22
 
 // rustHash writes a HashMap or HashSet: a table of hashbrown. Its control bytes say which buckets are in use; the
 // buckets lie before them, in the opposite direction.
-func (w *writer) rustHash(v *Value, isMap bool) bool {
+func (w *Writer) rustHash(v *Value, isMap bool) bool {
 	table, ok := v.dig("base", "table")
 	if !isMap {
 		if table, ok = v.dig("base", "map", "table"); !ok {
@@ -35,7 +35,7 @@ func (w *writer) rustHash(v *Value, isMap bool) bool {
 	}
 	p, has := c.pointerOf()
 	ctrl, err := p.number()
-	size, sized := pair.Strip().size()
+	size, sized := pair.Strip().SizeOf()
 	fields := pair.Strip().Fields()
 	if !has || err != nil || !sized || len(fields) == 0 || isMap && len(fields) < 2 {
 		return false
@@ -62,7 +62,7 @@ func (w *writer) rustHash(v *Value, isMap bool) bool {
 		if !ok {
 			return item{}, false
 		}
-		at := v.at(pair, ctrl-(i+1)*size)
+		at := v.At(pair, ctrl-(i+1)*size)
 		if isMap {
 			x := at.Field(&fields[1])
 			value = &x
@@ -81,7 +81,7 @@ func (v *Value) number() (uint64, error) {
 }
 
 // tableOf returns the numbers of the buckets in use, one after the other.
-func (w *writer) tableOf(v *Value, ctrl, mask uint64) func() (uint64, bool) {
+func (w *Writer) tableOf(v *Value, ctrl, mask uint64) func() (uint64, bool) {
 	const step = 256
 	var part []byte
 	var from, i uint64
@@ -90,7 +90,7 @@ func (w *writer) tableOf(v *Value, ctrl, mask uint64) func() (uint64, bool) {
 			if i >= from+uint64(len(part)) {
 				from = i
 				part = make([]byte, min(step-1, mask-i)+1)
-				if !w.spend(len(part)) || v.readMemory(ctrl+i, part) != nil {
+				if !w.Spend(len(part)) || v.ReadMemory(ctrl+i, part) != nil {
 					return 0, false
 				}
 			}

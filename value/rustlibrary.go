@@ -8,7 +8,7 @@ import (
 
 // rustLibrary writes a value of a type of Rust's standard library as the printers do that rustc comes with for GDB. It
 // reports false if there is none for the type, or if the value is broken.
-func (w *writer) rustLibrary(v *Value, t *Type) bool {
+func (w *Writer) rustLibrary(v *Value, t *Type) bool {
 	if t.Kind != Struct || t.Declared || t.Name == "" || len(t.Fields()) == 0 {
 		return false
 	}
@@ -25,7 +25,7 @@ func (w *writer) rustLibrary(v *Value, t *Type) bool {
 // rustType is a type that Rust's users do not know as the struct that it is.
 type rustType struct {
 	is    func() *regexp.Regexp // of the full name
-	write func(w *writer, v *Value, t *Type) bool
+	write func(w *Writer, v *Value, t *Type) bool
 }
 
 // pathTo matches the name of a type in any module of a crate.
@@ -45,25 +45,25 @@ var (
 
 func makeRustTypes() {
 	rustTypes = []rustType{
-		{pathTo("alloc", "String"), func(w *writer, v *Value, _ *Type) bool { return w.rustString(v, "vec") }},
-		{matching(`^&(mut )?str$`), (*writer).rustStr},
-		{matching(`^&(mut )?\[.+\]$`), (*writer).rustSliceItems},
-		{pathTo("std::ffi", "OsString"), func(w *writer, v *Value, _ *Type) bool {
+		{pathTo("alloc", "String"), func(w *Writer, v *Value, _ *Type) bool { return w.rustString(v, "vec") }},
+		{matching(`^&(mut )?str$`), (*Writer).rustStr},
+		{matching(`^&(mut )?\[.+\]$`), (*Writer).rustSliceItems},
+		{pathTo("std::ffi", "OsString"), func(w *Writer, v *Value, _ *Type) bool {
 			return w.rustString(v, "inner", "inner") || w.rustString(v, "inner", "inner", "bytes") // the second one on Windows
 		}},
-		{pathTo("alloc", "Vec<.+>"), (*writer).rustVec},
-		{pathTo("alloc", "VecDeque<.+>"), (*writer).rustDeque},
-		{pathTo("std::collections", "HashMap<.+>"), func(w *writer, v *Value, _ *Type) bool { return w.rustHash(v, true) }},
-		{pathTo("std::collections", "HashSet<.+>"), func(w *writer, v *Value, _ *Type) bool { return w.rustHash(v, false) }},
-		{pathTo("alloc", "BTreeSet<.+>"), func(w *writer, v *Value, _ *Type) bool { return w.rustTree(v, false) }},
-		{pathTo("alloc", "BTreeMap<.+>"), func(w *writer, v *Value, _ *Type) bool { return w.rustTree(v, true) }},
-		{pathTo("alloc", "Rc<.+>"), func(w *writer, v *Value, _ *Type) bool { return w.rustCounted(v, "Rc", "value", "value") }},
-		{pathTo("alloc", "Arc<.+>"), func(w *writer, v *Value, _ *Type) bool { return w.rustCounted(v, "Arc", "data", "v") }},
-		{pathTo("core", "Ref<.+>"), (*writer).rustBorrow},
-		{pathTo("core", "RefMut<.+>"), (*writer).rustBorrow},
-		{pathTo("core", "RefCell<.+>"), (*writer).rustRefCell},
-		{pathTo("core", "Cell<.+>"), (*writer).rustCell},
-		{pathTo("core", "NonZero<.+>"), (*writer).rustNonZero},
+		{pathTo("alloc", "Vec<.+>"), (*Writer).rustVec},
+		{pathTo("alloc", "VecDeque<.+>"), (*Writer).rustDeque},
+		{pathTo("std::collections", "HashMap<.+>"), func(w *Writer, v *Value, _ *Type) bool { return w.rustHash(v, true) }},
+		{pathTo("std::collections", "HashSet<.+>"), func(w *Writer, v *Value, _ *Type) bool { return w.rustHash(v, false) }},
+		{pathTo("alloc", "BTreeSet<.+>"), func(w *Writer, v *Value, _ *Type) bool { return w.rustTree(v, false) }},
+		{pathTo("alloc", "BTreeMap<.+>"), func(w *Writer, v *Value, _ *Type) bool { return w.rustTree(v, true) }},
+		{pathTo("alloc", "Rc<.+>"), func(w *Writer, v *Value, _ *Type) bool { return w.rustCounted(v, "Rc", "value", "value") }},
+		{pathTo("alloc", "Arc<.+>"), func(w *Writer, v *Value, _ *Type) bool { return w.rustCounted(v, "Arc", "data", "v") }},
+		{pathTo("core", "Ref<.+>"), (*Writer).rustBorrow},
+		{pathTo("core", "RefMut<.+>"), (*Writer).rustBorrow},
+		{pathTo("core", "RefCell<.+>"), (*Writer).rustRefCell},
+		{pathTo("core", "Cell<.+>"), (*Writer).rustCell},
+		{pathTo("core", "NonZero<.+>"), (*Writer).rustNonZero},
 	}
 }
 
@@ -143,7 +143,7 @@ func (v *Value) vec() (data Value, n uint64, ok bool) {
 }
 
 // rustString writes the text of a Vec<u8> within v.
-func (w *writer) rustString(v *Value, path ...string) bool {
+func (w *Writer) rustString(v *Value, path ...string) bool {
 	vec, ok := v.dig(path...)
 	if !ok {
 		return false
@@ -160,7 +160,7 @@ func (w *writer) rustString(v *Value, path ...string) bool {
 	return true
 }
 
-func (w *writer) rustStr(v *Value, t *Type) bool {
+func (w *Writer) rustStr(v *Value, t *Type) bool {
 	elem, addr, n, err := v.slice()
 	if err != nil || !t.isSlice() {
 		return false
@@ -169,7 +169,7 @@ func (w *writer) rustStr(v *Value, t *Type) bool {
 	return true
 }
 
-func (w *writer) rustSliceItems(v *Value, t *Type) bool {
+func (w *Writer) rustSliceItems(v *Value, t *Type) bool {
 	if !t.isSlice() {
 		return false
 	}
@@ -181,7 +181,7 @@ func (w *writer) rustSliceItems(v *Value, t *Type) bool {
 	return true
 }
 
-func (w *writer) rustVec(v *Value, t *Type) bool {
+func (w *Writer) rustVec(v *Value, t *Type) bool {
 	data, n, ok := v.vec()
 	elem := t.genericArgument(0)
 	if !ok || elem == nil {
@@ -205,14 +205,14 @@ func (t *Type) genericArgument(i int) *Type {
 }
 
 // rustElements returns n elements that begin at an address, one after the other.
-func (w *writer) rustElements(v *Value, elem *Type, addr, n uint64) func() (item, bool) {
-	size, ok := elem.size()
+func (w *Writer) rustElements(v *Value, elem *Type, addr, n uint64) func() (item, bool) {
+	size, ok := elem.SizeOf()
 	i := uint64(0)
 	return func() (item, bool) {
-		if i >= n || !ok || !w.spend(int(min(size, maxRead))) {
+		if i >= n || !ok || !w.Spend(int(min(size, maxRead))) {
 			return item{}, false
 		}
-		x := v.at(elem, addr+i*size)
+		x := v.At(elem, addr+i*size)
 		if i++; x.Err() != nil {
 			i = n // memory ends here
 			return item{text: "inaccessible"}, true
@@ -221,7 +221,7 @@ func (w *writer) rustElements(v *Value, elem *Type, addr, n uint64) func() (item
 	}
 }
 
-func (w *writer) rustDeque(v *Value, t *Type) bool {
+func (w *Writer) rustDeque(v *Value, t *Type) bool {
 	elem := t.genericArgument(0)
 	buf, ok := v.dig("buf")
 	if elem == nil || !ok {
@@ -232,7 +232,7 @@ func (w *writer) rustDeque(v *Value, t *Type) bool {
 		return false
 	}
 	addr, err := data.Uint()
-	size, sized := elem.size()
+	size, sized := elem.SizeOf()
 	h, ok := v.dig("head")
 	if err != nil || !sized || !ok {
 		return false
@@ -256,14 +256,14 @@ func (w *writer) rustDeque(v *Value, t *Type) bool {
 	}
 	i := uint64(0)
 	w.items("VecDeque(size="+strconv.FormatUint(n, 10)+")", array, func() (item, bool) {
-		if i >= n || !w.spend(int(min(size, maxRead))) {
+		if i >= n || !w.Spend(int(min(size, maxRead))) {
 			return item{}, false
 		}
 		at := uint64(0)
 		if capacity > 0 {
 			at = (head + i) % capacity
 		}
-		x := v.at(elem, addr+at*size)
+		x := v.At(elem, addr+at*size)
 		if i++; x.Err() != nil {
 			i = n
 			return item{text: "inaccessible"}, true
@@ -288,7 +288,7 @@ func (v *Value) innermost() Value {
 }
 
 // rustCounted writes an Rc or Arc: the object that it points to, and how many point to it.
-func (w *writer) rustCounted(v *Value, name, object, counter string) bool {
+func (w *Writer) rustCounted(v *Value, name, object, counter string) bool {
 	ptr, ok := v.dig("ptr")
 	if !ok {
 		return false
@@ -316,7 +316,7 @@ func (w *writer) rustCounted(v *Value, name, object, counter string) bool {
 	return true
 }
 
-func (w *writer) rustCell(v *Value, _ *Type) bool {
+func (w *Writer) rustCell(v *Value, _ *Type) bool {
 	x, ok := v.dig("value", "value")
 	if !ok {
 		return false
@@ -333,7 +333,7 @@ func borrowed(name string, n int64) string {
 	return name + "(borrow=" + strconv.FormatInt(n, 10) + ")"
 }
 
-func (w *writer) rustRefCell(v *Value, _ *Type) bool {
+func (w *Writer) rustRefCell(v *Value, _ *Type) bool {
 	x, ok := v.dig("value", "value")
 	b, ok2 := v.dig("borrow", "value", "value")
 	if !ok || !ok2 {
@@ -348,7 +348,7 @@ func (w *writer) rustRefCell(v *Value, _ *Type) bool {
 }
 
 // rustBorrow writes a Ref or RefMut: the object in the cell.
-func (w *writer) rustBorrow(v *Value, _ *Type) bool {
+func (w *Writer) rustBorrow(v *Value, _ *Type) bool {
 	ptr, ok := v.dig("value")
 	b, ok2 := v.dig("borrow", "borrow")
 	if !ok || !ok2 {
@@ -373,7 +373,7 @@ func (w *writer) rustBorrow(v *Value, _ *Type) bool {
 	return true
 }
 
-func (w *writer) rustNonZero(v *Value, t *Type) bool {
+func (w *Writer) rustNonZero(v *Value, t *Type) bool {
 	x := *v
 	for range 3 { // the number is in a struct, which may be in another one
 		t := x.Type.Strip()
@@ -388,6 +388,6 @@ func (w *writer) rustNonZero(v *Value, t *Type) bool {
 	if x.Type.Strip().Kind != Integer {
 		return false
 	}
-	w.part(&x)
+	w.Part(&x)
 	return true
 }

@@ -9,7 +9,7 @@ import (
 const maxTreeHeight = 32
 
 // rustTree writes a BTreeMap or a BTreeSet, which is a map without values.
-func (w *writer) rustTree(v *Value, isMap bool) bool {
+func (w *Writer) rustTree(v *Value, isMap bool) bool {
 	m := *v
 	if !isMap {
 		var ok bool
@@ -32,7 +32,7 @@ func (w *writer) rustTree(v *Value, isMap bool) bool {
 	}
 	title := name + "(size=" + strconv.FormatUint(n, 10) + ")"
 	if n == 0 {
-		w.put(title)
+		w.Put(title)
 		return true
 	}
 	if _, is, ok, err := root.Variant(); err == nil && ok { // an Option
@@ -60,7 +60,7 @@ func (w *writer) rustTree(v *Value, isMap bool) bool {
 
 // treeWalk goes through the keys of a tree in their order.
 type treeWalk struct {
-	w       *writer
+	w       *Writer
 	path    []treeNode // from the root
 	isMap   bool
 	pending *item // the value of the key before
@@ -77,7 +77,7 @@ type treeNode struct {
 // push enters a node. p points to the part of it that a leaf has.
 func (t *treeWalk) push(p Value, height int) bool {
 	leaf := p.Deref()
-	if n, ok := leaf.size(); !ok || !t.w.spend(int(min(n, maxRead))) {
+	if n, ok := leaf.size(); !ok || !t.w.Spend(int(min(n, maxRead))) {
 		return false
 	}
 	n := treeNode{height: height}
@@ -102,7 +102,7 @@ func (t *treeWalk) push(p Value, height int) bool {
 		if err != nil {
 			return false
 		}
-		whole := p.at(internal, addr)
+		whole := p.At(internal, addr)
 		edges, ok := whole.dig("edges")
 		if !ok {
 			return false

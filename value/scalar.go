@@ -5,11 +5,12 @@ import (
 	"strconv"
 )
 
-// scalar writes a value that is neither a struct nor an array.
-func (w *writer) scalar(v *Value, t *Type) {
+// Scalar writes a value that is neither a struct nor an array.
+func (w *Writer) Scalar(v *Value) {
+	t := v.Type.Strip()
 	b, err := v.Bytes()
 	if err != nil {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	switch t.Kind {
@@ -17,26 +18,26 @@ func (w *writer) scalar(v *Value, t *Type) {
 		n, _ := v.Uint()
 		switch n {
 		case 0:
-			w.put("false")
+			w.Put("false")
 		case 1:
-			w.put("true")
+			w.Put("true")
 		default:
 			w.unsigned(n, 10)
 		}
 	case Integer, Char:
 		if t.fixedPoint() {
-			w.put(t.fixedText(v))
+			w.Put(t.fixedText(v))
 			return
 		}
-		w.integer(v, b)
+		w.Integer(v, b)
 		if w.textual(v.Type) {
-			w.put(" ")
-			w.char(v)
+			w.Put(" ")
+			w.Char(v)
 		}
 	case Subrange:
-		w.integer(v, b)
+		w.Integer(v, b)
 	case Float:
-		w.put(t.floatText(b))
+		w.Put(t.floatText(b))
 	case Complex:
 		w.complex(v, t, b)
 	case Enum:
@@ -52,17 +53,17 @@ func (w *writer) scalar(v *Value, t *Type) {
 		w.hex(n)
 	case Unknown:
 		if t.Name == "" {
-			w.put("<unknown type>")
+			w.Put("<unknown type>")
 			break
 		}
-		w.put(t.Name) // as GDB does
+		w.Put(t.Name) // as GDB does
 	default:
-		w.put("<unknown type>")
+		w.Put("<unknown type>")
 	}
 }
 
-// integer writes a number of any size.
-func (w *writer) integer(v *Value, b []byte) {
+// Integer writes a number of any size, whose bytes are b, in decimal.
+func (w *Writer) Integer(v *Value, b []byte) {
 	if len(b) <= 8 {
 		if t := v.Type.Strip(); t.isSigned() {
 			n, _ := v.Int()
@@ -73,17 +74,17 @@ func (w *writer) integer(v *Value, b []byte) {
 		}
 		return
 	}
-	w.put(bigNumber(b, v.Type.order() == bigEndian, v.Type.Strip().isSigned()).String())
+	w.Put(bigNumber(b, v.Type.ByteOrder() == bigEndian, v.Type.Strip().isSigned()).String())
 }
 
 // enum writes a value of an enumeration, by name if it has one; flags as "(A | B)".
-func (w *writer) enum(v *Value, t *Type) {
+func (w *Writer) enum(v *Value, t *Type) {
 	n, _ := v.Int()
-	size, _ := t.size()
+	size, _ := t.SizeOf()
 	list := t.Enumerators()
 	for _, e := range list {
 		if e.Value == n {
-			w.put(e.Name)
+			w.Put(e.Name)
 			return
 		}
 	}
@@ -103,89 +104,89 @@ func (w *writer) enum(v *Value, t *Type) {
 	for _, e := range list {
 		if bits := uint64(e.Value); bits != 0 && left&bits != 0 {
 			if first {
-				w.put("(")
+				w.Put("(")
 			} else {
-				w.put(" | ")
+				w.Put(" | ")
 			}
 			first = false
 			left &^= bits
-			w.put(e.Name)
+			w.Put(e.Name)
 		}
 	}
 	switch {
 	case left != 0 && first:
-		w.put("(unknown: 0x" + strconv.FormatUint(left, 16) + ")")
+		w.Put("(unknown: 0x" + strconv.FormatUint(left, 16) + ")")
 	case left != 0:
-		w.put(" | unknown: 0x" + strconv.FormatUint(left, 16) + ")")
+		w.Put(" | unknown: 0x" + strconv.FormatUint(left, 16) + ")")
 	case first:
-		w.put("0")
+		w.Put("0")
 	default:
-		w.put(")")
+		w.Put(")")
 	}
 }
 
 // pointer writes a pointer: its address, the symbol there, and the text that it points to.
-func (w *writer) pointer(v *Value, t *Type) {
+func (w *Writer) pointer(v *Value, t *Type) {
 	addr, _ := v.Uint()
-	w.address(v, addr)
+	w.Address(v, addr)
 	elem := t.Elem()
 	if addr != 0 && elem.bare().Kind != Function && w.textual(elem) {
-		w.put(" ")
+		w.Put(" ")
 		w.stringAt(v, elem, addr)
 	}
 }
 
-// address writes an address, with the name of the function or variable there.
-func (w *writer) address(v *Value, addr uint64) {
+// Address writes an address, with the name of the function or variable there.
+func (w *Writer) Address(v *Value, addr uint64) {
 	w.hex(addr)
 	if w.p.NoSymbols {
 		return
 	}
 	r := v.Type.r
-	if name, off, ok := r.symbolAt(addr); ok {
-		w.put(" <")
-		w.put(name)
+	if name, off, ok := r.SymbolAt(addr); ok {
+		w.Put(" <")
+		w.Put(name)
 		if off != 0 {
-			w.put("+")
+			w.Put("+")
 			w.unsigned(off, 10)
 		}
-		w.put(">")
+		w.Put(">")
 	}
 }
 
 // reference writes "@0x…"; and, if deref is set, the object.
-func (w *writer) reference(v *Value, deref bool) {
+func (w *Writer) reference(v *Value, deref bool) {
 	if err := v.Err(); err != nil && !errors.Is(err, ErrSynthetic) {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	synthetic := v.Err() != nil
 	to := v.Deref()
 	if deref && to.Place == InMemory {
-		if err := to.Err(); err != nil && !isGone(err) && !errors.Is(err, ErrTooLarge) {
-			w.put("<error reading variable: " + err.Error() + ">")
+		if err := to.Err(); err != nil && !Gone(err) && !errors.Is(err, ErrTooLarge) {
+			w.Put("<error reading variable: " + err.Error() + ">")
 			return
 		}
 	}
 	if synthetic {
 		if to.Place != InMemory {
-			w.put("<synthetic pointer>")
+			w.Put("<synthetic pointer>")
 			if !deref {
 				return
 			}
-			w.put(": ")
+			w.Put(": ")
 			w.value(&to)
 			return
 		}
-		w.put("@")
+		w.Put("@")
 		w.hex(to.Addr)
 	} else {
 		addr, _ := v.Uint()
-		w.put("@")
+		w.Put("@")
 		w.hex(addr)
 	}
 	if deref {
-		w.put(": ")
+		w.Put(": ")
 		w.value(&to)
 	}
 }

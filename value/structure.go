@@ -8,9 +8,9 @@ import (
 )
 
 // structure writes a struct or union: {a = 1, b = 2}.
-func (w *writer) structure(v *Value, t *Type) {
+func (w *Writer) structure(v *Value, t *Type) {
 	if w.depth >= w.p.depth() {
-		w.put("{...}")
+		w.Put("{...}")
 		return
 	}
 	w.depth++
@@ -20,13 +20,13 @@ func (w *writer) structure(v *Value, t *Type) {
 	w.depth--
 }
 
-func (w *writer) members(v *Value, t *Type) {
-	w.put("{")
+func (w *Writer) members(v *Value, t *Type) {
+	w.Put("{")
 	fields := t.Fields()
 	first := true
 	sep := func() {
 		if !first {
-			w.put(", ")
+			w.Put(", ")
 		}
 		first = false
 	}
@@ -45,23 +45,23 @@ func (w *writer) members(v *Value, t *Type) {
 			continue
 		}
 		sep()
-		w.put("<" + f.Type.Strip().FullName() + "> = ")
+		w.Put("<" + f.Type.Strip().FullName() + "> = ")
 		base := v.Field(f)
 		switch {
-		case base.err != nil && !isGone(base.err):
-			w.put("<invalid address>")
+		case base.err != nil && !Gone(base.err):
+			w.Put("<invalid address>")
 		case base.err == nil && f.Type.Strip().Declared: // as for GDB, unlike a member of such a type
-			w.put("{<No data fields>}")
+			w.Put("{<No data fields>}")
 		default:
 			w.base = &base
-			w.part(&base)
+			w.Part(&base)
 		}
 	}
 	if members == 0 {
 		if first {
-			w.put("<No data fields>")
+			w.Put("<No data fields>")
 		} else {
-			w.put(", <No data fields>")
+			w.Put(", <No data fields>")
 		}
 	}
 	m := w.hold()
@@ -73,33 +73,33 @@ func (w *writer) members(v *Value, t *Type) {
 		}
 		sep()
 		if f.Static {
-			w.put("static ")
+			w.Put("static ")
 		}
-		w.put(f.Name)
+		w.Put(f.Name)
 		if f.Name != "" {
-			w.put(" = ")
+			w.Put(" = ")
 		}
 		*m = v.Field(f)
 		if f.Static && w.twice(m) {
-			w.put("<same as static member of an already seen type>")
+			w.Put("<same as static member of an already seen type>")
 			continue
 		}
 		if f.Name == "" { // as deep as the struct that it is in
 			w.depth--
-			w.part(m)
+			w.Part(m)
 			w.depth++
 			continue
 		}
-		w.part(m)
+		w.Part(m)
 		if f.Static && m.Place == InMemory && !m.Type.scalar() {
 			w.named = w.named[:len(w.named)-1]
 		}
 	}
-	w.put("}")
+	w.Put("}")
 }
 
 // again reports whether a virtual base of an object has been written: it is there once.
-func (w *writer) again(t *Type) bool {
+func (w *Writer) again(t *Type) bool {
 	if t.entry == nil {
 		return false
 	}
@@ -111,7 +111,7 @@ func (w *writer) again(t *Type) bool {
 }
 
 // twice reports whether a static member is being written already: a class may have a static member of its own type.
-func (w *writer) twice(m *Value) bool {
+func (w *Writer) twice(m *Value) bool {
 	if m.Place != InMemory || m.Type.scalar() {
 		return false
 	}

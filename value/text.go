@@ -19,7 +19,7 @@ type class struct {
 }
 
 // textual reports whether values of a type are characters: GDB shows them as such.
-func (w *writer) textual(t *Type) bool {
+func (w *Writer) textual(t *Type) bool {
 	s := t.bare()
 	if s.Kind == Char {
 		return true
@@ -50,9 +50,9 @@ func wideName(t *Type) string {
 	return ""
 }
 
-func (w *writer) classOf(t *Type) class {
+func (w *Writer) classOf(t *Type) class {
 	s := t.Strip()
-	c := class{size: int(s.Size), order: t.order()}
+	c := class{size: int(s.Size), order: t.ByteOrder()}
 	switch name := wideName(t); {
 	case name == "wchar_t":
 		c.prefix = "L"
@@ -145,31 +145,31 @@ func (e *element) same(x *element) bool {
 	return e.ok == x.ok && e.part == x.part && string(e.raw) == string(x.raw)
 }
 
-// char writes a character in single quotes.
-func (w *writer) char(v *Value) {
+// Char writes a character in single quotes.
+func (w *Writer) Char(v *Value) {
 	b, err := v.Bytes()
 	if err != nil {
-		w.absent(err)
+		w.Absent(err)
 		return
 	}
 	c := w.classOf(v.Type)
-	w.put(c.prefix)
-	w.put("'")
+	w.Put(c.prefix)
+	w.Put("'")
 	e := c.next(b)
 	if e.part {
 		e = element{raw: b}
 	}
 	escaped := false
 	w.spell(&c, &e, '\'', &escaped)
-	w.put("'")
+	w.Put("'")
 }
 
 // quoted writes a text in double quotes: 'x' <repeats 11 times> for many equal characters. more says that the text goes on.
-func (w *writer) quoted(b []byte, c class, more bool) {
+func (w *Writer) quoted(b []byte, c class, more bool) {
 	if len(b) == 0 {
-		w.put(c.prefix + `""`)
+		w.Put(c.prefix + `""`)
 		if more {
-			w.put("...")
+			w.Put("...")
 		}
 		return
 	}
@@ -208,35 +208,35 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 			list = slices.Delete(list, last, last+1)
 		}
 	}
-	w.put(c.prefix)
+	w.Put(c.prefix)
 	open, escaped := false, false
 	for i := range list {
 		e := &list[i]
 		sep := func(quote bool) {
 			if open && !quote {
-				w.put(`"`)
+				w.Put(`"`)
 			}
 			if i > 0 && (!quote || !open) {
-				w.put(", ")
+				w.Put(", ")
 			}
 			if quote && !open {
-				w.put(`"`)
+				w.Put(`"`)
 			}
 			open = quote
 		}
 		switch {
 		case e.part:
 			sep(false)
-			w.put("<incomplete sequence ")
+			w.Put("<incomplete sequence ")
 			w.spell(&c, e, '"', &escaped)
-			w.put(">")
+			w.Put(">")
 		case e.n > w.p.repeats():
 			sep(false)
-			w.put("'")
+			w.Put("'")
 			w.spell(&c, e, '"', &escaped)
-			w.put("' <repeats ")
+			w.Put("' <repeats ")
 			w.number(int64(e.n))
-			w.put(" times>")
+			w.Put(" times>")
 		default:
 			sep(true)
 			for range e.n {
@@ -245,10 +245,10 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 		}
 	}
 	if open {
-		w.put(`"`)
+		w.Put(`"`)
 	}
 	if more || len(b) >= c.size {
-		w.put("...")
+		w.Put("...")
 	}
 	clear(w.chars)
 	w.chars = w.chars[:0]
@@ -256,22 +256,22 @@ func (w *writer) quoted(b []byte, c class, more bool) {
 
 // spell writes a character as C does. escaped says that an escape in hexadecimal came before: then
 // its digits are escaped, too.
-func (w *writer) spell(c *class, e *element, quote byte, escaped *bool) {
+func (w *Writer) spell(c *class, e *element, quote byte, escaped *bool) {
 	after := *escaped
 	*escaped = false
 	if e.ok {
 		if e.r >= '\a' && e.r <= '\r' {
 			const letters = "abtnvfr"
-			w.put(`\`)
-			w.put(letters[e.r-'\a' : e.r-'\a'+1])
+			w.Put(`\`)
+			w.Put(letters[e.r-'\a' : e.r-'\a'+1])
 			return
 		}
 		printable := e.r >= ' ' && e.r < 0x7f || w.p.UTF8 && e.r >= 0x80 && (unicode.IsPrint(e.r) || unicode.In(e.r, unicode.Zs, unicode.Co))
 		if printable && !(after && strings.ContainsRune("0123456789abcdefABCDEF", e.r)) {
 			if e.r == rune(quote) || e.r == '\\' {
-				w.put(`\`)
+				w.Put(`\`)
 			}
-			w.put(string(e.r))
+			w.Put(string(e.r))
 			return
 		}
 	}
@@ -285,20 +285,20 @@ func (w *writer) spell(c *class, e *element, quote byte, escaped *bool) {
 			w.octalNumber(n)
 		} else {
 			*escaped = true
-			w.put(`\x`)
+			w.Put(`\x`)
 			w.unsigned(n, 16)
 		}
 	}
 }
 
-func (w *writer) octal(raw []byte) {
+func (w *Writer) octal(raw []byte) {
 	for _, x := range raw {
 		w.octalNumber(uint64(x))
 	}
 }
 
 // octalNumber writes a number of at most three digits.
-func (w *writer) octalNumber(n uint64) {
+func (w *Writer) octalNumber(n uint64) {
 	b := [...]byte{'\\', byte('0' + n>>6), byte('0' + n>>3&7), byte('0' + n&7)}
-	w.put(string(b[:]))
+	w.Put(string(b[:]))
 }

@@ -252,8 +252,8 @@ func (t *Type) scalar() bool {
 	return true
 }
 
-// size returns the size of a value of the type in bytes, through typedefs. ok is false if it is not known.
-func (t *Type) size() (n uint64, ok bool) {
+// SizeOf returns the size of a value of the type in bytes, through typedefs. ok is false if it is not known.
+func (t *Type) SizeOf() (n uint64, ok bool) {
 	s := t.Strip()
 	switch s.Kind {
 	case Array:
@@ -293,7 +293,7 @@ func (t *Type) stride() (uint64, bool) {
 	if b := t.Bounds(); b.Stride != 0 {
 		return b.Stride, true
 	}
-	return t.Elem().size()
+	return t.Elem().SizeOf()
 }
 
 // Fields returns the members of a struct or union, and the classes that it is derived from.
@@ -332,8 +332,8 @@ func (t *Type) Language() string {
 	return t.language
 }
 
-// order returns the byte order of values of the type.
-func (t *Type) order() binary.ByteOrder {
+// ByteOrder returns the byte order of values of the type.
+func (t *Type) ByteOrder() binary.ByteOrder {
 	if s := t.bare(); s.Order != nil {
 		return s.Order
 	}

@@ -29,7 +29,7 @@ func (t *Type) arguments() []TemplateArgument {
 			a.Value = &n
 		}
 		if a.Type = t.r.unknown(); a.Value == nil {
-			if of := t.r.typeNamed(name, t); of != nil {
+			if of := t.r.TypeNamed(name, t); of != nil {
 				a.Type = of
 			}
 		}
@@ -39,8 +39,8 @@ func (t *Type) arguments() []TemplateArgument {
 	return list
 }
 
-// typeNamed returns a type by its name as GDB spells it: one of the unit of near, or made of one. It is nil if there is none.
-func (r *Reader) typeNamed(name string, near *Type) *Type {
+// TypeNamed returns a type by its name as GDB spells it: one of the unit of near, or made of one. It is nil if there is none.
+func (r *Reader) TypeNamed(name string, near *Type) *Type {
 	base, behind := name, ""
 	if i := strings.LastIndexByte(name, '>'); i >= 0 {
 		base, behind = name[:i+1], name[i+1:]

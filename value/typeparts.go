@@ -130,7 +130,7 @@ func (r *Reader) field(e *symbol.Entry) (f Field) {
 		// Before: from the most significant bit of a unit of storage.
 		storage, has := e.Constant(dwarf.AttrByteSize)
 		if !has {
-			storage, _ = f.Type.size()
+			storage, _ = f.Type.SizeOf()
 		}
 		at := int64(n)
 		if r.order() != bigEndian {

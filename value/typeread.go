@@ -89,7 +89,7 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 	case dwarf.TagEnumerationType:
 		t.Kind = Enum
 		if t.Size == 0 && e.Has(dwarf.AttrType) {
-			t.Size, _ = t.Elem().size()
+			t.Size, _ = t.Elem().SizeOf()
 		}
 	case dwarf.TagArrayType:
 		r.arrayType(t)

@@ -89,7 +89,7 @@ func (v *Value) Err() error {
 }
 
 // size returns the size of the value in bytes.
-func (v *Value) size() (n uint64, ok bool) { return v.Type.size() }
+func (v *Value) size() (n uint64, ok bool) { return v.Type.SizeOf() }
 
 // load reads the bytes of a value in memory, unless it is too large to be read as a whole.
 func (v *Value) load() {
@@ -102,7 +102,7 @@ func (v *Value) load() {
 	}
 	v.read = true
 	v.bytes = v.frame.smallBytes(n)
-	if v.err = v.readMemory(v.Addr, v.bytes); v.Type.r != nil {
+	if v.err = v.ReadMemory(v.Addr, v.bytes); v.Type.r != nil {
 		cost := int(n / 64)
 		if v.err != nil {
 			cost += costMissing
@@ -111,8 +111,8 @@ func (v *Value) load() {
 	}
 }
 
-// readMemory fills b with memory.
-func (v *Value) readMemory(addr uint64, b []byte) error { return readMemory(v.mem, addr, b) }
+// ReadMemory fills b with memory of the value's process, as it was when the value was read. Else the error is a [MemoryError].
+func (v *Value) ReadMemory(addr uint64, b []byte) error { return readMemory(v.mem, addr, b) }
 
 func readMemory(mem target.Memory, addr uint64, b []byte) error {
 	if len(b) == 0 {
@@ -219,7 +219,7 @@ func (v *Value) Field(f *Field) Value {
 	case f.Bits > 0:
 		return v.bitField(f)
 	}
-	n, ok := f.Type.size()
+	n, ok := f.Type.SizeOf()
 	if !ok {
 		n = 0
 	}
@@ -228,7 +228,7 @@ func (v *Value) Field(f *Field) Value {
 
 // bitField returns a bit-field as a value of the size of its type.
 func (v *Value) bitField(f *Field) Value {
-	size, ok := f.Type.size()
+	size, ok := f.Type.SizeOf()
 	p := Value{Type: f.Type, Place: v.Place, Addr: v.Addr + uint64(f.Offset), Reg: v.Reg, Bits: f.Bits, mem: v.mem, frame: v.frame, read: true}
 	bytes := (f.BitOffset + f.Bits + 7) / 8
 	if !ok || size > 16 || f.Bits > 8*size || f.Offset < 0 {
@@ -243,7 +243,7 @@ func (v *Value) bitField(f *Field) Value {
 	raw := make([]byte, bytes)
 	if end := uint64(f.Offset) + bytes; end <= uint64(len(v.bytes)) {
 		copy(raw, v.bytes[f.Offset:end])
-	} else if v.Place != InMemory || v.readMemory(p.Addr, raw) != nil {
+	} else if v.Place != InMemory || v.ReadMemory(p.Addr, raw) != nil {
 		p.err = &MemoryError{p.Addr}
 		return p
 	}
@@ -302,7 +302,7 @@ func (t *Type) isSigned() bool {
 func (v *Value) Index(i uint64) Value {
 	t := v.Type.Strip()
 	elem := t.Elem()
-	n, ok := elem.size()
+	n, ok := elem.SizeOf()
 	step := n
 	if b := t.Bounds(); b.Stride != 0 {
 		step = b.Stride
@@ -330,7 +330,7 @@ func (v *Value) DerefAs(elem *Type) Value {
 	}
 	for _, g := range v.gaps {
 		if g.to != nil {
-			n, _ := elem.size()
+			n, _ := elem.SizeOf()
 			to := g.to.value
 			return to.part(elem, g.to.offset, n)
 		}
@@ -339,11 +339,11 @@ func (v *Value) DerefAs(elem *Type) Value {
 	if err != nil {
 		return Value{Type: elem, err: err}
 	}
-	return v.at(elem, addr)
+	return v.At(elem, addr)
 }
 
-// at returns the object of a type at an address.
-func (v *Value) at(t *Type, addr uint64) Value {
+// At returns the object of a type at an address, in the memory that the value is of.
+func (v *Value) At(t *Type, addr uint64) Value {
 	return Value{Type: t, Place: InMemory, Addr: v.Type.r.Arch.Wrap(addr), mem: v.mem, frame: v.frame}
 }
 
@@ -353,7 +353,7 @@ func (v *Value) Uint() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return number(b, v.Type.order() == bigEndian), nil
+	return number(b, v.Type.ByteOrder() == bigEndian), nil
 }
 
 // Int returns the value as a number, with a sign if its type has one.

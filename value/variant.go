@@ -52,7 +52,7 @@ func (r *Reader) readVariants(e *symbol.Entry) *variantPart {
 			f := r.field(k)
 			p.discriminant = &f
 			signed = f.Type.Strip().isSigned()
-			if n, ok := f.Type.size(); ok && n <= 16 {
+			if n, ok := f.Type.SizeOf(); ok && n <= 16 {
 				bytes = int(n)
 			}
 		}
@@ -62,7 +62,7 @@ func (r *Reader) readVariants(e *symbol.Entry) *variantPart {
 			f := r.field(k)
 			p.discriminant = &f
 			signed = f.Type.Strip().isSigned()
-			if n, ok := f.Type.size(); ok && n <= 16 {
+			if n, ok := f.Type.SizeOf(); ok && n <= 16 {
 				bytes = int(n)
 			}
 		}
@@ -142,7 +142,7 @@ func (p *variantPart) active(v *Value) (*variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := bigNumber(b, d.Type.order() == bigEndian, d.Type.Strip().isSigned())
+	n := bigNumber(b, d.Type.ByteOrder() == bigEndian, d.Type.Strip().isSigned())
 	other := -1
 	for i := range p.variants {
 		x := &p.variants[i]
