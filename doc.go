@@ -89,7 +89,7 @@
 //
 // Authors of a new architecture, beside arch:
 //
-//	arch/dataflow  prologue-value analysis: prologues, epilogues, frames
-//	arch/x86       what x86 of 32 and of 64 bits share
-//	arch/ahead     machine code read forward to its return
+//	arch/dataflow     prologue-value analysis: prologues, epilogues, frames
+//	arch/ahead        machine code read forward to its return
+//	arch/disassembly  instructions as the GNU tools write them
 package sfwalk

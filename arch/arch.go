@@ -13,6 +13,7 @@ import (
 type Arch struct {
 	Name      string   // GOARCH's name: "amd64"
 	Aliases   []string // other names by which users know it
+	Unames    []string // names that uname(2) has for the machine; "armv*" stands for all that begin so
 	Machine   elf.Machine
 	Order     binary.ByteOrder
 	PtrSize   int     // bytes of an address
@@ -24,6 +25,14 @@ type Arch struct {
 	GDB        func() *GDB // the tables are made when they are first asked for
 	// Control says how a debugger holds threads.
 	Control Control
+	// Go has the conventions of Go's programs; nil if they are not known.
+	Go *GoRules
+	// Minidumps are the numbers that minidumps have for the processor (PROCESSOR_ARCHITECTURE_* of
+	// MINIDUMP_SYSTEM_INFO, and Breakpad's). Dumps of it are written with the first.
+	Minidumps []uint16
+	Breakpad  BreakpadRules
+	// ExceptionTables says that code has the exception tables of Arm's EHABI, .ARM.exidx.
+	ExceptionTables bool
 
 	RegisterFile
 	StackRules

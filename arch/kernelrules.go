@@ -19,9 +19,17 @@ type KernelRules struct {
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline
 	UContext    UContext
+	// SignalHandler is where the kernel puts what a handler gets.
+	SignalHandler SignalHandler
 	// SigContext returns the interrupted SP of a signal frame that has no struct ucontext, if its
 	// struct sigcontext is at addr, from where on b is the memory. Nil where the kernel makes none.
 	SigContext func(addr uint64, b []byte) (sp uint64, ok bool)
+}
+
+// SignalHandler is where a signal handler finds its arguments, at its first instruction.
+type SignalHandler struct {
+	Number, Info trad.Reg // the signal's number, the address of struct siginfo
+	UContext     uint64   // struct ucontext, bytes from SP
 }
 
 // Trampoline is one form of a signal trampoline: its machine code, and the frame

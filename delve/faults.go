@@ -11,10 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/calling"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Delve delivers a signal before anybody hears of it. So a fault in a called function is noticed where the handler of
@@ -157,27 +155,13 @@ func (p *heldProcess) watch(handler uint64) error {
 	return err
 }
 
-// atHandler is where the kernel puts what a handler gets.
-type atHandler struct {
-	number, info trad.Reg // the registers of its first two arguments
-	ucontext     uint64   // struct ucontext, from SP
-}
-
-// atHandler returns that of the target's processor.
-func (p *heldProcess) atHandler() atHandler {
-	if p.arch == amd64.Arch {
-		return atHandler{number: 5, info: 4, ucontext: 8} // rdi, rsi; behind the return address
-	}
-	return atHandler{number: 0, info: 1, ucontext: 128} // x0, x1; behind struct siginfo
-}
-
 // signal returns the signal of a thread that is where a handler begins. fault reports whether the thread has
 // brought it upon itself.
 func (p *heldProcess) signal(t *heldThread, regs *arch.Registers) (s inferior.Signal, fault bool) {
-	at := p.atHandler()
-	number, _ := regs.Get(at.number)
+	at := p.arch.SignalHandler
+	number, _ := regs.Get(at.Number)
 	s.Number = int(int32(number))
-	addr, _ := regs.Get(at.info)
+	addr, _ := regs.Get(at.Info)
 	var b [24]byte
 	if n, _ := p.memory.ReadMemory(addr, b[:]); n == len(b) && p.arch.Order.Uint32(b[:]) == uint32(number) {
 		s.Code = int(int32(p.arch.Order.Uint32(b[8:])))
@@ -199,7 +183,7 @@ func (p *heldProcess) signal(t *heldThread, regs *arch.Registers) (s inferior.Si
 // pcSlot returns where the kernel has put the PC that a signal has interrupted. In struct ucontext it is behind SP.
 func (p *heldProcess) pcSlot(regs *arch.Registers) uint64 {
 	sp, _ := regs.Get(p.arch.SP)
-	return sp + p.atHandler().ucontext + uint64(p.arch.UContext.SP) + 8
+	return sp + p.arch.SignalHandler.UContext + uint64(p.arch.UContext.SP) + 8
 }
 
 func (p *heldProcess) interruptedPC(regs *arch.Registers) uint64 {

@@ -9,8 +9,6 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/logical"
@@ -59,14 +57,8 @@ func NewTarget(t *proc.Target) (*Target, error) { return NewTargetWith(t, symbol
 // is kept of it. Their Root is the target's own.
 func NewTargetWith(t *proc.Target, symbols symbol.Options) (*Target, error) {
 	bi := t.BinInfo()
-	var a *arch.Arch
-	switch bi.Arch.Name {
-	case "amd64":
-		a = amd64.Arch
-	case "arm64":
-		a = arm64.Arch
-	}
-	if a == nil || bi.GOOS != "linux" {
+	a := arch.ByName(bi.Arch.Name)
+	if a == nil || a.Go == nil || bi.GOOS != "linux" {
 		return nil, fmt.Errorf("%s/%s: %w: linux/amd64 and linux/arm64 are known", bi.GOOS, bi.Arch.Name, ErrUnsupported)
 	}
 	d := &Target{

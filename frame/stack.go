@@ -91,7 +91,7 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	if s.arch == nil {
 		return fmt.Errorf("stack of thread %d: the target's architecture is nil", thread.ID())
 	}
-	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
+	if !s.arch.Same(s.table.Arch) { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}
 	s.ownRegisters = arch.Registers{}

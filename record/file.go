@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -179,18 +178,16 @@ func (f *File) begin() error {
 // processor returns the processor of the machine, and how it runs programs of 32 bits; nil where it does not.
 func (f *File) processor() (a, narrow *arch.Arch, err error) {
 	if machine := f.data.Info.Arch; machine != "" {
-		if a = arch.ByName(goArch(machine)); a == nil || a.Order != f.data.Order {
+		if a = arch.ByUname(machine); a == nil || a.Order != f.data.Order {
 			return nil, nil, fmt.Errorf("the recording is of a machine whose processor is %q, which there is no descriptor of", machine)
 		}
 		return a, a.Of32Bits(), nil
 	}
 	// A file whose end is lost does not say. The kernel's lists of registers differ.
 	mask := f.chosen.Format.UserRegs
-	for _, name := range []string{"arm64", "s390x", "amd64", "arm", "386"} { // the most registers first
-		if x := arch.ByName(name); x != nil && x.Order == f.data.Order && mask != 0 && mask&x.PerfMask() == x.PerfMask() {
-			f.opts.Warn("the file does not say which processor it is of: by its registers, it is %s", name)
-			return x, x.Of32Bits(), nil
-		}
+	if x := arch.ByPerfMask(mask, f.data.Order); x != nil {
+		f.opts.Warn("the file does not say which processor it is of: by its registers, it is %s", x.Name)
+		return x, x.Of32Bits(), nil
 	}
 	if mask == 0 && f.host.own {
 		if a = arch.ByName(runtime.GOARCH); a != nil && a.Order == f.data.Order {
@@ -199,21 +196,6 @@ func (f *File) processor() (a, narrow *arch.Arch, err error) {
 		}
 	}
 	return nil, nil, errors.New("the file does not say which processor it is of, and its registers are none that are known")
-}
-
-// goArch returns Go's name of a machine (uname -m).
-func goArch(machine string) string {
-	switch {
-	case machine == "x86_64":
-		return "amd64"
-	case machine == "aarch64" || machine == "aarch64_be":
-		return "arm64"
-	case slices.Contains([]string{"i386", "i486", "i586", "i686"}, machine):
-		return "386"
-	case len(machine) > 4 && machine[:4] == "armv":
-		return "arm"
-	}
-	return machine
 }
 
 // Profile returns what was read.

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/control"
-	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/arch/internal/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -50,6 +51,7 @@ const (
 // Arch is the descriptor.
 var Arch = &arch.Arch{
 	Name:       "amd64",
+	Unames:     []string{"x86_64"},
 	Machine:    elf.EM_X86_64,
 	Order:      binary.LittleEndian,
 	PtrSize:    8,
@@ -58,6 +60,12 @@ var Arch = &arch.Arch{
 	Holds32:    true,
 	GDB:        gdb,
 	Control:    control.AMD64,
+	Breakpad:   breakpad,
+	Go: &arch.GoRules{
+		InTail: arch.NoReg, G: arch.NoReg, ThreadBase: FSBase, InGo: R14,
+		Switch: []trad.Reg{R9}, Crosscall1: crosscall1(),
+	},
+	Minidumps: []uint16{9},
 
 	RegisterFile: arch.RegisterFile{
 		Regs: []arch.RegInfo{
@@ -159,7 +167,8 @@ var Arch = &arch.Arch{
 			{Code: []byte{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, PCs: []int{0, 5}, Row: signalRow, OnStack: ucontextOnStack},
 		},
 		// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
-		UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
+		UContext:      arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
+		SignalHandler: arch.SignalHandler{Number: RDI, Info: RSI, UContext: 8}, // behind the return address
 	},
 
 	LanguageRules: arch.LanguageRules{
@@ -174,4 +183,7 @@ var Arch = &arch.Arch{
 	},
 }
 
-func init() { arch.Register(Arch) }
+func init() {
+	arch.Register(Arch)
+	dataflow.Register(Arch, Machine)
+}

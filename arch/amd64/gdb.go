@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/arch/internal/x86"
 )
 
 // gdb has the registers of gdb's features/i386/64bit-core.xml.

@@ -2,7 +2,7 @@ package amd64
 
 import (
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/arch/internal/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

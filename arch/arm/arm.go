@@ -32,12 +32,16 @@ const doublesKept = 8 // d8 to d15
 
 // Arch is the descriptor.
 var Arch = &arch.Arch{
-	Name:    "arm",
-	Machine: elf.EM_ARM,
-	Order:   binary.LittleEndian,
-	PtrSize: word,
-	GDB:     gdb,
-	Control: control.ARM,
+	Name:            "arm",
+	Unames:          []string{"armv*"},
+	Machine:         elf.EM_ARM,
+	Order:           binary.LittleEndian,
+	PtrSize:         word,
+	GDB:             gdb,
+	Control:         control.ARM,
+	Breakpad:        breakpad,
+	Minidumps:       []uint16{5},
+	ExceptionTables: true,
 
 	RegisterFile: arch.RegisterFile{
 		Regs:              registers(),

@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -36,6 +37,7 @@ const userBits = 48
 // Arch is the descriptor.
 var Arch = &arch.Arch{
 	Name:       "arm64",
+	Unames:     []string{"aarch64", "aarch64_be"},
 	Machine:    elf.EM_AARCH64,
 	Order:      binary.LittleEndian,
 	PtrSize:    8,
@@ -43,6 +45,13 @@ var Arch = &arch.Arch{
 	Programs32: "arm",
 	GDB:        gdb,
 	Control:    control.ARM64,
+	Breakpad:   breakpad,
+	Go: &arch.GoRules{
+		InTail: 3, G: 28, InGo: 28,
+		Switch: []trad.Reg{0, 27, X30}, Storage: []trad.Reg{0, 27, X30},
+		CallSize: 4, Injected: 16,
+	},
+	Minidumps: []uint16{12, 0x8003},
 
 	RegisterFile: arch.RegisterFile{
 		PAuth:       true,
@@ -107,7 +116,8 @@ var Arch = &arch.Arch{
 			},
 		},
 		// struct ucontext: uc_flags and uc_link come before uc_stack.
-		UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
+		UContext:      arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
+		SignalHandler: arch.SignalHandler{Number: 0, Info: 1, UContext: 128}, // behind struct siginfo
 	},
 
 	LanguageRules: arch.LanguageRules{
@@ -122,7 +132,10 @@ var Arch = &arch.Arch{
 	},
 }
 
-func init() { arch.Register(Arch) }
+func init() {
+	arch.Register(Arch)
+	dataflow.Register(Arch, Machine)
+}
 
 func registers() []arch.RegInfo {
 	regs := make([]arch.RegInfo, 0, 31+4+8)

@@ -7,6 +7,7 @@ var noCallAMD64 = []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 // AMD64 is x86-64.
 var AMD64 = Control{
+	Kcmp:             312,
 	Breakpoint:       []byte{0xcc}, // int3
 	BehindBreakpoint: 1,
 	BreakpointCode:   SignalKernel,

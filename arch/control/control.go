@@ -39,6 +39,8 @@ type Control struct {
 	// popf and iret. If a thread has stepped over one, and steps once more without having run, the kernel
 	// takes the flag of that step for the program's own. It is nil where the kernel does not.
 	LoadsFlags func(code []byte) bool
+	// Kcmp is the number of the system call kcmp(2).
+	Kcmp uintptr
 	// ShadowStack says how the kernel tells that a thread has a shadow stack, on which it checks return
 	// addresses.
 	ShadowStack ShadowStack

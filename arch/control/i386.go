@@ -7,6 +7,7 @@ var noCall386 = []byte{0xff, 0xff, 0xff, 0xff}
 
 // I386 is 32-bit x86.
 var I386 = Control{
+	Kcmp:             349,
 	Breakpoint:       []byte{0xcc}, // int3
 	BehindBreakpoint: 1,
 	BreakpointCode:   SignalKernel,

@@ -11,6 +11,7 @@ const (
 
 // S390X is the 64-bit z/Architecture.
 var S390X = Control{
+	Kcmp:             343,
 	Breakpoint:       []byte{0x00, 0x01},
 	BehindBreakpoint: 2,
 	BreakpointCode:   TrapBRKPT,

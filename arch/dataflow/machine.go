@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -86,6 +87,17 @@ type Machine struct {
 	// that has made it unknown, from what follows at offset next; nil for never.
 	Regain func(a *Analysis, s *State, r Reg, next int32)
 }
+
+// machines are the machines by the names of their architectures.
+var machines = map[string]*Machine{}
+
+// Register makes m known as the machine of an architecture. The architecture's package calls it when it is
+// initialised, and at no other time.
+func Register(a *arch.Arch, m *Machine) { machines[a.Name] = m }
+
+// Of returns the machine of an architecture; nil if there is none. Call it to follow code for another question than the
+// descriptor's functions answer.
+func Of(a *arch.Arch) *Machine { return machines[a.Name] }
 
 // wanted are the registers whose values on entry PREVIOUS wants back.
 func (m *Machine) wanted() Set { return m.Preserved | m.RA.Bit() }

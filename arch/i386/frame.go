@@ -6,7 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/ahead"
 	"github.com/sfwalk/sfwalk/arch/dataflow"
-	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/arch/internal/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/control"
-	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/arch/internal/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -41,13 +42,16 @@ const (
 
 // Arch is the descriptor.
 var Arch = &arch.Arch{
-	Name:    "386",
-	Aliases: []string{"i386", "i686", "x86"},
-	Machine: elf.EM_386,
-	Order:   binary.LittleEndian,
-	PtrSize: 4,
-	GDB:     gdb,
-	Control: control.I386,
+	Name:      "386",
+	Unames:    []string{"i386", "i486", "i586", "i686"},
+	Aliases:   []string{"i386", "i686", "x86"},
+	Machine:   elf.EM_386,
+	Order:     binary.LittleEndian,
+	PtrSize:   4,
+	GDB:       gdb,
+	Control:   control.I386,
+	Breakpad:  breakpad,
+	Minidumps: []uint16{0, 10},
 
 	RegisterFile: arch.RegisterFile{
 		Regs: []arch.RegInfo{
@@ -154,4 +158,7 @@ var Arch = &arch.Arch{
 	},
 }
 
-func init() { arch.Register(Arch) }
+func init() {
+	arch.Register(Arch)
+	dataflow.Register(Arch, Machine)
+}

@@ -3,7 +3,7 @@ package i386
 import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/control"
-	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/arch/internal/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

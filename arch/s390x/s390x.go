@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -66,12 +67,19 @@ const saveArea = 160
 // Arch is the descriptor.
 var Arch = &arch.Arch{
 	Name:      "s390x",
+	Unames:    []string{"s390x"},
 	Machine:   elf.EM_S390,
 	Order:     binary.BigEndian,
 	PtrSize:   8,
 	SFrameABI: []uint8{4},
 	GDB:       gdb,
 	Control:   control.S390X,
+	Breakpad:  breakpad,
+	Go: &arch.GoRules{
+		InTail: R5, G: R13, InGo: R13, NoFP: true,
+		Switch: []trad.Reg{R1, R14}, Storage: []trad.Reg{R10, R11, R14},
+		CallSize: 6, Injected: 8,
+	},
 
 	RegisterFile: arch.RegisterFile{
 		Regs:              registers(),
@@ -145,7 +153,10 @@ var Arch = &arch.Arch{
 	},
 }
 
-func init() { arch.Register(Arch) }
+func init() {
+	arch.Register(Arch)
+	dataflow.Register(Arch, Machine)
+}
 
 // perfRegs has the general registers, the floating-point registers, in which functions save others, and the program status word.
 func perfRegs() []arch.PerfReg {

@@ -86,7 +86,7 @@ func (s *stepped) check(what string, x *tracer, block uint64, calls []activation
 	ra, fp, others, err := prev(*a.Row, x)
 	n := len(calls)
 	want := calls[n-1]
-	if formOf(amd64.Arch, a.Symbols[0].Function) == calledTwice {
+	if formOf(readAMD64, a.Symbols[0].Function) == calledTwice {
 		if n == 1 {
 			return
 		}

@@ -201,7 +201,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 		a.Why = why
 		return a
 	}
-	f := formOf(s.reader.arch, d.name)
+	f := formOf(s.reader, d.name)
 	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.AddressInBlock, f)
 	row.Others = others(s.reader, row.Others, f)
 	switch {

@@ -3,8 +3,6 @@ package main
 import (
 	"strings"
 
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/jitname"
 	"github.com/sfwalk/sfwalk/plugin"
 )
@@ -32,14 +30,14 @@ var fromC = map[string]bool{
 }
 
 // formOf returns the form of code by the name that V8 or Python has given it.
-func formOf(a *arch.Arch, name string) form {
+func formOf(r *reader, name string) form {
 	kind, rest, _ := strings.Cut(name, ":")
 	switch {
 	case strings.HasPrefix(name, "py::"):
 		return abiding
 	case !jitname.IsV8(name) || fromC[name]:
 		return ordinary
-	case a != amd64.Arch:
+	case r.twice == nil: // V8's forms there are not known
 		return lossy
 	case jitname.JavaScript[kind] && strings.HasPrefix(rest, "^"):
 		return framedByCall

@@ -36,7 +36,7 @@ func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	n := uint64(0)
 	if hash != 0 {
 		// nbucket, and nchain, which is the number of symbols.
-		if im.Machine == elf.EM_S390 && im.Class == elf.ELFCLASS64 {
+		if im.rules.wideHash && im.Class == elf.ELFCLASS64 {
 			if b := im.Loaded(hash, 16); len(b) == 16 { // its entries have 8 bytes
 				n = im.Order.Uint64(b[8:])
 			}

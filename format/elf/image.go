@@ -43,6 +43,7 @@ type Image struct {
 	slid     uint64                    // how far the dynamic linker may have moved addresses in PT_DYNAMIC
 	number   uint64                    // tells it from other images
 	inMemory bool                      // it is what is mapped, not a file
+	rules    machine                   // of Machine
 	joining  sync.Mutex                // over Join
 	budget   atomic.Pointer[Budget]    // shared with the other images of a process; nil where there is no bound
 	standard func() (*elf.File, error) // reads the headers once more, when they are first asked for
@@ -94,7 +95,7 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 		return nil, fmt.Errorf("read ELF headers: %d program headers: more than %d are not believed", len(f.Programs), maxPrograms)
 	}
 	im := &Image{
-		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
+		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type, rules: machines[f.Machine],
 		Entry: f.Entry, Progs: f.Programs,
 		broken: broken, r: r, raw: raw, size: size, there: there, number: lastImage.Add(1),
 	}

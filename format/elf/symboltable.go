@@ -176,7 +176,7 @@ func (im *Image) dynamicTable() *symbolTable {
 // each calls do with the symbols in order.
 func (t *symbolTable) each(do func(i int, r *rawSymbol)) error {
 	size, i := t.im.symbolSize(), 0
-	usual := t.im.Class == elf.ELFCLASS64 && t.im.Order == binary.LittleEndian && t.im.Machine != elf.EM_ARM
+	usual := t.im.Class == elf.ELFCLASS64 && t.im.Order == binary.LittleEndian && !t.im.rules.thumb
 	var r rawSymbol
 	return t.entries.each(0, func(_ int64, b []byte) bool {
 		for ; len(b) >= size; b = b[size:] {
@@ -247,7 +247,7 @@ func (im *Image) rawSymbol(table []byte, r *rawSymbol) {
 		r.info, shndx = table[12], o.Uint16(table[14:])
 	}
 	r.undefined = shndx == uint16(elf.SHN_UNDEF)
-	if typ := r.symType(); im.Machine == elf.EM_ARM && (typ == elf.STT_FUNC || typ == elf.STT_GNU_IFUNC) {
+	if typ := r.symType(); im.rules.thumb && (typ == elf.STT_FUNC || typ == elf.STT_GNU_IFUNC) {
 		r.addr &^= 1 // it says that the function is Thumb code
 	}
 }

@@ -28,9 +28,9 @@ func TestLiteralOffset(t *testing.T) {
 	}
 	binary.LittleEndian.PutUint64(code[literal:], 0xfffffffffffffe10)
 	const lo = 0x6f260
-	flow := follow(ARM64, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
+	flow := follow(MachineOf(arm64.Arch), code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
 	for at := uint64(lo + 12); at < lo+40; at += 4 {
-		a := solve(ARM64, flow.at[at], false)
+		a := solve(MachineOf(arm64.Arch), flow.at[at], false)
 		cfa := trad.Rule{Kind: trad.InReg, Reg: arm64.SP, Off: 496}
 		ra := trad.Rule{Kind: trad.Saved, Off: -496}
 		fp := trad.Rule{Kind: trad.Same}
@@ -57,9 +57,9 @@ func TestNarrowStore(t *testing.T) {
 		code = binary.LittleEndian.AppendUint32(code, x)
 	}
 	const lo = 0x410bf0
-	flow := follow(ARM64, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
+	flow := follow(MachineOf(arm64.Arch), code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
 	for at, want := range map[uint64]trad.Rule{12: {Kind: trad.Saved, Off: -32}, 16: {Kind: trad.Same}} {
-		if a := solve(ARM64, flow.at[lo+at], false); a.Row.RA != want || a.Row.CFA.Off != 32 {
+		if a := solve(MachineOf(arm64.Arch), flow.at[lo+at], false); a.Row.RA != want || a.Row.CFA.Off != 32 {
 			t.Errorf("%#x: CFA %+v, RA %+v, want %+v", lo+at, a.Row.CFA, a.Row.RA, want)
 		}
 	}

@@ -237,11 +237,11 @@ func (s *state) called(m *Machine, direct bool, name string) {
 	}
 	switch name = Base(name); name {
 	case "gosave_systemstack_switch":
-		change(m.gosave)
+		change(m.Switch)
 		s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
 		return
 	case "runtime.save_g", "runtime.load_g":
-		change(m.tls)
+		change(m.Storage)
 		if name == "runtime.load_g" {
 			s.put(m.G, over(local, value{kind: number}, value{}))
 		}

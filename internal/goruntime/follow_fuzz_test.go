@@ -4,6 +4,9 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -32,7 +35,7 @@ func FuzzFollow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cpu uint8, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			m := []*Machine{AMD64, ARM64, S390X}[cpu%3]
+			m := []*Machine{MachineOf(amd64.Arch), MachineOf(arm64.Arch), MachineOf(s390x.Arch)}[cpu%3]
 			const lo = 0x400000
 			name := func(addr uint64) string {
 				return []string{"gosave_systemstack_switch", "runtime.save_g", "runtime.load_g", "", "runtime.abort"}[addr>>2%5]
@@ -48,7 +51,7 @@ func FuzzFollow(f *testing.F) {
 				}
 				last := -1
 				for _, r := range a.Row.Others.Regs {
-					if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != S390X {
+					if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != MachineOf(s390x.Arch) {
 						t.Fatalf("%#x: registers %+v", addr, a.Row.Others.Regs)
 					}
 					last = int(r.Reg)

@@ -38,7 +38,7 @@ func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 	}
 	l, ok = p.Layout()
 	// A goroutine that has not run yet has its function in PC, and the function's return address in RA.
-	linked := p.m.InTail != None
+	linked := p.m.InTail != arch.NoReg
 	return l, ok && l.PC != 0 && (l.RA != 0) == linked && (l.FP != 0) == !p.m.NoFP
 }
 

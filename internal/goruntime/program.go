@@ -39,7 +39,7 @@ type place struct {
 // Open returns the Go part of a module. The error says that it has none, or that the
 // processor is not known here.
 func Open(module *target.Module, a *arch.Arch) (*Program, error) {
-	p := &Program{m: machines[a.Name]}
+	p := &Program{m: MachineOf(a)}
 	if p.m == nil {
 		return nil, fmt.Errorf("the runtime of Go on %s is not known", a.Name)
 	}

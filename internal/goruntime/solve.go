@@ -3,6 +3,7 @@ package goruntime
 import (
 	"slices"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -94,7 +95,7 @@ func (m *Machine) holds(s *state) (r trad.Reg, ok bool) {
 			return r, true
 		}
 	}
-	return None, false
+	return arch.NoReg, false
 }
 
 // near returns the words that are at known distances from the stack pointer, none below it.
@@ -222,7 +223,7 @@ func solveSaved(m *Machine, s *state) Previous {
 			return 0
 		}
 		a.Saved = &Saved{SP: w.at.off, FromSP: m.pushed - w.value.off, RA: find(m.ra), FP: find(m.fp)}
-		if m.InTail != None {
+		if m.InTail != arch.NoReg {
 			a.Saved.InTail = find(m.InTail)
 		}
 		return a

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"syscall"
 	"unsafe"
+
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // These are the kernel's, which package syscall lacks. golang.org/x/sys/unix has them, but is initialised too late for
@@ -49,17 +51,6 @@ const (
 	closeRangeCloexec = 4
 )
 
-// sysKcmp returns the number of kcmp(2).
-func sysKcmp() uintptr {
-	switch runtime.GOARCH {
-	case "arm64":
-		return 272
-	case "s390x":
-		return 343
-	}
-	return 312 // amd64's
-}
-
 type pollFD struct {
 	fd      int32
 	events  int16
@@ -99,6 +90,6 @@ func tgkill(pid, tid int, signal syscall.Signal) error {
 // SameMemory reports whether two processes have one memory.
 func SameMemory(pid, other int) bool {
 	const vm = 1 // KCMP_VM (linux/kcmp.h)
-	order, _, e := syscall.Syscall6(sysKcmp(), uintptr(pid), uintptr(other), vm, 0, 0, 0)
+	order, _, e := syscall.Syscall6(control.ByName(runtime.GOARCH).Kcmp, uintptr(pid), uintptr(other), vm, 0, 0, 0)
 	return e == 0 && order == 0
 }

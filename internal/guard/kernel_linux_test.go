@@ -2,11 +2,14 @@ package guard
 
 import (
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // The constants are those of golang.org/x/sys/unix.
@@ -22,7 +25,7 @@ func TestKernel(t *testing.T) {
 		{traceAlways, unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACEVFORKDONE},
 		{traceThreads, traceAlways | unix.PTRACE_O_TRACECLONE},
 		{waitNoHang, unix.WNOHANG}, {waitStopped, unix.WSTOPPED}, {waitExited, unix.WEXITED}, {waitNoWait, unix.WNOWAIT}, {waitAll, unix.WALL},
-		{pollIn, unix.POLLIN}, {sysCloseRange, unix.SYS_CLOSE_RANGE}, {closeRangeCloexec, unix.CLOSE_RANGE_CLOEXEC}, {uint64(sysKcmp()), unix.SYS_KCMP},
+		{pollIn, unix.POLLIN}, {sysCloseRange, unix.SYS_CLOSE_RANGE}, {closeRangeCloexec, unix.CLOSE_RANGE_CLOEXEC}, {uint64(control.ByName(runtime.GOARCH).Kcmp), unix.SYS_KCMP},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("constant %d is %#x, want %#x", i, pair[0], pair[1])

@@ -1,7 +1,6 @@
 package jit
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 
@@ -189,13 +188,11 @@ var errList = errors.New("memory cannot be read")
 //	const char *symfile_addr;
 //	uint64_t symfile_size;
 //
-// 32-bit x86 aligns uint64_t in a structure at 4 bytes, 32-bit arm at 8.
+// 32-bit x86 aligns uint64_t in a structure at 4 bytes, all others at 8.
 func (r *reader) entry(at uint64) (next uint64, m *target.Module, err error) {
 	word := uint64(r.arch.PtrSize)
-	sizeAt := 3 * word
-	if word == 4 && r.arch.Machine != elf.EM_386 {
-		sizeAt = 4 * word
-	}
+	align := min(8, r.arch.MaxAlign)
+	sizeAt := (3*word + align - 1) / align * align
 	e, err := r.copies.read(at, sizeAt+8)
 	if err != nil {
 		return 0, nil, errList

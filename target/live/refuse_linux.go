@@ -149,8 +149,8 @@ func programArch(pid int, h [20]byte) (*arch.Arch, error) {
 		return nil, refuse(ErrMachine, pid, "its program is for %v, not for %v", machine, hostArch.Machine)
 	case narrowArch != nil && machine == narrowArch.Machine && class == narrowArch.Class():
 		return narrowArch, nil
-	case machine == elf.EM_X86_64:
-		return nil, refuse(Err32Bit, pid, "an x32 process (32-bit addresses in x86-64 code): only 64-bit and i386 ones can be unwound")
+	case machine == hostArch.Machine:
+		return nil, refuse(Err32Bit, pid, "a process with 32-bit addresses in 64-bit code (x32, ILP32): its stacks cannot be unwound")
 	}
 	return nil, refuse(Err32Bit, pid, "a 32-bit process (%v): only 64-bit ones can be unwound", machine)
 }

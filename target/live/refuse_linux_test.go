@@ -151,7 +151,7 @@ func TestProgramArch(t *testing.T) {
 	}{
 		{elf.ELFCLASS64, elf.EM_X86_64, "amd64", nil, ""},
 		{elf.ELFCLASS32, elf.EM_386, "386", nil, ""},
-		{elf.ELFCLASS32, elf.EM_X86_64, "", Err32Bit, "an x32 process (32-bit addresses in x86-64 code)"},
+		{elf.ELFCLASS32, elf.EM_X86_64, "", Err32Bit, "a process with 32-bit addresses in 64-bit code (x32, ILP32)"},
 		{elf.ELFCLASS32, elf.EM_ARM, "", Err32Bit, "a 32-bit process (EM_ARM)"},
 		{elf.ELFCLASS64, elf.EM_AARCH64, "", ErrMachine, "its program is for EM_AARCH64, not for EM_X86_64"},
 	} {

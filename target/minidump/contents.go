@@ -24,10 +24,8 @@ func Writable(a *arch.Arch) error {
 }
 
 func written(a *arch.Arch) (minidump.Processor, error) {
-	for _, p := range []minidump.Processor{minidump.X86, minidump.AMD64, minidump.ARM, minidump.ARM64} {
-		if a != nil && a.Machine == processors[p] && arch.ByMachine(processors[p], a.Order) != nil {
-			return p, nil
-		}
+	if a != nil && len(a.Minidumps) > 0 {
+		return minidump.Processor(a.Minidumps[0]), nil
 	}
 	name := "unknown"
 	if a != nil {

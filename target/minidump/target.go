@@ -85,20 +85,12 @@ func New(dump *minidump.File, o Options) (*Target, error) {
 	return t, nil
 }
 
-// processors are ELF's names of those whose stacks can be walked, if there is a descriptor.
-var processors = map[minidump.Processor]elf.Machine{
-	minidump.AMD64: elf.EM_X86_64, minidump.ARM64: elf.EM_AARCH64, minidump.ARM64Old: elf.EM_AARCH64,
-	minidump.X86: elf.EM_386, minidump.X86Win64: elf.EM_386, minidump.ARM: elf.EM_ARM,
-}
-
 func processor(dump *minidump.File) (*arch.Arch, error) {
 	if !dump.System.Known {
 		return nil, fmt.Errorf("it does not say of which processor it is: %w", ErrArch)
 	}
-	var order binary.ByteOrder = dump.Order
-	m, ok := processors[dump.System.Processor]
-	a := arch.ByMachine(m, order) // of EM_NONE, there is none
-	if !ok || a == nil {
+	a := arch.ByMinidump(uint16(dump.System.Processor))
+	if a == nil || a.Order != binary.ByteOrder(dump.Order) {
 		return nil, fmt.Errorf("it is of processor %v: %w", dump.System.Processor, ErrArch)
 	}
 	if c := dump.Crashpad; c != nil && c.AddressMask != 0 {

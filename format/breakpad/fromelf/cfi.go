@@ -2,7 +2,6 @@ package fromelf
 
 import (
 	"bufio"
-	"debug/elf"
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -37,7 +36,7 @@ func (d *Dump) writeCFI(w *bufio.Writer) error {
 	switch {
 	case d.opts.LikeDumpSyms:
 		return nil
-	case d.image.Machine == elf.EM_ARM:
+	case d.arch.ExceptionTables:
 		return d.writeEHABI(w, covered)
 	case any:
 		return nil
@@ -147,7 +146,7 @@ type translator struct {
 }
 
 func newTranslator(d *Dump, section *cfi.Section) *translator {
-	t := &translator{d: d, section: section, like: d.opts.LikeDumpSyms, names: registerNames(d.image), cie: -1, pointer: cfiABI(d.image).PtrSize}
+	t := &translator{d: d, section: section, like: d.opts.LikeDumpSyms, names: d.arch.Breakpad.Registers(), cie: -1, pointer: d.cfiABI(d.image).PtrSize}
 	t.left = 1<<20 + 64*int(min(d.image.SizeOnDisk(), 1<<31))
 	if t.arch = arch.ByMachine(d.image.Machine, d.image.Order); t.arch != nil {
 		t.thunks = t.arch.Thunks(d.readCode)

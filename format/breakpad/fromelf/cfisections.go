@@ -12,8 +12,8 @@ import (
 )
 
 // cfiABI returns what call frame information does not say about the processor.
-func cfiABI(im *elfimage.Image) cfi.ABI {
-	abi := cfi.ABI{Order: im.Order, PtrSize: 8, FP: framePointer(im.Machine), PAuth: im.Machine == elf.EM_AARCH64}
+func (d *Dump) cfiABI(im *elfimage.Image) cfi.ABI {
+	abi := cfi.ABI{Order: im.Order, PtrSize: 8, FP: d.arch.FP, PAuth: d.arch.PAuth}
 	if im.Class == elf.ELFCLASS32 {
 		abi.PtrSize = 4
 	}
@@ -28,7 +28,7 @@ func (d *Dump) cfiSections() iter.Seq[*cfi.Section] {
 				name := kind.String()
 				data, addr, err := im.Section(name, ".z"+strings.TrimPrefix(name, "."))
 				if err == nil {
-					opts := cfi.Options{ABI: cfiABI(im)}
+					opts := cfi.Options{ABI: d.cfiABI(im)}
 					for _, s := range im.ELF().Sections {
 						switch s.Name {
 						case ".text":

@@ -46,7 +46,7 @@ func (d *Dump) Compare(f *breakpad.File) (*Comparison, error) {
 	if !strings.EqualFold(f.Module.ID, d.Module.ID) {
 		return nil, fmt.Errorf("identifier %s, not %s: %w", f.Module.ID, d.Module.ID, ErrOther)
 	}
-	c := &comparer{d: d, file: f, names: registerNames(d.image), numbers: map[string]trad.Reg{}, rules: map[string]breakpad.Expr{}, bits: 64}
+	c := &comparer{d: d, file: f, names: d.arch.Breakpad.Registers(), numbers: map[string]trad.Reg{}, rules: map[string]breakpad.Expr{}, bits: 64}
 	if d.image.Class == elf.ELFCLASS32 {
 		c.bits = 32
 	}
@@ -268,7 +268,7 @@ func (c *comparer) differ(row *trad.Row, fde *cfi.FDE, w *world, outermost bool)
 			}
 		}
 	}
-	if fp := framePointer(c.d.image.Machine); fp != ra {
+	if fp := c.d.arch.FP; fp != ra {
 		seen[c.name(fp)] = true
 		check(row.FP, fp, c.name(fp))
 	}
@@ -328,7 +328,7 @@ func (w *world) mix(kind, v uint64) uint64 {
 
 // Register implements [trad.Env].
 func (w *world) Register(reg trad.Reg) (uint64, bool) {
-	if reg == programCounter(w.c.d.image.Machine) {
+	if reg == w.c.d.arch.PC {
 		return w.pc, true
 	}
 	return w.mix(1, uint64(reg)), true
@@ -352,30 +352,4 @@ func (w fileWorld) Register(name string) (uint64, bool) {
 		return 0, false
 	}
 	return w.world.Register(reg)
-}
-
-// programCounter returns the register that is the PC of THIS.
-func programCounter(m elf.Machine) trad.Reg {
-	switch m {
-	case elf.EM_X86_64:
-		return 16
-	case elf.EM_386:
-		return 8
-	case elf.EM_ARM:
-		return 15
-	}
-	return 65 // s390x; AArch64 has none
-}
-
-// framePointer returns the register whose rule rows have apart from the others.
-func framePointer(m elf.Machine) trad.Reg {
-	switch m {
-	case elf.EM_X86_64:
-		return 6
-	case elf.EM_386:
-		return 5
-	case elf.EM_AARCH64:
-		return 29
-	}
-	return 11 // s390x, and ARM
 }

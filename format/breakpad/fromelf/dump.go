@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/breakpad"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -51,6 +52,7 @@ type Dump struct {
 
 	opts    Options
 	image   *elfimage.Image
+	arch    *arch.Arch      // of image
 	debug   *elfimage.Image // separate debug file; nil if there is none, or none is needed
 	mini    *elfimage.Image // the file in .gnu_debugdata, which has symbols; nil if there is none, or none is needed
 	closers []io.Closer
@@ -136,15 +138,18 @@ func (d *Dump) open(path string) error {
 	if im.Type == elf.ET_REL {
 		return ErrRelocatable
 	}
-	arch, ok := architecture(im)
-	if !ok {
+	if d.arch = arch.ByMachine(im.Machine, nil); d.arch == nil {
 		return fmt.Errorf("machine %v: not known", im.Machine)
+	}
+	processor := d.arch.Breakpad.Module
+	if im.Class == elf.ELFCLASS32 && d.arch.Breakpad.Module32 != "" {
+		processor = d.arch.Breakpad.Module32
 	}
 	id, code, err := identify(im)
 	if err != nil {
 		return err
 	}
-	d.Module = breakpad.Module{OS: d.opts.OS, Arch: arch, ID: id, Name: d.opts.Name}
+	d.Module = breakpad.Module{OS: d.opts.OS, Arch: processor, ID: id, Name: d.opts.Name}
 	d.CodeID = strings.ToUpper(hex.EncodeToString(code))
 	if d.Module.OS == "" {
 		d.Module.OS = "Linux"
@@ -273,26 +278,6 @@ func hasSymbols(im *elfimage.Image) bool {
 	}
 	table, _ := symbolTable(im, ".symtab", elf.SHT_SYMTAB)
 	return table != nil
-}
-
-// architecture returns the word that symbol files have for the processor.
-func architecture(im *elfimage.Image) (string, bool) {
-	switch im.Machine {
-	case elf.EM_X86_64:
-		return "x86_64", true
-	case elf.EM_386:
-		return "x86", true
-	case elf.EM_AARCH64:
-		return "arm64", true
-	case elf.EM_ARM:
-		return "arm", true
-	case elf.EM_S390:
-		if im.Class == elf.ELFCLASS64 {
-			return "s390x", true
-		}
-		return "s390", true
-	}
-	return "", false
 }
 
 // identify returns the debug identifier, and the bytes that it is made of.

@@ -49,7 +49,7 @@ func (d *Dump) writeEHABI(w *bufio.Writer, covered []breakpad.Range) error {
 		return 1 << 32, true
 	}
 	starts := d.functionStarts()
-	t := rowTranslator{pieces: pieces{d: d}, names: registerNames(im)}
+	t := rowTranslator{pieces: pieces{d: d}, names: d.arch.Breakpad.Registers()}
 	left := 1<<20 + 16*int(min(im.SizeOnDisk(), 1<<31)) // bytes of code that are read: entries may cover the same
 	for e := range s.Entries() {
 		u, err := s.Unwind(e)

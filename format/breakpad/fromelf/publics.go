@@ -121,7 +121,7 @@ func (d *Dump) withoutFunctions(publics []public, list []found, readable []strin
 	for k := range list {
 		f := &list[k]
 		i := find(f.addr)
-		if i < 0 && d.Module.Arch == "arm" && f.addr&1 == 0 { // the symbol of Thumb code
+		if i < 0 && d.arch.AddressMask&1 == 0 && f.addr&1 == 0 { // the symbol of Thumb code
 			i = find(f.addr | 1)
 		}
 		if i < 0 {

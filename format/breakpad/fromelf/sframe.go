@@ -33,7 +33,7 @@ func (d *Dump) writeSFrame(w *bufio.Writer) error {
 
 // writeSFramePart writes the records of one part of the section. rows are those that may still be read.
 func (d *Dump) writeSFramePart(w *bufio.Writer, s *sframe.Section, rows *int) error {
-	t := frameTranslator{pieces: pieces{d: d}, names: registerNames(d.image), abi: s.ABI}
+	t := frameTranslator{pieces: pieces{d: d}, names: d.arch.Breakpad.Registers(), abi: s.ABI}
 	for f, err := range s.FDEs() {
 		if err != nil {
 			d.warn(nil, err)

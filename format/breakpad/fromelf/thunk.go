@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
-	_ "github.com/sfwalk/sfwalk/arch/amd64" // which has thunks
-	_ "github.com/sfwalk/sfwalk/arch/i386"  // and so has this
 )
 
 // minThunk is the length in bytes of a thunk's call, and of the loop behind it.

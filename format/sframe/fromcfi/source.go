@@ -34,20 +34,17 @@ type Source struct {
 	work int // spent on expressions, see maxWork
 }
 
+// abis are the SFrame ABIs of ELF files of 64 bits (SFrame V3, section 2.2.1).
+var abis = map[elf.Machine]map[elf.Data]sframe.ABI{
+	elf.EM_X86_64:  {elf.ELFDATA2LSB: sframe.AMD64},
+	elf.EM_AARCH64: {elf.ELFDATA2LSB: sframe.AArch64LE, elf.ELFDATA2MSB: sframe.AArch64BE},
+	elf.EM_S390:    {elf.ELFDATA2MSB: sframe.S390X},
+}
+
 // ABIOf returns the SFrame ABI for an ELF header. The error wraps ErrMachine.
 func ABIOf(h *elf.FileHeader) (sframe.ABI, error) {
-	if h.Class == elf.ELFCLASS64 {
-		big := h.Data == elf.ELFDATA2MSB
-		switch {
-		case h.Machine == elf.EM_X86_64 && !big:
-			return sframe.AMD64, nil
-		case h.Machine == elf.EM_AARCH64 && !big:
-			return sframe.AArch64LE, nil
-		case h.Machine == elf.EM_AARCH64:
-			return sframe.AArch64BE, nil
-		case h.Machine == elf.EM_S390 && big:
-			return sframe.S390X, nil
-		}
+	if abi, ok := abis[h.Machine][h.Data]; ok && h.Class == elf.ELFCLASS64 {
+		return abi, nil
 	}
 	return 0, fmt.Errorf("%w: %v, %v, %v; want x86-64, AArch64 or s390x with 64 bits", ErrMachine, h.Machine, h.Class, h.Data)
 }
@@ -65,7 +62,7 @@ func Open(im *elfimage.Image) (*Source, error) {
 	s, layout := &Source{ABI: abi, MaxRows: int(min(1<<20+im.SizeOnDisk()/2, math.MaxInt32))}, object.Apart(im)
 	opts := cfi.Options{ABI: cfi.ABI{
 		Order: f.ByteOrder, PtrSize: 8, FP: trad.Reg(abi.FP()),
-		PAuth: f.Machine == elf.EM_AARCH64,
+		PAuth: abi == sframe.AArch64LE || abi == sframe.AArch64BE,
 	}, Thunk: thunksOf(im, layout)}
 	if len(f.Sections) == 0 {
 		data, addr, err := ehFrame(im, opts.ABI)

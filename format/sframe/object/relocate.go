@@ -63,8 +63,7 @@ func relocate(im *elfimage.Image, f *elfimage.File, i int, data []byte, l Layout
 
 // apply applies one SHT_RELA section.
 func apply(im *elfimage.Image, f *elfimage.File, rela *elfimage.Section, target int, data []byte, l Layout) error {
-	// Of the machines' 32-bit formats, only x32 has the relocation numbers of the 64-bit one.
-	if !elfimage.Relocates(im.Machine) || im.Class != elf.ELFCLASS64 && im.Machine != elf.EM_X86_64 {
+	if !elfimage.Relocates(im.Machine, im.Class) {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, im.Machine, im.Class)
 	}
 	file, err := im.Standard()

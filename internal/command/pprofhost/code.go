@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/pprof/driver"
 
+	"github.com/sfwalk/sfwalk/arch/disassembly"
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -46,7 +47,7 @@ func (c *code) Disasm(file string, start, end uint64, intel bool) ([]driver.Inst
 	}
 	text := make([]byte, end-start)
 	text = text[:im.ReadLoaded(start-bias, text)]
-	decode := decoderOf(im.ELF().Machine, intel)
+	decode := disassembly.Of(im.ELF().Machine, intel)
 	if decode == nil {
 		return nil, fmt.Errorf("%s: there is no disassembler for %v", file, im.ELF().Machine)
 	}

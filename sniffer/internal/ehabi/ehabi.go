@@ -19,7 +19,7 @@ var _ frame.ArchSniffer = (*Sniffer)(nil)
 func (*Sniffer) Name() string { return "ehabi" }
 
 // Serves reports whether the architecture is 32-bit Arm, which alone has such tables.
-func (*Sniffer) Serves(a *arch.Arch) bool { return a != nil && a.Machine == elf.EM_ARM }
+func (*Sniffer) Serves(a *arch.Arch) bool { return a != nil && a.ExceptionTables }
 
 const (
 	noModule   = frame.Answer("no module is mapped at PC")
@@ -59,7 +59,7 @@ func open(m *target.Module) *section {
 	if err != nil { // objects that are not linked have no segments
 		data, addr, err = im.Section(".ARM.exidx")
 	}
-	if err != nil || im.Machine != elf.EM_ARM {
+	if a := arch.ByMachine(im.Machine, nil); err != nil || a == nil || !a.ExceptionTables {
 		return &section{why: noSection}
 	}
 	s, err := exidx.Open(data, addr, im.Order, func(addr uint64, p []byte) (int, error) { return im.ReadLoaded(addr, p), nil })

@@ -1,6 +1,7 @@
 package gostack
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/gopclntab"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
@@ -25,11 +26,11 @@ func (p *program) ownG(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	if l, ok = p.Layout(); !ok {
 		return 0, l, false
 	}
-	if p.m.G != goruntime.None {
+	if p.m.G != arch.NoReg {
 		own := q.This.Register(p.m.G)
 		return own.Bits, l, own.Known()
 	}
-	own := q.This.Register(p.m.ThreadPointer)
+	own := q.This.Register(p.m.ThreadBase)
 	if !own.Known() {
 		return 0, l, false
 	}
@@ -92,7 +93,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a goruntime.Pr
 	if at.InTail != 0 {
 		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.InTail, Rule: value(word(at.InTail))})
 	}
-	if p.m.G != goruntime.None {
+	if p.m.G != arch.NoReg {
 		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.G, Rule: value(g)})
 	}
 	row.Others = more
@@ -120,7 +121,7 @@ func (p *program) fromSystemstack(q *frame.Query, a goruntime.Previous) (row tra
 	row.Flags |= trad.Once
 	more := &trad.OtherRules{Default: row.Others.Default, Regs: row.Others.Regs, Exprs: []trad.Expression{trad.Constant(sp + uint64(a.Left)), trad.Constant(g)}}
 	row.CFA = trad.Rule{Kind: trad.ValExpr}
-	if p.m.G != goruntime.None {
+	if p.m.G != arch.NoReg {
 		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.G, Rule: trad.Rule{Kind: trad.ValExpr, Off: 1}})
 	}
 	row.Others = more

@@ -42,13 +42,13 @@ func firstDelta(f gopclntab.Func) (delta int32, at uint64, ok bool) {
 // same few forms. ok is false for a function of another form.
 type frames func(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) (ok bool)
 
-// framesAMD64: a function with a frame saves the frame pointer at its top:
+// framesPushed, where a call pushes the return address: a function with a frame saves the frame pointer at its top:
 //
 //	PUSHQ BP; MOVQ SP, BP; SUBQ $n, SP             since Go 1.21
 //	SUBQ $n, SP; MOVQ BP, n-8(SP); LEAQ n-8(SP), BP
 //
 // The frame pointer stays there until the frame is gone again.
-func framesAMD64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, _ bool) bool {
+func framesPushed(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, _ bool) bool {
 	row.CFA.Off = delta + 8
 	row.RA = trad.Rule{Kind: trad.Saved, Off: -8}
 	row.FP = trad.Rule{Kind: trad.Same}
@@ -90,14 +90,14 @@ func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 	return true
 }
 
-// framesARM64: a function with a frame saves the link register at the end that SP points
+// framesLinked, where a call leaves it in the link register: a function with a frame saves the link register at the end that SP points
 // to, and the frame pointer below that:
 //
 //	MOVD.W R30, -n(RSP); MOVD R29, -8(RSP); SUB $8, RSP, R29
 //	SUB $n, RSP, R20; STP (R29, R30), -8(R20); MOVD R20, RSP; SUB $8, RSP, R29
 //
 // The assembler uses the second form if n is large. The registers stay there until the frame is gone again.
-func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
+func framesLinked(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off = delta
 	if delta == 0 {
 		row.FP = trad.Rule{Kind: trad.Same}
@@ -136,9 +136,9 @@ func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	return true
 }
 
-// framesS390X: a function with a frame saves the link register at the end that SP points
+// framesWithoutFP, where nothing but the link register is saved: a function with a frame saves the link register at the end that SP points
 // to, STG R14, -n(R15); LAY -n(R15), R15. There is no frame pointer.
-func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
+func framesWithoutFP(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off, row.FP = delta, trad.Rule{Kind: trad.Undefined}
 	if delta == 0 {
 		return p.frameless(row, f, pc, caller)
@@ -174,8 +174,8 @@ func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller b
 // callsMorestack reports whether pc is in a call of morestack. A function has such a call in its last
 // instructions, which run before its frame is made.
 func (p *program) callsMorestack(pc uint64) bool {
-	pc -= p.m.callSize - 1 // it is the call's last byte
-	code := make([]byte, p.m.callSize)
+	pc -= p.m.CallSize - 1 // it is the call's last byte
+	code := make([]byte, p.m.CallSize)
 	if p.Image.ReadLoaded(pc, code) < len(code) {
 		return false
 	}

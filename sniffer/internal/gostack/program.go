@@ -29,7 +29,7 @@ func programOf(q *frame.Query) (p *program, why frame.Answer) {
 		return nil, noModule
 	}
 	p = q.Module.Memo(programKey{}, func() any {
-		p := &program{m: machines[q.Arch.Name]}
+		p := &program{m: machineOf(q.Arch)}
 		if p.m == nil {
 			p.why = noMachine
 		} else if opened, err := goruntime.Open(q.Module, q.Arch); err != nil {

@@ -110,10 +110,10 @@ func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 // inject changes a row to that of a function that PREVIOUS has not called.
 func (p *program) inject(row *trad.Row) {
 	row.Flags |= trad.Injected
-	if p.m.injects != 0 {
+	if p.m.Injected != 0 {
 		x := *row.Others
 		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.Arch.RA, Rule: trad.Rule{Kind: trad.Saved}})
-		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.Arch.SP, Rule: trad.Rule{Kind: trad.Value, Off: p.m.injects}})
+		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.Arch.SP, Rule: trad.Rule{Kind: trad.Value, Off: p.m.Injected}})
 		row.Others = &x
 	}
 }
