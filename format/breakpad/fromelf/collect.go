@@ -2,6 +2,7 @@ package fromelf
 
 import (
 	"cmp"
+	"debug/dwarf"
 	"fmt"
 	"runtime"
 	"slices"
@@ -65,7 +66,7 @@ func (r *reader) unit(s, lines *sections, u *unit) {
 	if !r.reset(s, lines, u) {
 		return
 	}
-	if u.tag != tagCompile && u.tag != tagSkeleton { // a partial unit has no code
+	if u.tag != dwarf.TagCompileUnit && u.tag != dwarf.TagSkeletonUnit { // a partial unit has no code
 		return
 	}
 	if u.language == langAssembler && r.d.opts.LikeDumpSyms {

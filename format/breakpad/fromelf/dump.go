@@ -97,7 +97,7 @@ func (d *Dump) warn(u *unit, err error) {
 		return
 	}
 	if u != nil {
-		err = fmt.Errorf("unit %q at offset %#x of .debug_info: %w", u.name, u.start, err)
+		err = fmt.Errorf("unit %q at offset %#x of .debug_info: %w", u.name, u.Start, err)
 	}
 	d.warnings = append(d.warnings, err)
 }

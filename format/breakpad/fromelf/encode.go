@@ -2,6 +2,7 @@ package fromelf
 
 import (
 	"encoding/binary"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
 )
@@ -77,14 +78,14 @@ func (r *reader) keep(b []byte) []byte {
 }
 
 // originName returns the number of the name of an inlined function.
-func (r *reader) originName(own naming, v value) uint32 {
+func (r *reader) originName(own naming, v dwarfdata.Value) uint32 {
 	if n, ok := r.origins[v]; ok {
 		return n
 	}
 	in, e, ok := own.referred(v)
 	n := uint32(0)
 	if ok {
-		n = in.number(&e, v.n)
+		n = in.number(&e, v.N)
 	} else {
 		n = r.d.names.number(append([]byte{plainName}, omitted...))
 	}

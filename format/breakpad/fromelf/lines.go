@@ -31,29 +31,29 @@ type file struct {
 func (r *reader) readLines() {
 	r.files.dirs, r.files.files, r.rows = r.files.dirs[:0], r.files.files[:0], r.rows[:0]
 	v := r.u.lines
-	if v.class != classOffset && v.class != classConstant {
+	if v.Class != dwarfdata.ClassOffset && v.Class != dwarfdata.ClassConstant {
 		return
 	}
 	s := r.lines
-	if v.n >= s.line.size {
-		r.warn(fmt.Errorf("line table at offset %#x: it lies beyond the section (%#x bytes)", v.n, s.line.size))
+	if v.N >= s.line.size {
+		r.warn(fmt.Errorf("line table at offset %#x: it lies beyond the section (%#x bytes)", v.N, s.line.size))
 		return
 	}
-	c := dwarfdata.New(s.line.part(v.n, v.n+12, nil), s.order)
+	c := dwarfdata.New(s.line.part(v.N, v.N+12, nil), s.order)
 	n, offsetSize := c.UnitLength()
-	if c.Bad || n > s.line.size-v.n-uint64(c.Off) || r.d.linesLeft.Add(-int64(n)) < 0 {
-		r.warn(fmt.Errorf("line table at offset %#x: length %#x is larger than what is left", v.n, n))
+	if c.Bad || n > s.line.size-v.N-uint64(c.Off) || r.d.linesLeft.Add(-int64(n)) < 0 {
+		r.warn(fmt.Errorf("line table at offset %#x: length %#x is larger than what is left", v.N, n))
 		return
 	}
-	c.Data = s.line.part(v.n, v.n+uint64(c.Off)+n, r.program)
+	c.Data = s.line.part(v.N, v.N+uint64(c.Off)+n, r.program)
 	if s.line.file != nil {
 		r.program = c.Data
 	}
 	if !r.readProgram(&c, offsetSize) {
-		r.warn(cut("line table", v.n))
+		r.warn(cut("line table", v.N))
 	}
 	if len(r.rows) >= r.d.maxRows {
-		r.warn(fmt.Errorf("line table at offset %#x: lines beyond %d are left out: the file is too small for so many", v.n, len(r.rows)))
+		r.warn(fmt.Errorf("line table at offset %#x: lines beyond %d are left out: the file is too small for so many", v.N, len(r.rows)))
 	}
 }
 
@@ -68,7 +68,7 @@ type program struct {
 }
 
 func (r *reader) readProgram(c *dwarfdata.Reader, offsetSize int) bool {
-	p := program{version: int(c.U16()), addrSize: int(r.u.addrSize)}
+	p := program{version: int(c.U16()), addrSize: int(r.u.AddrSize)}
 	if p.version < 2 || p.version > 5 {
 		return false
 	}
@@ -136,7 +136,7 @@ func (r *reader) readFiles(c *dwarfdata.Reader, offsetSize int) bool {
 		for ; count > 0 && !c.Bad; count-- {
 			var f file
 			for _, x := range formats {
-				text, n := r.lineForm(c, uint32(x[1]), offsetSize)
+				text, n := r.lineForm(c, dwarfdata.Form(x[1]), offsetSize)
 				switch x[0] {
 				case dwarfdata.LNCTPath:
 					f.name = text
@@ -154,27 +154,27 @@ func (r *reader) readFiles(c *dwarfdata.Reader, offsetSize int) bool {
 	return !c.Bad
 }
 
-func (r *reader) lineForm(c *dwarfdata.Reader, form uint32, offsetSize int) (text []byte, n uint64) {
+func (r *reader) lineForm(c *dwarfdata.Reader, form dwarfdata.Form, offsetSize int) (text []byte, n uint64) {
 	switch form {
-	case formString:
+	case dwarfdata.FormString:
 		text = c.CString(len(c.Data))
-	case formStrp:
+	case dwarfdata.FormStrp:
 		text = textAt(r.lines.str, c.Uint(offsetSize))
-	case formLineStrp:
+	case dwarfdata.FormLineStrp:
 		text = textAt(r.lines.lineStr, c.Uint(offsetSize))
-	case formData1:
+	case dwarfdata.FormData1:
 		n = uint64(c.U8())
-	case formData2:
+	case dwarfdata.FormData2:
 		n = uint64(c.U16())
-	case formData4:
+	case dwarfdata.FormData4:
 		n = uint64(c.U32())
-	case formData8:
+	case dwarfdata.FormData8:
 		n = c.U64()
-	case formData16:
+	case dwarfdata.FormData16:
 		c.Take(16)
-	case formUdata:
+	case dwarfdata.FormUdata:
 		n = c.ULEB128()
-	case formBlock:
+	case dwarfdata.FormBlock:
 		c.Take(c.ULEB128())
 	default:
 		c.Bad = true
@@ -278,7 +278,7 @@ func (r *reader) fileID(n uint64) uint32 {
 	if f.id == 0 {
 		path := t.path[:0]
 		dir := r.u.dir
-		if len(dir) == 0 && r.u.version >= 5 && len(t.dirs) > 0 {
+		if len(dir) == 0 && r.u.Version >= 5 && len(t.dirs) > 0 {
 			dir = t.dirs[0]
 		}
 		if f.dir != 0 {

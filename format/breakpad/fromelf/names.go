@@ -2,6 +2,8 @@ package fromelf
 
 import (
 	"bytes"
+	"debug/dwarf"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
 	"sync"
 )
@@ -55,7 +57,7 @@ type naming struct {
 	s     *sections
 	u     *unit
 	data  []byte
-	table *abbrevs
+	table *dwarfdata.Abbrevs
 	f     *foreign // nil for the unit that the reader reads
 }
 
@@ -67,10 +69,10 @@ func (n naming) in(s *sections, off uint64) (naming, bool) {
 	if s == nil {
 		return n, false
 	}
-	if s == n.s && off >= n.u.entry && off < n.u.end {
+	if s == n.s && off >= n.u.Entry && off < n.u.End {
 		return n, true
 	}
-	if s == n.reader.s && off >= n.reader.u.entry && off < n.reader.u.end {
+	if s == n.reader.s && off >= n.reader.u.Entry && off < n.reader.u.End {
 		return n.own(), true
 	}
 	u := s.unitAt(off)
@@ -86,54 +88,54 @@ func (n naming) in(s *sections, off uint64) (naming, bool) {
 
 // names are the attributes that say an entry's name.
 type names struct {
-	name, linkage, specification, origin value
+	name, linkage, specification, origin dwarfdata.Value
 	declaration                          bool
 }
 
 // entry reads the attributes of the entry at an offset.
 func (n naming) entry(off uint64) (e names, ok bool) {
 	c := n.s.at(n.u, n.data, off)
-	a := n.table.find(c.ULEB128())
+	a := n.table.Find(c.ULEB128())
 	if a == nil {
 		return e, false
 	}
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		e.set(x.attr, c.value(x.form, x.implicit))
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		e.set(x.Attr, c.Value(x.Form, x.Implicit))
 	}
 	return e, !c.Bad
 }
 
 // set notes an attribute.
-func (e *names) set(attr uint32, v value) {
+func (e *names) set(attr dwarf.Attr, v dwarfdata.Value) {
 	switch attr {
-	case atName:
+	case dwarf.AttrName:
 		e.name = v
-	case atLinkageName, atMIPSLinkage:
+	case dwarf.AttrLinkageName, dwarfdata.AttrMIPSLinkageName:
 		e.linkage = v
-	case atSpecification:
+	case dwarf.AttrSpecification:
 		e.specification = v
-	case atAbstractOrigin:
+	case dwarf.AttrAbstractOrigin:
 		e.origin = v
-	case atDeclaration:
-		e.declaration = v.n != 0
+	case dwarf.AttrDeclaration:
+		e.declaration = v.N != 0
 	}
 }
 
 // referred returns the entry that v refers to, and the naming of its unit.
-func (n naming) referred(v value) (in naming, e names, ok bool) {
+func (n naming) referred(v dwarfdata.Value) (in naming, e names, ok bool) {
 	s := n.s
-	switch v.class {
-	case classRef:
-	case classSupRef:
+	switch v.Class {
+	case dwarfdata.ClassReference:
+	case dwarfdata.ClassSupReference:
 		s = s.sup
 	default:
 		return n, e, false
 	}
-	if in, ok = n.in(s, v.n); !ok {
+	if in, ok = n.in(s, v.N); !ok {
 		return n, e, false
 	}
-	e, ok = in.entry(v.n)
+	e, ok = in.entry(v.N)
 	return in, e, ok
 }
 
@@ -157,12 +159,12 @@ func (n naming) append(e *names, off uint64, depth int) bool {
 	}
 	at, in, unqualified := off, n, n.s.text(n.u, n.data, e.name)
 	spec, declared, specified := naming{}, names{}, false
-	if e.specification.class != classNone {
+	if e.specification.Class != dwarfdata.ClassNone {
 		if spec, declared, specified = n.referred(e.specification); specified {
 			if spec.appendLinkage(&declared) {
 				return true
 			}
-			at, in = e.specification.n, spec
+			at, in = e.specification.N, spec
 			if len(unqualified) == 0 {
 				unqualified = spec.s.text(spec.u, spec.data, declared.name)
 			}
@@ -176,8 +178,8 @@ func (n naming) append(e *names, off uint64, depth int) bool {
 		n.name = append(n.name, unqualified[:min(len(unqualified), maxName)]...)
 		return true
 	}
-	for _, v := range []value{e.origin, e.specification} {
-		if in, origin, ok := n.referred(v); ok && in.append(&origin, v.n, depth+1) {
+	for _, v := range []dwarfdata.Value{e.origin, e.specification} {
+		if in, origin, ok := n.referred(v); ok && in.append(&origin, v.N, depth+1) {
 			return true
 		}
 	}
@@ -186,7 +188,7 @@ func (n naming) append(e *names, off uint64, depth int) bool {
 
 // appendLinkage appends the linkage name of e, if it says more than a name.
 func (n naming) appendLinkage(e *names) bool {
-	if e.linkage.class == classNone {
+	if e.linkage.Class == dwarfdata.ClassNone {
 		return false
 	}
 	b := n.s.text(n.u, n.data, e.linkage)

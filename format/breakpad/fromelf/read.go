@@ -1,7 +1,9 @@
 package fromelf
 
 import (
+	"debug/dwarf"
 	"github.com/sfwalk/sfwalk/format/breakpad"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // reader reads the functions of one unit after the other. Its memory is used again.
@@ -11,8 +13,8 @@ type reader struct {
 	lines *sections // has the line table: another file's if the DWARF is split
 	u     *unit
 	data  []byte // of the unit
-	table *abbrevs
-	key   abbrevKey
+	table *dwarfdata.Abbrevs
+	key   dwarfdata.AbbrevKey
 
 	namesOnly bool // only scopes are asked for
 	scopes    scopes
@@ -21,7 +23,7 @@ type reader struct {
 	ranges    []breakpad.Range
 
 	name    []byte // the name that is put together
-	origins map[value]uint32
+	origins map[dwarfdata.Value]uint32
 	files   fileTable
 	rows    []row
 	code    []codeRange
@@ -46,7 +48,7 @@ type function struct {
 type inlined struct {
 	function        int32 // index in reader.functions
 	depth           int32
-	origin          value
+	origin          dwarfdata.Value
 	callFile        uint64
 	callLine        uint64
 	ranges, ranges2 int32 // its ranges in reader.ranges: from, to
@@ -57,7 +59,7 @@ func (r *reader) warn(err error) { r.d.warn(r.u, err) }
 
 // reset prepares r for a unit.
 func (r *reader) reset(s, lines *sections, u *unit) (ok bool) {
-	if key := u.abbrevKey(); r.table == nil || r.s != s || r.key != key {
+	if key := u.AbbrevKey(); r.table == nil || r.s != s || r.key != key {
 		t, err := s.readAbbrevs(u)
 		if err != nil {
 			r.u = u
@@ -71,10 +73,10 @@ func (r *reader) reset(s, lines *sections, u *unit) (ok bool) {
 	r.scopes.list, r.inlines, r.ranges = r.scopes.list[:0], r.inlines[:0], r.ranges[:0]
 	r.functions = r.functions[:0]
 	if r.origins == nil {
-		r.origins = make(map[value]uint32)
+		r.origins = make(map[dwarfdata.Value]uint32)
 	}
 	clear(r.origins)
-	r.data = s.info.part(u.start, u.end, r.read)
+	r.data = s.info.part(u.Start, u.End, r.read)
 	if s.info.file != nil {
 		r.read = r.data
 	}
@@ -83,17 +85,17 @@ func (r *reader) reset(s, lines *sections, u *unit) (ok bool) {
 
 // walk reads the entries of the unit.
 func (r *reader) walk() {
-	c := r.s.at(r.u, r.data, r.u.entry)
-	a := r.table.find(c.ULEB128())
+	c := r.s.at(r.u, r.data, r.u.Entry)
+	a := r.table.Find(c.ULEB128())
 	if a == nil {
 		return
 	}
-	c.skip(a)
-	if a.children {
+	c.Skip(a)
+	if a.Children {
 		r.children(&c, place{scope: -1, function: -1}, 0)
 	}
 	if c.Bad {
-		r.warn(cut("entry", c.offset()))
+		r.warn(cut("entry", c.Offset()))
 	}
 }
 
@@ -109,50 +111,50 @@ type place struct {
 const maxDepth = 1 << 12
 
 // children reads entries up to the end of their list.
-func (r *reader) children(c *cursor, p place, depth int) {
+func (r *reader) children(c *dwarfdata.Cursor, p place, depth int) {
 	if depth > maxDepth {
 		c.Bad = true
 		return
 	}
 	like := r.d.opts.LikeDumpSyms
 	for !c.Bad && c.Left() > 0 {
-		at := c.offset()
+		at := c.Offset()
 		code := c.ULEB128()
 		if code == 0 {
 			return
 		}
-		a := r.table.find(code)
+		a := r.table.Find(code)
 		if a == nil {
 			c.Bad = true
 			return
 		}
-		switch a.tag {
-		case tagSubprogram:
+		switch a.Tag {
+		case dwarf.TagSubprogram:
 			if like && p.within {
 				r.skip(c, a)
 				continue
 			}
 			r.subprogram(c, a, at, p, depth)
-		case tagNamespace, tagModule:
+		case dwarf.TagNamespace, dwarf.TagModule:
 			if like && p.within {
 				r.skip(c, a)
 				continue
 			}
 			r.scope(c, a, at, p, depth)
-		case tagClass, tagStructure, tagUnion, tagInterface:
+		case dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagInterfaceType:
 			r.scope(c, a, at, p, depth)
-		case tagInlined:
+		case dwarf.TagInlinedSubroutine:
 			if p.function < 0 || r.namesOnly || r.d.opts.NoInlines {
 				r.skip(c, a)
 				continue
 			}
 			r.inlined(c, a, p, depth)
-		case tagLexical, tagTryBlock, tagCatchBlock, tagWithStmt:
-			if !p.within || like || !a.children {
+		case dwarf.TagLexDwarfBlock, dwarf.TagTryDwarfBlock, dwarf.TagCatchDwarfBlock, dwarf.TagWithStmt:
+			if !p.within || like || !a.Children {
 				r.skip(c, a)
 				continue
 			}
-			c.skip(a)
+			c.Skip(a)
 			r.children(c, p, depth+1)
 		default:
 			r.skip(c, a)
@@ -161,36 +163,25 @@ func (r *reader) children(c *cursor, p place, depth int) {
 }
 
 // skip goes over an entry and its children.
-func (r *reader) skip(c *cursor, a *abbrev) {
-	if !a.children {
-		c.skip(a)
+func (r *reader) skip(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) {
+	if !a.Children {
+		c.Skip(a)
 		return
 	}
-	var sibling uint64
-	if a.sibling {
-		for i := range a.attrs {
-			x := &a.attrs[i]
-			if v := c.value(x.form, x.implicit); x.attr == atSibling && v.class == classRef {
-				sibling = v.n
-			}
-		}
-	} else {
-		c.skip(a)
-	}
-	r.skipChildren(c, sibling)
+	r.skipChildren(c, c.SkipTo(a))
 }
 
 // skipChildrenOf goes over the children of an entry, whose attributes were read.
-func (r *reader) skipChildrenOf(c *cursor, a *abbrev) {
-	if a.children {
+func (r *reader) skipChildrenOf(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) {
+	if a.Children {
 		r.skipChildren(c, 0)
 	}
 }
 
 // skipChildren goes over the children of an entry. sibling is where the next entry is; 0 if that is not known.
-func (r *reader) skipChildren(c *cursor, sibling uint64) {
-	if sibling > c.offset() && sibling <= r.u.end {
-		c.seek(sibling)
+func (r *reader) skipChildren(c *dwarfdata.Cursor, sibling uint64) {
+	if sibling > c.Offset() && sibling <= r.u.End {
+		c.Seek(sibling)
 		return
 	}
 	for depth := 1; depth > 0 && !c.Bad; {
@@ -199,60 +190,60 @@ func (r *reader) skipChildren(c *cursor, sibling uint64) {
 			depth--
 			continue
 		}
-		a := r.table.find(code)
+		a := r.table.Find(code)
 		if a == nil {
 			c.Bad = true
 			return
 		}
-		c.skip(a)
-		if a.children {
+		c.Skip(a)
+		if a.Children {
 			depth++
 		}
 	}
 }
 
 // scope reads a namespace, class or the like.
-func (r *reader) scope(c *cursor, a *abbrev, at uint64, p place, depth int) {
-	if !a.children {
-		c.skip(a)
+func (r *reader) scope(c *dwarfdata.Cursor, a *dwarfdata.Abbrev, at uint64, p place, depth int) {
+	if !a.Children {
+		c.Skip(a)
 		return
 	}
 	sc := scope{start: at, parent: p.scope}
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		if v := c.value(x.form, x.implicit); x.attr == atName {
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		if v := c.Value(x.Form, x.Implicit); x.Attr == dwarf.AttrName {
 			sc.name = v
 		}
 	}
 	p.scope, p.within = int32(len(r.scopes.list)), false
 	r.scopes.list = append(r.scopes.list, sc)
 	r.children(c, p, depth+1)
-	r.scopes.list[p.scope].end = c.offset()
+	r.scopes.list[p.scope].end = c.Offset()
 }
 
 // subprogram reads a function.
-func (r *reader) subprogram(c *cursor, a *abbrev, at uint64, p place, depth int) {
+func (r *reader) subprogram(c *dwarfdata.Cursor, a *dwarfdata.Abbrev, at uint64, p place, depth int) {
 	f := function{at: at}
-	var low, high, ranges value
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		v := c.value(x.form, x.implicit)
-		switch x.attr {
-		case atLowPC:
+	var low, high, ranges dwarfdata.Value
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		v := c.Value(x.Form, x.Implicit)
+		switch x.Attr {
+		case dwarf.AttrLowpc:
 			low = v
-		case atHighPC:
+		case dwarf.AttrHighpc:
 			high = v
-		case atRanges:
+		case dwarf.AttrRanges:
 			ranges = v
 		default:
-			f.names.set(x.attr, v)
+			f.names.set(x.Attr, v)
 		}
 	}
 	if c.Bad {
 		return
 	}
 	f.ranges = int32(len(r.ranges))
-	if !r.namesOnly && (high.class != classNone || ranges.class != classNone) {
+	if !r.namesOnly && (high.Class != dwarfdata.ClassNone || ranges.Class != dwarfdata.ClassNone) {
 		r.ranges = r.appendRanges(r.ranges, low, high, ranges)
 		if list := r.ranges[f.ranges:]; len(list) > 0 && (list[0].Address == 0 || !r.d.holds(list[0].Address) || sizeOf(list) == 0) {
 			r.ranges = r.ranges[:f.ranges]
@@ -268,14 +259,14 @@ func (r *reader) subprogram(c *cursor, a *abbrev, at uint64, p place, depth int)
 		f.inlines = int32(len(r.inlines))
 		r.functions = append(r.functions, f)
 	}
-	if !a.children {
+	if !a.Children {
 		return
 	}
 	// A function without code may have a class, a lambda's, whose functions have code.
 	sc := int32(len(r.scopes.list))
 	r.scopes.list = append(r.scopes.list, scope{start: at, parent: p.scope, function: true})
 	r.children(c, place{scope: sc, function: index, within: true}, depth+1)
-	r.scopes.list[sc].end = c.offset()
+	r.scopes.list[sc].end = c.Offset()
 	if int(sc) == len(r.scopes.list)-1 { // no classes of its own
 		r.scopes.list = r.scopes.list[:sc]
 	}
@@ -285,25 +276,25 @@ func (r *reader) subprogram(c *cursor, a *abbrev, at uint64, p place, depth int)
 }
 
 // inlined reads an inlined call.
-func (r *reader) inlined(c *cursor, a *abbrev, p place, depth int) {
+func (r *reader) inlined(c *dwarfdata.Cursor, a *dwarfdata.Abbrev, p place, depth int) {
 	in := inlined{function: p.function, depth: p.depth}
-	var low, high, ranges value
-	for i := range a.attrs {
-		x := &a.attrs[i]
-		v := c.value(x.form, x.implicit)
-		switch x.attr {
-		case atLowPC:
+	var low, high, ranges dwarfdata.Value
+	for i := range a.Attrs {
+		x := &a.Attrs[i]
+		v := c.Value(x.Form, x.Implicit)
+		switch x.Attr {
+		case dwarf.AttrLowpc:
 			low = v
-		case atHighPC:
+		case dwarf.AttrHighpc:
 			high = v
-		case atRanges:
+		case dwarf.AttrRanges:
 			ranges = v
-		case atAbstractOrigin:
+		case dwarf.AttrAbstractOrigin:
 			in.origin = v
-		case atCallFile:
-			in.callFile, in.hasFile = v.n, true
-		case atCallLine:
-			in.callLine = v.n & 0x7fffffff
+		case dwarf.AttrCallFile:
+			in.callFile, in.hasFile = v.N, true
+		case dwarf.AttrCallLine:
+			in.callLine = v.N & 0x7fffffff
 		}
 	}
 	in.ranges = int32(len(r.ranges))
@@ -318,7 +309,7 @@ func (r *reader) inlined(c *cursor, a *abbrev, p place, depth int) {
 		r.skipChildrenOf(c, a)
 		return
 	}
-	if a.children {
+	if a.Children {
 		p.depth++
 		r.children(c, p, depth+1)
 	}

@@ -1,12 +1,13 @@
 package fromelf
 
+import dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 import "sort"
 
 // scope is a namespace, a class or the like, whose name is a part of its functions' names.
 type scope struct {
 	start, end uint64 // offsets of its entry, and behind its last child
 	parent     int32  // index; -1 if it is the unit
-	name       value
+	name       dwarfdata.Value
 	function   bool // a function that has classes of its own
 }
 

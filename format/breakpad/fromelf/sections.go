@@ -77,20 +77,20 @@ func textAt(section []byte, off uint64) []byte {
 }
 
 // text returns v, a value of a unit with the bytes data, as a string; nil if it is none.
-func (s *sections) text(u *unit, data []byte, v value) []byte {
-	switch v.class {
-	case classText:
-		return textAt(data, v.n-u.start)
-	case classStr:
-		return textAt(s.str, v.n)
-	case classLineStr:
-		return textAt(s.lineStr, v.n)
-	case classSupStr:
+func (s *sections) text(u *unit, data []byte, v dwarfdata.Value) []byte {
+	switch v.Class {
+	case dwarfdata.ClassText:
+		return textAt(data, v.N-u.Start)
+	case dwarfdata.ClassStr:
+		return textAt(s.str, v.N)
+	case dwarfdata.ClassLineStr:
+		return textAt(s.lineStr, v.N)
+	case dwarfdata.ClassSupStr:
 		if s.sup != nil {
-			return textAt(s.sup.str, v.n)
+			return textAt(s.sup.str, v.N)
 		}
-	case classStrIndex:
-		if off, ok := s.indexed(s.strOffs, u.strOffsets, v.n, int(u.offsetSize)); ok {
+	case dwarfdata.ClassStrIndex:
+		if off, ok := s.indexed(s.strOffs, u.strOffsets, v.N, int(u.OffsetSize)); ok {
 			return textAt(s.str, off)
 		}
 	}
@@ -108,12 +108,12 @@ func (s *sections) indexed(table []byte, base, index uint64, size int) (uint64, 
 }
 
 // address returns v, a value of a unit, as an address; ok is false if it is none.
-func (s *sections) address(u *unit, v value) (addr uint64, ok bool) {
-	switch v.class {
-	case classAddress:
-		return v.n, true
-	case classAddrIndex:
-		return s.indexed(s.addr, u.addrBase, v.n, int(u.addrSize))
+func (s *sections) address(u *unit, v dwarfdata.Value) (addr uint64, ok bool) {
+	switch v.Class {
+	case dwarfdata.ClassAddress:
+		return v.N, true
+	case dwarfdata.ClassAddrIndex:
+		return s.indexed(s.addr, u.addrBase, v.N, int(u.AddrSize))
 	}
 	return 0, false
 }
@@ -126,7 +126,7 @@ func cut(what string, off uint64) error { return fmt.Errorf("%s at offset %#x: %
 // foreign is a unit that entries of others refer to.
 type foreign struct {
 	data   []byte
-	table  *abbrevs
+	table  *dwarfdata.Abbrevs
 	scopes *scopes // nil until they are asked for
 }
 
@@ -141,15 +141,50 @@ func (s *sections) foreignUnit(u *unit) *foreign {
 	if known {
 		return f
 	}
-	if s.held += u.end - u.start + 1<<10; s.foreign == nil || s.held > maxForeign {
-		s.foreign, s.held = make(map[*unit]*foreign), u.end-u.start
+	if s.held += u.End - u.Start + 1<<10; s.foreign == nil || s.held > maxForeign {
+		s.foreign, s.held = make(map[*unit]*foreign), u.End-u.Start
 	}
 	if table, err := s.readAbbrevs(u); err == nil {
-		f = &foreign{data: s.info.part(u.start, u.end, nil), table: table}
+		f = &foreign{data: s.info.part(u.Start, u.End, nil), table: table}
 		if !s.head(u, f.data, table) {
 			f = nil
 		}
 	}
 	s.foreign[u] = f
 	return f
+}
+
+// at returns a cursor at an offset of .debug_info, in u, whose bytes are data.
+func (s *sections) at(u *unit, data []byte, off uint64) dwarfdata.Cursor {
+	c := dwarfdata.Cursor{Reader: dwarfdata.New(data, s.order), Unit: &u.Unit, Base: u.Start}
+	c.Seek(off)
+	return c
+}
+
+// readAbbrevs reads the abbreviations of a unit.
+func (s *sections) readAbbrevs(u *unit) (t *dwarfdata.Abbrevs, err error) {
+	switch {
+	case u.Abbrev >= uint64(len(s.abbrev)):
+		err = errors.New("they lie beyond the section")
+	case s.left.Load() < 0:
+		err = errShared
+	default:
+		r := dwarfdata.New(s.abbrev[u.Abbrev:], s.order)
+		t, err = dwarfdata.ReadAbbrevs(&r, true, u.Encoding, nil, func(int) error { return nil })
+		s.spend(uint64(r.Off)) // an error is the next table's
+		if r.Bad {
+			err = errors.New("they are cut off, or have too large numbers")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("abbreviations at offset %#x: %w", u.Abbrev, err)
+	}
+	return t, nil
+}
+
+// base returns what lists of a unit are relative to.
+func (s *sections) base(u *unit) dwarfdata.Base {
+	return dwarfdata.Base{Encoding: u.Encoding, Addr: u.low, Index: func(i uint64) (uint64, bool) {
+		return s.indexed(s.addr, u.addrBase, i, int(u.AddrSize))
+	}}
 }

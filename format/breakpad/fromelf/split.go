@@ -1,6 +1,7 @@
 package fromelf
 
 import (
+	"debug/dwarf"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,7 +37,7 @@ type sizeAndTime struct {
 func (p *splits) find(s *sections, u *unit) (*sections, *unit) {
 	p.once.Do(p.openPackage)
 	if p.pack != nil {
-		rest, err := p.pack.sections(u.dwoID)
+		rest, err := p.pack.sections(u.ID)
 		if err != nil {
 			p.dump.warn(u, err)
 		}
@@ -63,7 +64,7 @@ func (p *splits) find(s *sections, u *unit) (*sections, *unit) {
 	defer p.mu.Unlock()
 	if !p.missing {
 		p.missing = true
-		p.dump.warn(u, fmt.Errorf("split DWARF %s of ID %#x: no such file: functions are missing", name, u.dwoID))
+		p.dump.warn(u, fmt.Errorf("split DWARF %s of ID %#x: no such file: functions are missing", name, u.ID))
 	}
 	return nil, nil
 }
@@ -146,11 +147,11 @@ func (p *splits) unit(s, rest *sections, skeleton *unit) *unit {
 		rest.ranges = nil
 	}
 	for _, u := range rest.units {
-		if u.version >= 5 && u.dwoID != skeleton.dwoID {
+		if u.Version >= 5 && u.ID != skeleton.ID {
 			continue
 		}
 		u.skeleton = skeleton
-		if f := rest.foreignUnit(u); f != nil && u.dwoID == skeleton.dwoID && u.tag == tagCompile {
+		if f := rest.foreignUnit(u); f != nil && u.ID == skeleton.ID && u.tag == dwarf.TagCompileUnit {
 			return u
 		}
 	}
