@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // Delve reads the variables of Go's frames. Those of C and C++, and of any other language, are read by package value.
@@ -103,7 +104,7 @@ func (f *Frame) Set(object, expression string) error {
 // [Target.Refresh] it is another one.
 func (t *Target) Values() *value.Reader {
 	if t.values == nil {
-		t.values = value.NewReader(t, t.symbols)
+		t.values = value.NewReader(t, t.symbols, printers.All())
 	}
 	return t.values
 }

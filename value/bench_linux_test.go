@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // BenchmarkFrame reads all arguments and local variables of a stack, as texts; debug information has been read before.
@@ -52,7 +53,7 @@ func benchmarkFrame(b *testing.B, program string, args ...string) {
 		}
 		frames = append(frames, f)
 	}
-	reader, memory := value.NewReader(t, symbols), target.MemoryOf(t, threads[0])
+	reader, memory := value.NewReader(t, symbols, printers.All()), target.MemoryOf(t, threads[0])
 	printer := &value.Printer{}
 	read := func() {
 		for i := range frames {

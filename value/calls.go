@@ -1,8 +1,6 @@
 package value
 
 import (
-	"strings"
-
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -50,162 +48,39 @@ func (e *evaluation) method0(of *syntax.Node, args []*syntax.Node) (v Value, ok 
 			o = o.Deref()
 		}
 	}
-	t := o.Type.Strip()
-	name := t.libraryName()
-	if name == "" {
-		return v, false, nil
+	method := func(name string) (Value, bool, error) {
+		x, ok, err := asked(&o, func(p Operators) (Value, bool, error) { return p.Method(&o, name) })
+		if err != nil {
+			err = e.because(of.At, err)
+		}
+		return x, ok, err
 	}
-	if err := o.Err(); err != nil {
-		return v, false, e.because(of.At, err)
-	}
-	count := func() (int64, bool) {
-		if _, n, ok := o.cxxText(); ok {
-			return int64(n), true
-		}
-		c, ok := (&Printer{}).Contents(&o)
-		if !ok {
-			return 0, false
-		}
-		n := int64(0)
-		for range c.Items {
-			n++
-		}
-		if c.Pairs {
-			n /= 2
-		}
-		return n, true
-	}
-	boolean := func(yes bool) Value { return e.r.basic("bool").constant(map[bool]int64{true: 1}[yes]) }
-	switch of.Text {
-	case "size", "length", "empty", "front", "back", "at":
-		switch name {
-		case "unique_ptr", "shared_ptr", "weak_ptr", "optional", "variant", "any", "pair", "tuple", "atomic":
+	switch name := of.Text; name {
+	case "at":
+		if len(args) != 1 {
 			return v, false, nil
 		}
-		if (len(args) == 1) != (of.Text == "at") {
-			return v, false, nil
+		return e.element(&o, args[0], of.At, true)
+	case "empty", "front", "back":
+		size, ok, err := method("size")
+		if !ok || err != nil || len(args) > 0 {
+			return v, false, err
 		}
-		if of.Text == "at" {
-			v, ok, err = e.element(&o, args[0], of.At, true)
-			return v, ok, err
-		}
-		n, ok := count()
+		n, err := size.Int()
 		switch {
-		case !ok:
-			return v, false, nil
-		case of.Text == "empty":
-			return boolean(n == 0), true, nil
-		case of.Text != "front" && of.Text != "back":
-			return e.r.basic("unsigned long").constant(n), true, nil
+		case err != nil:
+			return v, false, e.because(of.At, err)
+		case name == "empty":
+			return e.boolean(n == 0), true, nil
 		case n == 0:
 			return v, false, e.fail(of.At, "the container is empty")
-		case of.Text == "front":
+		case name == "front":
 			n = 1
 		}
-		v, ok, err = e.nth(&o, n-1, of.At)
-		return v, ok, err
-	case "get", "data", "c_str":
-		if len(args) > 0 {
-			return v, false, nil
-		}
-		if addr, _, ok := o.cxxText(); ok && t.argument(0) != nil {
-			return e.pointer(e.r.pointerTo(t.argument(0)), addr), true, nil
-		}
-		if p, ok := o.smartPointer(); ok {
-			if name == "reference_wrapper" {
-				p = p.Deref()
-			}
-			return p, true, nil
-		}
-		in := &object{v: &o, t: t}
-		if addr, elem, ok := in.pointerTo("_M_impl", "_M_start"); ok && name == "vector" {
-			return e.pointer(e.r.pointerTo(elem), addr), true, nil
-		}
-	case "value", "has_value":
-		if name == "optional" && len(args) == 0 {
-			x, engaged, ok := o.optionalValue()
-			switch {
-			case !ok:
-				return v, false, nil
-			case of.Text == "has_value":
-				return boolean(engaged), true, nil
-			case !engaged:
-				return v, false, e.fail(of.At, "the optional has no value")
-			}
-			return x, true, nil
-		}
-	case "use_count":
-		in := &object{v: &o, t: t}
-		if counts, _, ok := in.pointerTo("_M_refcount", "_M_pi"); ok && len(args) == 0 {
-			use := int32(0)
-			if counts != 0 {
-				if use, _, err = in.counts(counts); err != nil {
-					return v, false, e.because(of.At, err)
-				}
-			}
-			return e.r.basic("long").constant(int64(use)), true, nil
-		}
+		return e.nth(&o, n-1, of.At, true)
 	}
-	return v, false, nil
-}
-
-// libraryName returns the name of a type of C++'s library without namespaces and arguments; "" for other types.
-func (t *Type) libraryName() string {
-	name, _, _ := strings.Cut(t.Name, "<")
-	if t.Kind == Struct && !t.Declared && (cxxPrinter(t) != nil || strings.HasPrefix(t.FullName(), "std::array<") || strings.HasPrefix(t.FullName(), "std::reference_wrapper<")) {
-		return name
+	if len(args) > 0 {
+		return v, false, nil
 	}
-	return ""
-}
-
-// cxxText returns where the characters of a string of C++ are, and their number.
-func (v *Value) cxxText() (addr, n uint64, ok bool) {
-	t := v.Type.Strip()
-	o := &object{v: v, t: t}
-	switch t.libraryName() {
-	case "basic_string":
-		addr, _, ok = o.pointerTo("_M_dataplus", "_M_p")
-		length, has := o.number("_M_string_length")
-		if !has && ok {
-			word, err := o.word(addr - 3*o.ptrSize())
-			length, has = int64(word), err == nil
-		}
-		return addr, uint64(length), ok && has
-	case "basic_string_view":
-		addr, _, ok = o.pointerTo("_M_str")
-		length, has := o.number("_M_len")
-		return addr, uint64(length), ok && has
-	}
-	return 0, 0, false
-}
-
-// smartPointer returns the pointer in a std::unique_ptr or std::shared_ptr.
-func (v *Value) smartPointer() (Value, bool) {
-	switch v.Type.Strip().libraryName() {
-	case "unique_ptr":
-		return uniquePointer(v)
-	case "shared_ptr", "weak_ptr":
-		return v.member("_M_ptr")
-	case "reference_wrapper":
-		return v.member("_M_data")
-	}
-	return Value{}, false
-}
-
-// optionalValue returns the value in a std::optional.
-func (v *Value) optionalValue() (x Value, engaged, ok bool) {
-	m, ok := v.member("_M_payload", "_M_engaged")
-	n, err := m.Uint()
-	if !ok || err != nil {
-		return x, false, false
-	}
-	if n == 0 {
-		return x, false, true
-	}
-	for _, names := range [...][]string{{"_M_payload", "_M_payload", "_M_value"}, {"_M_payload", "_M_payload"}, {"_M_payload"}} {
-		if x, ok = v.member(names...); ok {
-			return x, true, true
-		}
-	}
-	return x, false, false
+	return method(of.Text)
 }

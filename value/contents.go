@@ -51,43 +51,25 @@ func (w *Writer) take(pairs bool, items iter.Seq[Child]) bool {
 	return true
 }
 
-// takeShown is take for what a printer of C++ has shown.
-func (w *Writer) takeShown(s *shown) bool {
-	if s.children == nil {
+// takeShown is take for what a printer has shown.
+func (w *Writer) takeShown(s *Shown) bool {
+	if s.Children == nil {
 		return w.contents != nil
 	}
-	return w.take(s.hint == asMap, func(yield func(Child) bool) {
+	return w.take(s.Hint == AsMap, func(yield func(Child) bool) {
 		n := 0
-		for c := range s.children {
-			x := itemOf(c.name, c.value, c.text, n, s.hint != byName)
-			x.Value.err = firstOf(x.Value.err, c.err)
-			if !yield(x) || c.err != nil {
+		for c, err := range s.Children {
+			c.Relation = Item
+			if s.Hint != ByName {
+				c.Name = strconv.Itoa(n)
+			}
+			c.Value.err = firstOf(c.Value.err, err)
+			if !yield(c) || err != nil {
 				return
 			}
 			n++
 		}
 	})
-}
-
-// takeItems is take for the items of a container of Rust's.
-func (w *Writer) takeItems(how layout, next func() (item, bool)) bool {
-	return w.take(how == pairs, func(yield func(Child) bool) {
-		n := 0
-		for x, ok := next(); ok; x, ok = next() {
-			if !yield(itemOf(x.name, x.value, x.text, n, how != members)) {
-				return
-			}
-			n++
-		}
-	})
-}
-
-// itemOf returns the n-th item.
-func itemOf(name string, v Value, text string, n int, numbered bool) Child {
-	if numbered {
-		name = strconv.Itoa(n)
-	}
-	return Child{Relation: Item, Name: name, Value: v, Text: text}
 }
 
 func firstOf(list ...error) error {

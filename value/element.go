@@ -2,84 +2,46 @@ package value
 
 import (
 	"bytes"
-	"strings"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// pointedTo returns what * of a smart pointer, an iterator or an optional of C++'s library is, or of Rust's Rc and Arc. ok
-// is false for other types.
+// asked returns what the first printer answers that knows an object by its operators.
+func asked(v *Value, ask func(o Operators) (Value, bool, error)) (x Value, ok bool, err error) {
+	for _, p := range v.Type.r.Printers.Pretty {
+		if o, is := p.(Operators); is {
+			if x, ok, err = ask(o); ok || err != nil {
+				break
+			}
+		}
+	}
+	return x, ok, err
+}
+
+// run returns the elements of an object of a library that lie one behind the other.
+func (v *Value) run() (run Run, ok bool, err error) {
+	_, ok, err = asked(v, func(o Operators) (_ Value, ok bool, err error) {
+		run, ok, err = o.Run(v)
+		return
+	})
+	return run, ok, err
+}
+
+// pointedTo returns what * of an object of a library is: of a smart pointer, an iterator, an optional. ok is false for
+// other types.
 func (e *evaluation) pointedTo(v *Value, at int) (to Value, ok bool, err error) {
 	t := v.Type.Strip()
 	if t.Kind != Struct || t.Declared {
 		return to, false, nil
 	}
-	switch t.Language() {
-	case "rust":
-		if c, found := (&Printer{}).Contents(v); found && !c.Pairs {
-			for x := range c.Items {
-				if (x.Name == "value" || x.Name == "*value") && x.Value.Type != nil {
-					return x.Value, true, nil
-				}
-				break
-			}
-		}
-		return to, false, nil
-	case "c++":
-	default:
-		return to, false, nil
-	}
-	name := t.libraryName()
-	if short, _, _ := strings.Cut(t.Name, "<"); name == "" && short != "_Node_iterator" && short != "_Node_const_iterator" {
-		return to, false, nil
-	}
-	if err := v.Err(); err != nil {
+	if to, ok, err = asked(v, func(o Operators) (Value, bool, error) { return o.Deref(v) }); err != nil {
 		return to, false, e.because(at, err)
 	}
-	if p, ok := v.smartPointer(); ok {
-		return p.Deref(), true, nil
-	}
-	o := &object{v: v, t: t}
-	elem := t.argument(0)
-	node := func(offset uint64) (Value, bool, error) {
-		addr, _, ok := o.pointerTo("_M_node")
-		if !ok || elem == nil {
-			return to, false, nil
-		}
-		return o.at(elem, addr+offset), true, nil
-	}
-	if elem == nil {
-		return to, false, nil
-	}
-	switch name {
-	case "optional":
-		x, engaged, ok := v.optionalValue()
-		if ok && !engaged {
-			return to, false, e.fail(at, "the optional has no value")
-		}
-		return x, ok, nil
-	case "__normal_iterator", "_Deque_iterator", "_Deque_const_iterator":
-		for _, member := range [...]string{"_M_current", "_M_cur"} {
-			if addr, elem, ok := o.pointerTo(member); ok {
-				return o.at(elem, addr), true, nil
-			}
-		}
-	case "_List_iterator", "_List_const_iterator":
-		return node(alignUp(2*o.ptrSize(), elem.alignment(false)))
-	case "_Fwd_list_iterator", "_Fwd_list_const_iterator":
-		return node(alignUp(o.ptrSize(), elem.alignment(true)))
-	case "_Rb_tree_iterator", "_Rb_tree_const_iterator":
-		return node(alignUp(treeWords*o.ptrSize(), elem.alignment(false)))
-	}
-	if short, _, _ := strings.Cut(t.Name, "<"); short == "_Node_iterator" || short == "_Node_const_iterator" {
-		addr, _, ok := o.pointerTo("_M_cur")
-		return o.at(elem, addr+alignUp(o.ptrSize(), elem.alignment(true))), ok, nil
-	}
-	return to, false, nil
+	return to, ok, nil
 }
 
-// element returns what operand[index] of a container of C++, Rust or Go is. ok is false if the operand is none. checked
-// says that an index behind the end is an error, as of at().
+// element returns what operand[index] of a container of a library, or of Go, is. ok is false if the operand is none.
+// checked says that an index behind the end is an error, as of at().
 func (e *evaluation) element(v *Value, index *syntax.Node, at int, checked bool) (x Value, ok bool, err error) {
 	t := v.Type.Strip()
 	if t.Language() == "go" {
@@ -114,64 +76,29 @@ func (e *evaluation) element(v *Value, index *syntax.Node, at int, checked bool)
 		}
 		return x, false, e.fail(index.At, "the container has no such key")
 	}
-	isText := false
-	if t.Language() == "c++" {
-		_, _, isText = v.cxxText()
-	}
-	if !found && !isText && t.libraryName() != "array" && !(t.Language() == "rust" && t.isSlice()) {
-		return x, false, nil
+	if !found {
+		_, known, err := asked(v, func(o Operators) (Value, bool, error) { return o.Index(v, 0, false) })
+		if !known && err == nil {
+			return x, false, nil
+		}
 	}
 	n, err := e.wholeNumber(&i, index.At)
 	if err != nil {
 		return x, false, err
 	}
-	if !checked && t.Language() == "c++" { // the operator does not look for the end
-		o := &object{v: v, t: t}
-		if addr, elem, ok := o.pointerTo("_M_impl", "_M_start"); ok && t.libraryName() == "vector" {
-			return o.at(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
-		}
-	}
-	return e.nth(v, n, index.At)
+	return e.nth(v, n, index.At, checked)
 }
 
 // nth returns the n-th element of a container.
-func (e *evaluation) nth(v *Value, n int64, at int) (x Value, ok bool, err error) {
-	t := v.Type.Strip()
-	if t.Language() == "c++" {
-		switch name := t.libraryName(); name {
-		case "basic_string", "basic_string_view":
-			addr, length, ok := v.cxxText()
-			if elem := t.argument(0); ok && elem != nil {
-				if n < 0 || uint64(n) > length {
-					return x, false, e.fail(at, "index %d is outside of the string of %d characters", n, length)
-				}
-				return v.At(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
-			}
-		case "array":
-			if elems, ok := v.member("_M_elems"); ok {
-				if b := elems.Type.Strip().Bounds(); n < 0 || uint64(n) >= b.Count {
-					return x, false, e.fail(at, "index %d is outside of the array of %d elements", n, b.Count)
-				}
-				return elems.Index(uint64(n)), true, nil
-			}
-		case "unique_ptr":
-			if p, ok := v.smartPointer(); ok {
-				x, err := e.advanced(at, &p, n)
-				return x.Deref(), err == nil, err
-			}
-		}
+func (e *evaluation) nth(v *Value, n int64, at int, checked bool) (x Value, ok bool, err error) {
+	x, ok, err = asked(v, func(o Operators) (Value, bool, error) { return o.Index(v, n, checked) })
+	switch {
+	case err != nil:
+		return x, false, e.because(at, err)
+	case ok:
+		return x, true, nil
 	}
 	c, found := (&Printer{}).Contents(v)
-	if !found && t.Language() == "rust" && t.isSlice() { // of another name than a slice's, such as Box<[T]>
-		elem, addr, length, err := v.slice()
-		switch {
-		case err != nil:
-			return x, false, e.because(at, err)
-		case n < 0 || uint64(n) >= length:
-			return x, false, e.fail(at, "Index greater than length")
-		}
-		return v.At(elem, addr+uint64(n)*elem.sizeOrZero()), true, nil
-	}
 	if !found || c.Pairs {
 		return x, false, nil
 	}
@@ -233,7 +160,7 @@ func sameText(a, b *Value) (yes, ok bool) {
 	return bytes.Equal(x, y), ok
 }
 
-// textBytes returns the bytes of a text: of a string of C++, Rust or Go, of an array of characters or a pointer to them.
+// textBytes returns the bytes of a text: of a string of a library or of Go, of an array of characters or a pointer to them.
 func (v *Value) textBytes() (b []byte, ok bool) {
 	x := referred(*v)
 	t := x.Type.Strip()
@@ -261,12 +188,7 @@ func (v *Value) textBytes() (b []byte, ok bool) {
 	case t.Kind != Struct:
 		return nil, false
 	}
-	switch t.Language() {
-	case "c++":
-		if addr, n, ok := x.cxxText(); ok && t.argument(0) != nil && t.argument(0).sizeOrZero() == 1 {
-			return read(addr, n)
-		}
-	case "go":
+	if t.Language() == "go" {
 		if kind, _ := goKindOf(x.Type); kind == goString {
 			addr, err := x.Word(0)
 			n, err2 := x.Word(1)
@@ -274,19 +196,10 @@ func (v *Value) textBytes() (b []byte, ok bool) {
 				return read(addr, n)
 			}
 		}
-	case "rust":
-		if t.isSlice() && strings.HasSuffix(t.Name, "str") {
-			if _, addr, n, err := x.slice(); err == nil {
-				return read(addr, n)
-			}
-		}
-		if vec, ok := x.dig("vec"); ok {
-			if data, n, ok := vec.vec(); ok {
-				if addr, err := data.Uint(); err == nil {
-					return read(addr, n)
-				}
-			}
-		}
+		return nil, false
+	}
+	if run, ok, err := x.run(); ok && err == nil && run.Text && run.Elem.sizeOrZero() == 1 {
+		return read(run.Addr, uint64(run.Len))
 	}
 	return nil, false
 }

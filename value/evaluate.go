@@ -377,7 +377,7 @@ func (e *evaluation) alignOf(n *syntax.Node) (Value, error) {
 	if _, ok := t.SizeOf(); !ok {
 		return Value{}, e.fail(n.At, "could not determine alignment of type")
 	}
-	return e.r.basic("unsigned long").constant(int64(t.alignment(false))), nil
+	return e.r.basic("unsigned long").constant(int64(t.Alignment(false))), nil
 }
 
 // sizeOf evaluates sizeof.

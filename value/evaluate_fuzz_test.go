@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // evaluate evaluates an expression in a frame, and writes its value.
@@ -38,7 +39,7 @@ func frames(t testing.TB, name string, memory []byte) (list []value.Frame) {
 	p := &process{arch: amd64.Arch, memory: memory, modules: target.NewModules([]*target.Module{m}, nil)}
 	symbols := symbol.New(symbol.Options{DebugDirs: []string{}})
 	t.Cleanup(func() { symbols.Close() })
-	reader := value.NewReader(p, symbols)
+	reader := value.NewReader(p, symbols, printers.All())
 	for pc := uint64(codeStart); pc < codeStart+codeSize; pc += codeSize / 32 {
 		p.pc = pc
 		s, err := frame.New(p, p, &frame.Table{Arch: amd64.Arch})

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // Print the local variables of all frames of a process's first thread.
@@ -34,7 +35,7 @@ func ExampleReader_Frame() {
 		fmt.Println(err)
 		return
 	}
-	reader, memory := value.NewReader(t, symbols), target.MemoryOf(t, threads[0])
+	reader, memory := value.NewReader(t, symbols, printers.All()), target.MemoryOf(t, threads[0])
 	for f, err := range logical.New(t, symbols).All(stack) {
 		if err != nil {
 			break

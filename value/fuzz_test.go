@@ -26,6 +26,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // everywhere is memory that has the same bytes again and again, at every address: whatever a pointer is, it leads to
@@ -73,7 +74,7 @@ func show(t testing.TB, a *arch.Arch, im *elfimage.Image, memory []byte) (variab
 	symbols := symbol.New(symbol.Options{DebugDirs: []string{}})
 	defer symbols.Close()
 	table := &frame.Table{Arch: a}
-	reader := value.NewReader(p, symbols)
+	reader := value.NewReader(p, symbols, printers.All())
 	printer := &value.Printer{Elements: 5, Depth: 4, MaxText: 2 << 10}
 	raw := &value.Printer{Elements: 5, Depth: 4, MaxText: 2 << 10, Raw: true}
 	for pc := uint64(codeStart); pc < codeStart+codeSize; pc += codeSize / 16 {

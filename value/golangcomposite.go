@@ -136,10 +136,10 @@ func (w *Writer) goChan(v *Value) {
 		return
 	}
 	c := v.Deref()
-	n, ok := c.dig("qcount")
-	room, ok2 := c.dig("dataqsiz")
-	count, err := n.number()
-	size, err2 := room.number()
+	n, ok := c.Member("qcount")
+	room, ok2 := c.Member("dataqsiz")
+	count, err := n.Uint()
+	size, err2 := room.Uint()
 	if !ok || !ok2 || err != nil || err2 != nil {
 		w.Put("(unreadable)")
 		return

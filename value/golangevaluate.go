@@ -200,8 +200,8 @@ func (e *evaluation) goLength(n *syntax.Node, what string) (Value, error) {
 			return t.constant(0), nil
 		}
 		c := v.Deref()
-		m, ok := c.dig(map[string]string{"len": "qcount", "cap": "dataqsiz"}[what])
-		if count, err := m.number(); ok && err == nil {
+		m, ok := c.Member(map[string]string{"len": "qcount", "cap": "dataqsiz"}[what])
+		if count, err := m.Uint(); ok && err == nil {
 			return t.constant(int64(count)), nil
 		}
 	}
@@ -236,30 +236,20 @@ func (e *evaluation) assert(n *syntax.Node) (Value, error) {
 
 // rustSlice evaluates operand[low..high]: an array of those elements.
 func (e *evaluation) rustSlice(n *syntax.Node, v *Value, bound func(of *syntax.Node, without int64) (int64, error)) (Value, error) {
-	t := v.Type.Strip()
-	var elem *Type
-	var addr uint64
-	var count int64
-	switch {
-	case t.Kind == Array && v.Place == InMemory:
-		elem, addr, count = t.Elem(), v.Addr, int64(t.Bounds().Count)
-	case t.isSlice():
-		of, at, length, err := v.slice()
-		if err != nil {
+	var run Run
+	if t := v.Type.Strip(); t.Kind == Array && v.Place == InMemory {
+		run = Run{Elem: t.Elem(), Addr: v.Addr, Len: int64(t.Bounds().Count)}
+	} else {
+		of, ok, err := v.run()
+		switch {
+		case err != nil:
 			return *v, e.because(n.At, err)
-		}
-		elem, addr, count = of, at, int64(length)
-	default:
-		data, length, ok := v.vec()
-		if elem = t.genericArgument(0); !ok || elem == nil {
+		case !ok || t.Name == "String":
 			return *v, e.fail(n.At, "Can't take slice of non-array")
 		}
-		at, err := data.Uint()
-		if err != nil {
-			return *v, e.because(n.At, err)
-		}
-		addr, count = at, int64(length)
+		run = of
 	}
+	count := run.Len
 	low, err := bound(n.Args[1], 0)
 	if err != nil {
 		return *v, err
@@ -279,7 +269,7 @@ func (e *evaluation) rustSlice(n *syntax.Node, v *Value, bound func(of *syntax.N
 	case high > count:
 		return *v, e.fail(n.At, "Index %d is outside of %d elements", high, count)
 	}
-	return e.at(e.r.arrayOf(elem, uint64(high-low)), addr+uint64(low)*elem.sizeOrZero()), nil
+	return e.at(e.r.arrayOf(run.Elem, uint64(high-low)), run.Addr+uint64(low)*run.Elem.sizeOrZero()), nil
 }
 
 const attrGoEmbedded dwarf.Attr = 0x2903

@@ -58,13 +58,13 @@ func (w *Writer) goPairs(v *Value) (next func() (goPair, bool), count uint64, ok
 		return nil, 0, err == nil
 	}
 	m := v.Deref()
-	n, ok := m.dig("used")
+	n, ok := m.Member("used")
 	if ok {
 		next = m.goGroups(w)
-	} else if n, ok = m.dig("count"); ok {
+	} else if n, ok = m.Member("count"); ok {
 		next = m.goBuckets(w)
 	}
-	count, err := n.number()
+	count, err := n.Uint()
 	return next, count, ok && err == nil && next != nil
 }
 
@@ -92,10 +92,10 @@ func (t *Type) goPart(a dwarf.Attr) *Type {
 // goGroups returns the entries of a Swiss table (package internal/runtime/maps, since Go 1.24), in the order in which they
 // lie there.
 func (v *Value) goGroups(w *Writer) func() (goPair, bool) {
-	d, ok := v.dig("dirPtr")
-	l, ok2 := v.dig("dirLen")
-	dir, err := d.number()
-	n, err2 := l.number()
+	d, ok := v.Member("dirPtr")
+	l, ok2 := v.Member("dirLen")
+	dir, err := d.Uint()
+	n, err2 := l.Uint()
 	if !ok || !ok2 || err != nil || err2 != nil {
 		return nil
 	}
@@ -145,10 +145,10 @@ func (v *Value) goGroups(w *Writer) func() (goPair, bool) {
 				}
 				last = at
 				t := v.At(tableType, at)
-				p, ok := t.dig("groups", "data")
-				m, ok2 := t.dig("groups", "lengthMask")
-				first, err := p.number()
-				mask, err2 := m.number()
+				p, ok := t.Member("groups", "data")
+				m, ok2 := t.Member("groups", "lengthMask")
+				first, err := p.Uint()
+				mask, err2 := m.Uint()
 				if !ok || !ok2 || err != nil || err2 != nil {
 					return goPair{}, false
 				}
@@ -160,8 +160,8 @@ func (v *Value) goGroups(w *Writer) func() (goPair, bool) {
 			x := v.At(groupType, data+g*size)
 			x.load()
 			g++
-			ctrl, _ := x.dig("ctrl")
-			if control, err = ctrl.number(); err != nil {
+			ctrl, _ := x.Member("ctrl")
+			if control, err = ctrl.Uint(); err != nil {
 				if wrong++; wrong > maxGoWrong {
 					return goPair{}, false
 				}
@@ -174,14 +174,14 @@ func (v *Value) goGroups(w *Writer) func() (goPair, bool) {
 
 // goSlot returns the entry of a slot of a group.
 func (v *Value) goSlot(i uint64) (p goPair, ok bool) {
-	if slots, has := v.dig("slots"); has {
+	if slots, has := v.Member("slots"); has {
 		s := slots.Index(i)
-		k, ok := s.dig("key")
-		x, ok2 := s.dig("elem")
+		k, ok := s.Member("key")
+		x, ok2 := s.Member("elem")
 		return goPair{k, x}, ok && ok2
 	}
-	keys, ok := v.dig("keys")
-	elems, ok2 := v.dig("elems")
+	keys, ok := v.Member("keys")
+	elems, ok2 := v.Member("elems")
 	if !ok || !ok2 {
 		return p, false
 	}
@@ -203,8 +203,8 @@ func (t *Type) member(name string) *Type {
 // map grows, some entries are in the old buckets.
 func (v *Value) goBuckets(w *Writer) func() (goPair, bool) {
 	number := func(name string) (uint64, *Type, bool) {
-		m, ok := v.dig(name)
-		n, err := m.number()
+		m, ok := v.Member(name)
+		n, err := m.Uint()
 		return n, m.Type, ok && err == nil
 	}
 	b, _, ok := number("B")
@@ -232,7 +232,7 @@ func (v *Value) goBuckets(w *Writer) func() (goPair, bool) {
 	)
 	enter := func(x Value) {
 		x.load()
-		h, _ := x.dig("tophash")
+		h, _ := x.Member("tophash")
 		if h.Type != nil {
 			hashes, _ = h.Bytes()
 		}
@@ -252,9 +252,9 @@ func (v *Value) goBuckets(w *Writer) func() (goPair, bool) {
 						return bucket.goEntry(k)
 					}
 				}
-				more, _ := bucket.dig("overflow")
+				more, _ := bucket.Member("overflow")
 				bucket = nil
-				if at, err := more.number(); err == nil && at != 0 {
+				if at, err := more.Uint(); err == nil && at != 0 {
 					enter(v.At(bucketType, at))
 				}
 			} else {
@@ -289,7 +289,7 @@ const (
 
 // goMoved reports whether the entries of an old bucket are in the new ones.
 func (v *Value) goMoved() bool {
-	hashes, ok := v.dig("tophash")
+	hashes, ok := v.Member("tophash")
 	if !ok {
 		return true
 	}
@@ -300,8 +300,8 @@ func (v *Value) goMoved() bool {
 
 // goEntry returns an entry of a bucket.
 func (v *Value) goEntry(i uint64) (goPair, bool) {
-	keys, ok := v.dig("keys")
-	values, ok2 := v.dig("values")
+	keys, ok := v.Member("keys")
+	values, ok2 := v.Member("values")
 	if !ok || !ok2 {
 		return goPair{}, false
 	}

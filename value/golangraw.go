@@ -36,7 +36,7 @@ func (t *Type) isGoString() bool {
 func (w *Writer) goRawText(v *Value, elem *Type, addr, n uint64) {
 	b := make([]byte, min(n, uint64(w.p.elements()), maxRead))
 	if err := v.ReadMemory(addr, b); err != nil {
-		w.rustText(v, elem, addr, n)
+		w.TextAt(v, elem, addr, n)
 		return
 	}
 	whole := uint64(len(b)) == n

@@ -11,19 +11,19 @@ func (v *Value) goTime(t *Type) (text string, ok bool) {
 	if t.Name != "time.Time" {
 		return "", false
 	}
-	w, ok1 := v.dig("wall")
-	e, ok2 := v.dig("ext")
-	wall, err := w.number()
-	x, err2 := e.number()
+	w, ok1 := v.Member("wall")
+	e, ok2 := v.Member("ext")
+	wall, err := w.Uint()
+	x, err2 := e.Uint()
 	if !ok1 || !ok2 || err != nil || err2 != nil {
 		return "", false
 	}
 	ext := int64(x)
 	zone := time.UTC
-	if loc, ok := v.dig("loc"); ok {
+	if loc, ok := v.Member("loc"); ok {
 		if at, err := loc.Uint(); err == nil && at != 0 {
 			place := loc.Deref()
-			if name, ok := place.dig("name"); ok {
+			if name, ok := place.Member("name"); ok {
 				if z, err := time.LoadLocation(name.goText(64)); err == nil {
 					zone = z
 				}

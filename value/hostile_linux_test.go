@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // twisted is memory of which some words are others, always the same for a seed: lengths and heights without end, pointers to
@@ -79,7 +80,7 @@ func hostile(t *testing.T, p target.Target) {
 	}
 	symbols := symbol.New(symbol.Options{})
 	defer symbols.Close()
-	reader := value.NewReader(p, symbols)
+	reader := value.NewReader(p, symbols, printers.All())
 	view := logical.New(p, symbols)
 	shown := 0
 	for _, th := range threads {

@@ -9,9 +9,9 @@ func (w *Writer) ofLanguage(v *Value, t *Type) bool {
 		return w.ada(v, t)
 	case "fortran":
 		return w.fortran(v, t)
-	case "rust":
-		w.rust(v, t)
-		return true
+	}
+	if write := v.Type.r.Printers.Languages[v.language()]; write != nil {
+		return write(w, v)
 	}
 	return false
 }

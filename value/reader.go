@@ -19,6 +19,8 @@ type Reader struct {
 	// Budget bounds the work for expressions, and for what is read; nil for no bound. A Printer has
 	// it, too.
 	Budget *Budget
+	// Printers are asked how values are written. They must not change any more when the first is.
+	Printers Printers
 
 	types     map[symbol.Ref]*Type
 	partial   map[symbol.Ref]string // languages of units that do not tell it, by their first entries
@@ -41,10 +43,10 @@ type Reader struct {
 	}
 }
 
-// NewReader returns a Reader of a target's processes.
-func NewReader(t target.Target, symbols *symbol.Symbolizer) *Reader {
+// NewReader returns a Reader of a target's process. Package value/printers has the usual printers.
+func NewReader(t target.Target, symbols *symbol.Symbolizer, printers Printers) *Reader {
 	return &Reader{
-		Symbols: symbols, Modules: t.Modules(), Arch: t.Arch(), Memory: t.Memory(),
+		Symbols: symbols, Printers: printers, Modules: t.Modules(), Arch: t.Arch(), Memory: t.Memory(),
 		types: make(map[symbol.Ref]*Type), partial: make(map[symbol.Ref]string), scopes: make(map[uint64]*scopes),
 	}
 }

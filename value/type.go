@@ -59,10 +59,13 @@ type Type struct {
 	elem     *Type
 	elemRead bool
 
-	parts      *parts
-	fullName   string
-	language   string // "" until it is first asked for
-	definition *Type  // of a type that is only declared; nil until it is first asked for
+	parts       *parts
+	fullName    string
+	language    string // "" until it is first asked for
+	showersRead bool
+	shown       []shower // those of the printers that know the type
+
+	definition *Type // of a type that is only declared; nil until it is first asked for
 
 	varied []*Type // what t is in frames, if it has bounds that only a frame tells
 

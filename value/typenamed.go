@@ -39,6 +39,9 @@ func (t *Type) arguments() []TemplateArgument {
 	return list
 }
 
+// spaceless returns a text without its blanks.
+func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
+
 // TypeNamed returns a type by its name as GDB spells it: one of the unit of near, or made of one. It is nil if there is none.
 func (r *Reader) TypeNamed(name string, near *Type) *Type {
 	base, behind := name, ""

@@ -89,7 +89,12 @@ func (v *Value) Err() error {
 }
 
 // size returns the size of the value in bytes.
-func (v *Value) size() (n uint64, ok bool) { return v.Type.SizeOf() }
+func (v *Value) size() (n uint64, ok bool) {
+	if v.Type == nil {
+		return 0, false
+	}
+	return v.Type.SizeOf()
+}
 
 // load reads the bytes of a value in memory, unless it is too large to be read as a whole.
 func (v *Value) load() {
@@ -138,6 +143,9 @@ func (v *Value) Bytes() ([]byte, error) {
 		return nil, v.gaps[0].why
 	}
 	if v.bytes == nil {
+		if v.Type == nil { // a member that an object should have, and does not
+			return nil, ErrUnavailable
+		}
 		if n, ok := v.size(); ok && n == 0 {
 			return nil, nil
 		}

@@ -177,3 +177,17 @@ func (v *Value) Variant() (name string, is Value, ok bool, err error) {
 	f := &a.fields[0]
 	return f.Name, v.Field(f), true, nil
 }
+
+// HasVariants reports whether a type has variants, of which a value has one: it is an enumeration of Rust with data, or a
+// record of Ada. See [Value.Variant].
+func (t *Type) HasVariants() bool { return t.read().variant != nil }
+
+// Variants returns the members of each variant of a type.
+func (t *Type) Variants() (list [][]Field) {
+	if p := t.read().variant; p != nil {
+		for i := range p.variants {
+			list = append(list, p.variants[i].fields)
+		}
+	}
+	return list
+}

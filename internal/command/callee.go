@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // callee is a process that evaluates expressions.
@@ -126,7 +127,7 @@ func (c *callee) frames(th inferior.Thread, symbols *symbol.Symbolizer, flags *w
 	if err != nil {
 		return nil
 	}
-	view, reader := logical.New(c.source, symbols), value.NewReader(c.source, symbols)
+	view, reader := logical.New(c.source, symbols), value.NewReader(c.source, symbols, printers.All())
 	var room []logical.Frame
 	var libraries []*value.Frame
 	for f, err := range stack.All() {

@@ -7,6 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // memberNames finds the members of variables that are locks. The debug information that this takes is read when the first one is asked for.
@@ -35,7 +36,7 @@ func (m *memberNames) of(w *walker, th target.Thread, e *waitEntry) string {
 	}
 	if m.reader == nil {
 		m.symbols = newSymbolizer(w.target.rootOf, w.target.openNamed, w.flags, true)
-		m.reader, m.known = value.NewReader(w.target, m.symbols), map[uint64]string{}
+		m.reader, m.known = value.NewReader(w.target, m.symbols, printers.All()), map[uint64]string{}
 	}
 	path = m.find(w, th, e)
 	m.known[e.Address.v] = path

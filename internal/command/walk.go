@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // threads returns the threads that the flags ask for.
@@ -81,7 +82,7 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 		}
 		list[i] = &walker{target: s, flags: flags, table: table, symbols: symbols, view: view, plugins: plugins, frames: frames}
 		if flags.values.any() {
-			list[i].printer, list[i].reader = printer, value.NewReader(s, symbols)
+			list[i].printer, list[i].reader = printer, value.NewReader(s, symbols, printers.All())
 			list[i].reader.Budget = printer.Budget
 		}
 		table.ShareSearches(searches)

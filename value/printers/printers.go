@@ -1,0 +1,29 @@
+// Package printers has the usual printers of values, in their order: it knows all rooms that show what the users of a
+// library or a language know otherwise than as structs. Each is a package of its own below package value.
+//
+// They are libstdc++, libc++ (C++'s libraries) and rust (Rust's).
+package printers
+
+import (
+	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/internal/libcxx"
+	"github.com/sfwalk/sfwalk/value/internal/libstdcxx"
+	"github.com/sfwalk/sfwalk/value/internal/rust"
+)
+
+// All returns the usual printers. To show types of your own, put a [value.PrettyPrinter] before them, or behind them:
+//
+//	known := printers.All()
+//	known.Pretty = append([]value.PrettyPrinter{mine}, known.Pretty...)
+func All() value.Printers {
+	return value.Printers{
+		Pretty: []value.PrettyPrinter{
+			libstdcxx.Printer{},
+			libcxx.Printer{},
+			rust.Printer{},
+		},
+		Languages: map[string]func(w *value.Writer, v *value.Value) bool{
+			"rust": rust.Write,
+		},
+	}
+}
