@@ -68,6 +68,7 @@
 //	format/breakpad          Breakpad's symbol files: read, write, search
 //	format/breakpad/fromelf  Breakpad's symbol files made of ELF files (docs/symbol-files.md)
 //	format/minidump          minidumps: all that they say
+//	format/pages             bytes of large tables, read page by page: what these readers take
 //	format/pdata             unwind tables of Windows' programs for amd64
 //	format/pe                PE images, of files and of memory
 //	format/perfdata          the files of Linux's perf record

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/cfi"
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/format/dwarf"
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 )
 
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame

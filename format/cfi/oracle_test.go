@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/cfi"
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

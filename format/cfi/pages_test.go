@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/cfi"
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 )
 
 // reads counts what is read of a file, and fails from an offset on.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/format/dwarf"
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -7,8 +7,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/internal/elffile"
-	"github.com/sfwalk/sfwalk/internal/pages"
 )
 
 // Pages is [Image.Section] for callers that look up a few entries of a large table: they ask for

@@ -21,5 +21,5 @@
 // an EncodeError for Contents that the version cannot hold.
 //
 // docs/sframe.md explains the format. Beside the standard library, the package depends on
-// internal/pages alone.
+// format/pages alone.
 package sframe

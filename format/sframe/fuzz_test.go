@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 )
 
 // paged opens a fixture's section page by page.

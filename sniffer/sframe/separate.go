@@ -8,8 +8,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
-	"github.com/sfwalk/sfwalk/internal/pages"
 	"github.com/sfwalk/sfwalk/target"
 )
 

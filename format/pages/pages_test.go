@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/pages"
+	"github.com/sfwalk/sfwalk/format/pages"
 )
 
 // file is a file of n bytes, of which the first end can be read.
