@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Arch describes one architecture to the engine and the sniffers, in groups. A descriptor is never changed after it has
-// been registered. Whoever adds a processor fills in what it has; a zero field says that the processor has none.
+// Arch describes one architecture to the engine and the sniffers, in groups. A descriptor is never
+// changed after it has been registered. Whoever adds a processor fills in what it has; a zero field
+// says that the processor has none.
 type Arch struct {
 	Name      string   // GOARCH's name: "amd64"
 	Aliases   []string // other names by which users know it
@@ -18,8 +19,9 @@ type Arch struct {
 	Order     binary.ByteOrder
 	PtrSize   int     // bytes of an address
 	SFrameABI []uint8 // SFrame ABI/arch identifiers that this descriptor serves
-	// Programs32 is the name of the architecture of the 32-bit programs that kernels of this one may run, too; "" if
-	// there is none. Holds32 says that the threads of these programs can be held and read.
+	// Programs32 is the name of the architecture of the 32-bit programs that kernels of this one
+	// may run, too; "" if there is none. Holds32 says that the threads of these programs can be
+	// held and read.
 	Programs32 string
 	Holds32    bool
 	GDB        func() *GDB // the tables are made when they are first asked for
@@ -42,7 +44,8 @@ type Arch struct {
 	LanguageRules
 }
 
-// MaxOtherCalleeSaved is how many callee-saved registers [Arch.OtherCalleeSavedIndex] numbers at most.
+// MaxOtherCalleeSaved is how many callee-saved registers [Arch.OtherCalleeSavedIndex] numbers at
+// most.
 const MaxOtherCalleeSaved = 20
 
 // InnerThan reports whether stack address a belongs to an inner (newer) frame
@@ -96,8 +99,8 @@ func (a *Arch) Index(r trad.Reg) int {
 	return int(a.index[r]) - 1
 }
 
-// OtherCalleeSavedIndex returns a number below [MaxOtherCalleeSaved] for a callee-saved register other than
-// PC, SP and FP; -1 for any other.
+// OtherCalleeSavedIndex returns a number below [MaxOtherCalleeSaved] for a callee-saved register
+// other than PC, SP and FP; -1 for any other.
 func (a *Arch) OtherCalleeSavedIndex(r trad.Reg) int {
 	if r >= MaxReg {
 		return -1

@@ -6,13 +6,14 @@ import (
 	"sync"
 )
 
-// BreakpadRules are the names that Breakpad's symbol files have for the processor and its registers.
+// BreakpadRules are the names that Breakpad's symbol files have for the processor and its
+// registers.
 type BreakpadRules struct {
-	// Module is the processor's name in MODULE records; Module32 is the name of files with 32-bit addresses, if they have
-	// another.
+	// Module is the processor's name in MODULE records; Module32 is the name of files with 32-bit
+	// addresses, if they have another.
 	Module, Module32 string
-	// Registers returns the names of registers in STACK CFI records, by DWARF number, as Breakpad's reader expects them.
-	// "" stands for none.
+	// Registers returns the names of registers in STACK CFI records, by DWARF number, as Breakpad's
+	// reader expects them. "" stands for none.
 	Registers func() []string
 }
 
@@ -21,8 +22,8 @@ func NamesInOrder(names string) func() []string {
 	return sync.OnceValue(func() []string { return strings.Fields(names) })
 }
 
-// NamesFrom returns names by number: a BreakpadRules.Registers. Of each run of names, the number of the first is given;
-// "r0-r2" stands for r0 r1 r2.
+// NamesFrom returns names by number: a BreakpadRules.Registers. Of each run of names, the number of
+// the first is given; "r0-r2" stands for r0 r1 r2.
 func NamesFrom(runs map[int]string) func() []string {
 	return sync.OnceValue(func() []string { return numbered(runs) })
 }

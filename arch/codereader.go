@@ -2,7 +2,8 @@ package arch
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// CodeReader reads machine code: what its functions do to registers and stack, and where its calls go.
+// CodeReader reads machine code: what its functions do to registers and stack, and where its calls
+// go.
 type CodeReader struct {
 	// ReadFrame finds the row for pc by reading machine code, where no unwind table describes
 	// it. code holds the function's bytes from its entry, at address start, to beyond pc. The
@@ -16,18 +17,20 @@ type CodeReader struct {
 	// ReadReached is ReadFrame for a start that may be no entry. It takes far less time, for it
 	// does not guess at code that the flow of control from start does not reach.
 	ReadReached func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
-	// ReadRounded is ReadReached for a function that has rounded its stack pointer down to a multiple of align, and
-	// keeps nowhere what it was, as code does that never returns. The row's CFA is the innermost one that THIS can
-	// have. The true one lies outward of it, by less than align. align is 0, and the row empty, if the code from
-	// start to pc is none of such a function. ReadRounded is nil where a call does not push the return address: it
-	// would not tell the right CFA from others.
+	// ReadRounded is ReadReached for a function that has rounded its stack pointer down to a
+	// multiple of align, and keeps nowhere what it was, as code does that never returns. The row's
+	// CFA is the innermost one that THIS can have. The true one lies outward of it, by less than
+	// align. align is 0, and the row empty, if the code from start to pc is none of such a
+	// function. ReadRounded is nil where a call does not push the return address: it would not tell
+	// the right CFA from others.
 	ReadRounded func(code []byte, start, pc uint64) (row trad.Row, align uint32, steps int)
-	// JumpsAway returns the targets of the direct jumps in code, from the instruction at address start on, that lead out
-	// of the code. Data in the code may yield targets, too. It is nil where ReadRounded is.
+	// JumpsAway returns the targets of the direct jumps in code, from the instruction at address
+	// start on, that lead out of the code. Data in the code may yield targets, too. It is nil where
+	// ReadRounded is.
 	JumpsAway func(code []byte, start uint64) (targets []uint64, steps int)
 	// ReadEpilogue follows straight code from pc, at which code begins, to where it leaves the
-	// function, and returns the row for pc. out is 0, and the row empty, where the code does not lead
-	// there, or does more on the way than an epilogue does. It needs no function start.
+	// function, and returns the row for pc. out is 0, and the row empty, where the code does not
+	// lead there, or does more on the way than an epilogue does. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, out WayOut)
 	// ReadAhead follows the code from pc forward to where it returns, where nobody knows at
 	// which address its function begins. code surrounds pc, and begins at address start; away,
@@ -38,11 +41,11 @@ type CodeReader struct {
 	// code leads to the end of the thread, the row is that of an outermost frame. steps is how
 	// many instructions ReadAhead has followed.
 	ReadAhead func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int)
-	// FindsFrame reports whether the code from pc on finds its frame by the frame pointer that there
-	// is at pc: the code loads or stores what lies inward of there, or sets the stack pointer so. Then the
-	// frame record at the frame pointer is the one of the function. code, start and away are as for ReadAhead.
-	// steps is how many instructions FindsFrame has followed. It is nil where frame records do not
-	// lie at the outer end of frames.
+	// FindsFrame reports whether the code from pc on finds its frame by the frame pointer that
+	// there is at pc: the code loads or stores what lies inward of there, or sets the stack pointer
+	// so. Then the frame record at the frame pointer is the one of the function. code, start and
+	// away are as for ReadAhead. steps is how many instructions FindsFrame has followed. It is nil
+	// where frame records do not lie at the outer end of frames.
 	FindsFrame func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64)) (finds bool, steps int)
 	// Preserves returns the registers that the function at entry leaves alone although the ABI
 	// lets it change them: neither its instructions write them nor the functions that it calls.
@@ -50,13 +53,13 @@ type CodeReader struct {
 	// surrounds entry and pc, and begins at address start. steps is how many instructions
 	// Preserves has followed.
 	Preserves func(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int)
-	// LoadsSP reports whether straight code, with calls or without, loads the stack pointer from the
-	// stack that it points to: the code goes back to a stack that it has left. [MaxLoadSP] bytes
-	// are enough. It is nil where every function does so.
+	// LoadsSP reports whether straight code, with calls or without, loads the stack pointer from
+	// the stack that it points to: the code goes back to a stack that it has left. [MaxLoadSP]
+	// bytes are enough. It is nil where every function does so.
 	LoadsSP func(code []byte) bool
-	// InEpilogue reports whether pc is on a way out that [TearsDown]: at the instruction that the way
-	// begins with, or behind it. code holds the function's bytes from its entry, at address start,
-	// to beyond pc.
+	// InEpilogue reports whether pc is on a way out that [TearsDown]: at the instruction that the
+	// way begins with, or behind it. code holds the function's bytes from its entry, at address
+	// start, to beyond pc.
 	InEpilogue func(code []byte, start, pc uint64) bool
 	// Exits says how the flow of control from offset at of a function's code can leave the
 	// function. code ends where the function does: the call at its end does not return.
@@ -68,13 +71,15 @@ type CodeReader struct {
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64
-	// AnalyzePrologue returns the address of the first instruction that is not one of the prologue, as GDB's reader of the
-	// processor's code has it where no line table tells; start if there is none. It may go on over stores of arguments,
-	// which SkipPrologue does not. code and start are as there. It is nil where FrameSetUp tells.
+	// AnalyzePrologue returns the address of the first instruction that is not one of the prologue,
+	// as GDB's reader of the processor's code has it where no line table tells; start if there is
+	// none. It may go on over stores of arguments, which SkipPrologue does not. code and start are
+	// as there. It is nil where FrameSetUp tells.
 	AnalyzePrologue func(code []byte, start uint64) uint64
-	// FrameSetUp returns the address behind the instructions that push the frame pointer and set it, if
-	// the function whose bytes, from its entry at start, are code begins with them; else start. It is nil
-	// where debuggers take the second line of a function as the end of its prologue, whatever its code.
+	// FrameSetUp returns the address behind the instructions that push the frame pointer and set
+	// it, if the function whose bytes, from its entry at start, are code begins with them; else
+	// start. It is nil where debuggers take the second line of a function as the end of its
+	// prologue, whatever its code.
 	FrameSetUp func(code []byte, start uint64) uint64
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.

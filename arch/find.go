@@ -42,8 +42,9 @@ func ByUname(machine string) *Arch {
 	})
 }
 
-// ByPerfMask returns the descriptor whose registers perf_event_open(2) samples with a mask (sample_regs_user), or nil. If
-// the mask has the registers of several, the one with the most registers counts.
+// ByPerfMask returns the descriptor whose registers perf_event_open(2) samples with a mask
+// (sample_regs_user), or nil. If the mask has the registers of several, the one with the most
+// registers counts.
 func ByPerfMask(mask uint64, order binary.ByteOrder) (best *Arch) {
 	for _, a := range registered {
 		own := a.PerfMask()
@@ -54,8 +55,8 @@ func ByPerfMask(mask uint64, order binary.ByteOrder) (best *Arch) {
 	return best
 }
 
-// Of32Bits returns the descriptor of the 32-bit programs that a kernel of the architecture runs: its own where it
-// has 32 bits; nil if it runs none, or if nothing is known of them.
+// Of32Bits returns the descriptor of the 32-bit programs that a kernel of the architecture runs:
+// its own where it has 32 bits; nil if it runs none, or if nothing is known of them.
 func (a *Arch) Of32Bits() *Arch {
 	switch {
 	case a == nil:
@@ -66,7 +67,8 @@ func (a *Arch) Of32Bits() *Arch {
 	return ByName(a.Programs32)
 }
 
-// ByMachine returns the descriptor of an ELF machine and byte order, or nil. An order of nil stands for any.
+// ByMachine returns the descriptor of an ELF machine and byte order, or nil. An order of nil stands
+// for any.
 func ByMachine(m elf.Machine, order binary.ByteOrder) *Arch {
 	return find(func(a *Arch) bool { return a.Machine == m && (order == nil || a.Order == order) })
 }
@@ -82,7 +84,8 @@ func BySFrameABI(abi uint8) *Arch {
 	return find(func(a *Arch) bool { return slices.Contains(a.SFrameABI, abi) })
 }
 
-// Same reports whether a and b describe one processor: targets may have descriptors with an address mask of their own.
+// Same reports whether a and b describe one processor: targets may have descriptors with an address
+// mask of their own.
 func (a *Arch) Same(b *Arch) bool { return a.Name == b.Name }
 
 func find(is func(*Arch) bool) *Arch {

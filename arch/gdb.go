@@ -7,8 +7,8 @@ import (
 
 // GDB is what GDB, and stubs that speak its remote serial protocol, call things of a processor.
 type GDB struct {
-	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and LLVM's, "x86_64",
-	// which lldb-server writes.
+	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and
+	// LLVM's, "x86_64", which lldb-server writes.
 	Names []string
 	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
 	// them.
@@ -16,22 +16,24 @@ type GDB struct {
 	// Aliases are stubs' names for registers of Regs, by those of stubs.
 	Aliases map[string]string
 	// Parts are the registers of stubs that together are a wide register, by its name: the part
-	// with the first bytes first. A stub may lack the last ones. It may also have the register itself.
+	// with the first bytes first. A stub may lack the last ones. It may also have the register
+	// itself.
 	Parts map[string][]string
-	// VectorElements are the types of the elements of vector registers as values, in the order of GDB's members: v4_float.
-	// nil where GDB has other members.
+	// VectorElements are the types of the elements of vector registers as values, in the order of
+	// GDB's members: v4_float. nil where GDB has other members.
 	VectorElements []VectorElement
-	// Misplaced returns what reports, by their names, which registers gdbserver before release 15 has elsewhere than the
-	// processor of which /proc/cpuinfo tells: it gives others. Misplaced returns nil if there are none. It is nil for
-	// processors of which that is never so.
+	// Misplaced returns what reports, by their names, which registers gdbserver before release 15
+	// has elsewhere than the processor of which /proc/cpuinfo tells: it gives others. Misplaced
+	// returns nil if there are none. It is nil for processors of which that is never so.
 	Misplaced func(cpuinfo []byte) func(name string) bool
 	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
 	SystemCall string
-	// X87Status is the register of stubs whose bits 11 to 13 have the number of the x87's register that is the top
-	// of its stack; "" if there is none.
+	// X87Status is the register of stubs whose bits 11 to 13 have the number of the x87's register
+	// that is the top of its stack; "" if there is none.
 	X87Status string
-	// Settable are the bits of registers, by the names of stubs, that a debugger's write sets: the kernel or the processor
-	// keeps other bits of flags. A register of which no bit is settable only tells of what has happened.
+	// Settable are the bits of registers, by the names of stubs, that a debugger's write sets: the
+	// kernel or the processor keeps other bits of flags. A register of which no bit is settable
+	// only tells of what has happened.
 	Settable map[string]uint64
 }
 

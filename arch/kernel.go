@@ -18,7 +18,8 @@ type KernelRegs struct {
 	Read  func(a *Arch, data []byte, to *Registers)
 	Write func(a *Arch, from *Registers, data []byte) bool
 
-	// ForValues says that no walk needs the set: of a process that runs it is read only if values in frames are asked for.
+	// ForValues says that no walk needs the set: of a process that runs it is read only if values
+	// in frames are asked for.
 	ForValues bool
 }
 
@@ -34,7 +35,8 @@ type KernelReg struct {
 // of the size of a pointer.
 func (a *Arch) PRStatusHeader() int { return 16 + 4*4 + 10*a.PtrSize }
 
-// PRPSInfo is where fields of a core file's NT_PRPSINFO (struct elf_prpsinfo) are, bytes from its beginning.
+// PRPSInfo is where fields of a core file's NT_PRPSINFO (struct elf_prpsinfo) are, bytes from its
+// beginning.
 type PRPSInfo struct {
 	Size    int
 	PID     int
@@ -42,7 +44,8 @@ type PRPSInfo struct {
 	Command int // pr_psargs, 80 bytes, up to the end
 }
 
-// PRPSInfo returns where the fields of NT_PRPSINFO are. User and group IDs have 16 bits in that of 32-bit x86 and arm.
+// PRPSInfo returns where the fields of NT_PRPSINFO are. User and group IDs have 16 bits in that of
+// 32-bit x86 and arm.
 func (a *Arch) PRPSInfo() PRPSInfo {
 	if a.PtrSize == 4 {
 		return PRPSInfo{Size: 124, PID: 12, Name: 28, Command: 44}

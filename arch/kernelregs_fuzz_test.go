@@ -25,8 +25,8 @@ func FuzzKernelRegs(f *testing.F) {
 			f.Add(set[:min(k.Size, len(set))/2], uint8(i), uint8(j))
 		}
 	}
-	// struct user_sve_header of arm64: size, max_size, vl, max_vl, flags; Z registers of 16 bytes, and
-	// then the FPSIMD state alone.
+	// struct user_sve_header of arm64: size, max_size, vl, max_vl, flags; Z registers of 16 bytes,
+	// and then the FPSIMD state alone.
 	for _, flags := range []byte{1, 0} {
 		header := []byte{0, 4, 0, 0, 0, 4, 0, 0, 16, 0, 16, 0, flags, 0, 0, 0}
 		for j := range arm64.Arch.KernelRegs {

@@ -7,12 +7,12 @@ type KernelRules struct {
 	// SystemResult is the register in which a system call returns its result.
 	SystemResult trad.Reg
 	// SyscallRewind is how many bytes the PC of a thread that a tracer has stopped in a system call
-	// may lie before the PC in /proc/PID/syscall, which the kernel tells while the thread is blocked:
-	// the length of the instruction that makes the call, where the kernel prepares to make it
-	// once more before the tracer reads the registers; 0 where it does so after that.
+	// may lie before the PC in /proc/PID/syscall, which the kernel tells while the thread is
+	// blocked: the length of the instruction that makes the call, where the kernel prepares to make
+	// it once more before the tracer reads the registers; 0 where it does so after that.
 	SyscallRewind uint64
-	// Vsyscall is the address of a page of the kernel's, in every process, with functions that need no stack; their code
-	// cannot be read everywhere. It is 0 where there is none.
+	// Vsyscall is the address of a page of the kernel's, in every process, with functions that need
+	// no stack; their code cannot be read everywhere. It is 0 where there is none.
 	Vsyscall uint64
 	// SystemCalls says in which system call a thread is. It is nil if that is not known.
 	SystemCalls *SystemCalls

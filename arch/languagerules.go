@@ -5,49 +5,53 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// LanguageRules say what C and C++ are on the processor: calls, types, exceptions, thread-local storage.
+// LanguageRules say what C and C++ are on the processor: calls, types, exceptions, thread-local
+// storage.
 type LanguageRules struct {
-	// Handlers says what is known of libgcc's unwinder. It is zero if calls preserve the registers in which handlers get
-	// their data.
+	// Handlers says what is known of libgcc's unwinder. It is zero if calls preserve the registers
+	// in which handlers get their data.
 	Handlers Handlers
-	// ThreadPointer are the registers that together hold the address of a thread's own storage, the one with the upper
-	// bits first.
+	// ThreadPointer are the registers that together hold the address of a thread's own storage, the
+	// one with the upper bits first.
 	ThreadPointer []trad.Reg
-	// ThreadBlock is how many bytes at that address are the C library's own, where a program's thread-local variables
-	// follow them (variant I of ELF's handling of thread-local storage). It is 0 where the variables end at the
-	// address (variant II).
+	// ThreadBlock is how many bytes at that address are the C library's own, where a program's
+	// thread-local variables follow them (variant I of ELF's handling of thread-local storage). It
+	// is 0 where the variables end at the address (variant II).
 	ThreadBlock uint64
 	// Calls is the calling convention of C and C++. LongDouble is the kind of C's long double.
 	Calls      abi.Convention
 	LongDouble abi.Kind
-	// VectorBytes returns abi.Func.VectorBytes of functions whose compiler has recorded a text (DW_AT_producer) with its
-	// options; known is false if that does not tell. It is nil where no option matters.
+	// VectorBytes returns abi.Func.VectorBytes of functions whose compiler has recorded a text
+	// (DW_AT_producer) with its options; known is false if that does not tell. It is nil where no
+	// option matters.
 	VectorBytes func(producer string) (n uint64, known bool)
-	// VectorCode returns what the code of a function tells of that: the function may have been compiled for another
-	// processor than its file (__attribute__((target))). ok is false if the code contradicts itself, or cannot be decoded.
-	// It is nil where code tells nothing.
+	// VectorCode returns what the code of a function tells of that: the function may have been
+	// compiled for another processor than its file (__attribute__((target))). ok is false if the
+	// code contradicts itself, or cannot be decoded. It is nil where code tells nothing.
 	VectorCode func(code []byte) (c VectorCode, ok bool)
-	// MaxAlign is the greatest alignment of C's numbers and pointers within a struct, in bytes: smaller ones are
-	// aligned to their own size. WideVariables says that variables and buffers of 8 bytes are aligned to 8 even if
-	// MaxAlign is less.
+	// MaxAlign is the greatest alignment of C's numbers and pointers within a struct, in bytes:
+	// smaller ones are aligned to their own size. WideVariables says that variables and buffers of
+	// 8 bytes are aligned to 8 even if MaxAlign is less.
 	MaxAlign      uint64
 	WideVariables bool
-	// VirtualInAdjustment says that a C++ pointer to a virtual method is marked in the lowest bit of its second word, and not of
-	// its first, which may be the address of Thumb code (the C++ ABI for Arm, section 3.2.1).
+	// VirtualInAdjustment says that a C++ pointer to a virtual method is marked in the lowest bit
+	// of its second word, and not of its first, which may be the address of Thumb code (the C++ ABI
+	// for Arm, section 3.2.1).
 	VirtualInAdjustment bool
-	// PackedDecimals says that decimal floating-point numbers have their digits in groups of ten bits (DPD), and not as
-	// a binary number (BID).
+	// PackedDecimals says that decimal floating-point numbers have their digits in groups of ten
+	// bits (DPD), and not as a binary number (BID).
 	PackedDecimals bool
-	// CharSigned says that C's char is signed. ResolverFeatures says that the function that returns another one's
-	// address (STT_GNU_IFUNC) takes the processor's features (AT_HWCAP).
+	// CharSigned says that C's char is signed. ResolverFeatures says that the function that returns
+	// another one's address (STT_GNU_IFUNC) takes the processor's features (AT_HWCAP).
 	CharSigned, ResolverFeatures bool
 }
 
 // Handlers are how libgcc's unwinder goes on at a handler of exceptions.
 type Handlers struct {
-	// Data are the registers in which a handler gets its data (EH_RETURN_DATA_REGNO of gcc), which calls need not preserve.
-	// Only functions that go on at a handler save them all.
+	// Data are the registers in which a handler gets its data (EH_RETURN_DATA_REGNO of gcc), which
+	// calls need not preserve. Only functions that go on at a handler save them all.
 	Data []trad.Reg
-	// Registers is how many registers' places a struct _Unwind_Context begins with (libgcc's unwind-dw2.c).
+	// Registers is how many registers' places a struct _Unwind_Context begins with (libgcc's
+	// unwind-dw2.c).
 	Registers int
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// PerfReg is a register in the samples of perf_event_open(2): the kernel's number of it, which is its bit in sample_regs_user
-// (asm/perf_regs.h).
+// PerfReg is a register in the samples of perf_event_open(2): the kernel's number of it, which is
+// its bit in sample_regs_user (asm/perf_regs.h).
 type PerfReg struct {
 	Bit uint8
 	Reg trad.Reg
@@ -21,8 +21,8 @@ func (a *Arch) PerfMask() (mask uint64) {
 	return mask
 }
 
-// FromPerf fills in the registers of a sample. values has one for each bit of mask, the lowest bit first; if there are fewer, the
-// others stay unknown.
+// FromPerf fills in the registers of a sample. values has one for each bit of mask, the lowest bit
+// first; if there are fewer, the others stay unknown.
 func (a *Arch) FromPerf(mask uint64, values []uint64, to *Registers) {
 	for _, r := range a.PerfRegs {
 		if mask&(1<<r.Bit) == 0 {

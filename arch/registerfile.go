@@ -9,17 +9,18 @@ type RegisterFile struct {
 	PAuth bool
 	// Regs are the registers that a user sees, in the order to print them.
 	Regs []RegInfo
-	// Continued are the registers in the order in which a value goes on that is wider than one of them. If it is nil,
-	// the order is the one of Regs.
+	// Continued are the registers in the order in which a value goes on that is wider than one of
+	// them. If it is nil, the order is the one of Regs.
 	Continued []trad.Reg
 	// PC, SP and FP are numbers of THIS frame's own registers. RA is the return
 	// address column of the ABI's unwind tables: the PC itself where a call pushes
 	// its return address, the link register elsewhere.
 	PC, SP, FP, RA trad.Reg
-	// ExchangedEH are two registers, SP first, that .eh_frame of some systems numbers the other way round: see
-	// cfi.ABI. They are the same one where all agree.
+	// ExchangedEH are two registers, SP first, that .eh_frame of some systems numbers the other way
+	// round: see cfi.ABI. They are the same one where all agree.
 	ExchangedEH [2]trad.Reg
-	// Doubles and Halves are numbers of registers that unwind tables may name in two ways: see cfi.ABI.
+	// Doubles and Halves are numbers of registers that unwind tables may name in two ways: see
+	// cfi.ABI.
 	Doubles, Halves trad.Reg
 	// CalleeSaved are the registers that the ABI lets a caller rely on across a
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
@@ -27,8 +28,8 @@ type RegisterFile struct {
 	// AddressMask has the bits of a code address that are address: the rest may
 	// carry a pointer authentication code. A target that knows better overrides it.
 	AddressMask uint64
-	// UnsignedRegisters says that GDB shows general registers as numbers without a sign, and FPIsAddress that it shows the
-	// frame pointer's register, by whichever name, as an address.
+	// UnsignedRegisters says that GDB shows general registers as numbers without a sign, and
+	// FPIsAddress that it shows the frame pointer's register, by whichever name, as an address.
 	UnsignedRegisters, FPIsAddress bool
 	// WideTable makes [Arch.WideRegs]; nil if there are none.
 	WideTable func() []WideReg

@@ -55,7 +55,8 @@ func (f *Registers) Set(r trad.Reg, v uint64) {
 	f.Value[r] = v
 }
 
-// RegisterBytes returns the value v of register r, of 64 bits or less, as the register would lie in memory.
+// RegisterBytes returns the value v of register r, of 64 bits or less, as the register would lie in
+// memory.
 func (a *Arch) RegisterBytes(r trad.Reg, v uint64) []byte {
 	width := 64
 	if i := a.Index(r); i >= 0 {

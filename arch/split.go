@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A SplitFunction is the code of a function that the compiler has laid out in two places, as it does
-// with unlikely code: the two parts, end to end.
+// A SplitFunction is the code of a function that the compiler has laid out in two places, as it
+// does with unlikely code: the two parts, end to end.
 type SplitFunction struct {
 	Code []byte
 	Cold int32 // offset in Code at which the part that is elsewhere begins

@@ -14,8 +14,8 @@ type StackRules struct {
 	// FrameRecordAnywhere says that the record may lie anywhere in the frame: the CFA is
 	// then at FP+FrameRecord or further outward, and the record does not tell SP.
 	FrameRecordAnywhere bool
-	// FrameRecords are the forms of frame record where compilers do not agree on one, the likeliest first;
-	// FrameRecord is 0 then.
+	// FrameRecords are the forms of frame record where compilers do not agree on one, the likeliest
+	// first; FrameRecord is 0 then.
 	FrameRecords []FrameRecord
 	// BackChainRA is the return address's distance from the CFA in a function that
 	// keeps a back chain: the word at SP is PREVIOUS's SP. 0 where the ABI has none.
@@ -23,7 +23,8 @@ type StackRules struct {
 	RAOffset    int32 // the return address is at CFA+RAOffset on entry; 0 where it is in register RA
 }
 
-// FrameRecord says where a function with a frame pointer has saved what, in bytes from the frame pointer.
+// FrameRecord says where a function with a frame pointer has saved what, in bytes from the frame
+// pointer.
 type FrameRecord struct {
 	FP      trad.Reg // the frame pointer
 	SavedFP int32    // of PREVIOUS's frame pointer

@@ -7,19 +7,22 @@ import (
 
 // SystemCalls is how the registers of a thread on Linux tell in which system call it is.
 type SystemCalls struct {
-	// Futex are the numbers of futex and futex_time64. Restart is that of restart_syscall, by which the kernel goes on with
-	// a call with a timeout after a stop; the registers then have the arguments of the first call.
+	// Futex are the numbers of futex and futex_time64. Restart is that of restart_syscall, by which
+	// the kernel goes on with a call with a timeout after a stop; the registers then have the
+	// arguments of the first call.
 	Futex   []uint64
 	Restart uint64
-	// Timers are the numbers of calls in which a scheduler waits until the next of its timers is over, or a file can be read:
-	// nanosleep, clock_nanosleep, epoll_wait, epoll_pwait, epoll_pwait2.
+	// Timers are the numbers of calls in which a scheduler waits until the next of its timers is
+	// over, or a file can be read: nanosleep, clock_nanosleep, epoll_wait, epoll_pwait,
+	// epoll_pwait2.
 	Timers []uint64
 	// Instructions are the forms of the instruction behind which a thread is while it is in a
 	// system call. There are none where no walk reads the code there.
 	Instructions [][]byte
-	// Blocked returns the number and the first four arguments of the system call in which the thread was when something
-	// (a tracer, the signal that its process died of) took it out. before is the code that ends at PC, at the code from PC
-	// on: MaxSystemCall bytes each. ok is false if the thread was in no system call.
+	// Blocked returns the number and the first four arguments of the system call in which the
+	// thread was when something (a tracer, the signal that its process died of) took it out. before
+	// is the code that ends at PC, at the code from PC on: MaxSystemCall bytes each. ok is false if
+	// the thread was in no system call.
 	Blocked func(r *Registers, before, at []byte) (number uint64, args [4]uint64, ok bool)
 }
 
@@ -36,8 +39,9 @@ const MaxSystemCall = 4
 // SystemCallCode is how many bytes of code [Arch.Futex] takes, the middle of which is at PC.
 const SystemCallCode = 2 * MaxSystemCall
 
-// InterruptedCall reports whether the result of a system call says that the kernel is going to make it once more (ERESTARTSYS,
-// ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK in the kernel's linux/errno.h). Only tracers and core files see these.
+// InterruptedCall reports whether the result of a system call says that the kernel is going to make
+// it once more (ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK in the kernel's
+// linux/errno.h). Only tracers and core files see these.
 func InterruptedCall(result int64) bool {
 	return result == -512 || result == -513 || result == -514 || result == -516
 }
@@ -66,7 +70,8 @@ const (
 // FUTEX_PRIVATE_FLAG, and with it FUTEX_CLOCK_REALTIME.
 const futexPrivate, futexFlags = 128, 128 | 256
 
-// Futex returns for what a thread waits in futex(2), if it does. code is [SystemCallCode] bytes, the middle of which is at PC.
+// Futex returns for what a thread waits in futex(2), if it does. code is [SystemCallCode] bytes,
+// the middle of which is at PC.
 func (a *Arch) Futex(r *Registers, code []byte) (w Futex, ok bool) {
 	c := a.SystemCalls
 	if c == nil || len(code) < SystemCallCode {

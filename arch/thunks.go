@@ -2,8 +2,9 @@ package arch
 
 import "sync"
 
-// Thunks returns what tells whether a thunk's code begins at an address (cfi.Options.Thunk); nil if the processor has
-// no thunks. read reads code at an address, and returns how many bytes it has read.
+// Thunks returns what tells whether a thunk's code begins at an address (cfi.Options.Thunk); nil if
+// the processor has no thunks. read reads code at an address, and returns how many bytes it has
+// read.
 func (a *Arch) Thunks(read func(addr uint64, p []byte) int) func(addr uint64) bool {
 	if a.ThunkBegins == nil {
 		return nil
@@ -16,14 +17,14 @@ func (a *Arch) Thunks(read func(addr uint64, p []byte) int) func(addr uint64) bo
 	}
 }
 
-// thunkHalf is how many bytes are read on both sides of an address. thunkRoom has room for both: many addresses are asked
-// about.
+// thunkHalf is how many bytes are read on both sides of an address. thunkRoom has room for both:
+// many addresses are asked about.
 const thunkHalf = 16
 
 var thunkRoom = sync.Pool{New: func() any { return new([2 * thunkHalf]byte) }}
 
-// ThunkCode reads the code around the address at which a thunk's may begin, which is code[at:]: as much as ThunkBegins
-// and Thunk look at.
+// ThunkCode reads the code around the address at which a thunk's may begin, which is code[at:]: as
+// much as ThunkBegins and Thunk look at.
 func ThunkCode(addr uint64, read func(addr uint64, p []byte) int) (code []byte, at int) {
 	return readThunk(addr, read, make([]byte, 2*thunkHalf))
 }

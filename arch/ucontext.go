@@ -25,9 +25,9 @@ func (a *Arch) UContextEnd() int {
 	return max(a.UContext.StackBase, a.UContext.StackSize, a.UContext.SP) + a.PtrSize
 }
 
-// AlternateStack reports whether a struct ucontext that tells of the alternate stack that sp points into may be at
-// sp+off, in that stack, and where the stack is. stack is the memory from sp on; at least [Arch.UContextEnd] bytes of it
-// are behind off.
+// AlternateStack reports whether a struct ucontext that tells of the alternate stack that sp points
+// into may be at sp+off, in that stack, and where the stack is. stack is the memory from sp on; at
+// least [Arch.UContextEnd] bytes of it are behind off.
 func (a *Arch) AlternateStack(sp uint64, off int, stack []byte) (base, size uint64, ok bool) {
 	u := &a.UContext
 	base = a.Word(stack[off+u.StackBase:])

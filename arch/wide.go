@@ -6,19 +6,19 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// WideReg is a register that is wider than 64 bits, or a mask of such registers. It may share its number with a
-// register of [Arch.Regs], which is a part of it then (s390x's f0 is a part of v0).
+// WideReg is a register that is wider than 64 bits, or a mask of such registers. It may share its
+// number with a register of [Arch.Regs], which is a part of it then (s390x's f0 is a part of v0).
 type WideReg struct {
 	Num  trad.Reg
 	Name string // GDB's: "zmm0", "v0"
 	// Narrower are GDB's names of its first bytes, the fewest first: of "zmm0", "xmm0" and "ymm0".
 	Narrower []NarrowReg
 	// Parts say where the kernel's register sets have it: the first part has the register's first
-	// bytes as it lies in memory. A thread may lack the sets of the last parts: then its register is
-	// narrower.
+	// bytes as it lies in memory. A thread may lack the sets of the last parts: then its register
+	// is narrower.
 	Parts []WidePart
-	// Also says, part for part, where another set has the same bytes: some debuggers' core files have that set alone.
-	// Size is 0 if there is no such set.
+	// Also says, part for part, where another set has the same bytes: some debuggers' core files
+	// have that set alone. Size is 0 if there is no such set.
 	Also []WidePart
 }
 
@@ -36,7 +36,8 @@ func (w *WideReg) Size() (n int) {
 	return n
 }
 
-// WideRegs returns the registers that are wider than 64 bits. The table is made when it is first asked for.
+// WideRegs returns the registers that are wider than 64 bits. The table is made when it is first
+// asked for.
 func (a *Arch) WideRegs() []WideReg {
 	if a.WideTable == nil {
 		return nil
@@ -62,8 +63,8 @@ func (a *Arch) IsX87(r trad.Reg) bool {
 	return w != nil && w.Size() == bytes
 }
 
-// Following returns the register in which, for GDB, a value goes on that is wider than r, if the debug information
-// names r alone. ok is false if there is none, or if r is wider than 64 bits.
+// Following returns the register in which, for GDB, a value goes on that is wider than r, if the
+// debug information names r alone. ok is false if there is none, or if r is wider than 64 bits.
 func (a *Arch) Following(r trad.Reg) (next trad.Reg, ok bool) {
 	if a.Continued != nil {
 		i := slices.Index(a.Continued, r)

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Word returns the word that p, of at least PtrSize bytes, begins with: as wide as an address, in the target's
-// byte order.
+// Word returns the word that p, of at least PtrSize bytes, begins with: as wide as an address, in
+// the target's byte order.
 func (a *Arch) Word(p []byte) uint64 {
 	if a.PtrSize == 4 {
 		return uint64(a.Order.Uint32(p))
@@ -41,7 +41,8 @@ func (a *Arch) wide(r trad.Reg) bool {
 	return i >= 0 && a.Regs[i].Bits > 8*a.PtrSize
 }
 
-// Join returns the register of two words of 4 bytes that has the word first in memory before second.
+// Join returns the register of two words of 4 bytes that has the word first in memory before
+// second.
 func (a *Arch) Join(first, second uint64) uint64 {
 	if a.bigEndian() {
 		first, second = second, first
@@ -49,8 +50,8 @@ func (a *Arch) Join(first, second uint64) uint64 {
 	return first | second<<32
 }
 
-// Wrap returns the result v of arithmetic with addresses as the processor has it: without the bits that no address
-// has.
+// Wrap returns the result v of arithmetic with addresses as the processor has it: without the bits
+// that no address has.
 func (a *Arch) Wrap(v uint64) uint64 {
 	if a.PtrSize == 4 {
 		return uint64(uint32(v))

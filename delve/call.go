@@ -25,9 +25,9 @@ type Result struct {
 	Thread int
 }
 
-// CallsC reports whether text is a call of a C function that is in the process, and that Delve does not find: an expression of
-// C, in which the functions may have cgo's prefix "C.". Names that Delve finds in the innermost frame of owner are Go's,
-// without that prefix.
+// CallsC reports whether text is a call of a C function that is in the process, and that Delve does
+// not find: an expression of C, in which the functions may have cgo's prefix "C.". Names that Delve
+// finds in the innermost frame of owner are Go's, without that prefix.
 func CallsC(t *Target, owner Owner, text string) bool {
 	if recorded(t.Proc) {
 		return false
@@ -53,11 +53,13 @@ func CallsC(t *Target, owner Owner, text string) bool {
 	return t.modules.IsCode(addr) && !t.IsGo(addr)
 }
 
-// Call has a thread call a C function, as "sfwalk call" does. text is as for [CallsC]. group is Delve's group of the
-// targets, of which t is the selected one. All threads run meanwhile, as in Delve's own calls; then the thread is where it was,
-// and Delve has selected what it had before. If the function has not come back, the thread blocks the signals that it has blocked before.
+// Call has a thread call a C function, as "sfwalk call" does. text is as for [CallsC]. group is
+// Delve's group of the targets, of which t is the selected one. All threads run meanwhile, as in
+// Delve's own calls; then the thread is where it was, and Delve has selected what it had before. If
+// the function has not come back, the thread blocks the signals that it has blocked before.
 //
-// The error is an [*inferior.CallError] if the function has not come back, because of a fault or the end of ctx.
+// The error is an [*inferior.CallError] if the function has not come back, because of a fault or
+// the end of ctx.
 //
 // [*inferior.CallError]: https://pkg.go.dev/github.com/sfwalk/sfwalk/inferior#CallError
 func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, text string) (r Result, err error) {

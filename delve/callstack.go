@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/inferior"
 )
 
-// roomForC is how many bytes of a thread's own stack must be left for C, where Go is on it or has left it.
+// roomForC is how many bytes of a thread's own stack must be left for C, where Go is on it or has
+// left it.
 const roomForC = 64 << 10
 
 // bounds are a range of addresses: lo < SP <= hi.
@@ -27,12 +28,13 @@ type goStacks struct {
 	left         uint64 // SP where the goroutine has left the system stack
 }
 
-// scanning is added to a goroutine's status while the garbage collector reads its stack (the runtime's _Gscan).
+// scanning is added to a goroutine's status while the garbage collector reads its stack (the
+// runtime's _Gscan).
 const scanning = 0x1000
 
-// caller returns what has a thread call C functions. They run where the thread is, or, if it runs Go code, on
-// the thread's own stack: a goroutine's is small, and moves. Go's runtime does so, too, when it calls C
-// (runtime.asmcgocall). The error says why the thread cannot call functions.
+// caller returns what has a thread call C functions. They run where the thread is, or, if it runs
+// Go code, on the thread's own stack: a goroutine's is small, and moves. Go's runtime does so, too,
+// when it calls C (runtime.asmcgocall). The error says why the thread cannot call functions.
 func (p *heldProcess) caller(tid int) (*inferior.Caller, error) {
 	th, ok := p.Proc.FindThread(tid)
 	if !ok {

@@ -15,16 +15,17 @@ import (
 	"github.com/sfwalk/sfwalk/internal/calling"
 )
 
-// Delve delivers a signal before anybody hears of it. So a fault in a called function is noticed where the handler of
-// its signal begins: there is a breakpoint meanwhile. A signal without a handler gets one, which is nothing but
-// the breakpoint. From there, the thread returns as a handler does (sigreturn(2)), which puts its signal mask
-// back, but to the address to which calls return.
+// Delve delivers a signal before anybody hears of it. So a fault in a called function is noticed
+// where the handler of its signal begins: there is a breakpoint meanwhile. A signal without a
+// handler gets one, which is nothing but the breakpoint. From there, the thread returns as a
+// handler does (sigreturn(2)), which puts its signal mask back, but to the address to which calls
+// return.
 
 // faults are the signals that a thread brings upon itself. Delve handles SIGTRAP by itself.
 var faults = []unix.Signal{unix.SIGILL, unix.SIGABRT, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGSYS}
 
-// sigaction is struct sigaction of C libraries on Linux (sigaction(2)): the handler, the mask, flags, and what a
-// handler returns to.
+// sigaction is struct sigaction of C libraries on Linux (sigaction(2)): the handler, the mask,
+// flags, and what a handler returns to.
 type sigaction struct {
 	Handler  uint64
 	Mask     [16]uint64
@@ -86,13 +87,13 @@ func (d *dispositions) putBack(ctx context.Context, s unix.Signal, handler uint6
 	return d.put(ctx, s, d.changed[s])
 }
 
-// watchFaults has faults of a thread, in functions that the Caller of e calls, be events of [heldProcess.Wait]. end undoes it, also
-// after an error.
+// watchFaults has faults of a thread, in functions that the Caller of e calls, be events of
+// [heldProcess.Wait]. end undoes it, also after an error.
 func (p *heldProcess) watchFaults(ctx context.Context, e *calling.Evaluator) (end func() error, err error) {
 	d := &dispositions{p, e, map[unix.Signal][]byte{}}
 	end = func() error { return p.unwatchFaults(context.WithoutCancel(ctx), d) }
-	// The kernel forgets the handler of SIGTRAP when a thread that blocks SIGTRAP, as in another handler, comes to a
-	// breakpoint.
+	// The kernel forgets the handler of SIGTRAP when a thread that blocks SIGTRAP, as in another
+	// handler, comes to a breakpoint.
 	action, handler, err := d.get(ctx, unix.SIGTRAP)
 	if err != nil {
 		return end, err
@@ -155,8 +156,8 @@ func (p *heldProcess) watch(handler uint64) error {
 	return err
 }
 
-// signal returns the signal of a thread that is where a handler begins. fault reports whether the thread has
-// brought it upon itself.
+// signal returns the signal of a thread that is where a handler begins. fault reports whether the
+// thread has brought it upon itself.
 func (p *heldProcess) signal(t *heldThread, regs *arch.Registers) (s inferior.Signal, fault bool) {
 	at := p.arch.SignalHandler
 	number, _ := regs.Get(at.Number)
@@ -180,7 +181,8 @@ func (p *heldProcess) signal(t *heldThread, regs *arch.Registers) (s inferior.Si
 	return s, false
 }
 
-// pcSlot returns where the kernel has put the PC that a signal has interrupted. In struct ucontext it is behind SP.
+// pcSlot returns where the kernel has put the PC that a signal has interrupted. In struct ucontext
+// it is behind SP.
 func (p *heldProcess) pcSlot(regs *arch.Registers) uint64 {
 	sp, _ := regs.Get(p.arch.SP)
 	return sp + p.arch.SignalHandler.UContext + uint64(p.arch.UContext.SP) + 8
@@ -213,7 +215,8 @@ func (p *heldProcess) returnFromHandler(t *heldThread) error {
 	return t.jump(&to)
 }
 
-// leaveHandler has a thread that is where a handler begins return to the address to which calls return.
+// leaveHandler has a thread that is where a handler begins return to the address to which calls
+// return.
 func (p *heldProcess) leaveHandler(t *heldThread, regs *arch.Registers) error {
 	entry := make([]byte, 8)
 	p.arch.Order.PutUint64(entry, p.entry)

@@ -25,9 +25,9 @@ type goroutines struct {
 	read    bool  // list and errors are of this stop
 }
 
-// Goroutines returns the goroutines of a program without DWARF, in which Delve finds none. If
-// Delve finds goroutines, the list is empty. After [Target.Refresh] they are read anew. The error
-// wraps [proc.ErrNoRuntimeAllG] if the program is not Go's. If some goroutines cannot be read, or other
+// Goroutines returns the goroutines of a program without DWARF, in which Delve finds none. If Delve
+// finds goroutines, the list is empty. After [Target.Refresh] they are read anew. The error wraps
+// [proc.ErrNoRuntimeAllG] if the program is not Go's. If some goroutines cannot be read, or other
 // modules have runtimes of their own, [Target.Warnings] says so.
 func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	gs := &t.goroutines

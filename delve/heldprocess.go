@@ -19,9 +19,10 @@ import (
 // heldProcess is a process that Delve controls, for calls of C functions. It implements
 // [inferior.Process] with Delve's own means: to resume is Delve's continue, so all threads run.
 //
-// A thread that comes to one of Delve's breakpoints meanwhile stays there, and Delve reports it the next time that the
-// user lets the process run. The thread of the call passes them. Delve delivers signals without asking;
-// a fault of the thread is noticed where the handler of its signal begins (see [heldProcess.watchFaults]).
+// A thread that comes to one of Delve's breakpoints meanwhile stays there, and Delve reports it the
+// next time that the user lets the process run. The thread of the call passes them. Delve delivers
+// signals without asking; a fault of the thread is noticed where the handler of its signal begins
+// (see [heldProcess.watchFaults]).
 //
 // The caller holds Delve's lock of the target, and closes it.
 type heldProcess struct {
@@ -87,8 +88,8 @@ func newHeldProcess(t *Target, group *proc.TargetGroup) (*heldProcess, error) {
 	return p, nil
 }
 
-// Close takes all breakpoints away that were set here, and has Delve as it was found: the thread and
-// the goroutine that are selected, and why the process has stopped. Target stays open.
+// Close takes all breakpoints away that were set here, and has Delve as it was found: the thread
+// and the goroutine that are selected, and why the process has stopped. Target stays open.
 func (p *heldProcess) Close() error {
 	if ok, _ := p.Proc.Valid(); !ok {
 		return nil
@@ -125,7 +126,8 @@ func (p *heldProcess) Close() error {
 	return err
 }
 
-// runner returns the goroutine that a thread runs, which may be on another thread after a call; or minus the thread's ID.
+// runner returns the goroutine that a thread runs, which may be on another thread after a call; or
+// minus the thread's ID.
 func runner(th proc.Thread) int64 {
 	if g, _ := proc.GetG(th); g != nil { // an error says that there is none
 		return g.ID
@@ -182,8 +184,8 @@ func (p *heldProcess) hold(th proc.Thread) *heldThread {
 	return &heldThread{thread: thread{th, p.arch}, process: p}
 }
 
-// breakpointID is the number of the first breakpoint that is set here. Delve itself has used -1 to -3, and does not
-// show users breakpoints with negative numbers.
+// breakpointID is the number of the first breakpoint that is set here. Delve itself has used -1 to
+// -3, and does not show users breakpoints with negative numbers.
 const breakpointID = -1000
 
 // SetBreakpoint implements [inferior.Process].
@@ -234,8 +236,8 @@ func (p *heldProcess) ClearBreakpoint(addr uint64) error {
 // EntryPoint implements [inferior.Process].
 func (p *heldProcess) EntryPoint() (uint64, error) { return p.entry, nil }
 
-// Resume implements [inferior.Process]: the process runs when Wait is called. Delve can neither hold other threads nor
-// deliver a signal.
+// Resume implements [inferior.Process]: the process runs when Wait is called. Delve can neither
+// hold other threads nor deliver a signal.
 func (p *heldProcess) Resume(r inferior.Resume) error {
 	if r.Thread == nil || r.Alone || r.Step || r.Signal != 0 {
 		return errors.New("all threads run, and get their signals: Delve can do nothing else")
@@ -259,8 +261,8 @@ func (p *heldProcess) Wait(ctx context.Context) (inferior.Event, error) {
 	}
 }
 
-// continueOnce lets the process run until Delve stops it. th is the thread that Resume has named; it is nil if
-// the event says that there is none any more, or that ctx has ended.
+// continueOnce lets the process run until Delve stops it. th is the thread that Resume has named;
+// it is nil if the event says that there is none any more, or that ctx has ended.
 func (p *heldProcess) continueOnce(ctx context.Context) (th proc.Thread, e inferior.Event, err error) {
 	if ctx.Err() != nil {
 		return nil, p.interrupted(), nil
@@ -369,8 +371,8 @@ func (p *heldProcess) bar(fn uint64, why error) error {
 	return err
 }
 
-// stopWhenDone asks Delve to stop the process when ctx ends. Delve forgets what was asked before it lets the
-// process run, so it is asked until over is called.
+// stopWhenDone asks Delve to stop the process when ctx ends. Delve forgets what was asked before it
+// lets the process run, so it is asked until over is called.
 func (p *heldProcess) stopWhenDone(ctx context.Context) (over func()) {
 	const again = 20 * time.Millisecond
 	done, ended := make(chan struct{}), make(chan struct{})

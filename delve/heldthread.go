@@ -20,14 +20,16 @@ import (
 )
 
 // heldThread is a thread whose registers are read and written through Delve. It implements
-// [inferior.Thread]. Of arm64's SVE registers, Delve keeps the 128 bits that they share with the others.
+// [inferior.Thread]. Of arm64's SVE registers, Delve keeps the 128 bits that they share with the
+// others.
 type heldThread struct {
 	thread
 	process *heldProcess
 	saved   []savedThread
 }
 
-// savedThread is what [heldThread.Save] keeps. mask is nil if it is not known which signals the thread blocks.
+// savedThread is what [heldThread.Save] keeps. mask is nil if it is not known which signals the
+// thread blocks.
 type savedThread struct {
 	proc.Registers
 	mask *sigmask
@@ -73,8 +75,9 @@ func setOf(regs proc.Registers, note uint32) ([]byte, error) {
 	return nil, errNoSet
 }
 
-// ntXState is NT_X86_XSTATE: XSAVE's area. It begins with the set NT_PRFPREG. At xsaveInUse, it says by bits
-// which registers are not as the processor has them at first (Intel SDM, volume 1, 13.4).
+// ntXState is NT_X86_XSTATE: XSAVE's area. It begins with the set NT_PRFPREG. At xsaveInUse, it
+// says by bits which registers are not as the processor has them at first (Intel SDM, volume 1,
+// 13.4).
 const (
 	ntXState   = 0x202
 	xsaveInUse = 512
@@ -113,8 +116,8 @@ func (t *heldThread) places(r trad.Reg) []arch.WidePart {
 	return nil
 }
 
-// each calls do for each part of the n bytes of register r from offset on: with the set, the place of the part in it,
-// and that among the n bytes.
+// each calls do for each part of the n bytes of register r from offset on: with the set, the place
+// of the part in it, and that among the n bytes.
 func (t *heldThread) each(regs proc.Registers, r trad.Reg, offset, n int, do func(p *arch.WidePart, set []byte, lo, hi, at int) error) error {
 	done, begin := 0, 0
 	parts := t.places(r)
@@ -228,8 +231,8 @@ func (t *heldThread) Save() error {
 
 var errNotSaved = errors.New("no state of the thread was saved")
 
-// Restore implements [inferior.Thread]. A system call that the kernel would go on with by what it has noted begins
-// again: the kernel may have noted something else meanwhile.
+// Restore implements [inferior.Thread]. A system call that the kernel would go on with by what it
+// has noted begins again: the kernel may have noted something else meanwhile.
 func (t *heldThread) Restore() error {
 	if len(t.saved) == 0 {
 		return errNotSaved
@@ -277,8 +280,8 @@ func (t *heldThread) Jump(pc uint64) error {
 	return t.jump(&to)
 }
 
-// jump sets some of the general registers, the PC among them. The thread leaves a system call for good, and no
-// breakpoint is where it stands.
+// jump sets some of the general registers, the PC among them. The thread leaves a system call for
+// good, and no breakpoint is where it stands.
 func (t *heldThread) jump(to *arch.Registers) error {
 	t.proc.Breakpoint().Clear()
 	return t.change(func(status []byte) {

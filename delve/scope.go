@@ -46,7 +46,8 @@ func (f *Frame) variables() error {
 	return nil
 }
 
-// load reads the arguments and local variables of the frames in list, if Options.Load asks for them.
+// load reads the arguments and local variables of the frames in list, if Options.Load asks for
+// them.
 func (k *delveStack) load(list []Frame) ([]Frame, error) {
 	if k.opts.Load == nil {
 		return list, nil

@@ -20,8 +20,9 @@ const (
 	ptraceSetSigMask = 0x420b
 )
 
-// sigmask returns the signals that the thread blocks: where a system call blocks others for the time that it waits, as
-// ppoll(2) does, those that the thread blocks behind it. It returns nil if that cannot be known.
+// sigmask returns the signals that the thread blocks: where a system call blocks others for the
+// time that it waits, as ppoll(2) does, those that the thread blocks behind it. It returns nil if
+// that cannot be known.
 func (t *heldThread) sigmask() *sigmask {
 	var m sigmask
 	if t.ptrace(ptraceGetSigMask, &m) != nil {
@@ -39,8 +40,8 @@ func (t *heldThread) setSigmask(m *sigmask) error {
 
 var errTracer = errors.New("this release of Delve keeps its tracer elsewhere")
 
-// ptrace has the one thread of this process that may call ptrace(2) for Delve's target do so. It takes functions by a
-// channel that Delve does not export.
+// ptrace has the one thread of this process that may call ptrace(2) for Delve's target do so. It
+// takes functions by a channel that Delve does not export.
 func (t *heldThread) ptrace(request uintptr, m *sigmask) error {
 	if ok, err := t.process.Proc.Valid(); !ok {
 		return err // the channel is closed
@@ -60,8 +61,8 @@ func (t *heldThread) ptrace(request uintptr, m *sigmask) error {
 	return nil
 }
 
-// tracer returns the channels of the thread that calls ptrace(2) for a thread of Delve's backend native: of the functions to
-// call, and of what it answers when it has called one.
+// tracer returns the channels of the thread that calls ptrace(2) for a thread of Delve's backend
+// native: of the functions to call, and of what it answers when it has called one.
 func tracer(thread reflect.Value) (calls chan func(), done chan any, err error) {
 	v := thread
 	for _, name := range [...]string{"dbp", "ptraceThread"} {

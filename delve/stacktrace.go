@@ -48,8 +48,8 @@ type Options struct {
 	Load *proc.LoadConfig
 }
 
-// Frame is one frame as Delve's clients see it: a physical frame, a call inlined in it, or a C function
-// that left by a tail call.
+// Frame is one frame as Delve's clients see it: a physical frame, a call inlined in it, or a C
+// function that left by a tail call.
 type Frame struct {
 	api.Stackframe
 

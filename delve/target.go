@@ -53,8 +53,8 @@ var ErrUnsupported = errors.New("unknown architecture or system")
 // wraps [ErrUnsupported], or says why the modules cannot be listed. The caller closes the Target.
 func NewTarget(t *proc.Target) (*Target, error) { return NewTargetWith(t, symbol.Options{}) }
 
-// NewTargetWith is like [NewTarget], with options for the debug information of C, C++ and Rust: where its files are, what
-// is kept of it. Their Root is the target's own.
+// NewTargetWith is like [NewTarget], with options for the debug information of C, C++ and Rust:
+// where its files are, what is kept of it. Their Root is the target's own.
 func NewTargetWith(t *proc.Target, symbols symbol.Options) (*Target, error) {
 	bi := t.BinInfo()
 	a := arch.ByName(bi.Arch.Name)
@@ -75,8 +75,9 @@ func NewTargetWith(t *proc.Target, symbols symbol.Options) (*Target, error) {
 }
 
 // Refresh lists the modules anew. Call it when the process has run: libraries may have been loaded
-// or unloaded, and code may have been made. Modules that have not moved stay, with all that is known
-// of them. Threads, Delve's goroutines and memory need no Refresh: each stack reads them anew.
+// or unloaded, and code may have been made. Modules that have not moved stay, with all that is
+// known of them. Threads, Delve's goroutines and memory need no Refresh: each stack reads them
+// anew.
 func (t *Target) Refresh() error {
 	t.Table.Forget()
 	t.goroutines.read, t.values = false, nil
@@ -93,8 +94,8 @@ func (t *Target) Refresh() error {
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
 // Memory returns the address space without Delve's breakpoints. For a core file it includes the
-// code of the mapped files, which cores leave out. It keeps what it has read until the next stack, or
-// [Target.Refresh].
+// code of the mapped files, which cores leave out. It keeps what it has read until the next stack,
+// or [Target.Refresh].
 func (t *Target) Memory() target.Memory { return t.seen }
 
 // Modules returns the modules that were mapped at the last [Target.Refresh].

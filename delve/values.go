@@ -12,15 +12,17 @@ import (
 	"github.com/sfwalk/sfwalk/value/printers"
 )
 
-// Delve reads the variables of Go's frames. Those of C and C++, and of any other language, are read by package value.
+// Delve reads the variables of Go's frames. Those of C and C++, and of any other language, are read
+// by package value.
 
-// IsForeign reports whether the frame is of a function that is not Go's. Then [Frame.Values] has its variables.
+// IsForeign reports whether the frame is of a function that is not Go's. Then [Frame.Values] has
+// its variables.
 func (f *Frame) IsForeign() bool {
 	return f.Err == "" && f.logical.Physical != nil && !f.subject.t.IsGo(f.logical.AddressInBlock)
 }
 
-// Values returns the arguments and local variables of a frame that is not Go's. They are valid until the process
-// runs. The error wraps [ErrNoVariables] and says why there are none.
+// Values returns the arguments and local variables of a frame that is not Go's. They are valid
+// until the process runs. The error wraps [ErrNoVariables] and says why there are none.
 func (f *Frame) Values() (value.Frame, error) {
 	name := f.Function.Name()
 	switch {
@@ -42,8 +44,8 @@ func (f *Frame) Values() (value.Frame, error) {
 	return of, nil
 }
 
-// Evaluate returns the value of an expression of C or C++ in a frame that is not Go's, see [value.Frame.Evaluate]. The error says
-// why there is none.
+// Evaluate returns the value of an expression of C or C++ in a frame that is not Go's, see
+// [value.Frame.Evaluate]. The error says why there is none.
 func (f *Frame) Evaluate(expression string) (value.Value, error) {
 	of, err := f.Values()
 	if err != nil {
@@ -56,9 +58,10 @@ func (f *Frame) Evaluate(expression string) (value.Value, error) {
 	return v, nil
 }
 
-// Set gives an object of a frame that is not Go's the value of an expression, as an assignment of its language does. Object and value are
-// expressions of [Frame.Evaluate]. Set writes numbers, characters, enumerators and pointers that are in memory. It does not write registers,
-// which frames further in have saved, nor bit-fields, nor what has parts.
+// Set gives an object of a frame that is not Go's the value of an expression, as an assignment of
+// its language does. Object and value are expressions of [Frame.Evaluate]. Set writes numbers,
+// characters, enumerators and pointers that are in memory. It does not write registers, which
+// frames further in have saved, nor bit-fields, nor what has parts.
 func (f *Frame) Set(object, expression string) error {
 	of, err := f.Values()
 	if err != nil {
@@ -100,8 +103,8 @@ func (f *Frame) Set(object, expression string) error {
 	return nil
 }
 
-// Values returns what reads the variables of frames that are not Go's, at this stop of the process. After
-// [Target.Refresh] it is another one.
+// Values returns what reads the variables of frames that are not Go's, at this stop of the process.
+// After [Target.Refresh] it is another one.
 func (t *Target) Values() *value.Reader {
 	if t.values == nil {
 		t.values = value.NewReader(t, t.symbols, printers.All())
@@ -109,8 +112,8 @@ func (t *Target) Values() *value.Reader {
 	return t.values
 }
 
-// overlay notes the logical frames of list, which has the calls inlined in f and f last. If Delve has others, those are
-// returned that the engine has.
+// overlay notes the logical frames of list, which has the calls inlined in f and f last. If Delve
+// has others, those are returned that the engine has.
 func (k *delveStack) overlay(f *frame.Frame, list []Frame) []Frame {
 	if k.t.IsGo(block(f)) {
 		return list

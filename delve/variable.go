@@ -16,11 +16,11 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// Clients of Delve print an api.Variable by its kind, as Go would have it: structs and arrays by their children, a pointer
-// by what it points to, and numbers by their text as it is.
+// Clients of Delve print an api.Variable by its kind, as Go would have it: structs and arrays by
+// their children, a pointer by what it points to, and numbers by their text as it is.
 
-// Variables returns the frame's arguments and local variables in Delve's API. cfg bounds what is read of each. The error is that of
-// [Frame.Values].
+// Variables returns the frame's arguments and local variables in Delve's API. cfg bounds what is
+// read of each. The error is that of [Frame.Values].
 func (f *Frame) Variables(cfg proc.LoadConfig) (arguments, locals []api.Variable, err error) {
 	of, err := f.Values()
 	if err != nil {
@@ -53,7 +53,8 @@ func converted(list []value.Variable, seen map[string]bool, cfg proc.LoadConfig)
 	return out
 }
 
-// ConvertValue converts a value to Delve's API. cfg bounds what is read of it, as it does for Delve's own.
+// ConvertValue converts a value to Delve's API. cfg bounds what is read of it, as it does for
+// Delve's own.
 func ConvertValue(name string, v *value.Value, cfg proc.LoadConfig) api.Variable {
 	c := &converter{cfg: cfg, left: maxVariables}
 	c.cfg.MaxVariableRecurse = min(cfg.MaxVariableRecurse, maxRecursion)
@@ -173,8 +174,9 @@ func (c *converter) structure(a *api.Variable, v *value.Value, level int) {
 	}
 }
 
-// contents adds what an object of a library contains: as of Go's maps, keys and values alternate, without names. Clients print the text of the
-// object, and those that look at children have these, too.
+// contents adds what an object of a library contains: as of Go's maps, keys and values alternate,
+// without names. Clients print the text of the object, and those that look at children have these,
+// too.
 func (c *converter) contents(a *api.Variable, v *value.Value, level int) {
 	if level > c.cfg.MaxVariableRecurse {
 		return

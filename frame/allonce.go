@@ -14,11 +14,11 @@ import (
 const keptFrames = 1 << 11
 
 // AllOnce yields the frames from the innermost outwards, as [Stack.All] does, and drops them, so
-// that the stack's memory does not grow with its depth. A frame may be used until
-// the next one is yielded; its ID is a value, and may be kept. Of a frame's inner frames only some
-// two thousand are still there: [Frame.Next] of the innermost of them is nil. If frames were dropped, a
-// later call of [Stack.Frame], Stack.All or AllOnce makes all frames anew; the frames before must not
-// be used then.
+// that the stack's memory does not grow with its depth. A frame may be used until the next one is
+// yielded; its ID is a value, and may be kept. Of a frame's inner frames only some two thousand are
+// still there: [Frame.Next] of the innermost of them is nil. If frames were dropped, a later call
+// of [Stack.Frame], Stack.All or AllOnce makes all frames anew; the frames before must not be used
+// then.
 func (s *Stack) AllOnce() iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
 		defer s.dropInnerFrames()()

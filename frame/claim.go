@@ -148,8 +148,8 @@ func (f *Frame) unclaimed(c *claims) {
 	}
 }
 
-// keep puts the last claim's row into a slot. It also shares the row if code was searched through for
-// it. before is how much had been searched for the stack before the claim.
+// keep puts the last claim's row into a slot. It also shares the row if code was searched through
+// for it. before is how much had been searched for the stack before the claim.
 func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits, before int64) {
 	s := f.stack
 	rows := &s.table.rows
@@ -159,8 +159,8 @@ func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits, before int64) {
 	}
 }
 
-// cacheSimple keeps the last claim's row, if [Walker.unwindCached] can apply it, and reports whether it
-// has. That costs less than to apply the row here. If the row does not lead to a caller,
+// cacheSimple keeps the last claim's row, if [Walker.unwindCached] can apply it, and reports
+// whether it has. That costs less than to apply the row here. If the row does not lead to a caller,
 // unwindCached leaves THIS to unwindAsStack once more.
 func (f *Frame) cacheSimple(slot *rowSlot, c *claims, before int64) bool {
 	t := f.stack.table

@@ -5,7 +5,8 @@ import "github.com/sfwalk/sfwalk/trad"
 // Guesses compete by what speaks for them. Nothing but the memory of THIS frame decides, so that it
 // is decided for each frame at a PC, also if the row was kept.
 
-// contest has THIS frame's guess compete with the guesses of later sniffers. Another guess is better
+// contest has THIS frame's guess compete with the guesses of later sniffers. Another guess is
+// better
 //
 //   - if its return address follows a call, and the first one's does not;
 //   - if both find one frame record, to which the frame pointer points, and only the other one takes PREVIOUS's frame

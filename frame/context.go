@@ -13,9 +13,9 @@ type Context struct {
 	HasSP, HasFP, HasRA bool // whether SP, FP and RA are known; RA only if the architecture has a link register
 	// Caller says that PC is a return address. Tables are looked up at PC-1 then.
 	Caller bool
-	// Edge says that PC is in a prologue or an epilogue, where the frame is not yet,
-	// or no longer, set up as in the body of the function. [Walker.First] and [Walker.Step] fill it in.
-	// On arm64 and s390x, other instructions within an epilogue may count as the body.
+	// Edge says that PC is in a prologue or an epilogue, where the frame is not yet, or no longer,
+	// set up as in the body of the function. [Walker.First] and [Walker.Step] fill it in. On arm64
+	// and s390x, other instructions within an epilogue may count as the body.
 	Edge bool
 	// MovedOn says that the process had moved on when the frame was read. It comes from
 	// memory of another moment than the registers of frame 0 ([target.RunningMemory]).
@@ -88,10 +88,10 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	return NoReason
 }
 
-// unwindAsStack unwinds one frame as a [Stack] does. made says that it has: then the context's
-// next is what was THIS. made is false if a Stack would not have made the frame, as one that repeats
-// NEXT, and stop says why; or if the row of THIS has just been cached, for unwindCached to apply: then
-// stop is NoReason.
+// unwindAsStack unwinds one frame as a [Stack] does. made says that it has: then the context's next
+// is what was THIS. made is false if a Stack would not have made the frame, as one that repeats
+// NEXT, and stop says why; or if the row of THIS has just been cached, for unwindCached to apply:
+// then stop is NoReason.
 func (w *Walker) unwindAsStack(c *Context) (stop StopReason, made bool) {
 	c.noteLate()
 	s := w.enter(c)
@@ -136,8 +136,9 @@ func (w *Walker) enter(c *Context) *Stack {
 }
 
 // claim makes THIS frame and asks the sniffers to claim it. It returns nil if the stack ends before
-// THIS. After a change of stacks the frame is one of the Stack's, which knows where the stack has been.
-// cached says that THIS is not claimed: its row has just been cached, for unwindCached to apply.
+// THIS. After a change of stacks the frame is one of the Stack's, which knows where the stack has
+// been. cached says that THIS is not claimed: its row has just been cached, for unwindCached to
+// apply.
 func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
 	if c.stackChanged {
 		return w.stack.reach(c.level), false

@@ -23,9 +23,10 @@ func (q *Query) Contradicted(row *trad.Row) bool {
 	return q.Innermost() && q.Arch.ReadEpilogue != nil && (q.contradicted(row) || q.returnsElsewhere(row))
 }
 
-// InThunk reports whether PC is in a thunk: code that is called, and that drops or replaces its return address. Some
-// compilers put thunks into functions, in place of jumps, calls and returns. Their tables mix up the thunk's stack with
-// the function's. row is the function's, and becomes THIS frame's.
+// InThunk reports whether PC is in a thunk: code that is called, and that drops or replaces its
+// return address. Some compilers put thunks into functions, in place of jumps, calls and returns.
+// Their tables mix up the thunk's stack with the function's. row is the function's, and becomes
+// THIS frame's.
 func (q *Query) InThunk(row *trad.Row) bool {
 	a := q.Arch
 	if a.Thunk == nil || !q.Innermost() || row.Flags&notTornDown != 0 {
@@ -52,9 +53,10 @@ func (q *Query) InThunk(row *trad.Row) bool {
 // unchanged is of rows in which all registers keep their values.
 var unchanged = &trad.OtherRules{Default: trad.Same}
 
-// returnsElsewhere reports whether the code does not return to the word at SP, although a row says so. The code between
-// row's beginning and PC may have popped the return address, and jump to it: compilers that guard returns against
-// speculation leave that out of their tables. Or it pushes another address, because it has changed to another stack.
+// returnsElsewhere reports whether the code does not return to the word at SP, although a row says
+// so. The code between row's beginning and PC may have popped the return address, and jump to it:
+// compilers that guard returns against speculation leave that out of their tables. Or it pushes
+// another address, because it has changed to another stack.
 func (q *Query) returnsElsewhere(row *trad.Row) bool {
 	a := q.Arch
 	if a.ReturnPopped == nil || row.Flags&notTornDown != 0 || !atEntry(a, row) {

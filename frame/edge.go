@@ -32,8 +32,9 @@ func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	return edge
 }
 
-// InEdge reports whether PC is in a prologue or an epilogue, where the frame is not yet, or no longer, set up as in the
-// body of the function. On arm64 and s390x, other instructions within an epilogue may count as the body.
+// InEdge reports whether PC is in a prologue or an epilogue, where the frame is not yet, or no
+// longer, set up as in the body of the function. On arm64 and s390x, other instructions within an
+// epilogue may count as the body.
 func (f *Frame) InEdge() bool {
 	s := f.stack
 	if f.typ != Normal || f.Level < 0 {
@@ -42,7 +43,8 @@ func (f *Frame) InEdge() bool {
 	return atEdge(s.arch, s.modules, &s.window, f.pc, f.caller, make([]byte, maxBefore+maxEpilogue))
 }
 
-// First returns the context of frame 0 as [NewContext] does, and fills in Edge. mem is the stack's memory.
+// First returns the context of frame 0 as [NewContext] does, and fills in Edge. mem is the stack's
+// memory.
 func (w *Walker) First(regs *arch.Registers, mem target.Memory) Context {
 	c := NewContext(w.arch, regs)
 	if c.PC != 0 {
@@ -52,8 +54,8 @@ func (w *Walker) First(regs *arch.Registers, mem target.Memory) Context {
 	return c
 }
 
-// atEdge reports whether pc is in a prologue or an epilogue. caller says that it is a return address. buffer has room
-// for the code that is read.
+// atEdge reports whether pc is in a prologue or an epilogue. caller says that it is a return
+// address. buffer has room for the code that is read.
 func atEdge(a *arch.Arch, modules *target.Modules, mem target.Memory, pc uint64, caller bool, buffer []byte) bool {
 	block := pc
 	if caller {

@@ -12,8 +12,8 @@ import (
 )
 
 // Name the functions of a stack that a Walker has walked. A return address may belong to the next
-// function, so a caller is looked up at PC-1. Frame 0, and a frame that a signal has interrupted, are looked
-// up at PC: PC-1 may belong to the function before.
+// function, so a caller is looked up at PC-1. Frame 0, and a frame that a signal has interrupted,
+// are looked up at PC: PC-1 may belong to the function before.
 func ExampleWalker_AddressesInBlock() {
 	t, err := core.Open("../internal/demo/target/dead-arm64.core.xz", core.Options{Exe: "../internal/demo/target/dead-arm64"})
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Walk the stacks of a recorded process. Targets of live processes and of core files are walked
-// in the same way. The program has no C library, so that no table marks its outermost frame: it begins at the
-// program's entry, and has argc in the place of a return address.
+// Walk the stacks of a recorded process. Targets of live processes and of core files are walked in
+// the same way. The program has no C library, so that no table marks its outermost frame: it begins
+// at the program's entry, and has argc in the place of a return address.
 func ExampleStack() {
 	t, err := snapshot.Open("../target/snapshot/testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})
 	if err != nil {

@@ -36,8 +36,8 @@ func (f *Frame) Row() trad.Row {
 	return f.row
 }
 
-// Claim returns the sniffer that claimed THIS, with its row. It asks the sniffers before it once more, for
-// their reasons.
+// Claim returns the sniffer that claimed THIS, with its row. It asks the sniffers before it once
+// more, for their reasons.
 func (f *Frame) Claim() Claim {
 	if f.Level < 0 {
 		return Claim{}

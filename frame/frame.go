@@ -87,13 +87,15 @@ func (f *Frame) CFA() (cfa uint64, ok bool) { return f.cfa, f.winner >= 0 }
 // Module returns the module at THIS frame's address in block, nil if there is none.
 func (f *Frame) Module() *target.Module { return f.stack.modules.Find(f.AddressInBlock()) }
 
-// StopReason returns why THIS has no PREVIOUS, or NoReason. It makes PREVIOUS, as [Frame.Prev] does.
+// StopReason returns why THIS has no PREVIOUS, or NoReason. It makes PREVIOUS, as [Frame.Prev]
+// does.
 func (f *Frame) StopReason() StopReason {
 	f.Prev()
 	return f.stop
 }
 
-// ID returns THIS frame's identity. It is null for the sentinel, and if no sniffer has claimed THIS.
+// ID returns THIS frame's identity. It is null for the sentinel, and if no sniffer has claimed
+// THIS.
 func (f *Frame) ID() ID {
 	if f.winner < 0 {
 		return ID{}

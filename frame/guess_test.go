@@ -42,9 +42,9 @@ func TestGuessLeadsToCode(t *testing.T) {
 	}
 }
 
-// Of two guesses that lead to code, the one whose return address follows a call wins, whatever their order; else
-// the first one. That is decided for each frame, also if the row is known. A guess never wins over a row of a
-// table.
+// Of two guesses that lead to code, the one whose return address follows a call wins, whatever
+// their order; else the first one. That is decided for each frame, also if the row is known. A
+// guess never wins over a row of a table.
 func TestGuessesCompete(t *testing.T) {
 	a := *amd64.Arch
 	a.AfterCall = func(code []byte) bool { return code[len(code)-1] == 0xe8 }
@@ -102,8 +102,8 @@ func TestGuessesCompete(t *testing.T) {
 	}
 }
 
-// A guess that finds the frame record, but takes PREVIOUS's frame pointer from elsewhere, loses to the one that
-// takes it from the record.
+// A guess that finds the frame record, but takes PREVIOUS's frame pointer from elsewhere, loses to
+// the one that takes it from the record.
 func TestGuessOfFramePointer(t *testing.T) {
 	kept := trad.Row{
 		Flags: trad.Guess,

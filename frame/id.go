@@ -42,9 +42,10 @@ func (a ID) Inlined(depth int, code uint64) ID {
 }
 
 // TailCalled returns the ID of a frame that has left by a tail call, which has led to the physical
-// frame with ID a. n says how many tail calls there were from the function that was called to this one
-// (1 is the outermost), as GDB counts. Then the IDs of outer frames stay as they are if the physical
-// frame jumps on. pc is the address behind the jump; as in GDB, it is the ID's code address.
+// frame with ID a. n says how many tail calls there were from the function that was called to this
+// one (1 is the outermost), as GDB counts. Then the IDs of outer frames stay as they are if the
+// physical frame jumps on. pc is the address behind the jump; as in GDB, it is the ID's code
+// address.
 func (a ID) TailCalled(n int, pc uint64) ID {
 	a.Depth, a.Tail = 0, n
 	a.Code, a.Has = pc, a.Has|HasCode
@@ -66,17 +67,17 @@ func (a ID) Equal(b ID) bool {
 		(both&HasSpecial == 0 || a.Special == b.Special)
 }
 
-// Within reports whether the code of the function or inlined call that begins at address inner is the
-// code that begins at outer, or part of it.
+// Within reports whether the code of the function or inlined call that begins at address inner is
+// the code that begins at outer, or part of it.
 // [github.com/sfwalk/sfwalk/symbol.Symbolizer.InlinedInto] can tell.
 type Within func(inner, outer uint64) bool
 
 // Inner reports whether a is strictly inner to (newer than) b, as GDB's frame_id_inner does. If the
-// stack addresses are equal, a is inner if its call is inlined deeper than b's, into the same frame,
-// and within b's code; or if b left by a tail call, and a is the frame to which that has led, or left
-// later. If a code address is not known, neither is inner. If within is nil, a's code is within b's
-// only if the addresses are equal. Functions that need no stack have equal stack addresses, too:
-// neither is inner.
+// stack addresses are equal, a is inner if its call is inlined deeper than b's, into the same
+// frame, and within b's code; or if b left by a tail call, and a is the frame to which that has
+// led, or left later. If a code address is not known, neither is inner. If within is nil, a's code
+// is within b's only if the addresses are equal. Functions that need no stack have equal stack
+// addresses, too: neither is inner.
 func (a ID) Inner(b ID, on *arch.Arch, within Within) bool {
 	switch {
 	case a.Has&b.Has&HasStack == 0:

@@ -36,8 +36,8 @@ func (f *Frame) takeLaterRow() bool {
 	return true
 }
 
-// sameFrame reports whether the row describes the same frame as the winner's: it gives the same CFA.
-// If no row was found, that holds for every frame at the PC.
+// sameFrame reports whether the row describes the same frame as the winner's: it gives the same
+// CFA. If no row was found, that holds for every frame at the PC.
 func (c *laterRow) sameFrame(f *Frame) bool {
 	if !c.ok {
 		return true

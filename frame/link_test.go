@@ -128,7 +128,8 @@ func TestLinkRegisterUnderSignal(t *testing.T) {
 	}
 }
 
-// A target with its own address mask has its own descriptor. The architecture's table serves it, too.
+// A target with its own address mask has its own descriptor. The architecture's table serves it,
+// too.
 func TestAddressMask(t *testing.T) {
 	f := newLinkFake(0x1010, stackBase, 0, 0x7f00_0000_1100)
 	s, err := frame.New(masked{f}, f.fake, frame.NewTable(link, &rows{name: "rows", at: map[uint64]trad.Row{0x1010: leaf}}))

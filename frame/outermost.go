@@ -28,7 +28,8 @@ func (f *Frame) planted() bool {
 		return false
 	}
 	lo, by := f.exitsOnward(f.pc)
-	// If PC is a whole function's beginning, it may end in a jump to another function, such as exit.
+	// If PC is a whole function's beginning, it may end in a jump to another function, such as
+	// exit.
 	return by == 0 || by == arch.Jumps && f.pc == lo
 }
 
@@ -46,12 +47,13 @@ func (f *Frame) exitsOnward(block uint64) (lo uint64, by arch.Exits) {
 	if ok {
 		return lo, f.exits(lo, hi, f.pc)
 	}
-	// The function's end is not known, and Exits takes a call at the end of the code for one that does
-	// not return. So two lengths are tried: calls end at both hardly ever.
+	// The function's end is not known, and Exits takes a call at the end of the code for one that
+	// does not return. So two lengths are tried: calls end at both hardly ever.
 	return 0, f.exits(f.pc, f.pc+fewCode, f.pc) | f.exits(f.pc, f.pc+fewCode/2, f.pc)
 }
 
-// makeOutermost makes THIS, which is planted, the outermost frame. Its PC is no return address of a call.
+// makeOutermost makes THIS, which is planted, the outermost frame. Its PC is no return address of a
+// call.
 func (f *Frame) makeOutermost() {
 	f.winner, f.cfa, f.typ, f.byUnwinder = -1, 0, Normal, false
 	f.claimReason, f.claimErr = Outermost, nil
@@ -115,15 +117,15 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	if by != arch.Jumps {
 		return by == 0
 	}
-	// A function that only jumps to another one may end a coroutine so, as D's does, at the end of its memory. The frame
-	// pointer is zero there, or points to that end.
+	// A function that only jumps to another one may end a coroutine so, as D's does, at the end of
+	// its memory. The frame pointer is zero there, or points to that end.
 	atEnd := f.ra.Lval == InMemory && f.cfa%page == 0
 	return atEnd && fp.Known() && (fp.Bits == 0 || fp.Bits == f.cfa)
 }
 
-// endsCoroutine reports whether THIS, whose return address is no code, is the function to which the first function of a
-// coroutine has returned: no call has led to it, as there is no frame between SP and what would be the return address, and
-// it never returns.
+// endsCoroutine reports whether THIS, whose return address is no code, is the function to which the
+// first function of a coroutine has returned: no call has led to it, as there is no frame between
+// SP and what would be the return address, and it never returns.
 func (f *Frame) endsCoroutine() bool {
 	s := f.stack
 	if s.arch.RAOffset == 0 || f.typ != Normal || !f.ra.Known() || !atEntry(s.arch, &f.row) {
@@ -133,9 +135,9 @@ func (f *Frame) endsCoroutine() bool {
 	return ok && f.exits(lo, hi, lo) == 0
 }
 
-// startsProgram reports whether THIS is the function at which a file starts, as the kernel or the dynamic linker
-// enters it: by no call, and with the program's arguments on the stack. A compiler that does not know that gives the
-// function a table as any other.
+// startsProgram reports whether THIS is the function at which a file starts, as the kernel or the
+// dynamic linker enters it: by no call, and with the program's arguments on the stack. A compiler
+// that does not know that gives the function a table as any other.
 func (f *Frame) startsProgram() bool {
 	s := f.stack
 	m := f.Module()

@@ -1,17 +1,18 @@
 package frame
 
-// PlacedUnwinder is an Unwinder of frames at certain PCs, which come and go, such as the return addresses of
-// the calls that a debugger has a thread make. Its frames count wherever these PCs are: in no code, or
-// in code for which another sniffer has a row.
+// PlacedUnwinder is an Unwinder of frames at certain PCs, which come and go, such as the return
+// addresses of the calls that a debugger has a thread make. Its frames count wherever these PCs
+// are: in no code, or in code for which another sniffer has a row.
 //
-// It is asked about each frame at such a PC, as no row is kept for one. Only tables with a PlacedUnwinder
-// look.
+// It is asked about each frame at such a PC, as no row is kept for one. Only tables with a
+// PlacedUnwinder look.
 type PlacedUnwinder interface {
 	Unwinder
-	// HasPlace reports whether the sniffer may claim a frame at a PC now. It is called often, and must be quick.
+	// HasPlace reports whether the sniffer may claim a frame at a PC now. It is called often, and
+	// must be quick.
 	HasPlace(pc uint64) bool
-	// PlacesGeneration returns a number that only grows, and grows with each PC for which HasPlace begins to
-	// return true. A table forgets its rows when the number has changed.
+	// PlacesGeneration returns a number that only grows, and grows with each PC for which HasPlace
+	// begins to return true. A table forgets its rows when the number has changed.
 	PlacesGeneration() uint64
 }
 
@@ -37,7 +38,8 @@ func (t *Table) hasPlace(pc uint64) bool {
 	return false
 }
 
-// askPlaced asks the PlacedUnwinders alone, and reports whether one has claimed THIS, whose PC is in no code.
+// askPlaced asks the PlacedUnwinders alone, and reports whether one has claimed THIS, whose PC is
+// in no code.
 func (f *Frame) askPlaced() bool {
 	var c claims
 	c.begin(f, 0)

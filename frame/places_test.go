@@ -45,8 +45,8 @@ func (r *returns) PrevRegister(this *frame.Frame, reg trad.Reg) frame.Value {
 	return frame.Value{}
 }
 
-// A PlacedUnwinder's frame counts although a row was kept for its PC, and for other frames at the PC the
-// row counts. Nobody tells the table.
+// A PlacedUnwinder's frame counts although a row was kept for its PC, and for other frames at the
+// PC the row counts. Nobody tells the table.
 func TestPlacesAreNotShadowed(t *testing.T) {
 	const sp = stackBase
 	to := map[trad.Reg]uint64{amd64.RIP: 0x1300, amd64.RSP: sp + 64, amd64.RBP: 0}
@@ -103,8 +103,8 @@ func TestPlacesAreNotShadowed(t *testing.T) {
 	look("where the stack ended", "#0 0x1010 normal rows", "#1 0x1200 normal rows", "#2 0x1300 dummy returns", "#3 0x1200 normal rows")
 }
 
-// A PlacedUnwinder speaks for a PC that is in no code, and a guess that leads there is believed. Without a
-// place there, the stack ends.
+// A PlacedUnwinder speaks for a PC that is in no code, and a guess that leads there is believed.
+// Without a place there, the stack ends.
 func TestPlacesInNoCode(t *testing.T) {
 	const sp = stackBase
 	const place = sp + 64 // on the stack

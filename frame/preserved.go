@@ -21,8 +21,8 @@ func (f *Frame) preservedSniffer() PreservedSniffer {
 	return s
 }
 
-// preserves reports whether THIS has not changed register r, although the ABI lets a function change
-// r, and row, which must be THIS frame's own, has no rule for it.
+// preserves reports whether THIS has not changed register r, although the ABI lets a function
+// change r, and row, which must be THIS frame's own, has no rule for it.
 func (f *Frame) preserves(row *trad.Row, r trad.Reg) bool {
 	s := f.stack
 	if row != &f.row || row.Others.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {

@@ -43,8 +43,8 @@ func (f *Frame) Register(r trad.Reg) Value {
 }
 
 // Registers sets to.Known, and fills to with all registers of THIS frame that are known: the values
-// that [Frame.Register] returns, but PC without bits that are not part of the address. The values of
-// other registers in to are not valid.
+// that [Frame.Register] returns, but PC without bits that are not part of the address. The values
+// of other registers in to are not valid.
 func (f *Frame) Registers(to *arch.Registers) {
 	s, a := f.stack, f.stack.arch
 	if f.outdated() {
@@ -98,8 +98,8 @@ func (f *Frame) Registers(to *arch.Registers) {
 	}
 }
 
-// losesCallerSaved reports whether all registers of PREVIOUS that a callee may change are
-// lost: PREVIOUS has called THIS, and the row has rules only for registers that a callee must preserve.
+// losesCallerSaved reports whether all registers of PREVIOUS that a callee may change are lost:
+// PREVIOUS has called THIS, and the row has rules only for registers that a callee must preserve.
 func (f *Frame) losesCallerSaved() bool {
 	more := f.row.Others
 	if more == nil && f.later != nil && f.later.ok {
@@ -132,8 +132,8 @@ const maxDepth = 10_000
 
 var errDeep = errors.New("the rules of too many frames lead to one another")
 
-// descend counts s.depth up, and reports whether inner frames may be asked for a register. The caller
-// counts it down.
+// descend counts s.depth up, and reports whether inner frames may be asked for a register. The
+// caller counts it down.
 func (s *Stack) descend() bool {
 	if s.depth == maxDepth {
 		return false
@@ -193,8 +193,8 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 	return v
 }
 
-// known returns register r of PREVIOUS if no rule need be applied: THIS is the sentinel, was dropped,
-// or its Unwinder answers, or the value was remembered.
+// known returns register r of PREVIOUS if no rule need be applied: THIS is the sentinel, was
+// dropped, or its Unwinder answers, or the value was remembered.
 func (f *Frame) known(r trad.Reg) (Value, bool) {
 	if f.Level < 0 {
 		return f.stack.liveRegister(r), true

@@ -34,8 +34,9 @@ func TestLaterRowsAreForgotten(t *testing.T) {
 	}
 }
 
-// Later rows complete frame after frame. A register that they call unchanged is found further in.
-// A later row is not used if its CFA is another one, or if it is for PC-1 and the frame's address in block is PC.
+// Later rows complete frame after frame. A register that they call unchanged is found further in. A
+// later row is not used if its CFA is another one, or if it is for PC-1 and the frame's address in
+// block is PC.
 func TestLaterRows(t *testing.T) {
 	const sp = stackBase
 	same := &trad.OtherRules{Default: trad.Same}

@@ -54,7 +54,8 @@ func fpRows() map[uint64]trad.Row {
 	return map[uint64]trad.Row{0x1010: fp, 0x1100: fp, 0x1200: {Flags: trad.Outermost, CFA: fp.CFA}}
 }
 
-// Frames beyond an address say that they are of another moment; RetakeIfMovedOn has the thread read once more.
+// Frames beyond an address say that they are of another moment; RetakeIfMovedOn has the thread read
+// once more.
 func TestRetakeIfMovedOn(t *testing.T) {
 	table := frame.NewTable(amd64.Arch, &rows{name: "rows", at: fpRows()})
 	for _, c := range []struct {

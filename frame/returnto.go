@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FollowsCall reports whether a call stands before ra. known is false if the code there cannot be read.
+// FollowsCall reports whether a call stands before ra. known is false if the code there cannot be
+// read.
 func (q *Query) FollowsCall(ra uint64) (follows, known bool) {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil {
@@ -22,8 +23,8 @@ func (q *Query) MayFollowCall(ra uint64) bool {
 	return follows || !known
 }
 
-// CallTarget returns where the call before the return address ra goes. ok is false if the call does not
-// tell, or cannot be read.
+// CallTarget returns where the call before the return address ra goes. ok is false if the call does
+// not tell, or cannot be read.
 func (q *Query) CallTarget(ra uint64) (to uint64, ok bool) {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
@@ -32,8 +33,9 @@ func (q *Query) CallTarget(ra uint64) (to uint64, ok bool) {
 	return q.Arch.CallTarget(code, ra)
 }
 
-// LinkRow returns the row of a THIS whose return address is still in the link register, as a guess. Nothing
-// tells how large its frame is: if it may have one inward of the frame record, PREVIOUS's SP is not tracked.
+// LinkRow returns the row of a THIS whose return address is still in the link register, as a guess.
+// Nothing tells how large its frame is: if it may have one inward of the frame record, PREVIOUS's
+// SP is not tracked.
 func (q *Query) LinkRow() trad.Row {
 	a := q.Arch
 	row := trad.Row{
@@ -100,8 +102,8 @@ func (q *Query) Passes(from uint64) bool {
 // maxJumpsOn is how many bytes of a function are read for a computed jump.
 const maxJumpsOn = 1 << 10
 
-// JumpsOn reports whether the function at an address may leave by a jump to where a register or memory says, as
-// one does that finds the code of a run-time system, and goes there.
+// JumpsOn reports whether the function at an address may leave by a jump to where a register or
+// memory says, as one does that finds the code of a run-time system, and goes there.
 func (q *Query) JumpsOn(function uint64) bool {
 	lo, hi, ok := q.FunctionAt(function)
 	if !ok || lo != function || hi-lo > maxJumpsOn || q.Arch.Exits == nil {

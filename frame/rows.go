@@ -134,7 +134,8 @@ func (c *rowCache) renew(generation uint64) {
 	c.generation = generation
 }
 
-// released has slots of tables that are no longer used: to clear new ones takes longer than to walk a few short stacks.
+// released has slots of tables that are no longer used: to clear new ones takes longer than to walk
+// a few short stacks.
 var released sync.Pool // of *releasedSlots
 
 type releasedSlots struct {

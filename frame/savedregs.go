@@ -7,10 +7,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// savedRegs says where each callee-saved register of THIS is, by Arch.OtherCalleeSavedIndex: 0 means
-// that it is live; an even number is the distance from Stack.base to where an inner frame has saved
-// it; an odd number has the level of the inner frame whose row must be applied (askLevel). Most
-// frames change few registers, so that most lookups need not go from frame to frame.
+// savedRegs says where each callee-saved register of THIS is, by Arch.OtherCalleeSavedIndex: 0
+// means that it is live; an even number is the distance from Stack.base to where an inner frame has
+// saved it; an odd number has the level of the inner frame whose row must be applied (askLevel).
+// Most frames change few registers, so that most lookups need not go from frame to frame.
 type savedRegs [arch.MaxOtherCalleeSaved]uint32
 
 // askLevel returns the number that means: apply the row of the frame at a level.

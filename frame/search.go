@@ -27,8 +27,8 @@ type search struct {
 var errSearched = errors.New("no table describes it, and too much code without tables was looked at already")
 
 // MaySearch reports whether a sniffer may search through code for THIS frame. It may until
-// [Stack.SearchLimit] instructions were read for the stack. For a frame that was searched for before
-// it may search again, within a limit of the same size, so that the frame is the same as
+// [Stack.SearchLimit] instructions were read for the stack. For a frame that was searched for
+// before it may search again, within a limit of the same size, so that the frame is the same as
 // before. If MaySearch returns false, the sniffer declines.
 func (q *Query) MaySearch() bool {
 	q.searchLeft = frameSearch
@@ -46,9 +46,9 @@ func (q *Query) MaySearch() bool {
 	return true
 }
 
-// CountSearched adds n instructions, or work that takes as long, to what was read for THIS frame since
-// [Query.MaySearch]. It reports whether the sniffer may read more; if not, the sniffer answers by what
-// it knows.
+// CountSearched adds n instructions, or work that takes as long, to what was read for THIS frame
+// since [Query.MaySearch]. It reports whether the sniffer may read more; if not, the sniffer
+// answers by what it knows.
 func (q *Query) CountSearched(n int) (more bool) {
 	q.searchLeft -= n
 	if q.This == nil {
@@ -70,8 +70,8 @@ func (q *Query) CountSearched(n int) (more bool) {
 // spent reports whether the tables that share searches have reached their common limit.
 func (c *rowCache) spent() bool { return c.shared != nil && c.shared.Left.Load() <= 0 }
 
-// SearchSpent reports whether the stack, or all that share searches with it, have reached their limit.
-// Then a sniffer leaves out what takes long.
+// SearchSpent reports whether the stack, or all that share searches with it, have reached their
+// limit. Then a sniffer leaves out what takes long.
 func (q *Query) SearchSpent() bool {
 	if q.This == nil {
 		return false

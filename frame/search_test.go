@@ -81,7 +81,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Stacks that share searches share the limit and the results: at once, and until the target has run.
+// Stacks that share searches share the limit and the results: at once, and until the target has
+// run.
 func TestShare(t *testing.T) {
 	const frames = 11
 	words := make([]uint64, 2*frames-2)

@@ -8,8 +8,8 @@ import (
 )
 
 // SharedSearches is shared by tables that walk several threads of one target at the same time. It
-// bounds how much code may be searched through for all their stacks together, and has the results, so
-// that the same code is searched once. See [Table.ShareSearches]. It is safe for concurrent use.
+// bounds how much code may be searched through for all their stacks together, and has the results,
+// so that the same code is searched once. See [Table.ShareSearches]. It is safe for concurrent use.
 type SharedSearches struct {
 	// Left is how many instructions may still be read, see [Stack.SearchLimit].
 	Left atomic.Int64
@@ -34,8 +34,8 @@ type sharedRow struct {
 // maxShared is how many rows are kept, and how many places where nothing was found.
 const maxShared = 1 << 14
 
-// ShareSearches makes t share its searches by with. All tables that share one SharedSearches must be for
-// the same target, with the same sniffers in the same order. nil ends the sharing.
+// ShareSearches makes t share its searches by with. All tables that share one SharedSearches must
+// be for the same target, with the same sniffers in the same order. nil ends the sharing.
 func (t *Table) ShareSearches(with *SharedSearches) { t.rows.shared = with }
 
 // start locks s, and drops its results if they are for modules of another generation.

@@ -2,11 +2,12 @@ package frame
 
 import "slices"
 
-// Releaser is an Unwinder that wants to know when a frame is gone for which it has filled [Frame.Slot].
+// Releaser is an Unwinder that wants to know when a frame is gone for which it has filled
+// [Frame.Slot].
 type Releaser interface {
 	Unwinder
-	// Release is called once for each slot that is not nil, with what is in it. The frame is gone then, and
-	// the stack is in the middle of something: Release must use neither.
+	// Release is called once for each slot that is not nil, with what is in it. The frame is gone
+	// then, and the stack is in the middle of something: Release must use neither.
 	//
 	// It is called, on the goroutine that uses the stack,
 	//   - when the sniffer has filled a slot in Sniff, and THIS is another sniffer's frame, or none;
@@ -14,8 +15,8 @@ type Releaser interface {
 	//     and when it turns out to be no frame of the stack, because it repeats its NEXT;
 	//   - for a frame of a [Walker], when the Walker makes the next one, with [Walker.Reset], and with
 	//     [Walker.SetModules].
-	// A Walker keeps slots of inner frames that sniffers have asked for until it walks another stack
-	// on which a sniffer asks for such.
+	// A Walker keeps slots of inner frames that sniffers have asked for until it walks another
+	// stack on which a sniffer asks for such.
 	//
 	// Nothing calls Release for a Stack or a Walker that becomes garbage without that.
 	Release(slot any)
@@ -30,10 +31,11 @@ type slot struct {
 	value *any
 }
 
-// Slot returns the place where the Unwinder that has claimed THIS may keep something for THIS: GDB's
-// this_cache. The place is empty at first, and the same in Sniff, ThisID and PrevRegister. What Sniff has put there is
-// gone if another sniffer's claim counts. Rows are kept by PC, so that Sniff is not called for each
-// frame: only a row with trad.Once ensures that Sniff has filled the slot.
+// Slot returns the place where the Unwinder that has claimed THIS may keep something for THIS:
+// GDB's this_cache. The place is empty at first, and the same in Sniff, ThisID and PrevRegister.
+// What Sniff has put there is gone if another sniffer's claim counts. Rows are kept by PC, so that
+// Sniff is not called for each frame: only a row with trad.Once ensures that Sniff has filled the
+// slot.
 //
 // The place is gone when THIS is ([Releaser] says when). Slot returns nil for a frame that no
 // Unwinder has claimed or is asked about. It serves the stack's goroutine.
@@ -65,8 +67,8 @@ type asked struct {
 	by   int
 }
 
-// setAsked says which Unwinder's Sniff is called, asked{} for none, until the function that it returns is
-// called.
+// setAsked says which Unwinder's Sniff is called, asked{} for none, until the function that it
+// returns is called.
 func (s *Stack) setAsked(a asked) (end func()) {
 	outer := s.asked
 	s.asked = a
@@ -115,8 +117,8 @@ func (x slot) release() {
 	}
 }
 
-// Close drops all frames of the stack: they must not be used any more. Only a stack whose table has a
-// [Releaser] need be closed; after [Stack.Reset] it can be used again.
+// Close drops all frames of the stack: they must not be used any more. Only a stack whose table has
+// a [Releaser] need be closed; after [Stack.Reset] it can be used again.
 func (s *Stack) Close() {
 	if s.live != nil {
 		s.restart()

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// slotKeeper is an Unwinder that keeps its frame's PC in the slot, and counts what it keeps and what is
-// released.
+// slotKeeper is an Unwinder that keeps its frame's PC in the slot, and counts what it keeps and
+// what is released.
 type slotKeeper struct {
 	name     string
 	at       map[uint64]uint64 // PREVIOUS's PC by PC; each frame has 16 bytes

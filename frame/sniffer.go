@@ -84,9 +84,9 @@ func (q *Query) Word(addr uint64) (v uint64, ok bool) {
 	return q.Arch.Word(p), true
 }
 
-// Code returns the code around PC, from PC-CodeBefore to PC+CodeBehind, as much of it as can be read.
-// code[at:] is the code from PC on. It is read once for all sniffers. The caller must not change it;
-// it is valid until a register of This is asked for.
+// Code returns the code around PC, from PC-CodeBefore to PC+CodeBehind, as much of it as can be
+// read. code[at:] is the code from PC on. It is read once for all sniffers. The caller must not
+// change it; it is valid until a register of This is asked for.
 func (q *Query) Code() (code []byte, at int) {
 	r := q.buffer
 	if !q.coded || r.pc != q.PC {
@@ -135,7 +135,8 @@ func (q *Query) Apply(row *trad.Row) (c AppliedRow, ok bool) {
 	return c, c.PC.Known()
 }
 
-// ruleValue returns the value that a rule of a row, which gives THIS a CFA, gives to register r of PREVIOUS.
+// ruleValue returns the value that a rule of a row, which gives THIS a CFA, gives to register r of
+// PREVIOUS.
 func (f *Frame) ruleValue(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64) Value {
 	p, err := row.Place(rule, r, (*env)(f), cfa)
 	switch {
@@ -167,8 +168,8 @@ func (q *Query) SearchedInVain() bool {
 }
 
 // NoteSearchedInVain notes that a long search of the code at PC has found nothing, so that it need
-// not be made for every frame there. The table forgets that when it forgets its rows: when the target
-// has run, or its modules have changed.
+// not be made for every frame there. The table forgets that when it forgets its rows: when the
+// target has run, or its modules have changed.
 func (q *Query) NoteSearchedInVain() {
 	if q.rows == nil {
 		return
@@ -214,8 +215,8 @@ type BoundsSniffer interface {
 	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
 }
 
-// A SpecialSniffer is a Sniffer that knows the special address of frames that it has claimed: IDs have it, so
-// that frames with equal stack and code addresses differ.
+// A SpecialSniffer is a Sniffer that knows the special address of frames that it has claimed: IDs
+// have it, so that frames with equal stack and code addresses differ.
 type SpecialSniffer interface {
 	Sniffer
 	// SpecialAddress returns the special address of q.This; ok is false if it has none.

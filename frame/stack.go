@@ -62,9 +62,9 @@ type Stack struct {
 	deeper       deeper
 }
 
-// New makes the stack of one thread of a target. The error says why the thread's registers cannot be
-// read, that PC or SP is not known, that an argument is nil, or that table is for another architecture
-// than the target's. The target's Modules and Memory may be nil.
+// New makes the stack of one thread of a target. The error says why the thread's registers cannot
+// be read, that PC or SP is not known, that an argument is nil, or that table is for another
+// architecture than the target's. The target's Modules and Memory may be nil.
 func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 	s := &Stack{table: table}
 	if err := s.Reset(t, thread); err != nil {
@@ -73,9 +73,9 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 	return s, nil
 }
 
-// Reset makes s the stack of a thread as [New] does, with the same table and the same limits.
-// The frames that s had are of another walk then: they keep their PC, CFA and ID until the next Reset, and have
-// neither registers nor a PREVIOUS. The Reset after that uses their memory. After an error
+// Reset makes s the stack of a thread as [New] does, with the same table and the same limits. The
+// frames that s had are of another walk then: they keep their PC, CFA and ID until the next Reset,
+// and have neither registers nor a PREVIOUS. The Reset after that uses their memory. After an error
 // s has no frames that can be used.
 func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	switch {
@@ -112,8 +112,8 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 // Modules returns the modules of the stack's target; it is never nil.
 func (s *Stack) Modules() *target.Modules { return s.modules }
 
-// Memory returns the memory in which the stack is walked, with copies of what was read. It is the stack's
-// own: it serves the same goroutine.
+// Memory returns the memory in which the stack is walked, with copies of what was read. It is the
+// stack's own: it serves the same goroutine.
 func (s *Stack) Memory() target.Memory { return &s.window }
 
 // modulesOf returns modules, or empty ones if they are nil.
@@ -214,15 +214,16 @@ func (s *Stack) frame(level int) *Frame {
 // readWord reads one word of the target's pointer size.
 func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.arch, addr) }
 
-// cycle finds stacks that return to a frame they had (Brent's algorithm).
-// The CFAs of normal frames grow, so that these cannot return. A signal frame may lead
-// anywhere, and so may one of type OtherStack: their CFAs and PCs are watched, and the frames counted.
+// cycle finds stacks that return to a frame they had (Brent's algorithm). The CFAs of normal frames
+// grow, so that these cannot return. A signal frame may lead anywhere, and so may one of type
+// OtherStack: their CFAs and PCs are watched, and the frames counted.
 type cycle struct {
 	cfa, pc uint64
 	n, next int
 }
 
-// maxTurns is how many signal and OtherStack frames a stack may have: a thousand times what programs have.
+// maxTurns is how many signal and OtherStack frames a stack may have: a thousand times what
+// programs have.
 const maxTurns = 1 << 16
 
 func (c *cycle) seen(cfa, pc uint64) bool {

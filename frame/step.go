@@ -7,10 +7,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A step leads from THIS to PREVIOUS. It begins with the [state] of THIS, asks the sniffers to claim
-// THIS (Frame.sniff), checks it against the inner frames (repeats, checkID), and ends with the state
-// of PREVIOUS, or with the reason why there is none (unwind). A [Stack] takes steps along its
-// chain and keeps a Frame for each; a [Walker] takes them in one Frame, from [Context] to Context.
+// A step leads from THIS to PREVIOUS. It begins with the [state] of THIS, asks the sniffers to
+// claim THIS (Frame.sniff), checks it against the inner frames (repeats, checkID), and ends with
+// the state of PREVIOUS, or with the reason why there is none (unwind). A [Stack] takes steps along
+// its chain and keeps a Frame for each; a [Walker] takes them in one Frame, from [Context] to
+// Context.
 
 // state is what is known of a frame before it is claimed.
 type state struct {
@@ -171,8 +172,8 @@ func (f *Frame) checkID() (StopReason, error) {
 }
 
 // repeats reports whether THIS is its NEXT once more, or, for a frame after which the stack may lie
-// anywhere, whether c has seen it. The outermost frame never repeats, though its CFA may be its NEXT's: if
-// it has aligned SP, its CFA is what SP was when it called.
+// anywhere, whether c has seen it. The outermost frame never repeats, though its CFA may be its
+// NEXT's: if it has aligned SP, its CFA is what SP was when it called.
 func (f *Frame) repeats(c *cycle) bool {
 	next := f.nextSummary()
 	switch {

@@ -23,8 +23,8 @@ type Table struct {
 	rows      rowCache
 }
 
-// NewTable returns a table that asks the sniffers in the order given. It leaves out each [ArchSniffer] that does not serve the
-// architecture.
+// NewTable returns a table that asks the sniffers in the order given. It leaves out each
+// [ArchSniffer] that does not serve the architecture.
 func NewTable(a *arch.Arch, sniffers ...Sniffer) *Table {
 	t := &Table{Arch: a, base: defaultBase{}}
 	t.set(slices.DeleteFunc(slices.Clone(sniffers), func(s Sniffer) bool {
@@ -55,8 +55,8 @@ func (t *Table) Clone() *Table {
 // Reset forgets all rows, in constant time.
 func (t *Table) Reset() { t.rows.reset() }
 
-// Release forgets all rows, and leaves their memory to tables that are used next. No stack of t may be walked any more. Those who walk the
-// stacks of many targets save time so.
+// Release forgets all rows, and leaves their memory to tables that are used next. No stack of t may
+// be walked any more. Those who walk the stacks of many targets save time so.
 func (t *Table) Release() {
 	if t.rows.slots != nil {
 		released.Put(&releasedSlots{t.rows.slots, t.rows.epoch})

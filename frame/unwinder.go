@@ -11,16 +11,16 @@ type Unwinder interface {
 	Type() Type
 	// ThisID returns THIS frame's ID; a null ID stops the stack.
 	ThisID(this *Frame) (ID, error)
-	// PrevRegister returns the value of a register in PREVIOUS. The zero Value says that the sniffer
-	// does not know it: then the row's rule counts, and if the row has none, that of the first
-	// later sniffer whose row gives THIS the same CFA, as for a frame that a row unwinds. Other values
-	// are final: with Lval NotSaved, the register is lost; with NotKnown and an Err, it cannot be had,
-	// and Err says why.
+	// PrevRegister returns the value of a register in PREVIOUS. The zero Value says that the
+	// sniffer does not know it: then the row's rule counts, and if the row has none, that of the
+	// first later sniffer whose row gives THIS the same CFA, as for a frame that a row unwinds.
+	// Other values are final: with Lval NotSaved, the register is lost; with NotKnown and an Err,
+	// it cannot be had, and Err says why.
 	PrevRegister(this *Frame, r trad.Reg) Value
 }
 
-// byItsUnwinder returns the value of register r of PREVIOUS, if the winner is an Unwinder that does not
-// leave the register to rows.
+// byItsUnwinder returns the value of register r of PREVIOUS, if the winner is an Unwinder that does
+// not leave the register to rows.
 func (f *Frame) byItsUnwinder(r trad.Reg) (v Value, ok bool) {
 	u, ok := f.unwinder()
 	if !ok {

@@ -149,8 +149,8 @@ func (partly) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 	return frame.Value{}
 }
 
-// A register that an Unwinder leaves open is completed by its row, then by a later sniffer's; one that it
-// calls lost or not to be had is not.
+// A register that an Unwinder leaves open is completed by its row, then by a later sniffer's; one
+// that it calls lost or not to be had is not.
 func TestUnwinderLeavesRegisters(t *testing.T) {
 	const sp = stackBase
 	own := spRow(32)

@@ -38,9 +38,9 @@ type Walker struct {
 }
 
 // NewWalker makes a Walker that asks the sniffers of table, and has a cache of rows of its own.
-// modules says what is mapped in the target; if it is nil, nothing is known of that. The table must be
-// for the target's own descriptor ([target.Target]'s Arch), which knows which bits of a
-// pointer are the code address. The Walker shares the searches that the table shares
+// modules says what is mapped in the target; if it is nil, nothing is known of that. The table must
+// be for the target's own descriptor ([target.Target]'s Arch), which knows which bits of a pointer
+// are the code address. The Walker shares the searches that the table shares
 // ([Table.ShareSearches]).
 func NewWalker(modules *target.Modules, table *Table) *Walker {
 	w := &Walker{table: table.Clone(), arch: table.Arch}
@@ -67,8 +67,8 @@ func (w *Walker) Reset() {
 	w.forgetFrames()
 }
 
-// forgetFrames drops what Unwinders keep for frames; inner frames are made once more when a walk under
-// way needs them.
+// forgetFrames drops what Unwinders keep for frames; inner frames are made once more when a walk
+// under way needs them.
 func (w *Walker) forgetFrames() {
 	if w.stack.slots != nil {
 		w.stack.dropAllSlots()
@@ -80,11 +80,12 @@ func (w *Walker) forgetFrames() {
 // CacheStats counts the hits and misses of the cache of rows so far.
 func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
 
-// Walk fills pcs with the PCs of a stack, from the innermost frame outwards. It returns
-// how many there are, and why there are no more: [Limit] if pcs is full. Most PCs are return addresses, which
-// are looked up at PC-1; [Walker.Interrupted] says which are not, and [Walker.AddressesInBlock] makes
-// them all addresses to look up. regs has the registers of frame 0, mem is the stack's memory; neither may
-// change during the walk. A nil regs has no registers, and a nil mem has no memory.
+// Walk fills pcs with the PCs of a stack, from the innermost frame outwards. It returns how many
+// there are, and why there are no more: [Limit] if pcs is full. Most PCs are return addresses,
+// which are looked up at PC-1; [Walker.Interrupted] says which are not, and
+// [Walker.AddressesInBlock] makes them all addresses to look up. regs has the registers of frame 0,
+// mem is the stack's memory; neither may change during the walk. A nil regs has no registers, and a
+// nil mem has no memory.
 func (w *Walker) Walk(regs *arch.Registers, mem target.Memory, pcs []uint64) (n int, stop StopReason) {
 	return w.walk(regs, mem, pcs, nil)
 }
@@ -143,10 +144,11 @@ func (w *Walker) resume(c *Context, pcs, cfas []uint64) (n int, stop StopReason)
 	return n, stop
 }
 
-// Interrupted returns the positions, in ascending order, at which the last Walk or WalkCFA has put PCs
-// that are no return addresses of calls: frame 0, frames that a signal or a fault has interrupted, the
-// signal frames themselves (their PCs are the kernel's), and functions at their first byte that nothing has called. They are
-// looked up in symbols at PC itself, all others at PC-1. The slice is valid until the next walk.
+// Interrupted returns the positions, in ascending order, at which the last Walk or WalkCFA has put
+// PCs that are no return addresses of calls: frame 0, frames that a signal or a fault has
+// interrupted, the signal frames themselves (their PCs are the kernel's), and functions at their
+// first byte that nothing has called. They are looked up in symbols at PC itself, all others at
+// PC-1. The slice is valid until the next walk.
 func (w *Walker) Interrupted() []int { return w.interrupted }
 
 // AddressesInBlock replaces the PCs of the last Walk or WalkCFA, from frame 0 on, by the addresses
@@ -173,8 +175,8 @@ func callersInBlock(pcs []uint64) {
 	}
 }
 
-// MovedOn reports whether the last Walk or WalkCFA has read memory of another moment than
-// the registers, because the process runs on (see [target.RunningMemory]). Then the frames may never
+// MovedOn reports whether the last Walk or WalkCFA has read memory of another moment than the
+// registers, because the process runs on (see [target.RunningMemory]). Then the frames may never
 // have been on one stack. A [target.RunningThread] can be read once more.
 func (w *Walker) MovedOn() bool { return w.ctx.MovedOn }
 
@@ -349,7 +351,8 @@ func load[W word](p []byte) uint64 {
 	return binary.LittleEndian.Uint64(p)
 }
 
-// blockSize is how many bytes are read at once, at most, from a memory that is no target.CopiedMemory.
+// blockSize is how many bytes are read at once, at most, from a memory that is no
+// target.CopiedMemory.
 const blockSize = 4096
 
 // refill returns memory from lo on that has the word at addr; no data if that word cannot be read.

@@ -10,8 +10,8 @@ import (
 
 func (f linkFake) Threads() ([]target.Thread, error) { return []target.Thread{f.fake}, nil }
 
-// If calls push nothing, two frames may have the same CFA, but not three, and not a frame and the same
-// one again.
+// If calls push nothing, two frames may have the same CFA, but not three, and not a frame and the
+// same one again.
 func TestWalkerSameCFA(t *testing.T) {
 	size := func(n int32, ra int32) trad.Row {
 		return trad.Row{
@@ -35,8 +35,8 @@ func TestWalkerSameCFA(t *testing.T) {
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200}, frame.SameID)
 }
 
-// If frame records may lie anywhere in the frame, a chain of them does not tell SP. Then a caller that
-// needs SP cannot be unwound, and one with a frame pointer can.
+// If frame records may lie anywhere in the frame, a chain of them does not tell SP. Then a caller
+// that needs SP cannot be unwound, and one with a frame pointer can.
 func TestWalkerLostSP(t *testing.T) {
 	chain := trad.Row{
 		CFA:    trad.Rule{Kind: trad.InReg, Reg: x29, Off: 16},

@@ -8,19 +8,19 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// WideUnwinder is an Unwinder that knows registers wider than 64 bits (arch.Arch.WideRegs) of PREVIOUS in
-// their full width.
+// WideUnwinder is an Unwinder that knows registers wider than 64 bits (arch.Arch.WideRegs) of
+// PREVIOUS in their full width.
 type WideUnwinder interface {
 	Unwinder
-	// PrevWide returns the bytes of a register in PREVIOUS, as it would lie in memory. ok is false if
-	// the sniffer does not know them: then PrevRegister's value counts.
+	// PrevWide returns the bytes of a register in PREVIOUS, as it would lie in memory. ok is false
+	// if the sniffer does not know them: then PrevRegister's value counts.
 	PrevWide(this *Frame, r trad.Reg) (b []byte, ok bool)
 }
 
-// WideRegister returns the bytes of a wide register (arch.Arch.WideRegs) as THIS frame sees it, as it would
-// lie in memory. They may be fewer than the register has: the ABI lets a callee preserve
-// the first 64 bits alone, and inner frames save no more. The error says that the register is not wide, or its
-// value not known, and why. The caller may change the bytes.
+// WideRegister returns the bytes of a wide register (arch.Arch.WideRegs) as THIS frame sees it, as
+// it would lie in memory. They may be fewer than the register has: the ABI lets a callee preserve
+// the first 64 bits alone, and inner frames save no more. The error says that the register is not
+// wide, or its value not known, and why. The caller may change the bytes.
 //
 // Frame 0 needs a thread that is a [target.WideThread].
 func (f *Frame) WideRegister(r trad.Reg) ([]byte, error) {
@@ -50,8 +50,8 @@ var (
 	errUnknown = errors.New("nothing says where the inner frames have saved it")
 )
 
-// wide goes inward through the frames that have not changed the register, as prevRegister does. size is
-// how many bytes of the register may be known.
+// wide goes inward through the frames that have not changed the register, as prevRegister does.
+// size is how many bytes of the register may be known.
 func (f *Frame) wide(r trad.Reg, size int) ([]byte, error) {
 	for f.Level > 0 {
 		next := f.inner()

@@ -26,8 +26,8 @@ func (wideFake) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	return nil
 }
 
-// A function of the Microsoft ABI preserves xmm6, another's caller loses it. A signal loses nothing. What a row
-// says is saved is 64 bits.
+// A function of the Microsoft ABI preserves xmm6, another's caller loses it. A signal loses
+// nothing. What a row says is saved is 64 bits.
 func TestWideRegister(t *testing.T) {
 	const sp = stackBase
 	const xmm6, xmm7, xmm8 = amd64.XMM0 + 6, amd64.XMM0 + 7, amd64.XMM0 + 8

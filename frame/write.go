@@ -8,18 +8,19 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// SetRegister writes register r of THIS, of at most 64 bits, where the register is: into the thread, or into the
-// memory in which an inner frame has saved it (GDB's put_frame_register). The error says why that cannot be: SP of
-// an outer frame is nowhere, and a register that a call may have changed is lost.
+// SetRegister writes register r of THIS, of at most 64 bits, where the register is: into the
+// thread, or into the memory in which an inner frame has saved it (GDB's put_frame_register). The
+// error says why that cannot be: SP of an outer frame is nowhere, and a register that a call may
+// have changed is lost.
 //
 // The stack's frames are of another walk then, as after [Stack.Reset]: ask the stack for them anew.
 func (f *Frame) SetRegister(r trad.Reg, bits uint64) error {
 	return f.WriteRegister(r, 0, f.stack.arch.RegisterBytes(r, bits))
 }
 
-// WriteRegister changes the bytes of register r of THIS from offset on to b, as the register would lie in memory. A
-// vector register has its full width in frame 0; of an outer frame's, as much was saved as the ABI has a callee save.
-// For the rest it is [Frame.SetRegister].
+// WriteRegister changes the bytes of register r of THIS from offset on to b, as the register would
+// lie in memory. A vector register has its full width in frame 0; of an outer frame's, as much was
+// saved as the ABI has a callee save. For the rest it is [Frame.SetRegister].
 func (f *Frame) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	at, err := f.place(r, offset, len(b))
 	if err != nil {

@@ -13,13 +13,15 @@ import (
 // runtime's own, such as the garbage collector's. Call All again whenever the target has run. If
 // there are more than [Runtime.Limit], All returns those that the runtime has made first, and an
 // error. If some cannot be read or are not as they should be, All returns the others, and an error
-// for the first bad one. A goroutine that seems to be parked, but not on its stack, has no registers.
+// for the first bad one. A goroutine that seems to be parked, but not on its stack, has no
+// registers.
 func (r *Runtime) All() ([]Goroutine, error) { return r.AllIn(r.t.Memory()) }
 
 // AllIn is All for a memory of the target's that is not Target.Memory, such as a copy of it.
 func (r *Runtime) AllIn(mem target.Memory) ([]Goroutine, error) { return r.AppendAll(nil, mem) }
 
-// AppendAll is AllIn that appends to list, which must be empty: a caller that holds the target makes room for the list before.
+// AppendAll is AllIn that appends to list, which must be empty: a caller that holds the target
+// makes room for the list before.
 func (r *Runtime) AppendAll(list []Goroutine, mem target.Memory) ([]Goroutine, error) {
 	in := *r
 	in.t = within{r.t, mem}
@@ -163,8 +165,9 @@ type reasonTexts struct {
 	known [256]bool
 }
 
-// checkCreators forgets what is no creator. Since Go 1.21, the word before gopc is parentGoid. Earlier it was
-// sigpc, which is 0 or an address. A goroutine has a smaller number than those that it creates.
+// checkCreators forgets what is no creator. Since Go 1.21, the word before gopc is parentGoid.
+// Earlier it was sigpc, which is 0 or an address. A goroutine has a smaller number than those that
+// it creates.
 func checkCreators(gs []Goroutine) {
 	if slices.ContainsFunc(gs, func(g Goroutine) bool { return g.Creator >= g.Number }) {
 		for i := range gs {

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// crowd is the memory of a process that claims to have n goroutines. Each has its own struct m, whose
-// curg names it. A real process needs only one page for that, mapped over and over.
+// crowd is the memory of a process that claims to have n goroutines. Each has its own struct m,
+// whose curg names it. A real process needs only one page for that, mapped over and over.
 type crowd struct {
 	*recorded
 	found *Runtime
@@ -64,8 +64,8 @@ func (c *crowd) ReadMemory(addr uint64, p []byte) (int, error) {
 	return c.recorded.ReadMemory(addr, p)
 }
 
-// All takes a bounded amount of memory, however many goroutines and threads a process claims. Its error
-// tells of those that it leaves out.
+// All takes a bounded amount of memory, however many goroutines and threads a process claims. Its
+// error tells of those that it leaves out.
 func TestCrowd(t *testing.T) {
 	r, found, _ := record(t)
 	list, err := found.All()

@@ -93,12 +93,13 @@ func fitsStatus(gs []words, at int64) bool {
 	return len(living) > 0
 }
 
-// maxNumber is above the number of any goroutine. The runtime never reuses a number, so numbers grow.
+// maxNumber is above the number of any goroutine. The runtime never reuses a number, so numbers
+// grow.
 const maxNumber = 1 << 48
 
 // findStart returns the offset of startpc in structs g, at or behind from; 0 if there is none.
-// startpc is the address where a function begins, or 0 for a goroutine that the runtime has made for
-// a thread of C. gopc, the address where the goroutine was created, is two words before it.
+// startpc is the address where a function begins, or 0 for a goroutine that the runtime has made
+// for a thread of C. gopc, the address where the goroutine was created, is two words before it.
 func findStart(modules *target.Modules, gs []words, from int64) int64 {
 	c := code{modules, map[uint64]bool{}}
 	for at := from; at+8 <= probe; at += 8 {

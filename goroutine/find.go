@@ -22,8 +22,9 @@ var ErrUnknown = errors.New("the runtime's list of goroutines is not understood"
 
 // Runtime is the Go runtime of one target. It is safe for concurrent use if the target is.
 type Runtime struct {
-	// Limit bounds the goroutines that [Runtime.All] lists. All lists those that the runtime has made
-	// first. 0 means 524,288. With 0, a hostile process makes All use less than 200 MB, garbage included.
+	// Limit bounds the goroutines that [Runtime.All] lists. All lists those that the runtime has
+	// made first. 0 means 524,288. With 0, a hostile process makes All use less than 200 MB,
+	// garbage included.
 	Limit int
 
 	t       target.Target
@@ -37,8 +38,9 @@ type Runtime struct {
 // Module returns the module that the runtime is in.
 func (r *Runtime) Module() *target.Module { return r.module }
 
-// Find finds the runtime of a target. If several modules have a runtime each, Find returns that of the first
-// module with goroutines: [FindAll] returns all. The error wraps [ErrNotGo] if no module has any Go code.
+// Find finds the runtime of a target. If several modules have a runtime each, Find returns that of
+// the first module with goroutines: [FindAll] returns all. The error wraps [ErrNotGo] if no module
+// has any Go code.
 func Find(t target.Target) (*Runtime, error) {
 	list, err := find(t, 1)
 	if len(list) == 0 {
@@ -47,10 +49,10 @@ func Find(t target.Target) (*Runtime, error) {
 	return list[0], nil
 }
 
-// FindAll finds the runtimes of a target, in the order of its modules. Most programs of Go have one. Each
-// library that is built as c-shared has its own, and its goroutines have numbers of their own. If some
-// runtimes are not understood, FindAll returns the others, and an error. The error wraps [ErrNotGo] if no
-// module has any Go code.
+// FindAll finds the runtimes of a target, in the order of its modules. Most programs of Go have
+// one. Each library that is built as c-shared has its own, and its goroutines have numbers of their
+// own. If some runtimes are not understood, FindAll returns the others, and an error. The error
+// wraps [ErrNotGo] if no module has any Go code.
 func FindAll(t target.Target) ([]*Runtime, error) { return find(t, maxRuntimes) }
 
 // maxRuntimes bounds the runtimes of a target, each of which starts threads.
@@ -107,8 +109,8 @@ var (
 	reasonFunctions = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
 )
 
-// FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has no Go code. With
-// any other error the Runtime, if there is one, is of no use.
+// FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has
+// no Go code. With any other error the Runtime, if there is one, is of no use.
 func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
 	table, _, err := goruntime.Table(m)
 	if errors.Is(err, ErrNotGo) {
@@ -129,9 +131,9 @@ func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
 	return r, r.findBy(code, references(m, r.arch, functions, listFunctions), references(m, r.arch, functions, reasonFunctions))
 }
 
-// findBy finds the list of goroutines and the texts of wait reasons. lists and reasons are addresses
-// that the runtime's functions refer to. findBy takes the first of each at which memory holds what it
-// should.
+// findBy finds the list of goroutines and the texts of wait reasons. lists and reasons are
+// addresses that the runtime's functions refer to. findBy takes the first of each at which memory
+// holds what it should.
 func (r *Runtime) findBy(code goruntime.Layout, lists, reasons iter.Seq[uint64]) error {
 	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listFunctions, ", "))
 	for at := range lists {

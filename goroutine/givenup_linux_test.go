@@ -15,8 +15,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// A panic, or runtime.Goexit, has left functions of C that Go had called. Where its stack lies the runtime
-// prints itself: the functions of Go, with PC and SP. Those of C that have not been left lie between them.
+// A panic, or runtime.Goexit, has left functions of C that Go had called. Where its stack lies the
+// runtime prints itself: the functions of Go, with PC and SP. Those of C that have not been left
+// lie between them.
 func TestGivenUp(t *testing.T) {
 	exe := gdbtest.Build(t, "gopanic", "CGO_ENABLED=1")
 	for _, how := range []string{"panic", "goexit"} {
@@ -166,8 +167,8 @@ func (l *leaver) check(t *testing.T, said map[uint64]*traceback, downs int) {
 	}
 }
 
-// goFrame names a function of C, and describes a frame of Go as the runtime's own traceback does. isGo is
-// false for those that such a traceback leaves out where C is on the stack.
+// goFrame names a function of C, and describes a frame of Go as the runtime's own traceback does.
+// isGo is false for those that such a traceback leaves out where C is on the stack.
 func goFrame(symbols *symbol.Symbolizer, tg target.Target, f *frame.Frame) (name string, isGo bool) {
 	list := symbols.Locate(tg.Modules(), f.AddressInBlock())
 	if len(list) == 0 {

@@ -38,8 +38,9 @@ type Goroutine struct {
 	m, g0   uint64 // the structs of the thread that runs it; 0 if there is none
 }
 
-// Structs returns the addresses of the runtime's structs that lead from the stack of the thread which runs the goroutine, if that is another one,
-// to the goroutine's own: the thread's struct g and struct m, and G. There are none if it is parked.
+// Structs returns the addresses of the runtime's structs that lead from the stack of the thread
+// which runs the goroutine, if that is another one, to the goroutine's own: the thread's struct g
+// and struct m, and G. There are none if it is parked.
 func (g *Goroutine) Structs() []uint64 {
 	if g.m == 0 {
 		return nil
@@ -52,7 +53,8 @@ func (g *Goroutine) Structs() []uint64 {
 func (g *Goroutine) Parked() bool { return g.SP != 0 }
 
 // Registers sets the registers of a parked goroutine in regs, without FP or RA if that is 0. The
-// register that has the struct g in code of Go has G. If the goroutine is not parked, Registers sets nothing.
+// register that has the struct g in code of Go has G. If the goroutine is not parked, Registers
+// sets nothing.
 func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	if !g.Parked() {
 		return

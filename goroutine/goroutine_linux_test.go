@@ -18,8 +18,8 @@ import (
 )
 
 // The list has the goroutines and frames that the runtime itself prints, with the same numbers,
-// structs g, states, threads, functions, lines, PC and SP. The fields have the offsets that they have
-// in the DWARF of the same program.
+// structs g, states, threads, functions, lines, PC and SP. The fields have the offsets that they
+// have in the DWARF of the same program.
 func TestTraceback(t *testing.T) {
 	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
 	for _, test := range []struct {
@@ -62,8 +62,8 @@ func TestGuests(t *testing.T) {
 	}
 }
 
-// SFWALK_GOROUTINES names a build of testdata/progs/goparked by another release of Go, or for another
-// processor. The build needs DWARF. For this processor, the test strips it before it runs.
+// SFWALK_GOROUTINES names a build of testdata/progs/goparked by another release of Go, or for
+// another processor. The build needs DWARF. For this processor, the test strips it before it runs.
 func TestRelease(t *testing.T) {
 	path := os.Getenv("SFWALK_GOROUTINES")
 	if path == "" {
@@ -170,8 +170,8 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// The goroutines of a working process can be listed at any moment. Each is on a thread of its own, or
-// its stack leads to the function that it began with.
+// The goroutines of a working process can be listed at any moment. Each is on a thread of its own,
+// or its stack leads to the function that it began with.
 func TestBusy(t *testing.T) {
 	exe := gdbtest.Build(t, "delvego", "-ldflags=-s -w")
 	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))

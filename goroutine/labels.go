@@ -7,11 +7,12 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Label is what runtime/pprof.Do and SetGoroutineLabels attach to a goroutine, for profiles. A goroutine has those of the one that
-// has created it.
+// Label is what runtime/pprof.Do and SetGoroutineLabels attach to a goroutine, for profiles. A
+// goroutine has those of the one that has created it.
 type Label struct{ Key, Value string }
 
-// labelsBehind is the offset from startpc of the pointer to the labels in all releases: racectx, waiting and the slice cgoCtxt are between.
+// labelsBehind is the offset from startpc of the pointer to the labels in all releases: racectx,
+// waiting and the slice cgoCtxt are between.
 const labelsBehind = 48
 
 // waitingBehind is that of the pointer to the first sudog.
@@ -32,8 +33,8 @@ type labelSets struct {
 	bytes  int // of all texts
 }
 
-// read returns the labels at an address: since Go 1.24, a slice of pairs of strings, in the order of their keys. It returns nil
-// if there is something else, such as the map of an earlier release.
+// read returns the labels at an address: since Go 1.24, a slice of pairs of strings, in the order
+// of their keys. It returns nil if there is something else, such as the map of an earlier release.
 func (s *labelSets) read(at uint64) []Label {
 	if at == 0 {
 		return nil

@@ -9,17 +9,19 @@ import (
 )
 
 const (
-	// maxGoroutines bounds the goroutines of a list. Each takes two kilobytes of the program's memory.
+	// maxGoroutines bounds the goroutines of a list. Each takes two kilobytes of the program's
+	// memory.
 	maxGoroutines = 1 << 22
 	// defaultLimit bounds the goroutines that are listed, since each takes memory here.
 	defaultLimit = 1 << 19
-	// convincing is the number of elements to read before making room for as many as the process claims.
+	// convincing is the number of elements to read before making room for as many as the process
+	// claims.
 	convincing = 1 << 14
 )
 
-// pointers reads the slice of pointers at an address. It returns its first max pointers in ascending
-// order, each once, and the number of pointers that the slice claims to have. If some cannot be read,
-// it returns those before them, and an error.
+// pointers reads the slice of pointers at an address. It returns its first max pointers in
+// ascending order, each once, and the number of pointers that the slice claims to have. If some
+// cannot be read, it returns those before them, and an error.
 func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64, err error) {
 	mem := r.t.Memory()
 	var header [24]byte

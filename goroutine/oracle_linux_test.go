@@ -117,8 +117,8 @@ func (o *observed) unwind(tg target.Target, table *frame.Table, symbols *symbol.
 	}
 }
 
-// compare compares the observed goroutines with those that the runtime itself prints. There must be at
-// least the number least of them.
+// compare compares the observed goroutines with those that the runtime itself prints. There must be
+// at least the number least of them.
 func compare(t *testing.T, list []observed, said map[uint64]*traceback, least int) {
 	t.Helper()
 	gs, threads, frames, wrong := 0, 0, 0, 0
@@ -164,8 +164,8 @@ func (o *observed) said() string {
 	return o.Status.String()
 }
 
-// differs returns the first difference between a goroutine as observed and as the runtime prints it,
-// or "".
+// differs returns the first difference between a goroutine as observed and as the runtime prints
+// it, or "".
 func (o *observed) differs(want *traceback) string {
 	created := want.created == "" && (o.created == nil || o.Number == 1)
 	for _, name := range o.created {

@@ -28,8 +28,8 @@ type subject struct {
 	exited chan struct{}
 }
 
-// start runs a program whose goroutines come to rest. It waits until the program says that it is ready
-// and its threads rest.
+// start runs a program whose goroutines come to rest. It waits until the program says that it is
+// ready and its threads rest.
 func start(t testing.TB, traceback string, cmd ...string) *subject {
 	t.Helper()
 	return startIn(t, "", nil, traceback, cmd...)
@@ -110,7 +110,8 @@ func (s *subject) attach(t testing.TB) target.Target {
 // quit makes the process write its tracebacks and end.
 func (s *subject) quit(t testing.TB) map[uint64]*traceback { return s.quitBy(t, 0) }
 
-// quitBy is quit by a signal to one thread, which then writes its own stack, too, if it runs code of Go.
+// quitBy is quit by a signal to one thread, which then writes its own stack, too, if it runs code
+// of Go.
 func (s *subject) quitBy(t testing.TB, thread int) map[uint64]*traceback {
 	t.Helper()
 	if thread == 0 {
@@ -142,8 +143,8 @@ func openCore(t testing.TB, path, exe string) target.Target {
 // emulators are the names of qemu's emulators of other processors.
 var emulators = map[elf.Machine]string{elf.EM_AARCH64: "qemu-aarch64", elf.EM_S390: "qemu-s390x"}
 
-// guest runs a program for another processor, and makes it write tracebacks and end. It opens the core
-// file that qemu writes of the program.
+// guest runs a program for another processor, and makes it write tracebacks and end. It opens the
+// core file that qemu writes of the program.
 func guest(t testing.TB, emulator, exe string, args ...string) (tg target.Target, said map[uint64]*traceback) {
 	t.Helper()
 	tool := gdbtest.Tool(t, emulator)

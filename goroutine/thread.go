@@ -29,14 +29,15 @@ type machines struct {
 	running []running
 }
 
-// maxRunning bounds the goroutines for which a thread is looked for, and the structs m that are read.
+// maxRunning bounds the goroutines for which a thread is looked for, and the structs m that are
+// read.
 const maxRunning = 1 << 16
 
 // procidRange is the number of bytes at the beginning of a struct m that procid is among.
 const procidRange = 256
 
-// runs reports whether the struct m at addr runs the goroutine whose struct g is at g. It may run the
-// goroutine's code, or the runtime's for the goroutine.
+// runs reports whether the struct m at addr runs the goroutine whose struct g is at g. It may run
+// the goroutine's code, or the runtime's for the goroutine.
 func (ms *machines) runs(addr, g uint64) bool {
 	m, ok := ms.known[addr]
 	if !ok {
@@ -61,9 +62,9 @@ func (ms *machines) runs(addr, g uint64) bool {
 }
 
 // setThreads sets Goroutine.Thread. procid of a struct m is the operating system's number of its
-// thread. Its offset is the one at which structs m name the most different threads of the target. If
-// the process is in a PID namespace, the target may know its threads by other numbers, so that no
-// offset fits. The thread is then the one whose SP is on a stack of the struct m.
+// thread. Its offset is the one at which structs m name the most different threads of the target.
+// If the process is in a PID namespace, the target may know its threads by other numbers, so that
+// no offset fits. The thread is then the one whose SP is on a stack of the struct m.
 func (ms *machines) setThreads(gs []Goroutine) error {
 	if len(ms.running) == 0 {
 		return nil

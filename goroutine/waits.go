@@ -43,7 +43,8 @@ type Wait struct {
 	Reads  bool // it wants an RWMutex for reading
 }
 
-// A sudog is the runtime's note that a goroutine waits. Since Go 1.26, it has each pointer to what the goroutine waits for twice.
+// A sudog is the runtime's note that a goroutine waits. Since Go 1.26, it has each pointer to what
+// the goroutine waits for twice.
 const (
 	sudogNext = 8
 	sudogElem = 24 // the semaphore
@@ -58,7 +59,8 @@ type waitLayout struct {
 	size          int
 }
 
-// waitLayouts are those of all releases. One is believed if channels have the sudogs that lead to them in their queues.
+// waitLayouts are those of all releases. One is believed if channels have the sudogs that lead to
+// them in their queues.
 var waitLayouts = []waitLayout{
 	{sudogElem + 8, 72, 96, 64, sudogSize},
 	{sudogElem, 64, 80, 64, shortSize},
@@ -75,9 +77,10 @@ const (
 	maxSteps   = 1 << 21 // from sudog to sudog
 )
 
-// Waits returns what parked goroutines wait for: the objects, and for each goroutine of list, by index, which ones: those of all cases of a select; nil
-// where it is not known. mem is the memory in which list was found. Locks are known since Go 1.26. Of more than some hundred thousand goroutines, nothing is said of
-// the rest.
+// Waits returns what parked goroutines wait for: the objects, and for each goroutine of list, by
+// index, which ones: those of all cases of a select; nil where it is not known. mem is the memory
+// in which list was found. Locks are known since Go 1.26. Of more than some hundred thousand
+// goroutines, nothing is said of the rest.
 func (r *Runtime) Waits(mem target.Memory, list []Goroutine) (waits [][]Wait, objects []Object) {
 	w := &waiting{r: r, mem: mem, more: map[uint64]int{}, at: map[objectKey]int{}}
 	w.read(list)
@@ -123,7 +126,8 @@ type objectKey struct {
 	address uint64
 }
 
-// waitOf returns what a goroutine waits for by its reason, which may end in " (durable)"; ok is false if that is nothing that is looked for.
+// waitOf returns what a goroutine waits for by its reason, which may end in " (durable)"; ok is
+// false if that is nothing that is looked for.
 func waitOf(g *Goroutine) (kind ObjectKind, isSelect, ok bool) {
 	if g.waiting == 0 || g.waiting%8 != 0 || !g.Parked() || g.Status != Waiting && g.Status != Leaked {
 		return 0, false, false
@@ -335,7 +339,8 @@ func (w *waiting) channel(at uint64) int {
 	return i
 }
 
-// Where the semaphores are in a Mutex, an RWMutex and a WaitGroup, and what is around them (packages sync and internal/sync).
+// Where the semaphores are in a Mutex, an RWMutex and a WaitGroup, and what is around them
+// (packages sync and internal/sync).
 const (
 	mutexSema    = 4
 	writerSema   = 8

@@ -9,11 +9,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Watcher tells a sampling profiler which goroutine a thread ran at a moment that has passed, with its labels. Since the process runs on, what is
-// in its memory now may be of another goroutine, for the runtime uses a struct g again. So a Watcher believes only what
-// it has read both before and after that moment: a number is never used again, so the same one at both times means the same goroutine. It
-// says nothing otherwise: of a goroutine's first sample, of one that has begun a moment ago, and where
-// labels have changed.
+// Watcher tells a sampling profiler which goroutine a thread ran at a moment that has passed, with
+// its labels. Since the process runs on, what is in its memory now may be of another goroutine, for
+// the runtime uses a struct g again. So a Watcher believes only what it has read both before and
+// after that moment: a number is never used again, so the same one at both times means the same
+// goroutine. It says nothing otherwise: of a goroutine's first sample, of one that has begun a
+// moment ago, and where labels have changed.
 //
 // A Watcher reads the structs of those goroutines alone that run. One goroutine may use it.
 type Watcher struct {
@@ -50,8 +51,8 @@ type look struct {
 	renewed    time.Duration // when labels were read
 }
 
-// Watch returns a Watcher whose moments are on the given clock, which only ever goes forward; nil on processors where no register
-// is known to have the running goroutine.
+// Watch returns a Watcher whose moments are on the given clock, which only ever goes forward; nil
+// on processors where no register is known to have the running goroutine.
 func (r *Runtime) Watch(clock func() time.Duration) *Watcher {
 	m := goruntime.MachineOf(r.arch)
 	if m == nil {
@@ -60,9 +61,10 @@ func (r *Runtime) Watch(clock func() time.Duration) *Watcher {
 	return &Watcher{r: r, clock: clock, g: m.InGo, sets: map[uint64]*watched{}, data: make([]byte, r.fields.size)}
 }
 
-// Running returns the number of the goroutine that a thread ran at a moment, when it had these registers, and the labels that it had then. The
-// number is 0 if that is not known, as where the thread was on a stack of its own (the runtime's work, C). known says whether labels
-// are: they may be none.
+// Running returns the number of the goroutine that a thread ran at a moment, when it had these
+// registers, and the labels that it had then. The number is 0 if that is not known, as where the
+// thread was on a stack of its own (the runtime's work, C). known says whether labels are: they may
+// be none.
 func (w *Watcher) Running(at time.Duration, regs *arch.Registers) (number uint64, labels []Label, known bool) {
 	sp, ok := regs.Get(w.r.arch.SP)
 	if !ok {
@@ -91,8 +93,8 @@ func (w *Watcher) Running(at time.Duration, regs *arch.Registers) (number uint64
 
 func (l *look) has(sp uint64) bool { return l.lo < sp && sp <= l.hi }
 
-// find returns the goroutine on whose stack SP is: the one that the register names, or, since functions of assembly use that
-// for something else, one that is watched.
+// find returns the goroutine on whose stack SP is: the one that the register names, or, since
+// functions of assembly use that for something else, one that is watched.
 func (w *Watcher) find(sp uint64, regs *arch.Registers) *watched {
 	g, ok := regs.Get(w.g)
 	x := w.sets[g]
@@ -139,8 +141,9 @@ func (w *Watcher) drop() {
 	})
 }
 
-// Look reads what was not read since a moment. The shorter the time between two calls, the more is known of what changes. labels says
-// whether some goroutine has labels, so that calls are worth their time.
+// Look reads what was not read since a moment. The shorter the time between two calls, the more is
+// known of what changes. labels says whether some goroutine has labels, so that calls are worth
+// their time.
 func (w *Watcher) Look(since time.Duration) (labels bool) {
 	w.drop()
 	for _, x := range w.list {

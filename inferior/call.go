@@ -15,18 +15,18 @@ import (
 // Caller has a thread of an inferior call functions, one after the other. It is GDB's
 // call_function_by_hand. Make one with [NewCaller].
 type Caller struct {
-	// Alone holds all other threads while the thread is in a call. A call may then wait for ever for
-	// another thread, for instance for a lock that it has.
+	// Alone holds all other threads while the thread is in a call. A call may then wait for ever
+	// for another thread, for instance for a lock that it has.
 	Alone bool
-	// OnStack has functions return to an address on the stack, where nobody else comes: GDB's ON_STACK. Else they return
-	// to the program's entry point, at which a breakpoint is for as long. Functions return to the stack, too, where the
-	// entry point is not known.
+	// OnStack has functions return to an address on the stack, where nobody else comes: GDB's
+	// ON_STACK. Else they return to the program's entry point, at which a breakpoint is for as
+	// long. Functions return to the stack, too, where the entry point is not known.
 	OnStack bool
 	// Dummies has the calls that are under way, for the sniffer of package dummy. It may be nil.
 	Dummies *dummy.Frames
-	// Stopped, if it is not nil, is called if a call has not come back. The thread stands where it has
-	// stopped, unless the event says that it is no more: its stack can be walked, and goes on through
-	// the dummy frame. When Stopped returns, the thread is put back.
+	// Stopped, if it is not nil, is called if a call has not come back. The thread stands where it
+	// has stopped, unless the event says that it is no more: its stack can be walked, and goes on
+	// through the dummy frame. When Stopped returns, the thread is put back.
 	Stopped func(Event)
 
 	process Process
@@ -38,8 +38,8 @@ type Caller struct {
 // room is how many bytes of stack must be free, at least.
 const room = 8 << 10
 
-// NewCaller returns a Caller for a thread that stands still. The error says why the thread cannot call
-// functions.
+// NewCaller returns a Caller for a thread that stands still. The error says why the thread cannot
+// call functions.
 func NewCaller(p Process, t Thread) (*Caller, error) {
 	var regs arch.Registers
 	if err := t.Registers(&regs); err != nil {
@@ -53,8 +53,8 @@ func NewCaller(p Process, t Thread) (*Caller, error) {
 	return NewCallerOn(p, t, sp-uint64(a.RedZone))
 }
 
-// NewCallerOn returns a Caller whose functions run on a stack of which nothing inward of sp is in use. It need not
-// be the one that the thread is on: a goroutine's stack has no room for C.
+// NewCallerOn returns a Caller whose functions run on a stack of which nothing inward of sp is in
+// use. It need not be the one that the thread is on: a goroutine's stack has no room for C.
 func NewCallerOn(p Process, t Thread, sp uint64) (*Caller, error) {
 	if err := t.CanCall(); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func NewCallerOn(p Process, t Thread, sp uint64) (*Caller, error) {
 	return c, nil
 }
 
-// leftOfAlternate returns how many bytes are left of the alternate stack that sp points into. What lies inward of
-// one is other memory, a heap's for instance, that can be written as well.
+// leftOfAlternate returns how many bytes are left of the alternate stack that sp points into. What
+// lies inward of one is other memory, a heap's for instance, that can be written as well.
 func leftOfAlternate(p Process, sp uint64) (left uint64, ok bool) {
 	const span = 64 << 10
 	a := p.Arch()
@@ -98,8 +98,8 @@ func leftOfAlternate(p Process, sp uint64) (left uint64, ok bool) {
 	return 0, false
 }
 
-// Place puts bytes on the thread's stack, where no function of this Caller writes them over, and returns their
-// address, a multiple of 16. They stay there until the thread runs on.
+// Place puts bytes on the thread's stack, where no function of this Caller writes them over, and
+// returns their address, a multiple of 16. They stay there until the thread runs on.
 func (c *Caller) Place(b []byte) (addr uint64, err error) {
 	at := (c.sp - uint64(len(b))) &^ 15
 	if at > c.sp {
@@ -121,16 +121,18 @@ func (c *Caller) write(addr uint64, b []byte) error {
 	return err
 }
 
-// Call has the thread call the function at address fn, and returns the bytes of the result; none if the
-// function has none. The arguments have the types of the parameters (see [abi.Convention]). Then the
-// thread is as it was before the call, but for what the function has changed elsewhere, the signals that the thread
-// blocks among that. If the function does not come back before ctx ends, the error is a [*CallError], and the thread blocks
-// the signals that it has blocked before, if it is known which ones.
+// Call has the thread call the function at address fn, and returns the bytes of the result; none if
+// the function has none. The arguments have the types of the parameters (see [abi.Convention]).
+// Then the thread is as it was before the call, but for what the function has changed elsewhere,
+// the signals that the thread blocks among that. If the function does not come back before ctx
+// ends, the error is a [*CallError], and the thread blocks the signals that it has blocked before,
+// if it is known which ones.
 func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Value) (result []byte, err error) {
 	a, t := c.process.Arch(), c.thread
 	to, sp := c.entry, c.sp
 	if c.OnStack {
-		// Stacks hold no code: the return is a fault there. Where it is none, it comes to a breakpoint.
+		// Stacks hold no code: the return is a fault there. Where it is none, it comes to a
+		// breakpoint.
 		to = (c.sp - uint64(len(a.Control.Breakpoint))) &^ 15
 		sp = to
 	}
@@ -233,8 +235,9 @@ func (c *Caller) restore(returned bool, why error) error {
 	return c.thread.Restore()
 }
 
-// run lets the thread run until it has returned from the function: to an address, with sp as SP, or further outward by
-// popped bytes. A function that it calls may come to the same address with another SP.
+// run lets the thread run until it has returned from the function: to an address, with sp as SP, or
+// further outward by popped bytes. A function that it calls may come to the same address with
+// another SP.
 func (c *Caller) run(ctx context.Context, to, sp, popped uint64) error {
 	t := c.thread
 	signal := 0
@@ -278,8 +281,8 @@ func (c *Caller) run(ctx context.Context, to, sp, popped uint64) error {
 	}
 }
 
-// has reports whether the thread has an SP, or one popped bytes further outward, and a PC, or one that is behind more
-// bytes further on.
+// has reports whether the thread has an SP, or one popped bytes further outward, and a PC, or one
+// that is behind more bytes further on.
 func (c *Caller) has(sp, popped, pc, behind uint64) bool {
 	a := c.process.Arch()
 	nowSP, err := registerOf(c.thread, a, a.SP)
@@ -290,8 +293,8 @@ func (c *Caller) has(sp, popped, pc, behind uint64) bool {
 	return err == nil && (now == pc || now == pc+behind)
 }
 
-// ByItself reports whether a thread has brought a signal upon itself: by an instruction, or as abort(3)
-// and raise(3) do.
+// ByItself reports whether a thread has brought a signal upon itself: by an instruction, or as
+// abort(3) and raise(3) do.
 func (s *Signal) ByItself() bool {
 	const sigill, sigtrap, sigabrt, sigbus, sigfpe, sigsegv, sigsys = 4, 5, 6, 7, 8, 11, 31
 	switch s.Number {

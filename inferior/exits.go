@@ -13,8 +13,8 @@ type exit struct {
 	purpose purpose
 }
 
-// leaving has the names of these functions. Handlers of exceptions are installed by _Unwind_SetIP (Itanium C++ ABI:
-// Exception Handling, 1.5.2), in all languages.
+// leaving has the names of these functions. Handlers of exceptions are installed by _Unwind_SetIP
+// (Itanium C++ ABI: Exception Handling, 1.5.2), in all languages.
 var leaving = map[string]purpose{
 	"longjmp": jumps, "_longjmp": jumps, "siglongjmp": jumps, "__longjmp_chk": jumps,
 	"_Unwind_SetIP": installs,

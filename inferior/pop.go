@@ -9,10 +9,10 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// Return makes PREVIOUS of f frame 0, as if f and the frames inner to it had returned: GDB's return (frame_pop). f is
-// of the thread's stack as it is now. The functions do not run to their ends: what they would have done
-// is left undone, unlocking among that. If value is not nil, it is what f's function, whose type is fn, returns. After an
-// error the thread is as it was.
+// Return makes PREVIOUS of f frame 0, as if f and the frames inner to it had returned: GDB's return
+// (frame_pop). f is of the thread's stack as it is now. The functions do not run to their ends:
+// what they would have done is left undone, unlocking among that. If value is not nil, it is what
+// f's function, whose type is fn, returns. After an error the thread is as it was.
 func (r *Runner) Return(f *frame.Frame, fn *abi.Func, value []byte) (err error) {
 	a := r.process.Arch()
 	prev, err := f.Prev()

@@ -13,31 +13,31 @@ import (
 // Memory is a [target.WritableMemory].
 //
 // Close lets the process go as it was found: breakpoints are removed, states that were saved are
-// restored (the first one of each thread), signals that were not delivered are, and it runs on if it
-// ran before. The same happens if this program ends, however it ends.
+// restored (the first one of each thread), signals that were not delivered are, and it runs on if
+// it ran before. The same happens if this program ends, however it ends.
 //
 // A Process serves one goroutine at a time.
 type Process interface {
 	target.Target
-	// Inferiors returns the threads that stand still, the one of the last event first. A thread that
-	// the process has made since is among them.
+	// Inferiors returns the threads that stand still, the one of the last event first. A thread
+	// that the process has made since is among them.
 	Inferiors() []Thread
-	// SetBreakpoint puts a breakpoint at an instruction. ClearBreakpoint takes it away. Memory reads
-	// as if there were none. A thread that stands at the address does not stop there when it is
-	// resumed if an event has told so, if its PC was written, or if the breakpoint was set since it ran.
-	// One that was stopped on its way to the instruction, by another thread's event or by a signal, does.
-	// Several breakpoints at one address count as one that was set several times.
+	// SetBreakpoint puts a breakpoint at an instruction. ClearBreakpoint takes it away. Memory
+	// reads as if there were none. A thread that stands at the address does not stop there when it
+	// is resumed if an event has told so, if its PC was written, or if the breakpoint was set since
+	// it ran. One that was stopped on its way to the instruction, by another thread's event or by a
+	// signal, does. Several breakpoints at one address count as one that was set several times.
 	SetBreakpoint(addr uint64) error
 	ClearBreakpoint(addr uint64) error
-	// EntryPoint returns the address of the instruction with which the program has begun (AT_ENTRY). It
-	// is code that no thread comes to any more: calls return to it.
+	// EntryPoint returns the address of the instruction with which the program has begun
+	// (AT_ENTRY). It is code that no thread comes to any more: calls return to it.
 	EntryPoint() (uint64, error)
-	// Resume lets threads run. Registers, memory and stacks that were read before are of another moment
-	// then.
+	// Resume lets threads run. Registers, memory and stacks that were read before are of another
+	// moment then.
 	Resume(Resume) error
-	// Wait waits until something happens to a resumed thread, stops all threads, and returns
-	// what it was. Events of several threads at once are returned one after the other; Resume
-	// between them lets none run before the last one was returned. If ctx ends before, Wait stops the
+	// Wait waits until something happens to a resumed thread, stops all threads, and returns what
+	// it was. Events of several threads at once are returned one after the other; Resume between
+	// them lets none run before the last one was returned. If ctx ends before, Wait stops the
 	// threads and returns an event of kind Interrupted.
 	Wait(ctx context.Context) (Event, error)
 }
@@ -45,9 +45,10 @@ type Process interface {
 // Thread is a thread that stands still.
 type Thread interface {
 	target.WritableThread
-	// Save keeps the thread's state: all its registers, the signals that it blocks, and the system call that was
-	// interrupted to stop it. States are kept on a stack: Restore puts the thread into the state of the last Save, and
-	// drops that. A system call that was interrupted goes on when the thread is resumed then.
+	// Save keeps the thread's state: all its registers, the signals that it blocks, and the system
+	// call that was interrupted to stop it. States are kept on a stack: Restore puts the thread
+	// into the state of the last Save, and drops that. A system call that was interrupted goes on
+	// when the thread is resumed then.
 	Save() error
 	Restore() error
 	// Drop drops the state of the last Save, and leaves the thread as it is.
@@ -60,15 +61,17 @@ type Thread interface {
 	CanCall() error
 }
 
-// Returner is a Thread that can be put back so that what a function has done to the signals that the thread blocks stays.
+// Returner is a Thread that can be put back so that what a function has done to the signals that
+// the thread blocks stays.
 type Returner interface {
 	Thread
-	// Returned is Restore after a function that the thread was made to call has returned: the thread goes on to block
-	// the signals that it blocks now.
+	// Returned is Restore after a function that the thread was made to call has returned: the
+	// thread goes on to block the signals that it blocks now.
 	Returned() error
 }
 
-// Beginner is a Thread that takes the registers of a function's beginning in one go, which takes less time.
+// Beginner is a Thread that takes the registers of a function's beginning in one go, which takes
+// less time.
 type Beginner interface {
 	Thread
 	// Begin writes registers as WriteRegister does, and then sets the PC as Jump does.
@@ -78,8 +81,8 @@ type Beginner interface {
 // X87Marker is a Thread that finds out how its registers of the x87 are numbered.
 type X87Marker interface {
 	Thread
-	// MarkX87 is called before a function runs that returns a number in such a register: ReadRegister finds it behind. The
-	// thread's state was saved.
+	// MarkX87 is called before a function runs that returns a number in such a register:
+	// ReadRegister finds it behind. The thread's state was saved.
 	MarkX87() error
 }
 
@@ -133,8 +136,8 @@ type Signal struct {
 	// Address is the address of a fault (si_addr), if HasAddress.
 	Address    uint64
 	HasAddress bool
-	// Sender is the ID of the process that has sent it, 0 if the kernel has or it is not known. Own says
-	// that it is the process itself.
+	// Sender is the ID of the process that has sent it, 0 if the kernel has or it is not known. Own
+	// says that it is the process itself.
 	Sender int
 	Own    bool
 }

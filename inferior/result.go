@@ -11,9 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Result returns what the function of a frame, whose type is fn, has given, where the frame has just returned
-// ([Returned]). The error says that the result is in memory whose address is not known: on arm64 and s390x it is if the
-// last run has begun at the function's first instruction.
+// Result returns what the function of a frame, whose type is fn, has given, where the frame has
+// just returned ([Returned]). The error says that the result is in memory whose address is not
+// known: on arm64 and s390x it is if the last run has begun at the function's first instruction.
 func (r *Runner) Result(fn *abi.Func) ([]byte, error) {
 	a := r.process.Arch()
 	where, err := a.Calls.ReturnValue(fn)
@@ -38,7 +38,8 @@ func (r *Runner) Result(fn *abi.Func) ([]byte, error) {
 	return value, err
 }
 
-// noteEntry keeps the registers if f is a function that has just been called: its arguments are there.
+// noteEntry keeps the registers if f is a function that has just been called: its arguments are
+// there.
 func (r *Runner) noteEntry(f *frame.Frame) {
 	r.atEntry = arch.Registers{}
 	if entry, ok := f.Function(); ok && f.Level == 0 && entry == f.PC() {
@@ -62,7 +63,8 @@ func resultArgument(a *arch.Arch, fn *abi.Func) (r trad.Reg, ok bool) {
 	return holder(a, call, call.Result)
 }
 
-// secondArgument returns the register that has the second argument of a function that takes two addresses.
+// secondArgument returns the register that has the second argument of a function that takes two
+// addresses.
 func secondArgument(a *arch.Arch) (r trad.Reg, ok bool) {
 	const second = 0x5a5a
 	word := &abi.Type{Kind: abi.Pointer, Size: uint64(a.PtrSize)}

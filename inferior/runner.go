@@ -8,19 +8,21 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// Runner runs a thread of an inferior until something has happened to its frames: GDB's finish, nexti, next
-// and return. It knows frames by their IDs. So another call of the same function, in a recursion or in a signal
-// handler, is not taken for the frame; and a frame that longjmp(3) or an exception has ended is not waited for.
+// Runner runs a thread of an inferior until something has happened to its frames: GDB's finish,
+// nexti, next and return. It knows frames by their IDs. So another call of the same function, in a
+// recursion or in a signal handler, is not taken for the frame; and a frame that longjmp(3) or an
+// exception has ended is not waited for.
 type Runner struct {
-	// Alone holds all other threads while the thread runs. It may wait for ever for one of them then.
+	// Alone holds all other threads while the thread runs. It may wait for ever for one of them
+	// then.
 	Alone bool
-	// Stop, if it is not nil, is asked about signals and breakpoints, of all threads, which the run does not
-	// wait for. If it returns true, the run ends with the event; else it goes on, and a signal is
-	// delivered. If Stop is nil, a run ends at signals that the thread has brought upon itself, and at
-	// breakpoints that are not the run's own.
+	// Stop, if it is not nil, is asked about signals and breakpoints, of all threads, which the run
+	// does not wait for. If it returns true, the run ends with the event; else it goes on, and a
+	// signal is delivered. If Stop is nil, a run ends at signals that the thread has brought upon
+	// itself, and at breakpoints that are not the run's own.
 	Stop func(Event) bool
-	// Signal is delivered to the thread when the next run begins, and is 0 then. A run that ends at a signal
-	// of the thread leaves it here.
+	// Signal is delivered to the thread when the next run begins, and is 0 then. A run that ends at
+	// a signal of the thread leaves it here.
 	Signal int
 
 	process Process
@@ -29,7 +31,8 @@ type Runner struct {
 	atEntry arch.Registers // of the thread where the last UntilReturn has begun at a function's entry
 }
 
-// NewRunner returns a Runner for a thread that stands still. table has the sniffers that walk its stack.
+// NewRunner returns a Runner for a thread that stands still. table has the sniffers that walk its
+// stack.
 func NewRunner(p Process, t Thread, table *frame.Table) *Runner {
 	return &Runner{process: p, thread: t, table: table}
 }
@@ -58,10 +61,11 @@ const (
 	Arrived End = iota
 	// Returned: the frame has returned, and its PREVIOUS is frame 0.
 	Returned
-	// Left: the frame is no more, but has not returned: longjmp(3), an exception or a tail call has ended it.
+	// Left: the frame is no more, but has not returned: longjmp(3), an exception or a tail call has
+	// ended it.
 	Left
-	// Happened: an event has ended the run, see [Run].Event. The frame is still there, unless the event says
-	// that the thread is no more.
+	// Happened: an event has ended the run, see [Run].Event. The frame is still there, unless the
+	// event says that the thread is no more.
 	Happened
 )
 
@@ -71,8 +75,8 @@ type Run struct {
 	Event Event // of Happened
 }
 
-// UntilReturn runs the thread until the frame with an ID has returned: GDB's finish. The error says that there is
-// no such frame, or that it returns to nowhere.
+// UntilReturn runs the thread until the frame with an ID has returned: GDB's finish. The error says
+// that there is no such frame, or that it returns to nowhere.
 func (r *Runner) UntilReturn(ctx context.Context, id frame.ID) (Run, error) {
 	s, err := r.Stack()
 	if err != nil {
@@ -105,8 +109,8 @@ func (r *Runner) untilBack(ctx context.Context, f *frame.Frame) (Run, error) {
 	return w.run(ctx)
 }
 
-// StepOver has the thread execute one instruction; if that is a call, until it has come back: GDB's nexti. Signal
-// handlers that begin meanwhile count as calls.
+// StepOver has the thread execute one instruction; if that is a call, until it has come back: GDB's
+// nexti. Signal handlers that begin meanwhile count as calls.
 func (r *Runner) StepOver(ctx context.Context) (Run, error) {
 	this, err := r.Frame(0)
 	if err != nil {
@@ -148,7 +152,8 @@ func (r *Runner) StepOver(ctx context.Context) (Run, error) {
 	}
 }
 
-// calledBy walks the stack. It returns frame 0, and the NEXT frame of the frame with an ID, nil if there is none.
+// calledBy walks the stack. It returns frame 0, and the NEXT frame of the frame with an ID, nil if
+// there is none.
 func (r *Runner) calledBy(id frame.ID) (called, now *frame.Frame, err error) {
 	s, err := r.Stack()
 	if err != nil {
@@ -164,8 +169,8 @@ func (r *Runner) calledBy(id frame.ID) (called, now *frame.Frame, err error) {
 	return f.Next(), now, nil
 }
 
-// Next has the thread run until it leaves the code from lo to below hi, as that of a source line, or its frame: GDB's
-// next. Calls are stepped over.
+// Next has the thread run until it leaves the code from lo to below hi, as that of a source line,
+// or its frame: GDB's next. Calls are stepped over.
 func (r *Runner) Next(ctx context.Context, lo, hi uint64) (Run, error) {
 	for {
 		run, err := r.StepOver(ctx)

@@ -125,8 +125,9 @@ func (w *wait) look(pc uint64) (run Run, ended bool, err error) {
 // maxJump is how many instructions longjmp(3) may take. glibc's takes less than two hundred.
 const maxJump = 2000
 
-// jump has a thread that has begun longjmp(3) execute it to its end. The address to which it goes is encrypted in
-// the jmp_buf; but it is one behind a call, where SP is as far out as the caller's is.
+// jump has a thread that has begun longjmp(3) execute it to its end. The address to which it goes
+// is encrypted in the jmp_buf; but it is one behind a call, where SP is as far out as the caller's
+// is.
 func (w *wait) jump(ctx context.Context) (run Run, ended bool, err error) {
 	a := w.process.Arch()
 	begin, err := w.register(a.SP)
@@ -236,8 +237,8 @@ func (r *Runner) takeSignal() int {
 	return signal
 }
 
-// judge reports whether a run ends at an event that it has not waited for. It keeps the thread's signals. own has the
-// breakpoints of the run.
+// judge reports whether a run ends at an event that it has not waited for. It keeps the thread's
+// signals. own has the breakpoints of the run.
 func (r *Runner) judge(e Event, own map[uint64]purpose) (ends bool) {
 	this := e.TID == r.thread.ID()
 	switch e.Kind {

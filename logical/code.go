@@ -12,7 +12,8 @@ type Code struct {
 	At    []symbol.Location // the calls inlined there, the innermost first, then the function
 	Extra any               // of those who use the View
 
-	// How calls that return to the PC came to functions, by the functions' entries. Most come to one.
+	// How calls that return to the PC came to functions, by the functions' entries. Most come to
+	// one.
 	calls     map[uint64]*symbol.TailCalls
 	lastInner uint64
 	lastCalls *symbol.TailCalls

@@ -19,8 +19,9 @@ type Frame struct {
 	// [frame.Frame.AddressInBlock] says.
 	AddressInBlock uint64
 
-	// Physical is the frame on the stack that this one is laid over. Of a frame of type TailCall, that
-	// is the frame of the function to which the jump has led: Physical's caller called what jumped.
+	// Physical is the frame on the stack that this one is laid over. Of a frame of type TailCall,
+	// that is the frame of the function to which the jump has led: Physical's caller called what
+	// jumped.
 	Physical *frame.Frame
 
 	// Calls says how the call of this frame came to the physical frame further in, unless it went
@@ -45,6 +46,6 @@ func (f *Frame) ID() frame.ID {
 	return id.Inlined(f.depth, f.Entry)
 }
 
-// Depth returns how many inlined calls deep the frame is in its physical frame: 0 for the physical frame.
-// For a frame that left by a tail call, it is the call's number, from the outermost on.
+// Depth returns how many inlined calls deep the frame is in its physical frame: 0 for the physical
+// frame. For a frame that left by a tail call, it is the call's number, from the outermost on.
 func (f *Frame) Depth() int { return f.depth }

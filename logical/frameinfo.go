@@ -7,11 +7,11 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// Info returns what is known of a frame, as [PhysicalInfo] does. The frame of a tail call has the content of the
-// physical frame to which it led, with a type, an ID and places of its own, and has saved nothing. The PREVIOUS of an
-// inlined call is the frame that it is inlined into, as in GDB: PreviousSP and Saved are what that frame sees, that is,
-// what the physical frame further in has left and saved. SavedPC is the address to which the function around the call
-// returns.
+// Info returns what is known of a frame, as [PhysicalInfo] does. The frame of a tail call has the
+// content of the physical frame to which it led, with a type, an ID and places of its own, and has
+// saved nothing. The PREVIOUS of an inlined call is the frame that it is inlined into, as in GDB:
+// PreviousSP and Saved are what that frame sees, that is, what the physical frame further in has
+// left and saved. SavedPC is the address to which the function around the call returns.
 func (this *Frame) Info(table *frame.Table, symbols *symbol.Symbolizer) Info {
 	info := PhysicalInfo(this.Physical, table, symbols)
 	info.Level, info.Type, info.ID, info.PC = this.Level, this.Type, this.ID(), this.PC

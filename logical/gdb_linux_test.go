@@ -117,10 +117,10 @@ func tails(list []shown) (n int) {
 	return n
 }
 
-// aroundLoop reports whether gdb shows too many tail calls. If there is a way around a loop, gdb (13,
-// for one) may show that, though there is a shorter way: when it compares a longer way with one that
-// ends in the same way, it forgets that only the length of the shorter one is the same in both
-// (chain_candidate in dwarf2/loc.c).
+// aroundLoop reports whether gdb shows too many tail calls. If there is a way around a loop, gdb
+// (13, for one) may show that, though there is a shorter way: when it compares a longer way with
+// one that ends in the same way, it forgets that only the length of the shorter one is the same in
+// both (chain_candidate in dwarf2/loc.c).
 func aroundLoop(got, gdb []shown) bool {
 	seen := make(map[string]bool)
 	twice := false

@@ -12,14 +12,16 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Info is all that a debugger shows of one frame, THIS: the content of GDB's info frame. What is not known is nil.
+// Info is all that a debugger shows of one frame, THIS: the content of GDB's info frame. What is
+// not known is nil.
 type Info struct {
 	Level int
 	Type  frame.Type
 	ID    frame.ID
 	PC    uint64
 
-	// Places is where PC is in the source: the calls inlined there, innermost first, then the function.
+	// Places is where PC is in the source: the calls inlined there, innermost first, then the
+	// function.
 	Places   []symbol.Location
 	Language string // of the source, GDB's name of it: "c", "c++"; "" if not known
 
@@ -52,9 +54,9 @@ type SavedRegister struct {
 	Addr uint64
 }
 
-// PhysicalInfo returns what is known of a frame on the stack. table is the table of the frame's stack: its base
-// sniffers answer for the bases. Without symbols, Places is empty. PhysicalInfo makes PREVIOUS, where the stack's
-// Limit allows it.
+// PhysicalInfo returns what is known of a frame on the stack. table is the table of the frame's
+// stack: its base sniffers answer for the bases. Without symbols, Places is empty. PhysicalInfo
+// makes PREVIOUS, where the stack's Limit allows it.
 func PhysicalInfo(this *frame.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info {
 	info := Info{Level: this.Level, Type: this.Type(), ID: this.ID(), PC: this.PC()}
 	if symbols != nil {

@@ -85,7 +85,8 @@ func gdbSummary(text string) string {
 	return summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), one(intoText), one(langText), one(spText), function, registers)
 }
 
-// What is known of each frame is what gdb's info frame shows, also of frames of signals and of inlined calls.
+// What is known of each frame is what gdb's info frame shows, also of frames of signals and of
+// inlined calls.
 func TestInfo(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, program := range []string{"chain.c", "inline.c", "sighandler.c normal middle", "sighandler.c alt middle", "sighandler.c normal fault"} {
@@ -120,7 +121,8 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// The last frame of a stack with a limit has the PC to which it returns, and the registers that it has saved.
+// The last frame of a stack with a limit has the PC to which it returns, and the registers that it
+// has saved.
 func TestInfoAtLimit(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g", "-O2"))

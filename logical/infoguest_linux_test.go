@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// TestGuests compares what is known of each frame of emulated arm64 and s390x guests with the info frame of gdb-multiarch.
+// TestGuests compares what is known of each frame of emulated arm64 and s390x guests with the info
+// frame of gdb-multiarch.
 func TestInfoOfGuests(t *testing.T) {
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
 		for _, flags := range []string{"-O0", "-O2"} {
@@ -43,7 +44,8 @@ func TestInfoOfGuests(t *testing.T) {
 						case strings.Contains(theirs[f.Level].Info, "Cannot access memory"): // gdb on s390x, at signal stacks
 							return false
 						case f.Type == frame.TailCall, f.Level+1 < len(theirs) && theirs[f.Level+1].Type == "tailcall":
-							// gdb shows the PC that a tail call's frame returns to, where ours is the one on the stack.
+							// gdb shows the PC that a tail call's frame returns to, where ours is
+							// the one on the stack.
 							got, _, _ = strings.Cut(got, " saved ")
 							want, _, _ = strings.Cut(want, " saved ")
 						case info.Places[0].Line == 0: // of several names for code without lines, gdb may choose another

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// AppendTailCalls appends the frames that left by a tail call after f had called them, the innermost
-// first: they are between NEXT and f.
+// AppendTailCalls appends the frames that left by a tail call after f had called them, the
+// innermost first: they are between NEXT and f.
 func (v *View) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
 	calls := v.tailCalls(f)
 	if calls == nil {
@@ -83,9 +83,9 @@ func (v *View) callsDirectly(f *frame.Frame, entry uint64) bool {
 	return ok && n == len(room) && to == entry
 }
 
-// Explain says why a frame of type TailCall is shown; and for a physical frame, why no tail calls are
-// shown, although its call went to another function than the next frame's. For all others it returns
-// "".
+// Explain says why a frame of type TailCall is shown; and for a physical frame, why no tail calls
+// are shown, although its call went to another function than the next frame's. For all others it
+// returns "".
 func (v *View) Explain(f *Frame) string {
 	calls := f.Calls
 	switch {

@@ -38,8 +38,8 @@ type Name struct {
 	Line      int    // from 1; 0 if not known
 }
 
-// New returns a View of a target's stacks. When the target has run, and may have mapped other files,
-// make a new one. If symbols is nil, the physical frames are shown alone, without names.
+// New returns a View of a target's stacks. When the target has run, and may have mapped other
+// files, make a new one. If symbols is nil, the physical frames are shown alone, without names.
 func New(t target.Target, symbols *symbol.Symbolizer) *View {
 	return &View{arch: t.Arch(), modules: t.Modules(), symbols: symbols, codes: make(map[codeKey]*Code)}
 }
@@ -49,8 +49,8 @@ func New(t target.Target, symbols *symbol.Symbolizer) *View {
 // must not be used.
 func (v *View) All(s *frame.Stack) iter.Seq2[Frame, error] { return v.each(s.All()) }
 
-// AllOnce yields the same frames for stacks of any depth, as [frame.Stack.AllOnce] does. A frame may
-// be used until the next one is yielded.
+// AllOnce yields the same frames for stacks of any depth, as [frame.Stack.AllOnce] does. A frame
+// may be used until the next one is yielded.
 func (v *View) AllOnce(s *frame.Stack) iter.Seq2[Frame, error] { return v.each(s.AllOnce()) }
 
 func (v *View) each(stack iter.Seq2[*frame.Frame, error]) iter.Seq2[Frame, error] {

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/logical"
 )
 
-// callers are the functions with which the threads of tailways.c begin, and what stands between them
-// and last. The source says so.
+// callers are the functions with which the threads of tailways.c begin, and what stands between
+// them and last. The source says so.
 var callers = map[string]struct {
 	between string // the functions that have jumped
 	why     string // Explain of the caller

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// firefoxVersion is the version of the processed profile format that is written (docs-developer/CHANGELOG-formats.md of the Firefox
-// Profiler). profiler.firefox.com brings older versions up to date when it loads them.
+// firefoxVersion is the version of the processed profile format that is written
+// (docs-developer/CHANGELOG-formats.md of the Firefox Profiler). profiler.firefox.com brings older
+// versions up to date when it loads them.
 const firefoxVersion = 48
 
 type firefoxMeta struct {
@@ -142,8 +143,9 @@ type firefoxFunc struct {
 // libraryResource is the type of a resource that is a library.
 const libraryResource = 1
 
-// WriteFirefox writes a profile for https://profiler.firefox.com, in its processed format: a thread for each thread that the
-// samples' labels name. The order of samples in time is not known: each thread's are one after the other, each as long as it counts.
+// WriteFirefox writes a profile for https://profiler.firefox.com, in its processed format: a thread
+// for each thread that the samples' labels name. The order of samples in time is not known: each
+// thread's are one after the other, each as long as it counts.
 func (s *Stacks) WriteFirefox(out io.Writer) error {
 	meta := firefoxMeta{Interval: 1, Categories: []firefoxCategory{{"Other", "grey", []string{"Other"}}}, Product: s.Title, Stackwalk: 1, Version: 29,
 		Preprocessed: firefoxVersion, Symbolicated: true, MarkerSchema: []any{}, ImportedFrom: "sfwalk", OneStackType: true, NoImplementation: true,

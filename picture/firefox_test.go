@@ -35,8 +35,9 @@ func (x table) column(t *testing.T, name string) (list []int) {
 	return list
 }
 
-// A document of the processed format: each table has the columns that src/types/profile of the Firefox Profiler has in version 48, all of
-// one length; indices lead to entries that exist; and the stacks are those that went in.
+// A document of the processed format: each table has the columns that src/types/profile of the
+// Firefox Profiler has in version 48, all of one length; indices lead to entries that exist; and
+// the stacks are those that went in.
 func TestFirefox(t *testing.T) {
 	s := example()
 	s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})

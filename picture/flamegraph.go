@@ -121,7 +121,8 @@ func (s *Stacks) drawn(tree *Tree[string], scale float64) []bool {
 	return drawn
 }
 
-// merged merges the stacks by the names of their frames, as named has them. A stack without frames has the name of bare; "" leaves it out.
+// merged merges the stacks by the names of their frames, as named has them. A stack without frames
+// has the name of bare; "" leaves it out.
 func (s *Stacks) merged(named func(string) string, bare string) *Tree[string] {
 	names := map[string]int{}
 	var list []string

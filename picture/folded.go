@@ -19,7 +19,8 @@ import (
 func (s *Stacks) WriteFolded(out io.Writer) error {
 	tree := s.merged(foldedName, "??") // a thread without frames counts, too
 	has, rest := s.foldedLines(tree)
-	// turn is a line that ends with a node's frame, or, with rest, all that go on behind it: for the order of lines, its text has a semicolon more.
+	// turn is a line that ends with a node's frame, or, with rest, all that go on behind it: for
+	// the order of lines, its text has a semicolon more.
 	type turn struct {
 		node   int
 		rest   bool
@@ -115,8 +116,8 @@ func (s *Stacks) foldedLines(tree *Tree[string]) (has []bool, rest int64) {
 	return has, rest
 }
 
-// foldedName returns a name without the characters that divide frames and lines: a colon stands for a
-// semicolon, as in the output of stackcollapse scripts.
+// foldedName returns a name without the characters that divide frames and lines: a colon stands for
+// a semicolon, as in the output of stackcollapse scripts.
 func foldedName(name string) string {
 	return strings.ReplaceAll(printable.Escape(name), ";", ":")
 }

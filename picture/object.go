@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// object writes a JSON object part by part, so that what is large as a whole is never in memory at once.
+// object writes a JSON object part by part, so that what is large as a whole is never in memory at
+// once.
 type object struct {
 	w     *bufio.Writer
 	err   error
@@ -26,7 +27,8 @@ func writeObject(out io.Writer, fields func(o *object)) error {
 	return o.w.Flush()
 }
 
-// field writes a field: a func(*object) writes the fields of its value, all others are as [json.Marshal] has them.
+// field writes a field: a func(*object) writes the fields of its value, all others are as
+// [json.Marshal] has them.
 func (o *object) field(name string, value any) {
 	o.name(name)
 	o.value(value)

@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// example are three stacks: two equal ones of two threads, and one of a signal handler with an inlined call.
+// example are three stacks: two equal ones of two threads, and one of a signal handler with an
+// inlined call.
 func example() *picture.Stacks {
 	program := &picture.Module{Path: "/usr/bin/x", BuildID: "abcd", Lo: 0x400000, Hi: 0x500000}
 	library := &picture.Module{Path: "/usr/lib/l.so", BuildID: "ef01", Lo: 0x700000, Hi: 0x800000, Offset: 0x1000}
@@ -98,7 +99,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestFlameGraph has a parser of XML read the picture, whatever names there are, and looks for what would need a network.
+// TestFlameGraph has a parser of XML read the picture, whatever names there are, and looks for what
+// would need a network.
 func TestFlameGraph(t *testing.T) {
 	s := example()
 	s.Add([]picture.Place{{Function: "]]></script><x a='\"\x1b\xff\uffff&"}}, picture.Sample{Values: []int64{1}, Root: "a & b"})

@@ -9,8 +9,8 @@ import (
 )
 
 // WritePprof writes a profile for go tool pprof and all that reads its format (profile.proto),
-// compressed by gzip. Inlined calls are lines of one location. A mapping has its build ID. It is an error if a
-// sample has not one value for each of the Types.
+// compressed by gzip. Inlined calls are lines of one location. A mapping has its build ID. It is an
+// error if a sample has not one value for each of the Types.
 func (s *Stacks) WritePprof(out io.Writer) error {
 	if len(s.Types) == 0 && len(s.Samples) > 0 {
 		return errors.New("picture: nothing says what the samples' values count")

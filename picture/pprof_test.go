@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// reread has pprof's own library read a profile, check it and write it again, and returns the bytes of both.
+// reread has pprof's own library read a profile, check it and write it again, and returns the bytes
+// of both.
 func reread(t *testing.T, s *picture.Stacks) (ours, theirs []byte, p *profile.Profile) {
 	t.Helper()
 	var out bytes.Buffer

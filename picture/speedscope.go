@@ -17,8 +17,8 @@ type speedscopeFrame struct {
 // units are those of speedscope, for those of pprof. It shows others as plain numbers.
 var units = map[string]string{"nanoseconds": "nanoseconds", "microseconds": "microseconds", "milliseconds": "milliseconds", "seconds": "seconds", "bytes": "bytes"}
 
-// WriteSpeedscope writes a document for https://www.speedscope.app: a sampled profile for each type of
-// value.
+// WriteSpeedscope writes a document for https://www.speedscope.app: a sampled profile for each type
+// of value.
 func (s *Stacks) WriteSpeedscope(out io.Writer) error {
 	known := map[speedscopeFrame]int{}
 	var frames []speedscopeFrame
@@ -43,7 +43,8 @@ func (s *Stacks) WriteSpeedscope(out io.Writer) error {
 		}
 	}
 	room := []int{}
-	// stack returns the frames of a sample, the outermost first. They are valid until it is called again.
+	// stack returns the frames of a sample, the outermost first. They are valid until it is called
+	// again.
 	stack := func(x *Sample) []int {
 		room = room[:0]
 		if x.Root != "" {

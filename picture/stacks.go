@@ -9,11 +9,14 @@ import (
 // Stacks are the stacks of one picture. The zero value has none.
 type Stacks struct {
 	Title string // shown with the picture, such as the path of the program
-	// Program is the path of the module that pprof has the profile named after; "" if none is the main one.
+	// Program is the path of the module that pprof has the profile named after; "" if none is the
+	// main one.
 	Program string
-	// Types say what the values of a Sample count; at least one. Formats that show one value show the first.
+	// Types say what the values of a Sample count; at least one. Formats that show one value show
+	// the first.
 	Types []Type
-	// Time is when the first stack was taken, Duration how long it took until the last was. Either may be 0.
+	// Time is when the first stack was taken, Duration how long it took until the last was. Either
+	// may be 0.
 	Time     time.Time
 	Duration time.Duration
 	// Period is the number of events of PeriodType between two samples; 0 where none were sampled.
@@ -41,10 +44,12 @@ type Place struct {
 	Name     string // what to show where Function is ""; also for humans' eyes: "libc.so.6+0x1234"
 	File     string // of the source; "" if it is not known
 	Line     int    // 0 if it is not known
-	// Address is that of the call, or of the interrupted instruction; 0 if it is not known. It is in Module.
+	// Address is that of the call, or of the interrupted instruction; 0 if it is not known. It is
+	// in Module.
 	Address uint64
 	Module  *Module // nil if the address is in none
-	// Inlined says that the call is inlined into the frame that follows, which has the same Address.
+	// Inlined says that the call is inlined into the frame that follows, which has the same
+	// Address.
 	Inlined bool
 }
 
@@ -63,7 +68,8 @@ func (p *Place) Shown() string {
 type Module struct {
 	Path    string
 	BuildID string // in hexadecimal, or ""
-	// Lo and Hi are the first address of its code, and the one behind the last; Offset is that of Lo in the file.
+	// Lo and Hi are the first address of its code, and the one behind the last; Offset is that of
+	// Lo in the file.
 	Lo, Hi, Offset uint64
 }
 
@@ -111,7 +117,8 @@ func (x *Sample) value() int64 {
 	return x.Values[0]
 }
 
-// Formats are the formats that Write knows, but for "json", which commands that have a JSON document of their own do not offer.
+// Formats are the formats that Write knows, but for "json", which commands that have a JSON
+// document of their own do not offer.
 var Formats = []string{"pprof", "folded", "speedscope", "firefox", "flamegraph"}
 
 // Write writes the stacks in one of Formats, or as "json".

@@ -31,8 +31,8 @@ type child struct {
 // NewTree returns a tree without nodes.
 func NewTree[F any]() *Tree[F] { return &Tree[F]{known: map[child]int32{}} }
 
-// Add adds a stack of n frames. key returns what makes the i-th frame equal to others, from the outermost
-// on; frame returns that frame, which is only asked for the first of equal ones.
+// Add adds a stack of n frames. key returns what makes the i-th frame equal to others, from the
+// outermost on; frame returns that frame, which is only asked for the first of equal ones.
 func (t *Tree[F]) Add(n int, value int64, key func(i int) int, frame func(i int) F) {
 	at := int32(-1)
 	for i := range n {
@@ -84,8 +84,8 @@ func (t *Tree[F]) Children(of int) []int {
 	return list
 }
 
-// Walk calls visit with the nodes in the order of a listing: a node, then its children, those with the
-// most first. The tree may be deeper than a program's own stack.
+// Walk calls visit with the nodes in the order of a listing: a node, then its children, those with
+// the most first. The tree may be deeper than a program's own stack.
 func (t *Tree[F]) Walk(visit func(i int)) {
 	todo := t.Children(-1)
 	slices.Reverse(todo)

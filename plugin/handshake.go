@@ -17,7 +17,8 @@ import (
 const clientCert = "PLUGIN_CLIENT_CERT"
 
 // mutualTLS is the plug-in's end of what go-plugin calls AutoMTLS: it admits nobody but the host,
-// and has the handshake tell the plug-in's certificate. go-plugin would make one that takes 15 ms more.
+// and has the handshake tell the plug-in's certificate. go-plugin would make one that takes 15 ms
+// more.
 func mutualTLS() (*tls.Config, error) {
 	host := x509.NewCertPool()
 	if !host.AppendCertsFromPEM([]byte(os.Getenv(clientCert))) {
@@ -37,8 +38,9 @@ func mutualTLS() (*tls.Config, error) {
 	}, nil
 }
 
-// telling returns a file for go-plugin to write its handshake to, a line, which goes on to out with the
-// certificate (DER): go-plugin leaves its field empty where it has not made the certificate itself.
+// telling returns a file for go-plugin to write its handshake to, a line, which goes on to out with
+// the certificate (DER): go-plugin leaves its field empty where it has not made the certificate
+// itself.
 func telling(out *os.File, der []byte) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -59,8 +59,8 @@ type Needs struct {
 // the query's AddressInBlock, for a CFA that lies inside of THIS, and for a register that the
 // processor does not have.
 type Answer struct {
-	// Why says why the sniffer declines; --explain shows it. The answer holds for all frames at this
-	// PC, or for this frame alone if Once is true.
+	// Why says why the sniffer declines; --explain shows it. The answer holds for all frames at
+	// this PC, or for this frame alone if Once is true.
 	Why  string
 	Once bool
 	// Row unwinds THIS. It holds for every frame with a PC in its range, and the host does not ask
@@ -89,12 +89,12 @@ type Frame struct {
 	// Without SP, PREVIOUS's SP is what the ABI makes of the CFA. Other registers that are
 	// missing are not tracked.
 	Registers map[trad.Reg]Value
-	// Flags are [trad.Signal], [trad.OtherStack], [trad.Outermost] and [trad.Guess]; and [trad.Dummy],
-	// [trad.Inline], [trad.TailCall] and [trad.Injected], which a host of before they were added shows as
-	// what it knows.
+	// Flags are [trad.Signal], [trad.OtherStack], [trad.Outermost] and [trad.Guess]; and
+	// [trad.Dummy], [trad.Inline], [trad.TailCall] and [trad.Injected], which a host of before they
+	// were added shows as what it knows.
 	Flags trad.Flags
-	// Special is the special address of THIS frame's ID, if HasSpecial. It tells frames apart that have equal
-	// CFA and Function.
+	// Special is the special address of THIS frame's ID, if HasSpecial. It tells frames apart that
+	// have equal CFA and Function.
 	Special    uint64
 	HasSpecial bool
 }

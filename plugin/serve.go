@@ -14,11 +14,11 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
-// Serve serves a sniffer to the host that has started this program, and ends the program when the host
-// has ended. If a user has started the program, Serve prints what it is for.
+// Serve serves a sniffer to the host that has started this program, and ends the program when the
+// host has ended. If a user has started the program, Serve prints what it is for.
 //
-// The host shows the program's standard error when something goes wrong, as 'sfwalk plugin run' always
-// does. Standard output and input belong to the protocol.
+// The host shows the program's standard error when something goes wrong, as 'sfwalk plugin run'
+// always does. Standard output and input belong to the protocol.
 func Serve(s Sniffer) {
 	if os.Getenv(protocol.CookieKey) != protocol.CookieValue {
 		d := s.Describe()

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Target is the process of a session. Its methods ask the host. Call them only in Begin and Sniff, in the
-// goroutine that these run in.
+// Target is the process of a session. Its methods ask the host. Call them only in Begin and Sniff,
+// in the goroutine that these run in.
 type Target struct {
 	Arch    string           // GOARCH's name
 	Order   binary.ByteOrder // of memory
@@ -39,8 +39,8 @@ var (
 // beyond 4096 are ignored.
 func (t *Target) Never(code ...Range) { t.never = append(t.never, code...) }
 
-// ReadMemory reads len(p) bytes at addr, 64 KiB at most. It returns the number of bytes that could be
-// read, from the first on, and an error if these are not all.
+// ReadMemory reads len(p) bytes at addr, 64 KiB at most. It returns the number of bytes that could
+// be read, from the first on, and an error if these are not all.
 func (t *Target) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	blocks, err := t.ReadRanges(Range{addr, addr + uint64(len(p))})
 	if err != nil {
@@ -52,8 +52,8 @@ func (t *Target) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, err
 }
 
-// ReadRanges reads several ranges at once, at most 64 ranges and 64 KiB. It returns a block for each
-// range. A block is shorter if some of the memory cannot be read.
+// ReadRanges reads several ranges at once, at most 64 ranges and 64 KiB. It returns a block for
+// each range. A block is shorter if some of the memory cannot be read.
 func (t *Target) ReadRanges(ranges ...Range) ([]Block, error) {
 	msg := &protocol.Read{}
 	size := uint64(0)
@@ -123,8 +123,9 @@ func (t *Target) Modules() ([]Module, error) {
 	}
 }
 
-// Lookup finds functions and data by name in symbol tables. The name is not demangled. files is a pattern
-// for the base names of the files to search, "" for all files. Lookup returns 16 symbols at most.
+// Lookup finds functions and data by name in symbol tables. The name is not demangled. files is a
+// pattern for the base names of the files to search, "" for all files. Lookup returns 16 symbols at
+// most.
 func (t *Target) Lookup(name, files string) ([]Symbol, error) {
 	return t.find(&protocol.Find{Name: name, Module: files})
 }

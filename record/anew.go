@@ -1,7 +1,7 @@
 package record
 
-// anew forgets what was counted so far. Processes, and threads that are away from their processors, stay as they are. Profiles that were taken
-// before have the old tree.
+// anew forgets what was counted so far. Processes, and threads that are away from their processors,
+// stay as they are. Profiles that were taken before have the old tree.
 func (e *engine) anew() {
 	old, list := e.tree, e.list
 	e.tree, e.stats, e.unsure, e.unsureFrames = newTree(), Stats{}, nil, 0

@@ -13,7 +13,8 @@ type away struct {
 // maxAway bounds the frames of all threads that are away.
 const maxAway = 1 << 22
 
-// leave notes that the thread of a sample leaves its processor now, with e.stack. A record tells how.
+// leave notes that the thread of a sample leaves its processor now, with e.stack. A record tells
+// how.
 func (e *engine) leave(s *perfevent.Sample) {
 	a := e.away[s.TID]
 	if a == nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// The time that a thread is away from its processor counts for the stack where it left: a nap of 20 ms is no shorter than that.
+// The time that a thread is away from its processor counts for the stack where it left: a nap of 20
+// ms is no shorter than that.
 func TestOffCPU(t *testing.T) {
 	gdbtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "naps.c", "-O2"))

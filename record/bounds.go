@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/jit"
 )
 
-// These bound what a recording takes, whatever the length: with the formats it is written in, 200 MiB. What is known of threads and
-// processes can be asked for again.
+// These bound what a recording takes, whatever the length: with the formats it is written in, 200
+// MiB. What is known of threads and processes can be asked for again.
 const (
 	maxThreads = 1 << 15 // that are told apart
 	maxNames   = 1 << 16 // of threads that run, and processes that have begun
@@ -27,7 +27,8 @@ const (
 	maxOthers = 16 << 20
 )
 
-// roomForSpace forgets the processes that were not sampled for longest, where as many are known as there may be.
+// roomForSpace forgets the processes that were not sampled for longest, where as many are known as
+// there may be.
 func (e *engine) roomForSpace() {
 	if len(e.spaces) < maxSpaces {
 		return
@@ -84,7 +85,8 @@ func (e *engine) roomForMappings() {
 	}
 }
 
-// roomForNames forgets what is known of threads by their IDs, where it is too much: the kernel may not have told of all ends.
+// roomForNames forgets what is known of threads by their IDs, where it is too much: the kernel may
+// not have told of all ends.
 func (e *engine) roomForNames() {
 	if len(e.names) >= maxNames {
 		clear(e.names)
@@ -103,8 +105,9 @@ func (e *engine) roomForNames() {
 	}
 }
 
-// canonical returns the module that stands for those of the same file in all processes, and where an address of m is in it. So a place in a library
-// is one place, however many processes are sampled.
+// canonical returns the module that stands for those of the same file in all processes, and where
+// an address of m is in it. So a place in a library is one place, however many processes are
+// sampled.
 func (e *engine) canonical(m *target.Module, addr uint64, pid int) (*target.Module, uint64) {
 	if m.Registered() || jit.IsDump(m.Path) { // of one process
 		return m, addr
@@ -160,8 +163,8 @@ type doubt struct {
 	bias uint64
 }
 
-// doubtful returns the first module that was as m is, whose code is not known to be its file's. What is mapped is
-// looked at again and again.
+// doubtful returns the first module that was as m is, whose code is not known to be its file's.
+// What is mapped is looked at again and again.
 func (e *engine) doubtful(m *target.Module, pid int) *target.Module {
 	im, bias, err := m.Image()
 	if err != nil {

@@ -48,7 +48,8 @@ func TestFullPlaces(t *testing.T) {
 	}
 }
 
-// A stack that is one too many is counted without its frames. What was there before is counted as before.
+// A stack that is one too many is counted without its frames. What was there before is counted as
+// before.
 func TestFullFrames(t *testing.T) {
 	tree := newTree()
 	tree.bounds.frames = 3
@@ -141,7 +142,8 @@ func TestManyAway(t *testing.T) {
 	}
 }
 
-// A place in a file is the same for all processes, wherever they have mapped it; one in another file is not.
+// A place in a file is the same for all processes, wherever they have mapped it; one in another
+// file is not.
 func TestSharedPlaces(t *testing.T) {
 	e := bareEngine()
 	var at [2]map[string]uint32

@@ -53,8 +53,8 @@ func (e *engine) chained(s *perfevent.Sample) {
 	}
 }
 
-// mostAddresses returns how many addresses a call chain has at most, if the chain of a sample, with so
-// many of the program, has as many; else 0.
+// mostAddresses returns how many addresses a call chain has at most, if the chain of a sample, with
+// so many of the program, has as many; else 0.
 func (e *engine) mostAddresses(s *perfevent.Sample, program int) (most int) {
 	n := 0
 	switch {

@@ -11,10 +11,12 @@ import (
 // has the kernel look for them when the thread goes back to the program. One record serves all
 // samples of that stay in the kernel. It has a cookie, as they have.
 type deferred struct {
-	// waiting are the samples, by thread and cookie. Those of one stay are in the order in which they came.
+	// waiting are the samples, by thread and cookie. Those of one stay are in the order in which
+	// they came.
 	waiting map[int32]map[uint64][]waitingSample
 	words   int // of their chains
-	// done has the last record of each thread: later samples of the same stay in the kernel have its cookie, too.
+	// done has the last record of each thread: later samples of the same stay in the kernel have
+	// its cookie, too.
 	done map[int32]followed
 	told int // words of done
 }

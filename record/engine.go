@@ -71,7 +71,8 @@ type engine struct {
 	check func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
 }
 
-// maxDepth bounds the frames of a sample. The smallest frame takes a word of the stack's copy, most take four or more.
+// maxDepth bounds the frames of a sample. The smallest frame takes a word of the stack's copy, most
+// take four or more.
 const maxDepth = 8192
 
 func newEngine(h host, format *perfevent.Format, opts Options) *engine {
@@ -164,8 +165,8 @@ func (e *engine) user(s *perfevent.Sample) {
 	}
 }
 
-// process returns the address space of a sample, as it was at the sample's time, however the stack was walked. It
-// is nil, and the stack says so, if the sample is of an unknown processor.
+// process returns the address space of a sample, as it was at the sample's time, however the stack
+// was walked. It is nil, and the stack says so, if the sample is of an unknown processor.
 func (e *engine) process(s *perfevent.Sample) *space {
 	p := e.space(s)
 	if p == nil {
@@ -179,7 +180,8 @@ func (e *engine) process(s *perfevent.Sample) *space {
 	return p
 }
 
-// goOn says how a stack ends. If it is longer than the copy, the kernel's own walk along frame pointers may have the rest.
+// goOn says how a stack ends. If it is longer than the copy, the kernel's own walk along frame
+// pointers may have the rest.
 func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) (rest []uint64, how string) {
 	switch {
 	case stop.Whole():
@@ -200,8 +202,8 @@ func (e *engine) goOn(s *perfevent.Sample, pcs []uint64, stop frame.StopReason) 
 	return nil, fmt.Sprintf("the stack is longer than the %d KiB that were copied", len(s.Stack)>>10)
 }
 
-// maxSkipped is how many frames a walk along frame pointers may skip at its beginning: a function that has just been called, and one
-// that keeps no frame pointer, which are not seen.
+// maxSkipped is how many frames a walk along frame pointers may skip at its beginning: a function
+// that has just been called, and one that keeps no frame pointer, which are not seen.
 const maxSkipped = 2
 
 // beyond returns what a call chain has beyond the PCs of a walk, if both are equal up to there.
@@ -215,7 +217,8 @@ func beyond(chain, pcs []uint64) []uint64 {
 	return nil
 }
 
-// endChained marks a stack whose outer frames were found along frame pointers: functions that keep none are missing there.
+// endChained marks a stack whose outer frames were found along frame pointers: functions that keep
+// none are missing there.
 const endChained = "the outer frames by frame pointers alone"
 
 // userChain returns the part of a call chain that is of the program.

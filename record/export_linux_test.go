@@ -19,7 +19,8 @@ func (r *Recorder) Check(check func(pid int, a *arch.Arch, modules *target.Modul
 // NoMapFiles leaves out the way to files that needs privileges.
 func (r *Recorder) NoMapFiles() { r.machine.noMapFiles = true }
 
-// ReadFileChecked is ReadFile, but has each sample's walk checked: the addresses in block, and where they are mapped.
+// ReadFileChecked is ReadFile, but has each sample's walk checked: the addresses in block, and
+// where they are mapped.
 func ReadFileChecked(data *perfdata.Reader, opts FileOptions, check func(tid int32, time uint64, modules *target.Modules, addrs []uint64, stop frame.StopReason)) (*File, error) {
 	f := newFile(data, opts)
 	f.engine.check = func(s *space, _ *arch.Registers, _ target.Memory, pcs []uint64, stop frame.StopReason) {

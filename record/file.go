@@ -18,13 +18,15 @@ import (
 
 // FileOptions say how a file that perf has recorded is read.
 type FileOptions struct {
-	// Event is the name of the event whose samples are walked, as perf has it, with or without modifiers; "" for the first.
+	// Event is the name of the event whose samples are walked, as perf has it, with or without
+	// modifiers; "" for the first.
 	Event  string
 	Places Places
 	// Size is how many bytes the file takes up on disk, which allow as much more work; 0 for a
 	// stream: then those count that were read.
 	Size int64
-	// Own says that the recording is of this machine: files are where it had them, if they are the same.
+	// Own says that the recording is of this machine: files are where it had them, if they are the
+	// same.
 	Own func(perfdata.Info) bool
 	// Table returns the sniffers for the stacks of a process.
 	Table func(pid int, a *arch.Arch) *frame.Table
@@ -55,7 +57,8 @@ type OtherEvent struct {
 // ErrNoSamples says that a file has no samples of the event that was asked for.
 var ErrNoSamples = errors.New("no samples")
 
-// ReadFile reads a file to its end, and walks its samples. A file whose end is lost is read as far as it goes.
+// ReadFile reads a file to its end, and walks its samples. A file whose end is lost is read as far
+// as it goes.
 func ReadFile(data *perfdata.Reader, opts FileOptions) (*File, error) {
 	if opts.Warn == nil {
 		opts.Warn = func(string, ...any) {}
@@ -175,7 +178,8 @@ func (f *File) begin() error {
 	return nil
 }
 
-// processor returns the processor of the machine, and how it runs programs of 32 bits; nil where it does not.
+// processor returns the processor of the machine, and how it runs programs of 32 bits; nil where it
+// does not.
 func (f *File) processor() (a, narrow *arch.Arch, err error) {
 	if machine := f.data.Info.Arch; machine != "" {
 		if a = arch.ByUname(machine); a == nil || a.Order != f.data.Order {

@@ -38,7 +38,8 @@ func perfRecord(t *testing.T, args ...string) string {
 	return file
 }
 
-// perfScript returns the user's frames of each sample, as perf script has them: where in its file each is, or, of newer releases, its address.
+// perfScript returns the user's frames of each sample, as perf script has them: where in its file
+// each is, or, of newer releases, its address.
 func perfScript(t *testing.T, file string) map[sampleAt][]string {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Tool(t, "perf"), "script", "-i", file, "--no-inline", "--ns", "--max-stack", "2000", "-F", "tid,time,ip,sym,dso").Output()
@@ -96,7 +97,8 @@ func open(t *testing.T, file string) *perfdata.Reader {
 	return data
 }
 
-// addresses reports whether perf script has the addresses of frames, not where in their files they are: programs and libraries lie above 4 GiB.
+// addresses reports whether perf script has the addresses of frames, not where in their files they
+// are: programs and libraries lie above 4 GiB.
 func addresses(stacks map[sampleAt][]string, program string) bool {
 	for _, list := range stacks {
 		for _, x := range list {
@@ -109,7 +111,8 @@ func addresses(stacks map[sampleAt][]string, program string) bool {
 	return false
 }
 
-// walked returns the frames of each sample as we walk them, in the form of perfScript, and how each walk ends. absolute asks for addresses.
+// walked returns the frames of each sample as we walk them, in the form of perfScript, and how each
+// walk ends. absolute asks for addresses.
 func walked(t *testing.T, data *perfdata.Reader, absolute bool) (map[sampleAt][]string, map[sampleAt]frame.StopReason, *record.File) {
 	t.Helper()
 	stacks, ends := map[sampleAt][]string{}, map[sampleAt]frame.StopReason{}
@@ -158,8 +161,9 @@ func within(a, b []string) bool {
 	return len(b) == 0
 }
 
-// The stacks of a program without frame pointers are those of perf script, sample by sample, in whatever form perf has written them. Where a
-// stack differs, it is because perf has lost frames: ours has all of perf's, and goes on to the outermost.
+// The stacks of a program without frame pointers are those of perf script, sample by sample, in
+// whatever form perf has written them. Where a stack differs, it is because perf has lost frames:
+// ours has all of perf's, and goes on to the outermost.
 func TestFileStacks(t *testing.T) {
 	perf := gdbtest.Perf(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-fomit-frame-pointer", "-pthread")

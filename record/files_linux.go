@@ -34,7 +34,8 @@ type machine struct {
 	noMapFiles bool     // tests leave out the way that needs privileges
 }
 
-// proc are the open files of a process. They belong to it alone: another process with its number is another proc.
+// proc are the open files of a process. They belong to it alone: another process with its number is
+// another proc.
 type proc struct {
 	pid int
 	dir *os.File // of one of its threads
@@ -112,7 +113,8 @@ func (m *machine) drop(pid int) {
 	}
 }
 
-// renew opens the folder of another thread, if the one whose folder is open has ended. It reports whether it has.
+// renew opens the folder of another thread, if the one whose folder is open has ended. It reports
+// whether it has.
 func (p *proc) renew() bool {
 	var b [1]byte
 	if p.mem == nil {
@@ -300,7 +302,8 @@ func (m *machine) file(pid int, f *procmaps.File) (*os.File, error) {
 	return found.File, nil
 }
 
-// ways returns the ways to the files of a process, until done is called. p is nil if the process has ended.
+// ways returns the ways to the files of a process, until done is called. p is nil if the process
+// has ended.
 func (m *machine) ways(p *proc) (ways *mappedfile.Process, done func()) {
 	if m.root == nil {
 		m.root, _ = os.Open("/")

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// A program's functions have their names, whatever is at its path by now, whatever its file system says of its inode, and whether or not
-// the user may use /proc/PID/map_files.
+// A program's functions have their names, whatever is at its path by now, whatever its file system
+// says of its inode, and whether or not the user may use /proc/PID/map_files.
 func TestFiles(t *testing.T) {
 	gdbtest.CanRecord(t)
 	program := gdbtest.Build(t, "shares.c", "-O2", "-fomit-frame-pointer", "-pthread")

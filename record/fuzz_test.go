@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// FuzzReadFile reads any bytes as a file of perf's, walks the samples, and makes a profile of them. The program that was recorded is at hand under any
-// path.
+// FuzzReadFile reads any bytes as a file of perf's, walks the samples, and makes a profile of them.
+// The program that was recorded is at hand under any path.
 func FuzzReadFile(f *testing.F) {
 	programs := f.TempDir()
 	for _, machine := range []string{"arm64", "s390x"} {
@@ -65,7 +65,8 @@ func FuzzReadFile(f *testing.F) {
 	})
 }
 
-// firstSamples returns the beginning of a file, with so many samples: a file whose writer was killed.
+// firstSamples returns the beginning of a file, with so many samples: a file whose writer was
+// killed.
 func firstSamples(t testing.TB, data []byte, samples int) []byte {
 	t.Helper()
 	order := binary.ByteOrder(binary.LittleEndian)

@@ -23,7 +23,8 @@ type tagKey struct {
 	labels    uint32
 }
 
-// Bounds of what samples are told apart by. Beyond them, goroutines have their labels alone, or nothing.
+// Bounds of what samples are told apart by. Beyond them, goroutines have their labels alone, or
+// nothing.
 const (
 	maxTags       = 1 << 14
 	maxLabels     = 1 << 12 // sets
@@ -180,7 +181,8 @@ func (s *space) goroutine(at uint64, pcs []uint64) uint32 {
 	return s.tree.tag(number, labels)
 }
 
-// lookAtGoroutines has more known of those goroutines that run, of the time from now on. since is the time up to which records were read.
+// lookAtGoroutines has more known of those goroutines that run, of the time from now on. since is
+// the time up to which records were read.
 func (e *engine) lookAtGoroutines(since time.Duration) {
 	e.labelled = false
 	for _, s := range e.walking {
@@ -190,5 +192,6 @@ func (e *engine) lookAtGoroutines(since time.Duration) {
 	}
 }
 
-// labelsWait is how long the rings are left alone where goroutines have labels: what has changed between two looks is not known.
+// labelsWait is how long the rings are left alone where goroutines have labels: what has changed
+// between two looks is not known.
 const labelsWait = 10 * time.Millisecond

@@ -30,8 +30,9 @@ var labelsOf = map[string]map[string]string{
 	"main.plain":        {},
 }
 
-// Samples of Go's goroutines have their labels and numbers. The function that a sample is in tells which labels its goroutine had, and the program's
-// own profile, of the same time, how many have them.
+// Samples of Go's goroutines have their labels and numbers. The function that a sample is in tells
+// which labels its goroutine had, and the program's own profile, of the same time, how many have
+// them.
 func TestGoroutines(t *testing.T) {
 	gdbtest.CanRecord(t)
 	file := filepath.Join(t.TempDir(), "own.pb.gz")
@@ -105,7 +106,8 @@ func TestGoroutines(t *testing.T) {
 	blue, red := float64(known["main.steadyBlue"]), float64(known["main.steadyRed"])
 	got := blue / (blue + red)
 	t.Logf("blue's share is %.3f, by the program itself %.3f of %.0f", got, own.share, own.samples)
-	// Both are samples of one thing: four standard deviations of each, and what the program did before and after the recording.
+	// Both are samples of one thing: four standard deviations of each, and what the program did
+	// before and after the recording.
 	if off := math.Abs(got - own.share); off > 2/math.Sqrt(blue+red)+2/math.Sqrt(own.samples)+0.02 {
 		t.Errorf("blue's share is %.3f, by the program itself %.3f", got, own.share)
 	}

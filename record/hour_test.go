@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// An hour of samples 999 times a second stays within 200 MiB, however much the stacks differ: once the tree is full, it grows no more. These
-// stacks fill it, and there are more of them. None is left out of the counts.
+// An hour of samples 999 times a second stays within 200 MiB, however much the stacks differ: once
+// the tree is full, it grows no more. These stacks fill it, and there are more of them. None is
+// left out of the counts.
 func TestHour(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -48,7 +49,8 @@ func TestHour(t *testing.T) {
 	}
 }
 
-// Where there is no room for another kind of sample, its time is counted without its frames, and says so.
+// Where there is no room for another kind of sample, its time is counted without its frames, and
+// says so.
 func TestFullKeys(t *testing.T) {
 	tree := newTree()
 	tree.bounds.keys = 1

@@ -10,9 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// perf inject --jit writes a file for each function that a jitdump tells of, and has the samples be of these files.
-// No stack gets shorter by that. The program knows that five functions have called the innermost one, and its libc
-// three more.
+// perf inject --jit writes a file for each function that a jitdump tells of, and has the samples be
+// of these files. No stack gets shorter by that. The program knows that five functions have called
+// the innermost one, and its libc three more.
 func TestInjected(t *testing.T) {
 	perf := gdbtest.Perf(t)
 	dir := t.TempDir()

@@ -21,7 +21,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// kernelMaps knows what a recording tells of the kernel: where it and its modules were, and the names of code that it has made.
+// kernelMaps knows what a recording tells of the kernel: where it and its modules were, and the
+// names of code that it has made.
 type kernelMaps struct {
 	places Places
 	ids    []perfdata.BuildID // when the recording was read
@@ -89,8 +90,8 @@ func (k *kernelMaps) compiled(s *perfevent.Ksymbol) {
 	}
 }
 
-// names returns the names of the kernel's functions that hold addresses; of a module whose functions are not known, its name and where in
-// it the address is.
+// names returns the names of the kernel's functions that hold addresses; of a module whose
+// functions are not known, its name and where in it the address is.
 func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	list := slices.Clone(k.list)
 	slices.SortStableFunc(list, func(a, b kernelMap) int { return cmp.Compare(a.lo, b.lo) })
@@ -155,7 +156,8 @@ func (k *kernelMaps) id() (id string) {
 	return id
 }
 
-// fromImage adds names of the kernel's functions that hold addresses, from vmlinux, the program that the kernel is, or from its debug file.
+// fromImage adds names of the kernel's functions that hold addresses, from vmlinux, the program
+// that the kernel is, or from its debug file.
 func (k *kernelMaps) fromImage(addrs []uint64, names map[uint64]string) {
 	id := k.id()
 	if len(id) < 3 {
@@ -199,7 +201,8 @@ func (k *kernelMaps) named(at regular.At, id string, addrs []uint64, names map[u
 	return functions.Len() > 0
 }
 
-// open opens the kernel's list of symbols, of the build that was recorded. shift is how much further up its code was.
+// open opens the kernel's list of symbols, of the build that was recorded. shift is how much
+// further up its code was.
 func (k *kernelMaps) open() (f *os.File, shift uint64) {
 	id := k.id()
 	var candidates []string
@@ -228,7 +231,8 @@ func (k *kernelMaps) open() (f *os.File, shift uint64) {
 	return nil, 0
 }
 
-// shift finds out how much further up the kernel's code was when it was recorded, and goes back to the beginning of f.
+// shift finds out how much further up the kernel's code was when it was recorded, and goes back to
+// the beginning of f.
 func (k *kernelMaps) shift(f *os.File) (shift uint64, ok bool) {
 	if k.symbol == "" {
 		return 0, true
@@ -249,7 +253,8 @@ func runningKernel() string {
 	return elf.BuildID(notes, binary.NativeEndian, 4)
 }
 
-// symbolAddress returns the address of a symbol of a list as /proc/kallsyms has it; 0 if it is not there.
+// symbolAddress returns the address of a symbol of a list as /proc/kallsyms has it; 0 if it is not
+// there.
 func symbolAddress(r io.Reader, name string) uint64 {
 	in := bufio.NewScanner(r)
 	for in.Scan() {

@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// vmlinux has what the kernel's linker script gives it (arch/x86/kernel/vmlinux.lds.S): _text is a symbol without a type.
+// vmlinux has what the kernel's linker script gives it (arch/x86/kernel/vmlinux.lds.S): _text is a
+// symbol without a type.
 const vmlinux = `
 	.globl _text, start_kernel, schedule
 	.text
@@ -31,7 +32,8 @@ schedule:
 	.size schedule, 32
 `
 
-// A kernel that was recorded elsewhere, at addresses of its own (KASLR), has the names that nm prints of vmlinux: in a folder of debug files, or in perf's cache.
+// A kernel that was recorded elsewhere, at addresses of its own (KASLR), has the names that nm
+// prints of vmlinux: in a folder of debug files, or in perf's cache.
 func TestKernelImage(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	dir := t.TempDir()

@@ -13,8 +13,9 @@ const sorting = `const end = Date.now() + 2000; let s = "";
 while (Date.now() < end) s = JSON.stringify([...Array(2000).keys()].sort((a, b) => (a ^ 77) - (b ^ 77)));
 process.exit(s.length == 1 ? 1 : 0)`
 
-// The stacks of all kinds of programs are those of perf script, sample by sample. Where one differs, perf has lost frames: ours has all of
-// perf's, and more. perf loses them in the code that V8 makes; with newer releases, of all samples.
+// The stacks of all kinds of programs are those of perf script, sample by sample. Where one
+// differs, perf has lost frames: ours has all of perf's, and more. perf loses them in the code that
+// V8 makes; with newer releases, of all samples.
 func TestFileKinds(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Perf(t)
@@ -72,9 +73,10 @@ func TestFileKinds(t *testing.T) {
 	}
 }
 
-// handedOver reports whether stacks differ behind libgcc's frames. Before libgcc's unwinder goes on at a handler, it puts
-// the handler's function in the place of its own caller. perf still has the frames that are taken down, or takes what
-// the caller had on the stack for this function's. (What is right there, the sniffers' TestThrows says.)
+// handedOver reports whether stacks differ behind libgcc's frames. Before libgcc's unwinder goes on
+// at a handler, it puts the handler's function in the place of its own caller. perf still has the
+// frames that are taken down, or takes what the caller had on the stack for this function's. (What
+// is right there, the sniffers' TestThrows says.)
 func handedOver(a, b []string) bool {
 	n := 0
 	for n < len(b) && strings.Contains(b[n], "libgcc_s") {

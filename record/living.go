@@ -52,8 +52,8 @@ func (h *recorded) lives(pid int) bool {
 	return there > all/2
 }
 
-// openOf opens a file of a process that was recorded. The file must belong to root or to this user; below the
-// process's own root, to root or to the process's user.
+// openOf opens a file of a process that was recorded. The file must belong to root or to this user;
+// below the process's own root, to root or to the process's user.
 func (h *recorded) openOf(pid int, at regular.At) (*os.File, error) {
 	user, open := os.Geteuid(), h.openNamed
 	if at.Root != "" && at.Root == h.root(pid) {
@@ -65,8 +65,8 @@ func (h *recorded) openOf(pid int, at regular.At) (*os.File, error) {
 	return openOwned(at, user, open)
 }
 
-// perfMap opens the names that a compiler at run time has given its code. While the process lives, they are in its
-// own namespaces, by the number that it has there.
+// perfMap opens the names that a compiler at run time has given its code. While the process lives,
+// they are in its own namespaces, by the number that it has there.
 func (h *recorded) perfMap(pid int) (*os.File, error) {
 	if h.root(pid) != "" {
 		if f, err := openPerfMap(pid); err == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// made knows the code that a process makes while it runs: what it registers by GDB's JIT interface, and what it writes to jitdumps.
+// made knows the code that a process makes while it runs: what it registers by GDB's JIT interface,
+// and what it writes to jitdumps.
 type made struct {
 	follow *jit.Follower // nil where there is no memory to read
 	dumps  []*jit.Dump   // that the process has mapped
@@ -71,8 +72,8 @@ func (s *space) follow(mem target.Memory) {
 	})
 }
 
-// time returns when a sample was taken, on the clock of jitdumps. The clock of a recorded file may be another one: then the code that was
-// made last counts.
+// time returns when a sample was taken, on the clock of jitdumps. The clock of a recorded file may
+// be another one: then the code that was made last counts.
 func (e *engine) time(s *perfevent.Sample) uint64 {
 	if e.otherClock {
 		return jit.Latest
@@ -80,7 +81,8 @@ func (e *engine) time(s *perfevent.Sample) uint64 {
 	return s.Time
 }
 
-// begin begins with a sample. It finds out what the process has made since the last look. Samples that were named without it are named anew.
+// begin begins with a sample. It finds out what the process has made since the last look. Samples
+// that were named without it are named anew.
 func (s *space) begin(now uint64) {
 	m := &s.made
 	m.now, m.doubt = now, false
@@ -136,7 +138,8 @@ func (e *engine) lookAtAll() {
 	}
 }
 
-// unsure is a sample with frames in code that its process may have made: the process writes later what was there.
+// unsure is a sample with frames in code that its process may have made: the process writes later
+// what was there.
 type unsure struct {
 	space       *space
 	key         uint32 // in the tree

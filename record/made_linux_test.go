@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// callers counts the samples by the function that takes the time and its caller, with file and line: in_alpha() has alpha() as its caller
-// whenever it runs.
+// callers counts the samples by the function that takes the time and its caller, with file and
+// line: in_alpha() has alpha() as its caller whenever it runs.
 func callers(stacks *picture.Stacks) (right, wrong map[string]int64) {
 	right, wrong = map[string]int64{}, map[string]int64{}
 	for _, s := range stacks.Samples {
@@ -37,8 +37,9 @@ func callers(stacks *picture.Stacks) (right, wrong map[string]int64) {
 	return right, wrong
 }
 
-// A process replaces code at an address again and again, and writes that to its jitdump late. Each sample has the name, the file and the
-// line of the code that was there then; and its stack goes on by the unwind tables of the dump, for there is nothing else to go by.
+// A process replaces code at an address again and again, and writes that to its jitdump late. Each
+// sample has the name, the file and the line of the code that was there then; and its stack goes on
+// by the unwind tables of the dump, for there is nothing else to go by.
 func TestReplaced(t *testing.T) {
 	gdbtest.CanRecord(t)
 	if runtime.GOARCH != "amd64" {
@@ -80,8 +81,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// A process replaces code that it has registered by GDB's JIT interface: soon, samples have the new name, and old ones keep theirs when the
-// process has ended.
+// A process replaces code that it has registered by GDB's JIT interface: soon, samples have the new
+// name, and old ones keep theirs when the process has ended.
 func TestRegisteredAnew(t *testing.T) {
 	gdbtest.CanRecord(t)
 	if runtime.GOARCH != "amd64" {
@@ -111,14 +112,15 @@ func TestRegisteredAnew(t *testing.T) {
 	for _, n := range wrong {
 		bad += n
 	}
-	// There is a look ten times a second: at 499 samples a second, 50 samples come before it, and as many at a time.
+	// There is a look ten times a second: at 499 samples a second, 50 samples come before it, and
+	// as many at a time.
 	if right["alpha"] < 200 || right["beta"] < 50 || bad > 250 {
 		t.Errorf("right %v, wrong %v", right, wrong)
 	}
 }
 
-// What perf has recorded of such a process has the same names, if its samples have the clock of jitdumps: with
-// copies of stacks, and with what the kernel has found along frame pointers.
+// What perf has recorded of such a process has the same names, if its samples have the clock of
+// jitdumps: with copies of stacks, and with what the kernel has found along frame pointers.
 func TestReplacedInFile(t *testing.T) {
 	gdbtest.Perf(t)
 	if runtime.GOARCH != "amd64" {

@@ -8,15 +8,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// sampled is the memory that a sample's stack is walked in: the copy of the stack, which is of the sample's moment, and what no
-// moment changes: memory that the process may not write to, and code.
+// sampled is the memory that a sample's stack is walked in: the copy of the stack, which is of the
+// sample's moment, and what no moment changes: memory that the process may not write to, and code.
 type sampled struct {
 	lo    uint64
 	stack []byte
 	space *space
 	chain []uint64 // the kernel's own, of the program
-	// beyond says that memory right behind the copy was asked for, elsewhere that other memory was which the process may
-	// have written to since.
+	// beyond says that memory right behind the copy was asked for, elsewhere that other memory was
+	// which the process may have written to since.
 	beyond, elsewhere bool
 }
 
@@ -59,8 +59,9 @@ func (m *sampled) CallerOf(pcs []uint64) (ra uint64, ok bool) {
 	return 0, false
 }
 
-// withoutProbes returns the PCs of a walk as the kernel's own walk has them: where a probe of a function's return has
-// replaced the return address, the true one takes the place of the kernel's page.
+// withoutProbes returns the PCs of a walk as the kernel's own walk has them: where a probe of a
+// function's return has replaced the return address, the true one takes the place of the kernel's
+// page.
 func (s *space) withoutProbes(pcs []uint64) []uint64 {
 	probe := func(pc uint64) bool { return s.modules.KernelName(pc) == "[uprobes]" }
 	if !slices.ContainsFunc(pcs, probe) {
@@ -69,7 +70,8 @@ func (s *space) withoutProbes(pcs []uint64) []uint64 {
 	return slices.DeleteFunc(slices.Clone(pcs), probe)
 }
 
-// changes reports whether the memory at addr may have changed since a sample was taken, or is not known.
+// changes reports whether the memory at addr may have changed since a sample was taken, or is not
+// known.
 func (s *space) changes(addr uint64) bool {
 	i, ok := procmaps.Find(s.maps, addr)
 	return !ok || s.maps[i].Write && !s.maps[i].Exec

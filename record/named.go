@@ -18,7 +18,8 @@ type Name struct {
 // NamingSniffer is a sniffer that has names for frames, such as a plug-in's.
 type NamingSniffer interface {
 	frame.Sniffer
-	// NameOf returns the name of a frame that was walked just now, by its address in block and its CFA.
+	// NameOf returns the name of a frame that was walked just now, by its address in block and its
+	// CFA.
 	NameOf(block, cfa uint64) (function, file string, line int, frameOnly, ok bool)
 }
 
@@ -41,7 +42,8 @@ func namedBy(t *frame.Table) (n named) {
 	return n
 }
 
-// namesHold is how long a sniffer's rows and names hold. Other code may be there later, and nobody tells when.
+// namesHold is how long a sniffer's rows and names hold. Other code may be there later, and nobody
+// tells when.
 const namesHold = uint64(10 * time.Second)
 
 // due reports whether what the sniffers have said should be forgotten.

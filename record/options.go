@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// UsualFrequency is how many samples a second are taken where nobody says otherwise. It is no round number, so that samples do not keep
-// step with what programs do a hundred times a second.
+// UsualFrequency is how many samples a second are taken where nobody says otherwise. It is no round
+// number, so that samples do not keep step with what programs do a hundred times a second.
 const UsualFrequency = 99
 
 // UsualWallFrequency is the same with [Options.Wall].
@@ -19,14 +19,15 @@ type Options struct {
 	// Event is what is counted; the zero Event is the processor's time.
 	Event     perfevent.Event
 	Frequency int // samples a second of each thread's time on a processor; 0 for [UsualFrequency]
-	// Wall says that all threads are sampled, running or waiting: each is stopped for a moment, Frequency times a second (0 for
-	// [UsualWallFrequency]). That takes no perf_event_open(2), but the right to trace the processes. Event and StackSize do not matter
-	// then.
+	// Wall says that all threads are sampled, running or waiting: each is stopped for a moment,
+	// Frequency times a second (0 for [UsualWallFrequency]). That takes no perf_event_open(2), but
+	// the right to trace the processes. Event and StackSize do not matter then.
 	Wall bool
 	// StackSize is how much of each stack the kernel copies, bytes; 0 for the most that it can.
 	StackSize int
-	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs. A nil Arch is the one that runs this program, which
-	// package sniffer knows if it is linked; Arch32 may be nil.
+	// Arch and Arch32 describe this machine's processor, and how it runs 32-bit programs. A nil
+	// Arch is the one that runs this program, which package sniffer knows if it is linked; Arch32
+	// may be nil.
 	Arch, Arch32 *arch.Arch
 	// Table returns the sniffers for the stacks of a process.
 	Table func(pid int, a *arch.Arch) *frame.Table

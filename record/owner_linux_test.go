@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Names for code of a process are taken from a file of its own user, or of root's: anybody may write to /tmp.
+// Names for code of a process are taken from a file of its own user, or of root's: anybody may
+// write to /tmp.
 func TestPerfMapOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		gdbtest.Cannot(t, "only root gives files away")

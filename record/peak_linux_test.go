@@ -24,8 +24,9 @@ import (
 // peakFormat says to a child of TestPeak what to write.
 const peakFormat = "SFWALK_PEAK_FORMAT"
 
-// A recording that is full of whatever it may have, and what it is written as, take no more than 200 MiB: all of the program, in each format.
-// The places are all over this test's own code, with lines and inlined calls.
+// A recording that is full of whatever it may have, and what it is written as, take no more than
+// 200 MiB: all of the program, in each format. The places are all over this test's own code, with
+// lines and inlined calls.
 func TestPeak(t *testing.T) {
 	if format := os.Getenv(peakFormat); format != "" {
 		writeFull(t, format)
@@ -68,7 +69,8 @@ func writeFull(t *testing.T, format string) {
 		e.list = append(e.list, Thread{PID: 1, TID: i + 1, Name: fmt.Sprint("thread ", i), Process: "process"})
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	// First stacks that fill the keys' frames, of several threads each, then such that differ in every frame.
+	// First stacks that fill the keys' frames, of several threads each, then such that differ in
+	// every frame.
 	const depth = 64
 	stack := make([]uint32, depth)
 	for n := 0; len(e.tree.nodes) < maxBounds.nodes; n++ {

@@ -13,8 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// openPerfMap opens /tmp/perf-PID.map of a process, whose own namespaces say where that is and which number it has. When the process
-// has ended, the file may be left. A file of another user than the process's, or root's, is refused: /tmp is everybody's.
+// openPerfMap opens /tmp/perf-PID.map of a process, whose own namespaces say where that is and
+// which number it has. When the process has ended, the file may be left. A file of another user
+// than the process's, or root's, is refused: /tmp is everybody's.
 func openPerfMap(pid int) (*os.File, error) {
 	at, number, user, word := regular.At{}, pid, os.Geteuid(), regular.Word{}
 	if status, err := os.ReadFile(procdir.File(pid, "status")); err == nil {

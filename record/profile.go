@@ -41,7 +41,8 @@ type Profile struct {
 	file   *recorded // that this is of; nil for a recording of this machine
 }
 
-// nanoseconds returns the time from one sample to the next; 0 where that is not known, or is not what was asked for.
+// nanoseconds returns the time from one sample to the next; 0 where that is not known, or is not
+// what was asked for.
 func (p *Profile) nanoseconds() int64 {
 	if p.Event.Unit != "nanoseconds" || p.Event.Switches {
 		return 0
@@ -49,8 +50,8 @@ func (p *Profile) nanoseconds() int64 {
 	return int64(min(between(uint64(max(p.Frequency, 0)), p.Period), math.MaxInt64))
 }
 
-// between returns the nanoseconds from one sample to the next; 0 if they are not known. Either frequency, samples a
-// second, or period is 0: a file may have 0 for both.
+// between returns the nanoseconds from one sample to the next; 0 if they are not known. Either
+// frequency, samples a second, or period is 0: a file may have 0 for both.
 func between(frequency, period uint64) uint64 {
 	if frequency == 0 {
 		return period
@@ -58,7 +59,8 @@ func between(frequency, period uint64) uint64 {
 	return uint64(time.Second) / frequency
 }
 
-// Process returns the process that a module was mapped in, so that its files can be found; 0 if m is of none.
+// Process returns the process that a module was mapped in, so that its files can be found; 0 if m
+// is of none.
 func (p *Profile) Process(m *target.Module) (pid int) { return p.owners[m].pid }
 
 // OpenNamed opens a file that a module or its debug information names, below root or, if that is
@@ -68,8 +70,8 @@ func (p *Profile) OpenNamed(m *target.Module, root, path string) (*os.File, erro
 	return p.owners[m].word.Open(root, path)
 }
 
-// Since returns what was recorded after an earlier profile of the same recording; all of it if earlier is nil, or from before
-// a [Recorder.Take].
+// Since returns what was recorded after an earlier profile of the same recording; all of it if
+// earlier is nil, or from before a [Recorder.Take].
 func (p *Profile) Since(earlier *Profile) *Profile {
 	if earlier == nil || earlier.part != p.part {
 		return p
@@ -105,10 +107,11 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 	return NewNamer(symbols).Picture(p)
 }
 
-// Namer names the frames of one recording's profiles. It keeps the names, for the next profile. One goroutine may use it.
+// Namer names the frames of one recording's profiles. It keeps the names, for the next profile. One
+// goroutine may use it.
 type Namer struct {
-	// Kernel returns the functions of the kernel that runs which hold addresses; nil for what /proc/kallsyms has, which takes the kernel some
-	// 50 ms to write.
+	// Kernel returns the functions of the kernel that runs which hold addresses; nil for what
+	// /proc/kallsyms has, which takes the kernel some 50 ms to write.
 	Kernel func(addrs []uint64) map[uint64]string
 
 	// MaxText bounds the text of all names and labels in bytes, 0 for 32 MiB. Places and samples
@@ -207,7 +210,8 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	return s
 }
 
-// program returns the path of the program of a process, by the name that the kernel has given it; "" if there is none of that name.
+// program returns the path of the program of a process, by the name that the kernel has given it;
+// "" if there is none of that name.
 func program(places []picture.Place, process string) string {
 	const longest = 15 // TASK_COMM_LEN, without the byte behind the name
 	for i := range places {
@@ -220,7 +224,8 @@ func program(places []picture.Place, process string) string {
 	return ""
 }
 
-// keep keeps the names of those places alone that a profile after a [Recorder.Take] has, where they have other numbers.
+// keep keeps the names of those places alone that a profile after a [Recorder.Take] has, where they
+// have other numbers.
 func (n *Namer) keep(p *Profile) {
 	known := make(map[place][]picture.Place, len(n.named))
 	for i, named := range n.named {
@@ -242,7 +247,8 @@ func (n *Namer) keep(p *Profile) {
 	maps.DeleteFunc(n.alone, func(m *target.Module, _ *target.Modules) bool { return !used[m] })
 }
 
-// labels returns what a sample has beside its frames and values. several says that there are several processes.
+// labels returns what a sample has beside its frames and values. several says that there are
+// several processes.
 func (p *Profile) labels(key sampleKey, several bool) labelled {
 	t := p.Threads[key.thread]
 	sample := picture.Sample{Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}, {Key: "pid", Value: int64(t.PID)}}}
@@ -418,7 +424,8 @@ func (n *Namer) Tables(said func(path string, err error)) {
 	}
 }
 
-// Module returns a module by its name and an address in it, among those that frames are in; nil if there is none.
+// Module returns a module by its name and an address in it, among those that frames are in; nil if
+// there is none.
 func (n *Namer) Module(path string, addr uint64) *target.Module {
 	for m := range n.modules {
 		if m.Path == path && m.Lo() <= addr && addr < m.Hi() {

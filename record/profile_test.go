@@ -6,7 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// A profile is of the module that the process is named after, of whose name the kernel keeps 15 bytes.
+// A profile is of the module that the process is named after, of whose name the kernel keeps 15
+// bytes.
 func TestProgram(t *testing.T) {
 	places := []picture.Place{{Name: "[kernel]"}, {Module: &picture.Module{Path: "/lib/libc.so.6"}}, {Module: &picture.Module{Path: "/usr/bin/server"}},
 		{Module: &picture.Module{Path: "/opt/continuous_profiler"}}}

@@ -40,7 +40,8 @@ func (o *one) Registers(to *arch.Registers) error {
 	return nil
 }
 
-// The shares of functions are those that the program keeps by its own clock, and each sample's stack is that of a frame.Stack.
+// The shares of functions are those that the program keeps by its own clock, and each sample's
+// stack is that of a frame.Stack.
 func TestShares(t *testing.T) {
 	gdbtest.CanRecord(t)
 	for _, v := range []struct {
@@ -91,7 +92,8 @@ func TestShares(t *testing.T) {
 				t.Fatalf("%v samples are in functions with names", all)
 			}
 			for name, want := range map[string]float64{"half": 0.5, "three_tenths": 0.3, "one_fifth": 0.2} {
-				// Samples are taken about independently of where the program is: four standard deviations.
+				// Samples are taken about independently of where the program is: four standard
+				// deviations.
 				if off := math.Abs(shares[name]/all - want); off > 4*math.Sqrt(want*(1-want)/all)+0.01 {
 					t.Errorf("%s has %v of %v samples, want %v", name, shares[name], all, want)
 				}
@@ -103,7 +105,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A process loads one library where another one was, again and again. Each sample is named by the library that was there then.
+// A process loads one library where another one was, again and again. Each sample is named by the
+// library that was there then.
 func TestLoads(t *testing.T) {
 	gdbtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2"),
@@ -125,7 +128,8 @@ func TestLoads(t *testing.T) {
 	}
 	t.Logf("%+v %v", stats, counts)
 	all := counts["first"] + counts["second"]
-	// Each computes for the same time. Some samples are in the dynamic linker, and in the clock's code.
+	// Each computes for the same time. Some samples are in the dynamic linker, and in the clock's
+	// code.
 	if uint64(all) < stats.Samples*8/10 || stats.Whole < stats.Samples*95/100 {
 		t.Errorf("%d of %+v samples are of the libraries", all, stats)
 	}
@@ -137,7 +141,8 @@ func TestLoads(t *testing.T) {
 // check looks at the walk of a sample.
 type check = func(pid int, a *arch.Arch, modules *target.Modules, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
 
-// take records until there are so many samples, however busy the machine is. also, which may be nil, is called with each.
+// take records until there are so many samples, however busy the machine is. also, which may be
+// nil, is called with each.
 func take(t *testing.T, r *record.Recorder, samples int, also check) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -29,7 +29,8 @@ type Places struct {
 // maxRecorded bounds the mappings of all processes of a recording.
 var maxRecorded = 1 << 19
 
-// recorded is the host of processes that perf has recorded: what its file tells of them, and the files that can be found.
+// recorded is the host of processes that perf has recorded: what its file tells of them, and the
+// files that can be found.
 type recorded struct {
 	data   *perfdata.Reader
 	size   int64 // FileOptions.Size
@@ -48,14 +49,16 @@ type recorded struct {
 	kernel  kernelMaps
 }
 
-// wanted is a file that was mapped: its path, and its build ID, or else its inode and the root of its process.
+// wanted is a file that was mapped: its path, and its build ID, or else its inode and the root of
+// its process.
 type wanted struct {
 	path, id string
 	inode    uint64
 	root     string // "" if the process has ended
 }
 
-// These are made-up device numbers of mappings: the inode is the number of a build ID, or of a path.
+// These are made-up device numbers of mappings: the inode is the number of a build ID, or of a
+// path.
 const (
 	deviceBuildID = ^uint32(0)
 	devicePath    = ^uint32(0) - 1
@@ -213,7 +216,8 @@ func (h *recorded) unproven(w wanted, root string) (*elf.Image, error) {
 	return nil, err
 }
 
-// atPath returns where a file may be by its path. root is the root of a process that has it mapped, or "".
+// atPath returns where a file may be by its path. root is the root of a process that has it mapped,
+// or "".
 func (h *recorded) atPath(path, root string) (list []regular.At) {
 	path = strings.TrimSuffix(path, " (deleted)")
 	if !filepath.IsAbs(path) {
@@ -228,7 +232,8 @@ func (h *recorded) atPath(path, root string) (list []regular.At) {
 	return append(list, regular.At{Path: path})
 }
 
-// byBuildID returns where a file may be by its build ID. names are those that it has in perf's cache.
+// byBuildID returns where a file may be by its build ID. names are those that it has in perf's
+// cache.
 func (p Places) byBuildID(id string, names ...string) (list []regular.At) {
 	if len(id) < 3 {
 		return nil

@@ -91,9 +91,11 @@ func startWall(opts Options) (*Recorder, error) {
 	return r, nil
 }
 
-// checkProcess says why nothing with this ID can be recorded: it is a thread, or has ended. The kernel's own errors do not tell.
+// checkProcess says why nothing with this ID can be recorded: it is a thread, or has ended. The
+// kernel's own errors do not tell.
 func checkProcess(pid int) error {
-	// The threads are counted first: a main thread that has ended is a zombie, too, while others live on.
+	// The threads are counted first: a main thread that has ended is a zombie, too, while others
+	// live on.
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // without one, the kernel says what is wrong
 	for line := range strings.Lines(string(status)) {
@@ -147,8 +149,8 @@ func (r *Recorder) watch() error {
 	return nil
 }
 
-// addAll samples all of the machine, and takes the samples of the processes alone: that takes few files, however many threads they
-// have. why is returned if it is not allowed.
+// addAll samples all of the machine, and takes the samples of the processes alone: that takes few
+// files, however many threads they have. why is returned if it is not allowed.
 func (r *Recorder) addAll(why error) error {
 	r.group.Close() // it has all the files that may be open
 	r.group = nil
@@ -171,8 +173,8 @@ func (r *Recorder) newGroup() (*ring.Group, error) {
 		StackSize: uint32(r.opts.StackSize), Kernel: true})
 }
 
-// threads samples the threads of a process. Those that they begin belong to them; others may have begun meanwhile, so threads looks
-// until there are no more.
+// threads samples the threads of a process. Those that they begin belong to them; others may have
+// begun meanwhile, so threads looks until there are no more.
 func (r *Recorder) threads(pid int) error {
 	r.engine.begun = map[int32]bool{}
 	defer func() { r.engine.begun = nil }()
@@ -200,7 +202,8 @@ func (r *Recorder) threads(pid int) error {
 			known[tid], added = true, true
 		}
 	}
-	// Records tell of all that is mapped from now on. Those that came before are of what /proc has, too.
+	// Records tell of all that is mapped from now on. Those that came before are of what /proc has,
+	// too.
 	if maps, err := r.machine.maps(pid); err == nil {
 		m := &mapped{users: 1}
 		m.set(r.engine, maps)
@@ -209,8 +212,8 @@ func (r *Recorder) threads(pid int) error {
 	return nil
 }
 
-// ofOther reports whether root alone may sample a process, whatever the machine allows: /proc gives those to root that have changed
-// their user.
+// ofOther reports whether root alone may sample a process, whatever the machine allows: /proc gives
+// those to root that have changed their user.
 func ofOther(pid int) bool {
 	var s unix.Stat_t
 	return os.Geteuid() != 0 && unix.Stat(fmt.Sprintf("/proc/%d", pid), &s) == nil && int(s.Uid) != os.Geteuid()
@@ -243,8 +246,9 @@ func refused(what string, err error) error {
 	return fmt.Errorf("record %s: %w", what, err)
 }
 
-// These are how long the rings are left alone where none is half full: each look takes time from the processors that are sampled. Processes that have
-// begun, or run another program, are looked at sooner, for they may end; and goroutines, for they change.
+// These are how long the rings are left alone where none is half full: each look takes time from
+// the processors that are sampled. Processes that have begun, or run another program, are looked at
+// sooner, for they may end; and goroutines, for they change.
 const (
 	usualWait = 250 * time.Millisecond
 	shortWait = 100 * time.Millisecond
@@ -313,16 +317,18 @@ func (r *Recorder) Stats() Stats {
 	return r.engine.stats
 }
 
-// Profile returns what was recorded so far, or since the last [Recorder.Take]. It may be called while [Recorder.Run] runs.
+// Profile returns what was recorded so far, or since the last [Recorder.Take]. It may be called
+// while [Recorder.Run] runs.
 func (r *Recorder) Profile() *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.profile()
 }
 
-// Take returns what was recorded since the last Take, or the beginning, and forgets it. So a recording may go on for as long as it likes: what was
-// taken counts no more for the bound of different stacks. Time of which a thread is still away from its processor is in a later profile. Take may
-// be called while [Recorder.Run] runs, and after it.
+// Take returns what was recorded since the last Take, or the beginning, and forgets it. So a
+// recording may go on for as long as it likes: what was taken counts no more for the bound of
+// different stacks. Time of which a thread is still away from its processor is in a later profile.
+// Take may be called while [Recorder.Run] runs, and after it.
 func (r *Recorder) Take() *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()

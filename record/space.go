@@ -16,12 +16,13 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// host is where processes are: this machine, or a file that was recorded on another. Files are opened by whoever names frames, too, while
-// the engine goes on.
+// host is where processes are: this machine, or a file that was recorded on another. Files are
+// opened by whoever names frames, too, while the engine goes on.
 type host interface {
 	// maps returns what a process has mapped now. An error says that only records tell.
 	maps(pid int) ([]procmaps.Mapping, error)
-	// open opens a file that a process has mapped, or, with noProcess, that one which has ended had mapped.
+	// open opens a file that a process has mapped, or, with noProcess, that one which has ended had
+	// mapped.
 	open(pid int, f *procmaps.File) (*elf.Image, error)
 	// file opens a file that a process has mapped. It stays the host's.
 	file(pid int, f *procmaps.File) (*os.File, error)
@@ -108,10 +109,12 @@ type fileAt struct {
 	inode        uint64
 }
 
-// maxMappings bounds the mappings of one process: the kernel's own default bound (vm.max_map_count).
+// maxMappings bounds the mappings of one process: the kernel's own default bound
+// (vm.max_map_count).
 const maxMappings = 65530
 
-// newSpace describes a process as it is now. parent, which may be nil, is the space that it is a copy of.
+// newSpace describes a process as it is now. parent, which may be nil, is the space that it is a
+// copy of.
 func (e *engine) newSpace(pid int32, a *arch.Arch, parent *space) *space {
 	s := &space{engine: e, life: &life{host: e.host, pid: int(pid)}, pid: int(pid), arch: a, known: map[fileAt]*target.Module{}, stale: true, ask: true}
 	if parent != nil {
@@ -153,8 +156,8 @@ func (s *space) needWalker() {
 	s.named = namedBy(s.table)
 }
 
-// mapped notes that a process has mapped code. The records are of the time of the samples around them, which /proc is not: what it tells may
-// be of a later time.
+// mapped notes that a process has mapped code. The records are of the time of the samples around
+// them, which /proc is not: what it tells may be of a later time.
 func (e *engine) mapped(m *perfevent.Mmap) {
 	if m.NotExecutable || m.Size == 0 || m.Addr+m.Size < m.Addr {
 		return
@@ -239,7 +242,8 @@ func (l *life) open(f *procmaps.File) (*elf.Image, error) {
 	return l.host.open(l.pid, f)
 }
 
-// unwritten is the memory of a process that it does not write to: the process's own while it lives, then that of the files.
+// unwritten is the memory of a process that it does not write to: the process's own while it lives,
+// then that of the files.
 type unwritten struct{ *space }
 
 // ReadMemory implements [target.Memory].

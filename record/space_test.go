@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// FuzzSplice maps memory over other memory: what is mapped stays in order, without overlaps, and the last mapping counts, as it does for the
-// kernel.
+// FuzzSplice maps memory over other memory: what is mapped stays in order, without overlaps, and
+// the last mapping counts, as it does for the kernel.
 func FuzzSplice(f *testing.F) {
 	f.Add([]byte{0, 8, 2, 4, 1, 3, 0, 16})
 	f.Add([]byte{4, 4, 2, 2, 3, 3})

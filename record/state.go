@@ -14,7 +14,8 @@ const (
 	stateWaiting
 )
 
-// stateNames are the values of the label "state": the kernel's own words where it has them (proc_pid_status(5)).
+// stateNames are the values of the label "state": the kernel's own words where it has them
+// (proc_pid_status(5)).
 var stateNames = [...]string{stateRunning: "running", stateSleeping: "sleeping", stateDisk: "disk sleep", stateStopped: "stopped", stateTraced: "tracing stop",
 	stateRunnable: "runnable", stateWaiting: "waiting"}
 

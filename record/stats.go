@@ -24,8 +24,8 @@ type Stats struct {
 	Bounded    uint64 // of those: how many have as many frames as the kernel looks for, so that outer ones may be lacking
 	Unfollowed uint64 // samples without those frames of the program that were to follow in another record
 	Bare       uint64 // samples without any stack: how many have one frame of the program alone
-	// Unsampled is how many threads have begun and ended without a sample, each within the time between two samples;
-	// 0 where processors are sampled, and not threads.
+	// Unsampled is how many threads have begun and ended without a sample, each within the time
+	// between two samples; 0 where processors are sampled, and not threads.
 	Unsampled uint64
 
 	Stops uint64        // with [Options.Wall]: how often processes were stopped

@@ -34,8 +34,8 @@ const (
 // node is a frame of those stacks that have the same frames further out. Node 0 is outside of all.
 type node struct{ parent, place uint32 }
 
-// sampleKey is what samples have in common that are counted as one. cut says that there are frames further in, for which the tree had no
-// room.
+// sampleKey is what samples have in common that are counted as one. cut says that there are frames
+// further in, for which the tree had no room.
 type sampleKey struct {
 	thread, node uint32
 	tag          uint32
@@ -58,8 +58,8 @@ type stacks struct {
 	manyNamed bool     // there were more
 }
 
-// tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far as they are
-// like others, and marked.
+// tree has all stacks. Its memory is bounded: when it is full, stacks that are new are kept as far
+// as they are like others, and marked.
 type tree struct {
 	stacks
 	placeIDs   map[place]uint32
@@ -72,14 +72,16 @@ type tree struct {
 	bounds     treeBounds
 	frames     int // of the stacks of all keys
 
-	// path is the way to the stack that was added last, from outside to inside. Most stacks begin as the one before.
+	// path is the way to the stack that was added last, from outside to inside. Most stacks begin
+	// as the one before.
 	path []step
 }
 
 // step is a node and how it was reached.
 type step struct{ place, node uint32 }
 
-// treeBounds are the most that a tree may have. With maxBounds, it and the pictures of it, as the formats have them, take less than 150 MiB.
+// treeBounds are the most that a tree may have. With maxBounds, it and the pictures of it, as the
+// formats have them, take less than 150 MiB.
 type treeBounds struct {
 	places, nodes int
 	keys          int // different samples
@@ -92,7 +94,8 @@ func newTree() *tree {
 	return &tree{stacks: stacks{nodes: make([]node, 1), tags: make([]tag, 1)}, tagIDs: map[tagKey]uint32{}, labelIDs: map[string]uint32{}, placeIDs: map[place]uint32{}, nameIDs: map[Name]uint32{}, children: map[node]uint32{}, indices: map[sampleKey]uint32{}, bounds: maxBounds}
 }
 
-// now returns the stacks so far, which the tree does not change any more: all but the counts only ever grows.
+// now returns the stacks so far, which the tree does not change any more: all but the counts only
+// ever grows.
 func (t *tree) now() stacks {
 	s := t.stacks
 	s.counts = slices.Clone(s.counts)
@@ -122,7 +125,8 @@ func (t *tree) reason(why string) int {
 	return i
 }
 
-// add counts a stack, whose innermost frame comes first. key says what else the sample has. It returns the index of the whole key.
+// add counts a stack, whose innermost frame comes first. key says what else the sample has. It
+// returns the index of the whole key.
 func (t *tree) add(key sampleKey, stack []uint32, value uint64) uint32 {
 	at, cut := uint32(0), false
 	i, same := len(stack)-1, 0

@@ -34,7 +34,8 @@ func TestFullTree(t *testing.T) {
 	}
 }
 
-// Beyond the bounds, samples have labels without the goroutine's number, then nothing; known ones stay.
+// Beyond the bounds, samples have labels without the goroutine's number, then nothing; known ones
+// stay.
 func TestFullTags(t *testing.T) {
 	tree := newTree()
 	blue := []goroutine.Label{{Key: "tenant", Value: "blue"}}
@@ -63,7 +64,8 @@ func TestFullTags(t *testing.T) {
 	}
 }
 
-// A thread that is away from its processor when a profile is taken counts in the next one, with the stack, the labels and the thread that it had.
+// A thread that is away from its processor when a profile is taken counts in the next one, with the
+// stack, the labels and the thread that it had.
 func TestAnew(t *testing.T) {
 	e := newEngine(nil, nil, Options{})
 	e.tree.place(place{addr: 1}) // so that numbers change

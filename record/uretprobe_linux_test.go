@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// A probe has replaced the return address of a function. The program says which functions are around it.
+// A probe has replaced the return address of a function. The program says which functions are
+// around it.
 func TestReturnProbe(t *testing.T) {
 	gdbtest.CanRecord(t)
 	program := gdbtest.Build(t, "uretprobe.c", "-g", "-O2")
@@ -22,8 +23,9 @@ func TestReturnProbe(t *testing.T) {
 	mostly(t, p.PID, []string{"waits", "probed", "[uprobes]", "once", "main"})
 }
 
-// Where frame pointers are kept, the kernel tells the return address that it has replaced, also where calls alone do
-// not tell which it is: one function calls the probed one twice, or another file calls it.
+// Where frame pointers are kept, the kernel tells the return address that it has replaced, also
+// where calls alone do not tell which it is: one function calls the probed one twice, or another
+// file calls it.
 func TestReturnProbeWalked(t *testing.T) {
 	gdbtest.CanRecord(t)
 	if major, minor := kernel(t); major < 6 || major == 6 && minor < 11 {
@@ -92,7 +94,8 @@ func kernel(t *testing.T) (major, minor int) {
 	return major, minor
 }
 
-// lineIn returns the number of the first line that is text, behind one that has after, in a program's source.
+// lineIn returns the number of the first line that is text, behind one that has after, in a
+// program's source.
 func lineIn(t *testing.T, program, after, text string) int {
 	t.Helper()
 	source, err := os.ReadFile("../testdata/progs/" + program)

@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// However many processes are sampled, as many have a walker as there is room for, and each is walked.
+// However many processes are sampled, as many have a walker as there is room for, and each is
+// walked.
 func TestManyProcesses(t *testing.T) {
 	tables := 0
 	format := &perfevent.Format{SampleType: perfevent.SampleRegsUser | perfevent.SampleStackUser, UserRegs: amd64.Arch.PerfMask()}

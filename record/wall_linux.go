@@ -20,7 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// wall samples processes by short stops: each thread is stopped, read and let go, whether it runs or waits.
+// wall samples processes by short stops: each thread is stopped, read and let go, whether it runs
+// or waits.
 type wall struct {
 	*engine
 	mu      *sync.Mutex // held while engine changes
@@ -164,7 +165,8 @@ func (w *wall) spaceOf(pid int, a *arch.Arch) (*space, error) {
 	return p, nil
 }
 
-// sameCode reports whether both lists have the same files and code. Other mappings come and go all the time.
+// sameCode reports whether both lists have the same files and code. Other mappings come and go all
+// the time.
 func sameCode(a, b []procmaps.Mapping) bool {
 	next := func(list *[]procmaps.Mapping) (m procmaps.Mapping, ok bool) {
 		for len(*list) > 0 {
@@ -274,7 +276,8 @@ func threadStates(pid int) map[int]state {
 	return states
 }
 
-// withChildren adds the processes that the given ones have begun and that run still (proc_pid_children(5)).
+// withChildren adds the processes that the given ones have begun and that run still
+// (proc_pid_children(5)).
 func withChildren(pids []int) []int {
 	for i := 0; i < len(pids) && len(pids) < maxProcesses; i++ {
 		tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pids[i]))
@@ -293,7 +296,8 @@ func withChildren(pids []int) []int {
 // maxProcesses bounds the processes that are sampled by stops.
 const maxProcesses = 1 << 10
 
-// replaced reports whether a process has another address space than the one whose memory is open: it runs another program, or has ended.
+// replaced reports whether a process has another address space than the one whose memory is open:
+// it runs another program, or has ended.
 func (m *machine) replaced(pid int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -31,7 +31,8 @@ func TestStartWithoutTables(t *testing.T) {
 	bothWays(t, p.PID)
 }
 
-// The stacks of coroutines end where they should. The program says which function has called the first one.
+// The stacks of coroutines end where they should. The program says which function has called the
+// first one.
 func TestBottoms(t *testing.T) {
 	for _, b := range []struct {
 		name  string

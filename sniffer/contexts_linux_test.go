@@ -11,13 +11,14 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// A contextStep is a stop in a function that changes stacks, with what the walk has found for its caller.
+// A contextStep is a stop in a function that changes stacks, with what the walk has found for its
+// caller.
 type contextStep struct {
 	pc, sp, frame1, sp1 uint64
 }
 
-// TestContexts steps through libc's functions that change stacks. The processor says who is the caller: before the
-// change who has called the function, and behind it whom it returns to.
+// TestContexts steps through libc's functions that change stacks. The processor says who is the
+// caller: before the change who has called the function, and behind it whom it returns to.
 func TestContexts(t *testing.T) {
 	for _, b := range []struct {
 		build func(t testing.TB, src string, flags ...string) string
@@ -108,7 +109,8 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestContextEnds steps through libc's code to which the first function of a coroutine returns. No function has called it.
+// TestContextEnds steps through libc's code to which the first function of a coroutine returns. No
+// function has called it.
 func TestContextEnds(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O2", "-static"}} {
 		program := gdbtest.Build(t, "contexts.c", flags...)

@@ -55,9 +55,10 @@ var (
 	tears  = regexp.MustCompile(`^(pop |leave|(add|sub) \$-?0x[0-9a-f]+,%rsp|lea .*,%rsp|mov %rbp,%rsp|mov (-?0x[0-9a-f]+)?\(%rsp\),%(rbp|rbx|r1[2-5])$|vzeroupper|ret)`)
 )
 
-// edges returns the addresses of a function's prologue and epilogues, by the disassembly. The prologue ends
-// with the last instruction that sets up the frame before control can go two ways. It does not reach beyond
-// bodyAt. An epilogue goes from the first instruction that tears the frame down to a return or tail call.
+// edges returns the addresses of a function's prologue and epilogues, by the disassembly. The
+// prologue ends with the last instruction that sets up the frame before control can go two ways. It
+// does not reach beyond bodyAt. An epilogue goes from the first instruction that tears the frame
+// down to a return or tail call.
 func edges(name string, code []instruction, bodyAt uint64) map[uint64]string {
 	where := map[uint64]string{}
 	end := 0
@@ -92,8 +93,9 @@ func edges(name string, code []instruction, bodyAt uint64) map[uint64]string {
 	return where
 }
 
-// bodiesAt returns where gdb sets a breakpoint on each function. That is behind the prologue, as far as the
-// line table or the prologue's code tells gdb. Otherwise it is the function's first instruction.
+// bodiesAt returns where gdb sets a breakpoint on each function. That is behind the prologue, as
+// far as the line table or the prologue's code tells gdb. Otherwise it is the function's first
+// instruction.
 func bodiesAt(t *testing.T, program string, functions []string) map[string]uint64 {
 	t.Helper()
 	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
@@ -117,8 +119,8 @@ func bodiesAt(t *testing.T, program string, functions []string) map[string]uint6
 	return bodies
 }
 
-// interrupted is a recorded stop that a signal interrupts: frame 0 is an invented trampoline, and frame 1
-// is frame 0 of the recording.
+// interrupted is a recorded stop that a signal interrupts: frame 0 is an invented trampoline, and
+// frame 1 is frame 0 of the recording.
 type interrupted struct{ *recorded }
 
 const trampoline = 0x10

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// stackNames returns the names of the frames of each thread of a process, the oldest thread first, and how each
-// stack ends.
+// stackNames returns the names of the frames of each thread of a process, the oldest thread first,
+// and how each stack ends.
 func stackNames(t *testing.T, pid int) (names [][]string, stops []frame.StopReason) {
 	t.Helper()
 	tg, threads := attach(t, pid)
@@ -55,7 +55,8 @@ func TestEntryInC(t *testing.T) {
 	}
 }
 
-// The code that begins a thread needs no table. The program says which function has called the thread's.
+// The code that begins a thread needs no table. The program says which function has called the
+// thread's.
 func TestThreadsWithoutTables(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O2", "-static"}, {"-O0"}, {"-O1", "-fno-omit-frame-pointer"}} {
 		p := gdbtest.Start(t, gdbtest.Build(t, "rawclone.c", flags...))

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// An interpreter jumps to its functions, so their return addresses follow no call. The program itself says
-// what they are.
+// An interpreter jumps to its functions, so their return addresses follow no call. The program
+// itself says what they are.
 func TestReturnEntries(t *testing.T) {
 	program := gdbtest.Build(t, "entries.c", "-O2")
 	im := walktest.Open(t, program)

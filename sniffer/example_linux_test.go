@@ -45,7 +45,8 @@ func Example() {
 	}
 }
 
-// Count the places, by their functions, that are on the stacks of a live process, as a profiler does.
+// Count the places, by their functions, that are on the stacks of a live process, as a profiler
+// does.
 func ExampleTable() {
 	pid, _ := strconv.Atoi(os.Getenv("TARGET"))
 	t, err := live.Attach(context.Background(), pid, live.Options{})

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// A frame is found by its ID in another stack of the thread. What it says of PREVIOUS is the same whether PREVIOUS is
-// there or not.
+// A frame is found by its ID in another stack of the thread. What it says of PREVIOUS is the same
+// whether PREVIOUS is there or not.
 func TestFind(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g", "-O2"))
 	target, err := live.Attach(t.Context(), p.PID, live.Options{})
@@ -75,7 +75,8 @@ func TestFind(t *testing.T) {
 	if f, err := again.Find(frame.ID{Stack: 8, Has: frame.HasStack}); f != nil || err != nil {
 		t.Errorf("found %v, %v", f, err)
 	}
-	// A frame that is gone is not looked for beyond its place: the stack does not come to its limit.
+	// A frame that is gone is not looked for beyond its place: the stack does not come to its
+	// limit.
 	f, err := again.Frame(3)
 	if err != nil {
 		t.Fatal(err)

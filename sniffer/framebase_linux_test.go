@@ -21,8 +21,8 @@ var (
 	localText = regexp.MustCompile(`\$\d+ = .*(0x[0-9a-f]+)`)
 )
 
-// gdbBase returns the frame base that gdb uses in a function: the address of its variable own, less the
-// offset from the base at which DWARF has it. ok is false if own is located in another way.
+// gdbBase returns the frame base that gdb uses in a function: the address of its variable own, less
+// the offset from the base at which DWARF has it. ok is false if own is located in another way.
 func gdbBase(t *testing.T, pid int, function string) (base uint64, ok bool) {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(pid),
@@ -39,8 +39,8 @@ func gdbBase(t *testing.T, pid int, function string) (base uint64, ok bool) {
 	return addr - uint64(n), true
 }
 
-// The base of a frame is where gdb has it, whatever the compiler says it by: the CFA, a register, a list of
-// locations.
+// The base of a frame is where gdb has it, whatever the compiler says it by: the CFA, a register, a
+// list of locations.
 func TestFrameBase(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for i, flags := range []string{

@@ -32,9 +32,9 @@ const (
 	hostileLimit = 16
 )
 
-// newHostile maps a file with size bytes of code at text. pc is an offset in the code, fp is one in the
-// stack. words are the words of the stack. Their upper bits tell whether they are numbers, or addresses in
-// the code or in the stack.
+// newHostile maps a file with size bytes of code at text. pc is an offset in the code, fp is one in
+// the stack. words are the words of the stack. Their upper bits tell whether they are numbers, or
+// addresses in the code or in the stack.
 func newHostile(t testing.TB, file, words []byte, text, size, pc, fp uint64) *hostile {
 	im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -93,8 +93,8 @@ func (h *hostile) ReadMemory(addr uint64, p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzUnwind unwinds any stack by any tables, through any code. The stack must end with a reason, and go
-// only outward between two normal frames.
+// FuzzUnwind unwinds any stack by any tables, through any code. The stack must end with a reason,
+// and go only outward between two normal frames.
 func FuzzUnwind(f *testing.F) {
 	names := []string{".text", ".eh_frame", ".eh_frame_hdr", ".sframe"}
 	segments := []elf.ProgType{0, 0, elf.PT_GNU_EH_FRAME, 0x6474e554} // PT_GNU_SFRAME
@@ -144,7 +144,8 @@ func FuzzUnwind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, eh, header, sframe, words []byte, textAt, ehAt, headerAt, sframeAt, pc, fp uint64, bare bool) {
 		file := build([4][]byte{text, eh, header, sframe}, [4]uint64{textAt & 0xfffff, ehAt & 0xfffff, headerAt & 0xfffff, sframeAt & 0xfffff}, bare)
 		h := newHostile(t, file, words, textAt&0xfffff, uint64(len(text)), pc, fp)
-		// Searches in code without tables leave most of it behind: some 200 KiB for each of 24 frames, walked twice.
+		// Searches in code without tables leave most of it behind: some 200 KiB for each of 24
+		// frames, walked twice.
 		bounds.Hold(t, 16<<20+64*len(file), func() { u.walk(t, h, true) })
 	})
 }
@@ -214,8 +215,8 @@ func FuzzCode(f *testing.F) {
 	})
 }
 
-// unwinding walks stacks of hostile targets, one after the other, with one walker or both. It keeps the
-// walkers, because new caches would take half of the time.
+// unwinding walks stacks of hostile targets, one after the other, with one walker or both. It keeps
+// the walkers, because new caches would take half of the time.
 type unwinding struct {
 	table   *frame.Table
 	checker *walktest.Checker
@@ -262,8 +263,8 @@ func (u *unwinding) walk(t *testing.T, h interface {
 		t.Fatal("the stack ended without a reason")
 	}
 	if !both || last.StopReason() == frame.Limit || learned {
-		// A stack may go on as long as memory does. Also, a row that one frame has found may be used for
-		// another frame at the same PC only in the next walk.
+		// A stack may go on as long as memory does. Also, a row that one frame has found may be
+		// used for another frame at the same PC only in the next walk.
 		return
 	}
 	u.checker.SetModules(h.Modules()) // clears the caches

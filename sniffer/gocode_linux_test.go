@@ -14,9 +14,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Go calls code that it has made, which keeps Go's stack pointer in memory. The code's functions, and those of
-// Go, are as the program's source has them. Where the stacks are must not matter: the code has a way to leave
-// all its functions at once, which is no return. The frame that leads to Go is a guess.
+// Go calls code that it has made, which keeps Go's stack pointer in memory. The code's functions,
+// and those of Go, are as the program's source has them. Where the stacks are must not matter: the
+// code has a way to leave all its functions at once, which is no return. The frame that leads to Go
+// is a guess.
 func TestGoCode(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "gocode")
@@ -42,8 +43,8 @@ func TestGoCode(t *testing.T) {
 	}
 }
 
-// codeStack returns the names on the stack of a process's first thread, which both walkers must agree on, and
-// whether the outermost frame without a name is a guess.
+// codeStack returns the names on the stack of a process's first thread, which both walkers must
+// agree on, and whether the outermost frame without a name is a guess.
 func codeStack(t *testing.T, pid int) (names []string, guess bool) {
 	t.Helper()
 	tg, threads := attach(t, pid)
@@ -70,8 +71,8 @@ func codeStack(t *testing.T, pid int) (names []string, guess bool) {
 	return names, guess
 }
 
-// wazero compiles WebAssembly, and its code is of that shape. The thread runs in it all the time, in the
-// innermost of three functions of the module, which an entry of wazero's has called.
+// wazero compiles WebAssembly, and its code is of that shape. The thread runs in it all the time,
+// in the innermost of three functions of the module, which an entry of wazero's has called.
 func TestWazero(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)

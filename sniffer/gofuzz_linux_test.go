@@ -36,8 +36,8 @@ func (h *hostileGo) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// hostileWord returns the meaning of a word of hostile memory: the word itself, an address in the memory,
-// or an address in a function that changes stacks, or next to such a function.
+// hostileWord returns the meaning of a word of hostile memory: the word itself, an address in the
+// memory, or an address in a function that changes stacks, or next to such a function.
 func hostileWord(w uint64, functions []gopclntab.Func) uint64 {
 	switch w >> 62 {
 	case 1:
@@ -95,8 +95,8 @@ func FuzzGoUnwind(f *testing.F) {
 		}
 		functions = append(functions, fn)
 	}
-	// These are the words of a stack that is deep in calls that change stacks, and of a g that is its own
-	// m's curg.
+	// These are the words of a stack that is deep in calls that change stacks, and of a g that is
+	// its own m's curg.
 	var chain []byte
 	for i := range uint64(64) {
 		w := 2<<62 | i%5 | i*17<<8

@@ -10,9 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// A Go program has many idle threads. Reading more of a thread than its stack needs a copy, and a check
-// that the thread stands still meanwhile. That costs more than the walk. So only the stack may be read if a
-// thread is idle in the scheduler.
+// A Go program has many idle threads. Reading more of a thread than its stack needs a copy, and a
+// check that the thread stands still meanwhile. That costs more than the walk. So only the stack
+// may be read if a thread is idle in the scheduler.
 func TestIdleGoThreads(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	for range 200 { // whether a thread is idle at that moment is chance

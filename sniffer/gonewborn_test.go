@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// In runtime.clone the system call (its number and form are in Linux's ABI) returns twice: with 0 in
-// the new thread, whose stack is empty, and with the thread's number to runtime.newosproc.
+// In runtime.clone the system call (its number and form are in Linux's ABI) returns twice: with 0
+// in the new thread, whose stack is empty, and with the thread's number to runtime.newosproc.
 func TestGoNewborn(t *testing.T) {
 	for _, tt := range []struct {
 		arch *arch.Arch

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A function of assembly returns to its caller's caller, and keeps that return address elsewhere than where the
-// call has left it. The functions are those of the source.
+// A function of assembly returns to its caller's caller, and keeps that return address elsewhere
+// than where the call has left it. The functions are those of the source.
 func TestGoRelay(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, args := range [][]string{nil, {"returns"}} {
@@ -19,8 +19,8 @@ func TestGoRelay(t *testing.T) {
 	}
 }
 
-// So does the function by which purego has C call Go, without cgo: libc's qsort calls the function that
-// compares. C's own functions between may be several, by the release of libc.
+// So does the function by which purego has C call Go, without cgo: libc's qsort calls the function
+// that compares. C's own functions between may be several, by the release of libc.
 func TestPurego(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	program := buildModule(t, "github.com/ebitengine/purego v0.11.3", sorts)
@@ -44,7 +44,8 @@ func buildModule(t *testing.T, module, source string) string {
 	return filepath.Join(dir, "program")
 }
 
-// relays checks that the stack of a program's first thread is whole, and has functions one behind the other.
+// relays checks that the stack of a program's first thread is whole, and has functions one behind
+// the other.
 func relays(t *testing.T, program string, args []string, want ...string) {
 	t.Helper()
 	p := gdbtest.Start(t, program, args...)

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// TestGoSignalARM64 makes a fault in Go reach the run time's handler, and a deferred function. The expected
-// stacks come from the source.
+// TestGoSignalARM64 makes a fault in Go reach the run time's handler, and a deferred function. The
+// expected stacks come from the source.
 func TestGoSignalARM64(t *testing.T) {
 	t.Setenv("GODEBUG", "asyncpreemptoff=1") // or another signal may come first
 	program := guestARM64.build(t)
@@ -24,8 +24,8 @@ func TestGoSignalARM64(t *testing.T) {
 	}
 }
 
-// TestEntersSigreturnARM64: PC is behind the trampoline, as where a debugger stops a thread that enters
-// sigreturn(2). SP is as at the handler's begin, where the trampoline is the return address.
+// TestEntersSigreturnARM64: PC is behind the trampoline, as where a debugger stops a thread that
+// enters sigreturn(2). SP is as at the handler's begin, where the trampoline is the return address.
 func TestEntersSigreturnARM64(t *testing.T) {
 	t.Setenv("GODEBUG", "asyncpreemptoff=1")
 	const want = "<signal> main.faults main.panics main.main.func1 runtime.goexit"

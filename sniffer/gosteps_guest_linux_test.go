@@ -90,10 +90,10 @@ func registersFrom(first trad.Reg, n int) (list []trad.Reg) {
 	return list
 }
 
-// TestGoStepsGuests is like TestGoSteps, but with programs for other processors, under qemu. It leaves out
-// faults, because a handler's first instruction cannot be seen there. The stub takes a millisecond for a
-// step. So the test runs only the beginnings of some scenarios, unless SFWALK_GOSTEPS_ARM64 or _S390X names
-// the program.
+// TestGoStepsGuests is like TestGoSteps, but with programs for other processors, under qemu. It
+// leaves out faults, because a handler's first instruction cannot be seen there. The stub takes a
+// millisecond for a step. So the test runs only the beginnings of some scenarios, unless
+// SFWALK_GOSTEPS_ARM64 or _S390X names the program.
 func TestGoStepsGuests(t *testing.T) {
 	for _, tt := range []struct {
 		*guestCPU
@@ -207,10 +207,11 @@ func (s *emulated) ask(packet string) (string, error) {
 	return strings.TrimSuffix(body, "#"), nil
 }
 
-// readTo reads up to the character delim. If two of the guest's threads stop at once, both read from us in
-// qemu, and one may take the acknowledgement that the other waits for. So readTo sends another one after
-// some silence. If one thread has taken a packet for the other, no acknowledgement helps: after a longer
-// silence, readTo closes the connection, and the test begins anew with another qemu.
+// readTo reads up to the character delim. If two of the guest's threads stop at once, both read
+// from us in qemu, and one may take the acknowledgement that the other waits for. So readTo sends
+// another one after some silence. If one thread has taken a packet for the other, no
+// acknowledgement helps: after a longer silence, readTo closes the connection, and the test begins
+// anew with another qemu.
 func (s *emulated) readTo(delim byte) (text string, err error) {
 	const silence = 10 * time.Second
 	for range 6 {
@@ -253,8 +254,8 @@ func (s *emulated) fetch() bool {
 	return true
 }
 
-// emulate runs a scenario until it has reached functions, one after the other. qemu's stub sometimes fails
-// when signals come to several threads. Then emulate tries again.
+// emulate runs a scenario until it has reached functions, one after the other. qemu's stub
+// sometimes fails when signals come to several threads. Then emulate tries again.
 func (c *guestCPU) emulate(t *testing.T, program, scenario string, functions ...string) (s *emulated) {
 	t.Helper()
 	var err error
@@ -368,9 +369,9 @@ func (s *emulated) reach(function string) error {
 	return nil
 }
 
-// stay keeps the goroutine from yielding to another one. The other threads run on, and one of them may ask
-// the goroutine to yield because it has run for long. To ask, the run time replaces the stack bound in
-// struct g by a mark. stay puts the bound back.
+// stay keeps the goroutine from yielding to another one. The other threads run on, and one of them
+// may ask the goroutine to yield because it has run for long. To ask, the run time replaces the
+// stack bound in struct g by a mark. stay puts the bound back.
 func (s *emulated) stay() {
 	const stackPreempt, stackGuard = ^uint64(0) - 1313, 928
 	var g [24]byte

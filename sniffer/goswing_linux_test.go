@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A thread runs C for a goroutine, and soon other C for the same one. A stack that has the C half of
-// one call and the Go half of another must say so.
+// A thread runs C for a goroutine, and soon other C for the same one. A stack that has the C half
+// of one call and the Go half of another must say so.
 func TestOtherStackThatMovesOn(t *testing.T) {
 	t.Run("calls", func(t *testing.T) { swing(t) })
 	t.Run("leaf", func(t *testing.T) { swing(t, "leaf") })

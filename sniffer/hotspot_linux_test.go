@@ -22,8 +22,8 @@ func hotspotProgram(t *testing.T) string {
 	return gdbtest.Build(t, "hotspot.c", "-O2", "-rdynamic", "-fno-pie", "-no-pie")
 }
 
-// TestHotspotSteps runs the code in the heap one instruction at a time. At each instruction, the callers
-// must be those whose return addresses the processor has pushed.
+// TestHotspotSteps runs the code in the heap one instruction at a time. At each instruction, the
+// callers must be those whose return addresses the processor has pushed.
 func TestHotspotSteps(t *testing.T) {
 	for _, release := range []string{"8", "17", "25"} {
 		t.Run(release, func(t *testing.T) {
@@ -35,9 +35,9 @@ func TestHotspotSteps(t *testing.T) {
 					s.compare(t)
 				}
 			}
-			// Guesses are allowed in the stub and the adapter, whose frames are not in the tables. They are
-			// also allowed where the interpreter has the return address, or its caller's stack pointer, in
-			// a register.
+			// Guesses are allowed in the stub and the adapter, whose frames are not in the tables.
+			// They are also allowed where the interpreter has the return address, or its caller's
+			// stack pointer, in a register.
 			if t.Logf("%d stacks right, %d guessed", s.right, s.guessed); s.right < 45 || s.guessed > 24 {
 				t.Errorf("%d stacks right, %d guessed", s.right, s.guessed)
 			}
@@ -121,8 +121,8 @@ func (s *heapSteps) compare(t *testing.T) {
 	s.right++
 }
 
-// The tables lead out of compiled code in a loop without a way out, and to the caller of an interpreted
-// frame. If the tables lack something, the decline says so.
+// The tables lead out of compiled code in a loop without a way out, and to the caller of an
+// interpreted frame. If the tables lack something, the decline says so.
 func TestHotspot(t *testing.T) {
 	const whole = "hotspot hotspot hotspot hotspot main"
 	for _, tt := range []struct{ args, want string }{

@@ -23,10 +23,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// TestIDs runs programs one instruction at a time. The processor tells which frames there are. A call makes
-// a frame, and its CFA is known then. The frame is gone when SP is outward of that CFA. As long as the
-// frame lives, its ID stays the same, with one exception: a jump to the beginning of a function, which the
-// ID's code address shows, has made the frame that function's.
+// TestIDs runs programs one instruction at a time. The processor tells which frames there are. A
+// call makes a frame, and its CFA is known then. The frame is gone when SP is outward of that CFA.
+// As long as the frame lives, its ID stays the same, with one exception: a jump to the beginning of
+// a function, which the ID's code address shows, has made the frame that function's.
 //
 // In make soak, the test runs more instructions, and also other programs.
 func TestIDs(t *testing.T) {
@@ -201,7 +201,8 @@ func (s *traced) to(t *testing.T, addr uint64) {
 // jump reports whether an instruction jumps, always or not.
 func jump(op x86asm.Op) bool { return strings.HasPrefix(op.String(), "J") }
 
-// sameFunction reports whether two addresses are in parts of one function, by the names of their symbols.
+// sameFunction reports whether two addresses are in parts of one function, by the names of their
+// symbols.
 func sameFunction(s *traced, a, b uint64) bool {
 	name := func(at uint64) string {
 		m := s.modules.Find(at)

@@ -10,9 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Code that was jumped to has no return address of its own. The program itself says which function has one.
-// The frames, and the mark of a guess, show that no sniffer takes the word at the stack pointer for a
-// return address.
+// Code that was jumped to has no return address of its own. The program itself says which function
+// has one. The frames, and the mark of a guess, show that no sniffer takes the word at the stack
+// pointer for a return address.
 func TestJumpedTo(t *testing.T) {
 	program := gdbtest.Build(t, "jumped.c", "-O2", "-fomit-frame-pointer")
 	for _, args := range [][]string{nil, {"zero"}} {

@@ -11,8 +11,8 @@ import (
 )
 
 // Guesses at code that is made at run time compete by what speaks for them. The program itself says
-// who has called the code. Where it has more words on the stack, only a scan finds its caller, which
-// has called code that jumps there.
+// who has called the code. Where it has more words on the stack, only a scan finds its caller,
+// which has called code that jumps there.
 func TestMadeCode(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "madecode.c", "-O1", "-no-pie", "-fno-optimize-sibling-calls")

@@ -16,8 +16,8 @@ func attachAndWalk(t *testing.T, pid int) (names []string, still int, whole bool
 	return walkMain(t, pid, false)
 }
 
-// settleAndWalk is like attachAndWalk, but reads the thread once more if it has moved on. Even a blocked
-// thread may be on its way back into its system call.
+// settleAndWalk is like attachAndWalk, but reads the thread once more if it has moved on. Even a
+// blocked thread may be on its way back into its system call.
 func settleAndWalk(t *testing.T, pid int) (names []string, whole bool) {
 	t.Helper()
 	names, _, whole = walkMain(t, pid, true)
@@ -69,8 +69,8 @@ func functionOf(f *frame.Frame) string {
 	return "?"
 }
 
-// A thread returns from its deep stack and makes another one. A walked stack with frames of both must say
-// so.
+// A thread returns from its deep stack and makes another one. A walked stack with frames of both
+// must say so.
 func TestStackThatMovesOn(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
 	deep, moved, n := 0, 0, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// The caller of code that shares its frame with its neighbours is found by their way out, if there is only one.
-// Otherwise the stack ends early. The program itself says who the caller is.
+// The caller of code that shares its frame with its neighbours is found by their way out, if there
+// is only one. Otherwise the stack ends early. The program itself says who the caller is.
 func TestNeighbours(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "neighbours.c", "-O2", "-fno-optimize-sibling-calls")

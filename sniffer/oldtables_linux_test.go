@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestOldTables stops at every instruction of functions whose tables leave out epilogues, as those of old
-// compilers do. gdb's results come from the same code with complete tables.
+// TestOldTables stops at every instruction of functions whose tables leave out epilogues, as those
+// of old compilers do. gdb's results come from the same code with complete tables.
 func TestOldTables(t *testing.T) {
 	for _, flags := range [][]string{
 		{"-O2", "-fno-shrink-wrap", "-fno-omit-frame-pointer"}, {"-O2", "-fno-shrink-wrap", "-fomit-frame-pointer"},
@@ -32,7 +32,8 @@ func TestOldTables(t *testing.T) {
 	}
 }
 
-// interruptedSteps puts a signal frame before each stop: the signal has interrupted the stop's frame 0.
+// interruptedSteps puts a signal frame before each stop: the signal has interrupted the stop's
+// frame 0.
 func interruptedSteps(t *testing.T, rec *gdbtest.Recording, program string) {
 	t.Helper()
 	stops := interrupted{newRecordedFrom(t, rec, program)}

@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A caller's stack pointer is in a register that a call need not preserve. If none of the called code
-// writes that register, the stack is whole: the program itself says how it goes on. If some of the code
-// does, no frame is invented.
+// A caller's stack pointer is in a register that a call need not preserve. If none of the called
+// code writes that register, the stack is whole: the program itself says how it goes on. If some of
+// the code does, no frame is invented.
 func TestPreservedByCallee(t *testing.T) {
 	program := gdbtest.Build(t, "kept.c", "-O2", "-fomit-frame-pointer")
 	for _, tt := range []struct {

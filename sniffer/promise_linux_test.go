@@ -33,8 +33,8 @@ func TestPromiseSteps(t *testing.T) {
 	}
 }
 
-// wrongIsMarked checks, in code without tables and symbols, that a wrong caller of frame 0 is marked
-// as a guess.
+// wrongIsMarked checks, in code without tables and symbols, that a wrong caller of frame 0 is
+// marked as a guess.
 func wrongIsMarked(t *testing.T, target *recorded, rec *gdbtest.Recording) {
 	t.Helper()
 	table := sniffer.Table(amd64.Arch)

@@ -16,8 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A madeCall is a call that the thread has made: its return address, and where SP is when it has returned. It
-// is real if the thread has returned there. A thunk's call is not: it pushes an address that is replaced.
+// A madeCall is a call that the thread has made: its return address, and where SP is when it has
+// returned. It is real if the thread has returned there. A thunk's call is not: it pushes an
+// address that is replaced.
 type madeCall struct {
 	ra, sp   uint64
 	from, to int // the steps between which it was under way
@@ -30,8 +31,8 @@ type seenFrame struct {
 	guess  bool
 }
 
-// returnSteps steps through a program's function, and notes the calls that the thread makes and the frames
-// that the walk finds. Only later it is known which calls are real.
+// returnSteps steps through a program's function, and notes the calls that the thread makes and the
+// frames that the walk finds. Only later it is known which calls are real.
 type returnSteps struct {
 	t     *testing.T
 	calls []madeCall
@@ -39,8 +40,9 @@ type returnSteps struct {
 	seen  [][]seenFrame
 }
 
-// TestReturns stops at every instruction of calls and returns that compilers and linkers have made of other
-// instructions. The oracle is the processor: a call is on the stack until the thread has returned from it.
+// TestReturns stops at every instruction of calls and returns that compilers and linkers have made
+// of other instructions. The oracle is the processor: a call is on the stack until the thread has
+// returned from it.
 func TestReturns(t *testing.T) {
 	// gcc's tables take the call of such a thunk for one that changes the function's frame.
 	inline := []string{"-mindirect-branch=thunk-inline", "-mfunction-return=thunk-inline", "-fcf-protection=none"}
@@ -112,8 +114,8 @@ func rangeOf(t *testing.T, program, name string) (lo, hi uint64) {
 	return found[0].Addr, found[0].Addr + found[0].Size
 }
 
-// run steps from the system call in which the program waits to the end of its function main, at [lo, hi) in
-// the file.
+// run steps from the system call in which the program waits to the end of its function main, at
+// [lo, hi) in the file.
 func (r *returnSteps) run(program string, lo, hi uint64) {
 	const limit = 20_000
 	th := trace(r.t, program, "")

@@ -7,8 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// The caller of code that has rounded its stack pointer down, and never returns, is found if only one
-// return address can be the true one. Otherwise the stack ends early. The program itself says who the caller is.
+// The caller of code that has rounded its stack pointer down, and never returns, is found if only
+// one return address can be the true one. Otherwise the stack ends early. The program itself says
+// who the caller is.
 func TestRounded(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "rounded.c", "-O2", "-fno-optimize-sibling-calls")

@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// Programs that run-time systems compile while they run, each of which calls rec twenty times within
-// itself, and then works.
+// Programs that run-time systems compile while they run, each of which calls rec twenty times
+// within itself, and then works.
 const (
 	nodeWork = `const works = [() => { const a = []; for (let i = 0; i < 500; i++) a.push((i*7919)%1009); a.sort((x, y) => x-y) },
  () => /(a+)+b/.test('aaaaaaaaaaaac'), () => JSON.stringify(JSON.parse('{"a":[1,2,{"b":"x"}]}')), () => { for (const x of (function*() { for (let i = 0; i < 50; i++) yield i })()); },
@@ -38,9 +38,10 @@ for (let i = 0;; i++) rec(20, works[i%works.length]);`
 (let loop () (for ([f works]) (rec 20 f)) (loop))`
 )
 
-// The stacks of such programs are whole, and lead to main. On most, the frames that another tool finds
-// are there, in this order. It may leave out some: eu-stack takes any frame pointer for that of the
-// innermost function. Neither knows a routine that is setting up the frame of its caller (node's).
+// The stacks of such programs are whole, and lead to main. On most, the frames that another tool
+// finds are there, in this order. It may leave out some: eu-stack takes any frame pointer for that
+// of the innermost function. Neither knows a routine that is setting up the frame of its caller
+// (node's).
 func TestRuntimes(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)
@@ -99,8 +100,8 @@ func stopped(t *testing.T, p *os.Process, do func(pid int)) {
 
 var framePC = regexp.MustCompile(`(?m)^#\d+ +0x([0-9a-f]+)`)
 
-// compareRuntime walks a process that stands still, and reports whether the other tool's frames are on its
-// stack.
+// compareRuntime walks a process that stands still, and reports whether the other tool's frames are
+// on its stack.
 func compareRuntime(t *testing.T, pid int, other string) bool {
 	t.Helper()
 	tg, threads := attach(t, pid)

@@ -11,13 +11,15 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// withoutCode is a recorded stop of which only the stack and the files' symbols are at hand, as in a crash report.
+// withoutCode is a recorded stop of which only the stack and the files' symbols are at hand, as in
+// a crash report.
 type withoutCode struct{ *recorded }
 
 func (w withoutCode) Memory() target.Memory { return w.state }
 
-// scanSteps finds the caller at each recorded stop by the words of the stack alone. Each answer must be marked as a guess,
-// and most must be the caller that gdb finds by its tables. A frame of 96 KiB has no answer.
+// scanSteps finds the caller at each recorded stop by the words of the stack alone. Each answer
+// must be marked as a guess, and most must be the caller that gdb finds by its tables. A frame of
+// 96 KiB has no answer.
 func scanSteps(t *testing.T, rec *gdbtest.Recording) {
 	list, err := sniffer.ByName("scan")
 	if err != nil {

@@ -23,9 +23,9 @@ func attaches() int {
 	return 20
 }
 
-// settled attaches to a process and walks all of its threads. It reads a thread once more if its stack is
-// not of one moment. It returns the functions of each stack, outermost last, and how many threads were read
-// once more. Every stack must be of one moment, and whole.
+// settled attaches to a process and walks all of its threads. It reads a thread once more if its
+// stack is not of one moment. It returns the functions of each stack, outermost last, and how many
+// threads were read once more. Every stack must be of one moment, and whole.
 func settled(t *testing.T, pid int) (stacks [][]string, again int) {
 	t.Helper()
 	tg, threads := attach(t, pid)
@@ -129,7 +129,8 @@ func TestSettle(t *testing.T) {
 		t.Run(strings.Join(append([]string{tt.program}, tt.args...), " "), func(t *testing.T) {
 			p := gdbtest.StartRunning(t, gdbtest.Build(t, tt.program, tt.flags...), tt.args...)
 			begun, again, n := false, 0, 0
-			// Where a thread is when it is stopped is chance. So try until a thread was read once more.
+			// Where a thread is when it is stopped is chance. So try until a thread was read once
+			// more.
 			for ; n < attaches() || n < 5000 && again == 0; n++ {
 				stacks, more := settled(t, p.PID)
 				if begun = begun || len(stacks) > 1 || tt.check(stacks[0]); !begun {

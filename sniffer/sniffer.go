@@ -26,9 +26,11 @@ import (
 type Options struct {
 	// Separate finds SFrame sections for modules that have no usable one; it may be nil.
 	Separate *sframe.Separate
-	// Symbols is a folder of Breakpad's symbol files, or several, listed as in PATH; "" for none. With one, the sniffer breakpad stands behind dwarf.
+	// Symbols is a folder of Breakpad's symbol files, or several, listed as in PATH; "" for none.
+	// With one, the sniffer breakpad stands behind dwarf.
 	Symbols string
-	// Scan says that the sniffer scan stands behind all others, for crash reports. It can be had by its name without.
+	// Scan says that the sniffer scan stands behind all others, for crash reports. It can be had by
+	// its name without.
 	Scan bool
 	// Windows says that the process is one of Windows: pdata stands behind dwarf.
 	Windows bool
@@ -36,10 +38,10 @@ type Options struct {
 
 // Default returns the default sniffers, in the order in which they are asked.
 //
-// The most certain sniffer comes first: it recognizes a trampoline by its code. SFrame is the quickest
-// table to read. Go's function table and the run time's code have information that no other table of a Go
-// program has. Modules that promise frame pointers come next, and then DWARF, which tells most. If no table
-// covers the PC, a sniffer reads the code. The guess comes last.
+// The most certain sniffer comes first: it recognizes a trampoline by its code. SFrame is the
+// quickest table to read. Go's function table and the run time's code have information that no
+// other table of a Go program has. Modules that promise frame pointers come next, and then DWARF,
+// which tells most. If no table covers the PC, a sniffer reads the code. The guess comes last.
 func Default() []frame.Sniffer { return Options{}.Default() }
 
 // Default is like the function [Default], with these options.
@@ -117,7 +119,8 @@ func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	return list, nil
 }
 
-// AllNames returns the names that [Options.ByName] knows: also those of sniffers that are not default ones.
+// AllNames returns the names that [Options.ByName] knows: also those of sniffers that are not
+// default ones.
 func (o Options) AllNames() []string {
 	o.Scan, o.Windows = true, true
 	return o.Names()

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// The program itself says which functions have called one another. gdb does not, because it ends where a
-// table leads to a stack that lies further in.
+// The program itself says which functions have called one another. gdb does not, because it ends
+// where a table leads to a stack that lies further in.
 func TestChangedStacks(t *testing.T) {
 	for _, b := range []struct {
 		name    string

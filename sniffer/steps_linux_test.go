@@ -46,8 +46,8 @@ func TestStepsGDB(t *testing.T) {
 func steps(t *testing.T, program string, sframe int) {
 	t.Helper()
 	rec := gdbtest.RecordSteps(t, program, gdbtest.Functions(t, program, "step_"), 400)
-	// Single sniffers may decline in functions that the machine's assembler cannot describe, such as
-	// the one with 96 KiB on the stack. The newer gcc is, the longer its code there.
+	// Single sniffers may decline in functions that the machine's assembler cannot describe, such
+	// as the one with 96 KiB on the stack. The newer gcc is, the longer its code there.
 	for _, tt := range []struct {
 		list    []string
 		atLeast int
@@ -65,8 +65,9 @@ func orderName(list []string) string {
 	return strings.Join(list, ",")
 }
 
-// compareSteps unwinds each recorded stop with the sniffers of a list. nil means the default order, which
-// must always have an answer. Other lists must have an answer at atLeast percent of the stops.
+// compareSteps unwinds each recorded stop with the sniffers of a list. nil means the default order,
+// which must always have an answer. Other lists must have an answer at atLeast percent of the
+// stops.
 func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string, atLeast int) {
 	t.Helper()
 	compareStepsIn(t, newRecorded(t, rec), rec, list, atLeast)

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A trampoline in memory that belongs to no file jumps on. Nothing is known about it. Its return address is
-// at the stack pointer.
+// A trampoline in memory that belongs to no file jumps on. Nothing is known about it. Its return
+// address is at the stack pointer.
 func TestTrampoline(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "tramp.c", "-O2", "-fomit-frame-pointer"))
 	names, whole := settleAndWalk(t, p.PID)

@@ -34,8 +34,8 @@ func newUnknownCode(t *testing.T, rec *gdbtest.Recording) unknownCode {
 	return u
 }
 
-// unknownSteps unwinds each recorded stop without tables, symbols and files. A caller that is not marked as
-// a guess must be the one that gdb finds with all of these.
+// unknownSteps unwinds each recorded stop without tables, symbols and files. A caller that is not
+// marked as a guess must be the one that gdb finds with all of these.
 func unknownSteps(t *testing.T, rec *gdbtest.Recording) {
 	target := newUnknownCode(t, rec)
 	right, guessed, wrong, none := 0, 0, 0, 0

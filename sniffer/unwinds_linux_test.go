@@ -23,9 +23,9 @@ type thrown struct {
 	frames []seenFrame
 }
 
-// TestThrows steps through an unwinder that takes frames down and goes on at a handler. The processor says what the
-// stack is: when the thread has come to the handler, the calls around the handler's function are those that have
-// not returned.
+// TestThrows steps through an unwinder that takes frames down and goes on at a handler. The
+// processor says what the stack is: when the thread has come to the handler, the calls around the
+// handler's function are those that have not returned.
 func TestThrows(t *testing.T) {
 	type built = func(t testing.TB, src string, flags ...string) string
 	for _, v := range []struct {
@@ -193,8 +193,8 @@ func (x *throws) run() {
 	}
 }
 
-// passed says why frames are not those of an unwinder that goes to a handler. calls, the outermost first, are those
-// around the handler's function.
+// passed says why frames are not those of an unwinder that goes to a handler. calls, the outermost
+// first, are those around the handler's function.
 func passed(frames, calls []seenFrame, function func(pc uint64) string, handler uint64) string {
 	outer := slices.Clone(calls)
 	slices.Reverse(outer)

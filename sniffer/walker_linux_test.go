@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Walkers on many goroutines, each with its own rows, share stacks, and modules that no walker has opened
-// before. They see the frames that gdb saw.
+// Walkers on many goroutines, each with its own rows, share stacks, and modules that no walker has
+// opened before. They see the frames that gdb saw.
 func TestWalkersAtOnce(t *testing.T) {
 	program := gdbtest.Build(t, "steps.c", gdbtest.Plain...)
 	rec := gdbtest.RecordSteps(t, program, gdbtest.Functions(t, program, "step_"), 60)

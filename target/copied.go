@@ -8,9 +8,9 @@ import (
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
-// copied is executable memory of no file, or shared memory that has a name, beside or between the mappings of files.
-// Programs copy their code to such memory, to have it in large pages or to change it, and put the copy where the code
-// was.
+// copied is executable memory of no file, or shared memory that has a name, beside or between the
+// mappings of files. Programs copy their code to such memory, to have it in large pages or to
+// change it, and put the copy where the code was.
 type copied struct {
 	Mapping
 	beside [2]*Module // the modules of the nearest mappings below and above; nil for none
@@ -36,8 +36,8 @@ func (ms *Modules) findCopied(code []Mapping) {
 	sort.Slice(ms.copied, func(i, j int) bool { return ms.copied[i].Lo < ms.copied[j].Lo })
 }
 
-// mayBeCopied lists c, with the modules of the spans below and above it if they reach as far as c. Shared memory is not
-// listed without any.
+// mayBeCopied lists c, with the modules of the spans below and above it if they reach as far as c.
+// Shared memory is not listed without any.
 func (ms *Modules) mayBeCopied(c Mapping, below, above int) {
 	x := &copied{Mapping: c}
 	for n, i := range [...]int{below, above} {
@@ -55,7 +55,8 @@ func (m *Module) reaches(c Mapping) bool {
 	return !m.whole && !m.shared && c.Lo <= m.Hi() && m.Lo() <= c.Hi
 }
 
-// copyOf returns the module whose code stands at addr, in memory that no file has; nil if there is none.
+// copyOf returns the module whose code stands at addr, in memory that no file has; nil if there is
+// none.
 func (ms *Modules) copyOf(addr uint64) *Module {
 	i := sort.Search(len(ms.copied), func(i int) bool { return ms.copied[i].Hi > addr })
 	if i == len(ms.copied) || addr < ms.copied[i].Lo {
@@ -72,7 +73,8 @@ func (ms *Modules) copyOf(addr uint64) *Module {
 	return findSpan(c.spans, addr)
 }
 
-// present returns the memory that has no file's bytes but those that the process has; nil if there is none.
+// present returns the memory that has no file's bytes but those that the process has; nil if there
+// is none.
 func (ms *Modules) present() Memory {
 	if ms.Present != nil {
 		return ms.Present
@@ -80,8 +82,8 @@ func (ms *Modules) present() Memory {
 	return ms.Memory
 }
 
-// resolve finds out what the modules beside the memory have there, by their program headers. If the bytes are not
-// the file's, or nobody knows them, the module is doubted.
+// resolve finds out what the modules beside the memory have there, by their program headers. If the
+// bytes are not the file's, or nobody knows them, the module is doubted.
 func (c *copied) resolve(mem Memory) {
 	const page = 0xfff
 	for _, m := range c.beside {
@@ -111,15 +113,16 @@ func (c *copied) resolve(mem Memory) {
 	sort.Slice(c.spans, func(i, j int) bool { return c.spans[i].Lo < c.spans[j].Lo })
 }
 
-// doubted returns a module that has the image of m at one place alone, where its code may be another.
+// doubted returns a module that has the image of m at one place alone, where its code may be
+// another.
 func doubted(m *Module, im *elfimage.Image, bias uint64, at Mapping) *Module {
 	d := &Module{Path: m.Path, Mappings: []Mapping{at}, Identity: m.Identity, doubted: true}
 	d.once.Do(func() { d.image, d.bias = im, bias })
 	return d
 }
 
-// Doubted reports whether the module's code is in memory of no file, and is not known to be the file's. What the
-// file's tables and symbols say there is a guess.
+// Doubted reports whether the module's code is in memory of no file, and is not known to be the
+// file's. What the file's tables and symbols say there is a guess.
 func (m *Module) Doubted() bool { return m.doubted }
 
 // Bounds of [SameCode].
@@ -129,8 +132,9 @@ const (
 	mayDiffer     = 16   // one byte of so many may differ: debuggers and tracers change single instructions
 )
 
-// SameCode compares the target's memory at the run-time addresses [lo, hi) with what an image has loaded there. It
-// reads some pages of it, always the same ones. known is false if memory, or the file, has none of them.
+// SameCode compares the target's memory at the run-time addresses [lo, hi) with what an image has
+// loaded there. It reads some pages of it, always the same ones. known is false if memory, or the
+// file, has none of them.
 func SameCode(im *elfimage.Image, bias uint64, mem Memory, lo, hi uint64) (same, known bool) {
 	if mem == nil || lo >= hi {
 		return false, false

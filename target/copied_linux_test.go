@@ -27,7 +27,8 @@ func (m changedMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	return n, nil
 }
 
-// Code that differs in few bytes is the file's: debuggers put breakpoints there. Code that differs in many is another.
+// Code that differs in few bytes is the file's: debuggers put breakpoints there. Code that differs
+// in many is another.
 func TestSameCode(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -17,11 +17,11 @@ type Module struct {
 	Path     string    // as the target names it; "[vdso]" for the kernel's
 	Mappings []Mapping // ascending by Lo, at least one
 
-	// Identity is of a module of a crash report, whose file need not be at hand; nil for others. It is
-	// set before the module is used.
+	// Identity is of a module of a crash report, whose file need not be at hand; nil for others. It
+	// is set before the module is used.
 	Identity *Identity
-	// OpenPE opens the PE image of a module of Windows. It is set before the module is used, and nil for other modules. The module
-	// calls it at most once.
+	// OpenPE opens the PE image of a module of Windows. It is set before the module is used, and
+	// nil for other modules. The module calls it at most once.
 	OpenPE func() (*peimage.Image, error)
 
 	open    func() (*elfimage.Image, error)
@@ -58,8 +58,8 @@ func NewModule(path string, mappings []Mapping, open func() (*elfimage.Image, er
 }
 
 // NewRegistered describes an object that the process has registered ([Modules.Register]). The
-// addresses in its image are the target's: its load bias is 0. mappings are the code that the object
-// describes.
+// addresses in its image are the target's: its load bias is 0. mappings are the code that the
+// object describes.
 func NewRegistered(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, placed: true}
 }
@@ -81,8 +81,8 @@ func IsShared(path string) bool {
 	return false
 }
 
-// Registered reports whether the module is an object that the process has registered, or a program in memory of no
-// file: its memory is all that there is of it.
+// Registered reports whether the module is an object that the process has registered, or a program
+// in memory of no file: its memory is all that there is of it.
 func (m *Module) Registered() bool { return m.placed }
 
 // Lo returns the module's lowest mapped address, 0 where nothing is.
@@ -109,8 +109,8 @@ func (m *Module) Hi() uint64 {
 	return m.Mappings[len(m.Mappings)-1].Hi
 }
 
-// Image returns the module's ELF image and its load bias: an address in the target (run time) is the
-// image's (link time) plus bias.
+// Image returns the module's ELF image and its load bias: an address in the target (run time) is
+// the image's (link time) plus bias.
 func (m *Module) Image() (im *elfimage.Image, bias uint64, err error) {
 	im, bias, err = m.PeekImage()
 	if !m.opened.Load() {
@@ -155,7 +155,8 @@ func (m *Module) load() {
 	}
 }
 
-// PE returns the PE image of a module of Windows: an address in it (RVA) is the target's, less [Module.Base].
+// PE returns the PE image of a module of Windows: an address in it (RVA) is the target's, less
+// [Module.Base].
 func (m *Module) PE() (*peimage.Image, error) {
 	m.peOnce.Do(func() {
 		if m.OpenPE == nil {
@@ -243,9 +244,9 @@ func firstLoaded(im *elfimage.Image) uint64 {
 
 // LoadBias matches an image's loadable segments with where the file is mapped, and returns what to
 // add to the image's addresses. It prefers an executable mapping that begins where an executable
-// segment does, for the dynamic linker maps a page that two segments share twice. Next come mappings
-// that overlap an executable segment (split by mprotect, larger pages), then other segments. The error
-// says that no segment is mapped.
+// segment does, for the dynamic linker maps a page that two segments share twice. Next come
+// mappings that overlap an executable segment (split by mprotect, larger pages), then other
+// segments. The error says that no segment is mapped.
 func LoadBias(im *elfimage.Image, mappings []Mapping) (uint64, error) {
 	const page = 0xfff
 	for _, exec := range []bool{true, false} {

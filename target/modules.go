@@ -32,8 +32,9 @@ type Modules struct {
 	// systems in it, which belong to no thread's stack. It may be nil: see [Modules.MemoryOr].
 	Memory Memory
 
-	// Present is the memory that the process really has: none that is read from mapped files in its place. It tells
-	// whether code in memory of no file is a copy of a file's. If it is nil, Memory serves.
+	// Present is the memory that the process really has: none that is read from mapped files in its
+	// place. It tells whether code in memory of no file is a copy of a file's. If it is nil, Memory
+	// serves.
 	Present Memory
 
 	// DebugFile returns the image of a module's separate debug file, nil if there is none. It is
@@ -89,8 +90,8 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 	return ms
 }
 
-// Only returns a list in which a module has all addresses. It serves who asks for addresses that are known to be the
-// module's.
+// Only returns a list in which a module has all addresses. It serves who asks for addresses that
+// are known to be the module's.
 func Only(m *Module) *Modules {
 	ms := NewModules([]*Module{m}, nil)
 	ms.spans = []span{{Mapping{Hi: ^uint64(0), Exec: true}, m}}
@@ -137,9 +138,10 @@ func (ms *Modules) All() []*Module {
 	return ms.list
 }
 
-// Find returns the module that is mapped at addr, or nil. That is a file, or an object that the process
-// has registered. An object counts where no file is mapped, or shared memory that has a name. If the process has
-// copied a file's code to memory of no file, at the same addresses, the file has it.
+// Find returns the module that is mapped at addr, or nil. That is a file, or an object that the
+// process has registered. An object counts where no file is mapped, or shared memory that has a
+// name. If the process has copied a file's code to memory of no file, at the same addresses, the
+// file has it.
 func (ms *Modules) Find(addr uint64) *Module {
 	if ms == nil {
 		return nil
@@ -167,8 +169,8 @@ func (ms *Modules) FindFile(addr uint64) *Module {
 	return m
 }
 
-// FindData is Find, but also finds the module of memory that no file has: of the zeros that a program's variables begin
-// with, behind the end of its data (.bss).
+// FindData is Find, but also finds the module of memory that no file has: of the zeros that a
+// program's variables begin with, behind the end of its data (.bss).
 func (ms *Modules) FindData(addr uint64) *Module {
 	if m := ms.Find(addr); m != nil || ms == nil {
 		return m
@@ -212,8 +214,8 @@ func (ms *Modules) IsCode(addr uint64) bool {
 	return ms.ProbeCode != nil && ms.FindFile(addr) == nil && ms.ProbeCode(addr)
 }
 
-// KernelName returns the kernel's name for the code at addr, if that is the kernel's own and in no module:
-// "[vsyscall]".
+// KernelName returns the kernel's name for the code at addr, if that is the kernel's own and in no
+// module: "[vsyscall]".
 func (ms *Modules) KernelName(addr uint64) string {
 	if ms != nil {
 		for i := range ms.kernel {
@@ -225,9 +227,9 @@ func (ms *Modules) KernelName(addr uint64) string {
 	return ""
 }
 
-// CodeEnd returns the first address behind the contiguous executable memory that holds addr, whatever
-// is mapped there; 0 if addr is not code. Of memory that ProbeCode alone knows, it returns the end of
-// addr's page (4096 bytes).
+// CodeEnd returns the first address behind the contiguous executable memory that holds addr,
+// whatever is mapped there; 0 if addr is not code. Of memory that ProbeCode alone knows, it returns
+// the end of addr's page (4096 bytes).
 func (ms *Modules) CodeEnd(addr uint64) uint64 {
 	const page = 1 << 12
 	if ms == nil || len(ms.code) == 0 {

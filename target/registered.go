@@ -13,8 +13,8 @@ type Registered struct {
 	// Objects are modules. Their mappings are the code that they describe, wherever that lies. If
 	// several have an address, the first one counts.
 	Objects []*Module
-	// At returns the module of code at an address that none of Objects has; nil if there is none. It may be nil, and is called by
-	// several goroutines at once.
+	// At returns the module of code at an address that none of Objects has; nil if there is none.
+	// It may be nil, and is called by several goroutines at once.
 	At func(addr uint64) *Module
 	// Copies returns the parts of the process's memory that were read so far to find and open the
 	// objects. A snapshot keeps them, so that it can find the objects again. It may be nil.
@@ -35,9 +35,9 @@ type registered struct {
 	spans []span // ascending by Lo, disjoint
 }
 
-// Register sets the function that finds the objects that the process has registered. ms calls find at
-// most once, when an address is first looked up that may be code and is in no file. find must not call
-// [Modules.Find]. Call Register before the list is used.
+// Register sets the function that finds the objects that the process has registered. ms calls find
+// at most once, when an address is first looked up that may be code and is in no file. find must
+// not call [Modules.Find]. Call Register before the list is used.
 func (ms *Modules) Register(find func() Registered) {
 	ms.registered = &registered{find: func() Registered {
 		found := find()

@@ -14,12 +14,12 @@ type RegisterSet struct {
 	Data []byte
 }
 
-// RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs), and control.NTXLayout of its
-// machine, if that is known.
+// RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs), and
+// control.NTXLayout of its machine, if that is known.
 type RegisterSets []RegisterSet
 
-// MaxRegisterSet is the size of the largest set that is kept, bytes. NT_X86_XSTATE has 2,696 with AVX-512, and
-// 11,008 with AMX; NT_ARM_SVE has 8,768 with the longest vectors.
+// MaxRegisterSet is the size of the largest set that is kept, bytes. NT_X86_XSTATE has 2,696 with
+// AVX-512, and 11,008 with AMX; NT_ARM_SVE has 8,768 with the longest vectors.
 const MaxRegisterSet = 16 << 10
 
 // WideSets returns the types of the sets that have a processor's wide registers.

@@ -68,9 +68,9 @@ type RunningThread interface {
 	Retake(walk func()) error
 }
 
-// MemoryOf returns the memory in which to walk a thread's stack. That is the thread's own, if it is a
-// [RunningThread] or has a method StackMemory, else the target's. It is [NoMemory] if the target has
-// none.
+// MemoryOf returns the memory in which to walk a thread's stack. That is the thread's own, if it is
+// a [RunningThread] or has a method StackMemory, else the target's. It is [NoMemory] if the target
+// has none.
 func MemoryOf(t Target, thread Thread) Memory {
 	var m Memory
 	switch th := thread.(type) {
@@ -98,8 +98,8 @@ func (noMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	return 0, fmt.Errorf("memory at %#x: %w: there is none", addr, ErrUnmapped)
 }
 
-// ErrNoUserContext says that a thread never runs user code: the kernel runs it for the process. Errors of Registers
-// wrap it.
+// ErrNoUserContext says that a thread never runs user code: the kernel runs it for the process.
+// Errors of Registers wrap it.
 var ErrNoUserContext = errors.New("thread never runs user code")
 
 // ErrUnmapped says that an address cannot be read. Errors of ReadMemory wrap it.

@@ -7,8 +7,8 @@ import (
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
-// Packers (UPX), and loaders of other kinds, put a whole program into memory of no file, as the kernel would have
-// mapped it: with its headers, and with the tables and symbols that are loaded.
+// Packers (UPX), and loaders of other kinds, put a whole program into memory of no file, as the
+// kernel would have mapped it: with its headers, and with the tables and symbols that are loaded.
 
 const (
 	unpackedPage   = 0x1000
@@ -16,8 +16,8 @@ const (
 	maxUnpacked    = 1 << 32 // bytes that such a program has at most
 )
 
-// unpacked returns the module of a program that is in memory of no file, if its headers say that its code begins
-// where c does; else nil.
+// unpacked returns the module of a program that is in memory of no file, if its headers say that
+// its code begins where c does; else nil.
 func (ms *Modules) unpacked(mem Memory, c Mapping) *Module {
 	var magic [len(elf.ELFMAG)]byte
 	for i := range uint64(unpackedSearch) {

@@ -25,8 +25,8 @@ func (b bytesAt) ReadMemory(addr uint64, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzUnpacked looks up code of no file, with what may be the headers of a program before it. A module has no more
-// than that code.
+// FuzzUnpacked looks up code of no file, with what may be the headers of a program before it. A
+// module has no more than that code.
 func FuzzUnpacked(f *testing.F) {
 	seed := elftest.Program(elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64, elf.ET_DYN).Mapped()
 	for pages := range uint8(3) {

@@ -1,10 +1,11 @@
 package target
 
-// WalkedMemory is the Memory of a moment at which something else has walked the stack, too, as the kernel does for a
-// profiler.
+// WalkedMemory is the Memory of a moment at which something else has walked the stack, too, as the
+// kernel does for a profiler.
 type WalkedMemory interface {
 	Memory
-	// CallerOf returns the return address that was found behind frames with the given PCs, of which the first is the
-	// innermost. ok is false if those are not the frames that were found, or if there are no more.
+	// CallerOf returns the return address that was found behind frames with the given PCs, of which
+	// the first is the innermost. ok is false if those are not the frames that were found, or if
+	// there are no more.
 	CallerOf(pcs []uint64) (ra uint64, ok bool)
 }

@@ -8,8 +8,8 @@ import (
 // WritableMemory is a Memory that can be written.
 type WritableMemory interface {
 	Memory
-	// WriteMemory writes p at addr. It returns how many bytes of p, from the first on, were written,
-	// and an error if that is not all. Code can be written, too.
+	// WriteMemory writes p at addr. It returns how many bytes of p, from the first on, were
+	// written, and an error if that is not all. Code can be written, too.
 	WriteMemory(addr uint64, p []byte) (n int, err error)
 }
 
@@ -17,13 +17,13 @@ type WritableMemory interface {
 // bytes or more, of which [Thread].Registers gives at most the low 64 bits.
 type WideThread interface {
 	Thread
-	// ReadRegister fills b with the bytes of register r from offset on, as the register would lie in
-	// memory. The error says that the thread has no such register, or that it is not as wide.
+	// ReadRegister fills b with the bytes of register r from offset on, as the register would lie
+	// in memory. The error says that the thread has no such register, or that it is not as wide.
 	ReadRegister(r trad.Reg, offset int, b []byte) error
 }
 
-// ReadWide returns the bytes of a wide register: all, or those of its first parts if the thread's processor
-// has no more.
+// ReadWide returns the bytes of a wide register: all, or those of its first parts if the thread's
+// processor has no more.
 func ReadWide(t WideThread, w *arch.WideReg) ([]byte, error) {
 	b := make([]byte, w.Size())
 	err := t.ReadRegister(w.Num, 0, b)

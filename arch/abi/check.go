@@ -16,7 +16,8 @@ const (
 	maxDepth = 64
 	// maxAlign is the greatest alignment, bytes.
 	maxAlign = 4096
-	// maxSize is the greatest size of a type, bytes: eight times as many are counted without overflow.
+	// maxSize is the greatest size of a type, bytes: eight times as many are counted without
+	// overflow.
 	maxSize = 1 << 40
 )
 
@@ -26,7 +27,8 @@ type checker map[*Type]extent
 // extent is how large the tree of a type is; parts is 0 while the type is being checked.
 type extent struct{ parts, depth int }
 
-// check returns an error unless t is sound: all parts lie in it, none contains itself, and walks over it end soon.
+// check returns an error unless t is sound: all parts lie in it, none contains itself, and walks
+// over it end soon.
 func (c checker) check(t *Type) (extent, error) {
 	if t == nil {
 		return extent{}, fmt.Errorf("%w: a part has no type", ErrType)

@@ -12,14 +12,14 @@ import (
 type Func struct {
 	Result *Type   // nil, or of kind Void, where there is none
 	Params []*Type // the declared ones
-	// Variadic says that more arguments may follow the declared ones. Unprototyped says that callers
-	// knew no parameters, as with C's old style, or without debug information: more
+	// Variadic says that more arguments may follow the declared ones. Unprototyped says that
+	// callers knew no parameters, as with C's old style, or without debug information: more
 	// arguments may follow, and all are promoted.
 	Variadic, Unprototyped bool
 	// VectorBytes is the size of the widest vector that the function was compiled to take in a
 	// register; 0 is what all processors of the architecture have (amd64: 16; arm64: 16; s390x:
-	// none). amd64 has 32 with AVX, 64 with AVX-512. s390x has 16 with the vector facility, which is
-	// not Debian's but Ubuntu's default: a file's Tag_GNU_S390_ABI_Vector is 2.
+	// none). amd64 has 32 with AVX, 64 with AVX-512. s390x has 16 with the vector facility, which
+	// is not Debian's but Ubuntu's default: a file's Tag_GNU_S390_ABI_Vector is 2.
 	VectorBytes uint64
 }
 
@@ -40,7 +40,8 @@ type Convention interface {
 	ReturnValue(f *Func) (*Return, error)
 }
 
-// Call is what to write before a call. What is not in it, PC among that, keeps its value or does not matter.
+// Call is what to write before a call. What is not in it, PC among that, keeps its value or does
+// not matter.
 type Call struct {
 	// Registers holds the registers to write, SP and the return address's register among them.
 	Registers []Register
@@ -49,8 +50,8 @@ type Call struct {
 	// Result is the address of the memory, outward of Stack, in which the function will have
 	// put the result; 0 where the result is in registers.
 	Result uint64
-	// Popped is how many bytes of the stack, behind its return address, the function takes off when it
-	// returns: those of the address of Result on 32-bit x86.
+	// Popped is how many bytes of the stack, behind its return address, the function takes off when
+	// it returns: those of the address of Result on 32-bit x86.
 	Popped uint64
 }
 
@@ -103,8 +104,8 @@ func (r *Return) Bytes(read func(reg trad.Reg, offset int, b []byte) error) ([]b
 	return result, nil
 }
 
-// Arguments returns args as they are to be passed: with the types of the parameters, or promoted as C
-// promotes them. An error says which argument is none for f, or wraps [ErrType].
+// Arguments returns args as they are to be passed: with the types of the parameters, or promoted as
+// C promotes them. An error says which argument is none for f, or wraps [ErrType].
 func (f *Func) Arguments(args []Value, order binary.ByteOrder) ([]Value, error) {
 	if len(args) < len(f.Params) || len(args) > len(f.Params) && !f.Variadic && !f.Unprototyped {
 		return nil, fmt.Errorf("the function has %d parameters, the call %d arguments", len(f.Params), len(args))
@@ -132,7 +133,8 @@ func (f *Func) Arguments(args []Value, order binary.ByteOrder) ([]Value, error) 
 	return passed, nil
 }
 
-// CheckResult returns the type of the result, of kind [Void] where there is none. An error wraps [ErrType].
+// CheckResult returns the type of the result, of kind [Void] where there is none. An error wraps
+// [ErrType].
 func (f *Func) CheckResult() (*Type, error) {
 	if f.Result == nil {
 		return &Type{}, nil

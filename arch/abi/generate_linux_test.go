@@ -66,8 +66,8 @@ func (g *generator) value() string {
 	return g.aggregate(2)
 }
 
-// argument returns the name of a parameter's type. Some functions take much of one kind, so that its registers
-// do not suffice.
+// argument returns the name of a parameter's type. Some functions take much of one kind, so that
+// its registers do not suffice.
 func (g *generator) argument(much int) string {
 	switch much {
 	case 0:
@@ -226,7 +226,8 @@ func (g *generator) function(n int) {
 	fmt.Fprintf(&g.defs, "%s\n{\n\t%s\n}\nvoid proto_%d(%s) { }\n", head, strings.Join(body, "\n\t"), n, strings.Join(all, ", "))
 }
 
-// promoted returns the type with which an argument of type t is passed where no parameter is declared.
+// promoted returns the type with which an argument of type t is passed where no parameter is
+// declared.
 func promoted(t string) string {
 	switch t {
 	case "float":

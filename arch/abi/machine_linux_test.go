@@ -23,7 +23,8 @@ type machine struct {
 	narrow []string // the flags that take them away, where a system has them by default
 	vector uint64   // the size of the widest vector then
 	floats []string // the floating-point types that not all processors have
-	// register returns where struct block of testdata/driver.c has a register; ok is false if nowhere.
+	// register returns where struct block of testdata/driver.c has a register; ok is false if
+	// nowhere.
 	register func(trad.Reg) (at int, ok bool)
 }
 
@@ -34,8 +35,8 @@ const (
 	blockSize    = blockST + 32
 )
 
-// order is the order in which s390x's DWARF numbers have 16 floating-point or vector registers (ELF ABI
-// s390x supplement, "DWARF register number mapping").
+// order is the order in which s390x's DWARF numbers have 16 floating-point or vector registers (ELF
+// ABI s390x supplement, "DWARF register number mapping").
 var order = [...]int{0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15}
 
 var machines = []*machine{

@@ -51,8 +51,9 @@ func (m *machine) builds(t *testing.T) (list []build) {
 // perBuild is how many functions each build has.
 const perBuild = 80
 
-// TestCalls calls functions that compilers have made, of generated types, with what PushDummyCall says
-// in registers and on the stack. They tell what they were given, and ReturnValue finds what they return.
+// TestCalls calls functions that compilers have made, of generated types, with what PushDummyCall
+// says in registers and on the stack. They tell what they were given, and ReturnValue finds what
+// they return.
 func TestCalls(t *testing.T) {
 	for _, m := range machines {
 		t.Run(m.Name, func(t *testing.T) {
@@ -73,7 +74,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestAVX512 is TestCalls for vectors of 64 bytes, in the registers that have room for them and where there are none.
+// TestAVX512 is TestCalls for vectors of 64 bytes, in the registers that have room for them and
+// where there are none.
 func TestAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512f")
 	m := *machines[slices.IndexFunc(machines, func(m *machine) bool { return m.Name == "amd64" })]
@@ -129,9 +131,9 @@ func emulatesAVX(t *testing.T, qemu, model string) bool {
 }
 
 // TestClang is TestCalls for functions that clang has made. gcc tells their types: clang leaves out
-// parameters that have no data. Where clang 14 and gcc disagree, gcc is followed, and the types are left out:
-// __int128 beyond amd64's registers, vectors of 32 bytes there where a function is variadic or the
-// processor has no AVX, vectors of 4 bytes on arm64, structs with a flexible array.
+// parameters that have no data. Where clang 14 and gcc disagree, gcc is followed, and the types are
+// left out: __int128 beyond amd64's registers, vectors of 32 bytes there where a function is
+// variadic or the processor has no AVX, vectors of 4 bytes on arm64, structs with a flexible array.
 func TestClang(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	for _, m := range machines {
@@ -164,8 +166,8 @@ func TestClang(t *testing.T) {
 	}
 }
 
-// TestClasses is TestCalls for the classes of C++ in testdata/classes.cc: empty ones, base classes, and
-// what is passed by reference.
+// TestClasses is TestCalls for the classes of C++ in testdata/classes.cc: empty ones, base classes,
+// and what is passed by reference.
 func TestClasses(t *testing.T) {
 	classes, err := os.ReadFile("testdata/classes.cc")
 	if err != nil {
@@ -204,7 +206,8 @@ func (b *build) compile(t *testing.T, functions, ext string) *program {
 	if err := os.WriteFile(src, append(text, functions...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// With strict aliasing, gcc 12 loses a homogeneous aggregate that it takes of a va_list on arm64.
+	// With strict aliasing, gcc 12 loses a homogeneous aggregate that it takes of a va_list on
+	// arm64.
 	cmd := append([]string{gdbtest.Tool(t, b.compiler), "-g", "-w", "-static", "-no-pie", "-fno-pie", "-fno-strict-aliasing"}, b.flags...)
 	return b.open(t, gdbtest.Compile(t, src, cmd...), src)
 }
@@ -292,7 +295,8 @@ func (p *program) function(t *testing.T, name string) *abi.Func {
 	return f
 }
 
-// call calls one function, and compares. It returns what the function was given, and what it was told to return.
+// call calls one function, and compares. It returns what the function was given, and what it was
+// told to return.
 func (p *program) call(t *testing.T, n int) (args []abi.Value, result []byte) {
 	t.Helper()
 	name := fmt.Sprintf("case_%d", n)

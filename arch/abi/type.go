@@ -89,8 +89,8 @@ func (t *Type) NaturalAlignment() uint64 {
 	return max(align, t.Size)
 }
 
-// alignment returns the member's alignment: that of its type, unless the layout shows that the struct
-// is packed.
+// alignment returns the member's alignment: that of its type, unless the layout shows that the
+// struct is packed.
 func (m *Member) alignment() uint64 {
 	align := m.Align
 	if align == 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/abi"
 )
 
-// value returns the bytes of a value of a type: no number is infinite or none, and no bool has other bits.
+// value returns the bytes of a value of a type: no number is infinite or none, and no bool has
+// other bits.
 func (p *program) value(t *abi.Type) []byte {
 	b := make([]byte, t.Size)
 	little := p.Order == binary.ByteOrder(binary.LittleEndian)

@@ -8,7 +8,8 @@ import (
 
 const x87Bytes = 10 // of an x87 number in a register
 
-// putX87 converts an x87 number (Intel SDM volume 1, 4.2.2) to a floating-point number of 4 or 8 bytes.
+// putX87 converts an x87 number (Intel SDM volume 1, 4.2.2) to a floating-point number of 4 or 8
+// bytes.
 func putX87(to, x87 []byte) {
 	f := fromX87(x87)
 	if len(to) == 4 {

@@ -107,7 +107,8 @@ type state struct {
 	word         int32 // bytes of a word
 }
 
-// start makes s the state at the PC, on a processor with words of so many bytes. The registers of frame point into the frame.
+// start makes s the state at the PC, on a processor with words of so many bytes. The registers of
+// frame point into the frame.
 func (s *state) start(frame uint64, word int32) {
 	*s = state{frame: frame, word: word}
 	for r := range s.regs {

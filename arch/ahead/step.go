@@ -81,7 +81,8 @@ func (x *stepper) flow(w *way, in *dataflow.Inst, s *state) {
 	}
 }
 
-// A domain is the abstract domain of the code on the way out: a stepper that executes an instruction.
+// A domain is the abstract domain of the code on the way out: a stepper that executes an
+// instruction.
 type domain stepper
 
 // Reg implements values.Domain.

@@ -52,7 +52,8 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// What the ways out say that a jump leads to another place of, by the manual (the Intel SDM, volume 2: ADD, JMP, POP, RET).
+// What the ways out say that a jump leads to another place of, by the manual (the Intel SDM, volume
+// 2: ADD, JMP, POP, RET).
 func TestReadAway(t *testing.T) {
 	for _, tt := range []struct {
 		name, code, away string

@@ -43,8 +43,8 @@ const (
 	FSBase trad.Reg = 58
 	GSBase trad.Reg = 59
 
-	// OrigRAX is no register: rax at the beginning of the system call that the thread is in, which the kernel keeps; all bits
-	// are set if it is in none.
+	// OrigRAX is no register: rax at the beginning of the system call that the thread is in, which
+	// the kernel keeps; all bits are set if it is in none.
 	OrigRAX trad.Reg = 95
 )
 
@@ -92,7 +92,8 @@ var Arch = &arch.Arch{
 		AddressMask: ^uint64(0),
 		FPIsAddress: true,
 		WideTable:   sync.OnceValue(wideRegs),
-		// asm/perf_regs.h: the selectors of data segments are left out, which 64-bit kernels do not sample.
+		// asm/perf_regs.h: the selectors of data segments are left out, which 64-bit kernels do not
+		// sample.
 		PerfRegs: append([]arch.PerfReg{
 			{Bit: 0, Reg: RAX}, {Bit: 1, Reg: RBX}, {Bit: 2, Reg: RCX}, {Bit: 3, Reg: RDX}, {Bit: 4, Reg: RSI}, {Bit: 5, Reg: RDI},
 			{Bit: 6, Reg: RBP}, {Bit: 7, Reg: RSP}, {Bit: 8, Reg: RIP}, {Bit: 9, Reg: RFLAGS}, {Bit: 10, Reg: CS}, {Bit: 11, Reg: SS},

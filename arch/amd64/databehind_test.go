@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestDataBehind reads code whose literals stand behind it, as JITs and assemblers put them there: whatever
-// they are, each instruction has the row that it has without them. Some are, to a decoder, a branch into the
-// middle of an instruction.
+// TestDataBehind reads code whose literals stand behind it, as JITs and assemblers put them there:
+// whatever they are, each instruction has the row that it has without them. Some are, to a decoder,
+// a branch into the middle of an instruction.
 func TestDataBehind(t *testing.T) {
 	code := []byte{
 		0x48, 0x83, 0xec, 0x18, // sub $24, %rsp

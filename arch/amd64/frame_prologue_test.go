@@ -11,10 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestSkipPrologue: where the prologue ends, the compiler's table has its last
-// row of the straight code that the function begins with, and what stands before
-// the end does set up the frame. Ubuntu's compilers have it touch the pages of a large frame, in a loop
-// that the prologue ends before.
+// TestSkipPrologue: where the prologue ends, the compiler's table has its last row of the straight
+// code that the function begins with, and what stands before the end does set up the frame.
+// Ubuntu's compilers have it touch the pages of a large frame, in a loop that the prologue ends
+// before.
 func TestSkipPrologue(t *testing.T) {
 	for _, flags := range []string{"-O0", "-Og -fno-omit-frame-pointer", "-O2 -mavx2 -fno-shrink-wrap", "-O2 -fno-omit-frame-pointer -fcf-protection=full"} {
 		file := processor.Compile(t, frames, append(strings.Fields(flags), "-fno-stack-clash-protection")...)
@@ -89,7 +89,8 @@ func TestSkipGoPrologue(t *testing.T) {
 // TestEntryAgain: behind the routine that makes the stack larger a function of Go goes back to
 // its entry, where all registers are the caller's as they are by every other way.
 func TestEntryAgain(t *testing.T) {
-	// lea -8(%rsp),%r12; cmp 0x10(%r14),%r12; jbe; push %rbp; mov %rsp,%rbp; pop %rbp; ret; call; jmp to the entry
+	// lea -8(%rsp),%r12; cmp 0x10(%r14),%r12; jbe; push %rbp; mov %rsp,%rbp; pop %rbp; ret; call;
+	// jmp to the entry
 	code := []byte("\x4c\x8d\x64\x24\xf8\x4d\x3b\x66\x10\x76\x06\x55\x48\x89\xe5\x5d\xc3\xe8\x00\x01\x00\x00\xeb\xe8")
 	row, _, why := Machine.ReadFrame(code, 0x1000, 0x1000)
 	if rule := row.Others.Rule(R12); why != "" || rule.Kind != trad.Same {

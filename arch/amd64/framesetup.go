@@ -19,9 +19,10 @@ func frameSetUp(code []byte, start uint64) uint64 {
 	return start
 }
 
-// behindAlignment returns what follows GCC's alignment of the stack, or code itself if that does not begin
-// with one: the CFA goes to a register (lea 8(%rsp),%r10), SP is rounded (and $-16,%rsp), and the return
-// address is pushed once more (push -8(%r10)). The register may be saved first (push; lea 16(%rsp)).
+// behindAlignment returns what follows GCC's alignment of the stack, or code itself if that does
+// not begin with one: the CFA goes to a register (lea 8(%rsp),%r10), SP is rounded (and $-16,%rsp),
+// and the return address is pushed once more (push -8(%r10)). The register may be saved first
+// (push; lea 16(%rsp)).
 func behindAlignment(code []byte) []byte {
 	if len(code) < 24 {
 		return code

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Where the innermost CFA is of code that rounds the stack pointer down, by the manual (Intel SDM, volume 2: AND,
-// PUSH, SUB). The last byte of each code is where the frame is looked at.
+// Where the innermost CFA is of code that rounds the stack pointer down, by the manual (Intel SDM,
+// volume 2: AND, PUSH, SUB). The last byte of each code is where the frame is looked at.
 func TestReadRounded(t *testing.T) {
 	for _, tt := range []struct {
 		name, code string

@@ -9,8 +9,8 @@ import (
 
 var syscall = []byte{0x0f, 0x05}
 
-// blocked implements [arch.SystemCalls]: behind syscall, rax has the result, and the arguments are still where they were
-// (System V ABI, AMD64 supplement, appendix A.2.1).
+// blocked implements [arch.SystemCalls]: behind syscall, rax has the result, and the arguments are
+// still where they were (System V ABI, AMD64 supplement, appendix A.2.1).
 func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
 	number, ok = r.Get(OrigRAX)
 	if !ok || int64(number) < 0 || !arch.InterruptedCall(int64(r.Value[RAX])) || !bytes.HasSuffix(before, syscall) {

@@ -10,8 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// DWARF register numbers (AADWARF32, 4.1). R0 to R12 follow one another. D8 to D15, of which a call preserves all, have the numbers of
-// their first halves, s16 to s30, as compilers' tables name them. CPSR has none: its number is that of GDB's protocol.
+// DWARF register numbers (AADWARF32, 4.1). R0 to R12 follow one another. D8 to D15, of which a call
+// preserves all, have the numbers of their first halves, s16 to s30, as compilers' tables name
+// them. CPSR has none: its number is that of GDB's protocol.
 const (
 	R0   trad.Reg = 0
 	R4   trad.Reg = 4
@@ -143,7 +144,8 @@ func calleeSaved() (s arch.RegSet) {
 // ntARMVFP is NT_ARM_VFP (elf.h): d0 to d31, fpscr.
 const ntARMVFP = 0x400
 
-// kernelRegs is elf_gregset_t (r0 to r15, cpsr, the first argument of the system call), and the floating-point registers.
+// kernelRegs is elf_gregset_t (r0 to r15, cpsr, the first argument of the system call), and the
+// floating-point registers.
 func kernelRegs() []arch.KernelRegs {
 	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 18 * word}
 	for r := R0; r <= PC; r++ {

@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestABI: AAPCS32, 6.1.1 (general registers), 6.1.2.1 (floating point), 6.2.1.2 (the stack at a call); AADWARF32, 4.1 (numbers).
+// TestABI: AAPCS32, 6.1.1 (general registers), 6.1.2.1 (floating point), 6.2.1.2 (the stack at a
+// call); AADWARF32, 4.1 (numbers).
 func TestABI(t *testing.T) {
 	a := Arch
 	for name, num := range map[string]trad.Reg{"r0": 0, "r7": 7, "r11": 11, "r12": 12, "sp": 13, "lr": 14, "pc": 15, "d8": 80, "d15": 94} {

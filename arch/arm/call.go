@@ -2,8 +2,8 @@ package arm
 
 import "encoding/binary"
 
-// afterCall implements arch.Arch.AfterCall: bl, blx, or what was called so before there was blx, mov lr, pc and a jump. Nobody tells of
-// which instruction set the code is, so that either will do.
+// afterCall implements arch.Arch.AfterCall: bl, blx, or what was called so before there was blx,
+// mov lr, pc and a jump. Nobody tells of which instruction set the code is, so that either will do.
 func afterCall(code []byte) bool {
 	n := len(code)
 	if n >= 2 && isThumbBLX(binary.LittleEndian.Uint16(code[n-2:])) {
@@ -44,8 +44,8 @@ func jumps(w uint32) bool {
 	return w&0x0ffffff0 == 0x012fff10 || w&0x0ffffff0 == 0x01a0f000 || w&0x0c10f000 == 0x0410f000 || w&0x0e108000 == 0x08108000
 }
 
-// callTarget implements arch.Arch.CallTarget: bl and blx with a distance alone say where they go. What may be of either instruction set
-// goes where it is nearer.
+// callTarget implements arch.Arch.CallTarget: bl and blx with a distance alone say where they go.
+// What may be of either instruction set goes where it is nearer.
 func callTarget(code []byte, ra uint64) (target uint64, ok bool) {
 	if len(code) < word {
 		return 0, false
@@ -71,7 +71,8 @@ func callTarget(code []byte, ra uint64) (target uint64, ok bool) {
 
 func abs(n int32) int32 { return max(n, -n) }
 
-// thumbDistance returns how far bl or blx of Thumb code, whose halves are w as they lie in memory, goes.
+// thumbDistance returns how far bl or blx of Thumb code, whose halves are w as they lie in memory,
+// goes.
 func thumbDistance(w uint32) int32 {
 	w = w<<16 | w>>16
 	s, j1, j2 := field(w, 26, 1), field(w, 13, 1), field(w, 11, 1)

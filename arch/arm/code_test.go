@@ -36,7 +36,8 @@ func library(t *testing.T, name string) string {
 	return gdbtest.File(t, "/usr/arm-linux-gnueabihf/lib/"+name)
 }
 
-// compiled are programs of each instruction set, and the C library, which is Thumb code for the most part.
+// compiled are programs of each instruction set, and the C library, which is Thumb code for the
+// most part.
 func compiled(t *testing.T) map[string]*rowtest.Processor {
 	t.Helper()
 	return map[string]*rowtest.Processor{link(t, "-marm -O2"): a32Code, link(t, "-mthumb -O2"): thumbCode}
@@ -92,7 +93,8 @@ func TestCallTarget(t *testing.T) {
 	}
 }
 
-// TestIsThumb: each function of programs and libraries is of the set that its symbol tells by bit 0.
+// TestIsThumb: each function of programs and libraries is of the set that its symbol tells by bit
+// 0.
 func TestIsThumb(t *testing.T) {
 	files := []string{library(t, "libc.so.6"), library(t, "libstdc++.so.6")}
 	for file := range compiled(t) {
@@ -128,7 +130,8 @@ func TestIsThumb(t *testing.T) {
 	}
 }
 
-// TestStubs: each stub of a program's linkage table jumps through the slot that readelf names for the function.
+// TestStubs: each stub of a program's linkage table jumps through the slot that readelf names for
+// the function.
 func TestStubs(t *testing.T) {
 	cc := gdbtest.Tool(t, "arm-linux-gnueabihf-gcc")
 	for _, flags := range []string{"-marm", "-mthumb", "-mthumb -Wl,--long-plt"} {

@@ -6,7 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
-// The analysis gives r0 to r15 the numbers 0 to 15, and s0 to s31, the halves of d0 to d15, 16 to 47.
+// The analysis gives r0 to r15 the numbers 0 to 15, and s0 to s31, the halves of d0 to d15, 16 to
+// 47.
 const (
 	r0    dataflow.Reg = 0
 	r4    dataflow.Reg = 4
@@ -45,7 +46,8 @@ func newInst(at, size int, thumb bool, ops []dataflow.Op) inst {
 
 func (in *inst) do(ops ...dataflow.Op) { in.ops = append(in.ops, ops...) }
 
-// reg returns a general register as the base of a sum. That of PC is the address of the instruction.
+// reg returns a general register as the base of a sum. That of PC is the address of the
+// instruction.
 func reg(n uint32) dataflow.Reg {
 	if n == uint32(rpc) {
 		return dataflow.PC
@@ -153,7 +155,8 @@ func (in *inst) branch(flow dataflow.Flow, off int32) {
 	in.Flow, in.Target = flow, int64(in.at)+int64(in.ahead())+int64(off)
 }
 
-// conditional makes of what was decoded since the instruction began something that may or may not happen.
+// conditional makes of what was decoded since the instruction began something that may or may not
+// happen.
 func (in *inst) conditional(cond uint32) {
 	for i := range in.ops[in.first:] {
 		switch o := &in.ops[in.first+i]; o.Kind {
@@ -256,8 +259,8 @@ func (in *inst) transfer(t transfer) {
 	}
 }
 
-// multiple is ldm, stm, push and pop: the registers of a mask, at ascending addresses. before and down are P and not-U of
-// the encodings.
+// multiple is ldm, stm, push and pop: the registers of a mask, at ascending addresses. before and
+// down are P and not-U of the encodings.
 func (in *inst) multiple(load bool, base, mask uint32, before, down, writeback bool) {
 	n := int32(0)
 	for m := mask; m != 0; m &= m - 1 {

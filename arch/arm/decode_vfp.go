@@ -2,8 +2,8 @@ package arm
 
 import "github.com/sfwalk/sfwalk/arch/dataflow"
 
-// coprocessor decodes what both instruction sets have in common: floating point, and what else is called a coprocessor. w is the A32
-// encoding; its condition does not matter here.
+// coprocessor decodes what both instruction sets have in common: floating point, and what else is
+// called a coprocessor. w is the A32 encoding; its condition does not matter here.
 func (in *inst) coprocessor(w uint32) {
 	vfp := field(w, 9, 3) == 5 // coprocessors 10 and 11
 	switch {
@@ -41,7 +41,8 @@ func (in *inst) coprocessor(w uint32) {
 	}
 }
 
-// vfpTransfer is vldr, vstr, vldm, vstm, vpush, vpop and their forms with one word more (fldmx, fstmx).
+// vfpTransfer is vldr, vstr, vldm, vstm, vpush, vpop and their forms with one word more (fldmx,
+// fstmx).
 func (in *inst) vfpTransfer(w uint32) {
 	p, up, back, load := bit(w, 24), bit(w, 23), bit(w, 21), bit(w, 20)
 	double := bit(w, 8)

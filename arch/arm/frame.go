@@ -9,15 +9,16 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// calleeOK are the registers that a call preserves (AAPCS32, 6.1.1 and 6.1.2.1): r4 to r11, sp, s16 to s31.
+// calleeOK are the registers that a call preserves (AAPCS32, 6.1.1 and 6.1.2.1): r4 to r11, sp, s16
+// to s31.
 const calleeOK dataflow.Set = 0xff0 | 1<<rsp | 0xffff<<(s0+16)
 
 // saved are the general registers that a function saves to use them.
 const saved dataflow.Set = 0xff0 | 1<<rlr
 
-// A32 and Thumb are what the analysis of prologue values must know of each instruction set. See decode.go for
-// the numbers of their registers. The frame pointer is that of A32 code in both: rows have one cell for it. Thumb's own, r7, is found as
-// any register that points into the frame.
+// A32 and Thumb are what the analysis of prologue values must know of each instruction set. See
+// decode.go for the numbers of their registers. The frame pointer is that of A32 code in both: rows
+// have one cell for it. Thumb's own, r7, is found as any register that points into the frame.
 var (
 	A32   = machine(decodeA32, word, word)
 	Thumb = machine(decodeThumb, 2, 2+4*4)
@@ -58,7 +59,8 @@ func dwarf(r dataflow.Reg) trad.Reg {
 	return trad.Reg(r)
 }
 
-// endsThread implements values.Machine.EndsThread: svc #0, for exit or exit_group (asm/unistd-eabi.h).
+// endsThread implements values.Machine.EndsThread: svc #0, for exit or exit_group
+// (asm/unistd-eabi.h).
 func endsThread(code []byte, number int) bool {
 	if number != 1 && number != 248 || len(code) < 2 {
 		return false
@@ -66,8 +68,8 @@ func endsThread(code []byte, number int) bool {
 	return binary.LittleEndian.Uint16(code) == 0xdf00 || len(code) >= word && binary.LittleEndian.Uint32(code) == 0xef000000
 }
 
-// checksStack implements values.Machine.StackCheck: functions of Go begin with ldr r1, [g, #8], then compare that with sp or with
-// an address below it, and bls. Go makes A32 code.
+// checksStack implements values.Machine.StackCheck: functions of Go begin with ldr r1, [g, #8],
+// then compare that with sp or with an address below it, and bls. Go makes A32 code.
 func checksStack(code []byte, at int) bool {
 	if at > 32 || at+word > len(code) || len(code) < word {
 		return false
@@ -90,7 +92,8 @@ func readFrame(code []byte, start, pc uint64) (row trad.Row, steps int, why stri
 	return set(code, start).ReadFrame(code, start, pc)
 }
 
-// Analyse analyses a function's code, which begins at address start, for the rows of all its instructions.
+// Analyse analyses a function's code, which begins at address start, for the rows of all its
+// instructions.
 func Analyse(code []byte, start uint64) *dataflow.Analysis {
 	return set(code, start).Analyse(code, nil, false)
 }
@@ -111,7 +114,8 @@ func inEpilogue(code []byte, start, pc uint64) bool {
 	return set(code, start).InEpilogue(code, start, pc)
 }
 
-// around returns the instruction set of the code around pc: what is near counts, and code of either set may be farther away.
+// around returns the instruction set of the code around pc: what is near counts, and code of either
+// set may be farther away.
 func around(code []byte, start, pc uint64) *dataflow.Machine {
 	const near = 64 // bytes
 	if pc < start || pc-start > uint64(len(code)) {

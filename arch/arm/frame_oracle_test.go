@@ -26,7 +26,8 @@ func processor(m *dataflow.Machine, objdump ...string) *rowtest.Processor {
 
 var a32Code, thumbCode = processor(A32), processor(Thumb)
 
-// twoSums is a frame that is taken down by two instructions. gcc 12's tables say only behind the second one that the first has done its part.
+// twoSums is a frame that is taken down by two instructions. gcc 12's tables say only behind the
+// second one that the first has done its part.
 var twoSums = regexp.MustCompile(`(?m)^add[sw.]*\t(sp|r7), (sp, |r7, )?#.*\n(adds?[w.]*)\t(sp|r7), (sp, |r7, )?#`)
 
 // leaveOut says why a function cannot be compared.
@@ -37,7 +38,8 @@ func leaveOut(_ *rowtest.FDE, lines []string) string {
 	return ""
 }
 
-// inBlock is an instruction that has a condition in its name, but is no branch: of Thumb code, it has a row with the whole of its block.
+// inBlock is an instruction that has a condition in its name, but is no branch: of Thumb code, it
+// has a row with the whole of its block.
 var inBlock = regexp.MustCompile(`^(pop|ldm|ldr|str|mov|add|sub|bx|cmp|mvn|and|orr|bic|rsb|lsl|lsr|asr|neg|sbc|adc|ubfx|it|v\w+|[su]xt\w|strd|ldrd|mul|mla|b)(b|h|ia|db|s)*(eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)(\.\w+)*\t`)
 
 // padding reports whether what objdump shows is data, or an instruction that has no row of its own.
@@ -59,7 +61,8 @@ func returns(in *rowtest.Instruction) bool {
 	return op == "ldr" && strings.HasPrefix(args, "pc, [sp], #4")
 }
 
-// preserved are the registers that a call preserves and that have no cell of their own in a row, ascending by DWARF number.
+// preserved are the registers that a call preserves and that have no cell of their own in a row,
+// ascending by DWARF number.
 var preserved = func() (list []dataflow.Reg) {
 	for r := r4; r < r11; r++ {
 		list = append(list, r)
@@ -118,7 +121,8 @@ func differs(s *dataflow.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE
 		case trad.InReg:
 			got = Arch.RegName(rule.Reg)
 		}
-		// A table need not say that a register is saved before it is changed, nor that it is not any more once it has its value back.
+		// A table need not say that a register is saved before it is changed, nor that it is not
+		// any more once it has its value back.
 		if w == "u" && rule.Kind != trad.Undefined && s.Reg(r) == dataflow.OnEntry(r) {
 			return true
 		}
@@ -190,7 +194,8 @@ func link(t *testing.T, flags string) (file string) {
 	return file
 }
 
-// TestOracle: at every instruction of compiled programs, what is claimed for sure is what the compiler's table says.
+// TestOracle: at every instruction of compiled programs, what is claimed for sure is what the
+// compiler's table says.
 func TestOracle(t *testing.T) {
 	for _, build := range []struct {
 		p     *rowtest.Processor

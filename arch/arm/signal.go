@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The kernel's frames (arch/arm/kernel/signal.c), at which SP points when the handler has returned to the trampoline:
-// struct ucontext, or struct siginfo and then that. Its struct sigcontext (asm/sigcontext.h) is trap_no, error_code, oldmask, r0 to r15,
-// cpsr.
+// The kernel's frames (arch/arm/kernel/signal.c), at which SP points when the handler has returned
+// to the trampoline: struct ucontext, or struct siginfo and then that. Its struct sigcontext
+// (asm/sigcontext.h) is trap_no, error_code, oldmask, r0 to r15, cpsr.
 const (
 	rtSigframeUContext = 128
 	ucontextSigcontext = 20
@@ -21,8 +21,9 @@ const (
 	newSigframe = 0x5ac3c35a // uc_flags of a frame without siginfo, since Linux 2.6.18
 )
 
-// signalRest returns the rules of the registers but r11 and pc, which have cells of their own, of a frame whose
-// struct ucontext is at SP+off. The others that are preserved are as they were: the handler has preserved them.
+// signalRest returns the rules of the registers but r11 and pc, which have cells of their own, of a
+// frame whose struct ucontext is at SP+off. The others that are preserved are as they were: the
+// handler has preserved them.
 func signalRest(off int32) *trad.OtherRules {
 	x := &trad.OtherRules{Default: trad.Same}
 	for r := R0; r < PC; r++ {
@@ -39,7 +40,8 @@ func inFrame(off int32, r trad.Reg) trad.Rule {
 	return trad.Rule{Kind: trad.SavedAt, Reg: SP, Off: off + frameR0 + word*int32(r)}
 }
 
-// signalRow makes rows of a frame whose struct ucontext is at SP+off. The CFA of the trampoline's frame is its SP, as gdb has it.
+// signalRow makes rows of a frame whose struct ucontext is at SP+off. The CFA of the trampoline's
+// frame is its SP, as gdb has it.
 func signalRow(off int32) func(lo uint64, n uint32) trad.Row {
 	rest := sync.OnceValue(func() *trad.OtherRules { return signalRest(off) })
 	return func(lo uint64, n uint32) trad.Row {
@@ -53,10 +55,12 @@ func signalRow(off int32) func(lo uint64, n uint32) trad.Row {
 	}
 }
 
-// userMode reports whether a cpsr is that of a process, which can have neither interrupts nor aborts masked, and is little-endian.
+// userMode reports whether a cpsr is that of a process, which can have neither interrupts nor
+// aborts masked, and is little-endian.
 func userMode(cpsr uint64) bool { return cpsr&0x3df == 0x10 }
 
-// plainOnStack and infoOnStack report whether the kernel's frame is at SP, by its members that can have few values.
+// plainOnStack and infoOnStack report whether the kernel's frame is at SP, by its members that can
+// have few values.
 func plainOnStack(_ uint64, at func(off int) uint64) bool {
 	return at(0) == newSigframe && at(word) == 0 && userMode(at(frameCPSR))
 }
@@ -73,8 +77,9 @@ func infoOnStack(_ uint64, at func(off int) uint64) bool {
 		userMode(context(frameCPSR)) && context(frameR0+word*int(PC)) != 0
 }
 
-// trampolines are mov r7, #number; svc, in both instruction sets, in Thumb code also with mov of 32 bits: of C libraries, which know the number
-// in r7 alone, and of the kernel, whose A32 code has it in svc as well.
+// trampolines are mov r7, #number; svc, in both instruction sets, in Thumb code also with mov of 32
+// bits: of C libraries, which know the number in r7 alone, and of the kernel, whose A32 code has it
+// in svc as well.
 func trampolines() (list []arch.Trampoline) {
 	for _, x := range []struct {
 		number  byte

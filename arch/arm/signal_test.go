@@ -2,8 +2,9 @@ package arm
 
 import "testing"
 
-// TestInfoOnStack: arguments and saved registers on a stack are not taken for the kernel's frame. The one was on
-// the stack of a function with eight arguments; the other is what setup_rt_frame (arch/arm/kernel/signal.c) writes.
+// TestInfoOnStack: arguments and saved registers on a stack are not taken for the kernel's frame.
+// The one was on the stack of a function with eight arguments; the other is what setup_rt_frame
+// (arch/arm/kernel/signal.c) writes.
 func TestInfoOnStack(t *testing.T) {
 	const context, mcontext = rtSigframeUContext, rtSigframeUContext + ucontextSigcontext
 	kernels := map[int]uint64{0: 11, 8: 1, context + 12: 2, mcontext: 14, mcontext + 12 + 15*4: 0x10e4a, mcontext + 12 + 16*4: 0x60000030}

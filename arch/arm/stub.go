@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// A linkage stub computes the address of its slot in ip and jumps through it: add ip, pc, #…; add ip, ip, #…, once or twice;
-// ldr pc, [ip, #…]!. Callers of Thumb code that know no blx have bx pc; nop in front (A32 follows). The first of
-// the table pushes lr and uses that.
+// A linkage stub computes the address of its slot in ip and jumps through it: add ip, pc, #…; add
+// ip, ip, #…, once or twice; ldr pc, [ip, #…]!. Callers of Thumb code that know no blx have bx pc;
+// nop in front (A32 follows). The first of the table pushes lr and uses that.
 const (
 	thumbBXPC  = 0x4778
 	stubPush   = 0xe52de004 // push {lr}
@@ -32,7 +32,8 @@ func thunk(code []byte) int {
 
 func rotated(w uint32) uint32 { return bits.RotateLeft32(w&0xff, -int(2*field(w, 8, 4))) }
 
-// stub follows the A32 stub that code, at address start, begins with, from its instruction number from on.
+// stub follows the A32 stub that code, at address start, begins with, from its instruction number
+// from on.
 func stub(code []byte, start uint64, from int) (slot uint64, length int, ok bool) {
 	ip, at := uint32(0), 0
 	if w := a32(code, 0); from == 0 && w>>12 == 0xe28fc {
@@ -65,7 +66,8 @@ func thumbStub(code []byte, start uint64) (slot uint64, length int, ok bool) {
 	return uint64(uint32(in.ops[0].Imm)&0xffff + uint32(second.ops[0].Imm)<<16 + uint32(start) + 8 + 4), size, true
 }
 
-// inStub implements values.Machine.InStub: more than the last jump is left, which other code may have as well.
+// inStub implements values.Machine.InStub: more than the last jump is left, which other code may
+// have as well.
 func inStub(code []byte) bool {
 	rest := code[thunk(code):]
 	if _, _, ok := stub(rest, 0, 0); ok {

@@ -12,8 +12,9 @@ const (
 	svcThumb = 0xdf00      // svc #0 of Thumb code
 )
 
-// blocked implements [arch.SystemCalls]: the kernel has gone back to svc, and given r0 back (do_signal in
-// arch/arm/kernel/signal.c). qemu-user is behind it, and r0 has the first argument until there is a result.
+// blocked implements [arch.SystemCalls]: the kernel has gone back to svc, and given r0 back
+// (do_signal in arch/arm/kernel/signal.c). qemu-user is behind it, and r0 has the first argument
+// until there is a result.
 func blocked(r *arch.Registers, before, at []byte) (number uint64, args [4]uint64, ok bool) {
 	if len(before) < 4 || len(at) < 4 {
 		return 0, args, false

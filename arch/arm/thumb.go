@@ -5,10 +5,11 @@ import "encoding/binary"
 // enough is how many words are looked at to tell the instruction sets apart.
 const enough = 32
 
-// IsThumb reports whether code at address start is Thumb code, by what it looks like, for where nobody knows. Nearly all A32
-// instructions are executed whatever the flags are, so that most words of A32 code have the same upper four bits; of Thumb
-// code, where these bits are of every other half, one word of eight has them. What is near start counts more: code of the other set
-// may follow. An address that is no multiple of 4 is none of A32 code.
+// IsThumb reports whether code at address start is Thumb code, by what it looks like, for where
+// nobody knows. Nearly all A32 instructions are executed whatever the flags are, so that most words
+// of A32 code have the same upper four bits; of Thumb code, where these bits are of every other
+// half, one word of eight has them. What is near start counts more: code of the other set may
+// follow. An address that is no multiple of 4 is none of A32 code.
 func IsThumb(code []byte, start uint64) bool {
 	if start%word != 0 {
 		return true
@@ -35,8 +36,9 @@ func IsThumb(code []byte, start uint64) bool {
 	return 2*a32 <= sum
 }
 
-// beginsThumb reports whether a word that may be an A32 instruction looks more like what a Thumb function begins
-// with: push.w; push or cbz and the first half of an instruction that as A32 code would load pc and sp together, or be of a coprocessor that nobody has.
+// beginsThumb reports whether a word that may be an A32 instruction looks more like what a Thumb
+// function begins with: push.w; push or cbz and the first half of an instruction that as A32 code
+// would load pc and sp together, or be of a coprocessor that nobody has.
 func beginsThumb(w uint32) bool {
 	push := w&0xfe00 == 0xb400
 	return w&0xffff == 0xe92d || w>>25 == 0x74 && w&0xf000 == 0xb000 || w>>26 == 0x3b && push

@@ -13,8 +13,8 @@ const V0 trad.Reg = 64
 // X8 has the address of a result in memory.
 const X8 trad.Reg = 8
 
-// aapcs64 is the Procedure Call Standard for the Arm 64-bit Architecture. The letters and numbers in
-// the comments are its rules (6.8.2).
+// aapcs64 is the Procedure Call Standard for the Arm 64-bit Architecture. The letters and numbers
+// in the comments are its rules (6.8.2).
 type aapcs64 struct{}
 
 const argumentRegisters = 8 // x0 to x7, v0 to v7
@@ -141,7 +141,8 @@ func (aapcs64) ReturnValue(f *abi.Func) (*abi.Return, error) {
 }
 
 // homogeneous returns how many vector registers a floating-point number, a short vector, or a
-// homogeneous aggregate of one to four of them takes, and the bytes of each (5.9.5); 0 for any other type.
+// homogeneous aggregate of one to four of them takes, and the bytes of each (5.9.5); 0 for any
+// other type.
 func homogeneous(t *abi.Type) (n, size int) {
 	if t.Size == 0 {
 		return 0, 0
@@ -153,8 +154,8 @@ func homogeneous(t *abi.Type) (n, size int) {
 	return n, int(base.Size)
 }
 
-// elements returns how many of base, of one type or short vectors of one size, t is made of; -1 if there is
-// anything else, or padding. The first element makes the base.
+// elements returns how many of base, of one type or short vectors of one size, t is made of; -1 if
+// there is anything else, or padding. The first element makes the base.
 func elements(t, base *abi.Type) (n int) {
 	switch t.Kind {
 	case abi.Float, abi.Vector:

@@ -6,7 +6,8 @@ func FuzzReadAhead(f *testing.F) { processor.FuzzReadAhead(f, fuzzSeeds) }
 
 func FuzzCallTarget(f *testing.F) { processor.FuzzCallTarget(f, fuzzSeeds) }
 
-// What the ways out of pieces of code say, by the manual (Arm Architecture Reference Manual for A-profile, C6.2).
+// What the ways out of pieces of code say, by the manual (Arm Architecture Reference Manual for
+// A-profile, C6.2).
 func TestReadAhead(t *testing.T) {
 	for _, tt := range []struct {
 		name, code string
@@ -26,7 +27,8 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// What the ways out say that a jump leads to another place of, by the manual (the Arm Architecture Reference Manual for A-profile, C6.2: B, LDP, RET).
+// What the ways out say that a jump leads to another place of, by the manual (the Arm Architecture
+// Reference Manual for A-profile, C6.2: B, LDP, RET).
 func TestReadAway(t *testing.T) {
 	for _, tt := range []struct {
 		name, code, away string

@@ -5,9 +5,9 @@ import "encoding/binary"
 // mostAnalyzed is how many bytes of a function GDB analyzes.
 const mostAnalyzed = 128
 
-// analyzePrologue returns the address of the first instruction that cannot be a prologue's, as GDB finds it where no line
-// table tells (aarch64_analyze_prologue): behind the instructions that set up the frame and store registers. start is
-// the entry of the function whose bytes are code.
+// analyzePrologue returns the address of the first instruction that cannot be a prologue's, as GDB
+// finds it where no line table tells (aarch64_analyze_prologue): behind the instructions that set
+// up the frame and store registers. start is the entry of the function whose bytes are code.
 func analyzePrologue(code []byte, start uint64) uint64 {
 	var fromSP, fixed [32]bool // the register's value is SP's and a constant; is a constant
 	fromSP[31] = true

@@ -5,7 +5,8 @@ import "testing"
 // Real code, as gcc 12 made it.
 var fuzzSeeds = [][]byte{
 	insns(paciasp, stpFP, movFP, strX19, movX19X0, blNext, ldrX19, ldpFP, autiasp, ret),
-	// A large frame, page by page: sub x12, sp, #0x11000; sub sp, sp, #0x1000; str xzr, [sp, #1024]; cmp sp, x12; b.ne.
+	// A large frame, page by page: sub x12, sp, #0x11000; sub sp, sp, #0x1000; str xzr, [sp,
+	// #1024]; cmp sp, x12; b.ne.
 	insns(stpFP, 0xd14047ec, 0xd14007ff, 0xf90203ff, 0xeb2c63ff, 0x54ffffa1, nop, 0x914047ff, ldpFP, ret),
 	// mov x16, #0x4b50; movk x16, #0x4c, lsl #16; sub sp, sp, x16; add sp, sp, x16.
 	insns(0xd2896a10, 0xf2a00990, 0xcb3063ff, stpFP, nop, ldpFP, 0x8b3063ff, ret),

@@ -34,8 +34,8 @@ func leaveOut(f *rowtest.FDE, lines []string) string {
 	return ""
 }
 
-// refuted reports whether a table finds the CFA by a register to which the code has lowered the stack
-// pointer, and leaves out what was on the stack before.
+// refuted reports whether a table finds the CFA by a register to which the code has lowered the
+// stack pointer, and leaves out what was on the stack before.
 func refuted(f *rowtest.FDE, lines []string) bool {
 	for i := 1; i < len(f.Rows); i++ {
 		var to, reg, below, before, has int

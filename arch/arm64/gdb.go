@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 )
 
-// gdb has the registers of gdb's features/aarch64-core.xml. The low half of a vector register v8, or
-// of a scalable one z8, is d8.
+// gdb has the registers of gdb's features/aarch64-core.xml. The low half of a vector register v8,
+// or of a scalable one z8, is d8.
 var gdb = sync.OnceValue(func() *arch.GDB {
 	return &arch.GDB{
 		Names: []string{"aarch64"},
@@ -27,7 +27,8 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 	}
 })
 
-// parts are the scalable vector registers (gdb's features/aarch64-sve.c), which begin with the others.
+// parts are the scalable vector registers (gdb's features/aarch64-sve.c), which begin with the
+// others.
 func parts() map[string][]string {
 	m := map[string][]string{}
 	for i := range 32 {

@@ -21,10 +21,10 @@ func crossLibrary(t *testing.T, name string) string {
 	return gdbtest.File(t, "/usr/aarch64-linux-gnu/lib/"+name)
 }
 
-// TestSkipPrologue: the prologue ends where gdb, which has no line table, puts a
-// breakpoint; but gdb counts what stores arguments on the stack, too, and stops at
-// what it does not know: large frames, scheduled instructions. Ubuntu's compilers, unless told not to, have
-// prologues touch the pages of a large frame, where each of the two ends it elsewhere.
+// TestSkipPrologue: the prologue ends where gdb, which has no line table, puts a breakpoint; but
+// gdb counts what stores arguments on the stack, too, and stops at what it does not know: large
+// frames, scheduled instructions. Ubuntu's compilers, unless told not to, have prologues touch the
+// pages of a large frame, where each of the two ends it elsewhere.
 func TestSkipPrologue(t *testing.T) {
 	cc, gdb := gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), gdbtest.Tool(t, "gdb-multiarch")
 	dir := t.TempDir()

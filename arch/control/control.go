@@ -3,46 +3,48 @@ package control
 // Control is what a debugger must know of a processor to hold a thread and to have it do something
 // else, on Linux.
 type Control struct {
-	// Breakpoint is the instruction that stops a thread. BehindBreakpoint is how many bytes behind its
-	// address the PC of a thread is that it has stopped.
+	// Breakpoint is the instruction that stops a thread. BehindBreakpoint is how many bytes behind
+	// its address the PC of a thread is that it has stopped.
 	Breakpoint       []byte
 	BehindBreakpoint uint64
 	// BreakpointCode is si_code of the SIGTRAP of Breakpoint, StepCodes are those of a single step.
 	BreakpointCode int
 	StepCodes      []int
-	// StateSets are the types of the register sets that make up the state of a thread, NT_PRSTATUS first.
-	// A set of which a later one has all is among them, too: a thread may lack the later one.
+	// StateSets are the types of the register sets that make up the state of a thread, NT_PRSTATUS
+	// first. A set of which a later one has all is among them, too: a thread may lack the later
+	// one.
 	StateSets []uint32
-	// StatusSize is the size of the set NT_PRSTATUS, bytes, PC the place of the PC in it, and PCSize how many bytes
-	// it has there: 8 or 4.
+	// StatusSize is the size of the set NT_PRSTATUS, bytes, PC the place of the PC in it, and
+	// PCSize how many bytes it has there: 8 or 4.
 	StatusSize, PC, PCSize int
-	// SystemCall is where the kernel keeps the number of the system call that a stopped thread is in,
-	// and NoSystemCall what is there if it is in none. Until it has that value, the kernel may change
-	// the PC of a thread that is resumed, to begin the call again.
+	// SystemCall is where the kernel keeps the number of the system call that a stopped thread is
+	// in, and NoSystemCall what is there if it is in none. Until it has that value, the kernel may
+	// change the PC of a thread that is resumed, to begin the call again.
 	SystemCall   Part
 	NoSystemCall []byte
-	// BeginAgain changes status, the set NT_PRSTATUS of a stopped thread, so that the thread begins its
-	// system call again. It does so if the kernel would go on with the call by what it has noted for the
-	// thread (ERESTART_RESTARTBLOCK), and reports whether that is so. It is nil where the kernel has
-	// changed the registers before the thread stops.
+	// BeginAgain changes status, the set NT_PRSTATUS of a stopped thread, so that the thread begins
+	// its system call again. It does so if the kernel would go on with the call by what it has
+	// noted for the thread (ERESTART_RESTARTBLOCK), and reports whether that is so. It is nil where
+	// the kernel has changed the registers before the thread stops.
 	BeginAgain func(status []byte) bool
-	// Forgetting are the numbers of the system calls by which the kernel forgets what it has noted: a
-	// thread must begin its system call again if it has made one of them in the meantime.
+	// Forgetting are the numbers of the system calls by which the kernel forgets what it has noted:
+	// a thread must begin its system call again if it has made one of them in the meantime.
 	Forgetting []uint64
-	// StepLeaves finds what a step has written to memory that the program does not write when it runs: x86's
-	// pushf pushes the flag that the kernel sets for the step, and the popf that follows would have the
-	// program stop after each instruction. code is the memory at the PC before the step, before and after are
-	// the sets NT_PRSTATUS then. The bits of the byte at addr must be cleared if ok. It is nil where a step
-	// leaves nothing.
+	// StepLeaves finds what a step has written to memory that the program does not write when it
+	// runs: x86's pushf pushes the flag that the kernel sets for the step, and the popf that
+	// follows would have the program stop after each instruction. code is the memory at the PC
+	// before the step, before and after are the sets NT_PRSTATUS then. The bits of the byte at addr
+	// must be cleared if ok. It is nil where a step leaves nothing.
 	StepLeaves func(code, before, after []byte) (addr uint64, bits byte, ok bool)
-	// LoadsFlags reports whether the instruction that code begins with loads the processor's flags: x86's
-	// popf and iret. If a thread has stepped over one, and steps once more without having run, the kernel
-	// takes the flag of that step for the program's own. It is nil where the kernel does not.
+	// LoadsFlags reports whether the instruction that code begins with loads the processor's flags:
+	// x86's popf and iret. If a thread has stepped over one, and steps once more without having
+	// run, the kernel takes the flag of that step for the program's own. It is nil where the kernel
+	// does not.
 	LoadsFlags func(code []byte) bool
 	// Kcmp is the number of the system call kcmp(2).
 	Kcmp uintptr
-	// ShadowStack says how the kernel tells that a thread has a shadow stack, on which it checks return
-	// addresses.
+	// ShadowStack says how the kernel tells that a thread has a shadow stack, on which it checks
+	// return addresses.
 	ShadowStack ShadowStack
 }
 
@@ -58,11 +60,11 @@ type Part struct {
 	Note uint32 // NT_PRFPREG, …
 	Off  int    // bytes from the set's beginning
 	Size int    // bytes
-	// State is the component of NT_X86_XSTATE that Off counts from; 0 if Off counts from the set's beginning. Where the
-	// component is depends on the processor: see [Part.At].
+	// State is the component of NT_X86_XSTATE that Off counts from; 0 if Off counts from the set's
+	// beginning. Where the component is depends on the processor: see [Part.At].
 	State int
-	// InUse is where the set says, by the bits Bits of a byte, that the part is not zero: who writes the
-	// part sets them. Bits is 0 where it need not be said.
+	// InUse is where the set says, by the bits Bits of a byte, that the part is not zero: who
+	// writes the part sets them. Bits is 0 where it need not be said.
 	InUse int
 	Bits  byte
 }
@@ -81,8 +83,8 @@ const (
 	NTARMTLS   uint32 = 0x401 // NT_ARM_TLS
 )
 
-// RestartBlock is the result of a system call (ERESTART_RESTARTBLOCK, linux/errno.h) that the kernel goes
-// on with by what it has noted for the thread.
+// RestartBlock is the result of a system call (ERESTART_RESTARTBLOCK, linux/errno.h) that the
+// kernel goes on with by what it has noted for the thread.
 const RestartBlock int64 = -516
 
 // Values of si_code of SIGTRAP (linux, asm-generic/siginfo.h).
@@ -112,8 +114,8 @@ func ByName(name string) *Control {
 	return nil
 }
 
-// word reads 8 bytes, the most significant one first if bigEndian. Package encoding/binary imports reflect, which is
-// initialised after a guard has begun.
+// word reads 8 bytes, the most significant one first if bigEndian. Package encoding/binary imports
+// reflect, which is initialised after a guard has begun.
 func word(b []byte, bigEndian bool) (v uint64) {
 	for i := range 8 {
 		if at := 8 * i; bigEndian {

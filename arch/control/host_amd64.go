@@ -5,8 +5,8 @@ import "sync"
 // cpuid is the instruction.
 func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 
-// HostLayout returns NTXLayout of this machine, which its processor tells; nil if it has no XSAVE. The caller must not
-// change it.
+// HostLayout returns NTXLayout of this machine, which its processor tells; nil if it has no XSAVE.
+// The caller must not change it.
 var HostLayout = sync.OnceValue(func() (layout []byte) {
 	const (
 		osxsave    = 1 << 27 // of leaf 1, ecx

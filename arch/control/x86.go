@@ -30,8 +30,8 @@ func (x *x86Status) signed(v uint64) int64 {
 	return int64(v)
 }
 
-// beginAgain implements Control.BeginAgain: syscall, int $0x80 and sysenter, behind which the kernel has an int
-// $0x80, have two bytes.
+// beginAgain implements Control.BeginAgain: syscall, int $0x80 and sysenter, behind which the
+// kernel has an int $0x80, have two bytes.
 func (x *x86Status) beginAgain(status []byte) bool {
 	const syscallSize = 2
 	number := x.get(status, x.origAX)
@@ -52,8 +52,9 @@ const (
 	trapFlag = 1 << 8
 )
 
-// flagsInstruction returns the opcode of an instruction behind its prefixes of size, how long it is if it has no
-// operands, and how many bytes it pushes or pops; 0 for the opcode if code ends before.
+// flagsInstruction returns the opcode of an instruction behind its prefixes of size, how long it is
+// if it has no operands, and how many bytes it pushes or pops; 0 for the opcode if code ends
+// before.
 func (x *x86Status) flagsInstruction(code []byte) (opcode byte, length int, size uint64) {
 	const operandSize, rex, rexMask = 0x66, 0x40, 0xf0
 	size = uint64(x.word)

@@ -1,7 +1,8 @@
 package control
 
-// The components of the extended state that NT_X86_XSTATE has (XSAVE; Intel SDM, volume 1, 13.1), and where the set
-// says which of them the kernel saves (XCR0; struct xregs_state and user_xstateregs of Linux' asm/fpu).
+// The components of the extended state that NT_X86_XSTATE has (XSAVE; Intel SDM, volume 1, 13.1),
+// and where the set says which of them the kernel saves (XCR0; struct xregs_state and
+// user_xstateregs of Linux' asm/fpu).
 const (
 	StateMasks = 5 // k0 to k7
 	StateUpper = 6 // the upper halves of zmm0 to zmm15
@@ -11,15 +12,15 @@ const (
 	extended = 576 // bytes before the first component that has no fixed place
 )
 
-// NTXLayout is NT_X86_XSAVE_LAYOUT: where the components are. It has records of four 32-bit words: a component's
-// number, its size, its offset in NT_X86_XSTATE, and 0 (struct x86_xfeat_component).
+// NTXLayout is NT_X86_XSAVE_LAYOUT: where the components are. It has records of four 32-bit words:
+// a component's number, its size, its offset in NT_X86_XSTATE, and 0 (struct x86_xfeat_component).
 const NTXLayout uint32 = 0x205
 
 const layoutRecord = 16
 
-// At returns where the part begins in a set of its type. layout is NTXLayout of the machine that the set is of, nil if
-// it is not known: the layout then follows from which components there are, and the set's size. ok is false if the set
-// lacks the part, or nothing says where it is.
+// At returns where the part begins in a set of its type. layout is NTXLayout of the machine that
+// the set is of, nil if it is not known: the layout then follows from which components there are,
+// and the set's size. ok is false if the set lacks the part, or nothing says where it is.
 func (p *Part) At(set, layout []byte) (off int, ok bool) {
 	off = p.Off
 	if p.State != 0 {
@@ -55,16 +56,16 @@ func component(number int, set, layout []byte) (off, size int) {
 // A place is where a component is.
 type place struct{ number, off, size int }
 
-// The layouts of the two makers. AMD's processors have no bound registers (MPX, components 3 and 4), and no room
-// for them.
+// The layouts of the two makers. AMD's processors have no bound registers (MPX, components 3 and
+// 4), and no room for them.
 var (
 	intel = []place{{2, 576, 256}, {3, 960, 64}, {4, 1024, 64}, {StateMasks, 1088, 64}, {StateUpper, 1152, 512},
 		{State16, 1664, 1024}, {9, 2688, 8}, {17, 2752, 64}, {18, 2816, 8192}, {19, 960, 128}}
 	amd = []place{{2, 576, 256}, {StateMasks, 832, 64}, {StateUpper, 896, 512}, {State16, 1408, 1024}, {9, 2432, 8}}
 )
 
-// deduced is component for a set whose layout nobody tells. The set ends where its last component does, on one maker's
-// processors.
+// deduced is component for a set whose layout nobody tells. The set ends where its last component
+// does, on one maker's processors.
 func deduced(number int, set []byte) (off, size int) {
 	const x87AndSSE = 3
 	for _, list := range [][]place{intel, amd} {

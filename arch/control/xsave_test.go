@@ -15,8 +15,8 @@ func set(xcr0 uint64, size int) []byte {
 	return b
 }
 
-// Expected are the layouts that gdb 14 guesses from XCR0 and the size (i387_guess_xsave_layout of gdb/i387-tdep.c),
-// and the Intel SDM's (volume 1, 13.5).
+// Expected are the layouts that gdb 14 guesses from XCR0 and the size (i387_guess_xsave_layout of
+// gdb/i387-tdep.c), and the Intel SDM's (volume 1, 13.5).
 func TestDeduced(t *testing.T) {
 	const none = -1
 	for _, test := range []struct {

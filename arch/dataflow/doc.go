@@ -65,16 +65,17 @@
 // hooks, by name.
 //
 // [Execute] says what each micro-operation means. It is generic over the abstract domain: this
-// analysis has the values above. Package arch/ahead executes the same micro-operations in a domain of
-// its own, from an instruction on to the return. So does package internal/goruntime, through the
-// words of memory that the run time keeps its stacks by. Addresses relative to the instruction ([PC])
-// and the thread's own storage ([Thread]) are for the latter; here they are not known.
+// analysis has the values above. Package arch/ahead executes the same micro-operations in a domain
+// of its own, from an instruction on to the return. So does package internal/goruntime, through the
+// words of memory that the run time keeps its stacks by. Addresses relative to the instruction
+// ([PC]) and the thread's own storage ([Thread]) are for the latter; here they are not known.
 //
 // # Epilogues
 //
-// A way out is straight code from an instruction to a return or a jump that leaves the function. The
-// way is an epilogue if its first instruction takes something of the frame down, or is the return,
-// and the others do no more than that, or do not matter. One follower tells, for three questions:
+// A way out is straight code from an instruction to a return or a jump that leaves the function.
+// The way is an epilogue if its first instruction takes something of the frame down, or is the
+// return, and the others do no more than that, or do not matter. One follower tells, for three
+// questions:
 //
 //   - [Machine.ReadEpilogue] follows the way from an instruction, says of which kind it is, and gives
 //     the row.

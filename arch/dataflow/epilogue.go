@@ -44,8 +44,8 @@ func (m *Machine) ReadEpilogue(code []byte, pc uint64) (row trad.Row, out arch.W
 	return row, out
 }
 
-// InEpilogue implements arch.Arch.InEpilogue. It looks for a way out that begins at or before pc with an
-// instruction that takes something down, and that comes to pc.
+// InEpilogue implements arch.Arch.InEpilogue. It looks for a way out that begins at or before pc
+// with an instruction that takes something down, and that comes to pc.
 func (m *Machine) InEpilogue(code []byte, start, pc uint64) bool {
 	off := int(min(pc-start, uint64(len(code))))
 	if pc < start || off == len(code) {

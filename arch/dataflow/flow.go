@@ -149,7 +149,8 @@ func (a *Analysis) Peek(at int32) (*Inst, []Op) {
 	return &Inst{Flow: Bad}, nil
 }
 
-// Target returns the offset that the branch at an offset leads to, negative where it is outside or there is none.
+// Target returns the offset that the branch at an offset leads to, negative where it is outside or
+// there is none.
 func (a *Analysis) Target(at int32) int32 {
 	in, _ := a.Peek(at)
 	if in.Target == NoTarget {
@@ -245,9 +246,9 @@ func (a *Analysis) run(i int32) (ok bool) {
 	return a.arrive(next, s)
 }
 
-// probes reports whether the branch at offset at ends a loop of -fstack-clash-protection: one that lowers
-// the stack pointer step by step, and touches each page that alloca makes. The loop ends when the stack
-// pointer equals another register, which is at no known distance from the CFA.
+// probes reports whether the branch at offset at ends a loop of -fstack-clash-protection: one that
+// lowers the stack pointer step by step, and touches each page that alloca makes. The loop ends
+// when the stack pointer equals another register, which is at no known distance from the CFA.
 func (a *Analysis) probes(in *Inst, at int32, s *State) bool {
 	sp, end := s.compared[0], s.compared[1]
 	if end == a.m.SP {
@@ -380,8 +381,8 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 	return true
 }
 
-// splits reports whether the instruction with index i begins or ends inside one that certainly is one: data
-// that stands behind code may be taken for a branch to there.
+// splits reports whether the instruction with index i begins or ends inside one that certainly is
+// one: data that stands behind code may be taken for a branch to there.
 func (a *Analysis) splits(i int32) bool {
 	align := a.m.Align
 	certain := func(at int32) (end int32, ok bool) {

@@ -147,8 +147,8 @@ func (k *packed) contradicts(s *State) bool {
 	return false
 }
 
-// deeper reports whether the stack is deeper than in s, where code moves the stack pointer in the body: a call that
-// does not return leaves its arguments there.
+// deeper reports whether the stack is deeper than in s, where code moves the stack pointer in the
+// body: a call that does not return leaves its arguments there.
 func (k *packed) deeper(s *State) bool {
 	a, b := k.reg(s.m.SP), s.Reg(s.m.SP)
 	return s.m.Moving && a.base == cfa && b.base == cfa && a.off < b.off

@@ -76,12 +76,13 @@ type Machine struct {
 	// Apart reports whether code is a part of a function that is elsewhere, and has another
 	// entry state; nil for never.
 	Apart func(code []byte) bool
-	// Spares reports whether a call in state s, behind which the code goes on at offset next, is of a
-	// routine that changes none of the registers but those that the hook itself sets in s: one that
-	// touches the pages of a large frame, or tells code its own address; nil for never.
+	// Spares reports whether a call in state s, behind which the code goes on at offset next, is of
+	// a routine that changes none of the registers but those that the hook itself sets in s: one
+	// that touches the pages of a large frame, or tells code its own address; nil for never.
 	Spares func(a *Analysis, s *State, next int32) bool
-	// Pops returns how many bytes of arguments the function has taken off the stack that a call has come back from,
-	// in state s: it tells by the code that goes on at offset next; nil for none ever.
+	// Pops returns how many bytes of arguments the function has taken off the stack that a call has
+	// come back from, in state s: it tells by the code that goes on at offset next; nil for none
+	// ever.
 	Pops func(a *Analysis, s *State, next int32) int32
 	// Regain may say what register r, the stack or frame pointer, is behind an instruction
 	// that has made it unknown, from what follows at offset next; nil for never.
@@ -91,12 +92,12 @@ type Machine struct {
 // machines are the machines by the names of their architectures.
 var machines = map[string]*Machine{}
 
-// Register makes m known as the machine of an architecture. The architecture's package calls it when it is
-// initialised, and at no other time.
+// Register makes m known as the machine of an architecture. The architecture's package calls it
+// when it is initialised, and at no other time.
 func Register(a *arch.Arch, m *Machine) { machines[a.Name] = m }
 
-// Of returns the machine of an architecture; nil if there is none. Call it to follow code for another question than the
-// descriptor's functions answer.
+// Of returns the machine of an architecture; nil if there is none. Call it to follow code for
+// another question than the descriptor's functions answer.
 func Of(a *arch.Arch) *Machine { return machines[a.Name] }
 
 // wanted are the registers whose values on entry PREVIOUS wants back.

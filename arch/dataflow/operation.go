@@ -73,8 +73,8 @@ type Number[V any] interface {
 	Number() (n int32, ok bool)
 }
 
-// A Domain is an abstract domain: a state whose registers and memory hold values V. [Execute] is the
-// transfer function.
+// A Domain is an abstract domain: a state whose registers and memory hold values V. [Execute] is
+// the transfer function.
 type Domain[V Number[V]] interface {
 	// Reg returns what a register holds; Set changes it. Both keep [Temp], too. [None] is not
 	// known. What [PC] and [Thread] hold is for the domain to say.

@@ -6,14 +6,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Some code returns without a return instruction: it pops the return address into a register and jumps to
-// it, with a fence between the two against speculation.
+// Some code returns without a return instruction: it pops the return address into a register and
+// jumps to it, with a fence between the two against speculation.
 
 // maxReturn is how many instructions such a return has behind the one that pops.
 const maxReturn = 4
 
-// returnsBy reports whether the code from an offset on, in state s, does no more than to jump to the return
-// address, which is in a register.
+// returnsBy reports whether the code from an offset on, in state s, does no more than to jump to
+// the return address, which is in a register.
 func (a *Analysis) returnsBy(s *State, at int32) bool {
 	then := &a.another
 	then.copy(s)

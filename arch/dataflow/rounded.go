@@ -2,8 +2,8 @@ package dataflow
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// ReadRounded implements arch.Arch.ReadRounded. The stack pointer is rounded down by the straight code that the
-// function begins with; nothing else is analysed.
+// ReadRounded implements arch.Arch.ReadRounded. The stack pointer is rounded down by the straight
+// code that the function begins with; nothing else is analysed.
 func (m *Machine) ReadRounded(code []byte, start, pc uint64) (row trad.Row, align uint32, steps int) {
 	off := pc - start
 	if pc < start || off >= uint64(len(code)) || off > maxBefore {
@@ -38,8 +38,8 @@ func (m *Machine) ReadRounded(code []byte, start, pc uint64) (row trad.Row, alig
 	return row, uint32(-mask), steps
 }
 
-// saved returns the rule of a register that is at a known distance from the CFA. Any other register is lost: code
-// that never returns to its caller need not preserve it, and runs code that does not.
+// saved returns the rule of a register that is at a known distance from the CFA. Any other register
+// is lost: code that never returns to its caller need not preserve it, and runs code that does not.
 func (s *State) saved(r Reg) trad.Rule {
 	if rule, ok := s.rule(r); ok && rule.Kind == trad.Saved {
 		return rule
@@ -47,7 +47,8 @@ func (s *State) saved(r Reg) trad.Rule {
 	return trad.Rule{Kind: s.m.Lost}
 }
 
-// rounds reports whether the straight code at the beginning of a function rounds the stack pointer down.
+// rounds reports whether the straight code at the beginning of a function rounds the stack pointer
+// down.
 func (m *Machine) rounds(code []byte) (ok bool, steps int) {
 	room := scratch.Get().(*[]Op)
 	defer scratch.Put(room)

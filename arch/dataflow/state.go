@@ -37,8 +37,8 @@ type facts struct {
 	rounded  rounding
 }
 
-// A rounding is how the instruction at an offset has rounded the stack pointer down. from is its distance from
-// the CFA before. The zero rounding, whose mask is 0, is none.
+// A rounding is how the instruction at an offset has rounded the stack pointer down. from is its
+// distance from the CFA before. The zero rounding, whose mask is 0, is none.
 type rounding struct{ at, from, mask int32 }
 
 var nothing = [2]Reg{None, None}

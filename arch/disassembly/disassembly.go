@@ -1,5 +1,6 @@
-// Package disassembly writes instructions as the GNU tools do, for all processors that have a descriptor. It is apart
-// from the descriptors, so that a program that shows no instructions does not link their names.
+// Package disassembly writes instructions as the GNU tools do, for all processors that have a
+// descriptor. It is apart from the descriptors, so that a program that shows no instructions does
+// not link their names.
 package disassembly
 
 import (
@@ -17,13 +18,13 @@ import (
 	"github.com/sfwalk/sfwalk/arch/internal/x86"
 )
 
-// Decoder returns the text of the instruction that code begins with, and its length in bytes, from 1 to len(code). code
-// is at address at, and is not empty. name returns the function that holds an address, and where it begins; "" if
-// there is none. What is no instruction is shown by its bytes.
+// Decoder returns the text of the instruction that code begins with, and its length in bytes, from
+// 1 to len(code). code is at address at, and is not empty. name returns the function that holds an
+// address, and where it begins; "" if there is none. What is no instruction is shown by its bytes.
 type Decoder func(code []byte, at uint64, name func(addr uint64) (function string, start uint64)) (text string, n int)
 
-// Of returns the decoder of a machine; nil if there is none. intel says that x86's instructions are written as in
-// Intel's manuals, and not as AT&T's assembler has them.
+// Of returns the decoder of a machine; nil if there is none. intel says that x86's instructions are
+// written as in Intel's manuals, and not as AT&T's assembler has them.
 func Of(machine elf.Machine, intel bool) Decoder {
 	switch machine {
 	case elf.EM_X86_64:

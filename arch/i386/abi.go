@@ -10,8 +10,8 @@ import (
 // MM0 is the first of the MMX registers.
 const MM0 trad.Reg = 29
 
-// systemV is the calling convention of the System V ABI, Intel386 supplement, as gcc and clang have it on Linux:
-// arguments are on the stack, but for vectors that the processor has registers for.
+// systemV is the calling convention of the System V ABI, Intel386 supplement, as gcc and clang have
+// it on Linux: arguments are on the stack, but for vectors that the processor has registers for.
 type systemV struct{}
 
 const (
@@ -83,8 +83,8 @@ func argumentAlign(t *abi.Type) uint64 {
 	return slot
 }
 
-// aligned reports whether a type has a scalar that is itself aligned to a vector's alignment: a struct
-// that only its declaration aligns does not count.
+// aligned reports whether a type has a scalar that is itself aligned to a vector's alignment: a
+// struct that only its declaration aligns does not count.
 func aligned(t *abi.Type) bool {
 	for s := range t.Scalars {
 		if s.BitSize == 0 && s.Type.Alignment() >= vectorAlign && s.Type.Kind != abi.X87 {
@@ -94,13 +94,14 @@ func aligned(t *abi.Type) bool {
 	return false
 }
 
-// inRegister reports whether a vector has a register in code that uses registers of vectorBytes bytes.
+// inRegister reports whether a vector has a register in code that uses registers of vectorBytes
+// bytes.
 func inRegister(t *abi.Type, vectorBytes uint64) bool {
 	return t.Kind == abi.Vector && t.Size >= 8 && t.Size <= vectorBytes
 }
 
-// inMemory reports whether a result is in memory, whose address the caller passes before all arguments, and the
-// function takes off the stack when it returns.
+// inMemory reports whether a result is in memory, whose address the caller passes before all
+// arguments, and the function takes off the stack when it returns.
 func inMemory(t *abi.Type, vectorBytes uint64) bool {
 	switch t.Kind {
 	case abi.Void, abi.X87:

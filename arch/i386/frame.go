@@ -71,8 +71,9 @@ const (
 	leastThunk = 128 // bytes from the code to the global offset table, at least
 )
 
-// spares implements values.Machine.Spares. Position-independent code calls a routine that puts the return
-// address into a register, often ebx, and adds the distance of the global offset table to that.
+// spares implements values.Machine.Spares. Position-independent code calls a routine that puts the
+// return address into a register, often ebx, and adds the distance of the global offset table to
+// that.
 func spares(a *dataflow.Analysis, s *dataflow.State, next int32) bool {
 	if decoder.Spares(a, s, next) {
 		return true

@@ -29,8 +29,8 @@ var builds = []string{
 
 func TestReadFrame(t *testing.T) { processor.Builds(t, frames, builds, nil) }
 
-// TestReadFrameStdcall: where functions pop their own arguments, the code that goes on tells how many only where
-// it returns, or calls again with a stack that would not be aligned.
+// TestReadFrameStdcall: where functions pop their own arguments, the code that goes on tells how
+// many only where it returns, or calls again with a stack that would not be aligned.
 func TestReadFrameStdcall(t *testing.T) {
 	c := processor.Compare(t, processor.Compile(t, frames, "-O2", "-mrtd"), 0)
 	t.Log(c)
@@ -39,9 +39,10 @@ func TestReadFrameStdcall(t *testing.T) {
 	}
 }
 
-// TestReadFrameOfSystem: the rows that differ are, but for a few, those of glibc's functions in assembler, with tables
-// that name another frame than the one that is running (strcmp, memcpy and others with tables of jumps,
-// setcontext, longjmp), or registers as unchanged that are not (strcpy, the system calls).
+// TestReadFrameOfSystem: the rows that differ are, but for a few, those of glibc's functions in
+// assembler, with tables that name another frame than the one that is running (strcmp, memcpy and
+// others with tables of jumps, setcontext, longjmp), or registers as unchanged that are not
+// (strcpy, the system calls).
 func TestReadFrameOfSystem(t *testing.T) {
 	for variant, tt := range []struct {
 		file                          string

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// frameSetUp implements arch.Arch.FrameSetUp, as GDB reads the prologues of i386: what may come before push %ebp; mov
-// %esp,%ebp, those, and the room for variables, the registers that are saved and the address of the global offset table
-// behind them.
+// frameSetUp implements arch.Arch.FrameSetUp, as GDB reads the prologues of i386: what may come
+// before push %ebp; mov %esp,%ebp, those, and the room for variables, the registers that are saved
+// and the address of the global offset table behind them.
 func frameSetUp(code []byte, start uint64) uint64 {
 	rest := behindEntry(code)
 	rest = behindStructResult(rest)
@@ -21,8 +21,8 @@ func frameSetUp(code []byte, start uint64) uint64 {
 	return start + uint64(len(code)-len(rest))
 }
 
-// behindEntry returns what follows endbr32, and what stands at the entry for patches: nops, and mov %edi,%edi. It
-// follows a jump forward in the function.
+// behindEntry returns what follows endbr32, and what stands at the entry for patches: nops, and mov
+// %edi,%edi. It follows a jump forward in the function.
 func behindEntry(code []byte) []byte {
 	code = bytes.TrimPrefix(code, []byte{0xf3, 0x0f, 0x1e, 0xfb})
 	for {
@@ -51,8 +51,8 @@ func behindJump(code []byte) []byte {
 	return code[to:]
 }
 
-// behindStructResult returns what follows pop %eax; xchg %eax,(%esp), by which old compilers take the address of a
-// result from between the arguments.
+// behindStructResult returns what follows pop %eax; xchg %eax,(%esp), by which old compilers take
+// the address of a result from between the arguments.
 func behindStructResult(code []byte) []byte {
 	for _, prefix := range []string{"\x58\x87\x04\x24", "\x58\x87\x44\x24\x00"} {
 		if rest, ok := bytes.CutPrefix(code, []byte(prefix)); ok {
@@ -62,7 +62,8 @@ func behindStructResult(code []byte) []byte {
 	return code
 }
 
-// behindProbe returns what follows push $size; call; add $4,%esp, the call of a routine that touches pages.
+// behindProbe returns what follows push $size; call; add $4,%esp, the call of a routine that
+// touches pages.
 func behindProbe(code []byte) []byte {
 	push := 0
 	switch {
@@ -79,9 +80,9 @@ func behindProbe(code []byte) []byte {
 	return code
 }
 
-// behindAlignment returns what follows the alignment of the stack: the CFA goes to a register (lea 4(%esp),%ecx), SP
-// is rounded (and $-16,%esp), and the return address is pushed once more (push -4(%ecx)). The register may be
-// saved first (push; lea 8(%esp)).
+// behindAlignment returns what follows the alignment of the stack: the CFA goes to a register (lea
+// 4(%esp),%ecx), SP is rounded (and $-16,%esp), and the return address is pushed once more (push
+// -4(%ecx)). The register may be saved first (push; lea 8(%esp)).
 func behindAlignment(code []byte) []byte {
 	const longest = 1 + 4 + 6 + 3
 	if len(code) < longest {
@@ -110,8 +111,8 @@ func behindAlignment(code []byte) []byte {
 	return code[at+3:]
 }
 
-// between are the instructions that compilers put between push %ebp and mov %esp,%ebp: a constant or a variable to eax,
-// ecx or edx, or one of them cleared. A byte is as it is under the mask.
+// between are the instructions that compilers put between push %ebp and mov %esp,%ebp: a constant
+// or a variable to eax, ecx or edx, or one of them cleared. A byte is as it is under the mask.
 var between = []struct {
 	bytes, mask string
 	length      int
@@ -140,8 +141,8 @@ func behindBetween(code []byte) (rest []byte, ok bool) {
 	return code, false
 }
 
-// behindFramePointer returns what follows push %ebp; mov %esp,%ebp or enter, and the room for variables; ok is false where
-// code begins with neither.
+// behindFramePointer returns what follows push %ebp; mov %esp,%ebp or enter, and the room for
+// variables; ok is false where code begins with neither.
 func behindFramePointer(code []byte) (rest []byte, ok bool) {
 	if len(code) >= 4 && code[0] == 0xc8 {
 		return code[4:], true
@@ -185,8 +186,8 @@ func behindSaves(code []byte) []byte {
 	return code
 }
 
-// behindTable returns what follows call +0; pop %ebx; add $n,%ebx, by which old compilers find the global offset table; %ebx
-// may be stored before.
+// behindTable returns what follows call +0; pop %ebx; add $n,%ebx, by which old compilers find the
+// global offset table; %ebx may be stored before.
 func behindTable(code []byte) []byte {
 	rest, ok := bytes.CutPrefix(code, []byte{0xe8, 0, 0, 0, 0, 0x5b})
 	if !ok || len(rest) < 2 {

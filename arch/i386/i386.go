@@ -35,8 +35,8 @@ const (
 
 	GSBase trad.Reg = 94 // the thread pointer
 
-	// OrigEAX is no register: eax at the beginning of the system call that the thread is in, which the kernel keeps; all bits
-	// are set if it is in none.
+	// OrigEAX is no register: eax at the beginning of the system call that the thread is in, which
+	// the kernel keeps; all bits are set if it is in none.
 	OrigEAX trad.Reg = 95
 )
 
@@ -76,9 +76,9 @@ var Arch = &arch.Arch{
 		AddressMask: 1<<32 - 1,
 		FPIsAddress: true,
 		WideTable:   sync.OnceValue(wideRegs),
-		// struct user_regs_struct32 (the kernel's asm/user32.h). It has 4 bytes for a selector, of which
-		// the processor leaves all but two undefined.
-		// asm/perf_regs.h: the selectors of data segments are left out, which 64-bit kernels do not sample.
+		// struct user_regs_struct32 (the kernel's asm/user32.h). It has 4 bytes for a selector, of
+		// which the processor leaves all but two undefined. asm/perf_regs.h: the selectors of data
+		// segments are left out, which 64-bit kernels do not sample.
 		PerfRegs: []arch.PerfReg{
 			{Bit: 0, Reg: EAX}, {Bit: 1, Reg: EBX}, {Bit: 2, Reg: ECX}, {Bit: 3, Reg: EDX}, {Bit: 4, Reg: ESI}, {Bit: 5, Reg: EDI},
 			{Bit: 6, Reg: EBP}, {Bit: 7, Reg: ESP}, {Bit: 8, Reg: EIP}, {Bit: 9, Reg: EFLAGS}, {Bit: 10, Reg: CS}, {Bit: 11, Reg: SS},

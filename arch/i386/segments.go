@@ -2,8 +2,8 @@ package i386
 
 import "github.com/sfwalk/sfwalk/arch"
 
-// segments is NT_386_TLS (elf.h): the three descriptors that a thread may set, each a struct user_desc (asm/ldt.h) of
-// entry_number, base_addr, limit and flags, 4 bytes each.
+// segments is NT_386_TLS (elf.h): the three descriptors that a thread may set, each a struct
+// user_desc (asm/ldt.h) of entry_number, base_addr, limit and flags, 4 bytes each.
 var segments = arch.KernelRegs{
 	Note: 0x200, Size: 3 * descriptorSize, ForValues: true,
 	Read: func(a *arch.Arch, data []byte, to *arch.Registers) {
@@ -30,7 +30,8 @@ var segments = arch.KernelRegs{
 
 const descriptorSize = 16
 
-// threadEntry returns the number of the descriptor that GS selects in the global table, which has those of threads.
+// threadEntry returns the number of the descriptor that GS selects in the global table, which has
+// those of threads.
 func threadEntry(regs *arch.Registers) (entry uint32, ok bool) {
 	const local = 1 << 2 // the descriptor is one of the process's own table
 	gs, ok := regs.Get(GS)

@@ -12,7 +12,8 @@ import (
 const (
 	// struct sigframe_ia32: the signal's number, then struct sigcontext.
 	sigframeSigcontext = 4
-	// struct rt_sigframe_ia32: the signal's number, two pointers, siginfo of 128 bytes, then ucontext.
+	// struct rt_sigframe_ia32: the signal's number, two pointers, siginfo of 128 bytes, then
+	// ucontext.
 	rtSigframeUContext = 12 + 128
 	// struct ucontext: uc_flags, uc_link, uc_stack of 12 bytes, then struct sigcontext.
 	ucontextSigcontext = 20
@@ -53,8 +54,8 @@ var trampolines = []arch.Trampoline{
 	{Code: []byte{0xb8, 0x77, 0, 0, 0, 0xcd, 0x80}, PCs: []int{0, 5}, Row: signalRow(0), OnStack: sigcontextOnStack(0)},
 }
 
-// signalRow makes rows for where struct sigcontext is at a distance from SP. The CFA of the trampoline's
-// frame is the interrupted SP, as the vDSO's own unwind information has it.
+// signalRow makes rows for where struct sigcontext is at a distance from SP. The CFA of the
+// trampoline's frame is the interrupted SP, as the vDSO's own unwind information has it.
 func signalRow(sigcontext int32) func(lo uint64, n uint32) trad.Row {
 	at := func(off int32) trad.Rule { return trad.Rule{Kind: trad.SavedAt, Reg: ESP, Off: sigcontext + off} }
 	row := trad.Row{Flags: trad.Signal}
@@ -85,8 +86,8 @@ func beforePop(of func(lo uint64, n uint32) trad.Row) func(lo uint64, n uint32) 
 	return func(lo uint64, _ uint32) trad.Row { return of(lo, 1) }
 }
 
-// ucontextOnStack reports whether struct rt_sigframe_ia32 is at SP: its pointers are to its own members,
-// and its struct ucontext has few flags, no uc_link, and the registers of a program.
+// ucontextOnStack reports whether struct rt_sigframe_ia32 is at SP: its pointers are to its own
+// members, and its struct ucontext has few flags, no uc_link, and the registers of a program.
 func ucontextOnStack(sp uint64, word func(off int) uint64) bool {
 	const siginfo, ucontext = 12, rtSigframeUContext
 	short := func(off int) uint64 { return uint64(uint32(word(off))) }
@@ -101,9 +102,9 @@ func sigcontextOnStack(at int) func(_ uint64, word func(off int) uint64) bool {
 	}
 }
 
-// isProgram reports whether a struct sigcontext has the registers of a program: the segments of 32-bit
-// programs (of a 64-bit kernel, or of a 32-bit one), and flags of which bit 1 is always set, and the
-// bits that a program cannot set never.
+// isProgram reports whether a struct sigcontext has the registers of a program: the segments of
+// 32-bit programs (of a 64-bit kernel, or of a 32-bit one), and flags of which bit 1 is always set,
+// and the bits that a program cannot set never.
 func isProgram(word func(off int) uint32) bool {
 	cs, ss, ds, es := uint16(word(sigcontextCS)), uint16(word(sigcontextSS)), uint16(word(sigcontextDS)), uint16(word(sigcontextES))
 	const always, never = 1 << 1, 0xffc00000 | 1<<15 | 1<<5 | 1<<3
@@ -111,7 +112,8 @@ func isProgram(word func(off int) uint32) bool {
 	return (cs == 0x23 && ss == 0x2b || cs == 0x73 && ss == 0x7b) && (ds == ss || ds == 0) && (es == ss || es == 0) && flags&always != 0 && flags&never == 0
 }
 
-// interruptedSP implements arch.Arch.SigContext. Handlers without SA_SIGINFO have a frame without struct ucontext.
+// interruptedSP implements arch.Arch.SigContext. Handlers without SA_SIGINFO have a frame without
+// struct ucontext.
 func interruptedSP(_ uint64, b []byte) (sp uint64, ok bool) {
 	if len(b) < sigcontextSize || !isProgram(func(off int) uint32 { return binary.LittleEndian.Uint32(b[off:]) }) {
 		return 0, false

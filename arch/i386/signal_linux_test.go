@@ -33,9 +33,9 @@ func (s *stack) Word(addr uint64) (uint64, error) {
 	return 0, trad.ErrUnavailable
 }
 
-// TestSignalFrames: what the kernel has put on the stack for handlers of each kind, with trampolines of the vDSO and with
-// the program's own, is what the rows say: at each instruction of the trampolines, the registers are those that the
-// program had.
+// TestSignalFrames: what the kernel has put on the stack for handlers of each kind, with
+// trampolines of the vDSO and with the program's own, is what the rows say: at each instruction of
+// the trampolines, the registers are those that the program had.
 func TestSignalFrames(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "signal")
 	if msg, err := exec.Command(gdbtest.Tool(t, "i686-linux-gnu-gcc"), "-O0", "-fno-pie", "-no-pie", "-static", "-fno-omit-frame-pointer", "-mpreferred-stack-boundary=2", "-w", "-o", file, "testdata/signal.c").CombinedOutput(); err != nil {
@@ -146,7 +146,8 @@ func (s *stack) check(t *testing.T, where string, row *trad.Row, trap uint64) {
 	}
 }
 
-// interrupted demands that Arch.SigContext, and Arch.UContext where there is a struct ucontext, know the interrupted SP.
+// interrupted demands that Arch.SigContext, and Arch.UContext where there is a struct ucontext,
+// know the interrupted SP.
 func (s *stack) interrupted(t *testing.T, name string) {
 	t.Helper()
 	at := map[string]int{"plain": sigframeSigcontext, "siginfo": rtSigcontext}[name]

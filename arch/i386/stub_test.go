@@ -31,8 +31,8 @@ func TestStubFrameDeclines(t *testing.T) {
 	}
 }
 
-// TestStubSlot: the stubs of a program are as many as the relocations of its global offset table that they jump
-// through, and jump through each.
+// TestStubSlot: the stubs of a program are as many as the relocations of its global offset table
+// that they jump through, and jump through each.
 func TestStubSlot(t *testing.T) {
 	for _, flags := range []string{"-no-pie -Wl,-z,lazy", "-fpie -pie -Wl,-z,lazy", "-fpie -pie -Wl,-z,now", "-fpie -pie -fcf-protection=full -Wl,-z,ibtplt -Wl,-z,lazy", "-no-pie -fcf-protection=full -Wl,-z,ibtplt"} {
 		dir := t.TempDir()

@@ -12,8 +12,8 @@ var (
 	syscall = []byte{0x0f, 0x05} // of AMD's processors
 )
 
-// blocked implements [arch.SystemCalls]: behind int $0x80, which the kernel has behind sysenter, too, eax has the result, and the
-// arguments are still where they were.
+// blocked implements [arch.SystemCalls]: behind int $0x80, which the kernel has behind sysenter,
+// too, eax has the result, and the arguments are still where they were.
 func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
 	number, ok = r.Get(OrigEAX)
 	if !ok || int32(number) < 0 || !arch.InterruptedCall(int64(int32(r.Value[EAX]))) {

@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
-// TestVDSO compares the rows read from the code of the vDSO, in which blocked threads stand, with its own tables.
+// TestVDSO compares the rows read from the code of the vDSO, in which blocked threads stand, with
+// its own tables.
 func TestVDSO(t *testing.T) {
 	dir := t.TempDir()
 	program, file := filepath.Join(dir, "vdso"), filepath.Join(dir, "vdso.so")
@@ -55,9 +56,9 @@ func compareTable(t *testing.T, file string, functions int) {
 	}
 }
 
-// compareBlocked compares the row where a blocked thread stands, behind int $0x80 whatever instruction has entered the
-// kernel, with readelf's. On the way, the kernel has given ebp the value that was pushed: the row must not rely on
-// what the code had there.
+// compareBlocked compares the row where a blocked thread stands, behind int $0x80 whatever
+// instruction has entered the kernel, with readelf's. On the way, the kernel has given ebp the
+// value that was pushed: the row must not rely on what the code had there.
 func compareBlocked(t *testing.T, file, function string) {
 	t.Helper()
 	disassembly, err := exec.Command(gdbtest.Tool(t, "objdump"), "-d", "--no-show-raw-insn", file).Output()

@@ -7,15 +7,16 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// DWARF's numbers of the first of the x87's registers, of the vector registers, and of AVX-512's masks.
+// DWARF's numbers of the first of the x87's registers, of the vector registers, and of AVX-512's
+// masks.
 const (
 	ST0  trad.Reg = 11
 	XMM0 trad.Reg = 21
 	K0   trad.Reg = 93
 )
 
-// wideRegs are the vector registers, the x87's, and AVX-512's masks. NT_PRFPREG is struct user_i387_struct, with st0 at
-// 28; NT_PRXFPREG is struct user_fxsr_struct, with xmm0 at 160.
+// wideRegs are the vector registers, the x87's, and AVX-512's masks. NT_PRFPREG is struct
+// user_i387_struct, with st0 at 28; NT_PRXFPREG is struct user_fxsr_struct, with xmm0 at 160.
 func wideRegs() (regs []arch.WideReg) {
 	for i := range 8 {
 		regs = append(regs, x86.Vector(XMM0, i, control.NTPRXFPReg))
@@ -29,5 +30,6 @@ func wideRegs() (regs []arch.WideReg) {
 	return regs
 }
 
-// parts are the vector registers, of gdb's features/i386/32bit-sse.xml, 32bit-avx.xml and 32bit-avx512.xml.
+// parts are the vector registers, of gdb's features/i386/32bit-sse.xml, 32bit-avx.xml and
+// 32bit-avx512.xml.
 func parts() map[string][]string { return x86.Parts(wideRegs()) }

@@ -129,7 +129,8 @@ func inWord(t *abi.Type) bool {
 }
 
 // single returns the type of the only member of a struct that has but one, and of that type in
-// turn; t itself if it is no such struct. An empty base class, which the member overlaps, does not count.
+// turn; t itself if it is no such struct. An empty base class, which the member overlaps, does not
+// count.
 func single(t *abi.Type) *abi.Type {
 	inner := t
 	for inner.Kind == abi.Struct {

@@ -6,7 +6,8 @@ func FuzzReadAhead(f *testing.F) { processor.FuzzReadAhead(f, fuzzSeeds) }
 
 func FuzzCallTarget(f *testing.F) { processor.FuzzCallTarget(f, fuzzSeeds) }
 
-// What the ways out of pieces of code say, by the manual (z/Architecture Principles of Operation, chapter 7).
+// What the ways out of pieces of code say, by the manual (z/Architecture Principles of Operation,
+// chapter 7).
 func TestReadAhead(t *testing.T) {
 	for _, tt := range []struct {
 		name, code string
@@ -24,7 +25,8 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-// What the ways out say that a jump leads to another place of, by the manual (the z/Architecture Principles of Operation, chapter 7: BRCL, LMG, BCR).
+// What the ways out say that a jump leads to another place of, by the manual (the z/Architecture
+// Principles of Operation, chapter 7: BRCL, LMG, BCR).
 func TestReadAway(t *testing.T) {
 	for _, tt := range []struct {
 		name, code, away string

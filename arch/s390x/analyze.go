@@ -2,8 +2,8 @@ package s390x
 
 import "encoding/binary"
 
-// value is what GDB's reader knows of a register: the value that register base had at the entry and a constant; or a
-// constant alone, if base is constant.
+// value is what GDB's reader knows of a register: the value that register base had at the entry and
+// a constant; or a constant alone, if base is constant.
 type value struct {
 	base int8
 	off  int64
@@ -41,9 +41,10 @@ type analyzed struct {
 // stackPointer is SP; framePointer is the frame pointer where there is one.
 const stackPointer, framePointer = 15, 11
 
-// analyzePrologue returns the address behind the last instruction that changes SP or the frame pointer, or stores the back
-// chain, as GDB finds it where no line table tells (s390_analyze_prologue); start if there is none. Instructions that
-// it does not know count as none. start is the entry of the function whose bytes are code.
+// analyzePrologue returns the address behind the last instruction that changes SP or the frame
+// pointer, or stores the back chain, as GDB finds it where no line table tells
+// (s390_analyze_prologue); start if there is none. Instructions that it does not know count as
+// none. start is the entry of the function whose bytes are code.
 func analyzePrologue(code []byte, start uint64) uint64 {
 	var s analyzed
 	for i := range s.regs {

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
-// warm has the decoder make its table, as it does when it is first used, without a lock; from there on it only reads.
+// warm has the decoder make its table, as it does when it is first used, without a lock; from there
+// on it only reads.
 var warm = sync.OnceFunc(func() { s390xasm.Decode([]byte{0x07, 0x07}) })
 
 // written returns the registers that an instruction writes; it may return too

@@ -59,8 +59,8 @@ func TestReadFrameCases(t *testing.T) {
 		{"leaf with FPRs", code(ldgr0R11, ldgr2R14, lgrFP, lgR14, lgdrR14, lgdrR11, br14), 18, in(R11, 160), in(F2, 0), in(F0, 0)},
 		{"leaf with FPRs, behind", code(ldgr0R11, ldgr2R14, lgrFP, lgR14, lgdrR14, lgdrR11, br14), 26, in(R15, 160), same, same},
 		{"leaf with its SP in an FPR", code(ldgr4R15, sgrR1, ltgrR2, lgdrR15, br14), 8, in(F4, 160), same, same},
-		// r11 is a pointer to a buffer that is smaller than what the loop, which is never entered, would fill
-		// (la %r11,8(%r15); xc 0(256,%r11),0(%r11)).
+		// r11 is a pointer to a buffer that is smaller than what the loop, which is never entered,
+		// would fill (la %r11,8(%r15); xc 0(256,%r11),0(%r11)).
 		{"memory is filled", code(stmgR11, lay160, "\x41\xb0\xf0\x08", "\xd7\xff\xb0\x00\xb0\x00", call), 22, in(R15, 320), at(-48), at(-72)},
 		// A path that does not return, then one that does.
 		{"noreturn", code(ltgrR2, "\xa7\x84\x00\x0b", stmgR11, lay160, call, br14), 26, in(R15, 160), same, same},

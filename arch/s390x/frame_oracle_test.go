@@ -151,8 +151,8 @@ func differs(s *dataflow.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE
 	}
 	check(&bad, R14, row.RA, want.Regs["ra"])
 	check(&bad, R11, row.FP, want.Regs["r11"])
-	// glibc's assembly saves v24 to v31, and its CFI has f8 to f15 there, whose DWARF numbers are 24
-	// to 31.
+	// glibc's assembly saves v24 to v31, and its CFI has f8 to f15 there, whose DWARF numbers are
+	// 24 to 31.
 	vectors := false
 	var f8, f10 int
 	if n, _ := fmt.Sscanf(want.Regs["f8"]+" "+want.Regs["f10"], "c%d c%d", &f8, &f10); n == 2 {

@@ -42,10 +42,10 @@ func breakpoints(t *testing.T, file string, functions []elf.Symbol) map[uint64]u
 	return at
 }
 
-// TestSkipPrologue: the prologue ends where gdb says, but that gdb counts
-// whatever sets r11 or makes room by alloca, goes on behind branches that it does
-// not know, and knows only stores as a way to save a register. Ubuntu's compilers, unless told not to, have
-// prologues touch the pages of a large frame, where each of the two ends it elsewhere.
+// TestSkipPrologue: the prologue ends where gdb says, but that gdb counts whatever sets r11 or
+// makes room by alloca, goes on behind branches that it does not know, and knows only stores as a
+// way to save a register. Ubuntu's compilers, unless told not to, have prologues touch the pages of
+// a large frame, where each of the two ends it elsewhere.
 func TestSkipPrologue(t *testing.T) {
 	gdbOnly := regexp.MustCompile(`^(\S+\s+%r11,|sgr\s+%r15,)`)
 	unknown := regexp.MustCompile(`^cl?g?[ir]j`) // compare and branch

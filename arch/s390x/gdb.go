@@ -24,8 +24,8 @@ var gdb = sync.OnceValue(func() *arch.GDB {
 	}
 })
 
-// settable are the condition code and the program mask of the PSW. The rest tells where the last branch was, and of a
-// transaction that was aborted (gdb's features/s390-tdb.xml).
+// settable are the condition code and the program mask of the PSW. The rest tells where the last
+// branch was, and of a transaction that was aborted (gdb's features/s390-tdb.xml).
 func settable() map[string]uint64 {
 	m := map[string]uint64{"pswm": 0x3f << 40, "last_break": 0, "tdb0": 0, "tac": 0, "tct": 0, "atia": 0}
 	for i := range 16 {

@@ -53,7 +53,8 @@ const (
 	PSWM trad.Reg = 64 // the program status word's mask
 	PSWA trad.Reg = 65 // and its address, the PC
 
-	// OrigR2 is no register: r2 at the beginning of the system call that the thread is in, which the kernel keeps.
+	// OrigR2 is no register: r2 at the beginning of the system call that the thread is in, which
+	// the kernel keeps.
 	OrigR2 trad.Reg = 95
 )
 
@@ -158,7 +159,8 @@ func init() {
 	dataflow.Register(Arch, Machine)
 }
 
-// perfRegs has the general registers, the floating-point registers, in which functions save others, and the program status word.
+// perfRegs has the general registers, the floating-point registers, in which functions save others,
+// and the program status word.
 func perfRegs() []arch.PerfReg {
 	list := arch.PerfRun(0, R0, 16)
 	for i, f := range [...]trad.Reg{F0, F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15} {

@@ -5,10 +5,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// opSVC is the opcode of svc. Its second byte is the number of the system call; if that is 0, r1 has the number.
+// opSVC is the opcode of svc. Its second byte is the number of the system call; if that is 0, r1
+// has the number.
 const opSVC = 0x0a
 
-// blocked implements [arch.SystemCalls]: behind svc, r2 has the result, or is still the first argument, as qemu-user has it.
+// blocked implements [arch.SystemCalls]: behind svc, r2 has the result, or is still the first
+// argument, as qemu-user has it.
 func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
 	n := len(before)
 	if n < 2 || before[n-2] != opSVC {

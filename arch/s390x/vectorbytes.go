@@ -9,8 +9,8 @@ import (
 // withoutVectors are gcc's names of processors before z13, but z9-109 and z9-ec.
 var withoutVectors = []string{"g5", "g6", "z900", "z990", "z10", "z196", "zEC12"}
 
-// vectorBytes implements arch.Arch.VectorBytes. gcc records its options: vectors go into registers for z13 and later
-// processors (arch11), unless -mno-vx says otherwise.
+// vectorBytes implements arch.Arch.VectorBytes. gcc records its options: vectors go into registers
+// for z13 and later processors (arch11), unless -mno-vx says otherwise.
 func vectorBytes(producer string) (n uint64, known bool) {
 	const z13, arch11, bytes = 13, 11, 16
 	for _, o := range strings.Fields(producer) {

@@ -13,8 +13,8 @@ const (
 	ntVXRSHigh = control.NTVXRSHigh
 )
 
-// wideRegs are the vector registers. The high halves of v0 to v15 are f0 to f15, and have their numbers.
-// The numbers of v16 to v31 are in the same order (s390x ELF ABI, table 1.17).
+// wideRegs are the vector registers. The high halves of v0 to v15 are f0 to f15, and have their
+// numbers. The numbers of v16 to v31 are in the same order (s390x ELF ABI, table 1.17).
 func wideRegs() (regs []arch.WideReg) {
 	const v16 = 68
 	for n, f := range fprs {

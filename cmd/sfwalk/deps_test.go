@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The command must start fast: only sfwalk-full links Delve, pprof, the terminal and the code that runs plug-ins.
+// The command must start fast: only sfwalk-full links Delve, pprof, the terminal and the code that
+// runs plug-ins.
 func TestDependencies(t *testing.T) {
 	heavy := []string{"google.golang.org/", "github.com/hashicorp/", "github.com/go-delve/", "github.com/google/go-dap", "github.com/google/pprof", "github.com/gdamore/", "net/http"}
 	for program, want := range map[string]bool{".": false, "../sfwalk-full": true} {

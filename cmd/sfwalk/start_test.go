@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestStart has Go's run time tell what the initialisation of each package costs, which every command pays before it
-// begins. Tables that one command needs are made when it asks for them.
+// TestStart has Go's run time tell what the initialisation of each package costs, which every
+// command pays before it begins. Tables that one command needs are made when it asks for them.
 func TestStart(t *testing.T) {
 	const maxAllocations, maxBytes = 128, 32 << 10 // of one package
 	const allAllocations, allBytes = 1500, 256 << 10

@@ -109,8 +109,9 @@ func (p *process) dumps(modules []plugin.Module) []string {
 	return append(names, "/tmp/"+base)
 }
 
-// open opens a file by the absolute name that the process knows it by. It follows no link out of the
-// process's root. It refuses all but regular files of the process's user or root's before it reads a byte.
+// open opens a file by the absolute name that the process knows it by. It follows no link out of
+// the process's root. It refuses all but regular files of the process's user or root's before it
+// reads a byte.
 func (p *process) open(root *os.Root, name string) (*os.File, error) {
 	inside := strings.TrimPrefix(path.Clean(name), "/")
 	info, err := root.Lstat(inside)

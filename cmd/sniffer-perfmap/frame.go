@@ -23,8 +23,8 @@ type reader struct {
 	popped func(code []byte, pc uint64) (trad.Row, bool)
 	// twice finds the row for block in code of the form calledTwice.
 	twice func(code []byte, start, block uint64) (row trad.Row, why string)
-	// preserved are the callee-saved registers that have no place of their own in a row, in ascending
-	// order.
+	// preserved are the callee-saved registers that have no place of their own in a row, in
+	// ascending order.
 	preserved []trad.Reg
 }
 
@@ -134,8 +134,8 @@ func (r *reader) isBody(row *trad.Row) bool {
 	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: r.arch.FrameRecord}
 }
 
-// simple reports whether a row finds the CFA by the stack pointer or the frame pointer. Code that holds the
-// CFA in another register for a moment may be about to move the return address.
+// simple reports whether a row finds the CFA by the stack pointer or the frame pointer. Code that
+// holds the CFA in another register for a moment may be about to move the return address.
 func (r *reader) simple(row trad.Row) bool {
 	return row.CFA.Kind == trad.InReg && (row.CFA.Reg == r.arch.SP || row.CFA.Reg == r.arch.FP)
 }
@@ -143,8 +143,8 @@ func (r *reader) simple(row trad.Row) bool {
 // body returns the range of offsets around at in code in which the frame pointer points
 // to the frame record; ok is false where it does not, or where that is not known.
 //
-// After the record was set up, code behind a jump or a return counts as more of the body, unless a branch
-// leads there from code without the record.
+// After the record was set up, code behind a jump or a return counts as more of the body, unless a
+// branch leads there from code without the record.
 func (r *reader) body(code []byte, steps []step, at int, f form) (lo, hi int, ok bool) {
 	if f == framedByCall {
 		lo = firstCall(steps)
@@ -178,8 +178,8 @@ func (r *reader) steps(code []byte) []step {
 	return list
 }
 
-// firstCall returns the offset behind the first call, 0 if there is none. The code behind it may hold tables
-// of data.
+// firstCall returns the offset behind the first call, 0 if there is none. The code behind it may
+// hold tables of data.
 func firstCall(steps []step) (off int) {
 	for _, s := range steps {
 		if s.effect == leaves {
@@ -197,9 +197,9 @@ func (r *reader) untouched(row trad.Row) bool {
 	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.SP, Off: -r.arch.RAOffset} && row.FP.Kind == trad.Same
 }
 
-// steady reports whether the instructions before an offset determine SP there. V8's functions pop their
-// arguments, and their callers do not tell how many. So SP is known if there is no call before, or SP was
-// made from FP after the last call.
+// steady reports whether the instructions before an offset determine SP there. V8's functions pop
+// their arguments, and their callers do not tell how many. So SP is known if there is no call
+// before, or SP was made from FP after the last call.
 func steady(steps []step, at int) bool {
 	called, level, off := false, true, 0
 	for _, s := range steps {

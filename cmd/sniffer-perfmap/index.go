@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// code is the range of a function's machine code, or of the part that later code has left, and the place of
-// its record.
+// code is the range of a function's machine code, or of the part that later code has left, and the
+// place of its record.
 type code struct {
 	lo, hi uint64 // [lo, hi)
 	at     int64  // of the record, in the file

@@ -91,7 +91,8 @@ func TestCompiled(t *testing.T) {
 			if v := list[i+1].frame.Register(3); !v.Known() {
 				t.Errorf("middle's rbx is %v: inner has saved it", v)
 			}
-			// A jitdump tells sfwalk, too, where middle begins: its code from there leaves rbx alone.
+			// A jitdump tells sfwalk, too, where middle begins: its code from there leaves rbx
+			// alone.
 			if v := list[i+2].frame.Register(3); v.Known() && (format == "map" || v.Bits != list[i+1].frame.Register(3).Bits) {
 				t.Errorf("outer's rbx is %v: middle does not tell", v)
 			}

@@ -90,8 +90,9 @@ func (d *jitDump) describe(r io.ReaderAt, at int64) (description, error) {
 	return moved.moved(x.Addr, x.Size), err
 }
 
-// describeLoad reads what a code load record tells, unless there was an error. V8's lines are ignored: for baseline code they are
-// at offsets of the bytecode, for other code there are mostly none.
+// describeLoad reads what a code load record tells, unless there was an error. V8's lines are
+// ignored: for baseline code they are at offsets of the bytecode, for other code there are mostly
+// none.
 func (d *jitDump) describeLoad(r io.ReaderAt, load *jitdump.Record, err error) (x description, _ error) {
 	if err != nil {
 		return x, err

@@ -72,8 +72,8 @@ type listing struct {
 	err   error // why it cannot be read further
 }
 
-// update reads the records that were added to the file, for a bounded time. It returns [errNotYet] if
-// there are more.
+// update reads the records that were added to the file, for a bounded time. It returns [errNotYet]
+// if there are more.
 func (l *listing) update(most time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -4,8 +4,8 @@
 //	node --perf-basic-prof --interpreted-frames-native-stack x.js
 //	sfwalk attach --plugin sniffer-perfmap PID
 //
-// It reads these files, and the code that comes with each question. It answers with rows for ranges of
-// PCs, and with names, files and lines. README.md lists its limits.
+// It reads these files, and the code that comes with each question. It answers with rows for ranges
+// of PCs, and with names, files and lines. README.md lists its limits.
 //
 // The process has written the files, and so the plug-in checks all that it reads.
 package main

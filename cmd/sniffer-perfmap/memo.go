@@ -7,8 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// memo keeps the rows of code that was read: processes have the same code many times. V8's interpreter has
-// a copy for each function. The zero value is empty. A memo is safe for concurrent use.
+// memo keeps the rows of code that was read: processes have the same code many times. V8's
+// interpreter has a copy for each function. The zero value is empty. A memo is safe for concurrent
+// use.
 type memo struct {
 	mu   sync.Mutex
 	rows map[memoKey]memoRow

@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// Profiles have the plug-in's names, also of the functions that V8's interpreter runs, whose frames all have the same code.
+// Profiles have the plug-in's names, also of the functions that V8's interpreter runs, whose frames
+// all have the same code.
 func TestRecord(t *testing.T) {
 	gdbtest.CanRecord(t)
 	script, err := filepath.Abs("testdata/stack.js")

@@ -159,8 +159,8 @@ func around(m *plugin.Module, addr uint64) (plugin.Mapping, bool) {
 	return m.Mappings[i], true
 }
 
-// never returns the code around a query that no listing has and the plug-in never claims: JITs make no
-// code in a file's mapping.
+// never returns the code around a query that no listing has and the plug-in never claims: JITs make
+// no code in a file's mapping.
 func (s *session) never(q *plugin.Query) []plugin.Range {
 	m, ok := around(q.Module, q.AddressInBlock)
 	if !ok {

@@ -63,8 +63,9 @@ const (
 	maxBytecode    = 128
 )
 
-// interpreted returns the name of the function that an interpreter's frame interprets. A listing must have
-// bytecode where the frame says, with a beginning that fits: that confirms the words in the frame.
+// interpreted returns the name of the function that an interpreter's frame interprets. A listing
+// must have bytecode where the frame says, with a beginning that fits: that confirms the words in
+// the frame.
 func (s *session) interpreted(q *plugin.Query) (symbol plugin.Symbol, ok bool) {
 	fp, known := q.Registers.Get(s.reader.arch.FP)
 	array, ok := s.word(q, fp-bytecodeArray)

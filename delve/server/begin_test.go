@@ -20,7 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// begin serves one editor that has yet to say what to debug. end waits until the server has ended by itself.
+// begin serves one editor that has yet to say what to debug. end waits until the server has ended
+// by itself.
 func begin(t *testing.T) (c *dapClient, end func()) {
 	t.Helper()
 	delvetest.Quiet(t)
@@ -95,7 +96,8 @@ func smallModule(t *testing.T) string {
 	return dir
 }
 
-// An editor has a package, or its tests, built and started. When it goes, the program ends, and its file is removed.
+// An editor has a package, or its tests, built and started. When it goes, the program ends, and its
+// file is removed.
 func TestDAPLaunches(t *testing.T) {
 	dir := smallModule(t)
 	t.Chdir(dir)
@@ -125,7 +127,8 @@ func TestDAPLaunches(t *testing.T) {
 	}
 }
 
-// What cannot be built is said, and the editor may try once more. Without debugging, the program just runs.
+// What cannot be built is said, and the editor may try once more. Without debugging, the program
+// just runs.
 func TestDAPLaunchFails(t *testing.T) {
 	dir := smallModule(t)
 	t.Chdir(dir)

@@ -17,10 +17,12 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// Clients call functions by a command that Delve evaluates by Go's rules, in which there are no C functions. A call of a function that
-// Delve does not find, and that C has, is made here. All others are Delve's.
+// Clients call functions by a command that Delve evaluates by Go's rules, in which there are no C
+// functions. A call of a function that Delve does not find, and that C has, is made here. All
+// others are Delve's.
 
-// calls is the call of a C function that is under way. Delve does not know that the process runs then.
+// calls is the call of a C function that is under way. Delve does not know that the process runs
+// then.
 type calls struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // nil if there is none
@@ -46,8 +48,9 @@ func (c *calls) running() bool {
 	return c.cancel != nil
 }
 
-// interrupt has the call end: its thread is put back. It reports whether there was a call. Delve must not be asked to halt
-// the process then: the signal by which it does would come when the call is over, and end a process that Delve has left.
+// interrupt has the call end: its thread is put back. It reports whether there was a call. Delve
+// must not be asked to halt the process then: the signal by which it does would come when the call
+// is over, and end a process that Delve has left.
 func (c *calls) interrupt() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,8 +100,8 @@ func (a *answer) Return(out any, err error) { a.out, a.err = out, err }
 // SetupDoneChan implements [service.RPCCallback].
 func (a *answer) SetupDoneChan() chan struct{} { return a.setUp }
 
-// state returns the state after a call, and sends the events that a client waits for which has asked for them: Delve does
-// nothing else at a command that it does not know.
+// state returns the state after a call, and sends the events that a client waits for which has
+// asked for them: Delve does nothing else at a command that it does not know.
 func (m *methods) state(in *api.DebuggerCommand, cb service.RPCCallback) (*api.DebuggerState, error) {
 	a := &answer{RPCCallback: cb, setUp: make(chan struct{})}
 	m.RPCServer.Command(api.DebuggerCommand{WithEvents: in.WithEvents, ReturnInfoLoadConfig: in.ReturnInfoLoadConfig}, a)

@@ -28,8 +28,8 @@ func buildCalls(t testing.TB) string {
 	return gdbtest.Build(t, "delvecalls", "CGO_ENABLED=1", "CGO_CFLAGS=-g -O1", "-gcflags=all=-N -l")
 }
 
-// step is a command for dlv with what it must answer: a regular expression; "same" stands for what it has
-// answered first, and ! for what must not be there.
+// step is a command for dlv with what it must answer: a regular expression; "same" stands for what
+// it has answered first, and ! for what must not be there.
 type step struct{ command, want string }
 
 func runSteps(t testing.TB, steps []step, with ...string) {
@@ -61,7 +61,8 @@ func runSteps(t testing.TB, steps []step, with ...string) {
 	}
 }
 
-// callsOfC are calls that any thread can make. The results are those of the C standard, and of the source.
+// callsOfC are calls that any thread can make. The results are those of the C standard, and of the
+// source.
 func callsOfC(pid int) []step {
 	return []step{
 		{"call getpid()", `~r0: ` + strconv.Itoa(pid) + `\n`},
@@ -77,7 +78,8 @@ func callsOfC(pid int) []step {
 	}
 }
 
-// The real dlv calls C functions from Go code. All registers are then what they were, and the breakpoints and the stack.
+// The real dlv calls C functions from Go code. All registers are then what they were, and the
+// breakpoints and the stack.
 func TestDlvCallsC(t *testing.T) {
 	s := serve(t, debugger.Config{}, false, buildCalls(t))
 	steps := []step{{"break main.stopsHere", ""}, {"continue", "main.stopsHere"}, {"clear 1", ""}, {"break main.double", ""}}

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A call that does not come back leaves no signals blocked that the function has blocked. What a function that returns has
-// blocked stays blocked.
+// A call that does not come back leaves no signals blocked that the function has blocked. What a
+// function that returns has blocked stays blocked.
 func TestCallsBlockSignals(t *testing.T) {
 	gdbtest.NeedAMD64(t) // the number of pause(2)
 	p := gdbtest.Start(t, gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread"))

@@ -13,13 +13,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Goroutines in C can be called back. Those that no thread runs call nothing. Threads that wait for work
-// go on waiting.
+// Goroutines in C can be called back. Those that no thread runs call nothing. Threads that wait for
+// work go on waiting.
 func TestCallsWhere(t *testing.T) {
 	s, client := stopped(t)
 	pid := s.dbg.ProcessPid()
-	// alike continues until the kernel says the same of the signals of all threads, and returns that. A thread that begins,
-	// that begins another, or that handles a signal blocks more than the others for a moment.
+	// alike continues until the kernel says the same of the signals of all threads, and returns
+	// that. A thread that begins, that begins another, or that handles a signal blocks more than
+	// the others for a moment.
 	alike := func() (now string) {
 		t.Helper()
 		gdbtest.Await(t, "all threads block the same signals", func() bool {

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Delve's own client has what containers of C++ contain, as the source of delvevalues fills them, within the bounds that it asks for.
+// Delve's own client has what containers of C++ contain, as the source of delvevalues fills them,
+// within the bounds that it asks for.
 func TestRPCContents(t *testing.T) {
 	s := attach(t, gdbtest.StartRunning(t, buildValues(t, "-O0")), true)
 	client := rpc2.NewClientFromConn(dial(t, s.addr))

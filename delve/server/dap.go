@@ -26,9 +26,9 @@ func (e ends) Close() error {
 	return e.PipeWriter.Close()
 }
 
-// backlog is how many of Delve's messages may wait while one is rewritten. That one may wait for the
-// process to stop: Delve must be able to send its messages meanwhile, or no client could stop the
-// process.
+// backlog is how many of Delve's messages may wait while one is rewritten. That one may wait for
+// the process to stop: Delve must be able to send its messages meanwhile, or no client could stop
+// the process.
 const backlog = 1024
 
 // newSession is held while Delve begins a session, for Delve begins one at a time.
@@ -108,7 +108,8 @@ func (f *filter) begin() {
 	s.begun.Store(true)
 }
 
-// debuggerOf returns the debugger of a session, which Delve does not export; nil if this Delve has it elsewhere.
+// debuggerOf returns the debugger of a session, which Delve does not export; nil if this Delve has
+// it elsewhere.
 func debuggerOf(s *delvedap.Session) *debugger.Debugger {
 	field := reflect.ValueOf(s).Elem().FieldByName("debugger")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*debugger.Debugger]() {

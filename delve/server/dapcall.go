@@ -20,8 +20,8 @@ func (f *filter) note(frame int, goroutine int64) {
 	f.told[frame] = goroutine
 }
 
-// callOfC returns the handler of a request to evaluate "call EXPRESSION" in one of Delve's frames, if that calls a C function that
-// Delve does not find; else nil.
+// callOfC returns the handler of a request to evaluate "call EXPRESSION" in one of Delve's frames,
+// if that calls a C function that Delve does not find; else nil.
 func (f *filter) callOfC(m *message) func(reply []byte) bool {
 	var args dap.EvaluateArguments
 	json.Unmarshal(m.Arguments, &args)

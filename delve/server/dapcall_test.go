@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// An editor calls C functions from the frames of Go and of C. A pause ends a call. Calls of Go functions are Delve's.
+// An editor calls C functions from the frames of Go and of C. A pause ends a call. Calls of Go
+// functions are Delve's.
 func TestDAPCalls(t *testing.T) {
 	s, client := stopped(t)
 	inC := goroutineIn(t, client, "main.waitsInC").ID

@@ -14,8 +14,8 @@ type parts struct {
 	items iter.Seq[value.Child] // what an object of a library contains; nil for other values
 }
 
-// expanded returns the parts of a value: a pointer to a struct has those of the struct, an object of a library has what it
-// contains.
+// expanded returns the parts of a value: a pointer to a struct has those of the struct, an object
+// of a library has what it contains.
 func expanded(v *value.Value) parts {
 	if _, ok := printer.OfLibrary(v); ok {
 		return contents(v)

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// An editor sees goroutines as threads, with the goroutine's number. A thread that runs no goroutine,
-// as all threads of a C program, has minus its thread ID. Delve uses -1 itself.
+// An editor sees goroutines as threads, with the goroutine's number. A thread that runs no
+// goroutine, as all threads of a C program, has minus its thread ID. Delve uses -1 itself.
 
 // owner returns the goroutine or thread that a number stands for.
 func owner(number int64) delve.Owner {

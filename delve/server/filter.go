@@ -96,9 +96,9 @@ func (f *filter) request(content []byte) error {
 	switch m.Command {
 	case "pause":
 		// If libraries were loaded at the last stop, also of an attach, Delve takes every such
-		// request as one to stop its downloads of debug information, and does no more. But it
-		// stops the process by itself to set breakpoints: set none, in no file. It answers a request
-		// to go on before the process runs, so what was asked for counts, too.
+		// request as one to stop its downloads of debug information, and does no more. But it stops
+		// the process by itself to set breakpoints: set none, in no file. It answers a request to
+		// go on before the process runs, so what was asked for counts, too.
 		if seq := m.Seq; f.server.stacks.calls.interrupt() {
 			f.await(seq, func(reply []byte) bool {
 				if reply != nil {
@@ -141,7 +141,8 @@ func (f *filter) request(content []byte) error {
 	return f.send(content)
 }
 
-// goesOn reports whether the client has asked for the process to go on, and Delve has not said since that it stopped.
+// goesOn reports whether the client has asked for the process to go on, and Delve has not said
+// since that it stopped.
 func (f *filter) goesOn() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +196,8 @@ func (f *filter) ask(seq int, command string, arguments any) error {
 }
 
 // standIn sends Delve a harmless request in place of one that Delve cannot answer: it is about a
-// frame that Delve does not have. When Delve replies, in its turn, the client's request is answered.
+// frame that Delve does not have. When Delve replies, in its turn, the client's request is
+// answered.
 func (f *filter) standIn(seq int) error {
 	return f.ask(seq, "scopes", dap.ScopesArguments{FrameId: ownBase - 1})
 }

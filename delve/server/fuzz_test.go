@@ -88,7 +88,8 @@ func send(t *testing.T, s *server, requests []byte) {
 	}
 }
 
-// panicked finds the function that has panicked in the stack of an answer, which is one line of JSON.
+// panicked finds the function that has panicked in the stack of an answer, which is one line of
+// JSON.
 var panicked = regexp.MustCompile(`\\npanic\([^\\]*\\n\\t[^\\]*\\n(?:runtime\.[^\\]*\\n\\t[^\\]*\\n)*([^\\]*)`)
 
 // panicked finds the function that has panicked.

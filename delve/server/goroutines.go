@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/goroutine"
 )
 
-// Delve finds no goroutines in a program without DWARF, but the engine does. This file lists them and
-// selects one of them, as Delve does with goroutines that it finds.
+// Delve finds no goroutines in a program without DWARF, but the engine does. This file lists them
+// and selects one of them, as Delve does with goroutines that it finds.
 
 // ListGoroutines lists goroutines. in may ask for those that wait for a channel of a frame.
 func (m *methods) ListGoroutines(in rpc2.ListGoroutinesIn, out *rpc2.ListGoroutinesOut) error {
@@ -99,8 +99,8 @@ func field(g *api.Goroutine, kind api.GoroutineField) (text string, is, isBool b
 	return "", true, true
 }
 
-// passes reports whether a goroutine passes a filter. Labels are not known: only a negated filter of a
-// label passes.
+// passes reports whether a goroutine passes a filter. Labels are not known: only a negated filter
+// of a label passes.
 func passes(g *api.Goroutine, f *api.ListGoroutinesFilter) bool {
 	if f.Kind == api.GoroutineLabel {
 		return f.Negated

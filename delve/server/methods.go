@@ -64,8 +64,8 @@ func (m *methods) SetApiVersion(in api.SetAPIVersionIn, _ *api.SetAPIVersionOut)
 // maxDepth bounds the depth of a stack, whatever a client asks for.
 const maxDepth = 1 << 20
 
-// Stacktrace returns a goroutine's stack. If a client asks for one of Delve's other ways to walk, it
-// returns Delve's stack.
+// Stacktrace returns a goroutine's stack. If a client asks for one of Delve's other ways to walk,
+// it returns Delve's stack.
 func (m *methods) Stacktrace(in rpc2.StacktraceIn, out *rpc2.StacktraceOut) error {
 	if in.Opts&(api.StacktraceSimple|api.StacktraceG) != 0 {
 		return m.RPCServer.Stacktrace(in, out)

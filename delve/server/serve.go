@@ -28,23 +28,25 @@ type Options struct {
 	// target's Table and Name. Its result is called when another process takes the target's
 	// place, or serving ends.
 	Prepare func(*delve.Target) (release func())
-	// Symbols say where the debug information of C, C++ and Rust is, and what is kept of it. Their Root is each target's own.
+	// Symbols say where the debug information of C, C++ and Rust is, and what is kept of it. Their
+	// Root is each target's own.
 	Symbols symbol.Options
-	// Warnings, if not nil, returns all warnings so far, one sentence each. Serve writes each once to
-	// the standard error.
+	// Warnings, if not nil, returns all warnings so far, one sentence each. Serve writes each once
+	// to the standard error.
 	Warnings func() []string
-	// Continue lets the process run at once, as 'dlv --continue' does. A client that comes halts it. config must have AcceptMulti.
+	// Continue lets the process run at once, as 'dlv --continue' does. A client that comes halts
+	// it. config must have AcceptMulti.
 	Continue bool
 }
 
-// Serve serves the clients that connect to config.Listener, until ctx is done, a client
-// ends the debugging, or the only client is gone (without config.AcceptMulti). Then
-// it closes the listener, halts the process if it runs, and lets it go as Delve does: a process that
-// Delve has attached to runs on, one that Delve has started is killed.
+// Serve serves the clients that connect to config.Listener, until ctx is done, a client ends the
+// debugging, or the only client is gone (without config.AcceptMulti). Then it closes the listener,
+// halts the process if it runs, and lets it go as Delve does: a process that Delve has attached to
+// runs on, one that Delve has started is killed.
 //
-// If dbg is nil, a client begins the debugging as it does with 'dlv dap': by a DAP request to launch a program, which Delve
-// builds if need be, or to attach to a process. config has Delve's defaults for that, and must not have AcceptMulti. Clients
-// of JSON-RPC are refused.
+// If dbg is nil, a client begins the debugging as it does with 'dlv dap': by a DAP request to
+// launch a program, which Delve builds if need be, or to attach to a process. config has Delve's
+// defaults for that, and must not have AcceptMulti. Clients of JSON-RPC are refused.
 //
 // config is the configuration of Delve's own server. Its ProcessArgs are those of the process;
 // its DisconnectChan is not used. The error is the listener's, or says why the process could not be

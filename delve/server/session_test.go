@@ -40,7 +40,8 @@ var valueSessions = []session{
 	},
 }
 
-// TestSession checks the guide's sessions, testdata/session.txt and values.txt, against the real dlv.
+// TestSession checks the guide's sessions, testdata/session.txt and values.txt, against the real
+// dlv.
 func TestSession(t *testing.T) {
 	checkSessions(t, startCgo(t), "delvecgo", "session.txt", sessions)
 	checkSessions(t, gdbtest.StartRunning(t, buildValues(t, "-O0")), "delvevalues", "values.txt", valueSessions)

@@ -19,7 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Delve's own client sets numbers and pointers of C's frames: the kernel shows them in the process's memory.
+// Delve's own client sets numbers and pointers of C's frames: the kernel shows them in the
+// process's memory.
 func TestRPCSet(t *testing.T) {
 	p := gdbtest.StartRunning(t, buildValues(t, "-O0"))
 	s := attach(t, p, true)

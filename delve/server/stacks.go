@@ -131,8 +131,8 @@ func (s *stacks) drop() {
 	s.target, s.release = nil, nil
 }
 
-// frames calls f with the frames of a goroutine, by Delve's number: -1 is the selected goroutine, or
-// the current thread if none is selected. Other negative numbers are threads'.
+// frames calls f with the frames of a goroutine, by Delve's number: -1 is the selected goroutine,
+// or the current thread if none is selected. Other negative numbers are threads'.
 func (s *stacks) frames(goroutine int64, o delve.Options, f func(*delve.Target, []delve.Frame) error) error {
 	goroutine = s.number(goroutine)
 	return s.locked(func(t *delve.Target) error {
@@ -176,8 +176,8 @@ func (s *stacks) set(of api.EvalScope, name, value string) error {
 	})
 }
 
-// variables returns a frame's arguments and local variables, or those of both that are wanted: Go's by Delve, all others by
-// the engine.
+// variables returns a frame's arguments and local variables, or those of both that are wanted: Go's
+// by Delve, all others by the engine.
 func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bool) (arguments, locals []api.Variable, err error) {
 	if f.IsForeign() {
 		return f.Variables(cfg)
@@ -203,8 +203,9 @@ func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bo
 	return arguments, locals, nil
 }
 
-// eval returns the value of an expression in a frame. If the frame is not Go's, the engine has its variables. What they do not
-// answer, Delve does: by a frame's scope, and by the variables of packages.
+// eval returns the value of an expression in a frame. If the frame is not Go's, the engine has its
+// variables. What they do not answer, Delve does: by a frame's scope, and by the variables of
+// packages.
 func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *api.Variable, err error) {
 	err = s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
 		var foreign error
@@ -227,8 +228,8 @@ func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *ap
 	return v, err
 }
 
-// evalGo has Delve evaluate an expression. If the frame has no variables of Go, the expression may still use those of packages; if it
-// does not, the error says what the frame is, or why.
+// evalGo has Delve evaluate an expression. If the frame has no variables of Go, the expression may
+// still use those of packages; if it does not, the error says what the frame is, or why.
 func evalGo(t *delve.Target, frame *delve.Frame, expr string, cfg proc.LoadConfig, why error) (*proc.Variable, error) {
 	scope, none := frame.Scope()
 	if none != nil {

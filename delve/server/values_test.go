@@ -36,7 +36,8 @@ func frameOf(t testing.TB, stack []frame, function string) string {
 	return strconv.Itoa(i)
 }
 
-// The real dlv shows arguments and locals of C and C++, with the values that the source of delvevalues gives them.
+// The real dlv shows arguments and locals of C and C++, with the values that the source of
+// delvevalues gives them.
 func TestDlvValues(t *testing.T) {
 	for _, optimize := range optimized {
 		t.Run(optimize, func(t *testing.T) {
@@ -139,7 +140,8 @@ func dapFrame(t testing.TB, frames []dap.StackFrame, function string) dap.StackF
 	return frames[i]
 }
 
-// summarizes reports whether a text is the text of the same variable whole, but for structs and arrays within: "{...}".
+// summarizes reports whether a text is the text of the same variable whole, but for structs and
+// arrays within: "{...}".
 func summarizes(got, whole gdbtest.FullLocal) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(got.Text), `\{\.\.\.\}`, `\{.*\}`)
 	return got.Name == whole.Name && regexp.MustCompile("^"+pattern+"$").MatchString(whole.Text)

@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// control starts a program, runs it to a function, and does what the lines of in say. It returns the program's exit
-// status, like a shell.
+// control starts a program, runs it to a function, and does what the lines of in say. It returns
+// the program's exit status, like a shell.
 func control(ctx context.Context, cmd *exec.Cmd, function string, in io.Reader, out io.Writer) (int, error) {
 	p, err := native.Start(ctx, cmd)
 	if err != nil {
@@ -70,7 +70,8 @@ func control(ctx context.Context, cmd *exec.Cmd, function string, in io.Reader, 
 	}
 }
 
-// long is a function's type as far as it matters here. Package arch/abi/fromdwarf reads the true one.
+// long is a function's type as far as it matters here. Package arch/abi/fromdwarf reads the true
+// one.
 var long = &abi.Func{Result: &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}}
 
 func breakAt(p *native.Process, function string) error {
@@ -84,7 +85,8 @@ func breakAt(p *native.Process, function string) error {
 	return fmt.Errorf("the program has no function %s", function)
 }
 
-// toBreakpoint runs all threads until one comes to a breakpoint, or the program ends. Signals are delivered.
+// toBreakpoint runs all threads until one comes to a breakpoint, or the program ends. Signals are
+// delivered.
 func toBreakpoint(ctx context.Context, p *native.Process) (inferior.Run, *inferior.Runner, error) {
 	e := inferior.Event{Kind: inferior.Signalled}
 	for e.Kind == inferior.Signalled {

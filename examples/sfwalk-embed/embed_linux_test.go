@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// crash dies in a function that was inlined, called through a pointer from a signal handler. What raised the signal has
-// been called by a function that left by a tail call.
+// crash dies in a function that was inlined, called through a pointer from a signal handler. What
+// raised the signal has been called by a function that left by a tail call.
 const crash = `
 #include <signal.h>
 volatile int zero;

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command sfwalk-profiler is a continuous profiler in miniature: it samples a process for as long as that runs, and sends what it has found every few
-// seconds, as pprof to a receiver such as Pyroscope, or as OTLP profiles to an OpenTelemetry collector.
+// Command sfwalk-profiler is a continuous profiler in miniature: it samples a process for as long
+// as that runs, and sends what it has found every few seconds, as pprof to a receiver such as
+// Pyroscope, or as OTLP profiles to an OpenTelemetry collector.
 //
 //	sfwalk-profiler -to http://localhost:4040/ingest 4242
 //	sfwalk-profiler -otlp -to http://localhost:4318/v1development/profiles -every 5s 4242

@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// otlp sends profiles by OTLP over HTTP. On the wire, ProfilesData is what an ExportProfilesServiceRequest is.
+// otlp sends profiles by OTLP over HTTP. On the wire, ProfilesData is what an
+// ExportProfilesServiceRequest is.
 func (s *sender) otlp(stacks *picture.Stacks) error {
 	body, err := proto.Marshal(otlpData(stacks, s.pid))
 	if err != nil {
@@ -24,7 +25,8 @@ func (s *sender) otlp(stacks *picture.Stacks) error {
 	return s.post(s.url, "application/x-protobuf", bytes.NewReader(body))
 }
 
-// otlpData returns stacks as OTLP has them: a profile for each type of value, which share the tables of a dictionary.
+// otlpData returns stacks as OTLP has them: a profile for each type of value, which share the
+// tables of a dictionary.
 func otlpData(stacks *picture.Stacks, pid int) *profiles.ProfilesData {
 	d := newDictionary(stacks)
 	list := make([]*profiles.Profile, len(stacks.Types))

@@ -21,7 +21,8 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// received is what a receiver has got: samples by the innermost of the program's own functions that have shares of the time.
+// received is what a receiver has got: samples by the innermost of the program's own functions that
+// have shares of the time.
 type received struct {
 	mu       sync.Mutex
 	t        *testing.T
@@ -147,7 +148,8 @@ func functionsOf(d pprofile.ProfilesDictionary, s pprofile.Sample) (list []strin
 	return list
 }
 
-// Receivers get what the program's time is, by its own clock: as pprof, read by pprof's library, and as OTLP, read by the collector's.
+// Receivers get what the program's time is, by its own clock: as pprof, read by pprof's library,
+// and as OTLP, read by the collector's.
 func TestReceivers(t *testing.T) {
 	gdbtest.CanRecord(t)
 	program := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
@@ -173,7 +175,8 @@ func TestReceivers(t *testing.T) {
 			}
 			t.Logf("%v in %d parts", r.samples, r.parts)
 			for name, want := range map[string]float64{"half": 0.5, "three_tenths": 0.3, "one_fifth": 0.2} {
-				// Samples are taken about independently of where the program is: four standard deviations.
+				// Samples are taken about independently of where the program is: four standard
+				// deviations.
 				if off := math.Abs(float64(r.samples[name])/all - want); off > 4*math.Sqrt(want*(1-want)/all)+0.01 {
 					t.Errorf("%s has %d of %v samples, want %v", name, r.samples[name], all, want)
 				}

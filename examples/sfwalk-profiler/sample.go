@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// sample samples a process, and all that it begins, so many times a second, until ctx is done or it has ended. It sends the stacks every so often.
+// sample samples a process, and all that it begins, so many times a second, until ctx is done or it
+// has ended. It sends the stacks every so often.
 func sample(ctx context.Context, pid, frequency int, every time.Duration, send func(*picture.Stacks) error) error {
 	recorder, err := record.Start(record.Options{
 		PIDs: []int{pid}, Frequency: frequency,

@@ -1,7 +1,8 @@
 package breakpad
 
-// Bounds returns the code of the function that holds addr: of a Func, or from the Public before addr to the next symbol
-// (the last one's code goes on to the end of the address space). ok is false if the file has none.
+// Bounds returns the code of the function that holds addr: of a Func, or from the Public before
+// addr to the next symbol (the last one's code goes on to the end of the address space). ok is
+// false if the file has none.
 func (f *File) Bounds(addr uint64) (r Range, ok bool) {
 	found, _ := checked(f, func(t *tables) (*Range, error) {
 		if r, ok := t.bounds(addr); ok {
@@ -33,7 +34,8 @@ func (t *tables) bounds(addr uint64) (r Range, ok bool) {
 	return Range{p.key, end}, true
 }
 
-// WinBounds returns the addresses around addr for which [File.Win] returns the same record; at least addr.
+// WinBounds returns the addresses around addr for which [File.Win] returns the same record; at
+// least addr.
 func (f *File) WinBounds(addr uint64) Range {
 	found, err := checked(f, func(t *tables) (*Range, error) {
 		r := t.winBounds(addr)
@@ -71,8 +73,8 @@ func (t *tables) winBounds(addr uint64) Range {
 	return Range{lo, hi - lo + 1}
 }
 
-// ParamSize returns how many bytes of arguments on the stack the function at addr takes, by its [StackWin], [Func] or
-// [Public]; ok is false if the file does not say.
+// ParamSize returns how many bytes of arguments on the stack the function at addr takes, by its
+// [StackWin], [Func] or [Public]; ok is false if the file does not say.
 func (f *File) ParamSize(addr uint64) (size uint64, ok bool) {
 	if w, err := f.Win(addr); err == nil && w != nil {
 		return w.ParamSize, true

@@ -77,7 +77,8 @@ type checkedRange struct {
 	hash uint64 // of the text, for ranges that are equal
 }
 
-// elsewhere is an inlined call whose code is outside of the FUNC before it: perhaps in another part of the function.
+// elsewhere is an inlined call whose code is outside of the FUNC before it: perhaps in another part
+// of the function.
 type elsewhere struct {
 	line int
 	name string

@@ -48,7 +48,8 @@ func (c *checker) end() {
 	c.inlinedElsewhere()
 }
 
-// overlaps reports records that overlap the one before, by address. kind says what is wrong with two, b behind a.
+// overlaps reports records that overlap the one before, by address. kind says what is wrong with
+// two, b behind a.
 func (c *checker) overlaps(record string, list []checkedRange, kind func(a, b *checkedRange) string) {
 	slices.SortStableFunc(list, func(a, b checkedRange) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(b.Size, a.Size), a.line-b.line)

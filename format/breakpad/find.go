@@ -14,8 +14,8 @@ type Location struct {
 	Code     Range  // of the function; of an inlined call, the part of its code around the address; a Public has no size
 	File     string // empty if not known
 	Line     int    // 0 if not known
-	// LineCode is the code of the line around the address, the same for all Locations of an address; its size is 0 if the line
-	// is not known.
+	// LineCode is the code of the line around the address, the same for all Locations of an
+	// address; its size is 0 if the line is not known.
 	LineCode Range
 	Multiple bool // as in Func
 	Inlined  bool // an inlined call: the next Location is its caller
@@ -36,8 +36,8 @@ func (f *File) Counts() Counts {
 	return Counts{t.funcs.len(), t.publics.len(), t.cfi.len(), t.frameData.len(), t.fpo.len(), t.files.len(), t.origins.len(), t.malformed, t.unknown}
 }
 
-// Public returns the symbol of the linker's that addr belongs to: the nearest before it, if no function lies
-// between or holds addr; nil if there is none.
+// Public returns the symbol of the linker's that addr belongs to: the nearest before it, if no
+// function lies between or holds addr; nil if there is none.
 func (f *File) Public(addr uint64) (*Public, error) {
 	return checked(f, func(t *tables) (*Public, error) {
 		p, ok := t.publics.find(addr)
@@ -51,7 +51,8 @@ func (f *File) Public(addr uint64) (*Public, error) {
 	})
 }
 
-// Win returns the STACK WIN record for addr, nil if there is none: one of FrameData if there is, else one of FPO.
+// Win returns the STACK WIN record for addr, nil if there is none: one of FrameData if there is,
+// else one of FPO.
 func (f *File) Win(addr uint64) (*StackWin, error) {
 	return checked(f, func(t *tables) (*StackWin, error) {
 		p, ok := t.frameData.find(addr)
@@ -67,8 +68,9 @@ func (f *File) Win(addr uint64) (*StackWin, error) {
 	})
 }
 
-// Locate returns what is at addr: the calls that were inlined there, innermost first, then the function that holds
-// the code, or a symbol of the linker's; nothing if the file has nothing for addr.
+// Locate returns what is at addr: the calls that were inlined there, innermost first, then the
+// function that holds the code, or a symbol of the linker's; nothing if the file has nothing for
+// addr.
 func (f *File) Locate(addr uint64) ([]Location, error) {
 	t := f.tables.Load()
 	if chain, ok := t.located.get(addr); ok {
@@ -148,8 +150,8 @@ type parsed struct {
 	err    error
 }
 
-// from calls each with the lines from offset on, until it wants no more or fails. Empty lines and those that are too
-// long are left out, but not the first.
+// from calls each with the lines from offset on, until it wants no more or fails. Empty lines and
+// those that are too long are left out, but not the first.
 func (f *File) from(offset int64, each func(line []byte) (more bool, err error)) error {
 	lines := lineReaders.Get().(*lineReader)
 	lines.reset(io.NewSectionReader(f.r, offset, f.size-offset))

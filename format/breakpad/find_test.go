@@ -23,7 +23,8 @@ func indexed(t testing.TB, text string) *File {
 	return f
 }
 
-// In dump_syms's file, each instruction is at the lines and in the inlined calls that addr2line finds in the program.
+// In dump_syms's file, each instruction is at the lines and in the inlined calls that addr2line
+// finds in the program.
 func TestLocate(t *testing.T) {
 	f, err := Open("testdata/inlines.sym")
 	if err != nil {
@@ -157,7 +158,8 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// Functions that overlap, in a file of several blocks: each look-up is compared with a search through all.
+// Functions that overlap, in a file of several blocks: each look-up is compared with a search
+// through all.
 func TestFindRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(20, 1))
 	var text bytes.Buffer

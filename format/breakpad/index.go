@@ -178,8 +178,8 @@ func (f *File) indexAll(blocks []block) error {
 	return cmp.Or(errs...)
 }
 
-// indexBlock indexes the lines that begin in the block at start. It reads one byte before, to know whether a
-// line begins at start, and some behind, for the beginning of the last line.
+// indexBlock indexes the lines that begin in the block at start. It reads one byte before, to know
+// whether a line begins at start, and some behind, for the beginning of the last line.
 func (f *File) indexBlock(b *block, start int64, buf []byte) error {
 	from := max(start-1, 0)
 	end := min(start+blockSize, f.size)

@@ -34,7 +34,8 @@ func sumOf(size int64, blocks []uint32) (s Sum) {
 	return s
 }
 
-// SumOf returns the Sum of the file of size bytes that r reads. It takes a tenth of the time of [New].
+// SumOf returns the Sum of the file of size bytes that r reads. It takes a tenth of the time of
+// [New].
 func SumOf(r io.ReaderAt, size int64) (Sum, error) {
 	sums := make([]uint32, (size+blockSize-1)/blockSize)
 	var next atomic.Int64
@@ -60,8 +61,9 @@ func SumOf(r io.ReaderAt, size int64) (Sum, error) {
 // Sum returns the Sum of the file's content.
 func (f *File) Sum() Sum { return f.tables.Load().sum }
 
-// A kept index is a head, between its length (8 bytes) and its CRC-32C, and the tables in the order of [tables.each]. The head has a CRC-32C
-// of each page of the tables, so that a look-up reads and checks a few pages alone. All numbers are little endian.
+// A kept index is a head, between its length (8 bytes) and its CRC-32C, and the tables in the order
+// of [tables.each]. The head has a CRC-32C of each page of the tables, so that a look-up reads and
+// checks a few pages alone. All numbers are little endian.
 const (
 	indexMagic  = "sfwalk symbol index 2\n"
 	placeSize   = 32 // address, size, offset, outer, far
@@ -138,7 +140,8 @@ func (f *File) AppendIndex(b []byte) []byte {
 	return append(b, data...)
 }
 
-// Indexed reports whether the file is read by the index that [NewIndexed] was given: it is not if that was not the file's.
+// Indexed reports whether the file is read by the index that [NewIndexed] was given: it is not if
+// that was not the file's.
 func (f *File) Indexed() bool { return f.tables.Load().kept != nil }
 
 // each returns the tables in the order of an index.
@@ -162,10 +165,11 @@ func keptOffset(b []byte) int64 { return int64(min(binary.LittleEndian.Uint64(b)
 // ErrIndex says that an index cannot be used: it is broken, or another file's.
 var ErrIndex = errors.New("not an index of the symbol file")
 
-// NewIndexed opens the symbol file of size bytes that r reads by an index that [File.AppendIndex] has made. index has indexSize bytes, and must stay
-// readable. The caller says by sum that the index was made of the same content, as far as it knows. Nothing of the index is
-// believed: each record that is looked up is compared with the index, and the file is indexed anew when one is not as it says. The error
-// wraps [ErrIndex], or is r's.
+// NewIndexed opens the symbol file of size bytes that r reads by an index that [File.AppendIndex]
+// has made. index has indexSize bytes, and must stay readable. The caller says by sum that the
+// index was made of the same content, as far as it knows. Nothing of the index is believed: each
+// record that is looked up is compared with the index, and the file is indexed anew when one is not
+// as it says. The error wraps [ErrIndex], or is r's.
 func NewIndexed(r io.ReaderAt, size int64, index io.ReaderAt, indexSize int64, sum Sum) (*File, error) {
 	head, begin, err := readKeptHead(index, indexSize)
 	if err != nil {
@@ -289,7 +293,8 @@ type keptTable struct {
 	count int
 }
 
-// checked looks something up. If the tables were kept and are not the file's, the file is indexed, and it is looked up once more.
+// checked looks something up. If the tables were kept and are not the file's, the file is indexed,
+// and it is looked up once more.
 func checked[T any](f *File, look func(t *tables) (*T, error)) (*T, error) {
 	t := f.tables.Load()
 	found, err := look(t)

@@ -47,7 +47,8 @@ func answersOf(f *File, addr uint64) (all []any) {
 	return []any{fn, public, cfi, win, at, r, ok}
 }
 
-// TestIndexed: a file that is read by its index has the same answers, and so has one whose index is broken or another file's.
+// TestIndexed: a file that is read by its index has the same answers, and so has one whose index is
+// broken or another file's.
 func TestIndexed(t *testing.T) {
 	text := keptText()
 	real, err := os.ReadFile("testdata/inlines.sym")
@@ -106,7 +107,8 @@ func TestIndexed(t *testing.T) {
 	}
 }
 
-// TestIndexedOther: where the caller is wrong about the content, what is found is the file's, not the index's.
+// TestIndexedOther: where the caller is wrong about the content, what is found is the file's, not
+// the index's.
 func TestIndexedOther(t *testing.T) {
 	text := keptText()
 	old := newFile(t, text)

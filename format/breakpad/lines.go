@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// MaxLine is the length of the longest line that is read, bytes. A longer one is malformed. The longest lines
-// of real files are names of C++ templates.
+// MaxLine is the length of the longest line that is read, bytes. A longer one is malformed. The
+// longest lines of real files are names of C++ templates.
 const MaxLine = 1 << 20
 
 // LineError is the error of one line of a symbol file.
@@ -27,7 +27,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 var errLong = fmt.Errorf("longer than %d bytes", MaxLine)
 
-// Records yields the records of a symbol file in their order. A malformed line gives no record but a
+// Records yields the records of a symbol file in their order. A malformed line gives no record but
+// a
 // *LineError, and the next line follows; an error of r is the last. Empty lines are skipped.
 func Records(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -87,7 +88,8 @@ func (l *lineReader) errHole() error {
 	return fmt.Errorf("%d KiB of zeros up to offset %#x: %w", l.zeros>>10, l.after, elffile.ErrHole)
 }
 
-// next reads a line; false at the end of the file, at a hole, and at an error, which is in err then.
+// next reads a line; false at the end of the file, at a hole, and at an error, which is in err
+// then.
 func (l *lineReader) next() bool {
 	l.number++
 	l.offset = l.after

@@ -126,7 +126,8 @@ func TestRandomInlines(t *testing.T) {
 	}
 }
 
-// TestRandomRules: the rules at an address are those that one gets by applying each change up to it.
+// TestRandomRules: the rules at an address are those that one gets by applying each change up to
+// it.
 func TestRandomRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 3))
 	names := []string{CFA, RA, "$rbx", "$rbp", "$r12"}
@@ -179,7 +180,8 @@ func TestDeep(t *testing.T) {
 		t.Fatalf("%d, %v", len(chain), err)
 	}
 	for i, l := range chain {
-		// A call stands in the line in which the one inside it is called; outermost comes f, in line 1.
+		// A call stands in the line in which the one inside it is called; outermost comes f, in
+		// line 1.
 		if want := maxInlined + 1 - i; l.Line != want || l.Deeper != (i == 0) || l.Inlined != (i < maxInlined) || l.File != "a.c" {
 			t.Errorf("%d: %+v", i, l)
 		}

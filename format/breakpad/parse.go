@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// ParseRecord reads one line, without its end. It takes what Breakpad's own reader takes: several spaces
-// between fields, INLINE and INLINE_ORIGIN of the older form too. A line of no known type is an [Unknown]. The
-// error of a line of a known type names the field.
+// ParseRecord reads one line, without its end. It takes what Breakpad's own reader takes: several
+// spaces between fields, INLINE and INLINE_ORIGIN of the older form too. A line of no known type is
+// an [Unknown]. The error of a line of a known type names the field.
 func ParseRecord(line []byte) (Record, error) {
 	f := fields{rest: bytes.TrimRight(line, "\r\n")}
 	switch kindOf(f.rest) {
@@ -69,7 +69,8 @@ const (
 	kindInfo
 )
 
-// words are the beginnings of the records' lines but of Line's. One that begins with another comes first.
+// words are the beginnings of the records' lines but of Line's. One that begins with another comes
+// first.
 var words = []struct {
 	text string
 	kind kind
@@ -224,7 +225,8 @@ func (f *fields) origin() (Record, error) {
 	return o, f.err
 }
 
-// inline reads an INLINE. The number of its fields tells the forms apart: addresses and sizes are pairs.
+// inline reads an INLINE. The number of its fields tells the forms apart: addresses and sizes are
+// pairs.
 func (f *fields) inline() (Record, error) {
 	i := Inline{CallFile: -1, OldForm: len(bytes.Fields(f.rest))%2 == 1}
 	i.Depth = f.decimal("depth")

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Program is the program of a [StackWin], compiled: assignments to registers of PREVIOUS, and to variables of its own, one after
-// the other. ("Interpreting a STACK WIN record")
+// Program is the program of a [StackWin], compiled: assignments to registers of PREVIOUS, and to
+// variables of its own, one after the other. ("Interpreting a STACK WIN record")
 type Program struct {
 	assignments []Rule
 }
 
-// maxProgram bounds the operands and operators of a program, and of an expression that it expands to. Compilers write
-// some thirty.
+// maxProgram bounds the operands and operators of a program, and of an expression that it expands
+// to. Compilers write some thirty.
 const maxProgram = 512
 
 // maxRules bounds the operands and operators of all rules that a program gives.
@@ -21,9 +21,10 @@ const maxRules = 8 * maxProgram
 
 var errLongProgram = fmt.Errorf("more than %d operands and operators", maxProgram)
 
-// ParseProgram compiles a program: "$T0 $ebp = $eip $T0 4 + ^ = …". An operand that is left over is an error, as in Breakpad's
-// evaluator and not in rust-minidump's: compilers leave none, so that the program is cut short, and would tell some registers
-// only. MSVC 2010 leaves out the space behind "=" where it generates code at link time.
+// ParseProgram compiles a program: "$T0 $ebp = $eip $T0 4 + ^ = …". An operand that is left over is
+// an error, as in Breakpad's evaluator and not in rust-minidump's: compilers leave none, so that
+// the program is cut short, and would tell some registers only. MSVC 2010 leaves out the space
+// behind "=" where it generates code at link time.
 func ParseProgram(s string) (*Program, error) {
 	p := &Program{}
 	var stack [][]operation
@@ -147,8 +148,9 @@ func (p *Program) Aligns() bool {
 	return false
 }
 
-// Rules returns what the program assigns, each as an expression of what THIS has: the registers, and the variables that are
-// not in vars. A register's last dereference stays the last operation, so that [Expr.Saved] tells where it is saved.
+// Rules returns what the program assigns, each as an expression of what THIS has: the registers,
+// and the variables that are not in vars. A register's last dereference stays the last operation,
+// so that [Expr.Saved] tells where it is saved.
 func (p *Program) Rules(vars map[string]Expr) ([]Rule, error) {
 	now := make(map[string]Expr, len(vars)+len(p.assignments))
 	all := 0

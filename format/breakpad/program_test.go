@@ -20,7 +20,8 @@ type wordsAt map[string]uint64
 func (w wordsAt) Register(name string) (v uint64, ok bool) { v, ok = w[name]; return v, ok }
 func (w wordsAt) Word(addr uint64) (uint64, error)         { return 2 * addr, nil }
 
-// TestProgram: what programs assign, as the specification and Breakpad's unit tests of its evaluator have it.
+// TestProgram: what programs assign, as the specification and Breakpad's unit tests of its
+// evaluator have it.
 func TestProgram(t *testing.T) {
 	env := wordsAt{"$ebp": 0x100, "$esp": 0x80, ".raSearch": 0x90}
 	for _, x := range []struct {
@@ -79,8 +80,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestRealPrograms: each program of a symbol file that Breakpad's dump_syms for Windows has written gives a return address and a stack
-// pointer.
+// TestRealPrograms: each program of a symbol file that Breakpad's dump_syms for Windows has written
+// gives a return address and a stack pointer.
 func TestRealPrograms(t *testing.T) {
 	packed, err := os.ReadFile("../../testdata/breakpad/omap_reorder_bbs.sym.xz")
 	if err != nil {
@@ -149,7 +150,8 @@ func FuzzProgram(f *testing.F) {
 	})
 }
 
-// TestRulesOfProgram: variables that stand for long expressions do not add up to rules without bound.
+// TestRulesOfProgram: variables that stand for long expressions do not add up to rules without
+// bound.
 func TestRulesOfProgram(t *testing.T) {
 	text := "$a " + strings.Repeat("$ebp ", 200) + strings.Repeat("+ ", 199) + "= "
 	for i := range 30 {

@@ -11,8 +11,8 @@ import (
 type place struct {
 	Range
 	offset int64
-	// outer is 1 + the index of the next place to look at if this one does not hold an address behind it: of
-	// the last place before that goes on beyond this one's end; 0 if there is none.
+	// outer is 1 + the index of the next place to look at if this one does not hold an address
+	// behind it: of the last place before that goes on beyond this one's end; 0 if there is none.
 	outer uint32
 	// far is 1 + the index of a place that is further out on the same way; 0 if there is none. Of
 	// places that lie n deep in each other, it takes (log n)² steps to find one.
@@ -102,7 +102,8 @@ func (p *place) last() uint64 {
 	return math.MaxUint64
 }
 
-// find returns the place that holds addr; of several, the one that begins last, which is the innermost.
+// find returns the place that holds addr; of several, the one that begins last, which is the
+// innermost.
 func (r *ranges) find(addr uint64) (p place, ok bool) {
 	for i := r.above(addr); i > 0; {
 		p := r.at(i - 1)

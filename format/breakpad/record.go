@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// A Record is one line of a symbol file: a [Module], [Info], [SourceFile], [Func], [Line], [InlineOrigin],
-// [Inline], [Public], [StackWin], [StackCFIInit], [StackCFI] or [Unknown].
+// A Record is one line of a symbol file: a [Module], [Info], [SourceFile], [Func], [Line],
+// [InlineOrigin], [Inline], [Public], [StackWin], [StackCFIInit], [StackCFI] or [Unknown].
 type Record interface {
-	// AppendText appends the record's line to b, without an end of line. It fails if the record has a text that
-	// would not be read again as it is: one with an end of line, or with a space where a space ends the field.
+	// AppendText appends the record's line to b, without an end of line. It fails if the record has
+	// a text that would not be read again as it is: one with an end of line, or with a space where
+	// a space ends the field.
 	AppendText(b []byte) ([]byte, error)
 }
 
@@ -38,12 +39,14 @@ type SourceFile struct {
 type Func struct {
 	Address, Size uint64 // of its code, bytes
 	ParamSize     uint64 // of its arguments on the stack, bytes
-	// Multiple says that the linker has folded several functions into this code, and Name is one of them.
+	// Multiple says that the linker has folded several functions into this code, and Name is one of
+	// them.
 	Multiple bool
 	Name     string // demangled; empty if the file has none
 }
 
-// Line says from which source line code was made. It belongs to the last Func before it. ("Line records")
+// Line says from which source line code was made. It belongs to the last Func before it. ("Line
+// records")
 type Line struct {
 	Address, Size uint64 // of the code, bytes
 	Line          int    // 1 and up; 0 if the code belongs to no line
@@ -54,8 +57,8 @@ type Line struct {
 type InlineOrigin struct {
 	Number int
 	Name   string
-	// File is the number of the SourceFile in which the function is, in files of the older form; -1 for none.
-	// OldForm says that the file has it.
+	// File is the number of the SourceFile in which the function is, in files of the older form; -1
+	// for none. OldForm says that the file has it.
 	File    int
 	OldForm bool
 }
@@ -77,7 +80,8 @@ type Range struct{ Address, Size uint64 }
 // Contains reports whether addr is in r.
 func (r Range) Contains(addr uint64) bool { return addr-r.Address < r.Size }
 
-// Public is a symbol of the linker's. Its code goes on to the next Public or Func. ("PUBLIC records")
+// Public is a symbol of the linker's. Its code goes on to the next Public or Func. ("PUBLIC
+// records")
 type Public struct {
 	Address   uint64
 	ParamSize uint64 // as in Func
@@ -113,7 +117,8 @@ type StackCFIInit struct {
 	Rules         string // ".cfa: $rsp 8 + .ra: .cfa 8 - ^"
 }
 
-// StackCFI changes rules from Address on. It belongs to the StackCFIInit before it. ("STACK CFI records")
+// StackCFI changes rules from Address on. It belongs to the StackCFIInit before it. ("STACK CFI
+// records")
 type StackCFI struct {
 	Address uint64
 	Rules   string // only those that differ

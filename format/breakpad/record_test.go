@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The lines of the specification's examples, of its section for each record, and of files that Breakpad's tools for
-// Windows have written.
+// The lines of the specification's examples, of its section for each record, and of files that
+// Breakpad's tools for Windows have written.
 var records = []struct {
 	line string
 	want Record

@@ -19,8 +19,8 @@ type Rule struct {
 	Expr     Expr
 }
 
-// Expr is a postfix expression of a STACK CFI rule, compiled: its operands are there and in their places.
-// ("Interpreting STACK CFI records")
+// Expr is a postfix expression of a STACK CFI rule, compiled: its operands are there and in their
+// places. ("Interpreting STACK CFI records")
 type Expr struct {
 	ops   []operation
 	depth int // how many values are on the stack at most
@@ -46,9 +46,10 @@ var (
 // undef is the expression of a register whose value is lost.
 const undef = ".undef"
 
-// ParseRules compiles the rules of a [StackCFIInit] or [StackCFI]. A malformed rule makes all of them malformed: a
-// frame whose other registers are right would be wrong without a word. An expression must leave one value. Breakpad's
-// evaluator takes assignments ("=") in them, which no compiler's tables give; they are an error here, as in rust-minidump.
+// ParseRules compiles the rules of a [StackCFIInit] or [StackCFI]. A malformed rule makes all of
+// them malformed: a frame whose other registers are right would be wrong without a word. An
+// expression must leave one value. Breakpad's evaluator takes assignments ("=") in them, which no
+// compiler's tables give; they are an error here, as in rust-minidump.
 func ParseRules(s string) ([]Rule, error) {
 	var rules []Rule
 	var tokens []string
@@ -129,8 +130,8 @@ func parseNumber(s string) (uint64, error) {
 // Undefined reports whether e says that the value is lost (".undef").
 func (e Expr) Undefined() bool { return len(e.ops) == 0 }
 
-// Saved returns the expression of the address at which the value is saved, if e ends in a dereference: "where", and not
-// "what". ok is false if e computes the value itself.
+// Saved returns the expression of the address at which the value is saved, if e ends in a
+// dereference: "where", and not "what". ok is false if e computes the value itself.
 func (e Expr) Saved() (address Expr, ok bool) {
 	if n := len(e.ops); n > 0 && e.ops[n-1].code == '^' {
 		return Expr{e.ops[:n-1], e.depth}, true
@@ -138,8 +139,8 @@ func (e Expr) Saved() (address Expr, ok bool) {
 	return Expr{}, false
 }
 
-// Linear returns register and offset if e is a register's value plus a constant number, the form of nearly all rules:
-// ".cfa -16 +", "$rsp 8 +", "$rbp". ok is false for any other expression.
+// Linear returns register and offset if e is a register's value plus a constant number, the form of
+// nearly all rules: ".cfa -16 +", "$rsp 8 +", "$rbp". ok is false for any other expression.
 func (e Expr) Linear() (register string, offset int64, ok bool) {
 	if len(e.ops) == 0 || len(e.ops)%2 == 0 || e.ops[0].code != 'r' {
 		return "", 0, false
@@ -178,8 +179,8 @@ type Env interface {
 	Word(addr uint64) (uint64, error)
 }
 
-// Eval computes the expression in words of that many bits, 32 or 64; arithmetic wraps, and is unsigned. The error is one
-// of this package's, or that of env.Word.
+// Eval computes the expression in words of that many bits, 32 or 64; arithmetic wraps, and is
+// unsigned. The error is one of this package's, or that of env.Word.
 func (e Expr) Eval(env Env, bits uint) (uint64, error) {
 	if e.Undefined() {
 		return 0, ErrUndefined

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// TestReadelf: dump_syms's STACK CFI says at each row of the program's .eh_frame what readelf says of it.
+// TestReadelf: dump_syms's STACK CFI says at each row of the program's .eh_frame what readelf says
+// of it.
 func TestReadelf(t *testing.T) {
 	f, err := Open("testdata/inlines.sym")
 	if err != nil {
@@ -101,7 +102,8 @@ func (m *machine) Word(addr uint64) (uint64, error) {
 	return 0, errFault
 }
 
-// TestSpecification: the example of the specification's section on STACK CFI, at each address of its table.
+// TestSpecification: the example of the specification's section on STACK CFI, at each address of
+// its table.
 func TestSpecification(t *testing.T) {
 	f := indexed(t, `MODULE Linux x86 1 example
 STACK CFI INIT 1000 17 .cfa: $sp .ra: .cfa ^

@@ -42,7 +42,8 @@ func (f *File) NextCFI(addr uint64) (next uint64, ok bool) {
 	return 0, false
 }
 
-// RulesAt returns the rules that hold at addr; nil if there are no STACK CFI records for it. Others may get the same rules: they are to be read only.
+// RulesAt returns the rules that hold at addr; nil if there are no STACK CFI records for it. Others
+// may get the same rules: they are to be read only.
 func (f *File) RulesAt(addr uint64) (*Rules, error) {
 	t := f.tables.Load()
 	if rules, ok := t.ruled.get(addr); ok {

@@ -8,8 +8,8 @@ import (
 )
 
 // StorePath returns the path of m's symbol file in a store of symbols, with slashes:
-// "libc.so.6/8F36…0/libc.so.6.sym"; of a PDB, "ntdll.pdb/…/ntdll.sym". It fails if the name or the identifier
-// would lead out of the store.
+// "libc.so.6/8F36…0/libc.so.6.sym"; of a PDB, "ntdll.pdb/…/ntdll.sym". It fails if the name or the
+// identifier would lead out of the store.
 func (m Module) StorePath() (string, error) {
 	for _, part := range []string{m.Name, m.ID} {
 		if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "/\\\x00") {
@@ -23,8 +23,8 @@ func (m Module) StorePath() (string, error) {
 	return path.Join(m.Name, m.ID, name+".sym"), nil
 }
 
-// BuildIDIdentifier returns the debug identifier of an ELF file with that build ID: the first 16 bytes as a GUID of
-// little endian, and an age of 0. A shorter build ID is filled up with zeros.
+// BuildIDIdentifier returns the debug identifier of an ELF file with that build ID: the first 16
+// bytes as a GUID of little endian, and an age of 0. A shorter build ID is filled up with zeros.
 func BuildIDIdentifier(buildID []byte) string {
 	var id [16]byte
 	copy(id[:], buildID)
@@ -32,12 +32,12 @@ func BuildIDIdentifier(buildID []byte) string {
 		binary.LittleEndian.Uint16(id[6:]), id[8:])
 }
 
-// TextBytes returns how many bytes [TextIdentifier] takes of a section .text of size bytes: 4096 at most, in whole blocks of 16.
-// Those behind a shorter section count, too.
+// TextBytes returns how many bytes [TextIdentifier] takes of a section .text of size bytes: 4096 at
+// most, in whole blocks of 16. Those behind a shorter section count, too.
 func TextBytes(size uint64) uint64 { return (min(size, 4096) + 15) &^ 15 }
 
-// TextIdentifier returns the debug identifier of an ELF file without a build ID: all blocks of 16 bytes at the beginning of its
-// section .text, added without carry (Breakpad's HashElfTextSection).
+// TextIdentifier returns the debug identifier of an ELF file without a build ID: all blocks of 16
+// bytes at the beginning of its section .text, added without carry (Breakpad's HashElfTextSection).
 func TextIdentifier(text []byte) string {
 	var id [16]byte
 	for i, c := range text {

@@ -10,16 +10,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// A small file can expand to a large one, and a process can map hundreds of files. So the memory for
-// what all its files expand to has a bound. When it is reached, data of other files that can be
+// A small file can expand to a large one, and a process can map hundreds of files. So the memory
+// for what all its files expand to has a bound. When it is reached, data of other files that can be
 // made again gives way; see [Evictable].
 
 const (
-	// usualRoom bytes may be kept, whatever the files are. The largest file, as far as it has no holes
-	// and up to largestFile bytes, allows largestRoom more for each of its bytes: a C++ library with
-	// compressed debug information, read to the end, takes up eight times its size. All files
-	// together allow lastRoom more for each byte beyond usualFiles: debug information compresses to
-	// half its size.
+	// usualRoom bytes may be kept, whatever the files are. The largest file, as far as it has no
+	// holes and up to largestFile bytes, allows largestRoom more for each of its bytes: a C++
+	// library with compressed debug information, read to the end, takes up eight times its size.
+	// All files together allow lastRoom more for each byte beyond usualFiles: debug information
+	// compresses to half its size.
 	usualRoom   = 80 << 20
 	largestRoom = 8
 	largestFile = 32 << 20
@@ -76,7 +76,8 @@ func (b *Budget) grant(there int64, own bool) {
 	b.work.Add(timesWork * there)
 }
 
-// Tight reports whether less than a quarter is left of the room, or of the work, which the images that have joined may need.
+// Tight reports whether less than a quarter is left of the room, or of the work, which the images
+// that have joined may need.
 func (b *Budget) Tight() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,8 +147,8 @@ func (im *Image) Release(n int64) {
 // A part of a file of up to uncounted bytes is read without being counted.
 const uncounted = 16 << 10
 
-// roomOnce takes room for n bytes, which are kept of a part of the file, unless it has taken room for
-// that part before. The caller holds im.mu.
+// roomOnce takes room for n bytes, which are kept of a part of the file, unless it has taken room
+// for that part before. The caller holds im.mu.
 func (im *Image) roomOnce(part any, n int64) error {
 	if im.Budget() == nil {
 		return nil

@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
-// The images of one budget share its room. The largest file, and the bytes of all files beyond the first
-// usualFiles, determine the room; mapped memory adds none. An image without a budget has no bound.
+// The images of one budget share its room. The largest file, and the bytes of all files beyond the
+// first usualFiles, determine the room; mapped memory adds none. An image without a budget has no
+// bound.
 func TestBudget(t *testing.T) {
 	const mb = 1 << 20
 	one, two, memory := &Image{there: mb}, &Image{there: mb}, &Image{there: 1 << 40, inMemory: true}
@@ -61,8 +62,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// An image may join a budget while others use the image: the lists of modules of two targets can have one
-// image. The budget has no room for the image's section headers, so the image loses them.
+// An image may join a budget while others use the image: the lists of modules of two targets can
+// have one image. The budget has no room for the image's section headers, so the image loses them.
 func TestConcurrentJoin(t *testing.T) {
 	file := elftest.File{Sections: make([]elftest.Section, 100)}
 	for i := range file.Sections {
@@ -101,8 +102,8 @@ func TestConcurrentJoin(t *testing.T) {
 	wg.Wait()
 }
 
-// The Evictable unused for longest gives way first. One that is in use does not. Making its data again
-// counts as work.
+// The Evictable unused for longest gives way first. One that is in use does not. Making its data
+// again counts as work.
 func TestEvictable(t *testing.T) {
 	im := &Image{there: 1}
 	im.Join(new(Budget))

@@ -15,8 +15,8 @@ type Cache struct {
 	images map[any]*Image
 }
 
-// Open is [Open], but if the same file was opened before, it returns that image. again says so: that
-// image reads from the r of the first call.
+// Open is [Open], but if the same file was opened before, it returns that image. again says so:
+// that image reads from the r of the first call.
 func (c *Cache) Open(r io.ReaderAt, size int64) (im *Image, again bool, err error) {
 	return c.open(r, size, regular.At{})
 }

@@ -22,8 +22,8 @@ func functionsOf(im *Image) (list []string) {
 	return list
 }
 
-// Without section headers, the hash tables tell the number of symbols. On s390x their entries have 8
-// bytes.
+// Without section headers, the hash tables tell the number of symbols. On s390x their entries have
+// 8 bytes.
 func TestHashEntries(t *testing.T) {
 	const base = 0x7f12_3456_7000
 	for _, cc := range compilers {

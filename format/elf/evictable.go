@@ -2,8 +2,9 @@ package elf
 
 import "sync/atomic"
 
-// Evictable is data that was made of an image's bytes and can be made again. While it is not pinned,
-// it may be dropped to make room in the [Budget]. The one unused for longest is dropped first.
+// Evictable is data that was made of an image's bytes and can be made again. While it is not
+// pinned, it may be dropped to make room in the [Budget]. The one unused for longest is dropped
+// first.
 type Evictable struct {
 	budget *Budget // nil if there is no bound
 	drop   func()

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
-// Image is one ELF file, or what is mapped of it. It reads each thing when a caller first asks for it.
-// Addresses are the file's own (link time). An Image is safe for concurrent use.
+// Image is one ELF file, or what is mapped of it. It reads each thing when a caller first asks for
+// it. Addresses are the file's own (link time). An Image is safe for concurrent use.
 type Image struct {
 	Machine elf.Machine
 	Order   binary.ByteOrder
@@ -30,8 +30,8 @@ type Image struct {
 	Progs   []elf.ProgHeader
 	Path    string // of the file on this machine; "" if it was not opened by its path
 	// Root is the folder that stood for the root of all paths when the file was opened, "" for this
-	// machine's own root. Inside is the file's path below it. Files that belong to this one, such as
-	// debug files, are to be opened below Root, too.
+	// machine's own root. Inside is the file's path below it. Files that belong to this one, such
+	// as debug files, are to be opened below Root, too.
 	Root, Inside string
 
 	file     atomic.Pointer[File] // [Image.Join] may exchange it
@@ -137,8 +137,8 @@ func (im *Image) File() *io.SectionReader {
 	return io.NewSectionReader(im.raw, 0, im.size)
 }
 
-// OSFile returns the open file that is the image; nil if the image is read from elsewhere, or is a part
-// of a file. Only the file's record and bytes may be read.
+// OSFile returns the open file that is the image; nil if the image is read from elsewhere, or is a
+// part of a file. Only the file's record and bytes may be read.
 func (im *Image) OSFile() *os.File {
 	r := im.raw
 	for range 8 { // a part of a part
@@ -166,8 +166,8 @@ func (im *Image) Memo(key any, build func() any) any {
 	return value.(func() any)()
 }
 
-// SectionsError says why the file's section headers cannot be read. It is nil if they can, or if the
-// file has none.
+// SectionsError says why the file's section headers cannot be read. It is nil if they can, or if
+// the file has none.
 func (im *Image) SectionsError() error { return im.broken }
 
 // SizeOnDisk returns the bytes that the file takes up, without its holes.
@@ -258,8 +258,8 @@ func (im *Image) packed(s *Section) (*elf.Section, error) {
 	return x, nil
 }
 
-// SectionData reads a section of [Image.ELF], decompressed if need be. The bytes are the caller's. The
-// error wraps [ErrNoSection] where the section has none in the file.
+// SectionData reads a section of [Image.ELF], decompressed if need be. The bytes are the caller's.
+// The error wraps [ErrNoSection] where the section has none in the file.
 func (im *Image) SectionData(s *Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS {
 		return nil, fmt.Errorf("read section %s: it has no bytes in this file: %w", s.Name, ErrNoSection)
@@ -325,7 +325,8 @@ func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
 }
 
 // Loaded returns at most max bytes of the file from addr on. It stops at the end of the loadable
-// segment that holds addr, and at a hole in the file. It returns nil if the file has no bytes there.
+// segment that holds addr, and at a hole in the file. It returns nil if the file has no bytes
+// there.
 func (im *Image) Loaded(addr, max uint64) []byte {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
@@ -344,8 +345,8 @@ func (im *Image) Loaded(addr, max uint64) []byte {
 	return nil
 }
 
-// ReadLoaded reads the file's bytes that are loaded from addr on into p, across segments. It returns
-// the number of bytes, from the first on, that the file has.
+// ReadLoaded reads the file's bytes that are loaded from addr on into p, across segments. It
+// returns the number of bytes, from the first on, that the file has.
 func (im *Image) ReadLoaded(addr uint64, p []byte) (n int) {
 	for n < len(p) {
 		got := im.readLoaded(addr+uint64(n), p[n:])

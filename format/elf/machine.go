@@ -2,7 +2,8 @@ package elf
 
 import "debug/elf"
 
-// machine is what the ELF format leaves to a processor's supplement (System V ABI), as far as the readers here need it.
+// machine is what the ELF format leaves to a processor's supplement (System V ABI), as far as the
+// readers here need it.
 type machine struct {
 	relocations map[uint32]Relocation // of unwind tables and debug information, by their types
 	x32         bool                  // files of 32-bit addresses have the same types
@@ -17,14 +18,15 @@ type Relocation struct {
 	PCRel bool   // relative to the field (S+A-P)
 }
 
-// RelocationOf returns the relocation of a type. It knows the types that assemblers and compilers at
-// run time use in unwind tables and debug information; ok is false for any other.
+// RelocationOf returns the relocation of a type. It knows the types that assemblers and compilers
+// at run time use in unwind tables and debug information; ok is false for any other.
 func RelocationOf(m elf.Machine, kind uint32) (r Relocation, ok bool) {
 	r, ok = machines[m].relocations[kind]
 	return r, ok
 }
 
-// Relocates reports whether relocations of a machine's files of 64 bits, or of 32, are known (SHT_RELA).
+// Relocates reports whether relocations of a machine's files of 64 bits, or of 32, are known
+// (SHT_RELA).
 func Relocates(m elf.Machine, class elf.Class) bool {
 	return machines[m].relocations != nil && (class == elf.ELFCLASS64 || machines[m].x32)
 }

@@ -139,8 +139,8 @@ func (r *mappedFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// address returns the place of the file's byte off in memory, and the number of bytes that follow it
-// there.
+// address returns the place of the file's byte off in memory, and the number of bytes that follow
+// it there.
 func (r *mappedFile) address(off uint64) (addr, room uint64, ok bool) {
 	if len(r.segs) == 0 {
 		return r.base + off, ^uint64(0) >> 1, true

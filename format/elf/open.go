@@ -8,14 +8,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// OpenFile opens an ELF file of this machine. name may come from an untrusted target: OpenFile opens
-// regular files only, and never waits. The caller must keep the file open while it uses the image, and
-// close it then.
+// OpenFile opens an ELF file of this machine. name may come from an untrusted target: OpenFile
+// opens regular files only, and never waits. The caller must keep the file open while it uses the
+// image, and close it then.
 func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", name) }
 
-// OpenFileIn is OpenFile for a path below root, the folder with the target's files. Neither .. nor a
-// symbolic link leads out of root, and absolute links begin there, as after chroot(2). If root is "",
-// OpenFileIn is OpenFile.
+// OpenFileIn is OpenFile for a path below root, the folder with the target's files. Neither .. nor
+// a symbolic link leads out of root, and absolute links begin there, as after chroot(2). If root is
+// "", OpenFileIn is OpenFile.
 func OpenFileIn(root, name string) (*Image, *os.File, error) { return OpenFileBy(nil, root, name) }
 
 // Opener opens a file at a path below root, as [OpenFileIn] does, perhaps with fewer rights than
@@ -32,8 +32,8 @@ func OpenFileBy(by Opener, root, name string) (*Image, *os.File, error) {
 	return im, file, err
 }
 
-// OpenFileIn is [OpenFileIn], but if the same file was opened before, it returns that image. The file
-// is nil then: there is none to keep open.
+// OpenFileIn is [OpenFileIn], but if the same file was opened before, it returns that image. The
+// file is nil then: there is none to keep open.
 func (c *Cache) OpenFileIn(root, name string) (*Image, *os.File, error) {
 	return c.OpenFileBy(nil, root, name)
 }

@@ -29,9 +29,9 @@ func wholeName(name string) (whole string, ok bool) {
 }
 
 // FunctionEntry returns the entry of the function that has code at addr: the address of its symbol.
-// For a part that the compiler has moved away (foo.cold), that is the address of the whole function's
-// symbol (foo); for a linkage stub, the beginning of the stub. Without symbols, the parts of a function
-// have entries of their own.
+// For a part that the compiler has moved away (foo.cold), that is the address of the whole
+// function's symbol (foo); for a linkage stub, the beginning of the stub. Without symbols, the
+// parts of a function have entries of their own.
 func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	ss := im.Symbols()
 	s, ok := ss.Find(addr)

@@ -13,8 +13,8 @@ const (
 	PT_GNU_SFRAME  elf.ProgType    = 0x6474e554
 )
 
-// IsSFrame reports whether a section holds SFrame: by its type, or by its name, which is .sframe, or
-// .sframe and a suffix.
+// IsSFrame reports whether a section holds SFrame: by its type, or by its name, which is .sframe,
+// or .sframe and a suffix.
 func IsSFrame(s *Section) bool {
 	return s.Type == SHT_GNU_SFRAME || s.Name == ".sframe" || strings.HasPrefix(s.Name, ".sframe.")
 }

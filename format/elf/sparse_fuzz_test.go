@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
-// FuzzSparse opens files with sections of any size that are holes. Such sections take up no room on the
-// disk, and must take up none in memory.
+// FuzzSparse opens files with sections of any size that are holes. Such sections take up no room on
+// the disk, and must take up none in memory.
 func FuzzSparse(f *testing.F) {
 	const at = 1 << 20 // where the holes begin
 	var files []*elftest.File

@@ -13,8 +13,8 @@ import (
 // Symbol is a function of an image. Addresses are link-time ones.
 type Symbol struct {
 	Addr, Size uint64
-	// Type and Old are filled in by [Image.Lookup] and [Image.LookupPrefix] alone. Old says that the symbol has an
-	// old version, which programs do not get that are linked now.
+	// Type and Old are filled in by [Image.Lookup] and [Image.LookupPrefix] alone. Old says that
+	// the symbol has an old version, which programs do not get that are linked now.
 	Type elf.SymType
 	Old  bool
 
@@ -387,8 +387,8 @@ func (ss *Symbols) bestOf(e entry, aliases []entry) entry {
 // codeRange is one section or segment of code. A symbol that lies before it does not name its code.
 type codeRange struct{ lo, hi uint64 }
 
-// codeRanges returns the file's executable sections, or its segments if it has no sections, in ascending
-// order.
+// codeRanges returns the file's executable sections, or its segments if it has no sections, in
+// ascending order.
 func (im *Image) codeRanges() []codeRange {
 	var code []codeRange
 	for _, s := range im.ELF().Sections {

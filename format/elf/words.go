@@ -42,8 +42,8 @@ type DynamicRelocation struct {
 	InPlace bool
 }
 
-// RelocationSize returns the size of an entry of a table of relocations, bytes. addends says that entries have
-// addends (SHT_RELA).
+// RelocationSize returns the size of an entry of a table of relocations, bytes. addends says that
+// entries have addends (SHT_RELA).
 func (im *Image) RelocationSize(addends bool) uint64 {
 	if addends {
 		return 3 * im.WordSize()

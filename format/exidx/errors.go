@@ -9,13 +9,15 @@ import (
 var (
 	// ErrNotFound means that no entry covers the address.
 	ErrNotFound = errors.New("exidx: no entry covers the address")
-	// ErrCantUnwind means that the entry says that the function cannot be unwound (EXIDX_CANTUNWIND).
+	// ErrCantUnwind means that the entry says that the function cannot be unwound
+	// (EXIDX_CANTUNWIND).
 	ErrCantUnwind = errors.New("exidx: the function cannot be unwound")
 	// ErrRefuse means that the instructions refuse to unwind (0x80 0x00).
 	ErrRefuse = errors.New("exidx: the instructions refuse to unwind")
 	// ErrMalformed means that the bytes break the format. The error is an [*Error].
 	ErrMalformed = errors.New("malformed exception table")
-	// ErrUnsupported means that the bytes may be right, but no row can hold what they say, or they are not defined. The error is an [*Error].
+	// ErrUnsupported means that the bytes may be right, but no row can hold what they say, or they
+	// are not defined. The error is an [*Error].
 	ErrUnsupported = errors.New("unsupported exception table")
 )
 

@@ -35,7 +35,8 @@ type Instruction struct {
 	Len          int // bytes of it
 }
 
-// Decode decodes the instruction that code begins with. The error wraps [ErrMalformed]; code must not be empty.
+// Decode decodes the instruction that code begins with. The error wraps [ErrMalformed]; code must
+// not be empty.
 func Decode(code []byte) (Instruction, error) {
 	b := code[0]
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestReadelf compares entries and instructions with readelf -u: of the C library, of others, and of programs in both instruction
-// sets.
+// TestReadelf compares entries and instructions with readelf -u: of the C library, of others, and
+// of programs in both instruction sets.
 func TestReadelf(t *testing.T) {
 	readelf := gdbtest.Tool(t, "arm-linux-gnueabihf-readelf")
 	gcc := gdbtest.Tool(t, "arm-linux-gnueabihf-gcc")

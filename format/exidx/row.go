@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Registers by their DWARF numbers (AADWARF32, section 4.1). D0 to D15 are pairs of S0 to S31; D16 has numbers of its own.
+// Registers by their DWARF numbers (AADWARF32, section 4.1). D0 to D15 are pairs of S0 to S31; D16
+// has numbers of its own.
 const (
 	R11 trad.Reg = 11 // the cell FP of a row
 	SP  trad.Reg = 13
@@ -17,11 +18,13 @@ const (
 	D0  trad.Reg = 256
 )
 
-// Row executes the instructions. The row says nothing of where it holds: Lo and Len are for the caller to set; and it is true
-// only where a call has left the function. Its cell RA says where PREVIOUS's PC is, its cell FP is that of r11. The registers that no
-// instruction pops are unchanged.
+// Row executes the instructions. The row says nothing of where it holds: Lo and Len are for the
+// caller to set; and it is true only where a call has left the function. Its cell RA says where
+// PREVIOUS's PC is, its cell FP is that of r11. The registers that no instruction pops are
+// unchanged.
 //
-// The error is [ErrRefuse], or wraps [ErrMalformed], or [ErrUnsupported] for instructions that are not defined.
+// The error is [ErrRefuse], or wraps [ErrMalformed], or [ErrUnsupported] for instructions that are
+// not defined.
 func (u *Unwind) Row() (trad.Row, error) {
 	m := machine{vsp: place{reg: SP}}
 	for at := 0; at < len(u.Code); {
@@ -43,7 +46,8 @@ func (u *Unwind) Row() (trad.Row, error) {
 	return m.row()
 }
 
-// place is an address: register reg of THIS frame plus off; or, if loaded, the word there plus then.
+// place is an address: register reg of THIS frame plus off; or, if loaded, the word there plus
+// then.
 type place struct {
 	reg    trad.Reg
 	off    int32

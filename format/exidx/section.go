@@ -19,10 +19,11 @@ type Section struct {
 	read  func(addr uint64, p []byte) (n int, err error)
 }
 
-// Open returns the section whose bytes are index, at address addr. The order is that of data: BE8 programs have big-endian
-// tables beside little-endian code. read reads the memory in which the tables (.ARM.extab) are, by the same addresses; it
-// returns how many bytes it has read. If read is nil, only inline entries can be unwound. Bytes of an
-// incomplete last entry are left out. The error says that index is not sorted; it wraps [ErrMalformed].
+// Open returns the section whose bytes are index, at address addr. The order is that of data: BE8
+// programs have big-endian tables beside little-endian code. read reads the memory in which the
+// tables (.ARM.extab) are, by the same addresses; it returns how many bytes it has read. If read is
+// nil, only inline entries can be unwound. Bytes of an incomplete last entry are left out. The
+// error says that index is not sorted; it wraps [ErrMalformed].
 func Open(index []byte, addr uint64, order binary.ByteOrder, read func(addr uint64, p []byte) (n int, err error)) (*Section, error) {
 	s := &Section{index: index[:len(index)/entrySize*entrySize], addr: uint32(addr), order: order, read: read}
 	if addr>>32 != 0 || uint64(len(index)) > 1<<32-addr {
@@ -49,15 +50,16 @@ func (s *Section) function(i int) uint32 {
 	return prel31(s.order.Uint32(s.index[i*entrySize:]), s.at(i)) &^ 1
 }
 
-// prel31 returns the address that a word at address at leads to: its lower 31 bits are the distance from the word
-// (EHABI32, section 6.2).
+// prel31 returns the address that a word at address at leads to: its lower 31 bits are the distance
+// from the word (EHABI32, section 6.2).
 func prel31(word, at uint32) uint32 { return at + uint32(int32(word<<1)>>1) }
 
 // An Entry is an entry of the index (EHABI32, section 6.2).
 type Entry struct {
-	// Lo and Hi bound the code that the entry covers: from the function's first byte to the next entry's function. Of the last
-	// entry, Hi is 1<<32: the index does not say where that ends. Linkers merge equal entries of functions that follow one
-	// another, so Lo may be the beginning of an earlier function.
+	// Lo and Hi bound the code that the entry covers: from the function's first byte to the next
+	// entry's function. Of the last entry, Hi is 1<<32: the index does not say where that ends.
+	// Linkers merge equal entries of functions that follow one another, so Lo may be the beginning
+	// of an earlier function.
 	Lo, Hi uint64
 	// CantUnwind says that the function cannot be unwound.
 	CantUnwind bool

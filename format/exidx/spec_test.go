@@ -73,8 +73,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestRows: what each row is follows from EHABI32, section 10.3: registers are popped in the order of their numbers from
-// ascending addresses, and PREVIOUS's PC is LR unless it was popped.
+// TestRows: what each row is follows from EHABI32, section 10.3: registers are popped in the order
+// of their numbers from ascending addresses, and PREVIOUS's PC is LR unless it was popped.
 func TestRows(t *testing.T) {
 	for _, x := range []struct {
 		code []byte

@@ -23,7 +23,8 @@ const (
 	maxCode  = 3 + 255*wordSize // bytes
 )
 
-// Unwind returns the instructions of an entry. The error is [ErrCantUnwind], or wraps [ErrMalformed] or [ErrUnsupported].
+// Unwind returns the instructions of an entry. The error is [ErrCantUnwind], or wraps
+// [ErrMalformed] or [ErrUnsupported].
 func (s *Section) Unwind(e Entry) (Unwind, error) {
 	switch {
 	case e.CantUnwind:
@@ -56,9 +57,9 @@ func (s *Section) Unwind(e Entry) (Unwind, error) {
 	return Unwind{}, &Error{"table", e.Table, "a personality routine above 2: it is reserved", ErrUnsupported}
 }
 
-// generic returns the instructions of a table with a routine of its own. The layout behind the routine's address is the
-// routine's; all that are known (of C, C++, Objective-C, Java, D, Rust, Ada, Go) have GNU's: how many words follow in
-// the upper byte of the next, then instructions.
+// generic returns the instructions of a table with a routine of its own. The layout behind the
+// routine's address is the routine's; all that are known (of C, C++, Objective-C, Java, D, Rust,
+// Ada, Go) have GNU's: how many words follow in the upper byte of the next, then instructions.
 func (s *Section) generic(table, first uint32) (Unwind, error) {
 	u := Unwind{Model: Generic, Personality: prel31(first, table)}
 	word, err := s.word(table + wordSize)

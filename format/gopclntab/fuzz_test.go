@@ -8,9 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// FuzzTable reads all it can from arbitrary bytes. The bytes from base on are their own FUNCDATA. What
-// it finds for an address must hold there. The corpus has the tables of testdata/releases with their
-// relocations done, and one of them in the other byte order.
+// FuzzTable reads all it can from arbitrary bytes. The bytes from base on are their own FUNCDATA.
+// What it finds for an address must hold there. The corpus has the tables of testdata/releases with
+// their relocations done, and one of them in the other byte order.
 func FuzzTable(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, text, base uint64) {
 		table, err := Open(data, text)

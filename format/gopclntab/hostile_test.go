@@ -8,9 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// madeUp returns a table of Go 1.20 whose functions share their tables of values. These have the given
-// number of runs, each for one byte of code. calls has one call for each run. Each call is inlined into
-// the one before.
+// madeUp returns a table of Go 1.20 whose functions share their tables of values. These have the
+// given number of runs, each for one byte of code. calls has one call for each run. Each call is
+// inlined into the one before.
 func madeUp(functions, runs int) (data, calls []byte) {
 	const header, funcSize = 8 + 8*8, 44 + 3*4 + 4*4
 	order := binary.LittleEndian
@@ -61,8 +61,8 @@ func madeUp(functions, runs int) (data, calls []byte) {
 	return data, calls
 }
 
-// A table that is made to be slow still takes bounded time: each look-up of an address reads tables of
-// values from their beginning.
+// A table that is made to be slow still takes bounded time: each look-up of an address reads tables
+// of values from their beginning.
 func TestHostileTable(t *testing.T) {
 	const size = 60000
 	for _, tt := range []struct {

@@ -160,7 +160,8 @@ func (t *tree) call(i int32) (c call) {
 // extents sets Lo and Entry of the calls of chain. The innermost is first, and pc is in all of
 // them. indices are their indices in t.calls.
 func (t *tree) extents(chain []Call, indices []int32, pc uint64) {
-	// within[i] is the number of calls of chain that call i is inlined into, including call i itself.
+	// within[i] is the number of calls of chain that call i is inlined into, including call i
+	// itself.
 	within := make([]int, len(t.calls))
 	for i := range t.calls {
 		if k := slices.Index(indices, int32(i)); k >= 0 {

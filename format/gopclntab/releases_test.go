@@ -86,8 +86,9 @@ func TestReleases(t *testing.T) {
 					fmt.Sscan(rest, &offset)
 					for ; said != "" && next < base+offset; next++ {
 						got := lineOf(table, next)
-						// Since Go 1.17 the runtime leaves names of functions in a second module empty. It
-						// takes the last byte before a function for a part of that function.
+						// Since Go 1.17 the runtime leaves names of functions in a second module
+						// empty. It takes the last byte before a function for a part of that
+						// function.
 						if strings.HasPrefix(said, " ") {
 							_, got, _ = strings.Cut(got, " ")
 							got = " " + got

@@ -34,8 +34,8 @@ type Table struct {
 
 	// FuncData reads the data that the functions' FUNCDATA words point to. Its offsets are from
 	// moduledata.gofunc (the symbol go:func.*, go.func.* before Go 1.20). Before Go 1.18 the words
-	// are addresses, and so are the offsets. If FuncData is nil, no inlined calls are known. It must
-	// be set before the table is used.
+	// are addresses, and so are the offsets. If FuncData is nil, no inlined calls are known. It
+	// must be set before the table is used.
 	FuncData io.ReaderAt
 
 	big     bool

@@ -13,7 +13,8 @@ type Register struct {
 	Bits  int // width: 64, or less
 }
 
-// layout is where a processor's registers are in its context (CONTEXT of winnt.h, MDRawContext… of Breakpad).
+// layout is where a processor's registers are in its context (CONTEXT of winnt.h, MDRawContext… of
+// Breakpad).
 type layout struct {
 	flagsAt int    // of the 4 bytes that say which processor it is, and what is valid
 	cpu     uint32 // that bit, or those of several writers
@@ -133,7 +134,8 @@ func (f *File) Registers(context Location) ([]Register, error) {
 	if flags&l.cpu == 0 {
 		return nil, fmt.Errorf("context flags %#x: not those of processor %v", flags, f.System.Processor)
 	}
-	// Breakpad's client on Macs with Intel's processors names the processor alone, and fills in all.
+	// Breakpad's client on Macs with Intel's processors names the processor alone, and fills in
+	// all.
 	if flags&anyGroup == 0 {
 		flags |= anyGroup
 	}

@@ -5,7 +5,8 @@ import "fmt"
 // Crashpad is what Crashpad's client and handler note (MinidumpCrashpadInfo).
 type Crashpad struct {
 	ReportID, ClientID string // UUIDs
-	// AddressMask tells the bits of a pointer that are address from a pointer authentication code; 0 if there is none.
+	// AddressMask tells the bits of a pointer that are address from a pointer authentication code;
+	// 0 if there is none.
 	AddressMask uint64
 }
 
@@ -92,7 +93,8 @@ func (f *File) readModuleAnnotations(l Location, left *int) error {
 	return err
 }
 
-// annotations reads the three kinds that a module has: texts, pairs of texts, and objects with a type.
+// annotations reads the three kinds that a module has: texts, pairs of texts, and objects with a
+// type.
 func (f *File) annotations(info []byte, left *int) ([]Annotation, error) {
 	const textSize, objectSize, textType = 4, 12, 1
 	var all []Annotation

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Exception is what a thread met (MINIDUMP_EXCEPTION_STREAM): mostly what the process died of; [File.Died] tells.
+// Exception is what a thread met (MINIDUMP_EXCEPTION_STREAM): mostly what the process died of;
+// [File.Died] tells.
 type Exception struct {
 	Thread  uint32 // the ID of the thread that it came to
 	Code    uint32 // Windows: NTSTATUS; Linux: the signal; macOS: Mach's exception
@@ -14,12 +15,13 @@ type Exception struct {
 	Address uint64 // Windows: of the instruction; Linux: si_addr; macOS: Mach's subcode; LLDB: PC
 	Params  []uint64
 	Context Location // the registers at the exception; those of the thread are the handler's
-	// Words say why LLDB had stopped the thread: "breakpoint 1.1", "signal SIGSEGV: address not mapped to object".
-	// They are "" of other writers, whose codes are the system's.
+	// Words say why LLDB had stopped the thread: "breakpoint 1.1", "signal SIGSEGV: address not
+	// mapped to object". They are "" of other writers, whose codes are the system's.
 	Words string
 }
 
-// readExceptions reads all streams of the type: LLDB writes one for each thread that it has stopped.
+// readExceptions reads all streams of the type: LLDB writes one for each thread that it has
+// stopped.
 func (f *File) readExceptions(Stream) error {
 	var broken error
 	for _, s := range f.Streams {
@@ -50,7 +52,8 @@ func (f *File) readExceptions(Stream) error {
 	return broken
 }
 
-// lldbFlag stands in the flags of an exception that has LLDB's words in place of parameters: "LLDB".
+// lldbFlag stands in the flags of an exception that has LLDB's words in place of parameters:
+// "LLDB".
 const lldbFlag = 0x4c4c4442
 
 func (f *File) exception(s Stream) (x Exception, err error) {
@@ -76,8 +79,8 @@ func (f *File) exception(s Stream) (x Exception, err error) {
 	return x, nil
 }
 
-// addThreads adds the threads that only an exception tells of: LLDB 21 loses the record of a thread whose stack
-// lies in one mapping with another thread's.
+// addThreads adds the threads that only an exception tells of: LLDB 21 loses the record of a thread
+// whose stack lies in one mapping with another thread's.
 func (f *File) addThreads() {
 	listed := make(map[uint32]bool, len(f.Threads))
 	for i := range f.Threads {
@@ -97,8 +100,8 @@ func (f *File) addThreads() {
 // signalWords begin LLDB's words for a signal, whose number is the code then.
 const signalWords = "signal "
 
-// fatal reports whether the exception ends a process: a debugger's stop, a signal that no process dies of and a
-// request for a dump do not.
+// fatal reports whether the exception ends a process: a debugger's stop, a signal that no process
+// dies of and a request for a dump do not.
 func (x *Exception) fatal(s *System) bool {
 	if x.Words != "" && !strings.HasPrefix(x.Words, signalWords) && !strings.HasPrefix(x.Words, "EXC_") {
 		return false
@@ -118,8 +121,8 @@ func (x *Exception) fatal(s *System) bool {
 // Died reports whether the process died of its exception.
 func (f *File) Died() bool { return f.Exception != nil && f.Exception.fatal(&f.System) }
 
-// ContextOf returns where the registers of a thread are. At its exception they are the program's own. If it has met
-// none, they are where the list of threads says.
+// ContextOf returns where the registers of a thread are. At its exception they are the program's
+// own. If it has met none, they are where the list of threads says.
 func (f *File) ContextOf(t *Thread) Location {
 	if c, has := f.contexts[t.ID]; has {
 		return c
@@ -151,7 +154,8 @@ func (f *File) readBreakpad(s Stream) error {
 	return nil
 }
 
-// Requesting returns the ID of the thread that the dump is about: the one that crashed, or that asked for the dump.
+// Requesting returns the ID of the thread that the dump is about: the one that crashed, or that
+// asked for the dump.
 func (f *File) Requesting() (id uint32, ok bool) {
 	if f.Exception != nil {
 		return f.Exception.Thread, true

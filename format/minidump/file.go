@@ -103,7 +103,8 @@ var streamNames = sync.OnceValue(func() map[StreamType]string {
 	}
 })
 
-// String returns the name of Microsoft's, Breakpad's or Crashpad's; the number of others in hexadecimal.
+// String returns the name of Microsoft's, Breakpad's or Crashpad's; the number of others in
+// hexadecimal.
 func (t StreamType) String() string {
 	if name := streamNames()[t]; name != "" {
 		return name
@@ -122,7 +123,8 @@ const (
 // ErrNot says that a file is no minidump; test with errors.Is.
 var ErrNot = errors.New("not a minidump")
 
-// Open opens a dump. The caller closes it. path may come from anybody: Open opens regular files only, and never waits.
+// Open opens a dump. The caller closes it. path may come from anybody: Open opens regular files
+// only, and never waits.
 func Open(path string) (*File, error) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -226,7 +228,8 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// readers are in the order in which streams are read: those of later ones use what the earlier ones have.
+// readers are in the order in which streams are read: those of later ones use what the earlier ones
+// have.
 var readers = []struct {
 	types []StreamType
 	read  func(*File, Stream) error

@@ -9,15 +9,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 )
 
-// lldbException returns an exception as LLDB 21 writes it (MinidumpFileBuilder::AddExceptions): its flags are
-// "LLDB", its words stand in place of parameters, and its address is the PC.
+// lldbException returns an exception as LLDB 21 writes it (MinidumpFileBuilder::AddExceptions): its
+// flags are "LLDB", its words stand in place of parameters, and its address is the PC.
 func lldbException(d *dumptest.Dump, thread, code uint32, words string, context []byte) []byte {
 	text := append([]byte(words), make([]byte, 15*8-len(words))...)
 	return dumptest.Join(d.U32(thread, 0, code, 0x4c4c4442), d.U64(0, 0x401000), d.U32(1, 0), text, context)
 }
 
-// lldbDump returns a dump as LLDB 21 writes it of threads 31 to 33, whose stacks lie in one mapping. The list of
-// threads has 33 twice, and lacks 32, whose exception has a code and words.
+// lldbDump returns a dump as LLDB 21 writes it of threads 31 to 33, whose stacks lie in one
+// mapping. The list of threads has 33 twice, and lacks 32, whose exception has a code and words.
 func lldbDump(code uint32, words string) []byte {
 	d := dumptest.New()
 	d.System(9, 0x8201, "")
@@ -33,7 +33,8 @@ func lldbDump(code uint32, words string) []byte {
 	return d.Bytes(1)
 }
 
-// TestLLDB: of a thread that is listed twice, one record counts. One that is not listed is known by its exception.
+// TestLLDB: of a thread that is listed twice, one record counts. One that is not listed is known by
+// its exception.
 func TestLLDB(t *testing.T) {
 	for _, tt := range []struct {
 		code    uint32
@@ -95,8 +96,9 @@ func TestDied(t *testing.T) {
 	}
 }
 
-// TestContextsWithoutGroups: a context whose flags name the processor alone, as Breakpad's client on Macs with
-// Intel's processors writes them, has the registers that the same context has with all flags.
+// TestContextsWithoutGroups: a context whose flags name the processor alone, as Breakpad's client
+// on Macs with Intel's processors writes them, has the registers that the same context has with all
+// flags.
 func TestContextsWithoutGroups(t *testing.T) {
 	for p, l := range layouts() {
 		context := make([]byte, 2048)

@@ -39,8 +39,8 @@ func (f *File) readMemory(s Stream) error {
 	return nil
 }
 
-// readMemory64 reads MINIDUMP_MEMORY64_LIST: the number of ranges, the offset of the first's bytes, and an address and a
-// size for each. Their bytes follow one another.
+// readMemory64 reads MINIDUMP_MEMORY64_LIST: the number of ranges, the offset of the first's bytes,
+// and an address and a size for each. Their bytes follow one another.
 func (f *File) readMemory64(s Stream) error {
 	b, err := f.r.at(s.Location)
 	if err != nil {
@@ -92,8 +92,8 @@ func (f *File) readRegions(s Stream) error {
 	return nil
 }
 
-// Ranges returns the memory that the file has, stacks and lists: ascending, disjoint, and cut where the file ends. Of
-// ranges that overlap, the one that begins first counts.
+// Ranges returns the memory that the file has, stacks and lists: ascending, disjoint, and cut where
+// the file ends. Of ranges that overlap, the one that begins first counts.
 func (f *File) Ranges() []Range {
 	list := slices.Clone(f.Memory)
 	for i := range f.Threads {

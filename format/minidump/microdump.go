@@ -14,8 +14,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// A microdump is a crash report as lines of a log (Android's logcat), which Breakpad's client writes where it may write no
-// file: one thread's registers and stack, and the modules. Each line has the writer's name, and behind ": " a letter and fields:
+// A microdump is a crash report as lines of a log (Android's logcat), which Breakpad's client
+// writes where it may write no file: one thread's registers and stack, and the modules. Each line
+// has the writer's name, and behind ": " a letter and fields:
 //
 //	google-breakpad(3745): -----BEGIN BREAKPAD MICRODUMP-----
 //	google-breakpad(3745): V Chrome_Android:49.0.2623.15                          product
@@ -56,8 +57,8 @@ func OpenMicrodumps(path string) ([]*File, error) {
 	return list, nil
 }
 
-// ReadMicrodumps reads the microdumps of a log, in its order. Lines that are broken cost themselves and a warning. The error
-// wraps [ErrNot] if the log has none.
+// ReadMicrodumps reads the microdumps of a log, in its order. Lines that are broken cost themselves
+// and a warning. The error wraps [ErrNot] if the log has none.
 func ReadMicrodumps(log io.Reader) ([]*File, error) {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 )
 
-// logged is a log with three microdumps, as logcat and other writers print them: of amd64, of arm64 and cut short.
+// logged is a log with three microdumps, as logcat and other writers print them: of amd64, of arm64
+// and cut short.
 func logged() string {
 	d := dumptest.New()
 	var b strings.Builder

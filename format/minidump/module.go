@@ -172,7 +172,8 @@ func (f *File) debugMisc(l Location) (string, error) {
 	})
 }
 
-// DebugFile returns the path of the file that has the symbols, as its linker has it; "" if it is not known.
+// DebugFile returns the path of the file that has the symbols, as its linker has it; "" if it is
+// not known.
 func (m *Module) DebugFile() string {
 	switch {
 	case m.CodeView.Kind == ELF:
@@ -183,7 +184,8 @@ func (m *Module) DebugFile() string {
 	return m.Misc
 }
 
-// DebugID returns Breakpad's identifier of the symbols: a GUID and an age, without hyphens; "" if there is none.
+// DebugID returns Breakpad's identifier of the symbols: a GUID and an age, without hyphens; "" if
+// there is none.
 func (m *Module) DebugID(f *File) string {
 	v := &m.CodeView
 	switch v.Kind {
@@ -206,8 +208,8 @@ func guid(f *File, b []byte) string {
 	return fmt.Sprintf("%08X%04X%04X%X", f.Order.Uint32(b), f.Order.Uint16(b[4:]), f.Order.Uint16(b[6:]), b[8:16])
 }
 
-// CodeID returns the identifier of the file itself, as stores have it: on Windows the time stamp and the size, else the
-// build ID; "" if there is none.
+// CodeID returns the identifier of the file itself, as stores have it: on Windows the time stamp
+// and the size, else the build ID; "" if there is none.
 func (m *Module) CodeID(f *File) string {
 	switch {
 	case f.System.Known && f.System.OS.IsWindows():
@@ -218,7 +220,8 @@ func (m *Module) CodeID(f *File) string {
 	return ""
 }
 
-// Main returns the index of the program's own module, -1 if there is none. It is the first of the list.
+// Main returns the index of the program's own module, -1 if there is none. It is the first of the
+// list.
 func (f *File) Main() int {
 	if len(f.Modules) == 0 {
 		return -1
@@ -226,7 +229,8 @@ func (f *File) Main() int {
 	return 0
 }
 
-// readUnloaded reads MINIDUMP_UNLOADED_MODULE_LIST, whose header says how large it and its entries are.
+// readUnloaded reads MINIDUMP_UNLOADED_MODULE_LIST, whose header says how large it and its entries
+// are.
 func (f *File) readUnloaded(s Stream) error {
 	b, err := f.r.at(s.Location)
 	if err != nil {

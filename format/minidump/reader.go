@@ -125,7 +125,8 @@ func (r *reader) refer(text string) error {
 	return nil
 }
 
-// text returns the string (MINIDUMP_STRING: UTF-16 behind its length in bytes) at an offset; "" if that is 0.
+// text returns the string (MINIDUMP_STRING: UTF-16 behind its length in bytes) at an offset; "" if
+// that is 0.
 func (r *reader) text(offset uint64) (string, error) {
 	if offset == 0 {
 		return "", nil
@@ -136,7 +137,8 @@ func (r *reader) text(offset uint64) (string, error) {
 	})
 }
 
-// counted returns the bytes behind their number (MINIDUMP_STRING, MinidumpUTF8String), which is at an offset.
+// counted returns the bytes behind their number (MINIDUMP_STRING, MinidumpUTF8String), which is at
+// an offset.
 func (r *reader) counted(offset uint64) ([]byte, error) {
 	b, err := r.at(Location{4, offset})
 	if err != nil {
@@ -173,8 +175,8 @@ func (r *reader) utf16(b []byte) string {
 	return string(utf16.Decode(words))
 }
 
-// list returns the entries of a list: 4 bytes with their number, perhaps 4 bytes of padding, and that many entries of
-// size bytes.
+// list returns the entries of a list: 4 bytes with their number, perhaps 4 bytes of padding, and
+// that many entries of size bytes.
 func (r *reader) list(l Location, size int) ([]byte, error) {
 	b, err := r.at(l)
 	if err != nil {

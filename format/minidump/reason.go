@@ -8,8 +8,8 @@ import (
 )
 
 // Reason returns what the process died of, in its system's words: "SIGSEGV / SEGV_MAPERR",
-// "EXCEPTION_ACCESS_VIOLATION_READ", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; numbers of what is unknown. It is "" if the
-// dump has no exception.
+// "EXCEPTION_ACCESS_VIOLATION_READ", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; numbers of what is
+// unknown. It is "" if the dump has no exception.
 func (f *File) Reason() string {
 	if f.Exception == nil {
 		return ""
@@ -42,7 +42,8 @@ func (f *File) ReasonOf(x *Exception) string {
 	return reason
 }
 
-// lldb returns LLDB's words without the address: "SIGSEGV: address not mapped to object", "breakpoint 1.1".
+// lldb returns LLDB's words without the address: "SIGSEGV: address not mapped to object",
+// "breakpoint 1.1".
 func (x *Exception) lldb() string {
 	text, _, _ := strings.Cut(strings.TrimPrefix(x.Words, signalWords), " (fault address")
 	return text
@@ -58,10 +59,12 @@ func (x *Exception) lldbAddress() uint64 {
 	return x.Address
 }
 
-// MicrodumpReason returns the reason that a microdump has, in its writer's words: "SIGSEGV"; "" if it has none.
+// MicrodumpReason returns the reason that a microdump has, in its writer's words: "SIGSEGV"; "" if
+// it has none.
 func (f *File) MicrodumpReason() string { return f.words }
 
-// CrashAddress returns the address that the exception is about: of memory that could not be accessed, or of an instruction.
+// CrashAddress returns the address that the exception is about: of memory that could not be
+// accessed, or of an instruction.
 func (f *File) CrashAddress() uint64 {
 	if f.Exception == nil {
 		return 0
@@ -92,8 +95,8 @@ var linuxSignals = []string{
 	"SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
 }
 
-// harmless reports whether no process dies of a signal of Linux, unless it wants to: a debugger that attaches stops
-// its target by SIGSTOP.
+// harmless reports whether no process dies of a signal of Linux, unless it wants to: a debugger
+// that attaches stops its target by SIGSTOP.
 func harmless(signal uint32) bool {
 	if signal >= uint32(len(linuxSignals)) {
 		return false

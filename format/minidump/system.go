@@ -23,7 +23,8 @@ type System struct {
 	Graphics           string // of a microdump: versions and names, with "|" between them; "" if it is not known
 }
 
-// Processor is a processor's architecture (PROCESSOR_ARCHITECTURE_…; those from 0x8001 on are Breakpad's).
+// Processor is a processor's architecture (PROCESSOR_ARCHITECTURE_…; those from 0x8001 on are
+// Breakpad's).
 type Processor uint16
 
 // The processors of real dumps.

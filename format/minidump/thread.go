@@ -28,8 +28,8 @@ func (f *File) readThreads(s Stream) error {
 	return nil
 }
 
-// dropRepeated drops records of a thread that an earlier record has with the same registers: LLDB 21 writes a
-// thread twice if the stacks of two lie in one mapping.
+// dropRepeated drops records of a thread that an earlier record has with the same registers: LLDB
+// 21 writes a thread twice if the stacks of two lie in one mapping.
 func (f *File) dropRepeated() {
 	type record struct {
 		id      uint32
@@ -53,7 +53,8 @@ func (f *File) dropRepeated() {
 	f.Threads = kept
 }
 
-// readThreadNames reads MINIDUMP_THREAD_NAME_LIST: a thread's ID, and the offset of its name, 8 bytes without padding.
+// readThreadNames reads MINIDUMP_THREAD_NAME_LIST: a thread's ID, and the offset of its name, 8
+// bytes without padding.
 func (f *File) readThreadNames(s Stream) error {
 	const size = 12
 	b, err := f.r.list(s.Location, size)

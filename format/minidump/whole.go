@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// maxWhole bounds the files that are read at once, bytes. Most reports are smaller; a file that claims to be may be
-// sparse, so that it is no larger bound.
+// maxWhole bounds the files that are read at once, bytes. Most reports are smaller; a file that
+// claims to be may be sparse, so that it is no larger bound.
 const maxWhole = 2 << 20
 
 // whole is a dump in memory.

@@ -26,7 +26,8 @@ type Contents struct {
 	Linux     Linux
 }
 
-// ThreadContents is a thread of [Contents]. A thread's stack is the block around its stack pointer, from there outward.
+// ThreadContents is a thread of [Contents]. A thread's stack is the block around its stack pointer,
+// from there outward.
 type ThreadContents struct {
 	ID        uint32
 	Name      string     // "" if it has none
@@ -48,14 +49,15 @@ const (
 	redZone     = 128            // bytes below the stack pointer that count as the stack
 )
 
-// contextSizes are the sizes of the contexts that are written (winnt.h, google_breakpad's minidump_cpu_*.h).
+// contextSizes are the sizes of the contexts that are written (winnt.h, google_breakpad's
+// minidump_cpu_*.h).
 var contextSizes = map[Processor]int{X86: 716, AMD64: 1232, ARM: 368, ARM64: 912}
 
 // stackPointers are their stack pointers.
 var stackPointers = map[Processor]string{X86: "esp", AMD64: "rsp", ARM: "sp", ARM64: "sp"}
 
-// Write writes the dump, of little endian. It holds no more in memory than all that is not memory of the process. The error says
-// what a dump cannot hold, before anything is written, or is w's.
+// Write writes the dump, of little endian. It holds no more in memory than all that is not memory
+// of the process. The error says what a dump cannot hold, before anything is written, or is w's.
 func (c *Contents) Write(w io.Writer) error {
 	d, err := c.layOut()
 	if err != nil {
@@ -170,8 +172,8 @@ func (d *layingOut) location(b []byte, l Location) []byte {
 	return d.u32(b, uint32(l.Size), uint32(l.Offset))
 }
 
-// list adds a list of entries, each of size bytes, of which make appends one. It notes the offsets that make says count from the
-// first block of memory.
+// list adds a list of entries, each of size bytes, of which make appends one. It notes the offsets
+// that make says count from the first block of memory.
 func (d *layingOut) list(t StreamType, n int, entry func(b []byte, i int) (more []byte, later int)) {
 	b := d.u32(nil, uint32(n))
 	var later []int
@@ -218,7 +220,8 @@ func (d *layingOut) threads() {
 	})
 }
 
-// stack returns the block that has a thread's stack, and where that begins in it; -1 if none has it.
+// stack returns the block that has a thread's stack, and where that begins in it; -1 if none has
+// it.
 func (d *layingOut) stack(t *ThreadContents) (block, from int) {
 	for _, r := range t.Registers {
 		if r.Name != stackPointers[d.of.System.Processor] {
@@ -233,8 +236,8 @@ func (d *layingOut) stack(t *ThreadContents) (block, from int) {
 	return -1, 0
 }
 
-// encodeContext returns a context with the registers; nil if it would have none. A group of registers of which one is missing is left
-// out.
+// encodeContext returns a context with the registers; nil if it would have none. A group of
+// registers of which one is missing is left out.
 func encodeContext(p Processor, registers []Register) []byte {
 	values := make(map[string]uint64, len(registers))
 	for _, r := range registers {

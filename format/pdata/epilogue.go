@@ -2,7 +2,8 @@ package pdata
 
 import "encoding/binary"
 
-// Bytes of code that are read for an epilogue: one instruction of at most 8 bytes that frees the frame, pops, and a jump.
+// Bytes of code that are read for an epilogue: one instruction of at most 8 bytes that frees the
+// frame, pops, and a jump.
 const maxEpilogue = 64
 
 // InEpilogue reports whether, by the codes of version 2, rva is in an epilogue.
@@ -15,9 +16,9 @@ func (i *Info) InEpilogue(rva uint32) bool {
 	return false
 }
 
-// epilogue reports whether the code at rva is the rest of an epilogue, and makes u what it undoes. An epilogue is one of few
-// forms, so that it can be found so: rsp is freed, registers are popped, and the function returns, or jumps to another
-// one. ("Epilog code")
+// epilogue reports whether the code at rva is the rest of an epilogue, and makes u what it undoes.
+// An epilogue is one of few forms, so that it can be found so: rsp is freed, registers are popped,
+// and the function returns, or jumps to another one. ("Epilog code")
 func (t *Table) epilogue(f Function, info *Info, rva uint32, u *unwinder) bool {
 	code := make([]byte, maxEpilogue)
 	code = code[:t.r.ReadRVA(rva, code)]
@@ -62,7 +63,8 @@ func addsToSP(code []byte) (off int64, n int) {
 	return 0, 0
 }
 
-// loadsSP reads "lea rsp, [fp + number]", or "mov rsp, fp", which some compilers write; n is 0 if code does not begin with it.
+// loadsSP reads "lea rsp, [fp + number]", or "mov rsp, fp", which some compilers write; n is 0 if
+// code does not begin with it.
 func loadsSP(code []byte, fp uint8) (off int64, n int) {
 	if fp == 0 || len(code) < 4 || code[0] != 0x48|fp>>3 {
 		return 0, 0
@@ -100,7 +102,8 @@ func pop(code []byte) (reg uint8, n int) {
 	return 0, 0
 }
 
-// leaves reports whether code, which begins at the RVA at, begins with a return, or with a jump out of the function.
+// leaves reports whether code, which begins at the RVA at, begins with a return, or with a jump out
+// of the function.
 func (t *Table) leaves(f Function, code []byte, at uint32) bool {
 	for len(code) > 1 && (code[0] == 0xf3 || code[0] == 0xf2) && (code[1] == 0xc3 || code[1] == 0xc2) { // rep ret, bnd ret
 		code, at = code[1:], at+1
@@ -120,8 +123,8 @@ func (t *Table) leaves(f Function, code []byte, at uint32) bool {
 	return false
 }
 
-// jumpsOut reports whether a jump from f to an RVA leaves the function: it is not to another part of it, but may be to its
-// beginning.
+// jumpsOut reports whether a jump from f to an RVA leaves the function: it is not to another part
+// of it, but may be to its beginning.
 func (t *Table) jumpsOut(f Function, to uint32) bool {
 	there, ok := t.Find(to)
 	if !ok {

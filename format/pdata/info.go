@@ -166,8 +166,8 @@ func (i *Info) readCodes(f Function, b []byte) error {
 				return fmt.Errorf("%w: machine frame of kind %d", errCode, c.Info)
 			}
 		case Epilog:
-			// The first one has the size of each, and whether there is one at the function's end. The others, and the first
-			// one's, have its distance from there; 0 is padding.
+			// The first one has the size of each, and whether there is one at the function's end.
+			// The others, and the first one's, have its distance from there; 0 is padding.
 			from := uint32(c.At) | uint32(c.Info)<<8
 			if first {
 				if size = uint32(c.At); c.Info&1 == 0 {

@@ -49,8 +49,8 @@ func objdump(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// TestDWARF: at each instruction of the program's functions, the row by the unwind codes is the one by its .debug_frame. gcc writes
-// both.
+// TestDWARF: at each instruction of the program's functions, the row by the unwind codes is the one
+// by its .debug_frame. gcc writes both.
 func TestDWARF(t *testing.T) {
 	for _, flags := range [][]string{{"-O0"}, {"-O1"}, {"-O2"}, {"-O3", "-fno-omit-frame-pointer"}, {"-Os"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
@@ -133,7 +133,8 @@ var (
 	popped     = map[string]trad.Reg{"rbx": 3, "rsi": 4, "rdi": 5, "rbp": 6, "r12": 12, "r13": 13, "r14": 14, "r15": 15}
 )
 
-// epilogues returns what is so at the instructions that lead to a return, by the listing: each pop takes 8 bytes.
+// epilogues returns what is so at the instructions that lead to a return, by the listing: each pop
+// takes 8 bytes.
 func epilogues(code []instruction) map[uint64]string {
 	at := map[uint64]string{}
 	for i, x := range code {
@@ -264,7 +265,8 @@ func TestObjdump(t *testing.T) {
 	}
 }
 
-// spaced returns text in small letters, with one space between its words, and register names as objdump's.
+// spaced returns text in small letters, with one space between its words, and register names as
+// objdump's.
 func spaced(s string) string {
 	return strings.ToLower(strings.Join(strings.Fields(s), " "))
 }

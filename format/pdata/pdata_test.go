@@ -81,7 +81,8 @@ func check(t *testing.T, what string, row trad.Row, err error, w want) {
 
 func savedAt(off int32) trad.Rule { return trad.Rule{Kind: trad.Saved, Off: off} }
 
-// TestCodes: each operation, and what is chained. ("struct UNWIND_CODE", "Chained unwind info structures")
+// TestCodes: each operation, and what is chained. ("struct UNWIND_CODE", "Chained unwind info
+// structures")
 func TestCodes(t *testing.T) {
 	second := []byte{1, 4, 2, 0, 4, 0x42, 1, 0x30} // alloc 0x28, push rbx
 	info := []byte{
@@ -113,7 +114,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestFramePointer: with one, registers are saved at distances from what it was set from. ("UNWIND_INFO structure", Frame register)
+// TestFramePointer: with one, registers are saved at distances from what it was set from.
+// ("UNWIND_INFO structure", Frame register)
 func TestFramePointer(t *testing.T) {
 	info := []byte{
 		1, 20, 5, 0x25, // rbp = rsp + 0x20
@@ -132,7 +134,8 @@ func TestFramePointer(t *testing.T) {
 	check(t, "not yet set", row, err, want{rsp, 0x50, savedAt(-16), nil, trad.InPrologue})
 }
 
-// TestMachineFrame: the processor has pushed SS, RSP, RFLAGS, CS, RIP, and perhaps an error code. ("UWOP_PUSH_MACHFRAME")
+// TestMachineFrame: the processor has pushed SS, RSP, RFLAGS, CS, RIP, and perhaps an error code.
+// ("UWOP_PUSH_MACHFRAME")
 func TestMachineFrame(t *testing.T) {
 	for kind, off := range []int32{0x10, 0x18} {
 		info := []byte{1, 4, 2, 0, 4, 0x02, 0, byte(kind)<<4 | 10} // alloc 8
@@ -143,7 +146,8 @@ func TestMachineFrame(t *testing.T) {
 	}
 }
 
-// TestVersion2: codes tell where epilogues are; where the code is not at hand, a PC there is not unwound.
+// TestVersion2: codes tell where epilogues are; where the code is not at hand, a PC there is not
+// unwound.
 func TestVersion2(t *testing.T) {
 	info := []byte{2, 4, 4, 0, 3, 0x16, 0x20, 0x06, 4, 0x42, 1, 0x30} // an epilogue of 3 bytes at the end, one 0x20 before; alloc 0x28, push rbx
 	m := made([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil)

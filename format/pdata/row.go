@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// DWARF's numbers of the registers, by those of unwind codes (System V ABI, AMD64 supplement, figure 3.36).
+// DWARF's numbers of the registers, by those of unwind codes (System V ABI, AMD64 supplement,
+// figure 3.36).
 var registers = [16]trad.Reg{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
 
 const (
@@ -21,9 +22,10 @@ const (
 // nonvolatile are the registers that a function must preserve, but rsp and rbp. ("Register usage")
 var nonvolatile = []trad.Reg{3, 4, 5, 12, 13, 14, 15}
 
-// Row returns the row for a frame at rva in f; Lo is an RVA, too. In an innermost frame, which no call has left, the code at rva may be that
-// of an epilogue; in any other it is not. Row holds for the rest of the body, or of the prologue, around rva; for one instruction
-// in an epilogue, and in an innermost frame's body, where an epilogue may begin at any instruction.
+// Row returns the row for a frame at rva in f; Lo is an RVA, too. In an innermost frame, which no
+// call has left, the code at rva may be that of an epilogue; in any other it is not. Row holds for
+// the rest of the body, or of the prologue, around rva; for one instruction in an epilogue, and in
+// an innermost frame's body, where an epilogue may begin at any instruction.
 func (t *Table) Row(f Function, rva uint32, innermost bool) (trad.Row, error) {
 	info, err := t.Info(f)
 	if err != nil {
@@ -50,7 +52,8 @@ func (t *Table) Row(f Function, rva uint32, innermost bool) (trad.Row, error) {
 		begin := f.Begin + uint32(info.Prologue)
 		return u.row(begin, f.End-begin)
 	}
-	// Codes are done whose instruction has ended. A prologue that takes much of the stack calls a function first.
+	// Codes are done whose instruction has ended. A prologue that takes much of the stack calls a
+	// function first.
 	done, lo, hi := info.Codes, uint32(0), uint32(info.Prologue)
 	for len(done) > 0 && uint32(done[0].At) > offset {
 		hi = min(hi, uint32(done[0].At))
@@ -70,8 +73,8 @@ func (t *Table) Row(f Function, rva uint32, innermost bool) (trad.Row, error) {
 
 var errEpilogue = errors.New("it is in an epilogue whose code is not at hand, or has no form that Windows knows")
 
-// Leaf returns the row of a function without an entry, which changes neither rsp nor any register that it must preserve. ("Unwind
-// procedure")
+// Leaf returns the row of a function without an entry, which changes neither rsp nor any register
+// that it must preserve. ("Unwind procedure")
 func Leaf(rva uint32) trad.Row {
 	row, _ := newUnwinder().row(rva, 1)
 	return row
@@ -95,7 +98,8 @@ func newUnwinder() *unwinder {
 	return &unwinder{sp: place{rsp, 0}, saved: map[trad.Reg]place{}}
 }
 
-// base sets what registers' offsets count from: rsp, or what the frame pointer was set from once it is set.
+// base sets what registers' offsets count from: rsp, or what the frame pointer was set from once it
+// is set.
 func (u *unwinder) base(info *Info, done []Code) {
 	u.frame = place{rsp, 0}
 	if info.FPReg != 0 && (len(done) == len(info.Codes) || slices.ContainsFunc(done, func(c Code) bool { return c.Op == SetFPReg })) {
@@ -143,7 +147,8 @@ func (u *unwinder) undoCode(info *Info, c Code) {
 	}
 }
 
-// save notes where a register is saved. What is saved once more is saved by the outer instruction, which is undone last.
+// save notes where a register is saved. What is saved once more is saved by the outer instruction,
+// which is undone last.
 func (u *unwinder) save(reg trad.Reg, at place) { u.saved[reg] = at }
 
 // row returns the row of [lo, lo+n).

@@ -9,11 +9,13 @@ import (
 
 // Reader reads an image as it is mapped.
 type Reader interface {
-	// ReadRVA reads at an address relative to the image's base: n is less than len(p) if not all of it is there.
+	// ReadRVA reads at an address relative to the image's base: n is less than len(p) if not all of
+	// it is there.
 	ReadRVA(rva uint32, p []byte) (n int)
 }
 
-// Function is an entry of .pdata: a function, or a part of one. Addresses are RVAs. ("struct RUNTIME_FUNCTION")
+// Function is an entry of .pdata: a function, or a part of one. Addresses are RVAs. ("struct
+// RUNTIME_FUNCTION")
 type Function struct {
 	Begin, End uint32 // its code: [Begin, End)
 	Unwind     uint32 // where its unwind codes are
@@ -78,8 +80,8 @@ func (t *Table) Find(rva uint32) (f Function, ok bool) {
 	return f, f.Contains(rva)
 }
 
-// Primary returns the entry in which the function begins that f is a part of: f, unless its codes are chained to another
-// entry's.
+// Primary returns the entry in which the function begins that f is a part of: f, unless its codes
+// are chained to another entry's.
 func (t *Table) Primary(f Function) (Function, error) {
 	for range maxChain {
 		info, err := t.Info(f)
@@ -91,7 +93,8 @@ func (t *Table) Primary(f Function) (Function, error) {
 	return f, errChain
 }
 
-// direct returns the entry that f is, or stands for: an entry whose unwind address is odd names another entry.
+// direct returns the entry that f is, or stands for: an entry whose unwind address is odd names
+// another entry.
 func (t *Table) direct(f Function) (Function, error) {
 	if f.Unwind&1 == 0 {
 		return f, nil

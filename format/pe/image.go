@@ -157,7 +157,8 @@ func (im *Image) readOptional(b []byte) bool {
 // Mapped reports whether the image is read from memory.
 func (im *Image) Mapped() bool { return im.mapped }
 
-// ReadRVA reads what is mapped at a distance from the base: n is less than len(p) if not all of it is there.
+// ReadRVA reads what is mapped at a distance from the base: n is less than len(p) if not all of it
+// is there.
 func (im *Image) ReadRVA(rva uint32, p []byte) (n int) {
 	if im.mapped {
 		n, _ = im.source.ReadAt(p, int64(rva))
@@ -205,7 +206,8 @@ func (im *Image) Section(rva uint32) *Section {
 	return nil
 }
 
-// Directory returns where the table of a directory entry is (pe.IMAGE_DIRECTORY_ENTRY_EXCEPTION); 0, 0 if there is none.
+// Directory returns where the table of a directory entry is (pe.IMAGE_DIRECTORY_ENTRY_EXCEPTION);
+// 0, 0 if there is none.
 func (im *Image) Directory(entry int) (rva, size uint32) {
 	if entry >= len(im.dirs) {
 		return 0, 0
@@ -213,7 +215,8 @@ func (im *Image) Directory(entry int) (rva, size uint32) {
 	return im.dirs[entry].VirtualAddress, im.dirs[entry].Size
 }
 
-// CodeView returns the GUID and the age by which the image's symbols are found; ok is false if it has none.
+// CodeView returns the GUID and the age by which the image's symbols are found; ok is false if it
+// has none.
 func (im *Image) CodeView() (guid [16]byte, age uint32, ok bool) {
 	const entrySize, codeView = 28, 2
 	rva, size := im.Directory(pe.IMAGE_DIRECTORY_ENTRY_DEBUG)

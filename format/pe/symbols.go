@@ -32,8 +32,9 @@ const recordSize = 64
 // maxSymbols bounds the COFF symbols that are read, with the records of each that tell more.
 const maxSymbols = 4 << 20
 
-// readCOFF notes the functions among n COFF symbols at an offset of the file, which mingw's linker writes. Behind them are the names of
-// more than eight bytes. What assemblers have made, such as ___chkstk_ms, has no type: it is a function if it is external, and in code.
+// readCOFF notes the functions among n COFF symbols at an offset of the file, which mingw's linker
+// writes. Behind them are the names of more than eight bytes. What assemblers have made, such as
+// ___chkstk_ms, has no type: it is a function if it is external, and in code.
 func (im *Image) readCOFF(at int64, n uint32) {
 	const size, typeFunction, classExternal = 18, 0x20, 2
 	if at == 0 {
@@ -93,7 +94,8 @@ func (im *Image) longName(at int64) string {
 	return ""
 }
 
-// Symbols returns the functions that the image names: by its COFF symbols, and by its table of exports.
+// Symbols returns the functions that the image names: by its COFF symbols, and by its table of
+// exports.
 func (im *Image) Symbols() *Symbols {
 	im.once.Do(func() {
 		list := append(append(im.coff, im.exports()...), im.untyped...)

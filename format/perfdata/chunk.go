@@ -5,19 +5,22 @@ import (
 	"fmt"
 )
 
-// chunkSize is how much is read at once: room for the largest record many times over. A small file takes less, but not below leastChunk.
+// chunkSize is how much is read at once: room for the largest record many times over. A small file
+// takes less, but not below leastChunk.
 const (
 	chunkSize  = 1 << 20
 	leastChunk = 160 << 10
 )
 
-// chunk is a piece of the file, or of what was decompressed. Records that wait for their turn lie in it.
+// chunk is a piece of the file, or of what was decompressed. Records that wait for their turn lie
+// in it.
 type chunk struct {
 	b       []byte
 	waiting int // records
 }
 
-// buffer has the bytes of records, from where the next one begins to where the last one may be incomplete.
+// buffer has the bytes of records, from where the next one begins to where the last one may be
+// incomplete.
 type buffer struct {
 	at         *chunk
 	start, end int // in at.b
@@ -30,7 +33,8 @@ type pool struct {
 	size int // of each, bytes
 }
 
-// room returns room for n more bytes at least, of which the caller says by filled how many it has used.
+// room returns room for n more bytes at least, of which the caller says by filled how many it has
+// used.
 func (b *buffer) room(n int) []byte {
 	if b.at == nil || len(b.at.b)-b.end < n {
 		rest := []byte(nil)

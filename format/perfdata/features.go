@@ -26,14 +26,16 @@ const (
 	mostFeatures      = 64
 )
 
-// Info is what a file tells of the machine and of the recording. A field is empty if the file does not tell.
+// Info is what a file tells of the machine and of the recording. A field is empty if the file does
+// not tell.
 type Info struct {
 	Hostname string
 	Release  string   // of the kernel: uname -r
 	Arch     string   // uname -m: "x86_64", "aarch64", "s390x"
 	Version  string   // of perf
 	Command  []string // by which it was recorded
-	// First and Last are the times of the first and the last sample, nanoseconds of the events' clock.
+	// First and Last are the times of the first and the last sample, nanoseconds of the events'
+	// clock.
 	First, Last uint64
 	// Wall is the time of day at the time Clock of the events' clock.
 	Wall  time.Time
@@ -203,7 +205,8 @@ func (r *Reader) eventNames(in *parts) {
 	}
 }
 
-// parts reads numbers and texts, one after the other. When they end early, it returns zeroes and notes that.
+// parts reads numbers and texts, one after the other. When they end early, it returns zeroes and
+// notes that.
 type parts struct {
 	b     []byte
 	order binary.ByteOrder

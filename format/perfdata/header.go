@@ -39,7 +39,8 @@ func order(magic []byte) (binary.ByteOrder, error) {
 	return nil, ErrNotPerf
 }
 
-// Open reads the headers of a file of size bytes. What perf record -o - has written to a pipe may be in a file, too.
+// Open reads the headers of a file of size bytes. What perf record -o - has written to a pipe may
+// be in a file, too.
 func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	var b [fileHeader]byte
 	n, err := f.ReadAt(b[:], 0)
@@ -133,7 +134,8 @@ func readSection(f io.ReaderAt, size int64, s section, what string) ([]byte, err
 	return b, nil
 }
 
-// readEvents reads the descriptions of the events, each of length bytes, with the places of their IDs.
+// readEvents reads the descriptions of the events, each of length bytes, with the places of their
+// IDs.
 func (r *Reader) readEvents(f io.ReaderAt, size int64, length uint64, at section) error {
 	if length < leastAttr+16 || length > mostAttr {
 		return fmt.Errorf("events: each description has %d bytes, want %d to %d", length, leastAttr+16, mostAttr)

@@ -17,7 +17,8 @@ type bothOrder interface {
 	binary.AppendByteOrder
 }
 
-// made is a file that is made by hand, as tools/perf/Documentation/perf.data-file-format.txt has it.
+// made is a file that is made by hand, as tools/perf/Documentation/perf.data-file-format.txt has
+// it.
 type made struct {
 	order    bothOrder
 	attrs    [][]byte

@@ -29,14 +29,16 @@ type Reader struct {
 	Order  binary.ByteOrder
 	Events []*Event // of a stream, they are known when Read gives the first record
 	Info   Info     // of a stream, it grows while that is read
-	// Unfinished says that perf has not come to the end of the file, or that its end is lost. It counts when Read has returned.
+	// Unfinished says that perf has not come to the end of the file, or that its end is lost. It
+	// counts when Read has returned.
 	Unfinished bool
-	// Directory says that the file is part of a folder (perf record --threads), which has most of the records.
+	// Directory says that the file is part of a folder (perf record --threads), which has most of
+	// the records.
 	Directory bool
 	Unknown   uint64 // samples that are of none of the events
 	Late      uint64 // records that come too late for their time: the window was too small for the file
-	// Unread counts the records, and the features of the header, that were left out because they could not be read.
-	// Where the rest of the file is left out with one, it counts as one.
+	// Unread counts the records, and the features of the header, that were left out because they
+	// could not be read. Where the rest of the file is left out with one, it counts as one.
 	Unread      uint64
 	FirstUnread error // why the first of them was left out, and where it is
 
@@ -74,9 +76,9 @@ func newReader(order binary.ByteOrder) *Reader {
 // Offset returns the offset in the file, or in the stream, up to which it was read so far.
 func (r *Reader) Offset() uint64 { return r.at }
 
-// Read calls visit with all records of the kernel's, in the order of their times. A record is valid until visit
-// returns. The error is visit's, or says that the file cannot be read. A record that is broken is no error: it is
-// left out, and counts as [Reader.Unread].
+// Read calls visit with all records of the kernel's, in the order of their times. A record is valid
+// until visit returns. The error is visit's, or says that the file cannot be read. A record that is
+// broken is no error: it is left out, and counts as [Reader.Unread].
 func (r *Reader) Read(visit func(Record) error) error {
 	r.visit = visit
 	defer func() {
@@ -119,7 +121,8 @@ func broken(format string, args ...any) error { return &brokenError{fmt.Errorf(f
 
 func (b *brokenError) Unwrap() error { return b.error }
 
-// next returns the next record of the file; nil at its end, or where the records end that can be told apart.
+// next returns the next record of the file; nil at its end, or where the records end that can be
+// told apart.
 func (r *Reader) next() ([]byte, error) {
 	for {
 		raw, err := r.plain.next(r.Order)
@@ -159,7 +162,8 @@ func (r *Reader) fill() (more bool, err error) {
 	return false, io.ErrNoProgress
 }
 
-// skip passes over n bytes of the file. In a file they may be a hole of any size, which is not read.
+// skip passes over n bytes of the file. In a file they may be a hole of any size, which is not
+// read.
 func (r *Reader) skip(n uint64) error {
 	n -= r.plain.skip(n)
 	if file, ok := r.in.(*io.SectionReader); ok {
@@ -231,8 +235,8 @@ func (r *Reader) behind(in *buffer, n uint64) error {
 	return r.skip(n)
 }
 
-// unpack takes the records that are compressed in a record. All compressed records are one stream: none can be read
-// after a broken one.
+// unpack takes the records that are compressed in a record. All compressed records are one stream:
+// none can be read after a broken one.
 func (r *Reader) unpack(payload []byte, in *buffer) error {
 	if in != &r.plain {
 		return broken("compressed records in compressed records")

@@ -25,8 +25,8 @@ func times(records []perfdata.Record) (list []uint64) {
 	return list
 }
 
-// Records come in the order of their times, though each round has those of one processor after those of another, in files, streams and
-// compressed, of either byte order.
+// Records come in the order of their times, though each round has those of one processor after
+// those of another, in files, streams and compressed, of either byte order.
 func TestOrder(t *testing.T) {
 	for _, order := range orders {
 		m := newMade(order)
@@ -67,7 +67,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Where more records wait than there is room for, the oldest are given out; one that comes later is counted.
+// Where more records wait than there is room for, the oldest are given out; one that comes later is
+// counted.
 func TestWindowFull(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	for i := range 100 {
@@ -154,8 +155,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// What is broken costs itself alone, or what can no more be told apart from it: all other samples are read. How
-// many things were left out, and why the first was, is known.
+// What is broken costs itself alone, or what can no more be told apart from it: all other samples
+// are read. How many things were left out, and why the first was, is known.
 func TestLeftOut(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	m.features[6] = m.text("x86_64")

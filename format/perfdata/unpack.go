@@ -20,15 +20,16 @@ const (
 	smallRecords  = 2 << 20
 )
 
-// By default, records may expand to usualSize bytes plus maxRatio times their packed size. What perf record -z packs is mostly stacks
-// that are alike: a hundredth.
+// By default, records may expand to usualSize bytes plus maxRatio times their packed size. What
+// perf record -z packs is mostly stacks that are alike: a hundredth.
 var (
 	usualSize uint64 = 64 << 20
 	maxRatio  uint64 = 4096
 	maxWindow uint64 = 128 << 20 // bytes that zstd's decoder keeps: those of perf record -z22
 )
 
-// unpacker decompresses what perf record -z has compressed: the payloads of all compressed records are one stream of zstd.
+// unpacker decompresses what perf record -z has compressed: the payloads of all compressed records
+// are one stream of zstd.
 type unpacker struct {
 	payload     []byte
 	in, out     uint64 // bytes so far
@@ -52,7 +53,8 @@ func newUnpacker(payload []byte, size uint64) *unpacker {
 			lowerWindow(payload)
 		}
 	}
-	// The decoder runs as a coroutine: it gives each block that it has decompressed, and nil when it wants more input.
+	// The decoder runs as a coroutine: it gives each block that it has decompressed, and nil when
+	// it wants more input.
 	u.more, u.stop = iter.Pull(func(yield func([]byte) bool) {
 		u.askForInput = yield
 		d, err := zstd.NewReader((*unpackerInput)(u),
@@ -101,7 +103,8 @@ func (u unpackerOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unpack decompresses the payload of one record. It calls take with each piece, which is valid until take returns.
+// unpack decompresses the payload of one record. It calls take with each piece, which is valid
+// until take returns.
 func (u *unpacker) unpack(payload []byte, take func([]byte) error) (err error) {
 	if u.ended != nil {
 		return fmt.Errorf("compressed records: they follow broken ones: %w", u.ended)

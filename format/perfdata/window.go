@@ -14,8 +14,9 @@ const (
 	perByte      = 64
 )
 
-// window has the records that wait until none with an earlier time can come. perf writes what is in the ring buffers of all processors round after
-// round; what a round has is later than all that was read two rounds before.
+// window has the records that wait until none with an earlier time can come. perf writes what is in
+// the ring buffers of all processors round after round; what a round has is later than all that was
+// read two rounds before.
 type window struct {
 	list  []waiting
 	bytes int    // that list and the chunks of its records take

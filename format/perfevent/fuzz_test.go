@@ -73,7 +73,8 @@ func record(order binary.ByteOrder, kind uint32, misc uint16, body []byte) []byt
 	return append(b, body...)
 }
 
-// sample makes a sample with as many registers as are given, a call chain of three addresses, and a stack of 16 bytes, of which 8 were copied.
+// sample makes a sample with as many registers as are given, a call chain of three addresses, and a
+// stack of 16 bytes, of which 8 were copied.
 func sample(order binary.ByteOrder, regs int) []byte {
 	var body []byte
 	put := func(values ...uint64) {

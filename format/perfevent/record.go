@@ -48,15 +48,16 @@ const (
 // ErrShort says that a record is too short for the fields that it must have.
 var ErrShort = errors.New("record is too short for its fields")
 
-// Record is one record: its header (struct perf_event_header), and its body, which follows the header.
+// Record is one record: its header (struct perf_event_header), and its body, which follows the
+// header.
 type Record struct {
 	Type uint32
 	Misc uint16
 	Body []byte
 }
 
-// ID are the fields at the end of a record that is no sample (struct sample_id), if the events ask for them (sample_id_all), and
-// the same fields of a sample. A field that the Format lacks is 0.
+// ID are the fields at the end of a record that is no sample (struct sample_id), if the events ask
+// for them (sample_id_all), and the same fields of a sample. A field that the Format lacks is 0.
 type ID struct {
 	PID, TID int32
 	Time     uint64 // nanoseconds of the events' clock
@@ -86,7 +87,8 @@ type Comm struct {
 	ID       ID
 }
 
-// Fork says that a thread or process has begun (RecordFork) or ended (RecordExit). If PID is ParentPID, it is a thread.
+// Fork says that a thread or process has begun (RecordFork) or ended (RecordExit). If PID is
+// ParentPID, it is a thread.
 type Fork struct {
 	PID, ParentPID int32
 	TID, ParentTID int32
@@ -94,8 +96,8 @@ type Fork struct {
 	ID             ID
 }
 
-// Switch says that the thread of ID leaves its processor (Out), or gets one (RecordSwitch, RecordSwitchCPUWide). Preempted says that it left though
-// it would go on.
+// Switch says that the thread of ID leaves its processor (Out), or gets one (RecordSwitch,
+// RecordSwitchCPUWide). Preempted says that it left though it would go on.
 type Switch struct {
 	Out, Preempted bool
 	ID             ID
@@ -138,9 +140,10 @@ func (f *Format) Mmap(r Record) (m Mmap, err error) {
 	return m, in.error("mmap")
 }
 
-// protected reports whether a RecordMmap2 goes on with protection and flags. Kernels before Linux 3.16, and those
-// that have its RecordMmap2 of then, as Red Hat's, have none: the path follows at once. A protection may be
-// anything but a path's beginning: perf inject --jit writes a file's mode there.
+// protected reports whether a RecordMmap2 goes on with protection and flags. Kernels before Linux
+// 3.16, and those that have its RecordMmap2 of then, as Red Hat's, have none: the path follows at
+// once. A protection may be anything but a path's beginning: perf inject --jit writes a file's mode
+// there.
 func (in *fields) protected() bool {
 	return len(in.b) < 2 || in.b[0] != '/' && in.b[0] != '[' || in.b[1] <= ' ' || in.b[1] > '~'
 }
@@ -183,8 +186,8 @@ func (f *Format) Ksymbol(r Record) (k Ksymbol, err error) {
 	return k, in.error("ksymbol")
 }
 
-// Deferred is the part of call chains that is of the program: of all samples of the thread of ID whose chains end
-// with [ContextUserDeferred] and the Cookie (RecordCallchainDeferred).
+// Deferred is the part of call chains that is of the program: of all samples of the thread of ID
+// whose chains end with [ContextUserDeferred] and the Cookie (RecordCallchainDeferred).
 type Deferred struct {
 	Cookie uint64
 	Chain  []uint64 // PCs
@@ -206,7 +209,8 @@ func (f *Format) Deferred(r Record) (d Deferred, err error) {
 	return d, in.error("deferred call chain")
 }
 
-// Lost reads a RecordLost, how many records did not fit into the ring buffer; or a RecordLostSamples, how many samples were not taken.
+// Lost reads a RecordLost, how many records did not fit into the ring buffer; or a
+// RecordLostSamples, how many samples were not taken.
 func (f *Format) Lost(r Record) (n uint64, err error) {
 	in := fields{f: f, b: r.Body}
 	if r.Type == RecordLost {
@@ -216,7 +220,8 @@ func (f *Format) Lost(r Record) (n uint64, err error) {
 	return n, in.error("lost")
 }
 
-// fields reads the fields of a record, one after the other. When they end early, it returns zeroes and notes that.
+// fields reads the fields of a record, one after the other. When they end early, it returns zeroes
+// and notes that.
 type fields struct {
 	f     *Format
 	b     []byte
@@ -247,7 +252,8 @@ func (in *fields) u64() uint64 {
 	return 0
 }
 
-// text reads a text of at most max bytes that a zero ends, and the zeroes that fill it up to a multiple of 8 bytes.
+// text reads a text of at most max bytes that a zero ends, and the zeroes that fill it up to a
+// multiple of 8 bytes.
 func (in *fields) text(max int) string {
 	n := bytes.IndexByte(in.b[:min(len(in.b), max+1)], 0)
 	if n < 0 {
@@ -302,8 +308,8 @@ func (in *fields) error(what string) error {
 	return nil
 }
 
-// Next returns the first record of b and the bytes behind it. The bytes are those of whole records; an error says that
-// they are not.
+// Next returns the first record of b and the bytes behind it. The bytes are those of whole records;
+// an error says that they are not.
 func (f *Format) Next(b []byte) (r Record, rest []byte, err error) {
 	if len(b) < HeaderSize {
 		return Record{}, nil, fmt.Errorf("header: %w", ErrShort)

@@ -34,12 +34,14 @@ const (
 	ReadLost        = 1 << 4
 )
 
-// These are marks in a call chain: the addresses behind one are of that context (enum perf_callchain_context).
+// These are marks in a call chain: the addresses behind one are of that context (enum
+// perf_callchain_context).
 const (
 	ContextMarks  = ^uint64(4095 - 1) // -4095: all marks are at least this
 	ContextKernel = ^uint64(128 - 1)
 	ContextUser   = ^uint64(512 - 1)
-	// ContextUserDeferred is before a cookie, by which a [Deferred] has the addresses of the program.
+	// ContextUserDeferred is before a cookie, by which a [Deferred] has the addresses of the
+	// program.
 	ContextUserDeferred = ^uint64(640 - 1)
 )
 
@@ -60,8 +62,8 @@ type Format struct {
 	Order      binary.ByteOrder // nil for that of this machine
 }
 
-// Sample is what the kernel says of a thread at one moment. The slices are valid until the record's bytes change, or the Sample
-// is used again.
+// Sample is what the kernel says of a thread at one moment. The slices are valid until the record's
+// bytes change, or the Sample is used again.
 type Sample struct {
 	ID
 	Misc   uint16
@@ -77,8 +79,8 @@ type Sample struct {
 	Full bool
 }
 
-// Sample reads a RecordSample into s. It allocates no more than the registers and the call chain take, in slices that s
-// keeps.
+// Sample reads a RecordSample into s. It allocates no more than the registers and the call chain
+// take, in slices that s keeps.
 func (f *Format) Sample(r Record, s *Sample) error {
 	in := fields{f: f, b: r.Body}
 	*s = Sample{Misc: r.Misc, Chain: s.Chain[:0], Regs: s.Regs[:0]}
@@ -193,8 +195,9 @@ func (f *Format) idSize() int {
 	return 8 * bits.OnesCount64(f.SampleType&(SampleTID|SampleTime|SampleID|SampleStreamID|SampleCPU|SampleIdentifier))
 }
 
-// EventID returns the ID of a record's event. ok is false if the format, or the record, does not have it where it is found without knowing
-// the event: all events of one file have it at the same place.
+// EventID returns the ID of a record's event. ok is false if the format, or the record, does not
+// have it where it is found without knowing the event: all events of one file have it at the same
+// place.
 func (f *Format) EventID(r Record) (id uint64, ok bool) {
 	in := fields{f: f, b: r.Body}
 	if f.SampleType&(SampleIdentifier|SampleID) == 0 || r.Type != RecordSample && !f.IDAll {

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestThisToolchain has this machine's gcc, as and ld write a section, and its objdump read it, whatever
-// their versions.
+// TestThisToolchain has this machine's gcc, as and ld write a section, and its objdump read it,
+// whatever their versions.
 func TestThisToolchain(t *testing.T) {
 	triplet, ra := "x86_64-linux-gnu", "rip"
 	if runtime.GOARCH == "arm64" {

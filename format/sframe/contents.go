@@ -9,8 +9,8 @@ type Contents struct {
 	FixedFP, FixedRA int8   // as in Header
 	AuxHeader        []byte // as in Header, at most 255 bytes
 
-	// Functions are in the order in which their FREs lie in the section. The FDEs are in the same order,
-	// unless Flags has FDESorted.
+	// Functions are in the order in which their FREs lie in the section. The FDEs are in the same
+	// order, unless Flags has FDESorted.
 	Functions []Function
 }
 
@@ -24,11 +24,11 @@ type Function struct {
 	PauthKey PauthKey
 	Signal   bool // the function is a signal trampoline (V3)
 
-	// Type and FREType are lower bounds. Encode takes FDEFlex if an entry needs it, and the smallest FRE
-	// type that fits, but none below these.
+	// Type and FREType are lower bounds. Encode takes FDEFlex if an entry needs it, and the
+	// smallest FRE type that fits, but none below these.
 	//
-	// In V1 and V2 a function without entries says nothing. In V3 such a function with Signal says that
-	// its rules are not known. A Default one without Signal says that its frame is outermost.
+	// In V1 and V2 a function without entries says nothing. In V3 such a function with Signal says
+	// that its rules are not known. A Default one without Signal says that its frame is outermost.
 	Type    FDEType
 	FREType FREType
 

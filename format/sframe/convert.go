@@ -2,14 +2,15 @@ package sframe
 
 import "errors"
 
-// Convert returns c as Contents of version v, and an error for each part that v cannot hold. It leaves
-// out a function that v cannot hold whole, since a part of it would be a wrong answer. The Func of the
-// error is the function's index in c. An error of the section as a whole (Func -1) means that a flag is
-// lost, or everything; if everything is lost, the Contents are nil.
+// Convert returns c as Contents of version v, and an error for each part that v cannot hold. It
+// leaves out a function that v cannot hold whole, since a part of it would be a wrong answer. The
+// Func of the error is the function's index in c. An error of the section as a whole (Func -1)
+// means that a flag is lost, or everything; if everything is lost, the Contents are nil.
 //
-// V1 and V2 cannot hold Flex functions and signal frames. V1 cannot hold an undefined RA, repeat sizes
-// other than 16, and s390x. V3 has no FramePointer flag. A section converted from another version to V3
-// gets FDEFuncStartPCRel, as all linkers write it. c is not changed; the result shares memory with it.
+// V1 and V2 cannot hold Flex functions and signal frames. V1 cannot hold an undefined RA, repeat
+// sizes other than 16, and s390x. V3 has no FramePointer flag. A section converted from another
+// version to V3 gets FDEFuncStartPCRel, as all linkers write it. c is not changed; the result
+// shares memory with it.
 func (c *Contents) Convert(v Version) (*Contents, []*EncodeError) {
 	out := *c
 	out.Version = v

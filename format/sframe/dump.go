@@ -12,16 +12,16 @@ import (
 // do, line for line, from "Header :" on: V1 as binutils 2.40 prints it, V2 as
 // 2.44, V3 as 2.47.
 //
-// "u" is a register that the row does not mention, "f" one that is where the header puts it, "U" one
-// that has a place holder. The rule of a "U" register is that of a "u" or an "f" one. "[s]" marks a
-// signed return address, "[m]" offsets in a block.
+// "u" is a register that the row does not mention, "f" one that is where the header puts it, "U"
+// one that has a place holder. The rule of a "U" register is that of a "u" or an "f" one. "[s]"
+// marks a signed return address, "[m]" offsets in a block.
 //
 // Where only later binutils can read a form, Dump prints as they do. It prints V2 as 2.47 does for
-// s390x, with starts relative to their fields, and for an undefined RA, which 2.44 takes for a CFA at
-// offset -1.
+// s390x, with starts relative to their fields, and for an undefined RA, which 2.44 takes for a CFA
+// at offset -1.
 //
-// Dump leaves out what it cannot read, and FREs that FDEs share. It returns the error of the first of
-// these, or w's.
+// Dump leaves out what it cannot read, and FREs that FDEs share. It returns the error of the first
+// of these, or w's.
 func (s *Section) Dump(w io.Writer) error {
 	d := dumper{Writer: bufio.NewWriter(w), s: s}
 	d.header()
@@ -167,8 +167,8 @@ func (d *dumper) fixedRA() string {
 	return "f"
 }
 
-// beforePlaceHolders reports whether binutils 2.40 or 2.44, which do not know RA's place holder, read the
-// section.
+// beforePlaceHolders reports whether binutils 2.40 or 2.44, which do not know RA's place holder,
+// read the section.
 func (d *dumper) beforePlaceHolders() bool {
 	return d.s.Version == V1 || d.s.Version == V2 && d.s.ABI != S390X && d.s.Flags&FDEFuncStartPCRel == 0
 }

@@ -39,8 +39,8 @@ func sameLines(t *testing.T, got, want string) {
 	}
 }
 
-// TestDumpFixtures compares dumps of real sections with those of their own binutils. These have no blanks
-// at ends of lines.
+// TestDumpFixtures compares dumps of real sections with those of their own binutils. These have no
+// blanks at ends of lines.
 func TestDumpFixtures(t *testing.T) {
 	for _, fx := range fixtures {
 		t.Run(fx.name, func(t *testing.T) {
@@ -59,10 +59,10 @@ func TestDumpFixtures(t *testing.T) {
 	}
 }
 
-// TestDumpOdd compares dumps of made-up sections with readelf's output, to the last blank. The sections
-// have all forms that binutils reads. testdata/odd.txt has for each section its bytes and readelf's
-// output. -write makes the file anew with the commands READELF_V1, READELF_V2 and READELF_V3 of the
-// environment, which read an ELF file from standard input.
+// TestDumpOdd compares dumps of made-up sections with readelf's output, to the last blank. The
+// sections have all forms that binutils reads. testdata/odd.txt has for each section its bytes and
+// readelf's output. -write makes the file anew with the commands READELF_V1, READELF_V2 and
+// READELF_V3 of the environment, which read an ELF file from standard input.
 func TestDumpOdd(t *testing.T) {
 	const file = "testdata/odd.txt"
 	if *write {
@@ -226,8 +226,8 @@ func TestDumpMalformed(t *testing.T) {
 	}
 }
 
-// TestManyFREs: an FDE that claims more FREs than there can be does not hide the others. This holds on
-// 32-bit hosts, too.
+// TestManyFREs: an FDE that claims more FREs than there can be does not hide the others. This holds
+// on 32-bit hosts, too.
 func TestManyFREs(t *testing.T) {
 	s, _ := openFixture(t, "amd64-v2")
 	data := bytes.Clone(s.Data)
@@ -251,8 +251,8 @@ type failing struct{}
 
 func (failing) Write(p []byte) (int, error) { return 0, io.ErrShortWrite }
 
-// FuzzDump prints any bytes. Their number bounds the text: a line of at most 100 bytes for each FRE, four
-// for each FDE.
+// FuzzDump prints any bytes. Their number bounds the text: a line of at most 100 bytes for each
+// FRE, four for each FDE.
 func FuzzDump(f *testing.F) {
 	for _, fx := range fixtures {
 		s, _ := openFixture(f, fx.name)

@@ -36,10 +36,10 @@ func (e *EncodeError) Error() string {
 // Unwrap returns ErrCannotHold.
 func (e *EncodeError) Unwrap() error { return ErrCannotHold }
 
-// Encode returns the bytes of a section that holds c and lies at the link-time address addr. Each FRE
-// gets the smallest data words that hold it, each function the smallest FRE type (not below its FREType).
-// The FREs lie in the order of c.Functions, and so do the FDEs unless c.Flags has FDESorted. The error is
-// an *EncodeError.
+// Encode returns the bytes of a section that holds c and lies at the link-time address addr. Each
+// FRE gets the smallest data words that hold it, each function the smallest FRE type (not below its
+// FREType). The FREs lie in the order of c.Functions, and so do the FDEs unless c.Flags has
+// FDESorted. The error is an *EncodeError.
 func (c *Contents) Encode(addr uint64) ([]byte, error) {
 	e, err := newEncoder(c)
 	if err != nil {
@@ -152,8 +152,8 @@ func (e *encoder) appendFDE(out []byte, d rawFDE) ([]byte, error) {
 	return out, nil
 }
 
-// appendFREs appends function i's part of the FRE sub-section. In V3 that part begins with the function's
-// attribute. info is the info byte that V1 and V2 put into the FDE.
+// appendFREs appends function i's part of the FRE sub-section. In V3 that part begins with the
+// function's attribute. info is the info byte that V1 and V2 put into the FDE.
 func (e *encoder) appendFREs(out []byte, i int) (_ []byte, info uint8, err error) {
 	f := &e.Functions[i]
 	if err := e.checkFunction(i); err != nil {

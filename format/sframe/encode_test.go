@@ -140,7 +140,8 @@ func TestEncodeBytes(t *testing.T) {
 	}
 }
 
-// TestEncodeSmallest: the word size and the FRE type change where a value no longer fits one byte or two.
+// TestEncodeSmallest: the word size and the FRE type change where a value no longer fits one byte
+// or two.
 func TestEncodeSmallest(t *testing.T) {
 	size := func(abi ABI, e Entry) int {
 		s := mustOpen(t, encode(t, &Contents{Version: V3, ABI: abi, Functions: []Function{{Start: 1, Size: 1, Entries: []Entry{e}}}}, 0), 0)
@@ -294,9 +295,9 @@ func TestJoin(t *testing.T) {
 
 var write = flag.Bool("write", false, "write the converted fixtures")
 
-// TestConvertedFixtures: some fixtures have forms that no toolchain writes, and were converted from other
-// fixtures. binutils' dumps show that they are right. This test shows that Convert and Encode still
-// give them.
+// TestConvertedFixtures: some fixtures have forms that no toolchain writes, and were converted from
+// other fixtures. binutils' dumps show that they are right. This test shows that Convert and Encode
+// still give them.
 func TestConvertedFixtures(t *testing.T) {
 	for name, from := range map[string]string{"s390x-v2": "s390x-v3", "amd64-v2-pcrel": "amd64-v3"} {
 		s, _ := openFixture(t, from)
@@ -315,8 +316,8 @@ func TestConvertedFixtures(t *testing.T) {
 	}
 }
 
-// losses are the parts of the fixtures that versions cannot hold: the frame whose CFA is in a register
-// (DRAP), the signal trampoline, and the function that ends the stack.
+// losses are the parts of the fixtures that versions cannot hold: the frame whose CFA is in a
+// register (DRAP), the signal trampoline, and the function that ends the stack.
 var losses = map[string]map[Version]string{
 	"amd64-v3": {
 		V1: "the CFA is not at an offset from SP or FP;a signal frame;RA undefined",
@@ -366,7 +367,8 @@ func TestConvertFixtures(t *testing.T) {
 	}
 }
 
-// TestConvertFlags: only V3 has no promise of frame pointers, only V1 no starts relative to their fields.
+// TestConvertFlags: only V3 has no promise of frame pointers, only V1 no starts relative to their
+// fields.
 func TestConvertFlags(t *testing.T) {
 	v2 := Contents{Version: V2, ABI: AMD64, Flags: FDESorted | FramePointer | FDEFuncStartPCRel}
 	for v, want := range map[Version]Flags{V1: FDESorted | FramePointer, V2: v2.Flags, V3: FDESorted | FDEFuncStartPCRel} {

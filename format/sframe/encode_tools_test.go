@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestEncodeReadByBinutils: this machine's objdump reads the encoded sections. They are all fixtures of
-// the ABIs of V1, converted to the version that objdump understands.
+// TestEncodeReadByBinutils: this machine's objdump reads the encoded sections. They are all
+// fixtures of the ABIs of V1, converted to the version that objdump understands.
 func TestEncodeReadByBinutils(t *testing.T) {
 	for _, tool := range []string{"gcc", "objcopy", "objdump"} {
 		gdbtest.Tool(t, tool)

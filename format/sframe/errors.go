@@ -8,18 +8,18 @@ import (
 var (
 	// ErrNoFDE is returned for a PC that no FDE covers.
 	ErrNoFDE = errors.New("sframe: no FDE covers the PC")
-	// ErrNoRow is returned for a PC that an FDE covers but no FRE, such as a PC before the FDE's first
-	// FRE.
+	// ErrNoRow is returned for a PC that an FDE covers but no FRE, such as a PC before the FDE's
+	// first FRE.
 	ErrNoRow = errors.New("sframe: the FDE has no row for the PC")
-	// ErrSignalFrame is returned instead of ErrNoRow, which it wraps, if the FDE is one of V3 that marks
-	// a signal frame: THIS is a trampoline, and its rules are not known. Assemblers write such an FDE,
-	// without FREs, for a signal frame that SFrame has no form for.
+	// ErrSignalFrame is returned instead of ErrNoRow, which it wraps, if the FDE is one of V3 that
+	// marks a signal frame: THIS is a trampoline, and its rules are not known. Assemblers write
+	// such an FDE, without FREs, for a signal frame that SFrame has no form for.
 	ErrSignalFrame = fmt.Errorf("%w: a signal frame without rules", ErrNoRow)
 	// ErrMalformed means that bytes contradict the specification. The error is a
 	// FormatError that wraps it.
 	ErrMalformed = errors.New("malformed SFrame data")
-	// ErrUnsupported means that the bytes may be right, but have a version, an ABI, a flag or a type that
-	// this package does not know. The error is a FormatError that wraps it.
+	// ErrUnsupported means that the bytes may be right, but have a version, an ABI, a flag or a
+	// type that this package does not know. The error is a FormatError that wraps it.
 	ErrUnsupported = errors.New("unsupported SFrame data")
 )
 

@@ -51,9 +51,9 @@ func lyingPlacements(n int) map[string][]placement {
 	return p
 }
 
-// TestPlacements looks up PCs among functions that lie far apart. It must find the same function as a
-// search through all of them. If the functions are not sorted although the header says so, a look-up may
-// find none, but never a wrong one.
+// TestPlacements looks up PCs among functions that lie far apart. It must find the same function as
+// a search through all of them. If the functions are not sorted although the header says so, a
+// look-up may find none, but never a wrong one.
 func TestPlacements(t *testing.T) {
 	for _, n := range []int{2, 33, 3000} {
 		for _, addr := range []uint64{0, 1 << 40, math.MaxUint64 - 100} {

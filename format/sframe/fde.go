@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// pltEntrySize is the repeat size in V1, which does not store one. It is the size of a PLT entry, the
-// same on AMD64 and AArch64.
+// pltEntrySize is the repeat size in V1, which does not store one. It is the size of a PLT entry,
+// the same on AMD64 and AArch64.
 const pltEntrySize = 16
 
 // attrSize is the size of struct sframe_func_desc_attr (V3).
@@ -102,9 +102,9 @@ func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	return nil
 }
 
-// Outermost reports whether f, an FDE of a section of version v, says by having no FREs that its frame
-// is outermost. A Default FDE of V3 says so (Changes from Version 2 to Version 3). An FDE without FREs
-// that marks a signal frame does not: see ErrSignalFrame.
+// Outermost reports whether f, an FDE of a section of version v, says by having no FREs that its
+// frame is outermost. A Default FDE of V3 says so (Changes from Version 2 to Version 3). An FDE
+// without FREs that marks a signal frame does not: see ErrSignalFrame.
 func (f *FDE) Outermost(v Version) bool {
 	return f.NumFREs == 0 && v == V3 && f.Type == FDEDefault && !f.Signal
 }

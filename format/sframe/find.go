@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// Find returns the row for pc, a link-time address. Only the first look-up in a section allocates: the
-// index of an unsorted section, or at most 16 KiB to speed up the search. The error is ErrNoFDE,
-// ErrNoRow, ErrSignalFrame, or a *FormatError for the FDE or FRE that cannot be read.
+// Find returns the row for pc, a link-time address. Only the first look-up in a section allocates:
+// the index of an unsorted section, or at most 16 KiB to speed up the search. The error is
+// ErrNoFDE, ErrNoRow, ErrSignalFrame, or a *FormatError for the FDE or FRE that cannot be read.
 //
-// The row holds for pc in any case. If FDEs overlap, or the section wrongly says that it is sorted, the
-// search may miss an FDE, but never yields another FDE's row. Of overlapping FDEs, the one that starts
-// last before pc counts.
+// The row holds for pc in any case. If FDEs overlap, or the section wrongly says that it is sorted,
+// the search may miss an FDE, but never yields another FDE's row. Of overlapping FDEs, the one that
+// starts last before pc counts.
 func (s *Section) Find(pc uint64) (Row, error) {
 	var row Row
 	i, start, size := s.findFDE(pc)
@@ -25,7 +25,8 @@ func (s *Section) Find(pc uint64) (Row, error) {
 	return row, s.findRow(&f, uint32(pc-f.Start), &row)
 }
 
-// FindFDE returns the FDE that covers pc, a link-time address. The error is ErrNoFDE or a *FormatError.
+// FindFDE returns the FDE that covers pc, a link-time address. The error is ErrNoFDE or a
+// *FormatError.
 func (s *Section) FindFDE(pc uint64) (FDE, error) {
 	i, _, _ := s.findFDE(pc)
 	if i < 0 {
@@ -37,8 +38,8 @@ func (s *Section) FindFDE(pc uint64) (FDE, error) {
 // findFDE returns the index of the FDE that covers pc, or -1, and its
 // startAndSize.
 func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
-	// All starts are compared relative to the section, as they are stored. So a section at the top of
-	// the address space is searched in its order.
+	// All starts are compared relative to the section, as they are stored. So a section at the top
+	// of the address space is searched in its order.
 	rel := int64(pc - s.Addr)
 	if s.NumFDEs == 0 {
 		return -1, 0, 0
@@ -46,7 +47,8 @@ func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
 	if s.Flags&FDESorted == 0 {
 		return s.findIndexed(rel)
 	}
-	// A discarded function leaves an FDE of size 0. It may have the same start as the FDE that covers pc.
+	// A discarded function leaves an FDE of size 0. It may have the same start as the FDE that
+	// covers pc.
 	for i := s.lastStart(rel); i >= 0; i-- {
 		start, size := s.startAndSize(i)
 		if uint64(rel-start) < uint64(size) {
@@ -59,13 +61,13 @@ func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
 	return -1, 0, 0
 }
 
-// search searches the n FDEs from lo on in a sorted section; n is at least 1. It returns the last one
-// that starts at or before rel, or any of them if none does.
+// search searches the n FDEs from lo on in a sorted section; n is at least 1. It returns the last
+// one that starts at or before rel, or any of them if none does.
 //
-// A look-up spends most of its time here. So there is one loop per layout of an FDE. The steps have no
-// branch that depends on the data, which would be mispredicted every other time. Each step has three
-// loads that do not wait for each other. If rel and start lie 2^63 bytes apart, rel - start may overflow;
-// then the search goes astray, and findFDE finds nothing.
+// A look-up spends most of its time here. So there is one loop per layout of an FDE. The steps have
+// no branch that depends on the data, which would be mispredicted every other time. Each step has
+// three loads that do not wait for each other. If rel and start lie 2^63 bytes apart, rel - start
+// may overflow; then the search goes astray, and findFDE finds nothing.
 func (s *Section) search(rel int64, lo, n int) int {
 	fdes, size, big := s.fdes, s.fdeSize, s.big
 	// A start that is relative to its own field is value + base + offset.
@@ -138,9 +140,9 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		return nil
 	}
 
-	// The FREs ascend. The last one that starts at or before key is the row; it ends where the next one
-	// starts. The loop has one load an FRE, and no branch on the FRE type, which differs from function
-	// to function.
+	// The FREs ascend. The last one that starts at or before key is the row; it ends where the next
+	// one starts. The loop has one load an FRE, and no branch on the FRE type, which differs from
+	// function to function.
 	var (
 		p     = s.fres
 		pos   = int(s.firstFRE(f))
@@ -208,8 +210,8 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 	return nil
 }
 
-// load returns the eight bytes of p from pos on, in little-endian order, with zeros for those behind the
-// end. It reports false if p has fewer than need bytes there; need is at most 8.
+// load returns the eight bytes of p from pos on, in little-endian order, with zeros for those
+// behind the end. It reports false if p has fewer than need bytes there; need is at most 8.
 func load(p []byte, pos, need int) (v uint64, ok bool) {
 	if pos <= len(p)-8 {
 		return binary.LittleEndian.Uint64(p[pos : pos+8]), true
@@ -223,8 +225,9 @@ func load(p []byte, pos, need int) (v uint64, ok bool) {
 	return v, true
 }
 
-// shortRules does the work of rules for data words of one byte in a Default FDE of AMD64 and AArch64,
-// without a branch that depends on the data. For anything else it reports false and leaves row alone.
+// shortRules does the work of rules for data words of one byte in a Default FDE of AMD64 and
+// AArch64, without a branch that depends on the data. For anything else it reports false and leaves
+// row alone.
 func (s *Section) shortRules(t FDEType, info uint64, words []byte, row *Row) bool {
 	n := int(info >> 1 & 15)
 	if t != FDEDefault || info>>5&3 != 0 || n == 0 || len(words) < 3 || s.ABI == S390X || s.FixedFP != 0 {

@@ -95,8 +95,9 @@ func (k RuleKind) String() string {
 	return fmt.Sprintf("RuleKind(%d)", uint8(k))
 }
 
-// String writes the rule as an expression: "[CFA-8]" for a value in memory, "r7+16" for a value. r7 is
-// DWARF register 7. Kinds without an expression give their names: "none", "same" and "undefined".
+// String writes the rule as an expression: "[CFA-8]" for a value in memory, "r7+16" for a value. r7
+// is DWARF register 7. Kinds without an expression give their names: "none", "same" and
+// "undefined".
 func (r Rule) String() string {
 	switch r.Kind {
 	case RuleSaved:

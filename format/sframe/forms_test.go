@@ -91,8 +91,8 @@ func TestForms(t *testing.T) {
 			{pc: 0x101f, row: Row{Lo: 0x1010, Len: 16, CFA: reg(15, 144), RA: saved(-48), FP: same}},
 		},
 	}, {
-		// V2, s390x: a negative odd value is no register. A scaled 4-byte offset may not fit an offset's
-		// 32 bits.
+		// V2, s390x: a negative odd value is no register. A scaled 4-byte offset may not fit an
+		// offset's 32 bits.
 		name: "V2 s390x malformed", order: big, h: s390x, addr: 0x2000,
 		fdes:  []any{fdeV2{Start: -0x1000, Size: 32, NumFREs: 3}},
 		fres:  []byte{0, 0x05, 0, 0xff, 4, 0x43, 0x7f, 0xff, 0xff, 0xff, 8, 0x07, 0, 0, 0xff},
@@ -139,8 +139,8 @@ func TestForms(t *testing.T) {
 			{pc: 0x1008, row: Row{Lo: 0x1008, Len: 8, Flags: RowPauthB, CFA: reg(31, 32), RA: saved(-24), FP: same}},
 		},
 	}, {
-		// SFrame Header: the header ends where the auxiliary header does. There is also a gap of 5 bytes
-		// before the FDEs.
+		// SFrame Header: the header ends where the auxiliary header does. There is also a gap of 5
+		// bytes before the FDEs.
 		name: "auxiliary header", order: little, h: aux, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 16, NumFREs: 1}}, fres: bare,
 		finds: []find{{pc: 0x1000, row: sp8}},
@@ -166,9 +166,10 @@ func TestForms(t *testing.T) {
 			{pc: 0x1010, err: ErrNoRow},
 		},
 	}, {
-		// binutils 2.47 writes the first FDE for a signal frame whose directives SFrame has no form for
-		// (gas/testsuite/gas/cfi-sframe/cfi-sframe-x86_64-signal-1). The second has the flexible type, the
-		// third a row, but not for this PC. The fourth is outermost by an FRE without words.
+		// binutils 2.47 writes the first FDE for a signal frame whose directives SFrame has no form
+		// for (gas/testsuite/gas/cfi-sframe/cfi-sframe-x86_64-signal-1). The second has the
+		// flexible type, the third a row, but not for this PC. The fourth is outermost by an FRE
+		// without words.
 		name: "V3 signal frames", order: big, h: headerLayout{Version: 3, Flags: sorted, ABI: 1}, addr: 0x2000,
 		fdes: []any{indexV3{-0x1000, 16, 0}, indexV3{-0xff0, 16, 5}, indexV3{-0xfe0, 16, 10}, indexV3{-0xfd0, 16, 18}},
 		fres: []byte{
@@ -341,8 +342,8 @@ func TestV1Mask(t *testing.T) {
 	}
 }
 
-// TestLyingSortedFlag: a wrong order may hide a function, but Find never gives a row for a PC outside the
-// row's function.
+// TestLyingSortedFlag: a wrong order may hide a function, but Find never gives a row for a PC
+// outside the row's function.
 func TestLyingSortedFlag(t *testing.T) {
 	var fdes []any
 	for i := range 64 {
@@ -369,8 +370,8 @@ func TestLyingSortedFlag(t *testing.T) {
 	}
 }
 
-// TestUnsortedConcurrently looks up PCs in many goroutines at once, which build the index. It is for the
-// race detector.
+// TestUnsortedConcurrently looks up PCs in many goroutines at once, which build the index. It is
+// for the race detector.
 func TestUnsortedConcurrently(t *testing.T) {
 	var fdes []any
 	for i := range 100 {

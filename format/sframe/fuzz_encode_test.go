@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// normal returns c as a section gives it back: sorted by start, and with the types that the encoder chose.
-// back has these types.
+// normal returns c as a section gives it back: sorted by start, and with the types that the encoder
+// chose. back has these types.
 func normal(c, back *Contents) *Contents {
 	out := *c
 	out.Functions = append([]Function{}, c.Functions...)
@@ -99,7 +99,8 @@ func converts(t *testing.T, c *Contents, v Version) {
 		}
 		got := back.Functions[i]
 		i++
-		// Another version may say the same in another form, or leave it out, but must not change it.
+		// Another version may say the same in another form, or leave it out, but must not change
+		// it.
 		if want.PCType == PCInc {
 			got.RepSize, want.RepSize = 0, 0
 		}

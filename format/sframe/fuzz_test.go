@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// FuzzSection reads what it can of any bytes. A row that Find gives must hold for the PC, and be that of an
-// FRE in an FDE that covers the PC. The test finds both by reading them in order.
+// FuzzSection reads what it can of any bytes. A row that Find gives must hold for the PC, and be
+// that of an FRE in an FDE that covers the PC. The test finds both by reading them in order.
 func FuzzSection(f *testing.F) {
 	for _, fx := range fixtures {
 		s, _ := openFixture(f, fx.name)
@@ -104,8 +104,9 @@ func checkPaged(t *testing.T, s *Section, pc uint64) {
 	}
 }
 
-// checkCovers looks for pc in all FDEs, one after the other. FindFDE must find the FDE that covers pc and
-// begins last. Where FDEs begin at the same address, or overlap, it may find another, or none.
+// checkCovers looks for pc in all FDEs, one after the other. FindFDE must find the FDE that covers
+// pc and begins last. Where FDEs begin at the same address, or overlap, it may find another, or
+// none.
 func checkCovers(t *testing.T, s *Section, all []FDE, pc uint64) {
 	t.Helper()
 	var want *FDE

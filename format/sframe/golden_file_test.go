@@ -141,9 +141,9 @@ func notation(s *Section, r Rule) string {
 	return r.Kind.String()
 }
 
-// sameRules compares rules with objdump's columns. objdump writes "u" or "f" for a rule without a data
-// word and "U" for a padding word. Such a rule must be the header's fixed offset or, if there is none, an
-// unchanged register.
+// sameRules compares rules with objdump's columns. objdump writes "u" or "f" for a rule without a
+// data word and "U" for a padding word. Such a rule must be the header's fixed offset or, if there
+// is none, an unchanged register.
 func sameRules(t testing.TB, s *Section, where string, want goldenFRE, cfa, ra, fp Rule) {
 	t.Helper()
 	fixed := func(off int8) Rule {
@@ -182,7 +182,8 @@ func sameRules(t testing.TB, s *Section, where string, want goldenFRE, cfa, ra, 
 	}
 }
 
-// sameSection compares every field that objdump shows, and Find for every PC of the text and around it.
+// sameSection compares every field that objdump shows, and Find for every PC of the text and around
+// it.
 func sameSection(t *testing.T, s *Section, g *golden) {
 	t.Helper()
 	flags := s.Flags.String()

@@ -53,8 +53,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenUnsorted drops the sorted flag and reverses the FDEs. The index must give the same rows as the
-// sorted section.
+// TestGoldenUnsorted drops the sorted flag and reverses the FDEs. The index must give the same rows
+// as the sorted section.
 func TestGoldenUnsorted(t *testing.T) {
 	for _, fx := range fixtures {
 		t.Run(fx.name, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// An indexEntry has the start of an FDE, relative to the section, and its position. It takes 16 bytes,
-// as many as the smallest FDE.
+// An indexEntry has the start of an FDE, relative to the section, and its position. It takes 16
+// bytes, as many as the smallest FDE.
 type indexEntry struct {
 	start int64
 	fde   uint32

@@ -46,10 +46,11 @@ type Section struct {
 	index     []indexEntry // sorted starts, only if the section itself is not sorted
 }
 
-// Open checks the header of the SFrame section at the start of data and returns a Section that reads it
-// in place; data must not change afterwards. addr is the link-time address of data[0], from which all
-// addresses count. The header tells the section's end; Open ignores the bytes after it. Open does not
-// look at FDEs and FREs: a malformed one gives an error when it is read. The error is a *FormatError.
+// Open checks the header of the SFrame section at the start of data and returns a Section that
+// reads it in place; data must not change afterwards. addr is the link-time address of data[0],
+// from which all addresses count. The header tells the section's end; Open ignores the bytes after
+// it. Open does not look at FDEs and FREs: a malformed one gives an error when it is read. The
+// error is a *FormatError.
 func Open(data []byte, addr uint64) (*Section, error) { return open(pages.Of(data), 0, addr) }
 
 // open opens the section at an offset of bytes.

@@ -11,9 +11,10 @@ import (
 // maxParts bounds the parts of a section. A large program is linked of some ten thousand objects.
 const maxParts = 1 << 17
 
-// OpenParts is [Open] for a section that may have several parts, each with a header of its own: some linkers (lld)
-// only put the sections of objects one behind the other, with zeros between them. Bytes behind a part that begin no
-// header are ignored. If a part cannot be opened, the parts before it come with the error.
+// OpenParts is [Open] for a section that may have several parts, each with a header of its own:
+// some linkers (lld) only put the sections of objects one behind the other, with zeros between
+// them. Bytes behind a part that begin no header are ignored. If a part cannot be opened, the parts
+// before it come with the error.
 func OpenParts(data []byte, addr uint64) (list []*Section, err error) {
 	return OpenPages(pages.Of(data), addr)
 }

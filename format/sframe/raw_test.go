@@ -5,8 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// rawSection makes a section of one or two functions whose FREs have any words. They may be words that
-// Encode does not choose: a place that the header names already, place holders, words that mean nothing.
+// rawSection makes a section of one or two functions whose FREs have any words. They may be words
+// that Encode does not choose: a place that the header names already, place holders, words that
+// mean nothing.
 func rawSection(rnd *rand.Rand, v Version, abi ABI) []byte {
 	var order binary.AppendByteOrder = binary.LittleEndian
 	if abi.bigEndian() {

@@ -30,8 +30,8 @@ func (s *Section) Contents() (*Contents, error) {
 		fdes = append(fdes, f)
 	}
 	if s.Flags&FDESorted != 0 {
-		// FDEs are in the order of their starts, their FREs in that of Contents.Functions. A function
-		// without FREs comes before the one that has the next FREs.
+		// FDEs are in the order of their starts, their FREs in that of Contents.Functions. A
+		// function without FREs comes before the one that has the next FREs.
 		slices.SortStableFunc(fdes, func(a, b FDE) int {
 			return cmp.Or(cmp.Compare(a.FREOff, b.FREOff), cmp.Compare(min(a.NumFREs, 1), min(b.NumFREs, 1)))
 		})

@@ -16,8 +16,8 @@ const (
 	ctrlRegShift = 3      // the rest is the DWARF register number
 )
 
-// rules decodes an FRE's data words into cfa, ra and fp, which the caller passes zero. It returns what is
-// wrong with the words, "" if nothing is.
+// rules decodes an FRE's data words into cfa, ra and fp, which the caller passes zero. It returns
+// what is wrong with the words, "" if nothing is.
 func (s *Section) rules(t FDEType, info FREInfo, words []byte, cfa, ra, fp *Rule) string {
 	n := info.NumWords()
 	if n == 0 {
@@ -66,8 +66,8 @@ func unscale(cfa *Rule) bool {
 	return off == int64(cfa.Off)
 }
 
-// saved decodes the place of RA or FP in a Default FDE. The place is CFA+off, but on s390x in V2 an odd
-// off stands for the register off>>1. It reports whether that register number is valid.
+// saved decodes the place of RA or FP in a Default FDE. The place is CFA+off, but on s390x in V2 an
+// odd off stands for the register off>>1. It reports whether that register number is valid.
 func (s *Section) saved(off int32, r *Rule) bool {
 	if s.ABI == S390X && s.Version == V2 && off&1 != 0 {
 		reg := off >> 1
@@ -78,8 +78,8 @@ func (s *Section) saved(off int32, r *Rule) bool {
 	return true
 }
 
-// flexRules decodes control words and offsets in the order CFA, RA, FP. It leaves ra or fp as it is if
-// the words pad it or leave it out.
+// flexRules decodes control words and offsets in the order CFA, RA, FP. It leaves ra or fp as it is
+// if the words pad it or leave it out.
 func (s *Section) flexRules(info FREInfo, words []byte, cfa, ra, fp *Rule) string {
 	n, size := info.NumWords(), info.WordSize()
 	mask := uint32(math.MaxUint32) >> (32 - 8*size)

@@ -38,8 +38,9 @@ func TestFlexWords(t *testing.T) {
 	}
 }
 
-// TestPlaceHolder: the 0 in RA's place says that RA is unchanged and FP's word follows. The specification
-// has it for s390x. binutils 2.47 reads it so wherever the header does not fix RA. A 0 for FP is an offset.
+// TestPlaceHolder: the 0 in RA's place says that RA is unchanged and FP's word follows. The
+// specification has it for s390x. binutils 2.47 reads it so wherever the header does not fix RA. A
+// 0 for FP is an offset.
 func TestPlaceHolder(t *testing.T) {
 	for _, v := range []Version{V1, V2, V3} {
 		for _, abi := range abisOf(v) {
@@ -124,8 +125,8 @@ func TestRuleErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsCount: an error names its FDE and FRE by their numbers, and its field by the offset in the
-// section, wherever they lie.
+// TestErrorsCount: an error names its FDE and FRE by their numbers, and its field by the offset in
+// the section, wherever they lie.
 func TestErrorsCount(t *testing.T) {
 	h := headerLayout{Version: 3, Flags: 1, ABI: 1, AuxLen: 4, FDEOff: 8}
 	var fdes []any

@@ -2,11 +2,11 @@ package sframe
 
 import "testing"
 
-// TestS390XV2 reads a section of V2 for s390x, which no packaged assembler writes. The specification of V2
-// (errata 1), "s390x", has the rules. The CFA offset is the stored one times 8, plus 160. The second word
-// places RA, the third FP. 0 stands for an RA that is not saved. The upper bits of an odd word are a DWARF
-// register. The comments have CFA, FP and RA as binutils 2.47's objdump shows them for these bytes. "U" is
-// the 0 in RA's place.
+// TestS390XV2 reads a section of V2 for s390x, which no packaged assembler writes. The
+// specification of V2 (errata 1), "s390x", has the rules. The CFA offset is the stored one times 8,
+// plus 160. The second word places RA, the third FP. 0 stands for an RA that is not saved. The
+// upper bits of an odd word are a DWARF register. The comments have CFA, FP and RA as binutils
+// 2.47's objdump shows them for these bytes. "U" is the 0 in RA's place.
 func TestS390XV2(t *testing.T) {
 	const none = 0 // SFRAME_FRE_RA_OFFSET_INVALID
 	sp := func(off int32) Rule { return reg(15, off) }

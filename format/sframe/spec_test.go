@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// These tests follow the specifications form by form, in sections made by hand: each version and ABI with
-// each width, the unused bits, the far ends of the address space. More forms are in forms_test.go, rules
-// and their errors in spec_rules_test.go, s390x in spec_s390x_test.go.
+// These tests follow the specifications form by form, in sections made by hand: each version and
+// ABI with each width, the unused bits, the far ends of the address space. More forms are in
+// forms_test.go, rules and their errors in spec_rules_test.go, s390x in spec_s390x_test.go.
 
-// fdeOf makes an FDE of any version: its fixed part, and the attribute that V3 has at the start of the
-// FREs.
+// fdeOf makes an FDE of any version: its fixed part, and the attribute that V3 has at the start of
+// the FREs.
 func fdeOf(t testing.TB, order binary.ByteOrder, v Version, start int64, size, freOff, fres uint32, info, rep uint8) (fde any, attr []byte) {
 	t.Helper()
 	switch v {
@@ -40,8 +40,8 @@ func abisOf(v Version) []ABI {
 	return []ABI{AArch64BE, AArch64LE, AMD64, S390X}
 }
 
-// TestWidths reads FREs of every type with data words of every size, in every version and ABI. Offsets of
-// FREs are unsigned, data words signed (The SFrame FRE Types, The SFrame FRE Info Word).
+// TestWidths reads FREs of every type with data words of every size, in every version and ABI.
+// Offsets of FREs are unsigned, data words signed (The SFrame FRE Types, The SFrame FRE Info Word).
 func TestWidths(t *testing.T) {
 	// The largest start offset that a type holds, and a function that has it.
 	starts := [...]uint32{Addr1: 0xff, Addr2: 0xffff, Addr4: 0xfffffffe}
@@ -117,9 +117,10 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// TestInfoBits sets each bit of the info bytes of FDE and FRE (The SFrame FDE Info Bytes, The SFrame FRE
-// Info Word). Unused parts mean nothing: bits 6 and 7 before V3, bit 6 in V3, the key except on AArch64;
-// bits 5 to 7 of the second info byte; the repeat size of an FDE of PC type increment; V2's padding.
+// TestInfoBits sets each bit of the info bytes of FDE and FRE (The SFrame FDE Info Bytes, The
+// SFrame FRE Info Word). Unused parts mean nothing: bits 6 and 7 before V3, bit 6 in V3, the key
+// except on AArch64; bits 5 to 7 of the second info byte; the repeat size of an FDE of PC type
+// increment; V2's padding.
 func TestInfoBits(t *testing.T) {
 	for _, v := range []Version{V1, V2, V3} {
 		for _, abi := range abisOf(v) {
@@ -161,8 +162,8 @@ func TestInfoBits(t *testing.T) {
 	}
 }
 
-// TestNoWords: an FRE without data words says that RA is undefined, whatever its other bits are (Changes
-// from Version 1 to Version 2, errata 2). V1 has no such FREs.
+// TestNoWords: an FRE without data words says that RA is undefined, whatever its other bits are
+// (Changes from Version 1 to Version 2, errata 2). V1 has no such FREs.
 func TestNoWords(t *testing.T) {
 	for _, v := range []Version{V1, V2, V3} {
 		for _, abi := range abisOf(v) {
@@ -181,8 +182,8 @@ func TestNoWords(t *testing.T) {
 	}
 }
 
-// TestRepeatSizes has blocks of any size up to 255, one that is longer than the function, and FREs behind
-// the block's end, which hold nowhere (The SFrame FDE PC Types).
+// TestRepeatSizes has blocks of any size up to 255, one that is longer than the function, and FREs
+// behind the block's end, which hold nowhere (The SFrame FDE PC Types).
 func TestRepeatSizes(t *testing.T) {
 	for _, v := range []Version{V2, V3} {
 		for _, rep := range []uint32{1, 7, 16, 100, 255} {
@@ -210,8 +211,9 @@ func TestRepeatSizes(t *testing.T) {
 	}
 }
 
-// TestFar has functions at both ends of a start offset's range, and for V3 more than 2^33 bytes apart. The
-// offsets count from the section and from the field (The SFrame FDE Index, SFrame Flags).
+// TestFar has functions at both ends of a start offset's range, and for V3 more than 2^33 bytes
+// apart. The offsets count from the section and from the field (The SFrame FDE Index, SFrame
+// Flags).
 func TestFar(t *testing.T) {
 	const g = 1 << 30
 	tests := []struct {
@@ -298,8 +300,9 @@ func TestLargeFunction(t *testing.T) {
 	}
 }
 
-// TestGaps: the offsets of both sub-sections count from the end of the (auxiliary) header. An FDE's start of
-// FREs counts from the start of the FRE sub-section, even if that is not the end of the FDEs (SFrame Header).
+// TestGaps: the offsets of both sub-sections count from the end of the (auxiliary) header. An FDE's
+// start of FREs counts from the start of the FRE sub-section, even if that is not the end of the
+// FDEs (SFrame Header).
 func TestGaps(t *testing.T) {
 	for _, v := range []Version{V1, V2, V3} {
 		for _, gap := range []uint32{0, 1, 24} {
@@ -318,8 +321,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestEqualStarts: if functions start at the same place, the last one that is not empty counts, in sorted
-// sections and in others.
+// TestEqualStarts: if functions start at the same place, the last one that is not empty counts, in
+// sorted sections and in others.
 func TestEqualStarts(t *testing.T) {
 	for _, v := range []Version{V1, V2, V3} {
 		for _, flags := range []uint8{0, 1} {

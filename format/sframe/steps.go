@@ -6,14 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// steps narrow the search of a sorted section, so that a look-up starts with a few FDEs instead of the
-// whole table. They divide the section's text into equal ranges of addresses. A range is filled in when
-// a PC in it is looked up for the first time. The first look-up in the section makes the steps.
+// steps narrow the search of a sorted section, so that a look-up starts with a few FDEs instead of
+// the whole table. They divide the section's text into equal ranges of addresses. A range is filled
+// in when a PC in it is looked up for the first time. The first look-up in the section makes the
+// steps.
 type steps struct {
 	first int64 // start of FDE 0, relative to the section
 	shift uint8 // (address - first) >> shift is the address's range
-	// at has for each range 1 + the last FDE that starts at or before the range's beginning, or 0 if
-	// that is not known yet. One more element ends the last range.
+	// at has for each range 1 + the last FDE that starts at or before the range's beginning, or 0
+	// if that is not known yet. One more element ends the last range.
 	at []atomic.Uint32
 }
 
@@ -22,8 +23,8 @@ const (
 	maxSteps    = 4096 // ranges at most: 16 KiB, whatever the size of the section
 )
 
-// newSteps divides the text of a sorted section that has an FDE. If several first look-ups run at the
-// same time, all use the steps of one of them.
+// newSteps divides the text of a sorted section that has an FDE. If several first look-ups run at
+// the same time, all use the steps of one of them.
 func (s *Section) newSteps() *steps {
 	n := uint64(1) << min(bits.Len32((s.NumFDEs-1)/fdesPerStep), bits.Len(maxSteps-1))
 	first, _ := s.startAndSize(0)
@@ -34,8 +35,8 @@ func (s *Section) newSteps() *steps {
 	return s.steps.Load()
 }
 
-// lastStart returns the last FDE of a sorted section that starts at or before rel, or any FDE if none
-// does. The section has an FDE.
+// lastStart returns the last FDE of a sorted section that starts at or before rel, or any FDE if
+// none does. The section has an FDE.
 func (s *Section) lastStart(rel int64) int {
 	if s.paged {
 		return s.lastPaged(rel)
@@ -44,8 +45,8 @@ func (s *Section) lastStart(rel int64) int {
 	if st == nil {
 		st = s.newSteps()
 	}
-	// An address before the first FDE or behind the last one falls into the last range. No FDE there
-	// covers it.
+	// An address before the first FDE or behind the last one falls into the last range. No FDE
+	// there covers it.
 	i := min(uint64(rel-st.first)>>(st.shift&63), uint64(len(st.at)-2))
 	lo, hi := st.at[i].Load(), st.at[i+1].Load()
 	if lo == 0 || hi == 0 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSteps looks up PCs in sections whose functions lie so that a guess of their place is wrong. It
-// compares with a search through the functions in order.
+// TestSteps looks up PCs in sections whose functions lie so that a guess of their place is wrong.
+// It compares with a search through the functions in order.
 func TestSteps(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	layouts := map[string]func(i int, last uint64) (start uint64, size uint32){
@@ -73,8 +73,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestOpenAllocates: Open allocates the same few bytes whatever the section's size, and the first look-up
-// no more than a fixed number.
+// TestOpenAllocates: Open allocates the same few bytes whatever the section's size, and the first
+// look-up no more than a fixed number.
 func TestOpenAllocates(t *testing.T) {
 	for _, n := range []int{1, 29, 2600, 100000, 400000} {
 		s := grown(t, "amd64-v3", n)
@@ -83,8 +83,8 @@ func TestOpenAllocates(t *testing.T) {
 			runtime.ReadMemStats(&stats)
 			return stats.TotalAlloc
 		}
-		// The counter is that of the whole process, and the runtime may allocate at the same time: the least of
-		// several times counts.
+		// The counter is that of the whole process, and the runtime may allocate at the same time:
+		// the least of several times counts.
 		open, find := ^uint64(0), ^uint64(0)
 		for range 5 {
 			before := allocated()

@@ -25,8 +25,8 @@ const (
 	// FramePointer says that all functions of the object preserve the frame
 	// pointer. Defined for V1 and V2; Open refuses a section of V3 that has it.
 	FramePointer Flags = 0x2
-	// FDEFuncStartPCRel says that a start address is relative to the field that holds it, instead of the
-	// start of the section. Defined for V2 (errata 1) and V3.
+	// FDEFuncStartPCRel says that a start address is relative to the field that holds it, instead
+	// of the start of the section. Defined for V2 (errata 1) and V3.
 	FDEFuncStartPCRel Flags = 0x4
 )
 
@@ -64,8 +64,8 @@ func (a ABI) FP() uint16 {
 	return 29
 }
 
-// RA returns the DWARF number of the ABI's return address register. AMD64 has no such register; there it
-// is the return address column.
+// RA returns the DWARF number of the ABI's return address register. AMD64 has no such register;
+// there it is the return address column.
 func (a ABI) RA() uint16 {
 	switch a {
 	case AMD64:
@@ -106,8 +106,8 @@ const (
 	Addr4 FREType = 2
 )
 
-// PCType says from where the start offsets of an FDE's FREs count (The SFrame FDE PC Types; V1 and V2 call
-// it the FDE type).
+// PCType says from where the start offsets of an FDE's FREs count (The SFrame FDE PC Types; V1 and
+// V2 call it the FDE type).
 type PCType uint8
 
 const (
@@ -118,8 +118,8 @@ const (
 	PCMask PCType = 1
 )
 
-// FDEType says how to read the data words of an FDE's FREs (The SFrame FDE Types, V3). An FDE of V1 or
-// V2 is always of type FDEDefault.
+// FDEType says how to read the data words of an FDE's FREs (The SFrame FDE Types, V3). An FDE of V1
+// or V2 is always of type FDEDefault.
 type FDEType uint8
 
 const (
@@ -161,8 +161,8 @@ type FREInfo uint8
 // MangledRA reports whether the return address is signed.
 func (i FREInfo) MangledRA() bool { return i&0x80 != 0 }
 
-// WordSize returns the size of a data word in bytes: 1, 2 or 4, or 0 if the info byte has the undefined
-// value.
+// WordSize returns the size of a data word in bytes: 1, 2 or 4, or 0 if the info byte has the
+// undefined value.
 func (i FREInfo) WordSize() int { return [4]int{1, 2, 4, 0}[i>>5&3] }
 
 // NumWords returns the number of data words, 0 to 15.
@@ -201,7 +201,8 @@ const (
 	RuleInReg
 )
 
-// A Rule says where to find one of CFA, RA and FP. The fixed offsets of the header are already applied.
+// A Rule says where to find one of CFA, RA and FP. The fixed offsets of the header are already
+// applied.
 type Rule struct {
 	Kind RuleKind
 	Reg  uint16 // DWARF register number; RuleSavedAt and RuleInReg only

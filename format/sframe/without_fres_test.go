@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// withoutFREs is a section of V3 with each kind of FDE without FREs: a Default one, which is outermost, one
-// of a signal frame, a Flex one, a Flex one of a signal frame. Each has 16 bytes of code. The first is at
-// 0x1000 if the section is at 0x2000.
+// withoutFREs is a section of V3 with each kind of FDE without FREs: a Default one, which is
+// outermost, one of a signal frame, a Flex one, a Flex one of a signal frame. Each has 16 bytes of
+// code. The first is at 0x1000 if the section is at 0x2000.
 func withoutFREs(t testing.TB, order binary.ByteOrder, abi ABI) []byte {
 	t.Helper()
 	h := headerLayout{Version: 3, Flags: uint8(FDESorted), ABI: uint8(abi)}
@@ -20,9 +20,9 @@ func withoutFREs(t testing.TB, order binary.ByteOrder, abi ABI) []byte {
 	return section(t, order, h, fdes, []byte{0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x80, 1, 0})
 }
 
-// TestConvertWithoutFREs: V2 has the meaning of V3's FDEs without FREs in its own form or not at all, in
-// either byte order. A signal frame never becomes an outermost one. Joined sections say the same as their
-// parts.
+// TestConvertWithoutFREs: V2 has the meaning of V3's FDEs without FREs in its own form or not at
+// all, in either byte order. A signal frame never becomes an outermost one. Joined sections say the
+// same as their parts.
 func TestConvertWithoutFREs(t *testing.T) {
 	for _, tt := range []struct {
 		order binary.ByteOrder

@@ -39,8 +39,8 @@ func (w *words) add(v int64) {
 	w.n++
 }
 
-// words fills w with the data words of an entry in an FDE of type t. It returns the reason why the FDE
-// cannot hold the entry, "" if it can.
+// words fills w with the data words of an entry in an FDE of type t. It returns the reason why the
+// FDE cannot hold the entry, "" if it can.
 func (e *encoder) words(w *words, t FDEType, entry *Entry) string {
 	*w = words{size: 1}
 	if entry.RA.Kind == RuleUndefined {
@@ -108,8 +108,8 @@ func (e *encoder) defaultWords(w *words, entry *Entry) string {
 	return ""
 }
 
-// place returns the data word for the place of RA or FP in a Default FDE, 0 for a register that is the
-// same.
+// place returns the data word for the place of RA or FP in a Default FDE, 0 for a register that is
+// the same.
 func (e *encoder) place(r Rule) (word int64, problem string) {
 	odd := e.ABI == S390X && e.Version == V2 // odd words name registers there
 	switch {
@@ -172,7 +172,8 @@ func (w *words) addRule(r Rule) {
 
 const badScale = "s390x holds no CFA offset that is not a multiple of 8"
 
-// scale encodes the CFA offset of s390x in place. It reports whether decoding gives the same offset.
+// scale encodes the CFA offset of s390x in place. It reports whether decoding gives the same
+// offset.
 func (e *encoder) scale(cfa *Rule) bool {
 	if e.ABI != S390X {
 		return true

@@ -36,7 +36,8 @@ func pcOf(t *testing.T, p *native.Process, th inferior.Thread) uint64 {
 	return p.Arch().Order.Uint64(b)
 }
 
-// Threads run through a breakpoint all at once. It is cleared while they are about to be stopped by it.
+// Threads run through a breakpoint all at once. It is cleared while they are about to be stopped by
+// it.
 func TestBreakpointCleared(t *testing.T) {
 	p := start(t, "loop", "8")
 	held := p.attach(t, native.Options{})
@@ -130,7 +131,8 @@ func TestBreakpointHits(t *testing.T) {
 	for i := range now {
 		sum += now[i] - base[i]
 	}
-	// A thread may have begun a call that has not come to the breakpoint, when the first and the last one came.
+	// A thread may have begun a call that has not come to the breakpoint, when the first and the
+	// last one came.
 	if sum < 800-8 || sum > 800+8 || len(hits) != 8 {
 		t.Errorf("800 hits of %d threads, and the program counts %d calls", len(hits), sum)
 	}

@@ -69,8 +69,8 @@ func (p *program) attach(t testing.TB, o native.Options) *native.Process {
 
 var long = &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}
 
-// call has a thread call a function of longs. It returns the event that has ended it: a fault at the
-// return address if it came back.
+// call has a thread call a function of longs. It returns the event that has ended it: a fault at
+// the return address if it came back.
 func call(t *testing.T, p *native.Process, th *native.Thread, fn uint64, alone bool, args ...int64) (inferior.Event, uint64) {
 	t.Helper()
 	return callIn(t.Context(), t, p, th, fn, alone, args...)
@@ -92,7 +92,8 @@ func callIn(ctx context.Context, t *testing.T, p *native.Process, th *native.Thr
 	return e, returned
 }
 
-// begin saves a thread's state, and has it begin a function of longs. It returns the return address.
+// begin saves a thread's state, and has it begin a function of longs. It returns the return
+// address.
 func begin(p *native.Process, th inferior.Thread, fn uint64, args ...int64) (returned uint64, err error) {
 	a := p.Arch()
 	f := &abi.Func{Result: long}
@@ -146,7 +147,8 @@ func result(t *testing.T, p *native.Process, e inferior.Event, returned uint64) 
 	return int64(a.Order.Uint64(b))
 }
 
-// A thread that is blocked in a system call calls a function, and then is in its system call as before.
+// A thread that is blocked in a system call calls a function, and then is in its system call as
+// before.
 func TestSystemCalls(t *testing.T) {
 	for where, want := range map[string]string{
 		"read": "read 1 0", "nanosleep": "nanosleep 0 0", "poll": "poll 0 0", "futextimeout": "futextimeout -1 110", "pollin": "pollin 1 0", "spinmain": "spinmain 1 0",

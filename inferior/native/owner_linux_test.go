@@ -20,7 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// The test binary is also an owner that is killed. This variable then has the process ID and a seed.
+// The test binary is also an owner that is killed. This variable then has the process ID and a
+// seed.
 const ownerVariable = "SFWALK_NATIVE_TEST_OWNER"
 
 func TestMain(m *testing.M) {
@@ -35,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// own holds a process, and does all kinds of things to it until it is killed. It writes a byte for each.
+// own holds a process, and does all kinds of things to it until it is killed. It writes a byte for
+// each.
 func own(pid int, random *rand.Rand) error {
 	symbols, err := readSymbols(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -119,7 +121,8 @@ func ownResume(p *native.Process, r inferior.Resume, kinds ...inferior.EventKind
 	return fmt.Errorf("event %+v, want kind %v", e, kinds)
 }
 
-// An owner is killed in the middle of what it does. The process runs on as if nobody had ever held it.
+// An owner is killed in the middle of what it does. The process runs on as if nobody had ever held
+// it.
 func TestOwnerKilled(t *testing.T) { testOwnerKilled(t, 25) }
 
 func TestOwnerKilledOften(t *testing.T) {

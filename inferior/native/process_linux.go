@@ -23,7 +23,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Process is a live process, or some of its threads, under control. It implements [inferior.Process].
+// Process is a live process, or some of its threads, under control. It implements
+// [inferior.Process].
 type Process struct {
 	PID int
 	Exe string // the program's path as the process names it; "" if that cannot be read
@@ -60,8 +61,8 @@ func Attach(ctx context.Context, pid int, o Options) (*Process, error) {
 	return p, nil
 }
 
-// Open finds the modules of the process pid and starts the guard, while the process runs. The error wraps one of
-// those of package live if there is one.
+// Open finds the modules of the process pid and starts the guard, while the process runs. The error
+// wraps one of those of package live if there is one.
 func Open(pid int) (*Process, error) {
 	look, err := live.Look(pid)
 	if err != nil {
@@ -77,8 +78,8 @@ func Open(pid int) (*Process, error) {
 	return p, nil
 }
 
-// Hold stops threads, and holds them until the Process is closed. It is called once. After an error the process
-// runs as it did.
+// Hold stops threads, and holds them until the Process is closed. It is called once. After an error
+// the process runs as it did.
 func (p *Process) Hold(ctx context.Context, o Options) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("attach %d: %w", p.PID, context.Cause(ctx))
@@ -127,8 +128,9 @@ func (p *Process) startGuard() error {
 	return nil
 }
 
-// Prepare starts the guard of the process that will be opened next, before anybody knows which one that is: a guard
-// takes some milliseconds to begin. If no process is opened, the guard ends with this program.
+// Prepare starts the guard of the process that will be opened next, before anybody knows which one
+// that is: a guard takes some milliseconds to begin. If no process is opened, the guard ends with
+// this program.
 func Prepare() { guard.Prepare() }
 
 // reap waits for a guard's end.

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
 )
 
-// A thread on an alternate stack calls a function if there is room. Inward of that stack is a heap, which could be
-// written. Without XSAVE, a signal frame has 1 KiB, with AVX-512 4.
+// A thread on an alternate stack calls a function if there is room. Inward of that stack is a heap,
+// which could be written. Without XSAVE, a signal frame has 1 KiB, with AVX-512 4.
 func TestAlternateStack(t *testing.T) {
 	for size, why := range map[string]string{"65536": "", "9216": "of its alternate stack are left"} {
 		p := start(t, "alt", size)
@@ -37,7 +37,8 @@ func TestAlternateStack(t *testing.T) {
 	}
 }
 
-// A function that returns to the stack disturbs no code. A stack that is looked at meanwhile goes on through the call.
+// A function that returns to the stack disturbs no code. A stack that is looked at meanwhile goes
+// on through the call.
 func TestOnStack(t *testing.T) {
 	p := start(t, "read")
 	p.Rest(t)

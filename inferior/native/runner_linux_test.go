@@ -206,7 +206,8 @@ func TestHappened(t *testing.T) {
 	}
 }
 
-// Each signal leads to its handler, and to the breakpoint there, also if other threads stop the process just then.
+// Each signal leads to its handler, and to the breakpoint there, also if other threads stop the
+// process just then.
 func TestHandlerBreakpoint(t *testing.T) {
 	x := startThrows(t, "-O1")
 	if err := x.held.SetBreakpoint(x.symbols["on_alt"]); err != nil {

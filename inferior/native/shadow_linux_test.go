@@ -2,8 +2,8 @@ package native
 
 import "testing"
 
-// The kernel tells of a shadow stack in /proc/TID/status (its Documentation/arch/x86/shstk.rst). No machine that runs
-// these tests has one.
+// The kernel tells of a shadow stack in /proc/TID/status (its Documentation/arch/x86/shstk.rst). No
+// machine that runs these tests has one.
 func TestShadowStack(t *testing.T) {
 	const begin, end = "Name:\tprogram\nState:\tS (sleeping)\n", "x86_Thread_features_locked:\tshstk wrss\nuntag_mask:\t0xffffffffffffffff\n"
 	for line, want := range map[string]bool{

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Signals come to two threads at once. What the owner says of the first one holds, though the second one's event
-// comes before any thread runs.
+// Signals come to two threads at once. What the owner says of the first one holds, though the
+// second one's event comes before any thread runs.
 func TestSignalsAtOnce(t *testing.T) {
 	p := start(t, "blocks", "2")
 	held := p.attach(t, native.Options{})
@@ -48,7 +48,8 @@ func TestSignalsAtOnce(t *testing.T) {
 		if first.TID == second.TID {
 			t.Fatalf("round %d: thread %d has two signals", i, first.TID)
 		}
-		// The second signal is delivered. Every other time the first thread is named once more, for no signal.
+		// The second signal is delivered. Every other time the first thread is named once more, for
+		// no signal.
 		want++
 		r = inferior.Resume{Thread: second.Thread, Signal: second.Signal.Number}
 		if !drop {
@@ -72,7 +73,8 @@ func TestSignalsAtOnce(t *testing.T) {
 	undisturbed(t, p.PID)
 }
 
-// An instruction at a breakpoint faults, and its signal's handler lets it succeed. We stop as often as gdb does.
+// An instruction at a breakpoint faults, and its signal's handler lets it succeed. We stop as often
+// as gdb does.
 func TestFaultAtBreakpoint(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	path := gdbtest.Build(t, "pokes.c", "-O1", "-g", "-pthread", "-no-pie", "-fno-pie")

@@ -12,9 +12,9 @@ import (
 	"github.com/sfwalk/sfwalk/inferior"
 )
 
-// Start starts a program, and holds it before its first instruction: GDB's starti. cmd is started, with
-// SysProcAttr.Ptrace set; its Wait may be called once the process has ended. If this program ends first, the process
-// goes on, as [inferior.Process] says.
+// Start starts a program, and holds it before its first instruction: GDB's starti. cmd is started,
+// with SysProcAttr.Ptrace set; its Wait may be called once the process has ended. If this program
+// ends first, the process goes on, as [inferior.Process] says.
 func Start(ctx context.Context, cmd *exec.Cmd) (p *Process, err error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -53,8 +53,8 @@ func TestStepFlags(t *testing.T) {
 	free(t, p, 0)
 }
 
-// A thread that does not stop in time makes its step when it stops, wherever the guard waits for it: on a busy machine
-// that may be any time.
+// A thread that does not stop in time makes its step when it stops, wherever the guard waits for
+// it: on a busy machine that may be any time.
 func TestStepsLate(t *testing.T) {
 	p := start(t, "flags")
 	held := p.attach(t, native.Options{Timeout: time.Nanosecond})

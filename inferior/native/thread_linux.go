@@ -128,8 +128,8 @@ func (t *Thread) places(r trad.Reg) (list []place) {
 	return nil
 }
 
-// each calls do for each part of the n bytes of a register from offset on: with the set, and the range in it, that
-// begins at byte at of the n.
+// each calls do for each part of the n bytes of a register from offset on: with the set, and the
+// range in it, that begins at byte at of the n.
 func (t *Thread) each(r trad.Reg, offset, n int, do func(p *place, set []byte, lo, hi, at int)) error {
 	done := 0
 	list := t.places(r)
@@ -161,8 +161,9 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	return t.each(r, offset, len(b), func(_ *place, set []byte, lo, hi, at int) { copy(b[at:], set[lo:hi]) })
 }
 
-// WriteRegister implements [target.WritableThread]. A part is written before the set of the next one is read: that may
-// have the first part, too, as NT_X86_XSTATE has the lower halves of vector registers.
+// WriteRegister implements [target.WritableThread]. A part is written before the set of the next
+// one is read: that may have the first part, too, as NT_X86_XSTATE has the lower halves of vector
+// registers.
 func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	if err := t.each(r, offset, len(b), func(*place, []byte, int, int, int) {}); err != nil {
 		return err
@@ -271,7 +272,8 @@ func (t *Thread) CanCall() error {
 	return nil
 }
 
-// memoryParent returns the ID of the process's parent if both have one memory, as after vfork(2); else 0.
+// memoryParent returns the ID of the process's parent if both have one memory, as after vfork(2);
+// else 0.
 func (p *Process) memoryParent() int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 	var state string

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Queued signals come to a program of many threads, which also come and go, while its threads are held, step and call
-// functions. None is lost, and none comes twice.
+// Queued signals come to a program of many threads, which also come and go, while its threads are
+// held, step and call functions. None is lost, and none comes twice.
 func TestSignalsQueued(t *testing.T) {
 	p := start(t, "signals", "50")
 	held := p.attach(t, native.Options{})
@@ -71,7 +71,8 @@ func TestSignalsQueued(t *testing.T) {
 	free(t, p, 0)
 }
 
-// A process that was stopped stays so when it is let go, whether it was stopped before it is held or while.
+// A process that was stopped stays so when it is let go, whether it was stopped before it is held
+// or while.
 func TestStopped(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		p := start(t, "loop", "4")

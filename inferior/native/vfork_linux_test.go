@@ -48,8 +48,8 @@ func childOf(t *testing.T, pid int) (child int) {
 	return child
 }
 
-// A thread waits for a child of vfork(2) when the process is held: it stops when the child has ended, and breakpoints
-// are as always.
+// A thread waits for a child of vfork(2) when the process is held: it stops when the child has
+// ended, and breakpoints are as always.
 func TestVforkBefore(t *testing.T) {
 	type attached struct {
 		held *native.Process
@@ -107,8 +107,9 @@ func TestVforkBefore(t *testing.T) {
 	}
 }
 
-// Processes of clone(2) that are neither fork's nor threads: one has its own memory, without breakpoints; one has the
-// memory of the program, and comes to the breakpoints there as a thread does.
+// Processes of clone(2) that are neither fork's nor threads: one has its own memory, without
+// breakpoints; one has the memory of the program, and comes to the breakpoints there as a thread
+// does.
 func TestClones(t *testing.T) {
 	p := start(t, "clones")
 	held := p.attach(t, native.Options{})

@@ -19,11 +19,11 @@ func (t *Thread) touch() error {
 	return err
 }
 
-// arrive finds out whether registers that were written come to a thread. gdbserver keeps what it is told until the
-// thread runs, and only warns, on its own standard error, if the kernel refuses it then. So arrive has the thread
-// run where it stands, at a breakpoint, and reads it once more. If its state was saved for a call, vector registers
-// get other values meanwhile: what the function changes of them must be put back later. One thread's answer holds
-// for all.
+// arrive finds out whether registers that were written come to a thread. gdbserver keeps what it is
+// told until the thread runs, and only warns, on its own standard error, if the kernel refuses it
+// then. So arrive has the thread run where it stands, at a breakpoint, and reads it once more. If
+// its state was saved for a call, vector registers get other values meanwhile: what the function
+// changes of them must be put back later. One thread's answer holds for all.
 func (p *Process) arrive(t *Thread) (err error) {
 	if t.before == nil || p.proven || p.vfork != nil {
 		return nil
@@ -71,8 +71,8 @@ func (p *Process) arrive(t *Thread) (err error) {
 	return back
 }
 
-// runWhere has a thread run that is at a breakpoint at pc, alone, until it stops there. If something else happens,
-// there is an event.
+// runWhere has a thread run that is at a breakpoint at pc, alone, until it stops there. If
+// something else happens, there is an event.
 func (p *Process) runWhere(t *Thread, pc uint64) error {
 	named, step := p.named, p.step
 	p.named, p.step = t, true

@@ -16,7 +16,8 @@ type breakpoint struct {
 	original []byte // the code there, if the breakpoint is written to memory; nil if the stub puts it
 }
 
-// each calls do for each byte i of the breakpoint at address at that is byte k of the n bytes at addr.
+// each calls do for each byte i of the breakpoint at address at that is byte k of the n bytes at
+// addr.
 func (b *breakpoint) each(at, addr uint64, n int, do func(i, k int)) {
 	for i := range b.original {
 		if k := at + uint64(i) - addr; k < uint64(n) {
@@ -108,7 +109,8 @@ func (p *Process) first() *remote.Thread {
 	return threads[0].(*remote.Thread)
 }
 
-// here returns the breakpoint at which a thread stands that is not to stop there, nil if there is none.
+// here returns the breakpoint at which a thread stands that is not to stop there, nil if there is
+// none.
 func (p *Process) here(t *Thread) (b *breakpoint, pc uint64, err error) {
 	candidate := t.mayPass
 	for _, b := range p.breakpoints {
@@ -126,8 +128,8 @@ func (p *Process) here(t *Thread) (b *breakpoint, pc uint64, err error) {
 	return nil, 0, nil
 }
 
-// stepOver has a thread execute the instruction at which a breakpoint is, while all others stand still. It
-// reports whether the thread has only done so: else there is an event.
+// stepOver has a thread execute the instruction at which a breakpoint is, while all others stand
+// still. It reports whether the thread has only done so: else there is an event.
 func (p *Process) stepOver(t *Thread, b *breakpoint, pc uint64) (only bool, err error) {
 	sp, err := t.register(p.Arch().SP)
 	if err != nil {
@@ -143,8 +145,8 @@ func (p *Process) stepOver(t *Thread, b *breakpoint, pc uint64) (only bool, err 
 	stepped := false
 	if err == nil {
 		p.running = true
-		// An instruction that makes a system call may take its time: the thread is in it, then, and no
-		// event has happened.
+		// An instruction that makes a system call may take its time: the thread is in it, then, and
+		// no event has happened.
 		stepped, err = p.await(stepPatience)
 	}
 	p.named, p.step = named, step

@@ -23,7 +23,8 @@ func number(p *stub.Process, typ *abi.Type, bits uint64) abi.Value {
 	return abi.Value{Type: typ, Bytes: b}
 }
 
-// A thread calls functions, and then is what it was: all its registers, and the program runs to its end.
+// A thread calls functions, and then is what it was: all its registers, and the program runs to its
+// end.
 func TestCalls(t *testing.T) {
 	for _, processor := range slices.Concat(processors, models) {
 		t.Run(processor, func(t *testing.T) {
@@ -93,8 +94,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// A process of 32-bit x86 calls functions, too, and says what has ended one. It returns floating-point numbers in
-// the x87's registers.
+// A process of 32-bit x86 calls functions, too, and says what has ended one. It returns
+// floating-point numbers in the x87's registers.
 func TestCalls386(t *testing.T) {
 	p := build(t, "386")
 	held := dial(t, p.serve(t), remote.Options{})

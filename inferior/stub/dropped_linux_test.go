@@ -58,7 +58,8 @@ func (d *dropper) serve(addr string) string {
 	return "unix:" + path
 }
 
-// pass passes packets on, one after the other, with their answers: none comes unasked, for no thread runs long.
+// pass passes packets on, one after the other, with their answers: none comes unasked, for no
+// thread runs long.
 func (d *dropper) pass(client, server net.Conn) {
 	replies := make(chan bool, 1)
 	asked := make(chan string, 1)
@@ -146,7 +147,8 @@ func expand(b []byte) (all []byte) {
 	return all
 }
 
-// vectors is where the stubs have vector registers: bytes of the answer to g before the first, and its number.
+// vectors is where the stubs have vector registers: bytes of the answer to g before the first, and
+// its number.
 var vectors = map[string]struct{ off, num uint64 }{
 	"amd64": {17*8 + 7*4 + 8*10 + 8*4, 40},
 	"arm64": {num: 34},
@@ -181,8 +183,8 @@ func dropsVectors(processor string) func(packet, general []byte) []byte {
 	}
 }
 
-// A stub that answers OK to a write, and does not make it: no function is called, no thread runs, and the error
-// says what is not written.
+// A stub that answers OK to a write, and does not make it: no function is called, no thread runs,
+// and the error says what is not written.
 func TestDropped(t *testing.T) {
 	for _, processor := range processors {
 		for _, test := range []struct {
@@ -256,9 +258,10 @@ func TestDroppedAfterwards(t *testing.T) {
 	}
 }
 
-// gdbserver keeps registers that it is told to write until the thread runs. If the kernel does not take the vector
-// registers then, gdbserver says so to nobody but its own standard error. A function of integers is not called
-// either: vector registers that it changes could not be put back.
+// gdbserver keeps registers that it is told to write until the thread runs. If the kernel does not
+// take the vector registers then, gdbserver says so to nobody but its own standard error. A
+// function of integers is not called either: vector registers that it changes could not be put
+// back.
 func TestDroppedLate(t *testing.T) {
 	settings := gdbtest.RefuseVectors(t)
 	p := build(t, "amd64")

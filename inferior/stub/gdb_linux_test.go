@@ -49,8 +49,8 @@ func wordAMD64(w *arch.WideReg, size, i int) string {
 	return fmt.Sprintf("$%s.v%d_int64[%d]", name, size/8, i)
 }
 
-// Two runs of a program that begin alike have the same registers and memory after the same writes and steps: gdb makes
-// them in one, we in the other.
+// Two runs of a program that begin alike have the same registers and memory after the same writes
+// and steps: gdb makes them in one, we in the other.
 func TestAsGDB(t *testing.T) {
 	for _, processor := range processors {
 		t.Run(processor, func(t *testing.T) {
@@ -142,7 +142,8 @@ func TestAsGDB(t *testing.T) {
 				if err := th.ReadRegister(w.register, w.offset, b); err != nil {
 					t.Fatal(err)
 				}
-				// Some systems place stacks at random, and a stack protector's word is random everywhere.
+				// Some systems place stacks at random, and a stack protector's word is random
+				// everywhere.
 				if want.Registers[i] != again.Registers[i] {
 					different++
 				} else if got := fmt.Sprintf("%x", a.Order.Uint64(b)); got != want.Registers[i] {

@@ -4,8 +4,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// memory is the process's memory without the breakpoints that were written into it because the stub puts
-// none.
+// memory is the process's memory without the breakpoints that were written into it because the stub
+// puts none.
 type memory struct{ process *Process }
 
 var _ target.WritableMemory = (*memory)(nil)

@@ -25,7 +25,8 @@ var processors = []string{"amd64", "arm64", "s390x"}
 
 var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "s390x": guesttest.S390X}
 
-// models are processors of amd64 that qemu emulates, with its stub in place of gdbserver's: the first has no AVX.
+// models are processors of amd64 that qemu emulates, with its stub in place of gdbserver's: the
+// first has no AVX.
 var models = []string{"Opteron_G1", "Haswell", "EPYC", "max"}
 
 func init() {
@@ -76,7 +77,8 @@ func buildProgram(t *testing.T, processor, source string) *program {
 	return p
 }
 
-// serve starts the program under a stub, stopped at its first instruction, and returns where the stub listens.
+// serve starts the program under a stub, stopped at its first instruction, and returns where the
+// stub listens.
 func (p *program) serve(t *testing.T) (addr string) {
 	t.Helper()
 	if g := guests[p.processor]; g != nil {

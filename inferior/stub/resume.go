@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// stepPatience is how long a thread may take to execute the instruction at a breakpoint, while all others stand
-// still.
+// stepPatience is how long a thread may take to execute the instruction at a breakpoint, while all
+// others stand still.
 const stepPatience = time.Second
 
 // Resume implements [inferior.Process].
@@ -54,8 +54,9 @@ func (p *Process) Resume(r inferior.Resume) error {
 	return p.run(actions)
 }
 
-// runners returns the threads that are to run, t last: its step may be over with that over a breakpoint. A thread that
-// has begun since the last list is not among them. It has no signal yet, and is to stop at every breakpoint.
+// runners returns the threads that are to run, t last: its step may be over with that over a
+// breakpoint. A thread that has begun since the last list is not among them. It has no signal yet,
+// and is to stop at every breakpoint.
 func (p *Process) runners(t *Thread, alone bool) (list []*Thread) {
 	if !alone {
 		for _, th := range p.threads {
@@ -71,8 +72,8 @@ func (p *Process) runners(t *Thread, alone bool) (list []*Thread) {
 	return list
 }
 
-// pass has a thread leave the breakpoint at which it stands. done says that there is an event: nothing more is to be
-// resumed.
+// pass has a thread leave the breakpoint at which it stands. done says that there is an event:
+// nothing more is to be resumed.
 func (p *Process) pass(t *Thread) (done bool, err error) {
 	b, pc, err := p.here(t)
 	if b == nil || err != nil {
@@ -113,8 +114,8 @@ func (p *Process) actions(runners []*Thread, alone bool) (list []remote.Action) 
 	return list
 }
 
-// run resumes threads, and notes what they do after something that is no event. As long as a child uses the
-// process's memory, in which no breakpoints are then, its parent alone runs.
+// run resumes threads, and notes what they do after something that is no event. As long as a child
+// uses the process's memory, in which no breakpoints are then, its parent alone runs.
 func (p *Process) run(actions []remote.Action) error {
 	p.again = actions
 	if p.vfork != nil {

@@ -31,7 +31,8 @@ var (
 
 var resultTypes = map[string]*abi.Type{"long": long, "double": double, "schar": schar, "pair": pair, "large": large}
 
-// commands are gdb's, but for 'to', which runs to a function. Where finish is given a type, the value is compared.
+// commands are gdb's, but for 'to', which runs to a function. Where finish is given a type, the
+// value is compared.
 var commands = strings.Split(`to leaf
 finish 0 long
 finish 0 long

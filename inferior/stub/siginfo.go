@@ -13,8 +13,9 @@ const (
 	siKernel = 0x80
 )
 
-// signal reads a siginfo_t of Linux: si_signo, si_errno, si_code, padding up to a multiple of a word, then si_addr
-// of a fault, or si_pid of a sender. If there is none, the process is taken to have brought the signal upon itself.
+// signal reads a siginfo_t of Linux: si_signo, si_errno, si_code, padding up to a multiple of a
+// word, then si_addr of a fault, or si_pid of a sender. If there is none, the process is taken to
+// have brought the signal upon itself.
 func signal(number int, info []byte, a *arch.Arch, pid int) inferior.Signal {
 	s, order, at := inferior.Signal{Number: number, Own: true}, a.Order, 12
 	if a.PtrSize == 8 {

@@ -40,8 +40,8 @@ type Process struct {
 var _ inferior.Process = (*Process)(nil)
 
 // Dial connects to a stub, stops the process if it runs, and holds it. ctx bounds Dial alone.
-// o.Control is implied. Options.Resume says that the process shall go on after Close though the stub held it
-// before: gdbserver does not tell whether the process ran before that.
+// o.Control is implied. Options.Resume says that the process shall go on after Close though the
+// stub held it before: gdbserver does not tell whether the process ran before that.
 func Dial(ctx context.Context, addr string, o remote.Options) (*Process, error) {
 	o.Control = true
 	t, err := remote.Dial(ctx, addr, o)
@@ -76,7 +76,8 @@ func (p *Process) Memory() target.Memory { return &p.memory }
 // Modules returns what was mapped when Dial connected, or at the last Remap.
 func (p *Process) Modules() *target.Modules { return p.target.Modules() }
 
-// Remap asks the stub anew what is mapped: the process may have loaded libraries since. That takes a dozen packets.
+// Remap asks the stub anew what is mapped: the process may have loaded libraries since. That takes
+// a dozen packets.
 func (p *Process) Remap() error {
 	if err := p.ready(); err != nil {
 		return err
@@ -173,8 +174,8 @@ func (p *Process) ready() error {
 	return nil
 }
 
-// Close lets the process go, as [inferior.Process] says. A process that the stub held before Dial stays
-// stopped, unless Options.Resume is set, if the stub can leave it so.
+// Close lets the process go, as [inferior.Process] says. A process that the stub held before Dial
+// stays stopped, unless Options.Resume is set, if the stub can leave it so.
 func (p *Process) Close() error {
 	if p.closed {
 		return nil

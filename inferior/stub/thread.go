@@ -18,11 +18,11 @@ type Thread struct {
 	saved   []saved
 	pending int // a signal that is delivered when the thread runs again
 	ran     int // Process.runs when it ran last
-	// mayPass says that the thread executes the instruction at its PC though a breakpoint may be there: it was told
-	// that the thread is there, or the debugger has put it there.
+	// mayPass says that the thread executes the instruction at its PC though a breakpoint may be
+	// there: it was told that the thread is there, or the debugger has put it there.
 	mayPass bool
-	// passing is where the thread is when a handler returns that was called in place of the instruction
-	// at a breakpoint.
+	// passing is where the thread is when a handler returns that was called in place of the
+	// instruction at a breakpoint.
 	passing *passing
 	before  *remote.State // what its registers were before they were written; nil if none was since it ran
 	marked  bool          // see MarkX87
@@ -79,10 +79,10 @@ func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	return t.Thread.WriteRegister(r, offset, b)
 }
 
-// Save implements [inferior.Thread]. The state has the registers that the stub tells of; with gdbserver, these say which
-// system call was interrupted. A system call with a timeout goes on by what the kernel has noted: if the
-// thread has slept meanwhile, in a function that it was made to call, it ends at once. qemu has gone back to the
-// instruction of the system call.
+// Save implements [inferior.Thread]. The state has the registers that the stub tells of; with
+// gdbserver, these say which system call was interrupted. A system call with a timeout goes on by
+// what the kernel has noted: if the thread has slept meanwhile, in a function that it was made to
+// call, it ends at once. qemu has gone back to the instruction of the system call.
 func (t *Thread) Save() error {
 	if err := t.process.ready(); err != nil {
 		return err

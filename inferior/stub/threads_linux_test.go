@@ -69,7 +69,8 @@ func (p *program) undisturbed(t *testing.T, pid int, code []byte) {
 	}
 }
 
-// Eight threads come to a breakpoint again and again: each coming is one event, and each is at the breakpoint.
+// Eight threads come to a breakpoint again and again: each coming is one event, and each is at the
+// breakpoint.
 func TestBreakpoints(t *testing.T) {
 	p := build(t, "amd64")
 	run := p.start(t, "loop", "8")
@@ -164,8 +165,8 @@ func TestGuestBreakpoints(t *testing.T) {
 	}
 }
 
-// The signals that come: told of, then delivered or not as the debugger says; those that wait are delivered at the
-// end.
+// The signals that come: told of, then delivered or not as the debugger says; those that wait are
+// delivered at the end.
 func TestSignals(t *testing.T) {
 	p := build(t, "amd64")
 	run := p.start(t, "spinmain")
@@ -214,8 +215,8 @@ func TestSignals(t *testing.T) {
 		interrupt(inferior.Resume{})
 		return false
 	})
-	// The signal that waits belongs to the state that is saved. That which comes later is gone with the state that
-	// is left.
+	// The signal that waits belongs to the state that is saved. That which comes later is gone with
+	// the state that is left.
 	send()
 	if err := th.Save(); err != nil {
 		t.Fatal(err)
@@ -265,7 +266,8 @@ func TestSystemCalls(t *testing.T) {
 	}
 }
 
-// Children that a function makes, by fork and vfork, run without breakpoints; the process has them again.
+// Children that a function makes, by fork and vfork, run without breakpoints; the process has them
+// again.
 func TestForks(t *testing.T) {
 	p := build(t, "amd64")
 	for _, function := range []string{"forks", "vforks"} {

@@ -17,9 +17,9 @@ const (
 	sigstop = 19
 )
 
-// Wait implements [inferior.Process]. When ctx ends, the stub is asked to stop the process. qemu before
-// release 9 does not: the error says so, and the process runs on. The end of a thread that does not run alone is told of
-// when ctx ends.
+// Wait implements [inferior.Process]. When ctx ends, the stub is asked to stop the process. qemu
+// before release 9 does not: the error says so, and the process runs on. The end of a thread that
+// does not run alone is told of when ctx ends.
 func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	switch {
 	case p.closed:
@@ -47,8 +47,9 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	}
 }
 
-// exited returns the end of the thread that was to run in place of an interruption. gdbserver does not tell of such
-// an end, as long as other threads run: release 13 crashes if it is asked to (QThreadEvents).
+// exited returns the end of the thread that was to run in place of an interruption. gdbserver does
+// not tell of such an end, as long as other threads run: release 13 crashes if it is asked to
+// (QThreadEvents).
 func (p *Process) exited(e inferior.Event) inferior.Event {
 	if e.Kind == inferior.Interrupted && p.named != nil && p.list() == nil && p.threads[p.named.Thread] == nil {
 		return inferior.Event{Kind: inferior.ThreadExited, TID: p.named.ID()}
@@ -68,8 +69,8 @@ func (p *Process) told(e inferior.Event) inferior.Event {
 	return e
 }
 
-// await waits for a step of the thread that p.named is, for at most a time. It reports whether the step was
-// made. If there is another event, it is in p.events.
+// await waits for a step of the thread that p.named is, for at most a time. It reports whether the
+// step was made. If there is another event, it is in p.events.
 func (p *Process) await(limit time.Duration) (stepped bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -255,7 +256,8 @@ func (p *Process) trap(t *Thread, said, stepping bool) (e inferior.Event, happen
 	if said {
 		code := make([]byte, len(a.Control.Breakpoint))
 		if _, err := p.memory.ReadMemory(pc, code); err != nil || !bytes.Equal(code, a.Control.Breakpoint) {
-			// The thread has come to a breakpoint at the same time as another, and it was cleared since.
+			// The thread has come to a breakpoint at the same time as another, and it was cleared
+			// since.
 			return e, false, nil
 		}
 		// The program's own breakpoint instruction: the stub has gone back to it.

@@ -17,8 +17,9 @@ import (
 //go:embed testdata/writes.py
 var writesPy string
 
-// What gdb writes into registers of frames of one run, we write in another; then all frames have the same registers. The
-// registers that an inner frame has saved are written where they are saved, and others in the thread.
+// What gdb writes into registers of frames of one run, we write in another; then all frames have
+// the same registers. The registers that an inner frame has saved are written where they are saved,
+// and others in the thread.
 func TestWritesAsGDB(t *testing.T) {
 	const frames = 9
 	for _, processor := range processors {
@@ -104,8 +105,8 @@ func TestWritesAsGDB(t *testing.T) {
 	}
 }
 
-// Vector registers are written and read in their full width; SP of an outer frame is nowhere, and a register that a call
-// may have changed is lost.
+// Vector registers are written and read in their full width; SP of an outer frame is nowhere, and a
+// register that a call may have changed is lost.
 func TestWritesRefused(t *testing.T) {
 	for _, processor := range processors {
 		t.Run(processor, func(t *testing.T) {

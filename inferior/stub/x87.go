@@ -8,13 +8,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// mark is a number that stubs keep which have doubles in place of the x87's numbers, and that no function returns.
+// mark is a number that stubs keep which have doubles in place of the x87's numbers, and that no
+// function returns.
 var mark = []byte{0x00, 0xa8, 0x3c, 0x5a, 0x69, 0x96, 0xa5, 0xd3, 0x43, 0xbd}
 
-// MarkX87 implements [inferior.X87Marker]. Instructions, GDB and most stubs number the x87's registers from the top
-// of its stack on: what a function returns is in st0, and what was there is behind it. qemu's stub before release
-// 10 numbers them as the processor has them: st0 is what it was, and the result is in another one. So st0 gets a
-// value that is found again.
+// MarkX87 implements [inferior.X87Marker]. Instructions, GDB and most stubs number the x87's
+// registers from the top of its stack on: what a function returns is in st0, and what was there is
+// behind it. qemu's stub before release 10 numbers them as the processor has them: st0 is what it
+// was, and the result is in another one. So st0 gets a value that is found again.
 func (t *Thread) MarkX87() error {
 	if t.process.target.Keeps() {
 		return nil // gdbserver is right

@@ -12,9 +12,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// A long double is found wherever the stub has the top of the x87's stack: qemu's before release 10 has it in
-// another place than GDB looks for it. Where the function has used all registers, it cannot be told which stub this
-// is, but gdbserver is known.
+// A long double is found wherever the stub has the top of the x87's stack: qemu's before release 10
+// has it in another place than GDB looks for it. Where the function has used all registers, it
+// cannot be told which stub this is, but gdbserver is known.
 func TestX87(t *testing.T) {
 	longDouble := &abi.Type{Kind: abi.X87, Size: 16}
 	for _, processor := range slices.Concat([]string{"amd64"}, models) {

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// The files in the cache that say how it is kept, and what they say if they are not there, in seconds.
+// The files in the cache that say how it is kept, and what they say if they are not there, in
+// seconds.
 const (
 	cleanInterval, usualCleanInterval = "cache_clean_interval_s", 24 * 60 * 60
 	missed, usualMissed               = "cache_miss_s", 10 * 60
@@ -28,8 +29,8 @@ func isBuildID(id string) bool {
 	return len(id) > 2 && len(id) <= 128 && len(id)%2 == 0 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// Path returns where the debug file of a build ID is to be, hexadecimal; "" if there is no cache, or it is
-// no build ID.
+// Path returns where the debug file of a build ID is to be, hexadecimal; "" if there is no cache,
+// or it is no build ID.
 func (c *Config) Path(buildID string) string {
 	if c.Dir == "" || !isBuildID(buildID) {
 		return ""
@@ -109,7 +110,8 @@ func (c *Config) setting(name string, usual int64) time.Duration {
 	return seconds(usual)
 }
 
-// Prepare makes the cache, and removes the files that were not used for long, if that was not done for long.
+// Prepare makes the cache, and removes the files that were not used for long, if that was not done
+// for long.
 func (c *Config) Prepare() error {
 	if c.Dir == "" {
 		return errors.New("there is no folder to keep debug files in: set DEBUGINFOD_CACHE_PATH or HOME")

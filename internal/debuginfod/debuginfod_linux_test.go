@@ -65,8 +65,8 @@ func find(t *testing.T, buildID string) (path string, found bool) {
 	return strings.TrimSpace(string(out)), err == nil
 }
 
-// The cache is where elfutils has it, by each of the variables; what is in it, elfutils finds, and what is noted as missing elfutils
-// does not ask for.
+// The cache is where elfutils has it, by each of the variables; what is in it, elfutils finds, and
+// what is noted as missing elfutils does not ask for.
 func TestSharedCache(t *testing.T) {
 	const server = "http://127.0.0.1:1" // nobody listens there
 	for name, set := range map[string]func(dir string) map[string]string{

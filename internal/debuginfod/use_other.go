@@ -7,5 +7,6 @@ import (
 	"time"
 )
 
-// lastUse returns when a file was fetched: that it was used is not noted here. So nothing is too old.
+// lastUse returns when a file was fetched: that it was used is not noted here. So nothing is too
+// old.
 func lastUse(fs.FileInfo) time.Time { return time.Now() }

@@ -30,10 +30,9 @@ type Process struct {
 	exited chan struct{} // closed when it has ended
 }
 
-// Start runs the demo target and returns when all its threads are where
-// target/demo.c says. It runs until Stop, until the calling process ends,
-// however that happens, or for ten minutes. The program is written to a new folder under os.TempDir, so programs must be
-// allowed to run from there.
+// Start runs the demo target and returns when all its threads are where target/demo.c says. It runs
+// until Stop, until the calling process ends, however that happens, or for ten minutes. The program
+// is written to a new folder under os.TempDir, so programs must be allowed to run from there.
 func Start() (*Process, error) {
 	if program == nil {
 		return nil, platformError()

@@ -22,8 +22,8 @@ var (
 	ErrEmulated = errors.New("programs of this architecture do not run here: is it emulated?")
 )
 
-// The bundled files for this platform, nil if there are none. A file for each processor fills them in,
-// so that a program embeds those of its own processor alone.
+// The bundled files for this platform, nil if there are none. A file for each processor fills them
+// in, so that a program embeds those of its own processor alone.
 var (
 	program               []byte
 	deadProgram, deadCore []byte // an emulated amd64 host has none

@@ -53,8 +53,8 @@ func TestThere(t *testing.T) {
 	}
 }
 
-// TestNamesNowhere: of a file with more sections than its header counts, the section of their names is not believed
-// where there is none: debug/elf panics.
+// TestNamesNowhere: of a file with more sections than its header counts, the section of their names
+// is not believed where there is none: debug/elf panics.
 func TestNamesNowhere(t *testing.T) {
 	program, err := os.ReadFile(gdbtest.Testdata(t, "bin", "mix-v3"))
 	if err != nil {

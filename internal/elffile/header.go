@@ -16,8 +16,8 @@ type Header struct {
 	Order binary.ByteOrder
 	Is64  bool
 	PhOff uint64
-	// PhNum is how many program headers there are, also if e_phnum cannot count them. Then section header 0 does, as
-	// in core files of processes with as many mappings.
+	// PhNum is how many program headers there are, also if e_phnum cannot count them. Then section
+	// header 0 does, as in core files of processes with as many mappings.
 	PhNum int
 	ShOff uint64
 

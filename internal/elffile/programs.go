@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// pnXNum in e_phnum says that section header 0 has the number of program headers, in sh_info (PN_XNUM of elf.h).
-// debug/elf takes it for the number before Go 1.27.
+// pnXNum in e_phnum says that section header 0 has the number of program headers, in sh_info
+// (PN_XNUM of elf.h). debug/elf takes it for the number before Go 1.27.
 const pnXNum = 0xffff
 
-// maxPrograms bounds the program headers that are read. Linux allows a process 65,530 mappings unless it is told
-// otherwise (vm.max_map_count); some systems allow 1,048,576.
+// maxPrograms bounds the program headers that are read. Linux allows a process 65,530 mappings
+// unless it is told otherwise (vm.max_map_count); some systems allow 1,048,576.
 const maxPrograms = 1<<20 + 1<<10
 
 // countMany counts the program headers that e_phnum cannot count.
@@ -36,7 +36,8 @@ func (h *Header) countMany(r io.ReaderAt) {
 	}
 }
 
-// WithoutMany shows a file without program headers if e_phnum cannot count them; [Header.Programs] reads them.
+// WithoutMany shows a file without program headers if e_phnum cannot count them; [Header.Programs]
+// reads them.
 func (h *Header) WithoutMany(r io.ReaderAt) io.ReaderAt {
 	switch {
 	case !h.many:

@@ -10,9 +10,10 @@ import (
 
 var errSections = errors.New("section headers cannot be read")
 
-// CheckSections checks the section headers and the sections' names, which debug/elf reads at once. Both
-// must be there. They must not be compressed, for debug/elf expands compressed names without a bound.
-// Names may share bytes as linkers let them, one with the end of another, but not without a bound.
+// CheckSections checks the section headers and the sections' names, which debug/elf reads at once.
+// Both must be there. They must not be compressed, for debug/elf expands compressed names without a
+// bound. Names may share bytes as linkers let them, one with the end of another, but not without a
+// bound.
 func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 	if h.ShOff == 0 {
 		return nil

@@ -19,10 +19,10 @@ const (
 	usual = 4 << 20      // is allocated at once if the first piece is no hole
 )
 
-// Solid returns a reader of r that ends at holes, with an error that wraps [ErrHole]. A file can have
-// holes of gigabytes without a byte on disk, as memory that nobody has written to. Solid looks at the
-// bytes: not every file system tells where its holes are, or how much room a file takes up. It finds no
-// holes in reads shorter than [HoleSize].
+// Solid returns a reader of r that ends at holes, with an error that wraps [ErrHole]. A file can
+// have holes of gigabytes without a byte on disk, as memory that nobody has written to. Solid looks
+// at the bytes: not every file system tells where its holes are, or how much room a file takes up.
+// It finds no holes in reads shorter than [HoleSize].
 func Solid(r io.ReaderAt) io.ReaderAt {
 	if s, ok := r.(solid); ok {
 		return s
@@ -57,8 +57,8 @@ func (s solid) ReadAt(p []byte, off int64) (n int, err error) {
 // zero reports whether all of b is 0: the first byte is, and each byte equals the one before it.
 func zero(b []byte) bool { return b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
 
-// ReadPart reads n bytes at off. There may be fewer; those come with the error, and ReadPart allocates
-// memory only as it finds bytes.
+// ReadPart reads n bytes at off. There may be fewer; those come with the error, and ReadPart
+// allocates memory only as it finds bytes.
 func ReadPart(r io.ReaderAt, off int64, n uint64) ([]byte, error) {
 	return read(n, func(p []byte, at uint64) (int, error) { return r.ReadAt(p, off+int64(at)) })
 }

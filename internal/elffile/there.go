@@ -39,8 +39,8 @@ type identity struct {
 	off, size int64
 }
 
-// Identity returns a key that is equal for readers of the same bytes of one file; ok is false where r
-// does not tell its file.
+// Identity returns a key that is equal for readers of the same bytes of one file; ok is false where
+// r does not tell its file.
 func Identity(r io.ReaderAt, size int64) (id any, ok bool) {
 	at := int64(0)
 	for range 8 {

@@ -105,8 +105,8 @@ func (f Format) stored() int {
 // most returns the exponent of what is infinite or no number. Half of it is the bias of exponents.
 func (f Format) most() int { return 1<<f.Exponent - 1 }
 
-// fields returns the parts of a number whose bytes are in little-endian order: the sign, the exponent with its bias,
-// and the mantissa as it is stored.
+// fields returns the parts of a number whose bytes are in little-endian order: the sign, the
+// exponent with its bias, and the mantissa as it is stored.
 func (f Format) fields(b []byte) (negative bool, exponent int, mantissa *big.Int) {
 	all := integer(b)
 	bits := f.stored()
@@ -178,7 +178,8 @@ func (f Format) Text(b []byte) string {
 		if low(mantissa, f.Fraction).Sign() == 0 {
 			return sign + "inf"
 		}
-		// GDB writes the last digits in groups of eight: those of a signalling NaN may have zeros before them.
+		// GDB writes the last digits in groups of eight: those of a signalling NaN may have zeros
+		// before them.
 		grouped := (f.stored() - 1) / 32 * 32
 		text := new(big.Int).Rsh(mantissa, uint(grouped)).Text(16)
 		if grouped > 0 {

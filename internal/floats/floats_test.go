@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The bytes are gcc's, of the numbers as long double, _Float128, _Float16, float and double; the upper half of a
-// float's are a bfloat16's.
+// The bytes are gcc's, of the numbers as long double, _Float128, _Float16, float and double; the
+// upper half of a float's are a bfloat16's.
 func TestFormats(t *testing.T) {
 	for _, tt := range []struct {
 		format Format

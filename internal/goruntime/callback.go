@@ -5,8 +5,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/gopclntab"
 )
 
-// Callback says what cgocallback has left on the thread's own stack when it went on to the goroutine's.
-// All offsets but G0 are from the CFA, which is on the thread's own stack.
+// Callback says what cgocallback has left on the thread's own stack when it went on to the
+// goroutine's. All offsets but G0 are from the CFA, which is on the thread's own stack.
 type Callback struct {
 	SP    int64 // the stack pointer that it has left there, and put into g0.sched.sp
 	Saved int64 // where it has put what g0.sched.sp was before
@@ -21,8 +21,8 @@ type Copied struct {
 	Now int64 // from the stack pointer on the goroutine's stack
 }
 
-// callback returns what the function has left on the stack that it began on, if it has put its stack
-// pointer into a word of memory, and what that word was before on that stack.
+// callback returns what the function has left on the stack that it began on, if it has put its
+// stack pointer into a word of memory, and what that word was before on that stack.
 func (s *state) callback(m *Machine) *Callback {
 	for _, w := range s.words {
 		if !w.value.from(m.sp) || w.at.kind != deref {
@@ -40,7 +40,8 @@ func (s *state) callback(m *Machine) *Callback {
 	return nil
 }
 
-// copied finds the words of its caller's stack that the function has copied to the stack that it is on.
+// copied finds the words of its caller's stack that the function has copied to the stack that it is
+// on.
 func (c *Callback) copied(m *Machine, s *state) {
 	sp := s.get(m.sp)
 	for _, w := range near(s, sp) {
@@ -53,8 +54,8 @@ func (c *Callback) copied(m *Machine, s *state) {
 // unlock is the function of the runtime that lets a goroutine go on on any thread.
 const unlock = "runtime.unlockOSThread"
 
-// Locked returns the offset, in a struct g, of the struct m of the only thread that may run the goroutine.
-// ok is false if the code that sets it to zero does not tell.
+// Locked returns the offset, in a struct g, of the struct m of the only thread that may run the
+// goroutine. ok is false if the code that sets it to zero does not tell.
 func (p *Program) Locked() (offset int64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,8 +71,8 @@ func (p *Program) Locked() (offset int64, ok bool) {
 	return p.locked, p.locked != 0
 }
 
-// clears returns the offset of the one word in the running goroutine's struct g to which a function that
-// the compiler made gives a constant; 0 if there is none, or there are several.
+// clears returns the offset of the one word in the running goroutine's struct g to which a function
+// that the compiler made gives a constant; 0 if there is none, or there are several.
 func (p *Program) clears(f gopclntab.Func) (offset int64) {
 	g := value{kind: entry, reg: p.m.InGo}
 	forget := func(s *state) { // but for the struct g, which its register always has there

@@ -67,8 +67,8 @@ func (s *step) Set(r dataflow.Reg, v value) {
 // Constant returns a number.
 func (s *step) Constant(n int32) value { return value{kind: number, off: int64(n)} }
 
-// Round returns the result of a Round. All that matters about a stack pointer is whether it is still
-// on the same stack.
+// Round returns the result of a Round. All that matters about a stack pointer is whether it is
+// still on the same stack.
 func (s *step) Round(o *dataflow.Op, was value) value {
 	switch {
 	case o.Base == dataflow.PC:
@@ -84,7 +84,8 @@ func (s *step) Round(o *dataflow.Op, was value) value {
 	return v
 }
 
-// Load returns the word at an address. code has the constants that the assembler puts behind a function.
+// Load returns the word at an address. code has the constants that the assembler puts behind a
+// function.
 func (s *step) Load(o *dataflow.Op, at value) value {
 	switch {
 	case o.Width != 8:
@@ -117,9 +118,9 @@ func (*step) Compare(*dataflow.Op) {}
 // Sign does nothing: values have no authentication codes.
 func (*step) Sign() {}
 
-// left returns the stack pointer on the stack that the function began on. The function is on another
-// stack and loads it from the word v. It is the value that the function stored at the same offset of a
-// struct g.
+// left returns the stack pointer on the stack that the function began on. The function is on
+// another stack and loads it from the word v. It is the value that the function stored at the same
+// offset of a struct g.
 func (s *state) left(m *Machine, v value) value {
 	if s.saved.kind != unknown {
 		return s.saved
@@ -135,8 +136,8 @@ func (s *state) left(m *Machine, v value) value {
 // sameStack marks a fresh stack pointer that is near its value before, and so on the same stack.
 const sameStack trad.Reg = 1
 
-// switched returns the stack pointer behind the instruction at addr, which has set it to v. The result
-// is identified by addr, as are words stored relative to it, and keeps v.
+// switched returns the stack pointer behind the instruction at addr, which has set it to v. The
+// result is identified by addr, as are words stored relative to it, and keeps v.
 func switched(v value, addr uint64) value {
 	s := value{kind: fresh, id: addr << 1}
 	if v.kind != unknown {

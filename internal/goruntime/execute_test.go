@@ -9,8 +9,8 @@ import (
 )
 
 // Until Go 1.22 the assembler for arm64 loads an offset that is too large for an instruction from
-// behind the function. asyncPreempt of Go 1.21 begins so (go tool objdump). By readelf, its .debug_frame
-// has, from the fourth instruction on: CFA = sp+496, x30 at cfa-496.
+// behind the function. asyncPreempt of Go 1.21 begins so (go tool objdump). By readelf, its
+// .debug_frame has, from the fourth instruction on: CFA = sp+496, x30 at cfa-496.
 func TestLiteralOffset(t *testing.T) {
 	const nop, literal = 0xd503201f, 308
 	code := make([]byte, 320)

@@ -7,8 +7,8 @@ import (
 )
 
 // depthExpression is the CFA of a function that has left its stack as asmcgocall does. Near the new
-// stack pointer, asmcgocall stores its struct g and the old stack pointer's distance from the stack's
-// end.
+// stack pointer, asmcgocall stores its struct g and the old stack pointer's distance from the
+// stack's end.
 type depthExpression struct {
 	sp       trad.Reg
 	g, depth int64 // offsets of the two words from SP
@@ -46,8 +46,8 @@ func (e depthExpression) String() string {
 	return fmt.Sprintf("g.stack.hi-depth%+d with g=[sp%+d] depth=[sp%+d]", e.cfa, e.g, e.depth)
 }
 
-// wordExpression is the CFA of a function that has stored its old stack pointer at offset at from the new
-// one.
+// wordExpression is the CFA of a function that has stored its old stack pointer at offset at from
+// the new one.
 type wordExpression struct {
 	sp      trad.Reg
 	at, cfa int64

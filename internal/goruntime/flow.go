@@ -15,10 +15,12 @@ type state struct {
 	regs  []value // by register number
 	words []word  // that the function has written
 
-	// saved and savedFP are the stack pointer and the frame pointer that gosave_systemstack_switch has
-	// put into g.sched. back is the word from which the function has reloaded the stack pointer.
+	// saved and savedFP are the stack pointer and the frame pointer that gosave_systemstack_switch
+	// has put into g.sched. back is the word from which the function has reloaded the stack
+	// pointer.
 	saved, savedFP, back value
-	// elsewhere and shift are set if the function does not return to its caller: see flow.elsewhere.
+	// elsewhere and shift are set if the function does not return to its caller: see
+	// flow.elsewhere.
 	elsewhere value
 	shift     int64
 }
@@ -72,8 +74,8 @@ func (s *state) write(at, v value) {
 	}
 }
 
-// join reduces s, the state before the instruction at addr, to what s and t have in common. It reports
-// whether that changes s.
+// join reduces s, the state before the instruction at addr, to what s and t have in common. It
+// reports whether that changes s.
 func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 	for r := range s.regs {
 		if equal(s.regs[r], t.regs[r]) {
@@ -109,9 +111,9 @@ type flow struct {
 	behind map[uint64]*state // at the return address of a call, which may be behind the function's end
 	visits int               // of instructions
 
-	// elsewhere is what the function has for its return address, if that is not what its own call has
-	// left: a word of its caller's stack. Then the caller is a stub, to which it never comes back. shift
-	// is how much more of the stack it gives back than if it did return there.
+	// elsewhere is what the function has for its return address, if that is not what its own call
+	// has left: a word of its caller's stack. Then the caller is a stub, to which it never comes
+	// back. shift is how much more of the stack it gives back than if it did return there.
 	elsewhere value
 	shift     int64
 }
@@ -123,9 +125,9 @@ const (
 )
 
 // follow follows the function with the given code, which is at address lo, from its first
-// instruction. name returns the name of a function that it calls. delta returns how far, in bytes, the
-// stack pointer is below its first value at pc, if a table has that. follow drops a state in which the
-// stack pointer is elsewhere: it comes from a call that does not return.
+// instruction. name returns the name of a function that it calls. delta returns how far, in bytes,
+// the stack pointer is below its first value at pc, if a table has that. follow drops a state in
+// which the stack pointer is elsewhere: it comes from a call that does not return.
 func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
 	f := &flow{at: map[uint64]*state{}, behind: map[uint64]*state{}}
 	if len(code) == 0 {
@@ -206,8 +208,9 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 	return f
 }
 
-// returnsBy notes where an instruction returns to, by a register or by the word at the stack pointer. s is before
-// it. If it is not sure that it does return, only a word of the caller's stack says so. All that return must agree.
+// returnsBy notes where an instruction returns to, by a register or by the word at the stack
+// pointer. s is before it. If it is not sure that it does return, only a word of the caller's stack
+// says so. All that return must agree.
 func (f *flow) returnsBy(m *Machine, s *step, by dataflow.Reg, sure, first bool) (returns bool) {
 	sp := s.get(m.sp)
 	to := s.Reg(by)
@@ -227,8 +230,8 @@ func (f *flow) returnsBy(m *Machine, s *step, by dataflow.Reg, sure, first bool)
 }
 
 // called changes the state as a call does. If the call is direct, name is the function called.
-// Functions of Go preserve the frame pointer and g. Those of C preserve more: code that keeps a stack
-// pointer in a register over an indirect call relies on that.
+// Functions of Go preserve the frame pointer and g. Those of C preserve more: code that keeps a
+// stack pointer in a register over an indirect call relies on that.
 func (s *state) called(m *Machine, direct bool, name string) {
 	change := func(list []trad.Reg) {
 		for _, r := range list {

@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FuzzFollow follows arbitrary code. Following must end, and the results must name registers that exist.
+// FuzzFollow follows arbitrary code. Following must end, and the results must name registers that
+// exist.
 func FuzzFollow(f *testing.F) {
 	for _, x := range []struct {
 		cpu  uint8

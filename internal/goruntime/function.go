@@ -22,9 +22,9 @@ var CalledByC = map[string]bool{
 	"runtime.load_g": true, "runtime.save_g": true, // called by these
 }
 
-// neverReturns reports whether a function of the runtime does not return. The state at its call is then
-// not that of the code behind the call. morestack counts as such a function: where it comes back to,
-// registers are as they were before the call.
+// neverReturns reports whether a function of the runtime does not return. The state at its call is
+// then not that of the code behind the call. morestack counts as such a function: where it comes
+// back to, registers are as they were before the call.
 func neverReturns(name string) bool {
 	switch name = Base(name); name {
 	case "runtime.abort", "runtime.badmcall", "runtime.badmcall2", "runtime.badmorestackg0", "runtime.badmorestackgsignal", "runtime.badsystemstack":

@@ -12,8 +12,8 @@ const (
 	StackHi = 8
 )
 
-// Layout has offsets, in bytes, in the structs g and m of a program's runtime. They come from the code
-// of its functions that change stacks.
+// Layout has offsets, in bytes, in the structs g and m of a program's runtime. They come from the
+// code of its functions that change stacks.
 type Layout struct {
 	M    int64 // in a struct g: its struct m
 	Curg int64 // in a struct m: the goroutine that the thread runs
@@ -22,8 +22,8 @@ type Layout struct {
 	// has no link register. FP is 0 if Go has no frame pointer on it.
 	SP, PC, RA, FP int64
 
-	// If no register has the struct g of the running code, a word at G from the thread pointer has it.
-	// If GBase is not 0, the word at GBase, an address of the file, is added to G.
+	// If no register has the struct g of the running code, a word at G from the thread pointer has
+	// it. If GBase is not 0, the word at GBase, an address of the file, is added to G.
 	G     int64
 	GBase uint64
 }
@@ -37,15 +37,16 @@ func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 		return l, false
 	}
 	l, ok = p.Layout()
-	// A goroutine that has not run yet has its function in PC, and the function's return address in RA.
+	// A goroutine that has not run yet has its function in PC, and the function's return address in
+	// RA.
 	linked := p.m.InTail != arch.NoReg
 	return l, ok && l.PC != 0 && (l.RA != 0) == linked && (l.FP != 0) == !p.m.NoFP
 }
 
-// Layout returns the program's layout. PC and FP come from the code of mcall, which parks a goroutine, RA
-// from that of morestack, which does so, too. The others come from the code of systemstack, which
-// follows g and m. ok is false if the code of systemstack is unlike that of all known releases. If the
-// code of mcall or morestack is, the offsets that come from it are 0.
+// Layout returns the program's layout. PC and FP come from the code of mcall, which parks a
+// goroutine, RA from that of morestack, which does so, too. The others come from the code of
+// systemstack, which follows g and m. ok is false if the code of systemstack is unlike that of all
+// known releases. If the code of mcall or morestack is, the offsets that come from it are 0.
 func (p *Program) Layout() (l Layout, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,8 +83,8 @@ func (p *Program) readLayout(l *Layout) {
 	}
 }
 
-// readSystemstack reads the code of f, systemstack, that goes back from the thread's own stack to its
-// goroutine's: SP = g.m.curg.sched.sp.
+// readSystemstack reads the code of f, systemstack, that goes back from the thread's own stack to
+// its goroutine's: SP = g.m.curg.sched.sp.
 func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 	for _, s := range p.follow(f).at {
 		sp := s.back
@@ -105,8 +106,8 @@ func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 	}
 }
 
-// parks returns the offsets at which a function puts registers into a struct g, if it puts the stack
-// pointer at offset sp. They are those of the state in which it has put the most registers.
+// parks returns the offsets at which a function puts registers into a struct g, if it puts the
+// stack pointer at offset sp. They are those of the state in which it has put the most registers.
 func (p *Program) parks(f gopclntab.Func, sp int64) (most Saved, ok bool) {
 	n := 0
 	for _, s := range p.follow(f).at {

@@ -21,8 +21,8 @@ type Machine struct {
 	kept   []trad.Reg // registers that functions of C preserve, without SP and FP; ascending
 }
 
-// machines are the machines that were made, by their conventions: a descriptor with another mask of addresses has
-// the same.
+// machines are the machines that were made, by their conventions: a descriptor with another mask of
+// addresses has the same.
 var machines sync.Map
 
 // MachineOf describes a processor; nil if Go's conventions on it are not known.

@@ -26,8 +26,8 @@ type Program struct {
 	lockRead bool
 }
 
-// maxEffort bounds the instructions that are followed in all functions of a program. Only a few short
-// functions must be followed.
+// maxEffort bounds the instructions that are followed in all functions of a program. Only a few
+// short functions must be followed.
 const maxEffort = 200_000
 
 // place is the address of an instruction. If caller is true, it is the return address of a call.
@@ -63,9 +63,9 @@ func (p *Program) Code(f gopclntab.Func) []byte {
 	return code[:p.Image.ReadLoaded(f.Lo, code)]
 }
 
-// Previous returns where PREVIOUS's registers are by the code of f, a function of assembly, if THIS is
-// at addr, an address of the file. caller says that addr is the return address of a call. ok is false
-// if the code does not tell.
+// Previous returns where PREVIOUS's registers are by the code of f, a function of assembly, if THIS
+// is at addr, an address of the file. caller says that addr is the return address of a call. ok is
+// false if the code does not tell.
 func (p *Program) Previous(f gopclntab.Func, addr uint64, caller bool) (x Previous, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,8 +16,9 @@ type Previous struct {
 	// Left is the CFA's distance from the stack pointer in struct g if the function has left
 	// the goroutine's stack by gosave_systemstack_switch; else 0.
 	Left int64
-	// Callback is not nil if the function runs Go on a goroutine's stack, and is called by C on another
-	// one. Row then leads to C. It has no CFA if g0.sched.sp alone says where the function's frame is.
+	// Callback is not nil if the function runs Go on a goroutine's stack, and is called by C on
+	// another one. Row then leads to C. It has no CFA if g0.sched.sp alone says where the
+	// function's frame is.
 	Callback *Callback
 }
 
@@ -31,8 +32,8 @@ type Saved struct {
 }
 
 // solve returns how to find the registers of PREVIOUS from a state. fromC says that C calls the
-// function: the registers that the function has not changed are then still its caller's. In a function
-// that Go calls they may not be: another function may have changed some and jumped to it.
+// function: the registers that the function has not changed are then still its caller's. In a
+// function that Go calls they may not be: another function may have changed some and jumped to it.
 func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	a.known = true
 	sp := s.get(m.sp)
@@ -110,8 +111,8 @@ func near(s *state, sp value) (list []word) {
 	return list
 }
 
-// byDistance finds the stack pointer's first value as asmcgocall stores it: as its distance from the
-// end of the goroutine's stack, which may move, together with the struct g that has that end.
+// byDistance finds the stack pointer's first value as asmcgocall stores it: as its distance from
+// the end of the goroutine's stack, which may move, together with the struct g that has that end.
 func byDistance(m *Machine, s *state, sp value) trad.Expression {
 	words := near(s, sp)
 	for _, w := range words {
@@ -184,8 +185,8 @@ func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 }
 
 // others returns rules for the other registers that are known, and for those that C preserves and
-// Go does not. While it calls load_g, _cgo_topofstack keeps values in registers that C does not preserve. For
-// the rest, the architecture says whether they are lost, or no frame's own.
+// Go does not. While it calls load_g, _cgo_topofstack keeps values in registers that C does not
+// preserve. For the rest, the architecture says whether they are lost, or no frame's own.
 func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
 	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {

@@ -61,7 +61,8 @@ func (v value) Number() (n int32, ok bool) {
 // is reports whether v is register r's value at the function's beginning.
 func (v value) is(r trad.Reg) bool { return v.kind == entry && v.reg == r && v.off == 0 }
 
-// from reports whether v is at a known distance from register r's value at the function's beginning.
+// from reports whether v is at a known distance from register r's value at the function's
+// beginning.
 func (v value) from(r trad.Reg) bool { return v.kind == entry && v.reg == r }
 
 // over returns a value of the given kind with the members of and less. Only a distance has less.

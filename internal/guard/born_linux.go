@@ -20,7 +20,8 @@ func (g *guard) hasMemory(tid int) bool {
 	return err == nil || SameMemory(g.pid, tid)
 }
 
-// forked is called when a thread has made a process. That is let go, without breakpoints in its memory.
+// forked is called when a thread has made a process. That is let go, without breakpoints in its
+// memory.
 func (g *guard) forked(child int) {
 	g.awaitChild(child)
 	if !SameMemory(g.pid, child) {
@@ -29,8 +30,8 @@ func (g *guard) forked(child int) {
 	ptrace(ptraceDetach, child, 0, 0)
 }
 
-// lend is called when a thread has made a process that has its memory until it runs another program or
-// ends (vfork(2)). Until then no breakpoint is there.
+// lend is called when a thread has made a process that has its memory until it runs another program
+// or ends (vfork(2)). Until then no breakpoint is there.
 func (g *guard) lend(child int) {
 	g.awaitChild(child)
 	if g.lifted++; g.lifted == 1 {

@@ -18,12 +18,13 @@ type breakpoint struct {
 // pass says at which breakpoints a thread does not stop that stands there already.
 type pass struct {
 	ran int // guard.runs when the thread ran last: it does not stop at those that were set since
-	// may says that it stops at none: the owner knows that it is there, or has put it there. A thread that another
-	// one's event has stopped on its way, or a signal, may not pass.
+	// may says that it stops at none: the owner knows that it is there, or has put it there. A
+	// thread that another one's event has stopped on its way, or a signal, may not pass.
 	may bool
 }
 
-// passes reports whether the thread executes the instruction at which a breakpoint is and it stands.
+// passes reports whether the thread executes the instruction at which a breakpoint is and it
+// stands.
 func (t *tracee) passes(b *breakpoint) bool {
 	if t.signal != nil && t.delivery && isFault(t.signal) {
 		return false // the instruction has failed already, and the signal's handler comes first
@@ -69,8 +70,8 @@ func (g *guard) remove(addr uint64) error {
 		}
 	}
 	delete(g.breakpoints, addr)
-	// A thread that has come there, and of which the owner was not told, comes there once more: its PC is
-	// back already.
+	// A thread that has come there, and of which the owner was not told, comes there once more: its
+	// PC is back already.
 	g.events = slices.DeleteFunc(g.events, func(e Event) bool {
 		t := g.threads[e.TID]
 		if e.Kind != Breakpoint || t == nil || t.hit != addr || !t.atBreakpoint {
@@ -121,8 +122,8 @@ func (g *guard) cleanse(child int) {
 	}
 }
 
-// stepOver has a thread execute the instruction at which a breakpoint is, while all others stand still. It
-// reports whether the thread has only done so: it may have stopped for another reason.
+// stepOver has a thread execute the instruction at which a breakpoint is, while all others stand
+// still. It reports whether the thread has only done so: it may have stopped for another reason.
 func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
 	if g.lifted == 0 {
 		g.mem.WriteAt(b.original, int64(addr))
@@ -137,8 +138,8 @@ func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
 		return false
 	}
 	t.state, t.stepping, t.atBreakpoint, t.pass = running, true, false, pass{ran: g.runs}
-	// An instruction that makes a system call may take its time: the thread is behind it when it sleeps. On a busy
-	// machine, it may wait for a processor that long, and has not even begun.
+	// An instruction that makes a system call may take its time: the thread is behind it when it
+	// sleeps. On a busy machine, it may wait for a processor that long, and has not even begun.
 	begun := time.Now()
 	for !g.await(func() bool { return t.state == running }, stepPatience) {
 		if taskState(g.pid, t.tid) != 'R' || time.Since(begun) > g.timeout {

@@ -111,13 +111,13 @@ func (g *guard) run() {
 	}
 }
 
-// spin is how long the guard asks again and again for the owner's next request, which comes at once, mostly: to wake
-// up takes longer.
+// spin is how long the guard asks again and again for the owner's next request, which comes at
+// once, mostly: to wake up takes longer.
 const spin = 60 * time.Microsecond
 
-// asked waits until the owner asks for something, or a traced thread has something to tell. It takes what that
-// is, and returns false. One thread waits for both: handing requests from another one to it would take longer
-// than most requests do.
+// asked waits until the owner asks for something, or a traced thread has something to tell. It
+// takes what that is, and returns false. One thread waits for both: handing requests from another
+// one to it would take longer than most requests do.
 func (g *guard) asked() bool {
 	for {
 		list := []pollFD{{fd: FD, events: pollIn}, {fd: int32(g.changed), events: pollIn}}
@@ -149,8 +149,8 @@ func (g *guard) soon() {
 	}
 }
 
-// watch says when a traced thread has something to tell. Any thread of the guard can ask that, but only
-// the tracer may take the answer.
+// watch says when a traced thread has something to tell. Any thread of the guard can ask that, but
+// only the tracer may take the answer.
 func (g *guard) watch() {
 	for {
 		err := awaitAny()
@@ -289,7 +289,8 @@ func (g *guard) serve(r *Request) *Reply {
 	return a
 }
 
-// getSets reads register sets. The first one must be there; the size of another one that is not is -1.
+// getSets reads register sets. The first one must be there; the size of another one that is not is
+// -1.
 func (t *tracee) getSets(of *control.Control, notes []uint32, a *Reply) error {
 	for i, note := range notes {
 		room := make([]byte, maxSet)

@@ -85,8 +85,8 @@ func taskFile(pid, tid int, name string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/" + name
 }
 
-// taskState returns the state of a thread as the kernel names it (proc(5)): 'R' runs or waits for a processor. It is 0 if there is no
-// such thread.
+// taskState returns the state of a thread as the kernel names it (proc(5)): 'R' runs or waits for a
+// processor. It is 0 if there is no such thread.
 func taskState(pid, tid int) byte {
 	text, err := os.ReadFile(taskFile(pid, tid, "stat"))
 	if after := text[bytes.LastIndexByte(text, ')')+1:]; err == nil && len(after) > 1 {
@@ -95,8 +95,8 @@ func taskState(pid, tid int) byte {
 	return 0
 }
 
-// isWorker reports whether a thread is one that the kernel runs for the process (io_uring's, vhost's): some
-// releases of the kernel let nobody trace it.
+// isWorker reports whether a thread is one that the kernel runs for the process (io_uring's,
+// vhost's): some releases of the kernel let nobody trace it.
 func isWorker(pid, tid int) bool {
 	const ioWorker, userWorker = 0x10, 0x4000 // PF_IO_WORKER, PF_USER_WORKER (linux/sched.h)
 	text, err := os.ReadFile(taskFile(pid, tid, "stat"))
@@ -114,7 +114,8 @@ func isZombie(pid, tid int) bool {
 	return s == 0 || s == 'Z' || s == 'X'
 }
 
-// Ended reports whether a thread of a process has ended. The first thread stays as a zombie while others live on.
+// Ended reports whether a thread of a process has ended. The first thread stays as a zombie while
+// others live on.
 func Ended(pid, tid int) bool { return isZombie(pid, tid) }
 
 // ownID returns the ID that a process has in its own PID namespace.
@@ -226,7 +227,8 @@ func (g *guard) stayStopped(t *tracee) {
 	t.state = running
 }
 
-// execed is called when the process runs another program. It has one thread then, with the process's ID.
+// execed is called when the process runs another program. It has one thread then, with the
+// process's ID.
 func (g *guard) execed(t *tracee) {
 	clear(g.threads)
 	clear(g.breakpoints)

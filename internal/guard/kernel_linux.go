@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/control"
 )
 
-// These are the kernel's, which package syscall lacks. golang.org/x/sys/unix has them, but is initialised too late for
-// a guard that is to begin early.
+// These are the kernel's, which package syscall lacks. golang.org/x/sys/unix has them, but is
+// initialised too late for a guard that is to begin early.
 const (
 	ptraceCont       = 7
 	ptraceSingleStep = 9
@@ -35,7 +35,8 @@ const (
 	eventExit      = 6
 	eventStop      = 128
 
-	// All stops but those of new threads are told: PTRACE_O_TRACESYSGOOD, FORK, VFORK, EXEC, VFORKDONE, EXIT.
+	// All stops but those of new threads are told: PTRACE_O_TRACESYSGOOD, FORK, VFORK, EXEC,
+	// VFORKDONE, EXIT.
 	traceAlways  = 1 | 1<<eventFork | 1<<eventVfork | 1<<eventExec | 1<<eventVforkDone | 1<<eventExit
 	traceThreads = traceAlways | 1<<eventClone
 
@@ -57,7 +58,8 @@ type pollFD struct {
 	revents int16
 }
 
-// poll waits until a descriptor can be read, or, unless wait is true, not at all. It returns how many can be.
+// poll waits until a descriptor can be read, or, unless wait is true, not at all. It returns how
+// many can be.
 func poll(list []pollFD, wait bool) (int, error) {
 	var none syscall.Timespec
 	timeout := &none
@@ -71,7 +73,8 @@ func poll(list []pollFD, wait bool) (int, error) {
 	return int(n), nil
 }
 
-// awaitAny waits until a traced thread or a child has something to tell, and leaves that to be taken.
+// awaitAny waits until a traced thread or a child has something to tell, and leaves that to be
+// taken.
 func awaitAny() error {
 	const all = 0 // P_ALL
 	if _, _, e := syscall.Syscall6(syscall.SYS_WAITID, all, 0, 0, waitExited|waitStopped|waitNoWait|waitAll, 0, 0); e != 0 {

@@ -66,8 +66,8 @@ func setSigInfo(tid int, s *siginfo) error {
 	return ptracePointer(ptraceSetSigInfo, tid, 0, unsafe.Pointer(s))
 }
 
-// peekSigInfo reads signals that wait for their delivery to a thread, from the one with number off on. It returns how
-// many there are.
+// peekSigInfo reads signals that wait for their delivery to a thread, from the one with number off
+// on. It returns how many there are.
 func peekSigInfo(tid, off int, s []siginfo) int {
 	args := struct {
 		off   uint64

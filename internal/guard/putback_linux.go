@@ -29,8 +29,8 @@ func (g *guard) putBack() {
 // pauseLate is the time between two looks at threads that cannot be stopped.
 const pauseLate = time.Millisecond
 
-// putBackLate waits for threads that could not be stopped, and whose state must be put back: they are blocked in
-// the kernel, maybe in the call of a function that waits for another process.
+// putBackLate waits for threads that could not be stopped, and whose state must be put back: they
+// are blocked in the kernel, maybe in the call of a function that waits for another process.
 func (g *guard) putBackLate() {
 	for len(g.threads) > 0 {
 		some := false

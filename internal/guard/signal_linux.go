@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// choose has signal, 0 for none, delivered to the thread instead of the one that has come. What was chosen stays
-// so if the thread has not run since, but for another signal.
+// choose has signal, 0 for none, delivered to the thread instead of the one that has come. What was
+// chosen stays so if the thread has not run since, but for another signal.
 func (t *tracee) choose(signal int) {
 	if t.chosen && signal == 0 {
 		return
@@ -20,8 +20,9 @@ func (t *tracee) choose(signal int) {
 	}
 }
 
-// deliver returns the signal with which the thread must be resumed. What it is owed is delivered before, unless
-// it is in a state that will be undone. If that cannot be done at once, the thread runs and ok is false.
+// deliver returns the signal with which the thread must be resumed. What it is owed is delivered
+// before, unless it is in a state that will be undone. If that cannot be done at once, the thread
+// runs and ok is false.
 func (t *tracee) deliver(g *guard, always bool) (signal int, ok bool) {
 	if t.signal != nil && !t.delivery {
 		t.owe(t.signal)
@@ -51,8 +52,8 @@ const siTKill = -6
 // maxOthers bounds the signals that may come before one that is delivered anew.
 const maxOthers = 64
 
-// redeliver has the thread stop because the first signal that it is owed is about to be delivered. ptrace can
-// deliver a signal only then, so another one of the same number is sent.
+// redeliver has the thread stop because the first signal that it is owed is about to be delivered.
+// ptrace can deliver a signal only then, so another one of the same number is sent.
 func (t *tracee) redeliver(g *guard) bool {
 	s := &t.owed[0]
 	if tgkill(g.pid, t.tid, syscall.Signal(s.number())) != nil {
@@ -80,10 +81,11 @@ func (t *tracee) redeliver(g *guard) bool {
 }
 
 // settle has the threads that were stopped take the faults that they have run into just before: a
-// stop that was asked for comes first. It reports whether there was one: then the thread must be awaited.
+// stop that was asked for comes first. It reports whether there was one: then the thread must be
+// awaited.
 //
-// A breakpoint's fault would end the process after the breakpoint is gone, and so would the fault of a function
-// that was called, after the thread is put back.
+// A breakpoint's fault would end the process after the breakpoint is gone, and so would the fault
+// of a function that was called, after the thread is put back.
 func (g *guard) settle() (any bool) {
 	for _, t := range g.threads {
 		if t.state != stopped || t.delivery || t.exiting || !t.stepping && len(t.saved) == 0 && len(g.breakpoints) == 0 {

@@ -13,7 +13,8 @@ const (
 	FD = 3
 )
 
-// environment is a guard's. It has Go's run time not ask how much of the machine a control group may have.
+// environment is a guard's. It has Go's run time not ask how much of the machine a control group
+// may have.
 var environment = []string{"GOMAXPROCS=2", "GOGC=off", "GODEBUG=containermaxprocs=0,updatemaxprocs=0"}
 
 // Guard is a guard, as its owner has it.

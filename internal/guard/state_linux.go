@@ -48,7 +48,8 @@ func (t *tracee) save(a *control.Control) error {
 	return nil
 }
 
-// errOtherWidth says that a thread executes code of another width than its program has: it has another processor's registers.
+// errOtherWidth says that a thread executes code of another width than its program has: it has
+// another processor's registers.
 var errOtherWidth = errors.New("the thread executes code of another width than its program")
 
 var errNotSaved = errors.New("no state of the thread was saved")
@@ -63,8 +64,9 @@ func (t *tracee) drop() error {
 	return nil
 }
 
-// restore puts the thread into the state that was saved last. If the function that it was made to call has returned, the
-// thread blocks the signals that it blocks now: to change that may be what the function is for.
+// restore puts the thread into the state that was saved last. If the function that it was made to
+// call has returned, the thread blocks the signals that it blocks now: to change that may be what
+// the function is for.
 func (t *tracee) restore(g *guard, returned bool) error {
 	if len(t.saved) == 0 {
 		return errNotSaved
@@ -114,8 +116,8 @@ func (t *tracee) put(g *guard, s *savedState) error {
 	return nil
 }
 
-// noteBlock notes that the kernel has forgotten how to go on with the system call of the saved state: the
-// thread stands in another one of that kind.
+// noteBlock notes that the kernel has forgotten how to go on with the system call of the saved
+// state: the thread stands in another one of that kind.
 func (t *tracee) noteBlock(a *control.Control) {
 	if !t.watched {
 		return

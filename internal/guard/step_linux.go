@@ -51,8 +51,9 @@ func (t *tracee) mendStep(g *guard) {
 	g.mem.WriteAt(b[:], int64(addr))
 }
 
-// endSteps has the kernel end the steps of a thread that has loaded its flags by the last one: it lets the thread
-// run, but has it stop before its next instruction. It reports whether the thread stands still again.
+// endSteps has the kernel end the steps of a thread that has loaded its flags by the last one: it
+// lets the thread run, but has it stop before its next instruction. It reports whether the thread
+// stands still again.
 func (t *tracee) endSteps(g *guard) bool {
 	if !t.loaded {
 		return true
@@ -66,8 +67,8 @@ func (t *tracee) endSteps(g *guard) bool {
 	return g.await(func() bool { return t.state == running }, g.timeout) && t.state == stopped && g.threads[t.tid] == t
 }
 
-// status returns the set NT_PRSTATUS, empty if it cannot be read, or if it is that of code of another width than the
-// program has.
+// status returns the set NT_PRSTATUS, empty if it cannot be read, or if it is that of code of
+// another width than the program has.
 func (t *tracee) status(a *control.Control) []byte {
 	room := make([]byte, a.StatusSize+8) // the kernel wants a multiple of a register
 	n, err := getSet(t.tid, control.NTPRStatus, room)

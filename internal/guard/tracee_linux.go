@@ -43,15 +43,16 @@ type tracee struct {
 	loaded       bool       // has loaded its flags by the last step
 
 	saved []savedState
-	// watched says that the thread was in a system call at the first Save of which the kernel has noted how to go
-	// on: forgotten says that the kernel has forgotten it since.
+	// watched says that the thread was in a system call at the first Save of which the kernel has
+	// noted how to go on: forgotten says that the kernel has forgotten it since.
 	watched, forgotten bool
 }
 
 // stepPatience is how long a step over a breakpoint may take before other threads run.
 const stepPatience = 20 * time.Millisecond
 
-// await takes what threads have to tell, as long as unless is true. It returns false if that takes too long.
+// await takes what threads have to tell, as long as unless is true. It returns false if that takes
+// too long.
 func (g *guard) await(unless func() bool, timeout time.Duration) bool {
 	end := time.Now().Add(timeout)
 	for spins := 0; unless(); spins++ {
@@ -141,7 +142,8 @@ func (g *guard) stop(t *tracee, ws syscall.WaitStatus) {
 			t.group = false
 			break
 		}
-		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another reason.
+		// A stop of the whole process, its end, or a stop that was asked for while the thread
+		// stopped for another reason.
 		if t.group && !t.through {
 			if ptrace(ptraceListen, t.tid, 0, 0) == nil {
 				t.state = running
@@ -175,9 +177,9 @@ func (g *guard) stop(t *tracee, ws syscall.WaitStatus) {
 	g.goOn(t, cause != eventStop)
 }
 
-// goOn resumes a thread that has stopped for the guard alone. If all threads shall stop it stays; but one that is
-// inside a system call goes on to its end: the kernel would write the result over registers that are
-// written before.
+// goOn resumes a thread that has stopped for the guard alone. If all threads shall stop it stays;
+// but one that is inside a system call goes on to its end: the kernel would write the result over
+// registers that are written before.
 func (g *guard) goOn(t *tracee, inside bool) {
 	if !t.over && (!g.resumed || t.asked || g.alone != nil && g.alone != t) {
 		t.asked = inside
@@ -225,8 +227,8 @@ func (g *guard) signal(t *tracee) {
 			return
 		}
 	}
-	// The kernel says so when a step has ended at the first instruction of a signal handler. No signal is
-	// delivered then.
+	// The kernel says so when a step has ended at the first instruction of a signal handler. No
+	// signal is delivered then.
 	intoHandler := s.code() == int(syscall.SIGTRAP)
 	t.delivery = t.delivery && !intoHandler
 	if t.stepping && syscall.Signal(s.number()) == syscall.SIGTRAP && (slices.Contains(processor.StepCodes, s.code()) || intoHandler) && (s.code() > 0 || s.sender() == 0) {

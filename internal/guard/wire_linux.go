@@ -90,8 +90,8 @@ type Event struct {
 	Signal Signal
 }
 
-// message is what goes over the socket: a request or a reply. A codec that knows more would take longer to begin than
-// most calls take.
+// message is what goes over the socket: a request or a reply. A codec that knows more would take
+// longer to begin than most calls take.
 type message struct {
 	words []int64
 	data  []byte
@@ -101,8 +101,8 @@ type message struct {
 // MaxMessage bounds a message, bytes.
 const MaxMessage = 1 << 22
 
-// send writes a message, as words of 8 bytes but for data and text: how many bytes follow, how many words there are,
-// these, how long data is, and data and text.
+// send writes a message, as words of 8 bytes but for data and text: how many bytes follow, how many
+// words there are, these, how long data is, and data and text.
 func (m *message) send(to io.Writer) error {
 	n := 8*(2+len(m.words)) + len(m.data) + len(m.text)
 	if n > MaxMessage {

@@ -42,8 +42,8 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// run returns how many bytes at the beginning of p lie in blocks of the file that are all alike: all
-// zero, or not. Of a block, only the bytes in p count.
+// run returns how many bytes at the beginning of p lie in blocks of the file that are all alike:
+// all zero, or not. Of a block, only the bytes in p count.
 func (w *Writer) run(p []byte, zero bool) (n int) {
 	for n < len(p) {
 		end := min(n+block-int((w.size+int64(n))%block), len(p))

@@ -60,7 +60,8 @@ type Code struct {
 	unwinds int64  // 0 for none
 }
 
-// New returns a Dump of a file, of which nothing was read yet. machine is ELF's number of the processor of the process.
+// New returns a Dump of a file, of which nothing was read yet. machine is ELF's number of the
+// processor of the process.
 func New(r io.ReaderAt, machine uint16) *Dump {
 	return &Dump{
 		r: window{r: r}, machine: uint32(machine), loads: map[uint64]uint32{}, pages: map[uint64][]uint32{},
@@ -71,8 +72,8 @@ func New(r io.ReaderAt, machine uint16) *Dump {
 // Last returns the time of the last record that was read: code of an earlier time is all known.
 func (d *Dump) Last() uint64 { return d.last }
 
-// Read reads what there is of a file of size bytes, most records at most. It returns how many it has read; fewer than most if there are
-// no more. An error is final: what was read before stays.
+// Read reads what there is of a file of size bytes, most records at most. It returns how many it
+// has read; fewer than most if there are no more. An error is final: what was read before stays.
 func (d *Dump) Read(size int64, most int) (records int, err error) {
 	if d.err != nil || size == d.next {
 		return 0, d.err

@@ -48,7 +48,8 @@ func (f *file) load(number, lo, size uint64, name string) {
 	f.record(Load, uint32(1), uint32(1), lo, lo, size, number, name+"\x00", strings.Repeat("\xcc", int(size)))
 }
 
-// sample is a file with records of all kinds: code of f; f anew; the table and the lines of g, and g, which is then moved; code behind it.
+// sample is a file with records of all kinds: code of f; f anew; the table and the lines of g, and
+// g, which is then moved; code behind it.
 func sample(order binary.ByteOrder, machine elf.Machine, flags uint64) *file {
 	f := newFile(order, machine, flags)
 	f.time = 100
@@ -127,7 +128,8 @@ func describe(t *testing.T, d *Dump, class elf.Class, addr, time uint64) string 
 	return text
 }
 
-// Code has the name, the lines and the table of the time: those of the record that was written last then.
+// Code has the name, the lines and the table of the time: those of the record that was written last
+// then.
 func TestDump(t *testing.T) {
 	const now = 1 << 40
 	g := `g [0x%[1]x000, 0x%[1]x010), at 0x%[1]x010 "a table of 16 b.", 0x%[1]x000 /src/a.x:10, 0x%[1]x004 /src/a.x:11, 0x%[1]x008 /src/b.x:3, 0x%[1]x010`

@@ -19,8 +19,8 @@ const (
 	lneSetAddress  = 2
 )
 
-// debug adds the lines. Those in a file "" are none. Nothing is known of the function's arguments, so there is no entry of it: the
-// symbol table has its name.
+// debug adds the lines. Those in a file "" are none. Nothing is known of the function's arguments,
+// so there is no entry of it: the symbol table has its name.
 func (w *writer) debug(c *Code, lines []Line) {
 	abbrev := []byte{
 		1, tagCompileUnit, 0, atStmtList, formSecOffset, atLowPC, formAddr, atHighPC, formData8, 0, 0,
@@ -64,7 +64,8 @@ func (w *writer) debug(c *Code, lines []Line) {
 		program = w.word(append(program, 0, 1+size, lneSetAddress), c.Hi)
 		program = append(program, 0, 1, lneEndSequence)
 	}
-	// The sizes of instructions, the first and the range of the special opcodes, and how many arguments the others have.
+	// The sizes of instructions, the first and the range of the special opcodes, and how many
+	// arguments the others have.
 	header := []byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 	header = append(append(append(header, 0), files...), 0) // no folders
 	unit := w.u32(w.u16(nil, 4), uint32(len(header)))

@@ -15,8 +15,9 @@ const (
 	maxUnwinds = 1 << 20
 )
 
-// ELF returns a piece of code with what the file tells of it as an ELF file, whose addresses are the process's. The code itself is left out
-// if the file lacks it, or if it is larger than 1 MiB. class is that of the process. ELF may be called while [Dump.Read] is.
+// ELF returns a piece of code with what the file tells of it as an ELF file, whose addresses are
+// the process's. The code itself is left out if the file lacks it, or if it is larger than 1 MiB.
+// class is that of the process. ELF may be called while [Dump.Read] is.
 func (d *Dump) ELF(c *Code, class elf.Class) ([]byte, error) {
 	h, r := &d.header, d.r.r
 	load, err := h.Record(r, c.load)

@@ -17,7 +17,8 @@ var (
 	ErrVersion = errors.New("it is not of version 1")
 )
 
-// IsName reports whether a file's path is that of a jitdump: jit-PID.dump. A process maps the file as code to tell where it is.
+// IsName reports whether a file's path is that of a jitdump: jit-PID.dump. A process maps the file
+// as code to tell where it is.
 func IsName(name string) bool {
 	pid, ok := strings.CutPrefix(path.Base(name), "jit-")
 	pid, ok2 := strings.CutSuffix(pid, ".dump")
@@ -120,7 +121,8 @@ func (x *Record) End() (end uint64, ok bool) {
 	return end, x.Size > 0 && end > x.Addr
 }
 
-// Record reads the record at a place. An [io.EOF] says that the file ends before; the record itself may lack its end.
+// Record reads the record at a place. An [io.EOF] says that the file ends before; the record itself
+// may lack its end.
 func (h *Header) Record(r io.ReaderAt, at int64) (x Record, err error) {
 	var room [moveSize]byte
 	n, err := r.ReadAt(room[:], at)
@@ -156,8 +158,8 @@ func (h *Header) Record(r io.ReaderAt, at int64) (x Record, err error) {
 	return x, nil
 }
 
-// Name returns the name in a Load, most bytes of it at most. size is how many bytes the name has in the file, with its end, if it is not
-// cut.
+// Name returns the name in a Load, most bytes of it at most. size is how many bytes the name has in
+// the file, with its end, if it is not cut.
 func (h *Header) Name(r io.ReaderAt, x *Record, most int) (name string, size int64, err error) {
 	p, err := read(r, x.At+loadSize, min(x.Length-loadSize, int64(most)+1))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package jitname reads the names that compilers at run time give their code in perf maps and jitdumps.
+// Package jitname reads the names that compilers at run time give their code in perf maps and
+// jitdumps.
 package jitname
 
 import (
@@ -14,8 +15,8 @@ type Name struct {
 	Line     int    // in which the function begins, from 1; 0 if the name does not tell
 }
 
-// Split takes a function's name apart, as a JIT writes it, into function, file and line. It leaves unknown
-// forms as they are.
+// Split takes a function's name apart, as a JIT writes it, into function, file and line. It leaves
+// unknown forms as they are.
 //
 // V8 writes KIND:TIERNAME FILE:LINE:COLUMN, or without the column, of JavaScript:
 // "JS:~inner /srv/x.js:3:15". The kind and the tier stay with the name: ~ is interpreted,
@@ -89,8 +90,8 @@ func Readable(name string) string {
 	}, name))
 }
 
-// IsV8 reports whether V8 gives a name to code with V8's own rules. (Code of regular expressions keeps to
-// the ABI.)
+// IsV8 reports whether V8 gives a name to code with V8's own rules. (Code of regular expressions
+// keeps to the ABI.)
 func IsV8(name string) bool {
 	kind, _, ok := strings.Cut(name, ":")
 	return ok && (JavaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")

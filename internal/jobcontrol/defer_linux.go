@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Defer makes the signals of job control wait, as described for the package, until restore is called.
-// It leaves those alone that this process ignores.
+// Defer makes the signals of job control wait, as described for the package, until restore is
+// called. It leaves those alone that this process ignores.
 func Defer() (restore func()) {
 	var stops []os.Signal
 	ignored := ignoredSignals()
@@ -74,8 +74,8 @@ func stop(sig syscall.Signal) {
 	act(&ours, nil)
 }
 
-// ignoredSignals returns the signals that are ignored, as this process was started or by its own wish: that of number 1
-// is the lowest bit.
+// ignoredSignals returns the signals that are ignored, as this process was started or by its own
+// wish: that of number 1 is the lowest bit.
 func ignoredSignals() (mask uint64) {
 	text, _ := os.ReadFile("/proc/self/status")
 	for line := range bytes.Lines(text) {

@@ -8,8 +8,8 @@ var (
 	freed = sync.NewCond(&mu) // signalled when holds is 0
 )
 
-// Hold announces that threads will stand still until Release is called. It waits while this process is
-// about to be stopped.
+// Hold announces that threads will stand still until Release is called. It waits while this process
+// is about to be stopped.
 func Hold() {
 	mu.Lock()
 	defer mu.Unlock()

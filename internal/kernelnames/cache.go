@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/usercache"
 )
 
-// Cache keeps the kernel's own functions in a file of the user's cache. It is safe for concurrent use. What cannot be read or written is left
-// out, without an error: the cache costs time alone.
+// Cache keeps the kernel's own functions in a file of the user's cache. It is safe for concurrent
+// use. What cannot be read or written is left out, without an error: the cache costs time alone.
 type Cache struct {
 	list   string // the file with the kernel's list
 	folder func() *os.Root
@@ -50,8 +50,8 @@ func (c *Cache) Names(addrs []uint64) map[uint64]string {
 	return names
 }
 
-// table returns the kernel's own functions: those that were kept, or the kernel's list, which is kept then. It returns nil if this user is not told
-// where they are.
+// table returns the kernel's own functions: those that were kept, or the kernel's list, which is
+// kept then. It returns nil if this user is not told where they are.
 func (c *Cache) table() table {
 	f, err := os.Open(c.list)
 	if err != nil {
@@ -84,7 +84,8 @@ const head = "sfwalk kernel functions 1, boot %s, CRC-32C %08x\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// kept returns the functions that a file has; nil if there is none, or it is damaged or not this user's own.
+// kept returns the functions that a file has; nil if there is none, or it is damaged or not this
+// user's own.
 func kept(root *os.Root, boot string) table {
 	f, err := root.OpenFile(boot, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -109,7 +110,8 @@ func kept(root *os.Root, boot string) table {
 // maxFiles bounds the files of a cache: several machines may share one home.
 const maxFiles = 4
 
-// keep writes a file beside the others, and then gives it its name: no reader sees a part of it. The files that were written first go.
+// keep writes a file beside the others, and then gives it its name: no reader sees a part of it.
+// The files that were written first go.
 func keep(root *os.Root, boot string, t table) {
 	name := "part-" + rand.Text()
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

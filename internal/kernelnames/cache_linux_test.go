@@ -23,8 +23,8 @@ const (
 	boot      = "01234567-89ab-cdef-0123-456789abcdef"
 	otherBoot = "01234567-89ab-cdef-0123-456789abcdee"
 
-	// own is a list as the kernel writes it, in the ways in which kernels differ: numbers and code before _stext, several names at one
-	// address, other symbols in between.
+	// own is a list as the kernel writes it, in the ways in which kernels differ: numbers and code
+	// before _stext, several names at one address, other symbols in between.
 	own = "0000000000000000 A fixed_percpu_data\n0000000000020000 T low\nffffffff81000000 T alias\nffffffff81000000 T _stext\nffffffff81000100 t first\n" +
 		"ffffffff81000180 d data\nffffffff81000180 t twin\nffffffff81000180 t other_twin\nffffffff81000300 W weak\nffffffff81000400 T _etext\nffffffff81000500 T later\n"
 	module = "ffffffffc0000000 t in_module\t[a_module]\nffffffffc0000040 T behind\t[a_module]\n"
@@ -62,8 +62,8 @@ func check(t *testing.T, c *Cache, want map[uint64]string) {
 	}
 }
 
-// The kernel's own functions are kept until the next boot, and what comes and goes is always the kernel's word. A kernel whose list has lost
-// those functions shows where the names come from.
+// The kernel's own functions are kept until the next boot, and what comes and goes is always the
+// kernel's word. A kernel whose list has lost those functions shows where the names come from.
 func TestKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kernel")
 	check(t, cacheOf(t, dir, boot, own), asked)
@@ -82,8 +82,9 @@ func TestKept(t *testing.T) {
 	check(t, cacheOf(t, dir, otherBoot, lost+module), want)
 }
 
-// What a file has is not used if the kernel does not tell this user where its functions are, or tells otherwise; or if the file is damaged, or is
-// not the user's own. Where the kernel tells, the file is written anew.
+// What a file has is not used if the kernel does not tell this user where its functions are, or
+// tells otherwise; or if the file is damaged, or is not the user's own. Where the kernel tells, the
+// file is written anew.
 func TestNotKept(t *testing.T) {
 	moved := strings.ReplaceAll(own, "ffffffff81", "ffffffff82")
 	hidden := regexp.MustCompile(`(?m)^\w{16}`).ReplaceAllString(own, strings.Repeat("0", 16))
@@ -179,7 +180,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Each function of the kernel that runs has the name that its list gives it, whether it is kept or not.
+// Each function of the kernel that runs has the name that its list gives it, whether it is kept or
+// not.
 func TestThisKernel(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kernel")
 	c := &Cache{list: listFile, folder: func() *os.Root { return usercache.Open(dir) }, boot: usercache.Boot}

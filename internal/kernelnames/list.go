@@ -13,8 +13,8 @@ import (
 // listFile is the kernel's own list of its symbols.
 const listFile = "/proc/kallsyms"
 
-// Running returns the functions of the kernel that runs which hold addresses, from /proc/kallsyms. For users without privileges, all
-// addresses there are 0: then no function has a name.
+// Running returns the functions of the kernel that runs which hold addresses, from /proc/kallsyms.
+// For users without privileges, all addresses there are 0: then no function has a name.
 func Running(addrs []uint64) map[uint64]string { return running(listFile, addrs) }
 
 func running(list string, addrs []uint64) map[uint64]string {
@@ -29,10 +29,12 @@ func running(list string, addrs []uint64) map[uint64]string {
 	return Read(f, addrs)
 }
 
-// Read returns the functions of a list that hold addresses. It reads lines of an address, a type and a name. Of the symbols at or below an address, the highest counts. There
-// are hundreds of thousands, so only those are kept that may be it. The kernel's own symbols come first and ascend (scripts/kallsyms.c), then
-// those of its modules, which are elsewhere: so once one is above all addresses, nothing that follows is asked for. The kernel takes longer to
-// write the lines than this takes to read them.
+// Read returns the functions of a list that hold addresses. It reads lines of an address, a type
+// and a name. Of the symbols at or below an address, the highest counts. There are hundreds of
+// thousands, so only those are kept that may be it. The kernel's own symbols come first and ascend
+// (scripts/kallsyms.c), then those of its modules, which are elsewhere: so once one is above all
+// addresses, nothing that follows is asked for. The kernel takes longer to write the lines than
+// this takes to read them.
 func Read(r io.Reader, addrs []uint64) map[uint64]string {
 	addrs = slices.Clone(addrs)
 	slices.Sort(addrs)
@@ -79,7 +81,8 @@ func Read(r io.Reader, addrs []uint64) map[uint64]string {
 	return names
 }
 
-// parse reads a line. function is its name, with its module's if it is of one; nil if the line is of no function.
+// parse reads a line. function is its name, with its module's if it is of one; nil if the line is
+// of no function.
 func parse(line []byte) (addr uint64, function []byte, ok bool) {
 	addr, rest, ok := address(line)
 	if !ok || len(rest) < 3 || rest[1] != ' ' || strings.IndexByte("tTwW", rest[0]) < 0 {

@@ -6,8 +6,9 @@ import (
 	"sort"
 )
 
-// table has the lines of the kernel's own functions, as the list has them: their addresses ascend. The first are at the address of _stext, the
-// last is that of _etext. Modules, and what else comes and goes, are outside of these two.
+// table has the lines of the kernel's own functions, as the list has them: their addresses ascend.
+// The first are at the address of _stext, the last is that of _etext. Modules, and what else comes
+// and goes, are outside of these two.
 type table []byte
 
 const (
@@ -25,7 +26,8 @@ type list struct {
 	group int    // where the lines of the last address begin
 }
 
-// to reads up to the line of a name, and reports whether it is there and all before it is as a table has it.
+// to reads up to the line of a name, and reports whether it is there and all before it is as a
+// table has it.
 func (l *list) to(name string) bool {
 	for {
 		line, err := l.in.ReadSlice('\n')
@@ -60,8 +62,8 @@ func (l *list) begin() bool {
 	return true
 }
 
-// name returns the function that holds an address. Of several at one address, the first counts, as for [Read]. ok is false where the table does not
-// tell.
+// name returns the function that holds an address. Of several at one address, the first counts, as
+// for [Read]. ok is false where the table does not tell.
 func (t table) name(addr uint64) (name string, ok bool) {
 	behind := t.find(func(at uint64) bool { return at > addr })
 	if behind == 0 || behind == len(t) {
@@ -74,7 +76,8 @@ func (t table) name(addr uint64) (name string, ok bool) {
 	return string(function), function != nil
 }
 
-// find returns where the first line begins whose address is as is says; so are those of all that follow.
+// find returns where the first line begins whose address is as is says; so are those of all that
+// follow.
 func (t table) find(is func(addr uint64) bool) int {
 	return sort.Search(len(t), func(i int) bool { return is(t.address(i)) })
 }

@@ -17,7 +17,8 @@ type Manual struct {
 	Date    string // of the release: "2026-11-26"
 }
 
-// All returns a command and all below it, each before those below it, but for hidden and deprecated ones.
+// All returns a command and all below it, each before those below it, but for hidden and deprecated
+// ones.
 func All(cmd *cobra.Command) (list []*cobra.Command) {
 	list = append(list, cmd)
 	for _, sub := range cmd.Commands() {
@@ -116,7 +117,8 @@ func option(b *bytes.Buffer, f *pflag.Flag) {
 	line(b, usage)
 }
 
-// text writes a text as the terminal shows it: paragraphs are filled, indented lines stay as they are.
+// text writes a text as the terminal shows it: paragraphs are filled, indented lines stay as they
+// are.
 func text(b *bytes.Buffer, s string) {
 	var kept []string
 	begin := true // of a paragraph

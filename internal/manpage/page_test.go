@@ -31,8 +31,8 @@ func render(t *testing.T, cmd *cobra.Command) string {
 	return out.String()
 }
 
-// Each command of sfwalk has a page, with each flag, example and sentence that its help has, and groff has
-// nothing to complain of.
+// Each command of sfwalk has a page, with each flag, example and sentence that its help has, and
+// groff has nothing to complain of.
 func TestPages(t *testing.T) {
 	pages := map[string]bool{}
 	for _, cmd := range manpage.All(command.Commands()) {

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Images are the images of files that processes have mapped. A file that several of them have mapped is read once. Its zero value is
-// empty. One goroutine may use it at a time.
+// Images are the images of files that processes have mapped. A file that several of them have
+// mapped is read once. Its zero value is empty. One goroutine may use it at a time.
 type Images struct {
 	// Most is how many files are open at most, if it is not 0: a file that is written to again and
 	// again counts each time. Further ones are refused with [ErrMany].
@@ -34,8 +34,9 @@ func (s *Images) Close() {
 	s.files = nil
 }
 
-// Open returns the image of a mapped file. If nothing leads to the file, the image is read from the process's memory. said is what the
-// user should know if the image is used: that another file has the path, or why the file could not be opened; "" for nothing.
+// Open returns the image of a mapped file. If nothing leads to the file, the image is read from the
+// process's memory. said is what the user should know if the image is used: that another file has
+// the path, or why the file could not be opened; "" for nothing.
 func (s *Images) Open(p *Process, m *procmaps.File) (im *elf.Image, said string, err error) {
 	found := p.Open(m)
 	if found.Other != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Process has the ways to the files of a process. Each may be missing. All of them stay the caller's.
+// Process has the ways to the files of a process. Each may be missing. All of them stay the
+// caller's.
 type Process struct {
 	Dir     *os.File      // its folder in /proc; nil if it has ended
 	Memory  target.Memory // as it is now; nil if it may not be read, or if the process has ended
@@ -41,8 +42,8 @@ func (f *Found) Close() {
 	}
 }
 
-// Open opens a mapped file. It tries /proc/PID/map_files, which needs privileges; the program; and the file's path below the process's
-// root and this program's.
+// Open opens a mapped file. It tries /proc/PID/map_files, which needs privileges; the program; and
+// the file's path below the process's root and this program's.
 func (p *Process) Open(m *procmaps.File) (found Found) {
 	found.File = p.mapFile(m)
 	if found.File == nil && m.Path == p.ExePath && p.Exe != nil && p.same(p.Exe, m) {

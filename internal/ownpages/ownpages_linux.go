@@ -11,9 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Release unmaps the program's code and tables, which stay in the kernel's cache of the file: what is used from now on
-// is mapped again, by a page fault for each 64 KiB, of about a microsecond. It may be called at any time, beside other
-// goroutines.
+// Release unmaps the program's code and tables, which stay in the kernel's cache of the file: what
+// is used from now on is mapped again, by a page fault for each 64 KiB, of about a microsecond. It
+// may be called at any time, beside other goroutines.
 func Release() {
 	for _, m := range unchanged() {
 		// A failure costs memory, and nothing else.
@@ -21,8 +21,8 @@ func Release() {
 	}
 }
 
-// unchanged returns the mappings of the program's file that have just what the file has: not those that are written to
-// or relocated, nor code in which a debugger has set breakpoints.
+// unchanged returns the mappings of the program's file that have just what the file has: not those
+// that are written to or relocated, nor code in which a debugger has set breakpoints.
 var unchanged = sync.OnceValue(func() (list []procmaps.Mapping) {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -52,8 +52,9 @@ var unchanged = sync.OnceValue(func() (list []procmaps.Mapping) {
 	return list
 })
 
-// hasOwn reports whether the process has pages of its own in a mapping of a file, by /proc/PID/pagemap (the kernel's
-// Documentation/admin-guide/mm/pagemap.rst), or whether that cannot be told.
+// hasOwn reports whether the process has pages of its own in a mapping of a file, by
+// /proc/PID/pagemap (the kernel's Documentation/admin-guide/mm/pagemap.rst), or whether that cannot
+// be told.
 func hasOwn(pagemap *os.File, m procmaps.Mapping) bool {
 	const size, present, swapped, ofFile = 8, 1 << 63, 1 << 62, 1 << 61
 	page := uint64(os.Getpagesize())

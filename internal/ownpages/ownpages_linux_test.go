@@ -11,9 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Release unmaps the program's pages, and the program goes on: to read its mappings once more takes at least a page fault
-// for each of them, and none without Release. How much is mapped again by a fault is the kernel's choice: 64 KiB, or as
-// much as lies in one piece of its cache. Other threads have faults too, for new memory, so one of ten rounds is enough.
+// Release unmaps the program's pages, and the program goes on: to read its mappings once more takes
+// at least a page fault for each of them, and none without Release. How much is mapped again by a
+// fault is the kernel's choice: 64 KiB, or as much as lies in one piece of its cache. Other threads
+// have faults too, for new memory, so one of ten rounds is enough.
 func TestRelease(t *testing.T) {
 	list := unchanged()
 	if len(list) < 2 {
@@ -61,8 +62,8 @@ func faults(t *testing.T) int64 {
 	return int64(usage.Minflt)
 }
 
-// A mapping that was written to has pages of its own, which must not be lost: a program's relocations are such, and a
-// debugger's breakpoints.
+// A mapping that was written to has pages of its own, which must not be lost: a program's
+// relocations are such, and a debugger's breakpoints.
 func TestOwnPages(t *testing.T) {
 	page := os.Getpagesize()
 	name := filepath.Join(t.TempDir(), "f")

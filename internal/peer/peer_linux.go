@@ -102,8 +102,8 @@ type ownership uint8
 const (
 	unlisted ownership = iota
 	ofUser
-	// orphaned is a socket that its process has closed. The kernel may have kept only its addresses, and
-	// lists it as root's, whoever owned it.
+	// orphaned is a socket that its process has closed. The kernel may have kept only its
+	// addresses, and lists it as root's, whoever owned it.
 	orphaned
 )
 

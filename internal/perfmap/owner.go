@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Owner reads /proc/PID/status (proc_pid_status(5)): the PID in the innermost namespace, the last of NSpid, which the map's name has; and
-// the effective user, the second of Uid, whose the map is. pid is 0 and uid is -1 where the text does not say.
+// Owner reads /proc/PID/status (proc_pid_status(5)): the PID in the innermost namespace, the last
+// of NSpid, which the map's name has; and the effective user, the second of Uid, whose the map is.
+// pid is 0 and uid is -1 where the text does not say.
 func Owner(status io.Reader) (pid, uid int) {
 	uid = -1
 	lines := bufio.NewScanner(status)

@@ -1,6 +1,6 @@
-// Package perfmap reads the names that compilers at run time give their code for Linux's perf, in /tmp/perf-PID.map
-// (tools/perf/Documentation/jit-interface.txt): lines of START SIZE NAME, the numbers in hexadecimal. A line may be of code
-// that replaces older code.
+// Package perfmap reads the names that compilers at run time give their code for Linux's perf, in
+// /tmp/perf-PID.map (tools/perf/Documentation/jit-interface.txt): lines of START SIZE NAME, the
+// numbers in hexadecimal. A line may be of code that replaces older code.
 package perfmap
 
 import (

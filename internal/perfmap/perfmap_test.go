@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// plainly returns the names as reading the whole map and looking through it for each address has them.
+// plainly returns the names as reading the whole map and looking through it for each address has
+// them.
 func plainly(text string, addrs []uint64) map[uint64]string {
 	names := map[uint64]string{}
 	for line := range strings.Lines(text) {

@@ -1,6 +1,6 @@
-// Package pluginrow makes rows of the protocol's messages. It checks nothing: sniffer/external holds
-// a message against the process before it uses the row, and 'sfwalk plugin run' shows what a plug-in
-// has said, right or wrong.
+// Package pluginrow makes rows of the protocol's messages. It checks nothing: sniffer/external
+// holds a message against the process before it uses the row, and 'sfwalk plugin run' shows what a
+// plug-in has said, right or wrong.
 package pluginrow
 
 import (

@@ -36,8 +36,8 @@ func Append[T string | []byte](b []byte, text T) []byte {
 const ones = 0x0101010101010101
 
 // plain returns how many bytes at the beginning of text can be shown as they are. layout allows
-// newlines and tabs. Beyond ASCII, a character cannot be shown that Unicode has as a control, a format
-// or a separator of lines, or does not know.
+// newlines and tabs. Beyond ASCII, a character cannot be shown that Unicode has as a control, a
+// format or a separator of lines, or does not know.
 func plain[T string | []byte](text T, layout bool) int {
 	for i := 0; i < len(text); {
 		for ; i+8 <= len(text); i += 8 { // eight characters of ASCII at once

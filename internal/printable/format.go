@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fprintf is [fmt.Fprintf] with its arguments escaped: only the format can have newlines. An error that
-// joins several has one line for each.
+// Fprintf is [fmt.Fprintf] with its arguments escaped: only the format can have newlines. An error
+// that joins several has one line for each.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, wrap(args)...)
 }

@@ -52,8 +52,8 @@ func (w *Writer) Close() error {
 	return w.flush(true)
 }
 
-// flush writes the text. Unless it is the end, flush keeps back bytes that may be a part of a character
-// or of a colour.
+// flush writes the text. Unless it is the end, flush keeps back bytes that may be a part of a
+// character or of a colour.
 func (w *Writer) flush(end bool) error {
 	rest, safe := w.text, w.safe[:0]
 	for {
@@ -84,8 +84,8 @@ func (w *Writer) flush(end bool) error {
 	return err
 }
 
-// color returns the length of the colour at the beginning of text, 0 if there is none; part says that
-// text may be the beginning of one.
+// color returns the length of the colour at the beginning of text, 0 if there is none; part says
+// that text may be the beginning of one.
 func color(text []byte) (n int, part bool) {
 	for n = 1; n < len(text) && n < 5; n++ {
 		switch c := text[n]; {

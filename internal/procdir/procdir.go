@@ -1,7 +1,8 @@
 // Package procdir finds the folder in /proc that shows a process.
 //
-// /proc/PID shows the process as its first thread sees it. If that thread has ended, and others live on, the folder
-// has neither memory nor files: the maps are empty, and the links lead nowhere. Any other thread's folder has them.
+// /proc/PID shows the process as its first thread sees it. If that thread has ended, and others
+// live on, the folder has neither memory nor files: the maps are empty, and the links lead nowhere.
+// Any other thread's folder has them.
 package procdir
 
 import (
@@ -10,8 +11,8 @@ import (
 	"strconv"
 )
 
-// Of returns the folder: /proc/PID, or the one of a thread that lives, /proc/PID/task/TID. If the process has ended, it
-// is /proc/PID, too.
+// Of returns the folder: /proc/PID, or the one of a thread that lives, /proc/PID/task/TID. If the
+// process has ended, it is /proc/PID, too.
 func Of(pid int) string {
 	dir := "/proc/" + strconv.Itoa(pid)
 	if tid := Thread(pid); tid != pid {
@@ -23,7 +24,8 @@ func Of(pid int) string {
 // File returns the path of a file in the folder, such as "maps".
 func File(pid int, name string) string { return Of(pid) + "/" + name }
 
-// Thread returns the first thread of a process if that lives, or another one that does. If none lives, it returns pid.
+// Thread returns the first thread of a process if that lives, or another one that does. If none
+// lives, it returns pid.
 func Thread(pid int) int {
 	dir := "/proc/" + strconv.Itoa(pid)
 	if !ended(dir) {

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Resident returns how much of a process is in memory, bytes (proc_pid_statm(5)); 0 if it has ended.
+// Resident returns how much of a process is in memory, bytes (proc_pid_statm(5)); 0 if it has
+// ended.
 func Resident(pid int) int64 {
 	text, _ := os.ReadFile(File(pid, "statm"))
 	fields := bytes.Fields(text)

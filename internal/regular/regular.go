@@ -70,8 +70,8 @@ func irregular(mode fs.FileMode) error {
 	return fmt.Errorf("not a regular file (%v)", mode.Type())
 }
 
-// openPlainly opens a file and checks its type, before and after: open(2) must wait neither for a pipe
-// that was there nor for one that has come in between.
+// openPlainly opens a file and checks its type, before and after: open(2) must wait neither for a
+// pipe that was there nor for one that has come in between.
 func openPlainly(name string, stat func(string) (os.FileInfo, error), open func(string, int, os.FileMode) (*os.File, error)) (*os.File, error) {
 	info, err := stat(name)
 	if err == nil {
@@ -94,8 +94,8 @@ func openPlainly(name string, stat func(string) (os.FileInfo, error), open func(
 	return f, nil
 }
 
-// openResolved is [At.Open] below a root without the kernel's help. It resolves the path link by link,
-// and opens the result by [os.Root], which never leaves the folder.
+// openResolved is [At.Open] below a root without the kernel's help. It resolves the path link by
+// link, and opens the result by [os.Root], which never leaves the folder.
 func openResolved(a At) (*os.File, error) {
 	root, err := os.OpenRoot(a.Root)
 	if err != nil {

@@ -112,7 +112,8 @@ func statBelow(a At) (os.FileInfo, error) {
 	return f.Stat()
 }
 
-// errNoOpenat2 says that the kernel is older than Linux 5.6, or that a filter does not know the call.
+// errNoOpenat2 says that the kernel is older than Linux 5.6, or that a filter does not know the
+// call.
 var errNoOpenat2 = errors.New("no openat2")
 
 // pathBelow opens the file at a path below a root, of any type, with O_PATH. It calls take between

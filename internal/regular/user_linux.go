@@ -71,7 +71,8 @@ func ownRights() (r rights, err error) {
 	return r, unix.Capget(&header, &r.caps[0])
 }
 
-// of returns the rights of a user, without the capabilities to do more to files than their modes allow.
+// of returns the rights of a user, without the capabilities to do more to files than their modes
+// allow.
 func (r rights) of(u *User) rights {
 	caps := r.caps
 	caps[0].Effective &^= 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER |

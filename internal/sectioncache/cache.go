@@ -21,7 +21,8 @@ const (
 	usualRoom = 1 << 30
 	// share is the part of the free room of a file system that one file may take up: one of share.
 	share = 8
-	// mostOpen bounds the files that are open at once. A process with more debug files has the other sections inflated.
+	// mostOpen bounds the files that are open at once. A process with more debug files has the
+	// other sections inflated.
 	mostOpen = 256
 	// fresh is how old the time of a file's last use may be before it is set anew.
 	fresh = time.Hour
@@ -90,8 +91,8 @@ func (c *Cache) Open(s symbol.CompressedSection) symbol.InflatedSection {
 	return kept
 }
 
-// reader returns the section of an open file; nil if too many are open. The error says that the file is
-// of no use.
+// reader returns the section of an open file; nil if too many are open. The error says that the
+// file is of no use.
 func (c *Cache) reader(f *os.File, key string, size int64) (*section, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || !usercache.Ours(info) {

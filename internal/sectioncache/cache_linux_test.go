@@ -205,7 +205,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A file of the cache that is not the user's, that others can write to, or that is no file, does not count.
+// A file of the cache that is not the user's, that others can write to, or that is no file, does
+// not count.
 func TestFile(t *testing.T) {
 	dir, want := place(t), bytesOf(1000)
 	s := debugFile(t, len(want))
@@ -440,7 +441,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A disk that is full, or becomes full meanwhile, or cannot be written to: nothing is kept, and nothing is left behind.
+// A disk that is full, or becomes full meanwhile, or cannot be written to: nothing is kept, and
+// nothing is left behind.
 func TestFullDisk(t *testing.T) {
 	const small = 4 << 20
 	if dir := os.Getenv("SFWALK_TEST_DIR"); dir != "" {

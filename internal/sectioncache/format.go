@@ -19,8 +19,8 @@ import (
 //	size                 8 bytes: of the section
 //	checksums            4 bytes for each block of the section: CRC-32C
 //
-// All numbers are little-endian. A reader knows the key and the size, and so every byte of the head but
-// the checksums: it believes no length that it reads.
+// All numbers are little-endian. A reader knows the key and the size, and so every byte of the head
+// but the checksums: it believes no length that it reads.
 const (
 	magic     = "sfwinfl\x01"
 	blockSize = 16 << 10
@@ -86,7 +86,8 @@ func newReader(file io.ReaderAt, key string, size int64) (*reader, error) {
 	return &reader{file: file, begin: begin, size: size, sums: sums, index: [2]int64{-1, -1}}, nil
 }
 
-// ReadAt implements [io.ReaderAt]. It checks each block that it reads. It is not for concurrent use.
+// ReadAt implements [io.ReaderAt]. It checks each block that it reads. It is not for concurrent
+// use.
 func (r *reader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, fmt.Errorf("offset %d is negative", off)

@@ -12,13 +12,13 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// coarse is how far apart two changes of a file can be and have the same time, by the clocks of file
-// systems.
+// coarse is how far apart two changes of a file can be and have the same time, by the clocks of
+// file systems.
 const coarse = 2 * time.Second
 
-// keyOf returns what a section is, in text; ok is false if nothing must be kept of its file. settled
-// reports whether, at the time now, the file was left alone for so long that its next change will have a
-// later time.
+// keyOf returns what a section is, in text; ok is false if nothing must be kept of its file.
+// settled reports whether, at the time now, the file was left alone for so long that its next
+// change will have a later time.
 func keyOf(s symbol.CompressedSection, now time.Time) (key string, settled, ok bool) {
 	st := record(s.File)
 	if st == nil || st.Uid != 0 && st.Uid != uint32(os.Geteuid()) {

@@ -19,8 +19,8 @@ const (
 	abandoned = time.Hour
 )
 
-// Keep implements [symbol.Inflated]. It writes a file beside the others, and then gives it its name: no
-// reader sees a part of it.
+// Keep implements [symbol.Inflated]. It writes a file beside the others, and then gives it its
+// name: no reader sees a part of it.
 func (c *Cache) Keep(s symbol.CompressedSection, inflate func() (io.Reader, error)) {
 	if c.ReadOnly || s.Size <= 0 || s.Size > symbol.MaxInflated || c.ctx.Err() != nil {
 		return
@@ -56,8 +56,8 @@ func (c *Cache) Keep(s symbol.CompressedSection, inflate func() (io.Reader, erro
 	root.Remove(name)
 }
 
-// makeRoom removes what others have left behind, and the files that were not used for longest, until
-// there is room for a file of size bytes more. It reports whether there is.
+// makeRoom removes what others have left behind, and the files that were not used for longest,
+// until there is room for a file of size bytes more. It reports whether there is.
 func (c *Cache) makeRoom(root *os.Root, size int64) bool {
 	if size > c.room || size > free(root)/share {
 		return false

@@ -58,7 +58,8 @@ func (m *Overlay) fromFile(addr uint64, p []byte) int {
 	return im.ReadLoaded(addr-bias, p)
 }
 
-// fromPE reads from the PE file that is mapped at addr. sure says that all of it that is not writable counts.
+// fromPE reads from the PE file that is mapped at addr. sure says that all of it that is not
+// writable counts.
 func fromPE(module *target.Module, addr uint64, p []byte, sure bool) int {
 	im, err := module.PE()
 	if err != nil || im.Mapped() || addr-module.Base() >= uint64(im.Size) {

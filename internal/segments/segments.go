@@ -34,7 +34,8 @@ const (
 // lender is a file in memory. Lend returns nil if the file does not have all of the n bytes.
 type lender interface{ Lend(off, n uint64) []byte }
 
-// New returns the memory of the segments of r, in any order. Of segments that overlap, the one that begins last counts.
+// New returns the memory of the segments of r, in any order. Of segments that overlap, the one that
+// begins last counts.
 func New(r io.ReaderAt, list []Segment) *Memory {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Lo < list[j].Lo })
 	return &Memory{List: list, r: r}

@@ -86,8 +86,8 @@ func say(kind, text string) error {
 	return unix.Sendmsg(hostFD, []byte(kind+"\x00"+text), nil, nil, unix.MSG_NOSIGNAL)
 }
 
-// startNext starts the command that the host sends. It runs in an init function, thus in the main thread:
-// the command's PR_SET_PDEATHSIG is about that thread, which lives as long as the process.
+// startNext starts the command that the host sends. It runs in an init function, thus in the main
+// thread: the command's PR_SET_PDEATHSIG is about that thread, which lives as long as the process.
 func startNext() (pid int, err error) {
 	room, rights := make([]byte, longest), make([]byte, unix.CmsgSpace(8*4))
 	n, m, _, _, err := unix.Recvmsg(hostFD, room, rights, unix.MSG_CMSG_CLOEXEC)

@@ -174,7 +174,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestElsewhere: another host is asked only if the user has named it, and is not told the user's key.
+// TestElsewhere: another host is asked only if the user has named it, and is not told the user's
+// key.
 func TestElsewhere(t *testing.T) {
 	var asked atomic.Int32
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {

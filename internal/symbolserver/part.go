@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
-// part is a file that is being fetched: its bytes as they were sent. Its name is this process's alone while it is; else
-// another one may go on with it.
+// part is a file that is being fetched: its bytes as they were sent. Its name is this process's
+// alone while it is; else another one may go on with it.
 type part struct {
 	path string // of the file that it becomes
 	file *os.File
@@ -149,7 +149,8 @@ func (s *Server) get(ctx context.Context, where *url.URL, p *part, progress Prog
 	}
 }
 
-// validator returns what says later whether the content is the same; "" if there is nothing that is sure.
+// validator returns what says later whether the content is the same; "" if there is nothing that is
+// sure.
 func validator(h http.Header) string {
 	if tag := h.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return tag

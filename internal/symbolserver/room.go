@@ -36,8 +36,8 @@ type keptFile struct {
 	used time.Time
 }
 
-// makeRoom removes symbol files below the folder of all servers, those first that were not used for the longest time, until
-// the others have no more than limit bytes.
+// makeRoom removes symbol files below the folder of all servers, those first that were not used for
+// the longest time, until the others have no more than limit bytes.
 func makeRoom(cache string, limit int64) {
 	var list []keptFile
 	size := int64(0)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Symbol files give way, those first that were not used for the longest time; what was used just now, and other files, stay.
+// Symbol files give way, those first that were not used for the longest time; what was used just
+// now, and other files, stay.
 func TestMakeRoom(t *testing.T) {
 	cache := t.TempDir()
 	ages := map[string]time.Duration{"oldest": 5 * time.Hour, "old": 4 * time.Hour, "fetched long ago, used": 9 * time.Hour, "new": time.Minute}

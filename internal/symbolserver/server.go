@@ -60,7 +60,8 @@ type Server struct {
 	end     time.Time    // of all that is fetched; set by the first request
 	begin   sync.Once    // makes room, and sets end
 	failed  atomic.Int32 // requests in a row
-	// answers says that the server has answered something else than that it forbids a file; forbidden counts those.
+	// answers says that the server has answered something else than that it forbids a file;
+	// forbidden counts those.
 	answers   atomic.Bool
 	forbidden atomic.Int32
 
@@ -155,9 +156,9 @@ func (s *Server) Errors() []error {
 	return errs
 }
 
-// address returns the address of a path below base. Each byte of the path that means something in an address, or
-// that servers read in several ways, is escaped: stores of objects take a plain + for a blank, and names come from
-// dumps that are not trusted.
+// address returns the address of a path below base. Each byte of the path that means something in
+// an address, or that servers read in several ways, is escaped: stores of objects take a plain +
+// for a blank, and names come from dumps that are not trusted.
 func address(base *url.URL, path string) *url.URL {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/" // RFC 3986, section 2.3, and the path's own slashes
 	escaped := strings.TrimSuffix(base.EscapedPath(), "/") + "/"
@@ -246,8 +247,8 @@ func (e statusError) Error() string {
 	return fmt.Sprintf("the server says %d %s", int(e), http.StatusText(int(e)))
 }
 
-// none reports whether the server has no such file. Stores of objects say 403 of what they lack, and others of what
-// is not for everybody.
+// none reports whether the server has no such file. Stores of objects say 403 of what they lack,
+// and others of what is not for everybody.
 func (e statusError) none() bool {
 	return e == http.StatusNotFound || e == http.StatusForbidden || e == http.StatusGone
 }

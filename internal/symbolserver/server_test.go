@@ -130,7 +130,8 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestForbidden: a server that forbids each file may want a key: the user is told, and it is asked again.
+// TestForbidden: a server that forbids each file may want a key: the user is told, and it is asked
+// again.
 func TestForbidden(t *testing.T) {
 	asked := 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked++; w.WriteHeader(403) }))
@@ -146,8 +147,8 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestNames: a server gets the bytes of each name, whether it takes + for a blank or not, and nothing of a name is
-// taken for another part of the address.
+// TestNames: a server gets the bytes of each name, whether it takes + for a blank or not, and
+// nothing of a name is taken for another part of the address.
 func TestNames(t *testing.T) {
 	names := []string{
 		"libstdc++.so.6", "a b", "100%", "%41", "%2e%2e", "%2F..%2F..%2Fetc", "what?", "a?b=c", "a#b", "a&b;c", "..x", "...", "~x", "tab\tnewline\nreturn\r", "\x01\x7f",
@@ -242,7 +243,8 @@ func TestResumeOther(t *testing.T) {
 	}
 }
 
-// TestHostile: what is no symbol file of the module is left out, and nothing is larger or takes longer than it may.
+// TestHostile: what is no symbol file of the module is left out, and nothing is larger or takes
+// longer than it may.
 func TestHostile(t *testing.T) {
 	var secret atomic.Int32
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { secret.Add(1) }))

@@ -42,11 +42,12 @@ func indexes() string {
 	return dir
 }
 
-// openKept opens a symbol file by the index that was kept of it, or indexes it, and keeps that. An index that cannot be used or kept
-// costs itself alone.
+// openKept opens a symbol file by the index that was kept of it, or indexes it, and keeps that. An
+// index that cannot be used or kept costs itself alone.
 //
-// An index is of a content: it has a sum of the file. To read a file takes a second for ten gigabytes, so a stamp stands for the sum
-// as long as the file system's own record of the file, which no program can set back, says that nobody has written to it since.
+// An index is of a content: it has a sum of the file. To read a file takes a second for ten
+// gigabytes, so a stamp stands for the sum as long as the file system's own record of the file,
+// which no program can set back, says that nobody has written to it since.
 func openKept(name string, file *os.File, info os.FileInfo) (*breakpad.File, error) {
 	dir := indexes()
 	if info.Size() < minKept || dir == "" || noIndexes.Load() {
@@ -90,7 +91,8 @@ func openKept(name string, file *os.File, info os.FileInfo) (*breakpad.File, err
 	return f, nil
 }
 
-// stamp is the file system's record of a file: which it is, its size, and when it or its record was last changed.
+// stamp is the file system's record of a file: which it is, its size, and when it or its record was
+// last changed.
 type stamp struct {
 	device, inode         uint64
 	size, written, change int64 // bytes; nanoseconds of Unix
@@ -102,7 +104,8 @@ type keptStamp struct {
 	written time.Time
 }
 
-// settled reports whether the file was left alone for so long before the index was written that a later change has a later time.
+// settled reports whether the file was left alone for so long before the index was written that a
+// later change has a later time.
 func (s *keptStamp) settled() bool {
 	const coarse = 2 * time.Second // the clocks of file systems
 	return s.written.Sub(time.Unix(0, s.change)) >= coarse

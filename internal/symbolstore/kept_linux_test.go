@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
-// TestKept: the index of a large file is kept, is used as long as the content is the same, and is never believed otherwise.
+// TestKept: the index of a large file is kept, is used as long as the content is the same, and is
+// never believed otherwise.
 func TestKept(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := filepath.Join(t.TempDir(), "a.sym")

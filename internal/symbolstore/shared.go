@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// shared is a symbol file. Modules of several targets, such as the dumps of one program, share it as long as any of them
-// lives.
+// shared is a symbol file. Modules of several targets, such as the dumps of one program, share it
+// as long as any of them lives.
 type shared struct {
 	mu   sync.Mutex
 	file *breakpad.File // nil if it is not open
@@ -24,7 +24,8 @@ var opened = struct {
 	files map[string]weak.Pointer[shared]
 }{files: map[string]weak.Pointer[shared]{}}
 
-// openShared opens a symbol file, or returns the one that is open if the file has not changed since.
+// openShared opens a symbol file, or returns the one that is open if the file has not changed
+// since.
 func openShared(name string) (*shared, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -44,7 +45,8 @@ func openShared(name string) (*shared, error) {
 	return s, err
 }
 
-// sharedAt returns what stands for the file at a path, unless it is old; then another one takes its place.
+// sharedAt returns what stands for the file at a path, unless it is old; then another one takes its
+// place.
 func sharedAt(name string, old *shared) *shared {
 	opened.Lock()
 	defer opened.Unlock()

@@ -1,5 +1,6 @@
-// Package symbolstore finds the symbol files of modules in a folder of Breakpad's symbol files, which its users lay out
-// as NAME/IDENTIFIER/NAME.sym: by a module's name and its build ID, or a sum of its code. Names and rows come from one opened file.
+// Package symbolstore finds the symbol files of modules in a folder of Breakpad's symbol files,
+// which its users lay out as NAME/IDENTIFIER/NAME.sym: by a module's name and its build ID, or a
+// sum of its code. Names and rows come from one opened file.
 package symbolstore
 
 import (
@@ -34,8 +35,9 @@ type answer struct {
 	err     error
 }
 
-// Open returns the symbols of m in the first store that has some. dirs are the stores' folders, listed as in PATH. It returns nil if none has. The
-// file is opened once, also for several targets, and stays open as long as one of their modules lives.
+// Open returns the symbols of m in the first store that has some. dirs are the stores' folders,
+// listed as in PATH. It returns nil if none has. The file is opened once, also for several targets,
+// and stays open as long as one of their modules lives.
 func Open(dirs string, m *target.Module) (*Symbols, error) {
 	a := m.Memo(key{dirs}, func() any {
 		var a answer
@@ -51,7 +53,8 @@ func Open(dirs string, m *target.Module) (*Symbols, error) {
 	return a.symbols, a.err
 }
 
-// Wanted returns the name and the identifier under which stores have m's symbols. ok is false if they are not known.
+// Wanted returns the name and the identifier under which stores have m's symbols. ok is false if
+// they are not known.
 func Wanted(m *target.Module) (want breakpad.Module, ok bool) {
 	want, _, err := identify(m)
 	return want, err == nil && strings.Trim(want.ID, "0") != ""
@@ -80,7 +83,8 @@ func open(dir string, m *target.Module) (*Symbols, error) {
 	return &Symbols{File: file.file, Path: name, Base: base, shared: file}, nil
 }
 
-// identify returns the name and the identifier of m's symbols, and the run-time address that they count from.
+// identify returns the name and the identifier of m's symbols, and the run-time address that they
+// count from.
 func identify(m *target.Module) (want breakpad.Module, base uint64, err error) {
 	if id := m.Identity; id != nil {
 		return breakpad.Module{Name: id.DebugFile, ID: id.DebugID}, id.Base, nil
@@ -97,7 +101,8 @@ func identify(m *target.Module) (want breakpad.Module, base uint64, err error) {
 	return breakpad.Module{Name: name, ID: id}, bias + loadAddress(im), err
 }
 
-// Identifier returns the identifier of an ELF file's symbols: by its build ID, or by its code if it has none.
+// Identifier returns the identifier of an ELF file's symbols: by its build ID, or by its code if it
+// has none.
 func Identifier(im *elfimage.Image) (string, error) {
 	if id, err := hex.DecodeString(im.BuildID); err == nil && len(id) > 0 {
 		return breakpad.BuildIDIdentifier(id), nil
@@ -115,7 +120,8 @@ func Identifier(im *elfimage.Image) (string, error) {
 
 var errNoIdentity = errors.New("it has neither a build ID nor code")
 
-// loadAddress returns the link-time address that symbol files count from: that of the file's first byte.
+// loadAddress returns the link-time address that symbol files count from: that of the file's first
+// byte.
 func loadAddress(im *elfimage.Image) uint64 {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && p.Off == 0 {

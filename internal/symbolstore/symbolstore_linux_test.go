@@ -17,7 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// TestIdentifier: a program is identified by its build ID, and without one by the code that objdump shows.
+// TestIdentifier: a program is identified by its build ID, and without one by the code that objdump
+// shows.
 func TestIdentifier(t *testing.T) {
 	for _, flag := range []string{"-Wl,--build-id=sha1", "-Wl,--build-id=none"} {
 		program := gdbtest.Build(t, "chain.c", "-O1", flag)

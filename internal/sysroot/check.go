@@ -50,9 +50,9 @@ func known(id string) string {
 	return id
 }
 
-// codeAlone reports whether the mappings have none of the parts of a file that tell it from others: its headers,
-// notes and dynamic section. Programs map some of their code once more, elsewhere. Other memory is where these
-// parts would be.
+// codeAlone reports whether the mappings have none of the parts of a file that tell it from others:
+// its headers, notes and dynamic section. Programs map some of their code once more, elsewhere.
+// Other memory is where these parts would be.
 func codeAlone(im *elfimage.Image, mappings []target.Mapping, bias uint64) bool {
 	parts := loadedNotes(im)
 	for _, p := range im.Progs {
@@ -73,7 +73,8 @@ func codeAlone(im *elfimage.Image, mappings []target.Mapping, bias uint64) bool 
 	return true
 }
 
-// sameCode compares the code that the mappings have with the file's. known is false if memory has none of it.
+// sameCode compares the code that the mappings have with the file's. known is false if memory has
+// none of it.
 func (f *Files) sameCode(im *elfimage.Image, mappings []target.Mapping, bias uint64) (same, known bool) {
 	for _, m := range mappings {
 		if m.Exec {

@@ -106,8 +106,9 @@ func (p *pointers) inTable(addr, size uint64, addends bool) {
 	}
 }
 
-// inPacked counts those of packed relocations: an address, which is even, is that of a word; an
-// odd number has a bit for each of the words behind those before, of which there is one fewer than a word has bits.
+// inPacked counts those of packed relocations: an address, which is even, is that of a word; an odd
+// number has a bit for each of the words behind those before, of which there is one fewer than a
+// word has bits.
 func (p *pointers) inPacked(table []byte) {
 	at, bits := uint64(0), 8*p.word-1
 	for looked := 0; uint64(len(table)) >= p.word && p.seen < maxPointers && looked < maxPacked; table = table[p.word:] {

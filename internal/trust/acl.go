@@ -25,8 +25,8 @@ const (
 	aclWrite    = 2
 )
 
-// posixWriters returns an error that names a user or group who may write by an access control list. The
-// list is a struct posix_acl_xattr_header and a struct posix_acl_xattr_entry for each entry
+// posixWriters returns an error that names a user or group who may write by an access control list.
+// The list is a struct posix_acl_xattr_header and a struct posix_acl_xattr_entry for each entry
 // (linux/posix_acl_xattr.h), little-endian.
 func posixWriters(path string, acl []byte, gid uint32) error {
 	const header, entry, version = 4, 8, 2
@@ -61,10 +61,10 @@ func posixWriters(path string, acl []byte, gid uint32) error {
 	return nil
 }
 
-// nfs4Writers returns an error that names a user or group who may write by an access control list of
-// NFS version 4. Linux's client shows such a list as an array of nfsace4 (RFC 7530, section 6.2.1) in
-// XDR. nfs4Writers ignores entries that deny: it also names a user if an earlier entry denies what a
-// later one allows.
+// nfs4Writers returns an error that names a user or group who may write by an access control list
+// of NFS version 4. Linux's client shows such a list as an array of nfsace4 (RFC 7530, section
+// 6.2.1) in XDR. nfs4Writers ignores entries that deny: it also names a user if an earlier entry
+// denies what a later one allows.
 func nfs4Writers(path string, acl []byte, gid uint32) error {
 	const (
 		allow           = 0

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Temporary returns an error if others may exchange the user's files in a folder for temporary files. In
-// one like /tmp, with the sticky bit, they may not.
+// Temporary returns an error if others may exchange the user's files in a folder for temporary
+// files. In one like /tmp, with the sticky bit, they may not.
 func Temporary(dir string) error {
 	f, err := open(dir, true)
 	if err != nil {

@@ -58,9 +58,9 @@ func groupWrites(path string, gid uint32) error {
 // etc is the folder where members of groups are listed.
 var etc = "/etc"
 
-// member returns the name of a member of a group beside root and the user; "" if there is none. It does
-// not know the groups of other systems' users (LDAP): they have numbers that are neither root's nor the
-// user's own.
+// member returns the name of a member of a group beside root and the user; "" if there is none. It
+// does not know the groups of other systems' users (LDAP): they have numbers that are neither
+// root's nor the user's own.
 func member(gid uint32) (name string, err error) {
 	group := strconv.FormatUint(uint64(gid), 10)
 	trusted := map[string]bool{"": true, "root": true}

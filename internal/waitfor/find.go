@@ -7,15 +7,16 @@ import (
 
 // Options help [Find].
 type Options struct {
-	// Functions returns the names of the functions in which a thread is, the innermost first; nil if nobody knows them.
-	// A few are enough.
+	// Functions returns the names of the functions in which a thread is, the innermost first; nil
+	// if nobody knows them. A few are enough.
 	Functions func(target.Thread) []string
-	// Thread returns the ID that the target has for the thread that the process itself knows by another one, as in a
-	// container; 0 if there is none. It is nil if they are the same.
+	// Thread returns the ID that the target has for the thread that the process itself knows by
+	// another one, as in a container; 0 if there is none. It is nil if they are the same.
 	Thread func(own int) int
 }
 
-// Find returns the threads that wait in futex(2), in the target's order. The target's threads and memory must be of one moment.
+// Find returns the threads that wait in futex(2), in the target's order. The target's threads and
+// memory must be of one moment.
 func Find(t target.Target, opts Options) ([]Wait, error) {
 	a := t.Arch()
 	if a.SystemCalls == nil {

@@ -57,8 +57,8 @@ func (l *lock) fill(w *Wait) {
 	}
 }
 
-// refused recognizes how glibc has a thread wait for ever in pthread_mutex_lock (pthread_mutex_lock.c, "Delay the thread indefinitely"): for
-// a zero on its own stack.
+// refused recognizes how glibc has a thread wait for ever in pthread_mutex_lock
+// (pthread_mutex_lock.c, "Delay the thread indefinitely"): for a zero on its own stack.
 func (l *lock) refused() bool {
 	return l.kind == Mutex && l.word == 0 && !l.pi && l.at.Word-l.sp < nearSP
 }
@@ -73,8 +73,9 @@ func (l *lock) owner(w *Wait, own uint32) {
 	}
 }
 
-// end recognizes the end of another thread: the word is in that thread's own storage. glibc's has the thread's ID until the kernel
-// clears it and wakes up who waits (set_tid_address(2)), for which the call is not private; musl's, behind the thread pointer, has a state.
+// end recognizes the end of another thread: the word is in that thread's own storage. glibc's has
+// the thread's ID until the kernel clears it and wakes up who waits (set_tid_address(2)), for which
+// the call is not private; musl's, behind the thread pointer, has a state.
 func (l *lock) end(w *Wait) bool {
 	const near, nearMusl = 4096, 512 // struct pthread lies before or behind the thread pointer
 	id := l.thread(l.word)
@@ -95,11 +96,12 @@ func (l *lock) end(w *Wait) bool {
 	return false
 }
 
-// muslJoinable is the state of a thread that has not ended (DT_JOINABLE in musl's src/internal/pthread_impl.h).
+// muslJoinable is the state of a thread that has not ended (DT_JOINABLE in musl's
+// src/internal/pthread_impl.h).
 const muslJoinable = 2
 
-// Offsets in glibc's pthread_mutex_t (struct __pthread_mutex_s, bits/struct_mutex.h), and bits of its kind
-// (nptl/pthreadP.h).
+// Offsets in glibc's pthread_mutex_t (struct __pthread_mutex_s, bits/struct_mutex.h), and bits of
+// its kind (nptl/pthreadP.h).
 const (
 	glibcOwner  = 8
 	kindRobust  = 16
@@ -120,8 +122,9 @@ func (l *lock) glibcKind() (kind, users uint64) {
 // mutex recognizes a mutex of glibc, or of musl.
 func (l *lock) mutex(w *Wait) bool { return l.glibcMutex(w) || l.muslMutex(w) }
 
-// glibcMutex recognizes a mutex of glibc: the word is its first. It is 2 if somebody waits, or has the owner, as the kernel
-// wants it of robust mutexes and of those that hand priorities on. Another field always has the owner, but for a moment when the lock is taken.
+// glibcMutex recognizes a mutex of glibc: the word is its first. It is 2 if somebody waits, or has
+// the owner, as the kernel wants it of robust mutexes and of those that hand priorities on. Another
+// field always has the owner, but for a moment when the lock is taken.
 func (l *lock) glibcMutex(w *Wait) bool {
 	atKind, atUsers := l.glibcKind()
 	own, ok := l.finder.word(l.at.Word + glibcOwner)
@@ -181,8 +184,8 @@ func (l *lock) muslMutex(w *Wait) bool {
 	return true
 }
 
-// Offsets in glibc's pthread_rwlock_t (struct __pthread_rwlock_arch_t, bits/struct_rwlock.h), and what its words say
-// (nptl/pthread_rwlock_common.c).
+// Offsets in glibc's pthread_rwlock_t (struct __pthread_rwlock_arch_t, bits/struct_rwlock.h), and
+// what its words say (nptl/pthread_rwlock_common.c).
 const (
 	rwPhase       = 8
 	rwWriters     = 12
@@ -194,8 +197,8 @@ const (
 	muslWrites    = 1<<31 - 1
 )
 
-// rwlock finds out who holds an RWLock. glibc's readers wait for the phase, or for a change of the number of readers; a
-// writer waits for the phase, or for other writers.
+// rwlock finds out who holds an RWLock. glibc's readers wait for the phase, or for a change of the
+// number of readers; a writer waits for the phase, or for other writers.
 func (l *lock) rwlock(w *Wait) {
 	var offset uint64
 	switch {
@@ -230,7 +233,8 @@ func (l *lock) rwlock(w *Wait) {
 	l.owner(w, own)
 }
 
-// file recognizes the lock of a FILE of glibc (_IO_lock_t: lock, count, owner), whose owner is a thread pointer.
+// file recognizes the lock of a FILE of glibc (_IO_lock_t: lock, count, owner), whose owner is a
+// thread pointer.
 func (l *lock) file(w *Wait) bool {
 	if l.word != 2 {
 		return false

@@ -2,7 +2,8 @@ package waitfor
 
 import "strings"
 
-// known are the functions of C's libraries in which threads wait, without their leading underscores.
+// known are the functions of C's libraries in which threads wait, without their leading
+// underscores.
 var known = []struct {
 	prefix string
 	kind   Kind

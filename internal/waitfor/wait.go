@@ -16,8 +16,8 @@ const (
 	Condition
 	Semaphore
 	Barrier
-	// Once is code that another thread is about to execute for the first time: pthread_once, call_once, a static
-	// variable's initializer.
+	// Once is code that another thread is about to execute for the first time: pthread_once,
+	// call_once, a static variable's initializer.
 	Once
 )
 
@@ -30,29 +30,33 @@ func (k Kind) String() string {
 type Wait struct {
 	Thread int // its ID
 	Kind   Kind
-	// Object is the address of the lock. It is that of the futex where the lock's beginning is not known.
+	// Object is the address of the lock. It is that of the futex where the lock's beginning is not
+	// known.
 	Object uint64
 	Futex  uint64
 	// Owner is the ID of the thread that holds the lock, or that is to end; 0 if none is known.
 	Owner int
-	// Gone is the owner's ID as the process has it, if no such thread is in the target: it has ended, or is another process's.
+	// Gone is the owner's ID as the process has it, if no such thread is in the target: it has
+	// ended, or is another process's.
 	Gone int
 	// Shared says that other processes may have the lock, too.
 	Shared bool
-	// Readers is how many threads hold an RWLock for reading. Reads says that Thread wants it for reading.
+	// Readers is how many threads hold an RWLock for reading. Reads says that Thread wants it for
+	// reading.
 	Readers int
 	Reads   bool
 	// Ownerless says that locks of this kind keep no owner.
 	Ownerless bool
-	// Refused says that the thread waits for ever, for a word of its own: the kernel has refused to let it wait for a mutex that hands
-	// priorities on, as that would be a deadlock, or the owner has ended. The mutex is not known.
+	// Refused says that the thread waits for ever, for a word of its own: the kernel has refused to
+	// let it wait for a mutex that hands priorities on, as that would be a deadlock, or the owner
+	// has ended. The mutex is not known.
 	Refused bool
 	// Timed says that the thread gives up when its time is over.
 	Timed bool
 }
 
-// Cycles returns the deadlocks: threads each of which waits for what the next one holds, the last one for what the first one
-// holds. Each begins with its thread of the lowest ID.
+// Cycles returns the deadlocks: threads each of which waits for what the next one holds, the last
+// one for what the first one holds. Each begins with its thread of the lowest ID.
 func Cycles(list []Wait) (cycles [][]Wait) {
 	at := make(map[int]int, len(list)) // index by thread
 	for i := range list {

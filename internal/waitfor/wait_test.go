@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// TestCycles finds the cycles of graphs in which threads also wait for threads of a cycle, for threads that do not wait, and for nobody.
+// TestCycles finds the cycles of graphs in which threads also wait for threads of a cycle, for
+// threads that do not wait, and for nobody.
 func TestCycles(t *testing.T) {
 	for _, tt := range []struct {
 		graph [][2]int // thread, owner

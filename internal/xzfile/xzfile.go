@@ -1,6 +1,6 @@
 // Package xzfile unpacks .xz files that may be hostile. It finds out the unpacked size before it
-// begins, and gives the decoder no larger a dictionary than that size can need, whatever the file asks
-// for. See the .xz file format, 1.2.0, and the LZMA2 chunks in xz-embedded's sources.
+// begins, and gives the decoder no larger a dictionary than that size can need, whatever the file
+// asks for. See the .xz file format, 1.2.0, and the LZMA2 chunks in xz-embedded's sources.
 package xzfile
 
 import (
@@ -11,7 +11,8 @@ import (
 	"io"
 )
 
-// MaxDictionary is the size in bytes of the largest dictionary that a decoder gets, as xz -9 has it.
+// MaxDictionary is the size in bytes of the largest dictionary that a decoder gets, as xz -9 has
+// it.
 const MaxDictionary = 64 << 20
 
 // A File is a packed file. Its streams and blocks follow one another.
@@ -155,8 +156,8 @@ func (f *File) block(at, headerSize int64, check byte) (end int64, err error) {
 // checkSizes are the sizes of the checks behind blocks, section 2.1.1.2.
 var checkSizes = [16]int64{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
-// chunks looks through the LZMA2 chunks from an offset on. It returns where they end and how many bytes
-// they unpack to, as far as they are there.
+// chunks looks through the LZMA2 chunks from an offset on. It returns where they end and how many
+// bytes they unpack to, as far as they are there.
 func (f *File) chunks(at int64) (end int64, unpacked uint64, err error) {
 	for {
 		var b [6]byte
@@ -183,7 +184,8 @@ func (f *File) chunks(at int64) (end int64, unpacked uint64, err error) {
 			if err := f.read(header, at+1); err != nil {
 				return f.size, unpacked, err
 			}
-			// LZMA2 allows no more than 4 bits. The decoder has room for 12, which are 6 MB for each chunk.
+			// LZMA2 allows no more than 4 bits. The decoder has room for 12, which are 6 MB for
+			// each chunk.
 			if bits := b[5]%9 + b[5]/9%5; bits > 4 {
 				return 0, unpacked, fmt.Errorf("LZMA2 chunk at %#x: lc and lp are %d together, more than 4: %w", at, bits, errFormat)
 			}

@@ -1,8 +1,8 @@
-// Package protocol is the protocol between sfwalk and plug-ins: the messages of sniffer.proto in Go,
-// and constants that both sides must know.
+// Package protocol is the protocol between sfwalk and plug-ins: the messages of sniffer.proto in
+// Go, and constants that both sides must know.
 //
-// Authors in Go use package plugin instead, which hides the protocol. Authors in other languages need
-// sniffer.proto and the constants here: go-plugin's magic cookie, and the limits for plug-ins.
+// Authors in Go use package plugin instead, which hides the protocol. Authors in other languages
+// need sniffer.proto and the constants here: go-plugin's magic cookie, and the limits for plug-ins.
 package protocol
 
 //go:generate protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative sniffer.proto
@@ -10,8 +10,8 @@ package protocol
 // Version is the version of the protocol, which go-plugin's handshake negotiates.
 const Version = 1
 
-// The host sets the environment variable CookieKey to CookieValue. Without it, a user has started the
-// plug-in.
+// The host sets the environment variable CookieKey to CookieValue. Without it, a user has started
+// the plug-in.
 const (
 	CookieKey   = "SFWALK_PLUGIN"
 	CookieValue = "7c0f6f0a3a2f4f1c9a5d5b7f2c6f1e0d"

@@ -17,14 +17,14 @@ type Frame struct {
 	Thread int    // its ID
 	PC     uint64 // the address to which the function will return, in code or on the stack
 	SP     uint64 // SP when it has returned
-	// Saved has the registers that the thread had before the call, and Wide those that are wider than 64
-	// bits (arch.Arch.WideRegs), as they would lie in memory. Save fills in both.
+	// Saved has the registers that the thread had before the call, and Wide those that are wider
+	// than 64 bits (arch.Arch.WideRegs), as they would lie in memory. Save fills in both.
 	Saved arch.Registers
 	Wide  map[trad.Reg][]byte
 }
 
-// Save notes the registers that a thread has now. Wide registers are noted if it is a [target.WideThread], as
-// many of them as it has.
+// Save notes the registers that a thread has now. Wide registers are noted if it is a
+// [target.WideThread], as many of them as it has.
 func (d *Frame) Save(t target.Thread, a *arch.Arch) error {
 	if err := t.Registers(&d.Saved); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (f *Frames) Remove(d *Frame) {
 	}
 }
 
-// find returns the call to whose dummy frame a PC and an SP belong, nil if there is none. A [frame.Walker]
-// has no thread: 0 stands for any.
+// find returns the call to whose dummy frame a PC and an SP belong, nil if there is none. A
+// [frame.Walker] has no thread: 0 stands for any.
 func (f *Frames) find(thread int, pc, sp uint64) *Frame {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,8 +162,8 @@ func (s *Sniffer) PrevWide(this *frame.Frame, r trad.Reg) ([]byte, bool) {
 	return nil, false
 }
 
-// of returns the call whose dummy frame THIS is. It is the one that was there when the sniffer has claimed
-// THIS, though it may be over.
+// of returns the call whose dummy frame THIS is. It is the one that was there when the sniffer has
+// claimed THIS, though it may be over.
 func (s *Sniffer) of(this *frame.Frame) *Frame {
 	d, _ := (*this.Slot()).(*Frame)
 	return d

@@ -27,10 +27,10 @@ import (
 //go:embed testdata/ymm.py
 var ymmPy string
 
-// TestCallSeen has a thread call a function that returns to the program's entry point, or to the thread's
-// stack, and looks at the stack within the function. The stack that gdb sees before the call lies beyond the
-// dummy frame, with the vector registers that gdb sees. Before, the same table has walked the stack of a
-// thread that was at the place.
+// TestCallSeen has a thread call a function that returns to the program's entry point, or to the
+// thread's stack, and looks at the stack within the function. The stack that gdb sees before the
+// call lies beyond the dummy frame, with the vector registers that gdb sees. Before, the same table
+// has walked the stack of a thread that was at the place.
 func TestCallSeen(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "held.c", "-O1", "-g", "-pthread", "-no-pie", "-fno-pie")

@@ -89,8 +89,8 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 const (
-	// long is more instructions than usual FDEs have. fast is how many instructions of an FDE take as long
-	// as one instruction of code takes in a search.
+	// long is more instructions than usual FDEs have. fast is how many instructions of an FDE take
+	// as long as one instruction of code takes in a search.
 	long = 256
 	fast = 64
 )
@@ -102,9 +102,9 @@ func (s *sections) long(section *cfi.Section, pc uint64) bool {
 }
 
 // startsTrampoline reports whether a signal trampoline begins at q.PC. A handler returns to the
-// trampoline's first instruction. In most tables the trampoline begins a byte before that, for unwinders
-// that look only at PC-1. In other tables PC-1 belongs to another function. If a call ends at PC, THIS is
-// that function's frame.
+// trampoline's first instruction. In most tables the trampoline begins a byte before that, for
+// unwinders that look only at PC-1. In other tables PC-1 belongs to another function. If a call
+// ends at PC, THIS is that function's frame.
 func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	f, err := section.Find(q.PC - s.bias)
 	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f.Start) {
@@ -114,8 +114,8 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	return !follows
 }
 
-// landsAt reports whether no call ends at q.PC: code goes on there that has caught an exception, whose row need not
-// be that of the code before it.
+// landsAt reports whether no call ends at q.PC: code goes on there that has caught an exception,
+// whose row need not be that of the code before it.
 func landsAt(q *frame.Query) bool {
 	follows, known := q.FollowsCall(q.PC)
 	return known && !follows
@@ -144,8 +144,8 @@ func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	}
 }
 
-// at returns section number i, or nil behind the last one. The last section is that of a separate debug
-// file. The first call that asks for it opens the file.
+// at returns section number i, or nil behind the last one. The last section is that of a separate
+// debug file. The first call that asks for it opens the file.
 func (s *sections) at(q *frame.Query, i int) *cfi.Section {
 	if i < len(s.list) {
 		return s.list[i]
@@ -239,8 +239,8 @@ func openImage(im *elfimage.Image, a *arch.Arch, abi cfi.ABI) *sections {
 		s.add(nil, err)
 	}
 	// If the two contradict each other, debuggers follow .debug_frame, which is made for them. A Go
-	// program's .debug_frame is large and compressed, and describes only Go's functions. Its .eh_frame
-	// describes none of these.
+	// program's .debug_frame is large and compressed, and describes only Go's functions. Its
+	// .eh_frame describes none of these.
 	if len(s.list) == 2 && !isGo(im) {
 		slices.Reverse(s.list)
 	}
@@ -305,8 +305,8 @@ func openEH(im *elfimage.Image, abi cfi.ABI, thunk func(addr uint64) bool) (*cfi
 	return cfi.OpenPages(cfi.EH, data, addr, opts)
 }
 
-// Before returns the end of the last FDE before q.AddressInBlock. It leaves out sections with an FDE
-// that covers q.AddressInBlock; ok is false if none is left.
+// Before returns the end of the last FDE before q.AddressInBlock. It leaves out sections with an
+// FDE that covers q.AddressInBlock; ok is false if none is left.
 func Before(q *frame.Query) (end uint64, ok bool) {
 	if q.Module == nil {
 		return 0, false

@@ -9,12 +9,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The functions of libgcc's unwinder (_Unwind_RaiseException, _Unwind_Resume) end in __builtin_eh_return: they take
-// all frames down that an exception passes, and jump to its handler. Shortly before, they put what the handler's
-// function has in its registers into the places where they have saved their own caller's. The return address is the
-// last of these: it is then that of the call by which the handler's function was left. No table says that, nor where
-// the handler's stack pointer is. The frame itself has it: in a struct _Unwind_Context (libgcc's unwind-dw2.c) the
-// stack pointer stands before the address at which the program goes on.
+// The functions of libgcc's unwinder (_Unwind_RaiseException, _Unwind_Resume) end in
+// __builtin_eh_return: they take all frames down that an exception passes, and jump to its handler.
+// Shortly before, they put what the handler's function has in its registers into the places where
+// they have saved their own caller's. The return address is the last of these: it is then that of
+// the call by which the handler's function was left. No table says that, nor where the handler's
+// stack pointer is. The frame itself has it: in a struct _Unwind_Context (libgcc's unwind-dw2.c)
+// the stack pointer stands before the address at which the program goes on.
 
 const (
 	maxPassed  = 1 << 30 // bytes of frames that an exception passes
@@ -31,9 +32,9 @@ func savesHandlerData(a *arch.Arch, row *trad.Row) bool {
 	return len(a.Handlers.Data) > 0 && row.RA.Kind == trad.Saved
 }
 
-// handOver makes the table's row of a function that ends so THIS frame's. The places of registers do not depend on PC
-// alone then. It reports whether the function has handed over: the places are as the row says, although the code may have
-// taken the registers from there.
+// handOver makes the table's row of a function that ends so THIS frame's. The places of registers
+// do not depend on PC alone then. It reports whether the function has handed over: the places are
+// as the row says, although the code may have taken the registers from there.
 func handOver(q *frame.Query, row *trad.Row) bool {
 	row.Flags |= trad.Once
 	a := q.Arch
@@ -67,8 +68,8 @@ func handOver(q *frame.Query, row *trad.Row) bool {
 	return ok
 }
 
-// calledOther reports whether the call before a return address may have led to another function than THIS. sure says
-// that it has.
+// calledOther reports whether the call before a return address may have led to another function
+// than THIS. sure says that it has.
 func calledOther(q *frame.Query, ra uint64) (other, sure bool) {
 	a := q.Arch
 	to, direct := q.CallTarget(ra)
@@ -94,9 +95,9 @@ func calledOther(q *frame.Query, ra uint64) (other, sure bool) {
 	return true, !q.Passes(to)
 }
 
-// handlerSP looks in THIS frame, c by its row, for the context of the handler. own says that THIS frame still has the
-// return address of its own caller, but already the handler's frame pointer. other and sure are what [calledOther] has
-// said of the return address.
+// handlerSP looks in THIS frame, c by its row, for the context of the handler. own says that THIS
+// frame still has the return address of its own caller, but already the handler's frame pointer.
+// other and sure are what [calledOther] has said of the return address.
 func handlerSP(q *frame.Query, c frame.AppliedRow, other, sure bool) (sp uint64, own, ok bool) {
 	from, m := q.This.Register(q.Arch.SP), q.Modules.Find(c.PC.Bits-1)
 	if m == nil || !from.Known() || from.Bits >= c.CFA || c.CFA-from.Bits > maxHandler {

@@ -159,8 +159,8 @@ func symbol(x *protocol.Symbol) (plugin.Symbol, error) {
 	return s, nil
 }
 
-// row checks a row. Its range must be within contiguous code of one file, or of none. Its rules must name
-// registers that the processor has.
+// row checks a row. Its range must be within contiguous code of one file, or of none. Its rules
+// must name registers that the processor has.
 func (a *asked) row(m *protocol.Row) (trad.Row, error) {
 	c := checks{asked: a, once: m.Once}
 	c.frameType(m.Type, m.Kind)
@@ -199,9 +199,9 @@ func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 	return row, c.err
 }
 
-// outward computes the CFA of THIS by a row. The CFA, PREVIOUS's SP and the place of its saved PC must not
-// lie inward of THIS frame's SP. If the CFA needs memory that cannot be read, outward returns no error: the
-// engine finds out.
+// outward computes the CFA of THIS by a row. The CFA, PREVIOUS's SP and the place of its saved PC
+// must not lie inward of THIS frame's SP. If the CFA needs memory that cannot be read, outward
+// returns no error: the engine finds out.
 func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 	if cfa, err = row.Apply((*env)(a)); err != nil {
 		return 0, nil

@@ -21,9 +21,9 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkStack walks the recorded stack. It has 14 frames; the plug-in claims 6, of three functions. The
-// host asks the plug-in for each frame ("once"), or for each function ("anew"). Or the answers are known to
-// the host ("recall"), or to the table ("table"). Or there is no plug-in.
+// BenchmarkStack walks the recorded stack. It has 14 frames; the plug-in claims 6, of three
+// functions. The host asks the plug-in for each frame ("once"), or for each function ("anew"). Or
+// the answers are known to the host ("recall"), or to the table ("table"). Or there is no plug-in.
 func BenchmarkStack(b *testing.B) {
 	s := newSubject(b, "amd64")
 	threads, err := s.Threads()

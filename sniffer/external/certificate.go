@@ -9,8 +9,8 @@ import (
 )
 
 // mutualTLS makes the host's end of go-plugin's AutoMTLS: a certificate for one plug-in. The
-// plug-in gets it in the environment variable PLUGIN_CLIENT_CERT (text), and admits no other client.
-// The plug-in's own certificate comes with its handshake; until then, the host trusts none.
+// plug-in gets it in the environment variable PLUGIN_CLIENT_CERT (text), and admits no other
+// client. The plug-in's own certificate comes with its handshake; until then, the host trusts none.
 func mutualTLS() (config *tls.Config, text []byte, err error) {
 	own, err := certificate.New()
 	if err != nil {

@@ -27,8 +27,8 @@ import (
 // frozen is the folder with the plug-in for the protocol's first version.
 const frozen = "../../plugin/testdata/v1"
 
-// TestFrozenVersion1 builds a plug-in for the protocol's first version, as its author did then, and runs it
-// with today's host.
+// TestFrozenVersion1 builds a plug-in for the protocol's first version, as its author did then, and
+// runs it with today's host.
 func TestFrozenVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sniffer-v1")
 	cmd := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", path, ".")

@@ -10,11 +10,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The rest of this file is for package check, which asks a plug-in as the host does, and sees what the
-// host would hide.
+// The rest of this file is for package check, which asks a plug-in as the host does, and sees what
+// the host would hide.
 
-// MutualTLS returns the host's TLS configuration and the text for PLUGIN_CLIENT_CERT. The configuration
-// lacks the plug-in's certificate, which comes with the handshake.
+// MutualTLS returns the host's TLS configuration and the text for PLUGIN_CLIENT_CERT. The
+// configuration lacks the plug-in's certificate, which comes with the handshake.
 func MutualTLS() (config *tls.Config, text []byte, err error) { return mutualTLS() }
 
 // Program is a plug-in's file. It is opened once: the file that is checked is the one that runs.
@@ -26,8 +26,8 @@ func Open(path string) (Program, error) {
 	return Program{p}, err
 }
 
-// Pin compares the program with a checksum. If others may change the file, Pin makes a copy that they
-// cannot change, and the copy runs.
+// Pin compares the program with a checksum. If others may change the file, Pin makes a copy that
+// they cannot change, and the copy runs.
 func (p Program) Pin(sha256 string) error { return p.file.checksum(sha256) }
 
 // SHA256 returns the checksum in hexadecimal.
@@ -48,15 +48,15 @@ func (p Program) Close() error {
 	return p.file.Close()
 }
 
-// Serve answers a request of a plug-in. The error, which wraps [ErrNonsense], says what is wrong with
-// the request.
+// Serve answers a request of a plug-in. The error, which wraps [ErrNonsense], says what is wrong
+// with the request.
 func Serve(m *protocol.FromPlugin, memory target.Memory, modules *target.Modules) (*protocol.FromHost, error) {
 	x := session{about: &asked{memory: memory, modules: modules}}
 	return x.serve(m)
 }
 
-// Describe checks a plug-in's description of itself. The error, which wraps [ErrNonsense], says what is
-// wrong with it.
+// Describe checks a plug-in's description of itself. The error, which wraps [ErrNonsense], says
+// what is wrong with it.
 func Describe(m *protocol.Description) error {
 	_, err := description(m)
 	return err

@@ -48,7 +48,8 @@ func description(m *protocol.Description) (d plugin.Description, err error) {
 	return d, nil
 }
 
-// clean makes text fit to be shown: one line of printable characters, from the first longest bytes of text.
+// clean makes text fit to be shown: one line of printable characters, from the first longest bytes
+// of text.
 func clean(text string, longest int) string {
 	if len(text) > longest {
 		for longest > 0 && !utf8.RuneStart(text[longest]) {

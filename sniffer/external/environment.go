@@ -9,9 +9,9 @@ import (
 // inherited are the environment variables that a plug-in gets beside go-plugin's own.
 var inherited = []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
-// environment returns the inherited variables. For a guarded plug-in it leaves out folders that others
-// may write to: PATH leads to programs, and HOME to Python's modules. Under sudo these may be another
-// user's.
+// environment returns the inherited variables. For a guarded plug-in it leaves out folders that
+// others may write to: PATH leads to programs, and HOME to Python's modules. Under sudo these may
+// be another user's.
 func environment(guarded bool) (list []string) {
 	for _, name := range inherited {
 		value, found := os.LookupEnv(name)

@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// Dirs returns the directories of plug-ins: those that the environment variable SFWALK_PLUGIN_PATH lists,
-// then sfwalk/plugins in the user's configuration folder (~/.config). They need not exist.
+// Dirs returns the directories of plug-ins: those that the environment variable SFWALK_PLUGIN_PATH
+// lists, then sfwalk/plugins in the user's configuration folder (~/.config). They need not exist.
 func Dirs() []string { return plugindir.Dirs() }
 
 // Found is a plug-in in a directory.
@@ -25,8 +25,8 @@ type Found struct {
 	SHA256 string // the checksum that the directory's lock file pins; "" without a lock file
 }
 
-// LockFile is the name of the file that pins the checksums of a directory's plug-ins, in the format of
-// sha256sum(1). [Find] leaves out a plug-in that its directory's lock file does not list.
+// LockFile is the name of the file that pins the checksums of a directory's plug-ins, in the format
+// of sha256sum(1). [Find] leaves out a plug-in that its directory's lock file does not list.
 const LockFile = "plugins.lock"
 
 // Find lists the plug-ins in directories, by name: executable files with names that begin with

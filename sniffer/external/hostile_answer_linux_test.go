@@ -91,8 +91,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestLies: rows that are wrong for most frames of this stack, but look right. If they lead to no code,
-// later sniffers are asked.
+// TestLies: rows that are wrong for most frames of this stack, but look right. If they lead to no
+// code, later sniffers are asked.
 func TestLies(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, answer := range []string{"cfa-far-out", "other-empty", "own-never", "name-escapes"} {

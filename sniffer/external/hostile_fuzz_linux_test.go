@@ -26,8 +26,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// script is a stream whose messages from the plug-in are arbitrary bytes, whatever the host asks. Each
-// message comes after its length.
+// script is a stream whose messages from the plug-in are arbitrary bytes, whatever the host asks.
+// Each message comes after its length.
 type script struct {
 	grpc.ClientStream
 	says   *bytes.Reader

@@ -103,8 +103,8 @@ type subject struct {
 	steps []step
 }
 
-// newSubject opens the process of an architecture. The default sniffers, and a sniffer in the test's own
-// process for the machine code, walk its stack to the end.
+// newSubject opens the process of an architecture. The default sniffers, and a sniffer in the
+// test's own process for the machine code, walk its stack to the end.
 func newSubject(t testing.TB, architecture string) *subject {
 	t.Helper()
 	p, err := cores.Open(architecture)

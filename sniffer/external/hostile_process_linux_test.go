@@ -77,8 +77,9 @@ func nothingLeft(t *testing.T, tmp string, paths ...string) {
 	})
 }
 
-// TestHostKilled: however a host ends, nothing survives it: no plug-in, however stubborn, no process that a
-// plug-in has started, and no plug-in's folder. The signal of Ctrl-C comes to the host alone.
+// TestHostKilled: however a host ends, nothing survives it: no plug-in, however stubborn, no
+// process that a plug-in has started, and no plug-in's folder. The signal of Ctrl-C comes to the
+// host alone.
 func TestHostKilled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGSEGV} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -199,7 +200,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestForkChain: processes that fork and exit too quickly to be killed by their PIDs are killed, too.
+// TestForkChain: processes that fork and exit too quickly to be killed by their PIDs are killed,
+// too.
 func TestForkChain(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "chain.c")
@@ -229,8 +231,8 @@ int main(void) {
 	noneLeft(t, path)
 }
 
-// TestKeeperKilled: a plug-in has no terminal, and is not the host's child: its keeper becomes the parent of
-// processes that it leaves behind. When the keeper is killed, the plug-in ends.
+// TestKeeperKilled: a plug-in has no terminal, and is not the host's child: its keeper becomes the
+// parent of processes that it leaves behind. When the keeper is killed, the plug-in ends.
 func TestKeeperKilled(t *testing.T) {
 	p, err := start(t, "sigterm", external.Options{})
 	if err != nil {
@@ -298,7 +300,8 @@ func plugintestPath(t testing.TB) string {
 	return path
 }
 
-// TestPinnedElsewhere: a pinned program in another user's folder runs from a copy that cannot be changed.
+// TestPinnedElsewhere: a pinned program in another user's folder runs from a copy that cannot be
+// changed.
 func TestPinnedElsewhere(t *testing.T) {
 	path := plugintest.Path(t, "declines")
 	dir := filepath.Dir(path)

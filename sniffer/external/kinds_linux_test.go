@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A plug-in's frames are of the types that it says, with the special address that it says, and lead where gdb
-// says.
+// A plug-in's frames are of the types that it says, with the special address that it says, and lead
+// where gdb says.
 func TestKinds(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "recurse.c", "-g", "-O2", "-fno-omit-frame-pointer")

@@ -182,8 +182,8 @@ func (p *Plugin) start() error {
 	return err
 }
 
-// socketDir returns the folder in which the folder of a plug-in's socket is made. Its path is short,
-// because the kernel bounds the length of a socket's path.
+// socketDir returns the folder in which the folder of a plug-in's socket is made. Its path is
+// short, because the kernel bounds the length of a socket's path.
 func socketDir() string {
 	const longest = 60 // the kernel's 107, less what is appended
 	dir := os.TempDir()
@@ -256,8 +256,8 @@ func (p *Plugin) ended(within time.Duration) (how string, ended bool) {
 	return process.state.How, true
 }
 
-// callError explains why a call or a stream has failed. The error wraps otherwise if the plug-in has not
-// ended.
+// callError explains why a call or a stream has failed. The error wraps otherwise if the plug-in
+// has not ended.
 func (p *Plugin) callError(otherwise, err error) error {
 	if p.ctx.Err() != nil {
 		return os.ErrClosed

@@ -17,9 +17,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/subprocess"
 )
 
-// process runs a plug-in's process for go-plugin (it is a runner.Runner). It differs from go-plugin's own:
-// the process ends when the host ends, for whatever reason; it has no terminal; the processes that it
-// starts neither survive it nor delay its end.
+// process runs a plug-in's process for go-plugin (it is a runner.Runner). It differs from
+// go-plugin's own: the process ends when the host ends, for whatever reason; it has no terminal;
+// the processes that it starts neither survive it nor delay its end.
 type process struct {
 	command subprocess.Command
 	keeper  *subprocess.Keeper
@@ -84,16 +84,16 @@ func (p *process) Start(context.Context) error {
 // reap waits for the end of the process.
 func (p *process) reap() {
 	p.state = p.keeper.Wait()
-	// Its output is read to the end. A deadline bounds that: other processes that have inherited the files
-	// may go on writing.
+	// Its output is read to the end. A deadline bounds that: other processes that have inherited
+	// the files may go on writing.
 	until := time.Now().Add(grace)
 	p.stdout.SetReadDeadline(until)
 	p.stderr.SetReadDeadline(until)
 	close(p.ended)
 }
 
-// firstLine passes on the first line, if it is not too long. It reads the rest, too, and drops it: the
-// writer must not have to wait.
+// firstLine passes on the first line, if it is not too long. It reads the rest, too, and drops it:
+// the writer must not have to wait.
 type firstLine struct {
 	*os.File
 	n    int // bytes so far
@@ -141,8 +141,8 @@ func (f *drained) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end ends the process. It closes the process's standard input, and kills the process if that does not end
-// it within grace.
+// end ends the process. It closes the process's standard input, and kills the process if that does
+// not end it within grace.
 func (p *process) end() {
 	p.mu.Lock()
 	first := !p.closed
@@ -164,8 +164,8 @@ func (p *process) end() {
 	<-p.ended
 }
 
-// release waits until all processes that the process has started have ended, and closes the files. The
-// output must have been read before.
+// release waits until all processes that the process has started have ended, and closes the files.
+// The output must have been read before.
 func (p *process) release() {
 	p.keeper.Gone()
 	p.mu.Lock()

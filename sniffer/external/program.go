@@ -59,8 +59,9 @@ func (p *program) Close() error {
 func (p *program) command(guarded bool) subprocess.Command {
 	c := subprocess.Command{Path: p.name, Args: []string{p.name}, Dir: "/", File: p.copy}
 	if guarded {
-		// The path leads to the file that was checked: no other user can exchange a step of it. If it ran
-		// by its descriptor, a script would not know where it lies, and the process would be named "3".
+		// The path leads to the file that was checked: no other user can exchange a step of it. If
+		// it ran by its descriptor, a script would not know where it lies, and the process would be
+		// named "3".
 		c.Path = p.Path
 	}
 	return c
@@ -169,8 +170,8 @@ func look(name string) (string, error) {
 	return "", fmt.Errorf("its interpreter %q is in no folder of PATH that only root and you may write to: name its whole path in the first line", name)
 }
 
-// shebang returns the interpreter and the argument in the first line of a script. Both are "" if the file
-// is no script.
+// shebang returns the interpreter and the argument in the first line of a script. Both are "" if
+// the file is no script.
 func shebang(f *trust.File) (interpreter, argument string, err error) {
 	const longest = 256 // as the kernel has it
 	r, err := f.Reader()

@@ -39,8 +39,8 @@ func (p *Plugin) newSession(t Target) (*session, error) {
 	return &session{plugin: p, target: t, stream: stream, cancel: cancel}, nil
 }
 
-// exchange sends a message and returns the answer. Meanwhile it serves the plug-in's requests; the time for
-// that does not count against the deadline.
+// exchange sends a message and returns the answer. Meanwhile it serves the plug-in's requests; the
+// time for that does not count against the deadline.
 func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply *protocol.FromPlugin, requests int, err error) {
 	timer := time.AfterFunc(deadline, x.cancel)
 	defer timer.Stop()

@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Sniffer asks a plug-in about one process. It is safe for concurrent use by several stacks of the process.
-// It asks one question at a time.
+// Sniffer asks a plug-in about one process. It is safe for concurrent use by several stacks of the
+// process. It asks one question at a time.
 type Sniffer struct {
 	plugin *Plugin
 	about  Target
@@ -82,8 +82,9 @@ func (s *Sniffer) Stats() Stats {
 	return Stats{Asked: s.asked.Load(), Kept: s.kept.Load(), Denied: s.denied.Load()}
 }
 
-// Forget implements [frame.CachingSniffer]. The process has run on, and earlier answers may not hold any
-// more. The next question describes the process to the plug-in again, and [Options].Total begins anew.
+// Forget implements [frame.CachingSniffer]. The process has run on, and earlier answers may not
+// hold any more. The next question describes the process to the plug-in again, and [Options].Total
+// begins anew.
 func (s *Sniffer) Forget() {
 	s.plugin.spent.Store(0)
 	s.mu.Lock()
@@ -298,8 +299,8 @@ func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	}
 }
 
-// Symbol returns the plug-in's name for the frame whose address in block is block and whose CFA is cfa. If
-// there is none, it returns the plug-in's name for the code there.
+// Symbol returns the plug-in's name for the frame whose address in block is block and whose CFA is
+// cfa. If there is none, it returns the plug-in's name for the code there.
 func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -312,7 +313,8 @@ func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	return plugin.Symbol{}, false
 }
 
-// NameOf is [Sniffer.Symbol] for profilers, which know no plug-ins. frameOnly says that the name is for the frame alone.
+// NameOf is [Sniffer.Symbol] for profilers, which know no plug-ins. frameOnly says that the name is
+// for the frame alone.
 func (s *Sniffer) NameOf(block, cfa uint64) (function, file string, line int, frameOnly, ok bool) {
 	x, ok := s.Symbol(block, cfa)
 	if ok {
@@ -323,8 +325,8 @@ func (s *Sniffer) NameOf(block, cfa uint64) (function, file string, line int, fr
 	return x.Function, x.File, x.Line, frameOnly, ok
 }
 
-// FrameSymbol returns the plug-in's name for the frame f alone, with own true. If there is none, it returns
-// the plug-in's name for the code that f runs.
+// FrameSymbol returns the plug-in's name for the frame f alone, with own true. If there is none, it
+// returns the plug-in's name for the code that f runs.
 func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool) {
 	block := f.AddressInBlock()
 	s.mu.RLock()
@@ -374,8 +376,8 @@ func (s *Sniffer) SpecialAddress(q *frame.Query) (addr uint64, ok bool) {
 	return own.special, ok && own.hasSpecial
 }
 
-// Insert puts a plug-in's sniffer into a table before the sniffer that its description names. If the
-// table has none of that name, it goes before the first that reads code or guesses.
+// Insert puts a plug-in's sniffer into a table before the sniffer that its description names. If
+// the table has none of that name, it goes before the first that reads code or guesses.
 func Insert(t *frame.Table, s *Sniffer) {
 	for _, name := range []string{s.plugin.Description.Before, "prologue", "fp-guess"} {
 		if name != "" && t.Before(name, s) == nil {

@@ -31,8 +31,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end returns the last few lines, without a terminal's control characters. If a Go program has panicked,
-// end returns the panic's first line, because the traceback behind it is long.
+// end returns the last few lines, without a terminal's control characters. If a Go program has
+// panicked, end returns the panic's first line, because the traceback behind it is long.
 func (t *tail) end() string {
 	const most, longest = 3, 300
 	t.mu.Lock()

@@ -6,9 +6,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// anyRecord follows the frame record where compilers do not agree on its form. A form counts if the record leads to a
-// return address behind a call, and outward; of several, one whose next record does so, too, counts more. If the stack is scanned
-// afterwards, records at the architecture's own frame pointer do not count, but those of Apple's systems, whose code always has them, do.
+// anyRecord follows the frame record where compilers do not agree on its form. A form counts if the
+// record leads to a return address behind a call, and outward; of several, one whose next record
+// does so, too, counts more. If the stack is scanned afterwards, records at the architecture's own
+// frame pointer do not count, but those of Apple's systems, whose code always has them, do.
 func anyRecord(q *frame.Query, scanned bool) (trad.Row, frame.Answer) {
 	answer := unknownFP
 	if scanned {
@@ -45,7 +46,8 @@ func anyRecord(q *frame.Query, scanned bool) (trad.Row, frame.Answer) {
 	return row, answer
 }
 
-// follow checks the record of a form at fp, which must not lie inward of an address. It returns PREVIOUS's frame pointer.
+// follow checks the record of a form at fp, which must not lie inward of an address. It returns
+// PREVIOUS's frame pointer.
 func follow(q *frame.Query, form arch.FrameRecord, fp, inner uint64) (saved uint64, answer frame.Answer) {
 	a := q.Arch
 	size := a.PtrSize

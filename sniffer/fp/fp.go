@@ -33,9 +33,9 @@ type Promise func(q *frame.Query) bool
 type Flagged struct {
 	Promise Promise
 	// Better are sniffers whose rows count more than the promise, unless the rows are guesses. Some
-	// functions keep no frame pointer in spite of the promise, or it does not tell the CFA. Moreover, the
-	// promise holds only for callers. In an innermost frame only a table or the code at PC tells whether
-	// the frame pointer is set up.
+	// functions keep no frame pointer in spite of the promise, or it does not tell the CFA.
+	// Moreover, the promise holds only for callers. In an innermost frame only a table or the code
+	// at PC tells whether the frame pointer is set up.
 	Better []frame.Sniffer
 }
 
@@ -65,8 +65,8 @@ func (s *Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return byChain, frame.Claimed
 }
 
-// atRecord reports whether the frame pointer points to the frame record of THIS: the place where, by row,
-// THIS has saved its caller's frame pointer and its return address.
+// atRecord reports whether the frame pointer points to the frame record of THIS: the place where,
+// by row, THIS has saved its caller's frame pointer and its return address.
 func atRecord(q *frame.Query, row *trad.Row) bool {
 	if row.Flags&trad.Outermost != 0 || row.CFA.Kind != trad.InReg {
 		return false
@@ -80,15 +80,16 @@ func atRecord(q *frame.Query, row *trad.Row) bool {
 
 // Guess is the sniffer of last resort.
 type Guess struct {
-	// Scanned says that the sniffer scan stands behind. Where compilers do not agree on a frame record (32-bit Arm), it is the better
-	// guess: most libraries keep none, so that the architecture's frame pointer leads past them, to a program that does.
+	// Scanned says that the sniffer scan stands behind. Where compilers do not agree on a frame
+	// record (32-bit Arm), it is the better guess: most libraries keep none, so that the
+	// architecture's frame pointer leads past them, to a program that does.
 	Scanned bool
 }
 
 func (*Guess) Name() string { return "fp-guess" }
 
-// Sniff follows the frame record, or the back chain. If frame 0 is a function without a record, the return address
-// in the link register, or at the top of the stack, comes first.
+// Sniff follows the frame record, or the back chain. If frame 0 is a function without a record, the
+// return address in the link register, or at the top of the stack, comes first.
 func (s *Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	row, answer := s.record(q)
 	saved := uint64(0)

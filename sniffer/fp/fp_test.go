@@ -13,9 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The stacks are made by hand, in the layout of the ABIs. In AAPCS64 (6.4.6) the frame record is the saved
-// x29, then x30, anywhere in the frame. In the s390x ELF ABI the word at r15 is the caller's r15, above
-// which the callee keeps r14 at 112.
+// The stacks are made by hand, in the layout of the ABIs. In AAPCS64 (6.4.6) the frame record is
+// the saved x29, then x30, anywhere in the frame. In the s390x ELF ABI the word at r15 is the
+// caller's r15, above which the callee keeps r14 at 112.
 const (
 	codeLo, codeHi = 0x1000, 0x2000
 	stackBase      = 0x7000
@@ -206,8 +206,9 @@ func TestBackChain(t *testing.T) {
 	}
 }
 
-// TestFrameRecords: the forms of frame record on 32-bit Arm, of which each processor's documents have one: AAPCS32, 6.2.1.4
-// ("The frame pointer"), and "The ARM-THUMB Procedure Call Standard" (SWS ESPC 0002), 5.2. gcc's is in its own output.
+// TestFrameRecords: the forms of frame record on 32-bit Arm, of which each processor's documents
+// have one: AAPCS32, 6.2.1.4 ("The frame pointer"), and "The ARM-THUMB Procedure Call Standard"
+// (SWS ESPC 0002), 5.2. gcc's is in its own output.
 func TestFrameRecords(t *testing.T) {
 	const sp, outer = uint64(stackBase), uint64(stackBase + 0x100)
 	for _, tt := range []struct {
@@ -233,7 +234,8 @@ func TestFrameRecords(t *testing.T) {
 		if stack, last := unwind(t, f); stack != tt.want {
 			t.Errorf("%s: %s, %v; want %s", tt.name, stack, last.StopReason(), tt.want)
 		}
-		// Where the stack is scanned, r11 does not count: most libraries leave it to the program's own frames.
+		// Where the stack is scanned, r11 does not count: most libraries leave it to the program's
+		// own frames.
 		if tt.fp == 11 {
 			tt.want = "0x1010@0x0 "
 		}
@@ -243,9 +245,9 @@ func TestFrameRecords(t *testing.T) {
 	}
 }
 
-// A leaf function leaves its return address in the link register, and its caller's record at the frame pointer, or
-// the back chain at SP (AAPCS64, 6.4.6; s390x ELF ABI, 1.2.2). The register counts only if it leads out of the
-// function, and the record does not have it.
+// A leaf function leaves its return address in the link register, and its caller's record at the
+// frame pointer, or the back chain at SP (AAPCS64, 6.4.6; s390x ELF ABI, 1.2.2). The register
+// counts only if it leads out of the function, and the record does not have it.
 func TestLeaf(t *testing.T) {
 	const near, far, none = 0x1100, 0x40100, 0
 	record := map[uint64]uint64{stackBase + 32: stackBase + 112, stackBase + 40: 0x1200, stackBase + 112: 0, stackBase + 120: 0}

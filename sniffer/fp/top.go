@@ -40,10 +40,11 @@ func leadsOut(q *frame.Query, ra uint64) bool {
 	return ra > q.PC+maxFunction || ra+maxFunction < q.PC
 }
 
-// byTop answers for code without a frame record that has pushed nothing, or one word to align the stack: its return
-// address is one of the two innermost words of the stack. It must follow a call that may have led here. Of a caller
-// that counts only if the code belongs to no file, for a compiler at run time may keep frames of its own elsewhere,
-// and use the stack for no more than to come back.
+// byTop answers for code without a frame record that has pushed nothing, or one word to align the
+// stack: its return address is one of the two innermost words of the stack. It must follow a call
+// that may have led here. Of a caller that counts only if the code belongs to no file, for a
+// compiler at run time may keep frames of its own elsewhere, and use the stack for no more than to
+// come back.
 func byTop(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	sp := q.This.Register(a.SP)

@@ -20,9 +20,9 @@ func (s *Sniffer) SniffBase(this *frame.Frame) bool {
 	return err == nil
 }
 
-// ThisBase implements [frame.BaseSniffer]: it returns DW_AT_frame_base of the function that THIS runs. In
-// an inlined call, that is the function around it. The error wraps [symbol.ErrNoFrameBase] or
-// [trad.ErrUnavailable].
+// ThisBase implements [frame.BaseSniffer]: it returns DW_AT_frame_base of the function that THIS
+// runs. In an inlined call, that is the function around it. The error wraps [symbol.ErrNoFrameBase]
+// or [trad.ErrUnavailable].
 func (s *Sniffer) ThisBase(this *frame.Frame) (uint64, error) {
 	if s.Symbols == nil || this.Type() == frame.SigTramp {
 		return 0, symbol.ErrNoFrameBase

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// before and behind are how many bytes of code before and behind PC are searched for ways out of a
-	// function. The code before PC counts because loops lead back there.
+	// before and behind are how many bytes of code before and behind PC are searched for ways out
+	// of a function. The code before PC counts because loops lead back there.
 	before = 16 << 10
 	behind = 48 << 10
 	page   = 4 << 10
@@ -21,12 +21,12 @@ const (
 	maxWays = 16
 )
 
-// ahead finds a row by the code from PC on. Every way out of a function undoes the same frame. Control can
-// take a way only if the return address that the way finds on the stack follows a call. The row is certain
-// if no call on the way must return first. It is also certain if the function that was called before the
-// return address, read from its beginning, gives the same CFA and return address. Any other row is marked
-// as a guess. last is the row of a THIS that ends the thread, and that no call has led to. other is a guess
-// that leads to another stack (see fromMemory).
+// ahead finds a row by the code from PC on. Every way out of a function undoes the same frame.
+// Control can take a way only if the return address that the way finds on the stack follows a call.
+// The row is certain if no call on the way must return first. It is also certain if the function
+// that was called before the return address, read from its beginning, gives the same CFA and return
+// address. Any other row is marked as a guess. last is the row of a THIS that ends the thread, and
+// that no call has led to. other is a guess that leads to another stack (see fromMemory).
 func (s *Sniffer) ahead(q *frame.Query) (row, last, other trad.Row) {
 	a := q.Arch
 	if a.ReadAhead == nil {
@@ -86,8 +86,8 @@ func calledAtTop(q *frame.Query) bool {
 	return sp.Known() && ok && followsCall(q, q.Arch.CodeAddress(top))
 }
 
-// apart reads the code at addr, the target of a jump. Such code is short, and many functions share it as
-// their way out.
+// apart reads the code at addr, the target of a jump. Such code is short, and many functions share
+// it as their way out.
 func apart(q *frame.Query, addr uint64) (code []byte, start uint64) {
 	if !q.Modules.IsCode(addr) || !q.CountSearched(wayOut/readTogether) {
 		return nil, 0

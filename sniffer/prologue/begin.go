@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// scanned is how many bytes of the stack are searched for the return address of THIS: GHC's run time
-	// reserves 16 KiB. maxCalls bounds the candidates that are tried by following the code, maxLookUps
-	// those that are tried by tables.
+	// scanned is how many bytes of the stack are searched for the return address of THIS: GHC's run
+	// time reserves 16 KiB. maxCalls bounds the candidates that are tried by following the code,
+	// maxLookUps those that are tried by tables.
 	scanned    = 20 << 10
 	maxCalls   = 8
 	maxLookUps = 64
@@ -25,9 +25,9 @@ const (
 	maxFill = 64
 	// after is how many bytes of a function are read behind PC: loops come back from there.
 	after = 2 << 10
-	// candidate is how many instructions of a search one word of the stack counts for: the code before the
-	// address in it may be a call. lookUp is how many a look at the tables of the function called counts
-	// for.
+	// candidate is how many instructions of a search one word of the stack counts for: the code
+	// before the address in it may be a call. lookUp is how many a look at the tables of the
+	// function called counts for.
 	candidate = 4
 	lookUp    = 64
 )
@@ -36,9 +36,9 @@ const (
 // before it tells where the function begins. The function's code, read from there, must
 // find the return address in the same place.
 //
-// Otherwise byCall finds the return address of another function that has jumped to THIS, as GHC's run time
-// does. That function's tables, with the stack pointer of THIS, must find the return address in the same
-// place. Such a row is a guess.
+// Otherwise byCall finds the return address of another function that has jumped to THIS, as GHC's
+// run time does. That function's tables, with the stack pointer of THIS, must find the return
+// address in the same place. Such a row is a guess.
 func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.RA != a.PC && q.Innermost() {
@@ -83,9 +83,9 @@ func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	return jumped, jumped.Len != 0
 }
 
-// jumpedFrom returns a row for THIS from the tables of the function that begins at start. With the stack
-// pointer of THIS, the row finds the return address ra in memory at slot. The row's Len is 0 if the tables
-// have no such row.
+// jumpedFrom returns a row for THIS from the tables of the function that begins at start. With the
+// stack pointer of THIS, the row finds the return address ra in memory at slot. The row's Len is 0
+// if the tables have no such row.
 func (s *Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
 	a := q.Arch
 	for row := range s.Rows(q, start) {
@@ -100,8 +100,8 @@ func (s *Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
 	return trad.Row{}
 }
 
-// calledAt reads the function that begins at start, and returns the row at PC. ok is true if the row finds
-// the return address ra, in memory at slot unless slot is 0.
+// calledAt reads the function that begins at start, and returns the row at PC. ok is true if the
+// row finds the return address ra, in memory at slot unless slot is 0.
 func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
 	row, ok = from(q, start)
 	if !ok {
@@ -111,8 +111,8 @@ func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
 	return row, ok && c.PC.Bits == ra && (slot == 0 || c.PC.Lval == frame.InMemory && c.PC.Addr == slot)
 }
 
-// byTables takes the end of the tables' last function before PC for the beginning of THIS function, and
-// reads the code from there.
+// byTables takes the end of the tables' last function before PC for the beginning of THIS function,
+// and reads the code from there.
 func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	start := uint64(0)
 	for _, before := range s.Before {
@@ -141,8 +141,9 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	return row, ok
 }
 
-// byAlignment tries the addresses before PC at which compilers begin functions, the nearest first. The code
-// from there must lead to a return address that follows a call, and to an aligned CFA. The row is a guess.
+// byAlignment tries the addresses before PC at which compilers begin functions, the nearest first.
+// The code from there must lead to a return address that follows a call, and to an aligned CFA. The
+// row is a guess.
 func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 	start := q.AddressInBlock &^ (alignment - 1)
 	for range maxStarts {
@@ -160,8 +161,8 @@ func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 	return trad.Row{}, false
 }
 
-// from reads the function that begins at start. ok is false if the flow of control from there does not
-// reach PC, or if the row is a guess.
+// from reads the function that begins at start. ok is false if the flow of control from there does
+// not reach PC, or if the row is a guess.
 func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
 	if !q.CountSearched(0) {
 		return row, false

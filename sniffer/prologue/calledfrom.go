@@ -21,10 +21,11 @@ var (
 	errManyCalls = errors.New("a probe of the kernel (uretprobe) has replaced the return address, and several calls fit the stack")
 )
 
-// calledFrom finds the call of the function of NEXT whose return address is lost. THIS has the registers that the
-// caller has when the call comes back: so the caller's tables, behind the right call, lead to a return address. It is
-// the surer if the call there is one of the caller. Direct calls of the function come first, then calls of unknown
-// functions. If several calls fit, calledFrom gives none.
+// calledFrom finds the call of the function of NEXT whose return address is lost. THIS has the
+// registers that the caller has when the call comes back: so the caller's tables, behind the right
+// call, lead to a return address. It is the surer if the call there is one of the caller. Direct
+// calls of the function come first, then calls of unknown functions. If several calls fit,
+// calledFrom gives none.
 func (s *Sniffer) calledFrom(q *frame.Query, next *frame.Frame) (ra uint64, err error) {
 	m := next.Module()
 	if m == nil || !q.MaySearch() {
@@ -46,7 +47,8 @@ func (s *Sniffer) calledFrom(q *frame.Query, next *frame.Frame) (ra uint64, err 
 	return others.one()
 }
 
-// beginning returns where the function of a frame begins, or, if that is not known, where the frame is.
+// beginning returns where the function of a frame begins, or, if that is not known, where the frame
+// is.
 func beginning(q *frame.Query, f *frame.Frame) uint64 {
 	at := f.AddressInBlock()
 	if m := f.Module(); m != nil {
@@ -96,8 +98,8 @@ type callers struct {
 	list   []uint64
 }
 
-// one returns the one that fits the stack. Several of them may be in one function, with one frame: then it is the
-// first of them.
+// one returns the one that fits the stack. Several of them may be in one function, with one frame:
+// then it is the first of them.
 func (c *callers) one() (ra uint64, err error) {
 	var best fitting
 	err = errNoCall
@@ -157,15 +159,16 @@ func (c *callers) fits(at uint64) (fit fitting, ok bool) {
 	return fit, false
 }
 
-// callerAt returns the query for a caller of THIS that goes on at ra, by tables alone: q.This stays THIS.
+// callerAt returns the query for a caller of THIS that goes on at ra, by tables alone: q.This stays
+// THIS.
 func callerAt(q *frame.Query, ra uint64) frame.Query {
 	caller := *q
 	caller.PC, caller.AddressInBlock, caller.Module = ra, ra-1, q.Modules.Find(ra-1)
 	return caller
 }
 
-// mayCall reports whether the call before a return address may lead to the function of module m that begins at start,
-// and whether it surely does.
+// mayCall reports whether the call before a return address may lead to the function of module m
+// that begins at start, and whether it surely does.
 func mayCall(q *frame.Query, ra, start uint64, m *target.Module) (surely, may bool) {
 	to, direct := q.CallTarget(ra)
 	surely = direct && to == start

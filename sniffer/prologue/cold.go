@@ -27,8 +27,8 @@ func coldPartOf(name string) (of string, ok bool) {
 }
 
 // cold reads a function's cold part: code that the compiler has moved out of the function. Control
-// comes there by jumps, when the frame is set up already. So cold follows the flow of control from the
-// function's entry.
+// comes there by jumps, when the frame is set up already. So cold follows the flow of control from
+// the function's entry.
 func cold(q *frame.Query, im *elf.Image, bias uint64, part elf.Symbol, of string) (row trad.Row, answer frame.Answer) {
 	answer = coldPart
 	if q.Arch.ReadSplit == nil {

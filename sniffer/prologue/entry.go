@@ -9,17 +9,18 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// No call leads to the entry point of a program, or of its dynamic linker: the kernel has entered it, and SP was at
-// the number of the program's arguments. Any ELF file has room for an entry point, though. Linkers put an ordinary
-// function there if they are told so, and perf gives files to code that was made at run time, with its one function
-// as the entry point. Such functions have callers like others. So may a program's own entry point, if it is called
-// once more.
+// No call leads to the entry point of a program, or of its dynamic linker: the kernel has entered
+// it, and SP was at the number of the program's arguments. Any ELF file has room for an entry
+// point, though. Linkers put an ordinary function there if they are told so, and perf gives files
+// to code that was made at run time, with its one function as the entry point. Such functions have
+// callers like others. So may a program's own entry point, if it is called once more.
 
 // maxEntry bounds the code at an entry point, in bytes. Such code calls functions like other code.
 const maxEntry = 256
 
-// begun answers for code in [lo, hi), which begins at the entry point of a module. answer is the one that holds of an
-// ordinary function, if the code is not where the kernel has entered the process.
+// begun answers for code in [lo, hi), which begins at the entry point of a module. answer is the
+// one that holds of an ordinary function, if the code is not where the kernel has entered the
+// process.
 func begun(q *frame.Query, im *elfimage.Image, bias, lo, hi uint64) (trad.Row, frame.Answer) {
 	row, answer := trad.Row{}, tooFar
 	if q.AddressInBlock-lo <= maxFunction {
@@ -50,8 +51,8 @@ func isCalled(q *frame.Query, row *trad.Row) bool {
 	return ok && c.PC.Bits != 0 && q.MayReturnTo(c.PC.Bits)
 }
 
-// starts reports whether THIS, which is at the entry point of its module, is where the process has begun. row is THIS
-// frame's, if Len is not 0.
+// starts reports whether THIS, which is at the entry point of its module, is where the process has
+// begun. row is THIS frame's, if Len is not 0.
 func starts(q *frame.Query, im *elfimage.Image, bias uint64, row *trad.Row) bool {
 	if isProgram(q.Module, im) {
 		return true
@@ -75,7 +76,8 @@ func starts(q *frame.Query, im *elfimage.Image, bias uint64, row *trad.Row) bool
 	return false
 }
 
-// nearArguments is how many words the code at an entry point may put on the stack, below the number of arguments.
+// nearArguments is how many words the code at an entry point may put on the stack, below the number
+// of arguments.
 const nearArguments = 16
 
 // isProgram reports whether a file is a program, by its headers.
@@ -103,12 +105,14 @@ func isProgram(m *target.Module, im *elfimage.Image) bool {
 	return false
 }
 
-// maxStrings is how many bytes may lie between the pointers to a new process's strings and the last string.
+// maxStrings is how many bytes may lie between the pointers to a new process's strings and the last
+// string.
 const maxStrings = 8 << 20
 
-// isArguments reports whether the number of the program's arguments is at addr, as the kernel leaves it: pointers to as
-// many strings follow, a zero, pointers to the strings of the environment, a zero, and the auxiliary vector. The
-// strings lie behind that, in the same order. The vector must name the module.
+// isArguments reports whether the number of the program's arguments is at addr, as the kernel
+// leaves it: pointers to as many strings follow, a zero, pointers to the strings of the
+// environment, a zero, and the auxiliary vector. The strings lie behind that, in the same order.
+// The vector must name the module.
 func isArguments(q *frame.Query, im *elfimage.Image, bias, addr uint64) bool {
 	word := uint64(q.Arch.PtrSize)
 	last := addr + word
@@ -162,8 +166,9 @@ func isVector(q *frame.Query, im *elfimage.Image, bias, addr uint64) bool {
 	return false
 }
 
-// atEntry answers for a caller that is the code at an entry point, such as the dynamic linker's. That code
-// has no table, and no symbol if the file is stripped. Its calls may also stand behind another symbol.
+// atEntry answers for a caller that is the code at an entry point, such as the dynamic linker's.
+// That code has no table, and no symbol if the file is stripped. Its calls may also stand behind
+// another symbol.
 func atEntry(q *frame.Query) (trad.Row, bool) {
 	if q.Module == nil || q.Arch.ReadReached == nil {
 		return trad.Row{}, false

@@ -5,7 +5,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A lead says what kind of return address a row leads to. It is evidence for the row, or against it.
+// A lead says what kind of return address a row leads to. It is evidence for the row, or against
+// it.
 type lead uint8
 
 const (
@@ -36,8 +37,9 @@ func followsCall(q *frame.Query, pc uint64) bool {
 	return q.Modules.IsCode(pc-1) && q.MayFollowCall(pc)
 }
 
-// entered returns the beginning of the function that the call before the return address ra calls, or 0 if
-// the call does not tell. ok is false then, and if PC is before that function, or too far away to be in it.
+// entered returns the beginning of the function that the call before the return address ra calls,
+// or 0 if the call does not tell. ok is false then, and if PC is before that function, or too far
+// away to be in it.
 func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 	if start, ok = q.CallTarget(ra); !ok {
 		return 0, false
@@ -48,9 +50,10 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 // maxFrame bounds the frame of a function that no table describes, in bytes.
 const maxFrame = 1 << 24
 
-// fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row leads outward on
-// the stack, and to a good return address. A function may return there (see frame.Query.MayReturnTo), or it is in
-// code that belongs to no file, and the caller's frame record leads on (see Sniffer.Records).
+// fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row
+// leads outward on the stack, and to a good return address. A function may return there (see
+// frame.Query.MayReturnTo), or it is in code that belongs to no file, and the caller's frame record
+// leads on (see Sniffer.Records).
 func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
 	if !q.Innermost() && a.RA != a.PC && row.RA.Kind == trad.Same {
@@ -74,7 +77,8 @@ func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) 
 	return c.CFA, ra, ok
 }
 
-// aligned reports whether a CFA is aligned as the ABI requires it of a caller's stack pointer at a call.
+// aligned reports whether a CFA is aligned as the ABI requires it of a caller's stack pointer at a
+// call.
 func aligned(q *frame.Query, cfa uint64) bool {
 	return q.Arch.FrameAlign(cfa) == cfa
 }

@@ -8,7 +8,8 @@ import (
 // byFrame answers if the code from PC on finds its frame by the frame pointer, and the frame
 // pointer points to a frame record whose return address follows a call. Any other guess is the
 // worse one then: what it finds inward of the record are words of THIS frame, in which old return
-// addresses lie. The row is a guess: code may use the frame of another function, which it belongs to.
+// addresses lie. The row is a guess: code may use the frame of another function, which it belongs
+// to.
 func (s *Sniffer) byFrame(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	size := int32(a.PtrSize)
@@ -33,9 +34,10 @@ func (s *Sniffer) byFrame(q *frame.Query) (row trad.Row, ok bool) {
 	return row, finds
 }
 
-// refined returns the first of the other guesses (those whose Len is not 0) that has the caller and the frame
-// pointer of the frame record, or else the record's own row. A function that has aligned its stack keeps a copy of
-// its return address in the record: the CFA lies further out, and its code knows where.
+// refined returns the first of the other guesses (those whose Len is not 0) that has the caller and
+// the frame pointer of the frame record, or else the record's own row. A function that has aligned
+// its stack keeps a copy of its return address in the record: the CFA lies further out, and its
+// code knows where.
 func refined(q *frame.Query, framed trad.Row, guesses []trad.Row) trad.Row {
 	want, ok := q.Apply(&framed)
 	if !ok || !want.FP.Known() {

@@ -15,12 +15,13 @@ const (
 
 const inUprobes = frame.Answer("the kernel runs a probed instruction in this page, and nothing tells where it stands in the program")
 
-// kernelPage answers for pages of code that the kernel has made, whose code cannot be read everywhere; is reports
-// whether PC is in one.
+// kernelPage answers for pages of code that the kernel has made, whose code cannot be read
+// everywhere; is reports whether PC is in one.
 //
-// The functions in the vsyscall page need no stack. The page of uprobes has two purposes. A probe of a function's
-// return (uretprobe) has replaced the return address by the page's first address. And the kernel runs there a copy
-// of an instruction that it has replaced by a breakpoint; most such instructions begin functions.
+// The functions in the vsyscall page need no stack. The page of uprobes has two purposes. A probe
+// of a function's return (uretprobe) has replaced the return address by the page's first address.
+// And the kernel runs there a copy of an instruction that it has replaced by a breakpoint; most
+// such instructions begin functions.
 func (s *Sniffer) kernelPage(q *frame.Query) (row trad.Row, answer frame.Answer, is bool) {
 	a := q.Arch
 	if !q.Innermost() {
@@ -53,9 +54,10 @@ func (s *Sniffer) kernelPage(q *frame.Query) (row trad.Row, answer frame.Answer,
 	return row, frame.Claimed, true
 }
 
-// replaced returns the return address that a probe has replaced, and whether that is sure. Where the kernel has walked
-// the stack itself, along frame pointers, it has the true one instead of the page's (Linux 6.11 and later). But if the
-// function of NEXT keeps no frame pointer, its frame is missing there, with this address.
+// replaced returns the return address that a probe has replaced, and whether that is sure. Where
+// the kernel has walked the stack itself, along frame pointers, it has the true one instead of the
+// page's (Linux 6.11 and later). But if the function of NEXT keeps no frame pointer, its frame is
+// missing there, with this address.
 func (s *Sniffer) replaced(q *frame.Query, next *frame.Frame) (ra uint64, sure bool, err error) {
 	if ra, sure, ok := walkedBefore(q, next); ok && followsCall(q, ra) {
 		c := callers{s: s, q: q, called: beginning(q, next)}
@@ -69,11 +71,12 @@ func (s *Sniffer) replaced(q *frame.Query, next *frame.Frame) (ra uint64, sure b
 	return ra, false, err
 }
 
-// maxWalked bounds the frames inside of THIS that are compared with those of the kernel, which has 127 by default.
+// maxWalked bounds the frames inside of THIS that are compared with those of the kernel, which has
+// 127 by default.
 const maxWalked = 1 << 10
 
-// walkedBefore returns the return address that the kernel has behind the frames inside of THIS. sure says that
-// there are several.
+// walkedBefore returns the return address that the kernel has behind the frames inside of THIS.
+// sure says that there are several.
 func walkedBefore(q *frame.Query, next *frame.Frame) (ra uint64, sure, ok bool) {
 	m, ok := q.Memory.(target.WalkedMemory)
 	if !ok {
@@ -93,7 +96,8 @@ func walkedBefore(q *frame.Query, next *frame.Frame) (ra uint64, sure, ok bool) 
 	return ra, len(pcs) > 1, ok
 }
 
-// replacedReturn is the return address that a probe has replaced, or why nothing tells which that is.
+// replacedReturn is the return address that a probe has replaced, or why nothing tells which that
+// is.
 type replacedReturn struct {
 	at  uint64
 	err error

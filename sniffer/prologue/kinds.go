@@ -28,7 +28,8 @@ type effort uint8
 
 const (
 	atOnce effort = iota
-	// bySearch reads much code, or goes by what was read. It is left out at a PC where searches were in vain.
+	// bySearch reads much code, or goes by what was read. It is left out at a PC where searches
+	// were in vain.
 	bySearch
 )
 
@@ -57,7 +58,8 @@ var kinds = [...]kind{
 	{"The entry point", callerFrame, atOnce, func(x *search) (trad.Row, bool) { return atEntry(x.q) }},
 }
 
-// A search is what the kinds of evidence have found for THIS frame. Of a row that was not found, Len is 0.
+// A search is what the kinds of evidence have found for THIS frame. Of a row that was not found,
+// Len is 0.
 type search struct {
 	s *Sniffer
 	q *frame.Query
@@ -140,8 +142,8 @@ func (x *search) byWayOut() (trad.Row, bool) {
 	return x.way, x.way.Len != 0 && x.way.Flags&trad.Guess == 0
 }
 
-// byZeroFP answers if the way leads to the end of the thread, and the frame pointer is 0: code that begins a thread
-// puts a zero there.
+// byZeroFP answers if the way leads to the end of the thread, and the frame pointer is 0: code that
+// begins a thread puts a zero there.
 func (x *search) byZeroFP() (trad.Row, bool) {
 	if x.last.Len == 0 {
 		return x.last, false

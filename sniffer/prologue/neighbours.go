@@ -15,11 +15,12 @@ const (
 	maxShared = 64
 )
 
-// byNeighbours finds the return address of code in memory of no file that shares one frame with the code around it, as
-// the code that Guile makes does: one routine sets the frame up and jumps there, another one takes it down. The code
-// from PC on may not lead to that way out. But the functions behind it jump there. The way out counts if it leads to
-// a return address whose call may have led to THIS, in a caller whose tables lead to a call of the caller. If several
-// ways out count, none does. The row is a guess.
+// byNeighbours finds the return address of code in memory of no file that shares one frame with the
+// code around it, as the code that Guile makes does: one routine sets the frame up and jumps there,
+// another one takes it down. The code from PC on may not lead to that way out. But the functions
+// behind it jump there. The way out counts if it leads to a return address whose call may have led
+// to THIS, in a caller whose tables lead to a call of the caller. If several ways out count, none
+// does. The row is a guess.
 func (s *Sniffer) byNeighbours(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.JumpsAway == nil || q.Modules.Find(q.PC) != nil || !q.CountSearched(neighbours/readTogether) {

@@ -5,13 +5,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxGap bounds the code, in bytes, that a C library leaves out of its tables around the system call that
-// makes a thread. A row there that is true for the caller would be wrong for the new thread, which returns
-// from the system call with a stack of its own.
+// maxGap bounds the code, in bytes, that a C library leaves out of its tables around the system
+// call that makes a thread. A row there that is true for the caller would be wrong for the new
+// thread, which returns from the system call with a stack of its own.
 const maxGap = 96
 
-// newborn answers for a thread that has just been made. The system call has returned 0 to it, PC is in code
-// that the tables leave out, and the table's row for the code behind that is outermost.
+// newborn answers for a thread that has just been made. The system call has returned 0 to it, PC is
+// in code that the tables leave out, and the table's row for the code behind that is outermost.
 func (s *Sniffer) newborn(q *frame.Query) (row trad.Row, ok bool) {
 	if !q.Innermost() || s.Rows == nil || q.Module == nil {
 		return row, false

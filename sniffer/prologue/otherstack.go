@@ -17,12 +17,13 @@ const (
 	lowest = 64 << 10
 )
 
-// fromMemory answers for code that has changed stacks, and has put the old stack pointer into memory. Run-time
-// systems call the code that they have made in this way. way is the code's way out: it finds that memory by
-// a register. The code counts on the register after a call. So the functions called preserve it, by a
-// convention of their own if the ABI lets them change it: the innermost frame has it still, or a frame
-// between has saved it on the stack. If no row tells where, fromMemory tries these words, the outermost
-// first. One of them counts if it leads to a call that may have led to THIS. The row is a guess.
+// fromMemory answers for code that has changed stacks, and has put the old stack pointer into
+// memory. Run-time systems call the code that they have made in this way. way is the code's way
+// out: it finds that memory by a register. The code counts on the register after a call. So the
+// functions called preserve it, by a convention of their own if the ABI lets them change it: the
+// innermost frame has it still, or a frame between has saved it on the stack. If no row tells
+// where, fromMemory tries these words, the outermost first. One of them counts if it leads to a
+// call that may have led to THIS. The row is a guess.
 func fromMemory(q *frame.Query, way *trad.Row) (row trad.Row, ok bool) {
 	if q.Innermost() || way.CFA.Kind != trad.ValExpr {
 		return row, false
@@ -91,9 +92,9 @@ func innermost(q *frame.Query) (inner *frame.Frame, sp uint64) {
 	return inner, sp
 }
 
-// fromBase makes a row of a way out that finds the other stack by a register, whose value in THIS is base.
-// here is where the stack of THIS is. ok is true if the row leads elsewhere, to a return address that
-// follows a call, and if the frame pointer is 0 or leads outward from there.
+// fromBase makes a row of a way out that finds the other stack by a register, whose value in THIS
+// is base. here is where the stack of THIS is. ok is true if the row leads elsewhere, to a return
+// address that follows a call, and if the frame pointer is 0 or leads outward from there.
 func fromBase(
 	q *frame.Query, way *trad.Row, at dataflow.SavedSP, base uint64, here extent,
 ) (row trad.Row, ra uint64, ok bool) {

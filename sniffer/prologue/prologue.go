@@ -9,14 +9,16 @@ import (
 
 // Sniffer is the sniffer; it keeps no state.
 type Sniffer struct {
-	// Each function of Before returns the end of a table's last function before q.AddressInBlock. ok is
-	// false if there is none, or if the table covers that address. Before may be nil.
+	// Each function of Before returns the end of a table's last function before q.AddressInBlock.
+	// ok is false if there is none, or if the table covers that address. Before may be nil.
 	Before []func(q *frame.Query) (end uint64, ok bool)
 	// Rows yields the rows that tables have for the function that begins at pc; it may be nil.
 	Rows func(q *frame.Query, pc uint64) iter.Seq[trad.Row]
-	// Tables are sniffers that know the rows of code that a probe's function may have been called from; it may be nil.
+	// Tables are sniffers that know the rows of code that a probe's function may have been called
+	// from; it may be nil.
 	Tables []frame.Sniffer
-	// Records reports whether the frame record at fp, which must lie outward of sp, leads on; it may be nil.
+	// Records reports whether the frame record at fp, which must lie outward of sp, leads on; it
+	// may be nil.
 	Records func(q *frame.Query, fp, sp uint64) bool
 }
 
@@ -43,12 +45,13 @@ const (
 	maxEpilogue = 64
 	// maxInstruction is the length of the longest instruction in bytes.
 	maxInstruction = 16
-	// readOver is how many bytes of a function count as one instruction. They count in addition to the
-	// instructions that are followed, because the analysis keeps a state for each byte.
+	// readOver is how many bytes of a function count as one instruction. They count in addition to
+	// the instructions that are followed, because the analysis keeps a state for each byte.
 	readOver = 32
 )
 
-// Sniff answers at once where no code can be read, or need be. Else it looks for evidence, see [kinds].
+// Sniff answers at once where no code can be read, or need be. Else it looks for evidence, see
+// [kinds].
 func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if row, answer, is := s.kernelPage(q); is {
@@ -99,8 +102,8 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	return readFrom(q, lo, hi, q.Arch.ReadFrame)
 }
 
-// readFrom reads the function that begins at lo. read is one of the readers of arch.Arch. It also reads the
-// code behind PC up to hi: the flow of control may come back from there.
+// readFrom reads the function that begins at lo. read is one of the readers of arch.Arch. It also
+// reads the code behind PC up to hi: the flow of control may come back from there.
 func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, int, string)) (trad.Row, frame.Answer) {
 	n := min(max(hi-lo, q.AddressInBlock-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
@@ -113,8 +116,9 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 	return row, frame.Answer(why)
 }
 
-// badCall answers for a PC outside code. Only a call or a jump leads there. So the frame is as a call
-// leaves it: the return address is where the ABI puts it on entry. The return address must follow a call.
+// badCall answers for a PC outside code. Only a call or a jump leads there. So the frame is as a
+// call leaves it: the return address is where the ABI puts it on entry. The return address must
+// follow a call.
 func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if !q.Innermost() {

@@ -8,16 +8,17 @@ import (
 const (
 	// maxRounding bounds by how much a function has rounded its stack pointer, in bytes.
 	maxRounding = 4 << 10
-	// maxRoundedStarts is how many places before PC are tried, a word apart: compilers at run time do not keep to
-	// the alignment that others give functions.
+	// maxRoundedStarts is how many places before PC are tried, a word apart: compilers at run time
+	// do not keep to the alignment that others give functions.
 	maxRoundedStarts = 2 * maxStarts
 )
 
-// byRounding finds the return address of a function that has rounded its stack pointer down, and keeps nowhere what
-// it was. So does the code with which run-time systems enter the code that they make: it never returns. The
-// function's beginning is one of the places before PC, and the CFA one of a few. Old return addresses may lie in
-// between. A return address counts if the call before it may have led to THIS, and if the tables of that caller
-// lead to a call of the caller. If several count, none does. The row is a guess.
+// byRounding finds the return address of a function that has rounded its stack pointer down, and
+// keeps nowhere what it was. So does the code with which run-time systems enter the code that they
+// make: it never returns. The function's beginning is one of the places before PC, and the CFA one
+// of a few. Old return addresses may lie in between. A return address counts if the call before it
+// may have led to THIS, and if the tables of that caller lead to a call of the caller. If several
+// count, none does. The row is a guess.
 func (s *Sniffer) byRounding(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.ReadRounded == nil {
@@ -59,8 +60,8 @@ func (s *Sniffer) byRounding(q *frame.Query) (row trad.Row, ok bool) {
 	return row, row.Len != 0
 }
 
-// calledOutward reports whether a row leads THIS to a caller that may have called it, and that was called itself, as
-// its tables say.
+// calledOutward reports whether a row leads THIS to a caller that may have called it, and that was
+// called itself, as its tables say.
 func (s *Sniffer) calledOutward(q *frame.Query, row *trad.Row) bool {
 	a := q.Arch
 	cfa, ra, ok := s.fits(q, row)

@@ -11,8 +11,8 @@ const (
 	maxStub = 64
 )
 
-// stub answers for a linkage stub. A stub has no symbol. It has no table in a static program, or if the
-// linker writes none. Section headers tell where it begins.
+// stub answers for a linkage stub. A stub has no symbol. It has no table in a static program, or if
+// the linker writes none. Section headers tell where it begins.
 func stub(q *frame.Query) (row trad.Row, ok bool) {
 	if q.Module == nil {
 		return row, false
@@ -25,8 +25,9 @@ func stub(q *frame.Query) (row trad.Row, ok bool) {
 	return stubPath(q)
 }
 
-// stubPath answers for a linkage stub of another form, by its way to the function. Such stubs share code with
-// the first one, which has two words more on the stack. There the return address tells which stub it is.
+// stubPath answers for a linkage stub of another form, by its way to the function. Such stubs share
+// code with the first one, which has two words more on the stack. There the return address tells
+// which stub it is.
 func stubPath(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	lo, hi, ok := q.Module.StubSection(q.PC)
@@ -65,7 +66,8 @@ func stubAt(q *frame.Query, lo, hi uint64) (row trad.Row, ok bool) {
 	return spRow(q, fromSP), true
 }
 
-// spRow returns the row of code that has changed no register, and in which the CFA has a distance from SP.
+// spRow returns the row of code that has changed no register, and in which the CFA has a distance
+// from SP.
 func spRow(q *frame.Query, fromSP int32) trad.Row {
 	a := q.Arch
 	row := trad.Row{

@@ -9,8 +9,8 @@ import (
 // maxPop is the length in bytes of an instruction that pops a register, and of a fence behind it.
 const maxPop = 5
 
-// popped answers for code that has just popped an address into a register, and jumps there. If a call stands
-// before that address, the jump is the function's return.
+// popped answers for code that has just popped an address into a register, and jumps there. If a
+// call stands before that address, the jump is the function's return.
 func popped(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.ReturnPopped == nil {
@@ -30,9 +30,9 @@ func popped(q *frame.Query) (row trad.Row, ok bool) {
 	return row, false
 }
 
-// replaced answers for the return of a thunk, which jumps to a function: the instruction before it has
-// replaced the return address of a call that never comes back. That of the function's caller is behind it.
-// is says that PC is at such a return.
+// replaced answers for the return of a thunk, which jumps to a function: the instruction before it
+// has replaced the return address of a call that never comes back. That of the function's caller is
+// behind it. is says that PC is at such a return.
 func replaced(q *frame.Query) (row trad.Row, is, ok bool) {
 	a := q.Arch
 	if a.ReturnReplaced == nil {

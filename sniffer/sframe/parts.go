@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe"
 )
 
-// part is one of several parts of a module's section, which a linker has only put one behind the other.
+// part is one of several parts of a module's section, which a linker has only put one behind the
+// other.
 type part struct {
 	*sframe.Section
 	lo, hi uint64 // its functions lie in [lo, hi)
@@ -41,7 +42,8 @@ func newParts(list []*sframe.Section) (parts []part) {
 	return parts
 }
 
-// maxOverlap bounds the parts that a look-up tries: the functions of one object may lie among other objects' functions.
+// maxOverlap bounds the parts that a look-up tries: the functions of one object may lie among other
+// objects' functions.
 const maxOverlap = 64
 
 // at calls try with the parts that may have an FDE for pc, until it returns true.

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestParts: both parts of a section count that lld has put one behind the other. They agree with the file's DWARF,
-// and a look-up over all parts has the rows of the part that has the function.
+// TestParts: both parts of a section count that lld has put one behind the other. They agree with
+// the file's DWARF, and a look-up over all parts has the rows of the part that has the function.
 func TestParts(t *testing.T) {
 	im, file, err := elf.OpenFile(gdbtest.Testdata(t, "bin", "lld-v3"))
 	if err != nil {

@@ -177,8 +177,8 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // startsTrampoline reports whether a signal trampoline begins at q.PC. A handler returns to the
-// trampoline's first instruction, and PC-1 belongs to another function. If a call ends at PC, THIS is that
-// function's frame.
+// trampoline's first instruction, and PC-1 belongs to another function. If a call ends at PC, THIS
+// is that function's frame.
 func (s *Section) startsTrampoline(q *frame.Query) bool {
 	f, err := s.FindFDE(q.PC - s.Bias)
 	if err != nil || !f.Signal || f.Start != q.PC-s.Bias {
@@ -243,9 +243,10 @@ func needsInnermost(r *sframe.Row, a *arch.Arch) bool {
 // pltEntry is the size of a stub in bytes if the FDE does not tell.
 const pltEntry = 16
 
-// stubAgrees reports whether the row of a linkage stub agrees with the code. Linkers describe some kinds of
-// stub (.plt.got, .plt.sec) as if they were the first one of .plt, which has one more word on the stack.
-// Other code always agrees. Only innermost frames need the check, because stubs make no calls.
+// stubAgrees reports whether the row of a linkage stub agrees with the code. Linkers describe some
+// kinds of stub (.plt.got, .plt.sec) as if they were the first one of .plt, which has one more word
+// on the stack. Other code always agrees. Only innermost frames need the check, because stubs make
+// no calls.
 func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 	if q.Arch.StubFrame == nil || row.CFA.Kind != trad.InReg || row.CFA.Reg != q.Arch.SP {
 		return true
@@ -279,8 +280,8 @@ func PromisesFramePointer(q *frame.Query) bool {
 	return errors.Is(err, sframe.ErrNoFDE)
 }
 
-// Before returns the end of the last FDE before q.AddressInBlock in the module's SFrame section. ok is
-// false if there is none, or if an FDE covers q.AddressInBlock.
+// Before returns the end of the last FDE before q.AddressInBlock in the module's SFrame section. ok
+// is false if there is none, or if an FDE covers q.AddressInBlock.
 func Before(q *frame.Query) (end uint64, ok bool) {
 	if q.Module == nil {
 		return 0, false

@@ -8,20 +8,22 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// mayCount reports whether a row has the CFA's offset that GCC gives in thunks: two words. behindThunk need not be asked
-// about other rows.
+// mayCount reports whether a row has the CFA's offset that GCC gives in thunks: two words.
+// behindThunk need not be asked about other rows.
 func mayCount(q *frame.Query, row *trad.Row) bool {
 	return q.Arch.ThunkBegins != nil && row.CFA.Kind == trad.InReg && row.CFA.Off == 2*int32(q.Arch.PtrSize)
 }
 
-// plainRows are the beginnings of rows, run-time addresses, that are known to be behind no thunk. Each has one place.
+// plainRows are the beginnings of rows, run-time addresses, that are known to be behind no thunk.
+// Each has one place.
 type plainRows [64]atomic.Uint64
 
 func (p *plainRows) at(lo uint64) *atomic.Uint64 { return &p[(lo>>2^lo>>8)%uint64(len(p))] }
 
-// behindThunk reports whether a row's function has a thunk at row or before it, and the table says that the CFA's
-// offset is two words there. GCC says so of each thunk in a function, and goes on as if it had not said so; see
-// cfi.Options.Thunk. A row of this table does not tell what is right: that is in the call frame information.
+// behindThunk reports whether a row's function has a thunk at row or before it, and the table says
+// that the CFA's offset is two words there. GCC says so of each thunk in a function, and goes on as
+// if it had not said so; see cfi.Options.Thunk. A row of this table does not tell what is right:
+// that is in the call frame information.
 func (s *Section) behindThunk(q *frame.Query, row *trad.Row) bool {
 	known := s.plain.at(row.Lo)
 	if known.Load() == row.Lo {

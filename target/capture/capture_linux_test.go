@@ -92,15 +92,16 @@ func (w *walker) walk(depth int) (b both) {
 	return walks(w).walk(depth - 1)
 }
 
-// A goroutine's own stack is that of Go's run time: in the main goroutine of a test, in others, behind deferred calls, closures,
-// callbacks of the library, small stacks and deep ones.
+// A goroutine's own stack is that of Go's run time: in the main goroutine of a test, in others,
+// behind deferred calls, closures, callbacks of the library, small stacks and deep ones.
 func TestGoroutine(t *testing.T) {
 	p := open(t)
 	w := &walker{t: t, p: p, table: sniffer.Table(arch.ByName(runtime.GOARCH))}
 	check := func(where string, b both) {
 		t.Helper()
 		for _, list := range []*[]string{&b.ours, &b.theirs} {
-			// Callers is called in another line, and leaves out what the compiler makes for go statements.
+			// Callers is called in another line, and leaves out what the compiler makes for go
+			// statements.
 			(*list)[0], _, _ = strings.Cut((*list)[0], ":")
 			for i, f := range *list {
 				if at, line := strings.Index(f, "[go.shape"), strings.LastIndexByte(f, byte(93)); at > 0 {

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Context is a goroutine's context: its registers, and its stack. The zero Context has none. It may be used again.
+// Context is a goroutine's context: its registers, and its stack. The zero Context has none. It may
+// be used again.
 type Context struct {
 	raw    raw
 	buffer []byte
@@ -23,8 +24,9 @@ type raw struct {
 	regs   [32]uint64
 }
 
-// capture fills in its caller's registers, and copies the goroutine's stack from SP on. It returns how many bytes that is;
-// if it is more than size, nothing is copied. It must not be called on a thread's own stack.
+// capture fills in its caller's registers, and copies the goroutine's stack from SP on. It returns
+// how many bytes that is; if it is more than size, nothing is copied. It must not be called on a
+// thread's own stack.
 //
 //go:noescape
 func capture(to *raw, copied unsafe.Pointer, size uintptr) uintptr

@@ -26,8 +26,8 @@ type Program struct {
 	files   []*os.File
 }
 
-// Open finds out what is mapped. The error says that the processor has no descriptor (import its package, arch/amd64
-// for instance), or that /proc cannot be read.
+// Open finds out what is mapped. The error says that the processor has no descriptor (import its
+// package, arch/amd64 for instance), or that /proc cannot be read.
 func Open() (*Program, error) {
 	p := &Program{arch: arch.ByName(runtime.GOARCH)}
 	if p.arch == nil {
@@ -77,8 +77,9 @@ func (p *Program) Close() error {
 	return first
 }
 
-// Target returns a context as a target. Frame 0 of its one thread is the function that has called [Context.Capture]. table
-// has the sniffers, as sniffer.Table makes it. The target is valid until the context is used again.
+// Target returns a context as a target. Frame 0 of its one thread is the function that has called
+// [Context.Capture]. table has the sniffers, as sniffer.Table makes it. The target is valid until
+// the context is used again.
 func (p *Program) Target(c *Context, table *frame.Table) (target.Target, error) {
 	if len(c.stack) == 0 {
 		return nil, errors.New("capture: the context was not captured")

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// The registers of AVX-512 in the kernel's cores are those that the program had, whether the core tells their
-// places (Linux 6.12) or not. Where it does, they are those that the processor tells.
+// The registers of AVX-512 in the kernel's cores are those that the program had, whether the core
+// tells their places (Linux 6.12) or not. Where it does, they are those that the processor tells.
 func TestAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	for _, test := range []struct {
@@ -63,7 +63,8 @@ func sameAsAVX512(t *testing.T, tg *Target) {
 	}
 }
 
-// withoutLayout copies a core without the note that tells the layout of NT_X86_XSTATE, which it returns.
+// withoutLayout copies a core without the note that tells the layout of NT_X86_XSTATE, which it
+// returns.
 func withoutLayout(t *testing.T, core string) (layout []byte, without string) {
 	t.Helper()
 	data, err := os.ReadFile(core)

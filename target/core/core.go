@@ -238,8 +238,8 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	return t.WideSets().ReadRegister(t.file.arch, r, offset, b)
 }
 
-// WideSets reads the register sets that have the thread's wide registers, and their layout. Those that the file
-// lacks are left out.
+// WideSets reads the register sets that have the thread's wide registers, and their layout. Those
+// that the file lacks are left out.
 func (t *Thread) WideSets() (sets target.RegisterSets) {
 	list := t.sets
 	if t.file.layout.note != 0 && len(list) > 0 {

@@ -100,7 +100,8 @@ func TestRegisters386(t *testing.T) {
 	registersAsGDB(t, gcore(t, gdbtest.Start(t, program, "3").PID), program, i386.Arch, 16)
 }
 
-// registersAsGDB compares the registers of the four threads of a core, of which at least so many are read.
+// registersAsGDB compares the registers of the four threads of a core, of which at least so many
+// are read.
 func registersAsGDB(t *testing.T, path, program string, a *arch.Arch, least int) {
 	t.Helper()
 	tg := opened(t, path, Options{})

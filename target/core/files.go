@@ -17,8 +17,8 @@ const aFile = 1
 
 // Owner and type of the note of a mapped file that lies at the end of the core file itself.
 // Snapshots (docs/snapshot.md) carry files that nobody will find at their paths. The note has three
-// words of 8 bytes: the lowest address at which the file is mapped, its offset in the core file, and its size
-// in bytes.
+// words of 8 bytes: the lowest address at which the file is mapped, its offset in the core file,
+// and its size in bytes.
 const (
 	FileNoteOwner        = "SFWALK"
 	FileNote      uint32 = 0x53574146

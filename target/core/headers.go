@@ -10,9 +10,10 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// addUnlisted adds a module for each ELF header in the core's memory that no other module holds, for the
-// kernel dumps the first page of each mapped file. A library's name is in its dynamic section, if
-// the core has that; its path is not known. If NT_FILE is whole, addUnlisted adds the vDSO alone.
+// addUnlisted adds a module for each ELF header in the core's memory that no other module holds,
+// for the kernel dumps the first page of each mapped file. A library's name is in its dynamic
+// section, if the core has that; its path is not known. If NT_FILE is whole, addUnlisted adds the
+// vDSO alone.
 func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Module {
 	known := held{modules: target.NewModules(list, nil)}
 	tried, headers := 0, 0
@@ -69,8 +70,9 @@ func firstAddress(im *elfimage.Image) uint64 {
 	return 0
 }
 
-// wasLoaded reports whether the image at base was loaded, and not only read: its executable segments are
-// executable in the core. An unchanged one may be missing, for gdb's cores leave it out.
+// wasLoaded reports whether the image at base was loaded, and not only read: its executable
+// segments are executable in the core. An unchanged one may be missing, for gdb's cores leave it
+// out.
 func (l *loader) wasLoaded(im *elfimage.Image, base uint64) bool {
 	loaded := false
 	for _, p := range im.Progs {

@@ -13,9 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// withMany puts many program headers of memory without bytes before those of a core, as the kernel writes them of a
-// process with so many mappings: e_phnum is PN_XNUM, and sh_info of the one section header, behind all, has the
-// number (binfmt_elf.c, fill_extnum_info).
+// withMany puts many program headers of memory without bytes before those of a core, as the kernel
+// writes them of a process with so many mappings: e_phnum is PN_XNUM, and sh_info of the one
+// section header, behind all, has the number (binfmt_elf.c, fill_extnum_info).
 func withMany(data []byte, many int) []byte {
 	data = bytes.Clone(data)
 	var order interface {
@@ -70,8 +70,8 @@ func withMany(data []byte, many int) []byte {
 	return data
 }
 
-// TestManyProgramHeaders: a core of a process with more mappings than e_phnum counts has the threads, modules and
-// memory of the same core with few.
+// TestManyProgramHeaders: a core of a process with more mappings than e_phnum counts has the
+// threads, modules and memory of the same core with few.
 func TestManyProgramHeaders(t *testing.T) {
 	for _, name := range []string{"arm64-qemu", "s390x-qemu", "i386-qemu", "arm-qemu"} {
 		few, err := os.ReadFile("testdata/" + name + ".core")

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Copied returns the range of addresses around addr that the core itself has bytes of. ok is false if it has none of addr.
+// Copied returns the range of addresses around addr that the core itself has bytes of. ok is false
+// if it has none of addr.
 func (t *Target) Copied(addr uint64) (lo, hi uint64, ok bool) {
 	s := t.own.Find(addr)
 	if s == nil || addr-s.Lo >= s.Has {
@@ -17,8 +18,8 @@ func (t *Target) Copied(addr uint64) (lo, hi uint64, ok bool) {
 	return s.Lo, s.Lo + s.Has, true
 }
 
-// Mappings returns what was mapped, ascending: the mappings of each module's file, and the other memory of the core, without a name. Devices and
-// inodes are not known.
+// Mappings returns what was mapped, ascending: the mappings of each module's file, and the other
+// memory of the core, without a name. Devices and inodes are not known.
 func (t *Target) Mappings() []procmaps.Mapping {
 	var list []procmaps.Mapping
 	for _, m := range t.modules.All() {

@@ -255,9 +255,10 @@ func (l *loader) code(modules []*target.Module) (list []target.Mapping) {
 	return list
 }
 
-// kernelName returns the kernel's name for the memory of a segment, which a core does not tell; "" if it is not the
-// kernel's own code. The page that the kernel makes for probes may be run, and neither read nor written. It lies behind
-// all else that the process has: behind the stack, where nothing is that nobody has asked for by its address.
+// kernelName returns the kernel's name for the memory of a segment, which a core does not tell; ""
+// if it is not the kernel's own code. The page that the kernel makes for probes may be run, and
+// neither read nor written. It lies behind all else that the process has: behind the stack, where
+// nothing is that nobody has asked for by its address.
 func (l *loader) kernelName(i int) string {
 	vsyscall := func(i int) bool { return l.core.arch.Vsyscall != 0 && l.own.List[i].Lo == l.core.arch.Vsyscall }
 	s, behind := &l.own.List[i], len(l.own.List)-1-i

@@ -58,8 +58,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// withMoreState copies a core, with more bytes, of components that the thread does not use, at the end of its
-// extended state.
+// withMoreState copies a core, with more bytes, of components that the thread does not use, at the
+// end of its extended state.
 func withMoreState(t *testing.T, core string, more int) string {
 	t.Helper()
 	data, err := os.ReadFile(core)

@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// IsDump reports whether a mapped file is a jitdump by its path. A process maps the file as code to tell where it is, and runs nothing
-// there.
+// IsDump reports whether a mapped file is a jitdump by its path. A process maps the file as code to
+// tell where it is, and runs nothing there.
 func IsDump(path string) bool { return jitdump.IsName(path) }
 
 // MaxDumps bounds the dumps of one process; real ones have one.
@@ -33,8 +33,8 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Dump has the code that a process writes down in a jitdump, each piece as a module, from the time on when it was made. It is safe for
-// concurrent use.
+// Dump has the code that a process writes down in a jitdump, each piece as a module, from the time
+// on when it was made. It is safe for concurrent use.
 type Dump struct {
 	path string
 	arch *arch.Arch
@@ -54,7 +54,8 @@ const maxDumped = 96 << 20
 // dumped is how many bytes are open.
 var dumped atomic.Int64
 
-// NewDump returns the dump at a path of a process. open opens it, when it is first needed; the file stays the caller's.
+// NewDump returns the dump at a path of a process. open opens it, when it is first needed; the file
+// stays the caller's.
 func NewDump(path string, a *arch.Arch, open func() (File, error)) *Dump {
 	return &Dump{path: path, arch: a, open: open, made: map[jitdump.Code]*target.Module{}}
 }
@@ -62,8 +63,8 @@ func NewDump(path string, a *arch.Arch, open func() (File, error)) *Dump {
 // step is how many records are read at a time, so that one look at a file does not take long.
 const step = 1 << 15
 
-// Read reads what the process has written since, as far as one look takes, and reports whether there was something. The error names the
-// file; it is returned once.
+// Read reads what the process has written since, as far as one look takes, and reports whether
+// there was something. The error names the file; it is returned once.
 func (d *Dump) Read() (more bool, err error) { return d.readTo(math.MaxInt64) }
 
 // readTo is Read up to an offset.
@@ -109,7 +110,8 @@ func (d *Dump) ReadAll() (more bool, err error) {
 	return true, err
 }
 
-// Last returns the time of the last record that was read, nanoseconds of CLOCK_MONOTONIC: what was made before is known.
+// Last returns the time of the last record that was read, nanoseconds of CLOCK_MONOTONIC: what was
+// made before is known.
 func (d *Dump) Last() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +121,8 @@ func (d *Dump) Last() uint64 {
 	return d.dump.Last()
 }
 
-// At returns the module of the code that an address had at a time, nanoseconds of CLOCK_MONOTONIC, by some dumps; nil if they do not tell.
+// At returns the module of the code that an address had at a time, nanoseconds of CLOCK_MONOTONIC,
+// by some dumps; nil if they do not tell.
 func At(dumps []*Dump, addr, time uint64) *target.Module {
 	for _, d := range dumps {
 		if m := d.at(addr, time); m != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Follower follows what a running process registers. An object is the same module as long as the process has it registered. One
-// goroutine may use it at a time; the modules may be used by others.
+// Follower follows what a running process registers. An object is the same module as long as the
+// process has it registered. One goroutine may use it at a time; the modules may be used by others.
 type Follower struct {
 	reader *reader
 	places []descriptor
@@ -19,7 +19,8 @@ type Follower struct {
 	busy   time.Time // until when the lists are left alone, because to read them takes long
 }
 
-// NewFollower follows a process whose memory is mem. warn gets what the user should know, a sentence each.
+// NewFollower follows a process whose memory is mem. warn gets what the user should know, a
+// sentence each.
 func NewFollower(mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) *Follower {
 	r := newReader(mem, a, warn)
 	r.copies.drop = true
@@ -29,8 +30,8 @@ func NewFollower(mem target.Memory, a *arch.Arch, warn func(format string, args 
 // part is how much of the time may be taken to read lists at most, one part of so many.
 const part = 20
 
-// Changed reports whether the process has registered objects since [Follower.Objects], or has taken some away, as far as the beginnings
-// of its lists tell.
+// Changed reports whether the process has registered objects since [Follower.Objects], or has taken
+// some away, as far as the beginnings of its lists tell.
 func (f *Follower) Changed() bool {
 	return len(f.places) > 0 && !time.Now().Before(f.busy) && f.look() != f.heads
 }

@@ -66,7 +66,8 @@ type whole struct{ growing }
 
 func (w *whole) Stat() (fs.FileInfo, error) { return w, nil }
 
-// All dumps together have a bound on the code that is open: many pieces may have the same unwind table.
+// All dumps together have a bound on the code that is open: many pieces may have the same unwind
+// table.
 func TestDumpedTogether(t *testing.T) {
 	w := &whole{}
 	w.Write(dumpHeader)

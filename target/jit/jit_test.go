@@ -337,7 +337,8 @@ func FuzzRegistered(f *testing.F) {
 	})
 }
 
-// list386 is the list of a 32-bit x86 process with one object, which is behind the list and has so many bytes.
+// list386 is the list of a 32-bit x86 process with one object, which is behind the list and has so
+// many bytes.
 func list386(size uint64) (b []byte) {
 	for _, w := range []uint32{1, 0, descriptorAt + 16, descriptorAt + 16, 0, 0, descriptorAt + 36} { // the descriptor has four
 		b = binary.LittleEndian.AppendUint32(b, w)

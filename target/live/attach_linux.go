@@ -209,8 +209,8 @@ func (s *snapshot) readMaps(tids ...int) error {
 	return err
 }
 
-// maxReadings is how often a list of mappings is read. The kernel hands it out piece by piece, and the
-// pieces may overlap if the process changes its mappings meanwhile.
+// maxReadings is how often a list of mappings is read. The kernel hands it out piece by piece, and
+// the pieces may overlap if the process changes its mappings meanwhile.
 const maxReadings = 20
 
 // maxReading is how long a list is read again and again.

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Read the registers of a process's threads, and see whether each of them is in a file's code. The process
-// runs on; package sniffer has examples that walk the stacks.
+// Read the registers of a process's threads, and see whether each of them is in a file's code. The
+// process runs on; package sniffer has examples that walk the stacks.
 func ExampleAttach() {
 	child := exec.Command("cat")
 	in, _ := child.StdinPipe()

@@ -250,8 +250,8 @@ func (f *files) copyRange(tid int, lo uint64, room []byte) int {
 
 const (
 	maxIOV = 1024 // UIO_MAXIOV
-	// maxGap is how much is read, and thrown away, between two ranges, bytes: to begin another range takes the kernel longer. The smallest stacks of
-	// goroutines have two kilobytes.
+	// maxGap is how much is read, and thrown away, between two ranges, bytes: to begin another
+	// range takes the kernel longer. The smallest stacks of goroutines have two kilobytes.
 	maxGap = 2 << 10
 )
 

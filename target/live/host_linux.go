@@ -10,12 +10,12 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 )
 
-// hostArch is the architecture of the processes that can be attached to; nil if there is no descriptor
-// of this machine's.
+// hostArch is the architecture of the processes that can be attached to; nil if there is no
+// descriptor of this machine's.
 var hostArch = arch.ByName(runtime.GOARCH)
 
-// narrowArch is the architecture of the 32-bit programs that the kernel of this machine runs beside those of hostArch;
-// nil if it runs none, or if nobody knows how to read their threads.
+// narrowArch is the architecture of the 32-bit programs that the kernel of this machine runs beside
+// those of hostArch; nil if it runs none, or if nobody knows how to read their threads.
 var narrowArch = narrowOf(hostArch)
 
 func narrowOf(a *arch.Arch) *arch.Arch {

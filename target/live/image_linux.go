@@ -14,8 +14,8 @@ import (
 // off.
 var useMapFiles = true
 
-// image opens the mapped file, and no other of the same name, or else reads the image from memory. The user is told so if the module
-// was used and its file is an ELF file.
+// image opens the mapped file, and no other of the same name, or else reads the image from memory.
+// The user is told so if the module was used and its file is an ELF file.
 func (f *files) image(m *procmaps.File, module *target.Module) (*elf.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -44,10 +44,11 @@ type Options struct {
 	// [Target.Snapshot] then has little of the stacks.
 	LowMemory bool
 
-	// Values says that more is read than stacks, such as floating-point registers and what variables point to: each thread's
-	// pointer to its own storage, too, where no register has it. When a thread is read once more
-	// for the first time ([Thread.Retake]), what was read too late before is copied together with its stack. So the thread
-	// need not be held while all that is read again.
+	// Values says that more is read than stacks, such as floating-point registers and what
+	// variables point to: each thread's pointer to its own storage, too, where no register has it.
+	// When a thread is read once more for the first time ([Thread.Retake]), what was read too late
+	// before is copied together with its stack. So the thread need not be held while all that is
+	// read again.
 	Values bool
 }
 
@@ -57,8 +58,8 @@ type Options struct {
 // threads stopped until this process goes on. SIGSTOP cannot be put off.
 func DeferStops() (restore func()) { return jobcontrol.Defer() }
 
-// Target is the picture of a process: each thread's registers and stack are of one moment. It is safe
-// for concurrent use. It implements [target.Target].
+// Target is the picture of a process: each thread's registers and stack are of one moment. It is
+// safe for concurrent use. It implements [target.Target].
 type Target struct {
 	PID int
 	Exe string // the program's path as the process names it; "" if that cannot be read

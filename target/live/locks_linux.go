@@ -2,15 +2,15 @@ package live
 
 import "github.com/sfwalk/sfwalk/arch"
 
-// Bytes that are copied around the word for which a thread waits in futex(2): what the C libraries have of a
-// lock before and behind it.
+// Bytes that are copied around the word for which a thread waits in futex(2): what the C libraries
+// have of a lock before and behind it.
 const (
 	beforeFutex = 32
 	behindFutex = 64
 )
 
-// copyLocks copies the locks for which threads wait, to see which thread waits for which. The locks' words change as
-// soon as the threads go on.
+// copyLocks copies the locks for which threads wait, to see which thread waits for which. The
+// locks' words change as soon as the threads go on.
 func (s *snapshot) copyLocks(leader int) {
 	a := s.tracer.proc.arch
 	if a.SystemCalls == nil {
@@ -37,7 +37,8 @@ func (s *snapshot) copyLocks(leader int) {
 	}
 }
 
-// locked returns what to copy of the lock that has a word: up to a page's end, and from there on, for a page may be missing.
+// locked returns what to copy of the lock that has a word: up to a page's end, and from there on,
+// for a page may be missing.
 func locked(word uint64) []span {
 	lo, hi := word-min(word, beforeFutex), word+behindFutex
 	if hi < lo {

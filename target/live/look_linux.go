@@ -23,7 +23,8 @@ func Look(pid int) (*Target, error) {
 	return p.look()
 }
 
-// LookAgain is Look for the process of t, which may be held by now: what is mapped may have changed.
+// LookAgain is Look for the process of t, which may be held by now: what is mapped may have
+// changed.
 func (t *Target) LookAgain() (*Target, error) {
 	p, err := openProc(t.PID)
 	if err != nil {
@@ -77,8 +78,8 @@ func (t *Target) Present() target.Memory {
 	return t.memory
 }
 
-// Refused says why the kernel has refused to let this program trace process pid, and what to do about it. err
-// is the kernel's error.
+// Refused says why the kernel has refused to let this program trace process pid, and what to do
+// about it. err is the kernel's error.
 func Refused(pid int, err error) error {
 	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EACCES) {
 		if ended(err) {

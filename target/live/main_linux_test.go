@@ -172,7 +172,8 @@ func address(t testing.TB, p *gdbtest.Process) uint64 {
 	return v
 }
 
-// patience is what Attach gets as its Timeout: on a slow machine, too, all threads that can be stopped are.
+// patience is what Attach gets as its Timeout: on a slow machine, too, all threads that can be
+// stopped are.
 const patience = time.Hour
 
 // attach attaches, and lets go what is open when the test ends.

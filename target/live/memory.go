@@ -112,8 +112,8 @@ func (m *memory) show(views, old []*view) {
 	m.changed.Add(1)
 }
 
-// copies returns all copies, ascending and disjoint. If threads have copies of one address from different
-// moments, it returns one of these.
+// copies returns all copies, ascending and disjoint. If threads have copies of one address from
+// different moments, it returns one of these.
 func (m *memory) copies() []block {
 	if made := m.merged.Load(); made != nil && made.of == m.changed.Load() {
 		return made.list

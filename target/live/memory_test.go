@@ -214,8 +214,8 @@ func TestWindowIsOfCopy(t *testing.T) {
 	}
 }
 
-// A thread that has a last turn while its memory is read stands still afterwards. One that has a turn
-// at each look does not, and neither does one that has a turn after other memory was read.
+// A thread that has a last turn while its memory is read stands still afterwards. One that has a
+// turn at each look does not, and neither does one that has a turn after other memory was read.
 func TestLastTurn(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -24,9 +24,9 @@ const (
 // errReplaced says that the process has become another program by execve(2).
 var errReplaced = errors.New("the process has become another program")
 
-// inTurn stops, reads and resumes one thread after the other, so that it holds none for longer than it takes
-// to read it. It marks threads that it cannot stop as failed. The error says that the process cannot be
-// traced at all, that it runs another program now, or that ctx is done.
+// inTurn stops, reads and resumes one thread after the other, so that it holds none for longer than
+// it takes to read it. It marks threads that it cannot stop as failed. The error says that the
+// process cannot be traced at all, that it runs another program now, or that ctx is done.
 func (s *snapshot) inTurn(ctx context.Context) error {
 	t := &s.tracer
 	t.self = unix.Gettid()

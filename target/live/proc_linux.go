@@ -32,9 +32,9 @@ func openProc(pid int) (*proc, error) {
 	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid)), arch: hostArch}, nil
 }
 
-// whole opens the folder that shows the memory and the files of the process: p.dir, or, if the first thread has ended,
-// the folder of thread tid. The kernel lists only first threads in /proc, but knows the others there. The folder must
-// be one of this process's threads.
+// whole opens the folder that shows the memory and the files of the process: p.dir, or, if the
+// first thread has ended, the folder of thread tid. The kernel lists only first threads in /proc,
+// but knows the others there. The folder must be one of this process's threads.
 func (p *proc) whole(tid int) (*os.File, error) {
 	if tid == p.pid { // the first thread lives
 		return nil, nil
@@ -161,8 +161,9 @@ const (
 	userWorker   = 0x00004000 // PF_USER_WORKER, since Linux 6.4; it meant something else before
 )
 
-// isWorker reports whether a thread, whose name is given, is one that the kernel runs for the process (io_uring's,
-// vhost's). Some releases of the kernel let nobody trace it. Anybody may have such a name: the flags decide.
+// isWorker reports whether a thread, whose name is given, is one that the kernel runs for the
+// process (io_uring's, vhost's). Some releases of the kernel let nobody trace it. Anybody may have
+// such a name: the flags decide.
 func (p *proc) isWorker(tid int, name string) bool {
 	if !strings.HasPrefix(name, "iou-") && !strings.HasPrefix(name, "vhost-") {
 		return false

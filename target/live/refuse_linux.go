@@ -109,8 +109,9 @@ func processName(pid int) string {
 	return fmt.Sprintf("%s (pid %d)", strings.TrimSuffix(string(comm), "\n"), pid)
 }
 
-// checkExe finds out the architecture of the program, and refuses those that cannot be read. If the program cannot be
-// opened, it counts as the machine's own; the size of the register set decides later.
+// checkExe finds out the architecture of the program, and refuses those that cannot be read. If the
+// program cannot be opened, it counts as the machine's own; the size of the register set decides
+// later.
 func checkExe(p *proc) error {
 	f, err := p.openat("exe", unix.O_RDONLY)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
@@ -134,8 +135,8 @@ func checkExe(p *proc) error {
 	return err
 }
 
-// programArch returns the architecture of a program by the first bytes of its file, or says why its processes cannot be
-// read.
+// programArch returns the architecture of a program by the first bytes of its file, or says why its
+// processes cannot be read.
 func programArch(pid int, h [20]byte) (*arch.Arch, error) {
 	var order binary.ByteOrder = binary.LittleEndian // of the program, which may be emulated
 	if elf.Data(h[elf.EI_DATA]) == elf.ELFDATA2MSB {

@@ -117,8 +117,8 @@ func tiny(t *testing.T, compiler, src string, flags ...string) string {
 	return path
 }
 
-// TestOtherClass attaches to programs that have changed to code of the other width (a far jump to the
-// segment of such code). The kernel then gives the registers of that other architecture.
+// TestOtherClass attaches to programs that have changed to code of the other width (a far jump to
+// the segment of such code). The kernel then gives the registers of that other architecture.
 func TestOtherClass(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		gdbtest.Cannot(t, "code of both widths in one process is x86's")

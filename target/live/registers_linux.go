@@ -10,15 +10,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// errOtherClass says that a thread executes code of another width than its program has: the kernel then
-// gives the register set of that other architecture.
+// errOtherClass says that a thread executes code of another width than its program has: the kernel
+// then gives the register set of that other architecture.
 var errOtherClass = errors.New("its registers are those of code of another width")
 
 // maxRegisterSet is the size of the largest set that is read, bytes: arm64's scalable vectors.
 const maxRegisterSet = 544
 
 // readRegisters reads a stopped thread's registers: each of the kernel's register sets, which core
-// files have in the same layout. room has maxRegisterSet bytes. values says that values in frames are asked for.
+// files have in the same layout. room has maxRegisterSet bytes. values says that values in frames
+// are asked for.
 func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte, values bool) error {
 	for i := range a.KernelRegs {
 		k := &a.KernelRegs[i]
@@ -43,8 +44,9 @@ func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte, values
 	return nil
 }
 
-// readWideSets reads the register sets of a stopped thread that have its wide registers. room has target.MaxRegisterSet bytes.
-// last are those of a thread that was read before: threads that wait at the same place often have equal ones, which they share.
+// readWideSets reads the register sets of a stopped thread that have its wide registers. room has
+// target.MaxRegisterSet bytes. last are those of a thread that was read before: threads that wait
+// at the same place often have equal ones, which they share.
 func readWideSets(a *arch.Arch, tid int, room []byte, last target.RegisterSets) (sets target.RegisterSets) {
 	for i, note := range target.WideSets(a) {
 		n, err := registerSet(tid, note, room)

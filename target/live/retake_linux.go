@@ -22,8 +22,8 @@ const (
 	deepLimit = 8 << 20
 )
 
-// holdLimit bounds the time that a thread is held while its stack is walked. It grows with before, the
-// number of earlier holds. Tests set it.
+// holdLimit bounds the time that a thread is held while its stack is walked. It grows with before,
+// the number of earlier holds. Tests set it.
 var holdLimit = func(before int) time.Duration { return 5 * time.Millisecond << (2 * min(before, 3)) }
 
 // retake implements source.
@@ -240,7 +240,8 @@ func lackStacks(threads []*Thread) map[int]uint64 {
 	return deep
 }
 
-// lackValues returns all that was copied late for threads, to be copied once more; nothing if that is too much.
+// lackValues returns all that was copied late for threads, to be copied once more; nothing if that
+// is too much.
 func lackValues(threads []*Thread) (list []span) {
 	size := uint64(0)
 	for _, th := range threads {

@@ -83,7 +83,8 @@ func (m *memory) later(ranges []Range) (list []value.Block) {
 	return list
 }
 
-// ProcFile returns what is in a file of the process's folder in /proc, such as "status". If the process has ended, that is an error.
+// ProcFile returns what is in a file of the process's folder in /proc, such as "status". If the
+// process has ended, that is an error.
 func (t *Target) ProcFile(name string) ([]byte, error) { return t.files.about(name) }
 
 // leastAuxv returns an auxiliary vector that leads to the vDSO.

@@ -66,8 +66,8 @@ const (
 	detached // runs again
 )
 
-// onOwnThread runs f on a locked OS thread, and returns after f has returned. The thread ends with f, so
-// that the kernel lets go all threads that f leaves traced.
+// onOwnThread runs f on a locked OS thread, and returns after f has returned. The thread ends with
+// f, so that the kernel lets go all threads that f leaves traced.
 func onOwnThread(f func()) {
 	done := make(chan struct{})
 	go func() {

@@ -19,7 +19,8 @@ type view struct {
 	tid    int
 	sp, pc uint64
 
-	// first is the inner part of the stack, copied when sp was read; empty if there is none, nil when it was dropped.
+	// first is the inner part of the stack, copied when sp was read; empty if there is none, nil
+	// when it was dropped.
 	first atomic.Pointer[block]
 
 	moved atomic.Bool   // late memory was read
@@ -179,7 +180,8 @@ func (v *view) take(addr uint64) *block {
 	return nil
 }
 
-// maxLates and maxAgain bound what is copied at once when a thread is read once more: ranges, and bytes.
+// maxLates and maxAgain bound what is copied at once when a thread is read once more: ranges, and
+// bytes.
 const maxLates, maxAgain = 1 << 10, 4 << 20
 
 // again returns what was copied late, to be copied once more; nothing if that is too much.
@@ -201,12 +203,12 @@ func (v *view) again() (list []span) {
 // maxLooks bounds the looks at a thread that has turns on a processor all the time.
 const maxLooks = 3
 
-// fetch reads the process's memory at lo into data. It returns the number of bytes, from the first on,
-// that it could read. late reports whether they may be of a later moment than the view's.
+// fetch reads the process's memory at lo into data. It returns the number of bytes, from the first
+// on, that it could read. late reports whether they may be of a later moment than the view's.
 //
-// The kernel lists a thread as blocked just before it leaves its processor. If the thread is preempted
-// there, it has one more turn. So fetch looks at the thread again, unless other memory was read since an
-// earlier look: it would be of the moment before that turn.
+// The kernel lists a thread as blocked just before it leaves its processor. If the thread is
+// preempted there, it has one more turn. So fetch looks at the thread again, unless other memory
+// was read since an earlier look: it would be of the moment before that turn.
 func (v *view) fetch(lo uint64, data []byte) (n int, late bool) {
 	first := !v.stood
 	for range maxLooks {

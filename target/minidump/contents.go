@@ -17,7 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Writable returns an error that wraps [minidump.ErrProcessor] if no minidump can have the registers of a.
+// Writable returns an error that wraps [minidump.ErrProcessor] if no minidump can have the
+// registers of a.
 func Writable(a *arch.Arch) error {
 	_, err := written(a)
 	return err
@@ -37,9 +38,9 @@ func written(a *arch.Arch) (minidump.Processor, error) {
 // vdsoName is Breakpad's name of the kernel's vDSO, under which stores have its symbols.
 const vdsoName = "linux-gate.so"
 
-// Contents returns what a minidump of the snapshot has. modules, if it is not nil, gives the images of modules that have no build ID;
-// their code identifies them. The caller adds what else is known of the machine and of the process. The error wraps
-// [minidump.ErrProcessor].
+// Contents returns what a minidump of the snapshot has. modules, if it is not nil, gives the images
+// of modules that have no build ID; their code identifies them. The caller adds what else is known
+// of the machine and of the process. The error wraps [minidump.ErrProcessor].
 func Contents(s *snapshot.Snapshot, modules *target.Modules) (*minidump.Contents, error) {
 	p, err := written(s.Arch)
 	if err != nil {

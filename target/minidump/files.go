@@ -10,8 +10,9 @@ import (
 	peimage "github.com/sfwalk/sfwalk/format/pe"
 )
 
-// Files are files that several targets share: each is looked for and opened once, however many dumps name it. All targets must have the
-// same root and folder of files. Files is safe for concurrent use; its zero value has none. Close closes the files, after all targets.
+// Files are files that several targets share: each is looked for and opened once, however many
+// dumps name it. All targets must have the same root and folder of files. Files is safe for
+// concurrent use; its zero value has none. Close closes the files, after all targets.
 type Files struct {
 	budget elf.Budget
 
@@ -45,13 +46,15 @@ func (f *Files) Close() (err error) {
 	return err
 }
 
-// wanted is a file that a dump wants: at a place, with an identifier. Of a place without any file, id is "".
+// wanted is a file that a dump wants: at a place, with an identifier. Of a place without any file,
+// id is "".
 type wanted struct {
 	place
 	id string
 }
 
-// image opens the ELF file at a place, if check accepts it: the file with the identifier id is wanted. What is not accepted is closed.
+// image opens the ELF file at a place, if check accepts it: the file with the identifier id is
+// wanted. What is not accepted is closed.
 func (f *Files) image(p place, by elf.Opener, id string, check func(*elf.Image) error) (*elf.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +111,8 @@ func (f *Files) peImage(p place, by elf.Opener, id string, check func(*peimage.I
 	return im, nil
 }
 
-// missed returns why no file was accepted at a place; nil if nobody has looked. The caller holds the lock.
+// missed returns why no file was accepted at a place; nil if nobody has looked. The caller holds
+// the lock.
 func (f *Files) missed(p place, id string) error {
 	if err := f.none[wanted{p, ""}]; err != nil {
 		return err

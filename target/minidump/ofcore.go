@@ -11,13 +11,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// usualStack is how much of a thread's stack is taken in any case, bytes, as long as there is room: what a system allows a stack by default.
+// usualStack is how much of a thread's stack is taken in any case, bytes, as long as there is room:
+// what a system allows a stack by default.
 const usualStack = 8 << 20
 
-// OfCore returns what a minidump of a core file has: the threads, of their stacks what the core has from SP outward, the vDSO, and the
-// modules. t is the core itself or a [snapshot.Target]; c is its core. read has the addresses of other pages, of the given size, that are to be in it
-// if the core itself has them. most bounds the bytes of all memory together. cut says that some is left out for that. The error wraps
-// [minidump.ErrProcessor].
+// OfCore returns what a minidump of a core file has: the threads, of their stacks what the core has
+// from SP outward, the vDSO, and the modules. t is the core itself or a [snapshot.Target]; c is its
+// core. read has the addresses of other pages, of the given size, that are to be in it if the core
+// itself has them. most bounds the bytes of all memory together. cut says that some is left out for
+// that. The error wraps [minidump.ErrProcessor].
 func OfCore(t target.Target, c *core.Target, read []uint64, page uint64, most int64) (made *minidump.Contents, cut bool, err error) {
 	threads, err := t.Threads()
 	if err != nil {
@@ -73,7 +75,8 @@ func OfCore(t target.Target, c *core.Target, read []uint64, page uint64, most in
 	return made, g.cut, nil
 }
 
-// buildIDOf returns the build ID of what is mapped, or else that of the file that was found; "" if there is none.
+// buildIDOf returns the build ID of what is mapped, or else that of the file that was found; "" if
+// there is none.
 func buildIDOf(t target.Target, m *target.Module) string {
 	if len(m.Mappings) > 0 && m.Mappings[0].Offset == 0 {
 		if im, err := elf.OpenMapped(t.Memory(), m.Lo(), m.Hi()-m.Lo()); err == nil && im.BuildID != "" {

@@ -15,7 +15,8 @@ import (
 	peimage "github.com/sfwalk/sfwalk/format/pe"
 )
 
-// openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has it.
+// openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has
+// it.
 func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 	for _, place := range f.placesPE(m.Name, main) {
 		id := fmt.Sprintf("%x %x %s", m.Stamp, m.Size, m.DebugID(f.dump))
@@ -37,7 +38,8 @@ func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 	return im, f.checkPE(m, im)
 }
 
-// placesPE returns where the PE file of a path of Windows may be. Below a root, the drive is left out.
+// placesPE returns where the PE file of a path of Windows may be. Below a root, the drive is left
+// out.
 func (f *files) placesPE(name string, main bool) (list []place) {
 	if main && f.opts.Exe != "" {
 		list = append(list, place{"", f.opts.Exe, true})
@@ -62,8 +64,8 @@ var machinesPE = map[minidump.Processor]uint16{
 	minidump.ARM64: pe.IMAGE_FILE_MACHINE_ARM64, minidump.ARM64Old: pe.IMAGE_FILE_MACHINE_ARM64, minidump.ARM: pe.IMAGE_FILE_MACHINE_ARMNT,
 }
 
-// checkPE compares an image with what the dump says of m: its time stamp and size, as Windows' symbol servers have it, and the
-// GUID of its symbols.
+// checkPE compares an image with what the dump says of m: its time stamp and size, as Windows'
+// symbol servers have it, and the GUID of its symbols.
 func (f *files) checkPE(m *minidump.Module, im *peimage.Image) error {
 	if want, ok := machinesPE[f.dump.System.Processor]; !ok || im.Machine != want {
 		return errMachine

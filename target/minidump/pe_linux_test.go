@@ -34,8 +34,9 @@ __attribute__((noinline)) int outer(int n) { char *room = __builtin_alloca(n); r
 int main(int argc, char **argv) { return outer(argc) + sink; }
 `
 
-// TestPE: a dump of Windows has the stack alone; the program's own file has its unwind codes, its code and its names. objdump tells which
-// address each call returns to, and the program's DWARF how large each frame is.
+// TestPE: a dump of Windows has the stack alone; the program's own file has its unwind codes, its
+// code and its names. objdump tells which address each call returns to, and the program's DWARF how
+// large each frame is.
 func TestPE(t *testing.T) {
 	dir := t.TempDir()
 	source, exe := filepath.Join(dir, "calls.c"), filepath.Join(dir, "calls.exe")
@@ -79,7 +80,8 @@ func TestPE(t *testing.T) {
 	const moved = 0x7ff6_0000_0000 // where the dump has the program
 	at := func(addr uint64) uint64 { return addr - image.Base + moved }
 
-	// The stack as the calls leave it, by the program's DWARF: frame 0 is at inner's first instruction.
+	// The stack as the calls leave it, by the program's DWARF: frame 0 is at inner's first
+	// instruction.
 	file2, err := pe.Open(exe)
 	if err != nil {
 		t.Fatal(err)

@@ -16,16 +16,20 @@ import (
 
 // Options say where the files of the process are.
 type Options struct {
-	// Exe is the program's file on this machine. If it is "", the file is looked for at the program's path.
+	// Exe is the program's file on this machine. If it is "", the file is looked for at the
+	// program's path.
 	Exe string
-	// Sysroot is the folder that has the process's files by their paths; "" means this machine's own root.
+	// Sysroot is the folder that has the process's files by their paths; "" means this machine's
+	// own root.
 	Sysroot string
-	// Beside is a folder in which files are looked for by their names alone; "" for none. [Open] takes the dump's.
+	// Beside is a folder in which files are looked for by their names alone; "" for none. [Open]
+	// takes the dump's.
 	Beside string
 	// TrustPaths has files opened with this program's rights. Else those that the dump names are
 	// opened as [minidump.File.OpenNamed] does.
 	TrustPaths bool
-	// Files are those that this target shares with others; nil if it has its own, which its Close closes.
+	// Files are those that this target shares with others; nil if it has its own, which its Close
+	// closes.
 	Files *Files
 }
 
@@ -40,10 +44,12 @@ type Target struct {
 	files   *files
 }
 
-// ErrArch says that the processor's stacks cannot be walked; test with errors.Is. The dump can be read.
+// ErrArch says that the processor's stacks cannot be walked; test with errors.Is. The dump can be
+// read.
 var ErrArch = errors.New("its stacks cannot be walked")
 
-// Open opens a minidump. The caller closes the target. The error wraps [minidump.ErrNot] or [ErrArch].
+// Open opens a minidump. The caller closes the target. The error wraps [minidump.ErrNot] or
+// [ErrArch].
 //
 // [minidump.ErrNot]: https://pkg.go.dev/github.com/sfwalk/sfwalk/minidump#ErrNot
 func Open(path string, o Options) (*Target, error) {
@@ -62,7 +68,8 @@ func Open(path string, o Options) (*Target, error) {
 	return t, nil
 }
 
-// New makes a target of a dump. The caller closes the target, which closes the dump. The error wraps [ErrArch].
+// New makes a target of a dump. The caller closes the target, which closes the dump. The error
+// wraps [ErrArch].
 func New(dump *minidump.File, o Options) (*Target, error) {
 	a, err := processor(dump)
 	if err != nil {
@@ -99,8 +106,8 @@ func processor(dump *minidump.File) (*arch.Arch, error) {
 	return a, nil
 }
 
-// notAddress returns the bits of a code pointer that are no address. Writers do not agree whether Crashpad's mask has those, or
-// the others; the lowest bits are always address.
+// notAddress returns the bits of a code pointer that are no address. Writers do not agree whether
+// Crashpad's mask has those, or the others; the lowest bits are always address.
 func notAddress(mask uint64) uint64 {
 	if mask&1 != 0 {
 		return ^mask
@@ -111,14 +118,15 @@ func notAddress(mask uint64) uint64 {
 // Arch returns the process's architecture.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space: the dump's bytes, and, for code that the dump leaves out, those of the modules' files.
+// Memory returns the address space: the dump's bytes, and, for code that the dump leaves out, those
+// of the modules' files.
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped.
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Threads returns the threads, each a [*Thread]. The one that the dump is about comes first, the others follow in the
-// dump's order, but for the one that wrote the dump. The error is always nil.
+// Threads returns the threads, each a [*Thread]. The one that the dump is about comes first, the
+// others follow in the dump's order, but for the one that wrote the dump. The error is always nil.
 func (t *Target) Threads() ([]target.Thread, error) {
 	list := make([]target.Thread, len(t.threads))
 	for i, th := range t.threads {
@@ -127,8 +135,8 @@ func (t *Target) Threads() ([]target.Thread, error) {
 	return list, nil
 }
 
-// Warnings returns what the user should know about the answers so far, one sentence each. Later calls may return more,
-// because files are opened when they are first needed.
+// Warnings returns what the user should know about the answers so far, one sentence each. Later
+// calls may return more, because files are opened when they are first needed.
 func (t *Target) Warnings() []string { return t.files.warnings() }
 
 // Close closes the dump and the files.

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// A file whose code is a copy in memory of no file is a module; data beside code that was made at run time is none.
+// A file whose code is a copy in memory of no file is a module; data beside code that was made at
+// run time is none.
 func TestCopiedCode(t *testing.T) {
 	for _, test := range []struct{ name, maps, want string }{
 		{"its own code", `

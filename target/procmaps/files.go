@@ -22,8 +22,8 @@ type origin struct {
 // Files groups the mappings of files, in the order of their first ones. It leaves out mappings
 // without any permission, which only reserve addresses.
 //
-// A file has code, too, if executable memory of no file lies among its mappings: a program may have copied its code
-// there, all of it.
+// A file has code, too, if executable memory of no file lies among its mappings: a program may have
+// copied its code there, all of it.
 func Files(maps []Mapping) []*File {
 	var list []*File
 	current := make(map[origin]*File)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestText: the kernel's own text of a process's mappings is written again as it was, but for sharing, which is not kept.
+// TestText: the kernel's own text of a process's mappings is written again as it was, but for
+// sharing, which is not kept.
 func TestText(t *testing.T) {
 	// An emulator writes its own text for the process that it emulates, but not for others.
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", os.Getppid()))

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// withAVX512 is a stub of amd64 with the registers of gdb's features/i386/64bit-core.xml to 64bit-avx512.xml, as
-// avx512.c has them. It offers features.
+// withAVX512 is a stub of amd64 with the registers of gdb's features/i386/64bit-core.xml to
+// 64bit-avx512.xml, as avx512.c has them. It offers features.
 func withAVX512(features string) *fakeStub {
 	s := sleepy()
 	s.answers["qSupported*"] += features
@@ -47,7 +47,8 @@ func withAVX512(features string) *fakeStub {
 	return s
 }
 
-// The registers of AVX-512 are read in full, but for a gdbserver that may have others in their place.
+// The registers of AVX-512 are read in full, but for a gdbserver that may have others in their
+// place.
 func TestAVX512(t *testing.T) {
 	const old = ";augmented-libraries-svr4-read+" // gdbserver 13
 	intel, amd := "vendor_id\t: GenuineIntel\nflags\t: avx512f\n", "vendor_id\t: AuthenticAMD\nflags\t: avx512f\n"

@@ -11,9 +11,10 @@ import (
 // ErrNoBreakpoints says that the stub puts no breakpoints.
 var ErrNoBreakpoints = errors.New("the stub puts no breakpoints")
 
-// InsertBreakpoint has the stub put a breakpoint at an instruction, in the process of the thread th. kind is the kind of
-// breakpoint in the protocol: the size of the processor's breakpoint instruction, bytes. Memory reads as if it were
-// not there. The error wraps [ErrNoBreakpoints] if the stub does not know the packet Z0.
+// InsertBreakpoint has the stub put a breakpoint at an instruction, in the process of the thread
+// th. kind is the kind of breakpoint in the protocol: the size of the processor's breakpoint
+// instruction, bytes. Memory reads as if it were not there. The error wraps [ErrNoBreakpoints] if
+// the stub does not know the packet Z0.
 func (t *Target) InsertBreakpoint(th *Thread, addr uint64, kind int) error {
 	return t.breakpoint('Z', th, addr, kind)
 }
@@ -46,8 +47,8 @@ func (t *Target) point(verb byte, addr uint64, kind int) error {
 	return nil
 }
 
-// KeepSignals has the stub deliver no signal of its own accord when it lets the target go. Else gdbserver
-// delivers those that it has told of last.
+// KeepSignals has the stub deliver no signal of its own accord when it lets the target go. Else
+// gdbserver delivers those that it has told of last.
 func (t *Target) KeepSignals() error {
 	if !t.s.features["QProgramSignals"] {
 		return nil
@@ -55,8 +56,8 @@ func (t *Target) KeepSignals() error {
 	return t.s.askOK("QProgramSignals:")
 }
 
-// LetChildGo lets a child go that the target has made (Forked, VForked), without the breakpoints at the
-// addresses that it has from the target.
+// LetChildGo lets a child go that the target has made (Forked, VForked), without the breakpoints at
+// the addresses that it has from the target.
 func (t *Target) LetChildGo(s Stop, breakpoints []uint64, kind int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,8 +83,8 @@ func (t *Target) LetChildGo(s Stop, breakpoints []uint64, kind int) error {
 // Auxv reads the process's auxiliary vector (getauxval(3)). Many stubs have none.
 func (t *Target) Auxv() ([]byte, error) { return t.s.transfer("auxv", "", 1<<16) }
 
-// EntryPoint returns the address of the instruction with which the program has begun: from the auxiliary
-// vector, or else from the program's file.
+// EntryPoint returns the address of the instruction with which the program has begun: from the
+// auxiliary vector, or else from the program's file.
 func (t *Target) EntryPoint() (uint64, error) {
 	data, err := t.Auxv()
 	if fatal(err) {
@@ -109,7 +110,8 @@ func (t *Target) EntryPoint() (uint64, error) {
 // stopped. The error says that the stub has none.
 func (t *Target) SignalInfo() ([]byte, error) { return t.s.transfer("siginfo", "", 1<<12) }
 
-// ReadFile reads a file of at most limit bytes of the system that the target runs on. qemu's stubs have none.
+// ReadFile reads a file of at most limit bytes of the system that the target runs on. qemu's stubs
+// have none.
 func (t *Target) ReadFile(path string, limit int) ([]byte, error) {
 	if t.s.isQemu() {
 		return nil, errUnsupported
@@ -117,8 +119,8 @@ func (t *Target) ReadFile(path string, limit int) ([]byte, error) {
 	return t.s.readWhole(path, limit)
 }
 
-// Resync makes the connection usable again after an exchange that was given up, so that the target can be put
-// back. It does nothing if that cannot be: the stub has hung up.
+// Resync makes the connection usable again after an exchange that was given up, so that the target
+// can be put back. It does nothing if that cannot be: the stub has hung up.
 func (t *Target) Resync() {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()

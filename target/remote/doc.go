@@ -6,6 +6,6 @@
 // appendix E ("GDB Remote Serial Protocol"). The package makes do without any feature that the stub
 // does not offer.
 //
-// A stub is not trusted. Every answer has a deadline and a bound on its size. What the stub is told to
-// write is read back. If the stub lies, stalls or hangs up, the error says so.
+// A stub is not trusted. Every answer has a deadline and a bound on its size. What the stub is told
+// to write is read back. If the stub lies, stalls or hangs up, the error says so.
 package remote

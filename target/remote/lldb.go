@@ -13,8 +13,8 @@ const suffixes = "QThreadSuffixSupported"
 // maxAsked bounds the threads whose names lldb-server is asked for, one by one.
 const maxAsked = 4096
 
-// askLLDB asks lldb-server for what it tells in packets of its own (lldb's docs/resources/lldbgdbremote.md): the
-// process's ID, and the threads' names.
+// askLLDB asks lldb-server for what it tells in packets of its own (lldb's
+// docs/resources/lldbgdbremote.md): the process's ID, and the threads' names.
 func (t *Target) askLLDB() error {
 	if !t.s.features[suffixes] {
 		return nil

@@ -12,8 +12,8 @@ var errMisplaced = errors.New(
 // maxCPUInfo is how much is read of /proc/cpuinfo, bytes: some KiB for each processor.
 const maxCPUInfo = 16 << 20
 
-// findMisplaced finds out whether the stub is an old gdbserver that has registers elsewhere than the processor, of
-// which /proc/cpuinfo tells.
+// findMisplaced finds out whether the stub is an old gdbserver that has registers elsewhere than
+// the processor, of which /proc/cpuinfo tells.
 func (t *Target) findMisplaced() {
 	is := t.arch.GDB().Misplaced
 	if is == nil || !t.s.features["augmented-libraries-svr4-read"] || t.s.features["QThreadOptions"] {
@@ -30,8 +30,8 @@ func (t *Target) findMisplaced() {
 // isMisplaced reports whether the stub has another register by a name than the processor.
 func (l *layout) isMisplaced(name string) bool { return l.misplaced != nil && l.misplaced(name) }
 
-// Misplaced says why some registers of the processor are out of the stub's reach: a function that changes them
-// leaves them changed. It is nil if no such registers are known.
+// Misplaced says why some registers of the processor are out of the stub's reach: a function that
+// changes them leaves them changed. It is nil if no such registers are known.
 func (t *Target) Misplaced() error {
 	if t.layout.misplaced != nil {
 		return errMisplaced

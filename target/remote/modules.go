@@ -57,8 +57,8 @@ func (t *Target) load(o Options) error {
 	return nil
 }
 
-// Remap finds out anew what is mapped, as it must be when the target has run: [Target.Modules] returns other modules
-// then, unless nothing has changed.
+// Remap finds out anew what is mapped, as it must be when the target has run: [Target.Modules]
+// returns other modules then, unless nothing has changed.
 func (t *Target) Remap() error {
 	modules, err := t.look()
 	if err != nil || modules == nil {

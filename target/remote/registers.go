@@ -14,7 +14,8 @@ type layout struct {
 	regs []slot
 	mask []int // numbers of the registers that hold the pointer authentication masks of code
 	all  []described
-	// misplaced reports whether the stub has another register by a name than the processor; nil if it has none such.
+	// misplaced reports whether the stub has another register by a name than the processor; nil if
+	// it has none such.
 	misplaced func(name string) bool
 }
 

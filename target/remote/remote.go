@@ -40,8 +40,9 @@ type Options struct {
 	Arch *arch.Arch
 	// Resume makes Close let the target go on even if Dial found it stopped.
 	Resume bool
-	// Control asks the stub to tell of everything by which a debugger that writes keeps a process whole:
-	// forks, exec, threads that end. Exchanges go on when Dial's ctx has ended, and after Limit.
+	// Control asks the stub to tell of everything by which a debugger that writes keeps a process
+	// whole: forks, exec, threads that end. Exchanges go on when Dial's ctx has ended, and after
+	// Limit.
 	Control bool
 }
 
@@ -51,8 +52,8 @@ type Target struct {
 	PID int
 	Exe string // the program's path as the stub tells it, or else Options.Exe
 
-	// StopSignal is the number of the signal that stopped the target, as Linux numbers signals; 0 if
-	// none did. StopName is its name.
+	// StopSignal is the number of the signal that stopped the target, as Linux numbers signals; 0
+	// if none did. StopName is its name.
 	StopSignal int
 	StopName   string
 	// Running says that the target ran when Dial connected. Close lets it go on then.

@@ -148,7 +148,8 @@ func TestBadStubs(t *testing.T) {
 	}
 }
 
-// TestForeignName: the program tells the architecture where the stub has a name for it that nobody knows.
+// TestForeignName: the program tells the architecture where the stub has a name for it that nobody
+// knows.
 func TestForeignName(t *testing.T) {
 	s := sleepy()
 	s.answers["qXfer:features:read:target.xml:*"] = "l<target><architecture>x86-64-of-tomorrow</architecture></target>"

@@ -44,8 +44,8 @@ type Stop struct {
 	Status int     // of Exited and ThreadExited
 	// Breakpoint says that Thread has come to a breakpoint. Not all stubs tell.
 	Breakpoint bool
-	// Interrupts is how often the target was asked to stop. If it has stopped for another reason, the
-	// interrupt is still to come; if it was asked more than once, the others may be.
+	// Interrupts is how often the target was asked to stop. If it has stopped for another reason,
+	// the interrupt is still to come; if it was asked more than once, the others may be.
 	Interrupts int
 
 	child threadID
@@ -77,8 +77,8 @@ func (a *Action) text(s *session) (string, error) {
 	return verb, nil
 }
 
-// Run lets threads run, each as its first action says; a thread without one stands still if the stub can do that.
-// [Target.Await] waits for what happens.
+// Run lets threads run, each as its first action says; a thread without one stands still if the
+// stub can do that. [Target.Await] waits for what happens.
 func (t *Target) Run(actions ...Action) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +143,8 @@ func (s *session) hasVCont() (bool, error) {
 	return s.vCont > 0, nil
 }
 
-// Await waits until the target stops after [Target.Run]. When ctx ends, Await interrupts the target.
+// Await waits until the target stops after [Target.Run]. When ctx ends, Await interrupts the
+// target.
 func (t *Target) Await(ctx context.Context) (Stop, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -217,8 +218,8 @@ func (t *Target) stoppedThread(id threadID) *Thread {
 	return th
 }
 
-// ListThreads asks for the threads anew. Those that were known keep their [*Thread]; the one that has stopped last
-// stays the first if there still is such a thread.
+// ListThreads asks for the threads anew. Those that were known keep their [*Thread]; the one that
+// has stopped last stays the first if there still is such a thread.
 func (t *Target) ListThreads() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -255,11 +256,12 @@ func (t *Target) indexOf(id threadID) int {
 // interruptByte is what stops a running target (gdb's manual, "Interrupts").
 const interruptByte = 3
 
-// maxInterrupts is how often a target is asked to stop: gdbserver loses an interrupt that arrives before the
-// target runs.
+// maxInterrupts is how often a target is asked to stop: gdbserver loses an interrupt that arrives
+// before the target runs.
 const maxInterrupts = 5
 
-// await waits for a stop reply, without a bound on the time until ctx ends. Then it interrupts the target.
+// await waits for a stop reply, without a bound on the time until ctx ends. Then it interrupts the
+// target.
 func (l *link) await(ctx context.Context) (reply []byte, interrupts int, err error) {
 	if l.broken != nil {
 		return nil, 0, l.broken
@@ -278,7 +280,8 @@ func (l *link) await(ctx context.Context) (reply []byte, interrupts int, err err
 			return nil, interrupts, l.broken
 		}
 		if interrupts == maxInterrupts {
-			// gdbserver 13 sends SIGINT to the group that the process leads, though it may lead none.
+			// gdbserver 13 sends SIGINT to the group that the process leads, though it may lead
+			// none.
 			l.broken = fmt.Errorf("the stub does not stop the target (%w to an interrupt in %v): gdbserver may stop only the leader of a group of processes, and qemu stop at none; kill -INT of the process (qemu: -TRAP) does it", errNoAnswer, l.timeout)
 			return nil, interrupts, l.broken
 		}

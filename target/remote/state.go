@@ -17,8 +17,8 @@ type kept struct {
 	value []byte
 }
 
-// State reads all registers of the thread that the stub has, but those of features of its own: these are the
-// processor's rather than a thread's.
+// State reads all registers of the thread that the stub has, but those of features of its own:
+// these are the processor's rather than a thread's.
 func (t *Thread) State() (*State, error) {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -37,8 +37,8 @@ func (t *Thread) State() (*State, error) {
 	return s, nil
 }
 
-// behind calls do for each of the thread's registers that g does not read. It leaves out those that the stub does
-// not tell.
+// behind calls do for each of the thread's registers that g does not read. It leaves out those that
+// the stub does not tell.
 func (t *Thread) behind(general []byte, do func(d *described, value []byte) error) error {
 	for i := range t.t.layout.all {
 		d := &t.t.layout.all[i]
@@ -60,8 +60,8 @@ func (t *Thread) behind(general []byte, do func(d *described, value []byte) erro
 	return nil
 }
 
-// SetState puts the thread's registers back, and reads them back: the error may be a [*NotWrittenError]. It writes only
-// those that have changed.
+// SetState puts the thread's registers back, and reads them back: the error may be a
+// [*NotWrittenError]. It writes only those that have changed.
 func (t *Thread) SetState(s *State) error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -89,7 +89,8 @@ func (t *Thread) setState(s *State) error {
 			return err
 		}
 	}
-	// Registers may be parts of others: the ones that are read now may have changed by those that were written.
+	// Registers may be parts of others: the ones that are read now may have changed by those that
+	// were written.
 	for i := range s.behind {
 		k := &s.behind[i]
 		now, err := t.t.readSlot(t, k.slot)
@@ -103,8 +104,8 @@ func (t *Thread) setState(s *State) error {
 	return nil
 }
 
-// writeAll writes the registers that g reads: at once, or, if the stub does not tell some of them, or does not
-// know G, one by one.
+// writeAll writes the registers that g reads: at once, or, if the stub does not tell some of them,
+// or does not know G, one by one.
 func (t *Target) writeAll(th *Thread, now, want []byte) error {
 	if !bytes.ContainsRune(want, 'x') {
 		reply, err := t.s.exchange("G" + string(want))
@@ -133,9 +134,10 @@ func (t *Target) writeAll(th *Thread, now, want []byte) error {
 	return nil
 }
 
-// ForgetSystemCall has the thread, which was stopped in a system call, not begin that again when it runs. It does
-// nothing if the stub does not tell of system calls, and fails if that stub is lldb-server: there, a real kernel
-// moves the PC of a thread that runs elsewhere back by an instruction.
+// ForgetSystemCall has the thread, which was stopped in a system call, not begin that again when it
+// runs. It does nothing if the stub does not tell of system calls, and fails if that stub is
+// lldb-server: there, a real kernel moves the PC of a thread that runs elsewhere back by an
+// instruction.
 func (t *Thread) ForgetSystemCall() error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -154,8 +156,8 @@ func (t *Thread) ForgetSystemCall() error {
 	return nil
 }
 
-// Equal reports whether two states of one thread are the same, but for what a debugger cannot set: see
-// [arch.GDB.Settable].
+// Equal reports whether two states of one thread are the same, but for what a debugger cannot set:
+// see [arch.GDB.Settable].
 func (s *State) Equal(o *State) bool {
 	if len(s.general) != len(o.general) || len(s.behind) != len(o.behind) {
 		return false

@@ -115,8 +115,8 @@ func parseReply(reply []byte) (s stop, err error) {
 	return s, fmt.Errorf("the stub answers %q where a stop reply was expected", short(reply))
 }
 
-// pair reads one of the items NAME:VALUE of a stop reply. Registers, which a stub may send along, are not
-// read.
+// pair reads one of the items NAME:VALUE of a stop reply. Registers, which a stub may send along,
+// are not read.
 func (s *stop) pair(pair string) (err error) {
 	name, v, _ := strings.Cut(pair, ":")
 	switch name {
@@ -169,7 +169,8 @@ func linuxSignal(n byte) (number int, name string) {
 	return int(n), "GDB signal " + strconv.Itoa(int(n))
 }
 
-// linuxSignal is [linuxSignal] for a stub that may send the system's own numbers, as lldb-server does.
+// linuxSignal is [linuxSignal] for a stub that may send the system's own numbers, as lldb-server
+// does.
 func (s *session) linuxSignal(n byte) (number int, name string) {
 	if !s.features[nativeSignals] || n == 0 {
 		return linuxSignal(n)

@@ -16,8 +16,8 @@ type NotWrittenError struct {
 	Stub           string // its address
 	What           string // "register ymm0h", "memory at 0x7ffe0000"
 	Written, There []byte // of a register, as it would lie in memory; There is nil if it cannot be read
-	// Late says that the stub has read back what was written until the thread was to run: it keeps registers that it
-	// writes only then, and has not written this one.
+	// Late says that the stub has read back what was written until the thread was to run: it keeps
+	// registers that it writes only then, and has not written this one.
 	Late bool
 }
 
@@ -68,7 +68,8 @@ func (m *memory) verify(addr uint64, written []byte) error {
 	return e
 }
 
-// firstDifference returns the index of the first byte in which a and the beginning of b differ, len(a) if none does.
+// firstDifference returns the index of the first byte in which a and the beginning of b differ,
+// len(a) if none does.
 func firstDifference(a, b []byte) int {
 	for i := range a {
 		if a[i] != b[i] {
@@ -121,7 +122,8 @@ func (l *layout) byNumber(num int) *described {
 	return &l.all[slices.IndexFunc(l.all, func(d described) bool { return d.num == num })]
 }
 
-// verifyState compares registers that were to be changed from before to want with what is there now. t.mu is held.
+// verifyState compares registers that were to be changed from before to want with what is there
+// now. t.mu is held.
 func (t *Target) verifyState(before, want, now *State, late bool) error {
 	for i := range t.layout.all {
 		d := &t.layout.all[i]
@@ -153,13 +155,13 @@ func (s *State) value(d *described) (b []byte, ok bool) {
 	return nil, false
 }
 
-// Keeps reports whether the stub is known to keep registers that it is told to write until a thread runs, and to
-// read back what it was told until then: gdbserver. Its threads stop at a breakpoint that they stand at; qemu's
-// step over it.
+// Keeps reports whether the stub is known to keep registers that it is told to write until a thread
+// runs, and to read back what it was told until then: gdbserver. Its threads stop at a breakpoint
+// that they stand at; qemu's step over it.
 func (t *Target) Keeps() bool { return t.s.features["ConditionalBreakpoints"] }
 
-// Arrived compares registers that were changed from before to want with those that the thread has, now that it was told
-// to run. The error is a [*NotWrittenError].
+// Arrived compares registers that were changed from before to want with those that the thread has,
+// now that it was told to run. The error is a [*NotWrittenError].
 func (t *Thread) Arrived(before, want *State) error {
 	now, err := t.State()
 	if err != nil {
@@ -173,8 +175,8 @@ func (t *Thread) Arrived(before, want *State) error {
 	return nil
 }
 
-// Probe returns a state that differs from s in that the thread is in no system call; and, if vectors is set, in all
-// vector registers that the stub reads and writes with the others (g).
+// Probe returns a state that differs from s in that the thread is in no system call; and, if
+// vectors is set, in all vector registers that the stub reads and writes with the others (g).
 func (t *Thread) Probe(s *State, vectors bool) *State {
 	a := t.t.arch
 	p := &State{target: t.t, general: bytes.Clone(s.general), behind: s.behind}

@@ -67,8 +67,8 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	})
 }
 
-// WriteRegister implements [target.WritableThread]. What was written is read back: the error may be a
-// [*NotWrittenError].
+// WriteRegister implements [target.WritableThread]. What was written is read back: the error may be
+// a [*NotWrittenError].
 func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	return t.each(r, offset, len(b), func(p *part, now []byte, lo, at int) error {
 		now = slices.Clone(now)
@@ -77,8 +77,9 @@ func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	})
 }
 
-// each calls do for each of the stub's registers that has some of the n bytes of a register from offset on: with the
-// bytes of the stub's register now, of which those from lo on are the bytes at of the n.
+// each calls do for each of the stub's registers that has some of the n bytes of a register from
+// offset on: with the bytes of the stub's register now, of which those from lo on are the bytes at
+// of the n.
 func (t *Thread) each(r trad.Reg, offset, n int, do func(p *part, now []byte, lo, at int) error) error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -169,8 +170,9 @@ func (t *Target) sendSlot(th *Thread, p slot, b []byte) error {
 	return t.writeGeneral(th, all)
 }
 
-// writeTwice writes a register again if it has another value than it was given: qemu takes the low halves of s390x's
-// vector registers from the 8 bytes behind those that it was sent (cpu_write_vreg in target/s390x/gdbstub.c).
+// writeTwice writes a register again if it has another value than it was given: qemu takes the low
+// halves of s390x's vector registers from the 8 bytes behind those that it was sent (cpu_write_vreg
+// in target/s390x/gdbstub.c).
 func (t *Target) writeTwice(p slot, b []byte) error {
 	now, err := t.s.exchange(fmt.Sprintf("p%x", p.num))
 	if err != nil || string(now) == hex.EncodeToString(b) {

@@ -9,8 +9,9 @@ import (
 
 var _ target.WritableMemory = (*memory)(nil)
 
-// WriteMemory implements [target.WritableMemory]. No packet crosses a page boundary, so that n is right if a
-// page cannot be written. What was written is read back: the error may be a [*NotWrittenError].
+// WriteMemory implements [target.WritableMemory]. No packet crosses a page boundary, so that n is
+// right if a page cannot be written. What was written is read back: the error may be a
+// [*NotWrittenError].
 func (m *memory) WriteMemory(addr uint64, p []byte) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

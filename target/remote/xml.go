@@ -23,7 +23,8 @@ type register struct {
 	name string
 	num  int // the number by which p asks for it
 	bits int
-	// part says that the register is a part of others: eax of rax. A write of it would clear what it is no part of.
+	// part says that the register is a part of others: eax of rax. A write of it would clear what
+	// it is no part of.
 	part bool
 	off  int // where g's answer has the register, bytes; -1 if the stub does not tell: behind the one before it
 	// system says that the register is not a thread's, or that a debugger shall not put it back.

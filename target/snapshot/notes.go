@@ -99,8 +99,8 @@ func (s *Snapshot) prpsinfo() []byte {
 	return b
 }
 
-// prstatus makes struct elf_prstatus: pr_pid behind two words at 16, pr_reg behind the header, pr_fpvalid
-// and padding behind that.
+// prstatus makes struct elf_prstatus: pr_pid behind two words at 16, pr_reg behind the header,
+// pr_fpvalid and padding behind that.
 func (s *Snapshot) prstatus(t *Thread) []byte {
 	k := &s.Arch.KernelRegs[0]
 	b := make([]byte, s.Arch.PRStatusHeader()+k.Size+s.Arch.PtrSize)

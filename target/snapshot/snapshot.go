@@ -24,7 +24,8 @@ type Snapshot struct {
 	// Consistent says that all registers and stacks are of one moment, at which all threads that
 	// could be stopped were stopped.
 	Consistent bool
-	// Monotonic is CLOCK_MONOTONIC at the moment of the threads; 0 if it is not known. Times in the process's memory count by it.
+	// Monotonic is CLOCK_MONOTONIC at the moment of the threads; 0 if it is not known. Times in the
+	// process's memory count by it.
 	Monotonic time.Duration
 
 	Threads []Thread // the main thread first

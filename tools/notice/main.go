@@ -1,4 +1,5 @@
-// Command notice writes NOTICE: the modules that sfwalk's programs are linked from, with their licences.
+// Command notice writes NOTICE: the modules that sfwalk's programs are linked from, with their
+// licences.
 //
 //	cd tools && go run ./notice -o ../NOTICE
 package main

@@ -13,7 +13,8 @@ import (
 	"path/filepath"
 )
 
-// archive writes a tree as an archive: .zip for Windows, .tar.gz elsewhere. All is below one folder.
+// archive writes a tree as an archive: .zip for Windows, .tar.gz elsewhere. All is below one
+// folder.
 func (r *release) archive(t tree) error {
 	top := fmt.Sprintf("sfwalk_%s_%s_%s", r.version.File, t.system, t.processor)
 	if t.system == "windows" {
@@ -37,7 +38,8 @@ func create(name string, fill func(io.Writer) error) error {
 	return errors.Join(fill(f), f.Close())
 }
 
-// each calls add for each folder and file below dir, in the order of their names, which are below top.
+// each calls add for each folder and file below dir, in the order of their names, which are below
+// top.
 func each(dir, top string, add func(name string, info fs.FileInfo, content io.Reader) error) error {
 	return filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {

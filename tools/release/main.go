@@ -1,10 +1,12 @@
-// Command release makes what a release of sfwalk consists of, in a folder: archives of static programs for each
-// platform, Debian packages and rpms, a container image, an SBOM, and the checksums of them all.
+// Command release makes what a release of sfwalk consists of, in a folder: archives of static
+// programs for each platform, Debian packages and rpms, a container image, an SBOM, and the
+// checksums of them all.
 //
 //	cd tools && go run ./release -version v0.1.0 -o ../dist
 //
-// The bytes depend on the sources, the version, the time of the commit and the release of Go alone: not on the
-// folder, the user, the machine or the day. docs/releasing.md has the list of what is made.
+// The bytes depend on the sources, the version, the time of the commit and the release of Go alone:
+// not on the folder, the user, the machine or the day. docs/releasing.md has the list of what is
+// made.
 package main
 
 import (
@@ -67,8 +69,8 @@ func newRelease(source, output, given string, on []string) (*release, error) {
 	return r, err
 }
 
-// sourceTime is SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch), or the time of the
-// last commit.
+// sourceTime is SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch), or the
+// time of the last commit.
 func sourceTime(dir string) (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -16,8 +16,8 @@ const (
 // inClass is DW_DEFAULTED_in_class: the compiler makes the method.
 const inClass = 1
 
-// byReference reports whether a class is not trivial for the purposes of calls (Itanium C++ ABI, 1.1): e
-// tells, or else what children declares. t has the members.
+// byReference reports whether a class is not trivial for the purposes of calls (Itanium C++ ABI,
+// 1.1): e tells, or else what children declares. t has the members.
 func (r *Reader) byReference(e *dwarf.Entry, t *abi.Type, children []*dwarf.Entry) bool {
 	switch number(e, dwarf.AttrCalling) {
 	case passByReference:
@@ -66,7 +66,8 @@ func (r *Reader) byReference(e *dwarf.Entry, t *abi.Type, children []*dwarf.Entr
 	return copies > 0 && copies == deleted
 }
 
-// copies reports whether a constructor copies or moves a class: after the object, it takes a reference to one.
+// copies reports whether a constructor copies or moves a class: after the object, it takes a
+// reference to one.
 func (r *Reader) copies(constructor *dwarf.Entry, class dwarf.Offset) bool {
 	_, children, err := r.read(constructor.Offset)
 	if err != nil {

@@ -27,8 +27,8 @@ const (
 	maxChain = 16
 )
 
-// NewReader returns a Reader of data. longDouble is the kind of C's long double on the processor, and pointer
-// the size of its pointers in bytes: arch.Arch tells.
+// NewReader returns a Reader of data. longDouble is the kind of C's long double on the processor,
+// and pointer the size of its pointers in bytes: arch.Arch tells.
 func NewReader(data *dwarf.Data, longDouble abi.Kind, pointer int) *Reader {
 	return &Reader{
 		data: data, entries: data.Reader(), longDouble: longDouble,
@@ -36,9 +36,9 @@ func NewReader(data *dwarf.Data, longDouble abi.Kind, pointer int) *Reader {
 	}
 }
 
-// Func returns the type of the function whose entry, a DW_TAG_subprogram or DW_TAG_subroutine_type, is
-// at offset off. unit is the unit that it is in: only C has functions without a prototype. DWARF does not
-// tell which vectors the function takes in registers.
+// Func returns the type of the function whose entry, a DW_TAG_subprogram or DW_TAG_subroutine_type,
+// is at offset off. unit is the unit that it is in: only C has functions without a prototype. DWARF
+// does not tell which vectors the function takes in registers.
 func (r *Reader) Func(off dwarf.Offset, unit *dwarf.Entry) (*abi.Func, error) {
 	e, children, err := r.read(off)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// FuzzFunc reads each entry as a function and as a type. Its corpus is what testdata/README.md says.
+// FuzzFunc reads each entry as a function and as a type. Its corpus is what testdata/README.md
+// says.
 func FuzzFunc(f *testing.F) {
 	f.Fuzz(func(t *testing.T, abbrev, info []byte) {
 		const most = 4 << 10

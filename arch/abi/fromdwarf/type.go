@@ -194,8 +194,8 @@ func (r *Reader) typedefAlign(e *dwarf.Entry) uint64 {
 	return 0
 }
 
-// bitOffset returns where a bit-field begins, in bits from the beginning of the struct. DWARF 2 and 3
-// count from the most significant bit of a unit of storage.
+// bitOffset returns where a bit-field begins, in bits from the beginning of the struct. DWARF 2 and
+// 3 count from the most significant bit of a unit of storage.
 func (r *Reader) bitOffset(e *dwarf.Entry, t *abi.Type, offset uint64) uint64 {
 	if e.Val(dwarf.AttrDataBitOffset) != nil {
 		return number(e, dwarf.AttrDataBitOffset)

@@ -2,9 +2,9 @@ package x86
 
 import "encoding/binary"
 
-// AfterCall implements arch.Arch.AfterCall. It reports whether code ends with a near call: E8 rel32, or FF /2 with
-// any addressing form. Prefixes stand before the opcode and change no length, so
-// they need no look.
+// AfterCall implements arch.Arch.AfterCall. It reports whether code ends with a near call: E8
+// rel32, or FF /2 with any addressing form. Prefixes stand before the opcode and change no length,
+// so they need no look.
 func AfterCall(code []byte) bool {
 	n := len(code)
 	if n >= 5 && code[n-5] == 0xe8 {

@@ -34,7 +34,8 @@ const (
 )
 
 // New returns the decoder of a mode, of 32 or 64 bits. numbers are the machine's numbers of the
-// general registers, in the order of the processor's: eight or sixteen. ip stands for the return address.
+// general registers, in the order of the processor's: eight or sixteen. ip stands for the return
+// address.
 func New(mode int, ip dataflow.Reg, numbers ...dataflow.Reg) *Decoder {
 	d := &Decoder{mode: mode, word: uint16(mode / 8), ip: ip, mask: byte(len(numbers) - 1), first: x86asm.RAX, thread: x86asm.FS}
 	if mode == 32 {

@@ -15,8 +15,9 @@ func (in *inst) unknown(p []byte) {
 	in.Len, in.Kill = uint8(n), kill&^in.sp().Bit()
 }
 
-// known takes in the instructions whose lengths x86asm gets wrong: endbr64 and endbr32, the
-// rest of the hint space F3 0F 1E (rdssp), and vzeroupper, which has no ModRM byte; and syscall in 32-bit code.
+// known takes in the instructions whose lengths x86asm gets wrong: endbr64 and endbr32, the rest of
+// the hint space F3 0F 1E (rdssp), and vzeroupper, which has no ModRM byte; and syscall in 32-bit
+// code.
 func (in *inst) known(p []byte) bool {
 	switch {
 	case len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa:

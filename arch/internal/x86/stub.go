@@ -65,8 +65,8 @@ func (d *Decoder) pushesNumber(ops []dataflow.Op) bool {
 	return n >= 2 && ops[n-2].Kind == dataflow.Store && ops[n-1] == dataflow.Add(sp, sp, -int32(d.word)) && ops[n-2].Src >= dataflow.MaxRegs
 }
 
-// throughMemory reports whether p is jmp *disp(%rip), of 32-bit code jmp *disp or jmp *disp(%ebx), with
-// prefixes or without.
+// throughMemory reports whether p is jmp *disp(%rip), of 32-bit code jmp *disp or jmp *disp(%ebx),
+// with prefixes or without.
 func (d *Decoder) throughMemory(p []byte) bool {
 	return len(p) >= 6 && p[len(p)-6] == 0xff && (p[len(p)-5] == 0x25 || d.mode == 32 && p[len(p)-5] == byBX)
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
-// Compilers and linkers protect indirect jumps and returns from speculation by thunks. A thunk calls code of
-// its own that never returns there, because the first instruction replaces the return address, or drops it:
+// Compilers and linkers protect indirect jumps and returns from speculation by thunks. A thunk
+// calls code of its own that never returns there, because the first instruction replaces the return
+// address, or drops it:
 //
 //	call 1f
 //	0: pause; lfence; jmp 0b
@@ -16,8 +17,8 @@ import (
 //
 // So such a call is a push and a jump, and the ret behind a replaced return address is a jump.
 
-// dropsReturn reports whether the code at an offset, which is called, begins with an instruction that
-// replaces its return address or drops it. No function does that.
+// dropsReturn reports whether the code at an offset, which is called, begins with an instruction
+// that replaces its return address or drops it. No function does that.
 func (d *Decoder) dropsReturn(code []byte, at int64) bool {
 	if at < 0 || at >= int64(len(code)) {
 		return false
@@ -174,9 +175,9 @@ func (d *Decoder) StubPath(lo, hi, pc uint64, read func(addr uint64) []byte) (fr
 	return 0, false
 }
 
-// firstStub returns where the straight code of a section's first stub ends. binds says that symbols are bound late:
-// the stub begins with a push of a word in memory, and jumps to the dynamic linker with two words on the stack that
-// no other function gets.
+// firstStub returns where the straight code of a section's first stub ends. binds says that symbols
+// are bound late: the stub begins with a push of a word in memory, and jumps to the dynamic linker
+// with two words on the stack that no other function gets.
 func (d *Decoder) firstStub(lo uint64, read func(addr uint64) []byte) (end uint64, binds, ok bool) {
 	end = lo
 	var ops []dataflow.Op
@@ -196,7 +197,8 @@ func (d *Decoder) firstStub(lo uint64, read func(addr uint64) []byte) (end uint6
 	return end, binds, true
 }
 
-// thunkSlot is StubSlot for a stub that loads the word into a register, for a thunk that jumps there:
+// thunkSlot is StubSlot for a stub that loads the word into a register, for a thunk that jumps
+// there:
 //
 //	mov slot(%rip),%r11          or, in 32-bit code, push %eax; mov slot(%ebx),%eax
 //	call thunk; jmp; push $n; jmp first stub

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Processors, by gcc's names (-march), by the widest vectors that they have. Those of the first list have none.
+// Processors, by gcc's names (-march), by the widest vectors that they have. Those of the first
+// list have none.
 const (
 	withoutSSE = `i386 i486 i586 i686 pentium lakemont pentium-mmx winchip-c6 winchip2 c3 samuel-2 pentiumpro pentium2 k6
 		k6-2 k6-3 geode athlon athlon-tbird`
@@ -21,7 +22,8 @@ const (
 		cooperlake tigerlake sapphirerapids emeraldrapids graniterapids graniterapids-d znver4 znver5`
 )
 
-// VectorBytes implements arch.Arch.VectorBytes: gcc records its options (-grecord-gcc-switches), -march among them.
+// VectorBytes implements arch.Arch.VectorBytes: gcc records its options (-grecord-gcc-switches),
+// -march among them.
 func VectorBytes(producer string) (n uint64, known bool) {
 	options := strings.Fields(producer)
 	for _, o := range options {

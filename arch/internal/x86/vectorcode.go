@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
-// VectorCode implements arch.Arch.VectorCode. A compiler that may use AVX writes no instruction of SSE that AVX has
-// in a form of its own.
+// VectorCode implements arch.Arch.VectorCode. A compiler that may use AVX writes no instruction of
+// SSE that AVX has in a form of its own.
 func (d *Decoder) VectorCode(code []byte) (c arch.VectorCode, ok bool) {
 	var seen vectorUse
 	for at := 0; at < len(code); {
@@ -32,8 +32,8 @@ func (d *Decoder) VectorCode(code []byte) (c arch.VectorCode, ok bool) {
 	return c, true
 }
 
-// vectorUse is what instructions use: registers of SSE, of AVX, all 64 bytes of those of AVX-512, memory other than
-// constants.
+// vectorUse is what instructions use: registers of SSE, of AVX, all 64 bytes of those of AVX-512,
+// memory other than constants.
 type vectorUse struct{ sse, vex, wide, memory bool }
 
 // use takes in one instruction.
@@ -86,7 +86,8 @@ func (d *Decoder) useVEX(opmap byte, p []byte, seen *vectorUse) {
 	seen.vex = seen.vex || !general
 }
 
-// inMemory reports whether the ModRM byte of an instruction of VEX or EVEX names memory that is no constant.
+// inMemory reports whether the ModRM byte of an instruction of VEX or EVEX names memory that is no
+// constant.
 func (d *Decoder) inMemory(modrm byte) bool {
 	constant := d.mode == 64 && modrm&0xc7 == 5
 	return modrm>>6 != 3 && !constant

@@ -10,9 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// NT_X86_XSTATE is XSAVE's area in its standard form: st0 is at 32, xmm0 at 160, and the upper half of ymm0 at 576.
-// AVX-512's registers are in components of their own. That a component is in use, XSTATE_BV says, at 512 (Intel SDM,
-// volume 1, 13.4).
+// NT_X86_XSTATE is XSAVE's area in its standard form: st0 is at 32, xmm0 at 160, and the upper half
+// of ymm0 at 576. AVX-512's registers are in components of their own. That a component is in use,
+// XSTATE_BV says, at 512 (Intel SDM, volume 1, 13.4).
 const (
 	x87At    = 32
 	xmmAt    = 160
@@ -38,8 +38,8 @@ func vector(first trad.Reg, n, i int) arch.WideReg {
 	}
 }
 
-// Vector returns the i-th vector register of those that SSE has, too. first is DWARF's number of xmm0, note the set
-// that has it at 160.
+// Vector returns the i-th vector register of those that SSE has, too. first is DWARF's number of
+// xmm0, note the set that has it at 160.
 func Vector(first trad.Reg, i int, note uint32) arch.WideReg {
 	w := vector(first, i, i)
 	w.Parts = []arch.WidePart{
@@ -49,14 +49,16 @@ func Vector(first trad.Reg, i int, note uint32) arch.WideReg {
 	return w
 }
 
-// Vector16 returns the i-th vector register of those that AVX-512 adds. first is DWARF's number of xmm16.
+// Vector16 returns the i-th vector register of those that AVX-512 adds. first is DWARF's number of
+// xmm16.
 func Vector16(first trad.Reg, i int) arch.WideReg {
 	w := vector(first, 16+i, i)
 	w.Parts = []arch.WidePart{state(control.State16, 64*i, 64)}
 	return w
 }
 
-// X87 returns the i-th register of the x87. first is DWARF's number of st0; part is where a set of the x87's has it.
+// X87 returns the i-th register of the x87. first is DWARF's number of st0; part is where a set of
+// the x87's has it.
 func X87(first trad.Reg, i int, part arch.WidePart) arch.WideReg {
 	return arch.WideReg{Num: first + trad.Reg(i), Name: "st" + strconv.Itoa(i), Parts: []arch.WidePart{part},
 		Also: []arch.WidePart{{Note: control.NTXState, Off: x87At + 16*i, Size: part.Size}}}
@@ -70,7 +72,8 @@ func Mask(first trad.Reg, i int) arch.WideReg {
 	}
 }
 
-// Parts returns arch.GDB.Parts of the vector registers, as gdb's features/i386/*-sse.xml, *-avx.xml and
+// Parts returns arch.GDB.Parts of the vector registers, as gdb's features/i386/*-sse.xml, *-avx.xml
+// and
 // *-avx512.xml have them.
 func Parts(regs []arch.WideReg) map[string][]string {
 	m := map[string][]string{}
@@ -89,7 +92,8 @@ var VectorElements = []arch.VectorElement{
 	{Name: "int64", Size: 8}, {Name: "int128", Size: 16},
 }
 
-// Misplaced implements arch.GDB.Misplaced: gdbserver takes all processors for Intel's, until it asks them.
+// Misplaced implements arch.GDB.Misplaced: gdbserver takes all processors for Intel's, until it
+// asks them.
 func Misplaced(cpuinfo []byte) func(name string) bool {
 	if bytes.Contains(cpuinfo, []byte(": GenuineIntel\n")) {
 		return nil

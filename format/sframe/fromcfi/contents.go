@@ -28,13 +28,13 @@ func (l LeftOut) String() string {
 	return text
 }
 
-// Contents returns the file's call frame information as SFrame V3, and the functions that are left out.
-// For a signal frame that is left out, the contents have a function without rows that is marked as a
-// signal frame. [sframe.Contents.Convert] finds the parts that an encoding cannot hold: large offsets,
-// another version's limits.
+// Contents returns the file's call frame information as SFrame V3, and the functions that are left
+// out. For a signal frame that is left out, the contents have a function without rows that is
+// marked as a signal frame. [sframe.Contents.Convert] finds the parts that an encoding cannot hold:
+// large offsets, another version's limits.
 //
-// Each function becomes an FDE. If its rows repeat in blocks of 16 or 32 bytes (a PLT), the blocks become
-// an FDE of PC type mask, and the code before them (PLT0) another FDE.
+// Each function becomes an FDE. If its rows repeat in blocks of 16 or 32 bytes (a PLT), the blocks
+// become an FDE of PC type mask, and the code before them (PLT0) another FDE.
 func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
 	s.rows = 0
 	c := &sframe.Contents{

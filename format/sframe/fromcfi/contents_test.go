@@ -28,8 +28,8 @@ func open(t testing.TB, path string) *fromcfi.Source {
 	return s
 }
 
-// encoded returns the section made from a file's call frame information, and the functions that it leaves
-// out.
+// encoded returns the section made from a file's call frame information, and the functions that it
+// leaves out.
 func encoded(t testing.TB, s *fromcfi.Source, v sframe.Version) (*sframe.Section, []fromcfi.LeftOut) {
 	t.Helper()
 	c, out := s.Contents()
@@ -60,7 +60,8 @@ var names = map[sframe.ABI][3]string{
 	sframe.S390X:     {"r15", "r11", "ra"},
 }
 
-// differs compares a row with readelf's line. It leaves out expressions, which the line does not print.
+// differs compares a row with readelf's line. It leaves out expressions, which the line does not
+// print.
 func differs(abi sframe.ABI, r sframe.Row, want line) string {
 	reg := func(n uint16) string {
 		switch n {
@@ -105,8 +106,8 @@ func differs(abi sframe.ABI, r sframe.Row, want line) string {
 	return ""
 }
 
-// TestReadelf compares the sections made from installed programs with readelf's interpretation of their
-// .eh_frame: every line of every function, at its first and last byte.
+// TestReadelf compares the sections made from installed programs with readelf's interpretation of
+// their .eh_frame: every line of every function, at its first and last byte.
 func TestReadelf(t *testing.T) {
 	for _, tt := range []struct {
 		path string

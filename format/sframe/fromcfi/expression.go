@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// maxWork bounds the evaluations of all expressions of a Source. An evaluation counts once if the
-	// expression is known to be short, else fourfold. An entry of a PLT takes 48.
+	// maxWork bounds the evaluations of all expressions of a Source. An evaluation counts once if
+	// the expression is known to be short, else fourfold. An entry of a PLT takes 48.
 	maxWork = 1 << 22
 	// maxSteps bounds the operations of an expression that is evaluated for more
 	// than one PC.
@@ -19,16 +19,16 @@ const (
 	maxDetail = 200
 )
 
-// pcColumn is the PC's register number in DWARF for AMD64, the return address column. The other ABIs
-// have no number for the PC.
+// pcColumn is the PC's register number in DWARF for AMD64, the return address column. The other
+// ABIs have no number for the PC.
 const pcColumn = 16
 
-// expression finds the rule for an expression. It evaluates the expression on sets of made-up registers.
-// The rule is found if all results lie at the same distance from the same register, or from the CFA, or
-// if all are the values that memory holds there.
+// expression finds the rule for an expression. It evaluates the expression on sets of made-up
+// registers. The rule is found if all results lie at the same distance from the same register, or
+// from the CFA, or if all are the values that memory holds there.
 //
-// The second set is the complement of the first, so that no two values share a bit. So results that an
-// expression has rounded differ in distance.
+// The second set is the complement of the first, so that no two values share a bit. So results that
+// an expression has rounded differ in distance.
 func (t *translation) expression(name string, rule trad.Rule) sframe.Rule {
 	x := t.line.Others.Exprs[rule.Off]
 	var is sframe.Rule
@@ -73,8 +73,8 @@ func (t *translation) text(x trad.Expression) string {
 	return text
 }
 
-// dereferenced returns the kind of rule for the value in memory at the address that a rule of kind k
-// gives. It reports false if there is none.
+// dereferenced returns the kind of rule for the value in memory at the address that a rule of kind
+// k gives. It reports false if there is none.
 func dereferenced(k sframe.RuleKind) (sframe.RuleKind, bool) {
 	switch k {
 	case sframe.RuleInReg:
@@ -88,8 +88,8 @@ func dereferenced(k sframe.RuleKind) (sframe.RuleKind, bool) {
 // cfaNumber stands for the CFA among the register numbers.
 const cfaNumber = math.MaxUint16 + 1
 
-// imagined is a set of registers and a memory. They hold numbers that are unlikely to be near each other.
-// It remembers the registers and addresses that an evaluation reads.
+// imagined is a set of registers and a memory. They hold numbers that are unlikely to be near each
+// other. It remembers the registers and addresses that an evaluation reads.
 type imagined struct {
 	set    uint64
 	pc     uint64
@@ -161,8 +161,8 @@ func (e *imagined) name(v uint64, hasCFA bool) (sframe.Rule, bool) {
 	return sframe.Rule{}, false
 }
 
-// near returns the rule for v as an offset of 32 bits from a register that was read or, with hasCFA, from
-// the CFA.
+// near returns the rule for v as an offset of 32 bits from a register that was read or, with
+// hasCFA, from the CFA.
 func (e *imagined) near(v uint64, hasCFA bool) (sframe.Rule, bool) {
 	for _, r := range e.regs[:e.nRegs] {
 		if off := int64(v - e.number(uint64(r))); off == int64(int32(off)) {

@@ -48,8 +48,8 @@ func valueIs(reg byte, x ...byte) []byte {
 	return append([]byte{0x16, reg, byte(len(x))}, x...)
 }
 
-// TestExpressions translates rules whose meaning DWARF 5, section 2.5, fixes. The expected texts are
-// "CFA RA FP", or the reason why SFrame has no form for the row.
+// TestExpressions translates rules whose meaning DWARF 5, section 2.5, fixes. The expected texts
+// are "CFA RA FP", or the reason why SFrame has no form for the row.
 func TestExpressions(t *testing.T) {
 	plt := []byte{0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22}
 	for _, tt := range []struct {

@@ -17,10 +17,10 @@ type FDE struct {
 // Size returns the number of bytes of code.
 func (f *FDE) Size() uint64 { return f.Hi - f.Start }
 
-// FDEs returns the FDEs in ascending order, without overlaps. Where FDEs of one section overlap, the one
-// that starts last counts, as in [cfi.Section.Find]. An FDE that overlaps with one of an earlier section
-// does not count at all. FDEs without code are left out. errs has an error for each FDE that cannot be
-// read.
+// FDEs returns the FDEs in ascending order, without overlaps. Where FDEs of one section overlap,
+// the one that starts last counts, as in [cfi.Section.Find]. An FDE that overlaps with one of an
+// earlier section does not count at all. FDEs without code are left out. errs has an error for each
+// FDE that cannot be read.
 func (s *Source) FDEs() (fdes []FDE, errs []error) {
 	for _, section := range s.Sections {
 		var list []FDE

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FuzzContents translates arbitrary bytes. The encoded section, if there is one, must agree with every row.
+// FuzzContents translates arbitrary bytes. The encoded section, if there is one, must agree with
+// every row.
 func FuzzContents(f *testing.F) {
 	for i, name := range []string{"../../cfi/testdata/arm64-pauth.so", "../../cfi/testdata/s390x.so", "../../../testdata/bin/plt-v3", "testdata/signal.so"} {
 		file, err := elf.Open(name)

@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe/object"
 )
 
-// TestAssembler compares with the sections that binutils 2.47 made of the same directives. Both must have
-// the same rules for every PC. The rows may differ: the assembler also begins one where a register changes
-// that SFrame does not track, and the linker divides PLTs into blocks.
+// TestAssembler compares with the sections that binutils 2.47 made of the same directives. Both
+// must have the same rules for every PC. The rows may differ: the assembler also begins one where a
+// register changes that SFrame does not track, and the linker divides PLTs into blocks.
 func TestAssembler(t *testing.T) {
 	for _, name := range []string{"amd64-v3", "arm64-v3", "arm64be-v3", "s390x-v3"} {
 		t.Run(name, func(t *testing.T) {

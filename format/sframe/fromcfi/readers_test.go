@@ -11,10 +11,10 @@ import (
 )
 
 // TestStrictReaders: the strictest readers take the V3 sections made of CFI. One is Linux's
-// (kernel/unwind/sframe.c, with its check of sections). It wants FDEs that ascend and count from their own
-// fields, no auxiliary header, FREs that ascend within their function, and no data word too many. The other
-// is libsframe's, which finds nothing in a function without FREs. Only a signal frame may be such a
-// function: both readers take it for a trampoline whose rules are unknown.
+// (kernel/unwind/sframe.c, with its check of sections). It wants FDEs that ascend and count from
+// their own fields, no auxiliary header, FREs that ascend within their function, and no data word
+// too many. The other is libsframe's, which finds nothing in a function without FREs. Only a signal
+// frame may be such a function: both readers take it for a trampoline whose rules are unknown.
 func TestStrictReaders(t *testing.T) {
 	for _, tt := range []struct {
 		path      string
@@ -47,8 +47,8 @@ func TestStrictReaders(t *testing.T) {
 	}
 }
 
-// strict reports the parts that a strict reader refuses, and counts outermost FREs and signal frames
-// without FREs.
+// strict reports the parts that a strict reader refuses, and counts outermost FREs and signal
+// frames without FREs.
 func strict(s *sframe.Section, outermost, signal *int) string {
 	const flags = sframe.FDESorted | sframe.FDEFuncStartPCRel
 	if s.Version != sframe.V3 || s.Flags != flags || s.AuxHeader != nil || s.NumFDEs == 0 || s.NumFREs == 0 || s.FREOff < s.FDEOff+16*s.NumFDEs {
@@ -148,8 +148,8 @@ func fitted(t *testing.T, c *sframe.Contents) *sframe.Section {
 	return section
 }
 
-// TestSignalLeftOut: if SFrame has no form for a signal frame, V3 only marks it as one, and V2 has nothing
-// about it. testdata/README.md has the directives.
+// TestSignalLeftOut: if SFrame has no form for a signal frame, V3 only marks it as one, and V2 has
+// nothing about it. testdata/README.md has the directives.
 func TestSignalLeftOut(t *testing.T) {
 	for _, v := range []sframe.Version{sframe.V3, sframe.V2} {
 		section, left := encoded(t, open(t, "testdata/signal.so"), v)

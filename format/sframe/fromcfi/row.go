@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A Row is a line of a call frame information table in SFrame's terms. If the line's expressions depend
-// on the PC, a Row is a part of it.
+// A Row is a line of a call frame information table in SFrame's terms. If the line's expressions
+// depend on the PC, a Row is a part of it.
 type Row struct {
 	// Row has the rules. A rule that SFrame has no form for is RuleNone. An outermost row has only
 	// RowOutermost and RA.
@@ -58,7 +58,8 @@ func (s *Source) Rows(f *FDE) iter.Seq2[Row, error] {
 	}
 }
 
-// lines iterates over the lines of an FDE. It cuts a line that varies with the PC where its rules change.
+// lines iterates over the lines of an FDE. It cuts a line that varies with the PC where its rules
+// change.
 func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for line, err := range f.section.Rows(f.FDE) {
@@ -212,8 +213,8 @@ func (t *translation) rule(name string, rule trad.Rule) sframe.Rule {
 // s390xSP is PREVIOUS's SP on s390x, relative to the CFA (SFRAME_S390X_SP_VAL_OFFSET).
 const s390xSP = -160
 
-// sp checks that PREVIOUS's SP is the one that SFrame assumes: the CFA or, on s390x, the CFA less the
-// register save area. Otherwise it notes the reason in the row.
+// sp checks that PREVIOUS's SP is the one that SFrame assumes: the CFA or, on s390x, the CFA less
+// the register save area. Otherwise it notes the reason in the row.
 func (t *translation) sp() {
 	more, sp := t.line.Others, trad.Reg(t.s.ABI.SP())
 	if more == nil || !more.Lists(sp) {

@@ -49,10 +49,11 @@ func ABIOf(h *elf.FileHeader) (sframe.ABI, error) {
 	return 0, fmt.Errorf("%w: %v, %v, %v; want x86-64, AArch64 or s390x with 64 bits", ErrMachine, h.Machine, h.Class, h.Data)
 }
 
-// Open finds the call frame information of a file: first .eh_frame, then .debug_frame. It finds them by
-// name; in a file without section headers it finds .eh_frame through PT_GNU_EH_FRAME. The functions of a
-// relocatable object are at the addresses of [object.Apart]. Rows that compilers get wrong behind thunks are
-// right: see [cfi.Options].Thunk. The error wraps ErrMachine or ErrNoCFI, or says what cannot be read.
+// Open finds the call frame information of a file: first .eh_frame, then .debug_frame. It finds
+// them by name; in a file without section headers it finds .eh_frame through PT_GNU_EH_FRAME. The
+// functions of a relocatable object are at the addresses of [object.Apart]. Rows that compilers get
+// wrong behind thunks are right: see [cfi.Options].Thunk. The error wraps ErrMachine or ErrNoCFI,
+// or says what cannot be read.
 func Open(im *elfimage.Image) (*Source, error) {
 	f := im.ELF()
 	abi, err := ABIOf(&f.FileHeader)
@@ -112,8 +113,8 @@ func (s *Source) add(kind cfi.Kind, data []byte, addr uint64, opts cfi.Options) 
 // maxEHFrame bounds the bytes read of .eh_frame if only the segment tells its end.
 const maxEHFrame = 1 << 31
 
-// ehFrame finds .eh_frame by segment. data may reach to the end of the segment that holds it, beyond the
-// terminator that ends .eh_frame.
+// ehFrame finds .eh_frame by segment. data may reach to the end of the segment that holds it,
+// beyond the terminator that ends .eh_frame.
 func ehFrame(im *elfimage.Image, abi cfi.ABI) (data []byte, addr uint64, err error) {
 	header, at, err := im.Segment(elf.PT_GNU_EH_FRAME)
 	if errors.Is(err, elfimage.ErrNoSection) {

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe/object"
 )
 
-// thunksOf returns cfi.Options.Thunk for a file's code, nil if its processor has no thunks. The code of a relocatable
-// object is where layout has it.
+// thunksOf returns cfi.Options.Thunk for a file's code, nil if its processor has no thunks. The
+// code of a relocatable object is where layout has it.
 func thunksOf(im *elfimage.Image, layout object.Layout) func(addr uint64) bool {
 	a := arch.ByMachine(im.Machine, im.Order)
 	if a == nil {

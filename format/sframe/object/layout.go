@@ -9,8 +9,8 @@ import (
 // A Layout has the link-time address of each section of a file, by index.
 type Layout []uint64
 
-// AsLinked returns the addresses in the file: the final ones, or 0 for every section of a relocatable
-// object.
+// AsLinked returns the addresses in the file: the final ones, or 0 for every section of a
+// relocatable object.
 func AsLinked(im *elfimage.Image) Layout {
 	f := im.ELF()
 	l := make(Layout, len(f.Sections))
@@ -20,13 +20,13 @@ func AsLinked(im *elfimage.Image) Layout {
 	return l
 }
 
-// firstAddr is the address of the first section in Apart. It is not 0, which elsewhere stands for no
-// address.
+// firstAddr is the address of the first section in Apart. It is not 0, which elsewhere stands for
+// no address.
 const firstAddr = 0x1000
 
-// Apart returns addresses at which no two sections overlap. It lays out a relocatable object's sections
-// one behind the other, as a linker does: first the allocated ones with bytes, then the allocated ones
-// without, then the rest. For any other file it returns the addresses in the file.
+// Apart returns addresses at which no two sections overlap. It lays out a relocatable object's
+// sections one behind the other, as a linker does: first the allocated ones with bytes, then the
+// allocated ones without, then the rest. For any other file it returns the addresses in the file.
 func Apart(im *elfimage.Image) Layout {
 	l := AsLinked(im)
 	if im.Type != elf.ET_REL {
@@ -38,8 +38,8 @@ func Apart(im *elfimage.Image) Layout {
 			if s.Type == elf.SHT_NULL || group != groupOf(s) {
 				continue
 			}
-			// Whatever size a header claims, the addresses stay apart as far as 64 bits go. The layout
-			// reads no section.
+			// Whatever size a header claims, the addresses stay apart as far as 64 bits go. The
+			// layout reads no section.
 			align := s.Addralign
 			if align == 0 || align&(align-1) != 0 || align > 1<<20 {
 				align = 1

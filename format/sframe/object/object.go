@@ -27,9 +27,9 @@ type Section struct {
 	stored []byte // the bytes before relocation; nil if the file is not relocatable
 }
 
-// Dump prints the section as [sframe.Section.Dump] does, line for line what readelf prints of the file.
-// The versions of readelf for V1 and V2 do not apply relocations, so that most functions of a relocatable
-// object are at 0.
+// Dump prints the section as [sframe.Section.Dump] does, line for line what readelf prints of the
+// file. The versions of readelf for V1 and V2 do not apply relocations, so that most functions of a
+// relocatable object are at 0.
 func (s Section) Dump(w io.Writer) error {
 	if s.stored == nil || s.Version == sframe.V3 || s.Flags&sframe.FDEFuncStartPCRel != 0 {
 		return s.Section.Dump(w)
@@ -41,10 +41,10 @@ func (s Section) Dump(w io.Writer) error {
 	return stored.Dump(w)
 }
 
-// Sections returns the SFrame sections of a file: those called .sframe, those whose name begins with
-// ".sframe.", and those of type SHT_GNU_SFRAME. If there are none, it returns the section that
-// PT_GNU_SFRAME leads to. Empty sections count as none. The error is ErrNoSFrame, or says which section
-// cannot be read; the sections before it are returned with the error.
+// Sections returns the SFrame sections of a file: those called .sframe, those whose name begins
+// with ".sframe.", and those of type SHT_GNU_SFRAME. If there are none, it returns the section that
+// PT_GNU_SFRAME leads to. Empty sections count as none. The error is ErrNoSFrame, or says which
+// section cannot be read; the sections before it are returned with the error.
 func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	var list []Section
 	var read extents
@@ -130,8 +130,8 @@ func (e *extents) add(s *elfimage.Section) (shares *elfimage.Section) {
 	return nil
 }
 
-// Joined joins all sections that [Sections] returns. The error is that of Sections, or that of a section
-// that cannot be read whole, or it wraps [sframe.ErrDiffer].
+// Joined joins all sections that [Sections] returns. The error is that of Sections, or that of a
+// section that cannot be read whole, or it wraps [sframe.ErrDiffer].
 func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
 	sections, err := Sections(im, l)
 	if err != nil {
@@ -165,9 +165,10 @@ func Data(im *elfimage.Image, s *elfimage.Section, l Layout) ([]byte, error) {
 // maxSize is the size, in bytes, of the largest file that Read takes for a section alone.
 const maxSize int64 = 1 << 31
 
-// Read returns the SFrame sections of a file of size bytes. The file is an ELF file (laid out AsLinked),
-// or an SFrame section and nothing else. Such a section gets the address 0, the name .sframe and the
-// Index -1. The error is that of [elfimage.Open], [elfimage.Image.SectionsError] or [Sections].
+// Read returns the SFrame sections of a file of size bytes. The file is an ELF file (laid out
+// AsLinked), or an SFrame section and nothing else. Such a section gets the address 0, the name
+// .sframe and the Index -1. The error is that of [elfimage.Open], [elfimage.Image.SectionsError] or
+// [Sections].
 func Read(r io.ReaderAt, size int64) ([]Section, error) {
 	var magic [2]byte
 	if n, _ := r.ReadAt(magic[:], 0); n == len(magic) &&

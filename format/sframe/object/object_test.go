@@ -39,8 +39,8 @@ func relocatables(t testing.TB) []string {
 	return files
 }
 
-// TestRelocatableDump: Dump prints a relocatable object, laid out AsLinked, as the readelf of its own
-// binutils does.
+// TestRelocatableDump: Dump prints a relocatable object, laid out AsLinked, as the readelf of its
+// own binutils does.
 func TestRelocatableDump(t *testing.T) {
 	for _, file := range relocatables(t) {
 		want, err := os.ReadFile(strings.TrimSuffix(file, ".o") + ".readelf")
@@ -63,8 +63,8 @@ func TestRelocatableDump(t *testing.T) {
 	}
 }
 
-// TestApart: with the addresses of Apart, each function symbol has an FDE of its place and size. There are
-// no other FDEs.
+// TestApart: with the addresses of Apart, each function symbol has an FDE of its place and size.
+// There are no other FDEs.
 func TestApart(t *testing.T) {
 	for _, file := range relocatables(t) {
 		f := open(t, file)
@@ -105,8 +105,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestLinked finds sections by name, by type, and by segment if the section headers are gone. The rows are
-// the same each time.
+// TestLinked finds sections by name, by type, and by segment if the section headers are gone. The
+// rows are the same each time.
 func TestLinked(t *testing.T) {
 	const bin = "../../../testdata/bin/"
 	var first *sframe.Contents
@@ -223,7 +223,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestManySections: with more than 65,280 sections, a symbol's section index is in SHT_SYMTAB_SHNDX.
+// TestManySections: with more than 65,280 sections, a symbol's section index is in
+// SHT_SYMTAB_SHNDX.
 func TestManySections(t *testing.T) {
 	const n = 65300
 	dir := t.TempDir()

@@ -34,12 +34,12 @@ func relaAt(im *elfimage.Image, p []byte) (off uint64, sym, kind uint32, addend 
 	return im.Order.Uint64(p), uint32(info >> 32), uint32(info), im.Order.Uint64(p[16:])
 }
 
-// relocate applies the relocations of f's SHT_RELA sections for section i to data, the bytes of that
-// section. Undefined symbols count as 0.
+// relocate applies the relocations of f's SHT_RELA sections for section i to data, the bytes of
+// that section. Undefined symbols count as 0.
 //
-// In V1, and in V2 without SFRAME_F_FDE_FUNC_START_PCREL, SFrame's start addresses count from the start
-// of the section. Assemblers write relocations that count from the field all the same, and the linker
-// makes up for it. So does relocate.
+// In V1, and in V2 without SFRAME_F_FDE_FUNC_START_PCREL, SFrame's start addresses count from the
+// start of the section. Assemblers write relocations that count from the field all the same, and
+// the linker makes up for it. So does relocate.
 func relocate(im *elfimage.Image, f *elfimage.File, i int, data []byte, l Layout) error {
 	left := uint64(len(data) / minField) // data has no more fields
 	for _, rela := range f.Sections {

@@ -20,8 +20,8 @@ type symbols struct {
 	layout Layout
 }
 
-// newSymbols returns the symbol table in section number link. The table is read symbol by symbol, since
-// a file may have many tables that claim the same bytes.
+// newSymbols returns the symbol table in section number link. The table is read symbol by symbol,
+// since a file may have many tables that claim the same bytes.
 func newSymbols(f *elf.File, link uint32, l Layout) (*symbols, error) {
 	if uint64(link) >= uint64(len(f.Sections)) || f.Sections[link].Type != elf.SHT_SYMTAB {
 		return nil, fmt.Errorf("its link %d is no symbol table", link)
@@ -35,8 +35,8 @@ func newSymbols(f *elf.File, link uint32, l Layout) (*symbols, error) {
 	return s, nil
 }
 
-// addr returns the address of symbol i, 0 if the file does not define it. The value in the table counts
-// from the symbol's section.
+// addr returns the address of symbol i, 0 if the file does not define it. The value in the table
+// counts from the symbol's section.
 func (s *symbols) addr(i uint32) (uint64, error) {
 	var b [symbolSize]byte
 	size := symbolSize

@@ -10,8 +10,8 @@ import (
 // ErrNoBuildID means that the file has no build ID, by which its SFrame file could be found.
 var ErrNoBuildID = errors.New("the file has no build ID")
 
-// Paths returns the paths in dir at which the file for a build ID (in hexadecimal) may lie, the usual one
-// first. It returns none for a build ID of less than two bytes.
+// Paths returns the paths in dir at which the file for a build ID (in hexadecimal) may lie, the
+// usual one first. It returns none for a build ID of less than two bytes.
 func Paths(dir, buildID string) []string {
 	if _, err := hex.DecodeString(buildID); err != nil || len(buildID) < 4 {
 		return nil

@@ -56,8 +56,8 @@ func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	return data, of
 }
 
-// TestBinutils has binutils read the files, if this machine's binutils know the file's machine. The build
-// ID is that of the program, and the sections are well formed.
+// TestBinutils has binutils read the files, if this machine's binutils know the file's machine. The
+// build ID is that of the program, and the sections are well formed.
 func TestBinutils(t *testing.T) {
 	readelf := gdbtest.Tool(t, "readelf")
 	run := func(args ...string) string {
@@ -93,8 +93,8 @@ func TestBinutils(t *testing.T) {
 	}
 }
 
-// TestSection reads the files with debug/elf. The section lies behind everything that the program loads,
-// and has an FDE at a function's address in the program.
+// TestSection reads the files with debug/elf. The section lies behind everything that the program
+// loads, and has an FDE at a function's address in the program.
 func TestSection(t *testing.T) {
 	for _, path := range programs {
 		data, program := made(t, path, sframe.V3)
@@ -179,8 +179,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// FuzzBuildID reads arbitrary notes, in a section or a segment. A separate file has the build ID that was
-// read.
+// FuzzBuildID reads arbitrary notes, in a section or a segment. A separate file has the build ID
+// that was read.
 func FuzzBuildID(f *testing.F) {
 	program, err := elf.Open("../../../testdata/bin/plt-v3")
 	if err != nil {

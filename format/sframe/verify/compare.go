@@ -116,8 +116,8 @@ func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 	c.Disagreements = append(c.Disagreements, d)
 }
 
-// known reports whether d continues another disagreement of the same FDE, or repeats it in another block.
-// If so, it adds d to that disagreement.
+// known reports whether d continues another disagreement of the same FDE, or repeats it in another
+// block. If so, it adds d to that disagreement.
 func (c *comparison) known(d *Disagreement) bool {
 	list := c.Disagreements[c.first:]
 	if n := len(list); n > 0 {

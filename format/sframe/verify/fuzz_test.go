@@ -73,8 +73,8 @@ func FuzzSections(f *testing.F) {
 	})
 }
 
-// compareFile compares a file's tables. Covered code and disagreements must lie in the executable code,
-// and count once.
+// compareFile compares a file's tables. Covered code and disagreements must lie in the executable
+// code, and count once.
 func compareFile(t *testing.T, data []byte) {
 	// debug/elf reads tables of headers in pieces of 10 MiB.
 	bounds.Hold(t, 32<<20+4<<10*len(data), func() {

@@ -25,9 +25,9 @@ type Result struct {
 
 	SFrameFDEs, CFIFDEs uint64 // with code
 	Compared            uint64 // bytes of code that both cover, without Unsaid
-	// Unsaid counts the bytes of code where DWARF says that the frame is outermost and the SFrame version
-	// has no way to say it: V1, and V2 before the second errata. A section of V2 without the first errata's
-	// SFRAME_F_FDE_FUNC_START_PCREL counts as one before the second.
+	// Unsaid counts the bytes of code where DWARF says that the frame is outermost and the SFrame
+	// version has no way to say it: V1, and V2 before the second errata. A section of V2 without
+	// the first errata's SFRAME_F_FDE_FUNC_START_PCREL counts as one before the second.
 	Unsaid uint64
 
 	Bytes     Coverage // of executable code, in bytes
@@ -55,8 +55,8 @@ type Disagreement struct {
 	Fields   Fields      // the parts that differ
 	FDE      int         // index in the SFrame section
 	Section  int         // index in the file's SFrame sections
-	// Times is the number of blocks with the same disagreement, in an FDE of PC type mask. Lo and Hi are
-	// those of the first. For other FDEs Times is 1.
+	// Times is the number of blocks with the same disagreement, in an FDE of PC type mask. Lo and
+	// Hi are those of the first. For other FDEs Times is 1.
 	Times int
 }
 
@@ -90,8 +90,8 @@ func (c Fields) Names() []string {
 // String returns the members' names, joined by commas.
 func (c Fields) String() string { return strings.Join(c.Names(), ", ") }
 
-// diff returns the fields that differ between two rows for the same code. outermost says whether a's
-// section can mark outermost frames. If it cannot and b's frame is outermost, said is false.
+// diff returns the fields that differ between two rows for the same code. outermost says whether
+// a's section can mark outermost frames. If it cannot and b's frame is outermost, said is false.
 func diff(a *sframe.Row, b *fromcfi.Row, v sframe.Version, outermost bool) (c Fields, said bool) {
 	differs := func(flag sframe.RowFlags, field Fields) {
 		if (a.Flags^b.Flags)&flag != 0 {

@@ -17,8 +17,8 @@ const maxRows = 1 << 24
 
 var errTooManyRows = errors.New("the SFrame sections have too many rows; the rest is not compared")
 
-// An sframeFDE is the part of an FDE that counts. Where FDEs overlap, the one that starts last counts, as
-// in [sframe.Section.Find].
+// An sframeFDE is the part of an FDE that counts. Where FDEs overlap, the one that starts last
+// counts, as in [sframe.Section.Find].
 type sframeFDE struct {
 	sframe.FDE
 	hi      uint64 // address behind the last byte that counts
@@ -92,7 +92,8 @@ func (c *comparison) sframeRows(fdes []sframeFDE) iter.Seq[sframeRow] {
 	}
 }
 
-// entries returns the rows of an FDE, at most max+1. Their Lo is the offset in the function or block.
+// entries returns the rows of an FDE, at most max+1. Their Lo is the offset in the function or
+// block.
 func (c *comparison) entries(f *sframeFDE, max int) []sframe.Row {
 	s := c.in.SFrame[f.section]
 	var base sframe.Row

@@ -15,9 +15,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestThisToolchain compares a program of binutils 2.40, whose mistakes are known. It writes a CFA in r10 as
-// if it were in SP. It describes the first stub of .plt.sec like that of .plt. It describes the stubs of
-// .plt with endbr64, which push at offset 4 to 9, like those without, which push at 6 to 11.
+// TestThisToolchain compares a program of binutils 2.40, whose mistakes are known. It writes a CFA
+// in r10 as if it were in SP. It describes the first stub of .plt.sec like that of .plt. It
+// describes the stubs of .plt with endbr64, which push at offset 4 to 9, like those without, which
+// push at 6 to 11.
 func TestThisToolchain(t *testing.T) {
 	gcc := gdbtest.Tool(t, "x86_64-linux-gnu-gcc")
 	version, err := exec.Command(gdbtest.Tool(t, "x86_64-linux-gnu-as"), "--version").Output()
@@ -64,8 +65,8 @@ func TestThisToolchain(t *testing.T) {
 	}
 }
 
-// TestChangedSlot: on amd64, binutils 2.40 and 2.44 forget that RA has moved from the place where the call
-// put it. 2.47 writes a flexible row.
+// TestChangedSlot: on amd64, binutils 2.40 and 2.44 forget that RA has moved from the place where
+// the call put it. 2.47 writes a flexible row.
 func TestChangedSlot(t *testing.T) {
 	as := gdbtest.Tool(t, "x86_64-linux-gnu-as")
 	version, err := exec.Command(as, "--version").Output()

@@ -37,9 +37,9 @@ func lines(r *verify.Result) []string {
 	return list
 }
 
-// TestCommitted compares programs of real toolchains. testdata/bin/README.md has their mistakes: a return
-// address in r11, which V2 cannot say, and .plt.got, described like .plt. objdump shows only a jump in the
-// stubs of .plt.got, so the CFA is SP+8 there.
+// TestCommitted compares programs of real toolchains. testdata/bin/README.md has their mistakes: a
+// return address in r11, which V2 cannot say, and .plt.got, described like .plt. objdump shows only
+// a jump in the stubs of .plt.got, so the CFA is SP+8 there.
 func TestCommitted(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -77,8 +77,8 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// TestSizes compares the sizes with readelf -SW, and the coverage with readelf's symbols. Assemblers that
-// write SFrame have seen all functions of mix-v3 but _start.
+// TestSizes compares the sizes with readelf -SW, and the coverage with readelf's symbols.
+// Assemblers that write SFrame have seen all functions of mix-v3 but _start.
 func TestSizes(t *testing.T) {
 	r := file(t, "../../../testdata/bin/mix-v3")
 	if want := (verify.Sizes{SFrame: 0x3e5, EHFrame: 0x3cc, EHFrameHdr: 0xdc}); r.Sizes != want {
@@ -93,9 +93,9 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestWithoutCFA: code for which DWARF has no CFA (.cfi_startproc simple) is no disagreement. SFrame has no
-// rows there either, whether binutils 2.47 or fromcfi made it. readelf -wF has the ranges: 0x1d6 to 0x1d8
-// is without a CFA.
+// TestWithoutCFA: code for which DWARF has no CFA (.cfi_startproc simple) is no disagreement.
+// SFrame has no rows there either, whether binutils 2.47 or fromcfi made it. readelf -wF has the
+// ranges: 0x1d6 to 0x1d8 is without a CFA.
 func TestWithoutCFA(t *testing.T) {
 	r := file(t, "testdata/simple.so")
 	want := verify.Coverage{Total: 6, Both: 4, Neither: 2}
@@ -151,8 +151,8 @@ func reopen(t *testing.T, data []byte) *sframe.Section {
 	return s
 }
 
-// TestMade compares sections that fromcfi made. They agree. The code missing in them is what fromcfi has
-// reported as left out.
+// TestMade compares sections that fromcfi made. They agree. The code missing in them is what
+// fromcfi has reported as left out.
 func TestMade(t *testing.T) {
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/gdb", "/bin/ls", "/usr/bin/python3",
 		"testdata/arm64-v2.so", "testdata/amd64-v3.so", "testdata/arm64-v3.so", "testdata/arm64be-v3.so", "testdata/s390x-v3.so"} {
@@ -274,7 +274,8 @@ func TestMutation(t *testing.T) {
 	}
 }
 
-// TestBlocks changes a row of a PLT. The result is one disagreement whose Times is the number of blocks.
+// TestBlocks changes a row of a PLT. The result is one disagreement whose Times is the number of
+// blocks.
 func TestBlocks(t *testing.T) {
 	in, data, _ := made(t, "/usr/bin/gdb", sframe.V3)
 	c, err := reopen(t, data).Contents()
@@ -318,9 +319,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestDebugFrame compares with the .debug_frame of a file that has no .eh_frame. From one set of directives
-// the assembler writes only .eh_frame, .debug_frame, or SFrame. So fromcfi makes the SFrame section of the
-// .eh_frame.
+// TestDebugFrame compares with the .debug_frame of a file that has no .eh_frame. From one set of
+// directives the assembler writes only .eh_frame, .debug_frame, or SFrame. So fromcfi makes the
+// SFrame section of the .eh_frame.
 func TestDebugFrame(t *testing.T) {
 	gcc := gdbtest.Tool(t, "gcc")
 	dir := t.TempDir()

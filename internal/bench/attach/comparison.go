@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
-// A comparison measures commands that do something with a live process beside printing its stacks, against gdb.
+// A comparison measures commands that do something with a live process beside printing its stacks,
+// against gdb.
 type comparison struct {
 	part, title string
 	text        string // before the tables; has a %d for the number of rounds

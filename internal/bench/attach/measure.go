@@ -108,8 +108,8 @@ func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error
 	})
 }
 
-// each runs every tool once in each round, slow ones less often. Each round has an order of its own: a tool that
-// follows a large one finds less of what it needs in the processor's caches.
+// each runs every tool once in each round, slow ones less often. Each round has an order of its
+// own: a tool that follows a large one finds less of what it needs in the processor's caches.
 func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample, add func(*sample, command.Cost) error) error {
 	if m.rounds < 1 {
 		return errors.New("no round is measured")

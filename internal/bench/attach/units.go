@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
-// Programs of units that are all alike: the stack is in the first few. A unit has almost a megabyte of debug information.
+// Programs of units that are all alike: the stack is in the first few. A unit has almost a megabyte
+// of debug information.
 const (
 	fewUnits  = 6
 	manyUnits = 600
@@ -25,8 +26,8 @@ const (
 	unitsWall = 1.5 // of the wall time on the program of few units
 )
 
-// measureUnits compares printing all values in a program with little debug information and in one with a
-// hundred times as much. Only the units that the frames are in are to be read.
+// measureUnits compares printing all values in a program with little debug information and in one
+// with a hundred times as much. Only the units that the frames are in are to be read.
 func measureUnits(ctx context.Context, d build.Dir, run *command.Runner, o Options, locals tool) (*report.Table, []report.Goal, error) {
 	many := manyUnits
 	if o.Small {

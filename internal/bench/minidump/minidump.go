@@ -138,7 +138,8 @@ type costs struct {
 }
 
 func (b *bench) measure() (c costs, err error) {
-	// Files are as old as they are in use: an index of a file that was just written is checked once more.
+	// Files are as old as they are in use: an index of a file that was just written is checked once
+	// more.
 	then := time.Now().Add(-time.Hour)
 	err = filepath.Walk(b.path("large"), func(path string, _ os.FileInfo, err error) error {
 		return errors.Join(err, os.Chtimes(path, then, then))

@@ -32,7 +32,8 @@ func TestMeasure(t *testing.T) {
 	t.Log(s.Tables[0].String())
 }
 
-// TestFill: the records that fill a file up are all well-formed, and the file is as large as it should be.
+// TestFill: the records that fill a file up are all well-formed, and the file is as large as it
+// should be.
 func TestFill(t *testing.T) {
 	text := strings.Builder{}
 	text.WriteString("MODULE Linux x86_64 1 a\n")

@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
-// writeStore writes the program's symbols by dump_syms into a store, and behind them records of others until the file has size bytes.
+// writeStore writes the program's symbols by dump_syms into a store, and behind them records of
+// others until the file has size bytes.
 func writeStore(dumpSyms, program, store string, size int) error {
 	text, err := exec.Command(dumpSyms, program).Output()
 	if err != nil {
@@ -48,7 +49,8 @@ func writeStore(dumpSyms, program, store string, size int) error {
 	return file.Close()
 }
 
-// fill writes records as dump_syms writes them of a browser's library: for each function inlined calls, lines and changes of its rows.
+// fill writes records as dump_syms writes them of a browser's library: for each function inlined
+// calls, lines and changes of its rows.
 func fill(out io.Writer, size int) {
 	const (
 		base, stride         = 0x10000000, 0x200

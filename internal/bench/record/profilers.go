@@ -118,8 +118,8 @@ func (b *bench) byPerf(t *target, x scenario) (c *cost, err error) {
 	return c, c.readScript(b.run.Out)
 }
 
-// readScript counts the stacks in the output of perf script: a line for each sample, then the functions from inside to outside, then an
-// empty line.
+// readScript counts the stacks in the output of perf script: a line for each sample, then the
+// functions from inside to outside, then an empty line.
 func (c *cost) readScript(file string) error {
 	f, err := os.Open(file)
 	if err != nil {

@@ -112,7 +112,8 @@ func (r *result) goals(x scenario) []report.Goal {
 	return list
 }
 
-// fewBottoms is the share of samples that may differ from run to run: some come while the program begins or ends.
+// fewBottoms is the share of samples that may differ from run to run: some come while the program
+// begins or ends.
 const fewBottoms = 0.001
 
 type bench struct {

@@ -63,7 +63,8 @@ func (t *target) state() (done uint64, spent time.Duration, err error) {
 	return done, spent, nil
 }
 
-// work returns the time that the target takes for 1000 pieces of its work while something else is done.
+// work returns the time that the target takes for 1000 pieces of its work while something else is
+// done.
 func (t *target) work(during func() error) (time.Duration, error) {
 	before, from, err := t.state()
 	if err != nil {

@@ -1,6 +1,7 @@
 //go:build linux
 
-// Package symbols measures how long symbol files take to make, and how much memory, against Breakpad's dump_syms.
+// Package symbols measures how long symbol files take to make, and how much memory, against
+// Breakpad's dump_syms.
 package symbols
 
 import (
@@ -91,7 +92,8 @@ func Measure(ctx context.Context, d build.Dir) (*report.Section, error) {
 	return s, nil
 }
 
-// subjects returns a large program that is built here, and libc with its debug file if that is installed.
+// subjects returns a large program that is built here, and libc with its debug file if that is
+// installed.
 func subjects(d build.Dir) ([]subject, error) {
 	large := filepath.Join(d.Path, "sfwalk-full")
 	cmd := exec.Command("go", "build", "-ldflags=-compressdwarf=false", "-o", large, "./cmd/sfwalk-full")

@@ -1,4 +1,5 @@
-// Package fetch fetches debug files from debuginfod servers into the cache that elfutils' clients share.
+// Package fetch fetches debug files from debuginfod servers into the cache that elfutils' clients
+// share.
 //
 // A server is not trusted with more than its answer: a file counts only if it is an ELF file of the
 // build ID that was asked for, and sizes and times are bounded. Nobody waits for a server while a
@@ -238,7 +239,8 @@ type answer struct {
 	errs   []error
 }
 
-// first asks all servers at once, and returns the first answer that is a file. The others are given up.
+// first asks all servers at once, and returns the first answer that is a file. The others are given
+// up.
 func (c *Client) first(ctx context.Context, servers []string, id string) answer {
 	results := make(chan answer, len(servers))
 	var watches []*webclient.Watch

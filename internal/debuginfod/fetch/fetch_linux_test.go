@@ -169,7 +169,8 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// Answers that are of no use: nothing of them is kept, the reason is told, and another server's file is used.
+// Answers that are of no use: nothing of them is kept, the reason is told, and another server's
+// file is used.
 func TestBadServers(t *testing.T) {
 	data, id := debugFile(t)
 	other := bytes.Clone(data)

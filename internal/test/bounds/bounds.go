@@ -1,5 +1,5 @@
-// Package bounds holds the code that a fuzz test runs to bounds of memory and time: an input that makes
-// a reader take all of either is as bad as one that makes it panic.
+// Package bounds holds the code that a fuzz test runs to bounds of memory and time: an input that
+// makes a reader take all of either is as bad as one that makes it panic.
 //
 //	f.Fuzz(func(t *testing.T, data []byte) {
 //		bounds.Hold(t, 64<<10+100*len(data), func() { … })
@@ -18,7 +18,8 @@ import (
 const (
 	// maxCPU is the CPU time that one input may take. Most take some microseconds.
 	maxCPU = 2 * time.Second
-	// maxWait bounds the time of an input that waits and does not work. It is generous: a deadlock never ends.
+	// maxWait bounds the time of an input that waits and does not work. It is generous: a deadlock
+	// never ends.
 	maxWait = 5 * time.Minute
 	// slack is the memory that the run-time system may count too late, and so for a later input:
 	// it counts small objects when the spans that they lie in are full.

@@ -1,5 +1,6 @@
-// Package breakpadpeer fetches Breakpad's own tools and sources, for tests and benchmarks that compare with
-// them. They are those of the npm package minidump; nothing of it is part of this module.
+// Package breakpadpeer fetches Breakpad's own tools and sources, for tests and benchmarks that
+// compare with them. They are those of the npm package minidump; nothing of it is part of this
+// module.
 package breakpadpeer
 
 import (
@@ -28,7 +29,8 @@ const (
 // ErrSum is the error of a package that is not the one that was asked for.
 var ErrSum = errors.New("npm's " + spec + " has another checksum")
 
-// Tool returns the path of minidump_stackwalk, minidump_dump or dump_syms. The error says why it cannot be had here.
+// Tool returns the path of minidump_stackwalk, minidump_dump or dump_syms. The error says why it
+// cannot be had here.
 func Tool(name string) (string, error) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return "", fmt.Errorf("npm's %s has no %s for %s/%s", spec, name, runtime.GOOS, runtime.GOARCH)
@@ -48,7 +50,8 @@ func Source() (string, error) {
 	return filepath.Join(dir, "deps", "breakpad"), err
 }
 
-// folder has the package's files. It is asked for once in a process: where there is no network, npm takes its time to say so.
+// folder has the package's files. It is asked for once in a process: where there is no network, npm
+// takes its time to say so.
 var folder = sync.OnceValues(func() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -94,8 +97,9 @@ var folder = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// unpack writes the tools for Linux and Breakpad's sources. Those of the system calls, linux-syscall-support, are beside Breakpad
-// in the package; its sources have them below third_party.
+// unpack writes the tools for Linux and Breakpad's sources. Those of the system calls,
+// linux-syscall-support, are beside Breakpad in the package; its sources have them below
+// third_party.
 func unpack(packed []byte, dir string) error {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package dumptest makes minidumps for tests, field by field as minidumpapiset.h, Breakpad and Crashpad lay them out.
+// Package dumptest makes minidumps for tests, field by field as minidumpapiset.h, Breakpad and
+// Crashpad lay them out.
 package dumptest
 
 import (
@@ -118,7 +119,8 @@ func (d *Dump) ModuleAt(name string, base uint64, size, stamp uint32, codeview [
 	return Join(d.U64(base), d.U32(size, 0, stamp, d.Text(name), 0xfeef04bd, 0x10000, 10<<16|1, 7<<16|2), make([]byte, 9*4), d.At(codeview), make([]byte, 8+16))
 }
 
-// AMD64 returns a CONTEXT of x64 whose integer registers are 0x1000 times their place in it, but for those given.
+// AMD64 returns a CONTEXT of x64 whose integer registers are 0x1000 times their place in it, but
+// for those given.
 func (d *Dump) AMD64(rip, rsp, rbp uint64) []byte {
 	b := make([]byte, 1232)
 	copy(b[48:], d.U32(0x10001f))
@@ -131,7 +133,8 @@ func (d *Dump) AMD64(rip, rsp, rbp uint64) []byte {
 	return b
 }
 
-// ARM64 returns a CONTEXT of arm64 whose registers x0 to x30 are 0x1000 times their number, but for those given.
+// ARM64 returns a CONTEXT of arm64 whose registers x0 to x30 are 0x1000 times their number, but for
+// those given.
 func (d *Dump) ARM64(pc, sp, fp, lr uint64) []byte {
 	b := make([]byte, 912)
 	copy(b, d.U32(0x400007))

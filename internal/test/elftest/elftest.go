@@ -1,5 +1,6 @@
-// Package elftest makes small ELF files from sections that tests give. Fuzz tests change the contents
-// of sections with it: in a whole file most changes break the headers, and nothing else is read.
+// Package elftest makes small ELF files from sections that tests give. Fuzz tests change the
+// contents of sections with it: in a whole file most changes break the headers, and nothing else is
+// read.
 package elftest
 
 import (

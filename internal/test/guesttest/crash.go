@@ -16,8 +16,8 @@ import (
 //go:embed crash.py
 var crashPy string
 
-// BuildCrashing builds testdata/progs/breakpad/crashing.cc with the C++ compiler for the processor. A program that is not
-// static finds its libraries below Debian's folder of cross libraries.
+// BuildCrashing builds testdata/progs/breakpad/crashing.cc with the C++ compiler for the processor.
+// A program that is not static finds its libraries below Debian's folder of cross libraries.
 func (p *Processor) BuildCrashing(t testing.TB, flags ...string) *Guest {
 	t.Helper()
 	cmd := []string{gdbtest.Tool(t, p.Triple+"-g++"), "-std=c++17"}
@@ -26,8 +26,9 @@ func (p *Processor) BuildCrashing(t testing.TB, flags ...string) *Guest {
 	return &Guest{Processor: p, Path: path, Root: "/usr/" + p.Triple}
 }
 
-// Crash runs the guest, of BuildCrashing, once for each point and has it die there of SIGSEGV. Breakpad's own core2md, which runs
-// under qemu, too, makes minidumps of qemu's core files: they are the points' arguments.
+// Crash runs the guest, of BuildCrashing, once for each point and has it die there of SIGSEGV.
+// Breakpad's own core2md, which runs under qemu, too, makes minidumps of qemu's core files: they
+// are the points' arguments.
 func (g *Guest) Crash(t testing.TB, points []gdbtest.CrashPoint) {
 	t.Helper()
 	source := gdbtest.BreakpadSource(t)

@@ -93,7 +93,8 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 	return &Guest{Processor: p, Path: path, Root: p.Sysroot(t, named)}
 }
 
-// Sysroot returns a folder that has the C library where guests look for it, and other libraries at their own paths.
+// Sysroot returns a folder that has the C library where guests look for it, and other libraries at
+// their own paths.
 func (p *Processor) Sysroot(t testing.TB, libraries ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -192,7 +193,8 @@ func (g *Guest) startWith(t testing.TB, dumps bool, args []string, options ...st
 	t.Helper()
 	argv := append(append(append([]string{gdbtest.Tool(t, g.QEMU)}, g.options(options...)...), g.Path), args...)
 	if dumps {
-		// No core file of qemu itself; a guest's stack, and its core file, is as large as qemu's may be.
+		// No core file of qemu itself; a guest's stack, and its core file, is as large as qemu's
+		// may be.
 		argv = append([]string{"/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh"}, argv...)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)

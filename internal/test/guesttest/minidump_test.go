@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// fromMinidump makes a minidump of a stop, with the registers and the memory that the stub has where gdb's frames are, and opens it.
+// fromMinidump makes a minidump of a stop, with the registers and the memory that the stub has
+// where gdb's frames are, and opens it.
 var fromMinidump = opener{"minidump", func(stop *Stop, exe, _ string) (target.Target, error) {
 	tg, err := remote.Dial(context.Background(), "unix:"+stop.Stub, remote.Options{Exe: exe})
 	if err != nil {

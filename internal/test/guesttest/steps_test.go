@@ -230,8 +230,8 @@ func codeOf(t *testing.T, g *Guest) func(pc uint64) []byte {
 	}
 }
 
-// inHalves reports whether the instruction at pc is the second of two that take down a large frame. gcc's tables for arm say
-// only behind it that the first one has done so.
+// inHalves reports whether the instruction at pc is the second of two that take down a large frame.
+// gcc's tables for arm say only behind it that the first one has done so.
 func inHalves(code func(pc uint64) []byte, pc uint64) bool {
 	if code == nil {
 		return false
@@ -271,7 +271,8 @@ func (s *stepper) unwind(t *testing.T, th target.Thread, step *Step) {
 	}
 }
 
-// caller compares the caller's PC alone, for a guess does not tell where the frame ends. Each answer must be marked as a guess.
+// caller compares the caller's PC alone, for a guess does not tell where the frame ends. Each
+// answer must be marked as a guess.
 func (s *stepper) caller(t *testing.T, th target.Thread, step *Step) {
 	t.Helper()
 	stack, err := frame.New(s.tg, th, s.table)

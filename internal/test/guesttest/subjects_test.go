@@ -61,7 +61,8 @@ var (
 // byEHABI: as far as main, for gdb goes on from there by what _start has in its link register.
 var byEHABI = []order{{nil, toMain}, {[]string{"sigtramp", "ehabi", "prologue"}, toMain}}
 
-// exceptionTables is a guest whose functions have exception tables, as compilers make them for C++ and on request for C, and no others.
+// exceptionTables is a guest whose functions have exception tables, as compilers make them for C++
+// and on request for C, and no others.
 func exceptionTables(build func(*testing.T) *Guest) func(*testing.T) *Guest {
 	return func(t *testing.T) *Guest {
 		g := build(t)
@@ -102,7 +103,8 @@ var subjects = []subject{
 	{"arm/Thumb O2", bare(ARM, "stacks.c", "-g", "-mthumb", "-O2"), tables, true},
 	{"arm/Thumb O3 frame pointer", bare(ARM, "stacks.c", "-g", "-mthumb", "-O3", "-fno-omit-frame-pointer"), tables, true},
 
-	// In programs with a C library, gdb 16 takes frames of handlers for others: no static-pie and no library.
+	// In programs with a C library, gdb 16 takes frames of handlers for others: no static-pie and
+	// no library.
 	{"i386/O0", bare(I386, "stacks.c", "-O0"), tables, true},
 	{"i386/O2", bare(I386, "stacks.c", "-O2"), tables, true},
 	{"i386/frame pointer", bare(I386, "stacks.c", "-O2", "-fno-omit-frame-pointer"), tables, true},

@@ -16,8 +16,8 @@ var withVG = func() *Processor {
 	return &p
 }()
 
-// vectors is a guest with scalable vectors on the stack. gdb 13 knows no mask for signed
-// return addresses. qemu 11.1 describes registers as long as the longest vectors of streaming mode (SME),
+// vectors is a guest with scalable vectors on the stack. gdb 13 knows no mask for signed return
+// addresses. qemu 11.1 describes registers as long as the longest vectors of streaming mode (SME),
 // and gdb 18 writes that length into core files.
 func vectors(quadwords string, flags ...string) func(*testing.T) *Guest {
 	build := bare(withVG, "sve.c", append([]string{"-O2", "-march=armv8-a+sve"}, flags...)...)

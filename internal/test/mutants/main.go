@@ -124,7 +124,8 @@ func (d *driver) begin(which string) (err error) {
 	return nil
 }
 
-// all runs n mutants, or as many as there is time for. It reports whether none has broken a promise.
+// all runs n mutants, or as many as there is time for. It reports whether none has broken a
+// promise.
 func (d *driver) all(n int64, limit time.Duration, atOnce int) bool {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)

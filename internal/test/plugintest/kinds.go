@@ -10,8 +10,9 @@ import (
 // Kinds are the flags with which the plug-in "kinds" claims frames, by level modulo their number.
 var Kinds = []trad.Flags{0, trad.Inline, trad.TailCall, trad.Dummy, trad.Injected, trad.OtherStack, trad.Signal}
 
-// kinds unwinds the frames of testdata/progs/recurse.c, built with frame pointers. It says that they are of all
-// kinds there are, every second one by a frame with its level as the special address, else by a row.
+// kinds unwinds the frames of testdata/progs/recurse.c, built with frame pointers. It says that
+// they are of all kinds there are, every second one by a frame with its level as the special
+// address, else by a row.
 type kinds struct{}
 
 func init() { modes["kinds"] = func() { plugin.Serve(kinds{}) } }

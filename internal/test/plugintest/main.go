@@ -39,8 +39,8 @@ func Main() {
 	os.Exit(0)
 }
 
-// Parallel lets more tests run at once than there are processors, because tests of plug-ins mostly wait.
-// TestMain calls it. It leaves fuzz tests alone.
+// Parallel lets more tests run at once than there are processors, because tests of plug-ins mostly
+// wait. TestMain calls it. It leaves fuzz tests alone.
 func Parallel() {
 	flag.Parse()
 	if !Fuzzing() {

@@ -155,11 +155,12 @@ func listen() string {
 	return path
 }
 
-// complain writes to descriptor 2. go-plugin replaces os.Stderr, and text there is lost if the program
-// ends at once.
+// complain writes to descriptor 2. go-plugin replaces os.Stderr, and text there is lost if the
+// program ends at once.
 func complain(text string) { fmt.Fprintln(os.NewFile(2, ""), text) }
 
-// hang sleeps for longer than any test, but not for ever. It makes a file that tests wait for ([Hangs]).
+// hang sleeps for longer than any test, but not for ever. It makes a file that tests wait for
+// ([Hangs]).
 func hang() {
 	if filepath.IsAbs(os.Args[0]) { // not what a plug-in has started: it would be in /
 		os.WriteFile(os.Args[0]+hangs, nil, 0o600)
@@ -225,7 +226,8 @@ const (
 	parent = Prefix + "parent"
 )
 
-// fork starts a child with this process's standard output and error, in a session of its own if away.
+// fork starts a child with this process's standard output and error, in a session of its own if
+// away.
 func fork(away bool) { start(child, away) }
 
 func start(name string, away bool) {

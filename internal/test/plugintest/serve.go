@@ -17,8 +17,8 @@ import (
 
 type stream = protocol.Sniffer_SessionServer
 
-// bad is a plug-in that speaks the protocol and calls its functions. Without them it behaves well, and
-// declines every frame.
+// bad is a plug-in that speaks the protocol and calls its functions. Without them it behaves well,
+// and declines every frame.
 type bad struct {
 	hcplugin.NetRPCUnsupportedPlugin
 	protocol.UnimplementedSnifferServer

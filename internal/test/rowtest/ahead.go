@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// ReadAhead demands the rows of the ways out of code at 0x1000, from an offset. away, if any, is the
-// only code elsewhere, at 0x3000.
+// ReadAhead demands the rows of the ways out of code at 0x1000, from an offset. away, if any, is
+// the only code elsewhere, at 0x3000.
 func (p *Processor) ReadAhead(t *testing.T, name, code string, off uint64, away *string, want []string) {
 	t.Helper()
 	var elsewhere func(addr uint64) ([]byte, uint64)
@@ -31,8 +31,8 @@ func (p *Processor) ReadAhead(t *testing.T, name, code string, off uint64, away 
 	}
 }
 
-// FuzzReadAhead fuzzes Arch.ReadAhead, Arch.FindsFrame and Arch.Preserves: rows are of one instruction, and whole, and
-// those of fewer calls come first.
+// FuzzReadAhead fuzzes Arch.ReadAhead, Arch.FindsFrame and Arch.Preserves: rows are of one
+// instruction, and whole, and those of fewer calls come first.
 func (p *Processor) FuzzReadAhead(f *testing.F, seeds [][]byte) {
 	for _, s := range seeds {
 		f.Add(s, uint16(0))

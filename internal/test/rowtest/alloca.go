@@ -15,8 +15,8 @@ long twice(long n) { use(&n); char *p = __builtin_alloca(n); use(p); char *q = _
 long array(int n) { long s = 0; for (int i = 1; i < n; i++) { char a[i]; use(a); s += a[0]; } return s; }
 `
 
-// Alloca demands right rows, and no guesses, for functions in which a loop lowers the stack pointer and
-// touches each page that alloca makes.
+// Alloca demands right rows, and no guesses, for functions in which a loop lowers the stack pointer
+// and touches each page that alloca makes.
 func (p *Processor) Alloca(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

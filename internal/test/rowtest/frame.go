@@ -21,8 +21,9 @@ func (p *Processor) Compile(t testing.TB, source string, flags ...string) string
 	return out
 }
 
-// Builds demands for every instruction of every function of a source file that a row that is not
-// a guess is right, and that nearly every instruction has a row. more, if any, demands more of a build.
+// Builds demands for every instruction of every function of a source file that a row that is not a
+// guess is right, and that nearly every instruction has a row. more, if any, demands more of a
+// build.
 func (p *Processor) Builds(t *testing.T, source string, builds []string, more func(t *testing.T, flags string, c *Tally)) {
 	for variant, flags := range builds {
 		t.Run(flags, func(t *testing.T) {
@@ -109,7 +110,8 @@ func (p *Processor) Inside(t *testing.T, file string) {
 }
 
 // InPrologue demands of a file whose functions with a frame all have a frame pointer that set-up
-// and teardown are told from the body. The table's rows do so: they have the CFA from the stack pointer.
+// and teardown are told from the body. The table's rows do so: they have the CFA from the stack
+// pointer.
 func (p *Processor) InPrologue(t *testing.T, file string) {
 	before, body := 0, 0
 	for _, f := range p.functions(t, file, 0) {

@@ -14,7 +14,8 @@ import (
 )
 
 // AfterCall demands of Arch.AfterCall that it sees every call that objdump shows from behind, at
-// least so many, and that of a thousand other instructions at most so many look like a call by accident.
+// least so many, and that of a thousand other instructions at most so many look like a call by
+// accident.
 func (p *Processor) AfterCall(t *testing.T, file string, least, most int, isCall func(text string) bool) {
 	t.Helper()
 	pcs, text := p.Instructions(t, file)

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// X86 returns a processor of the x86 family, of 32 bits or of 64, with what its tables and objdump have in common.
+// X86 returns a processor of the x86 family, of 32 bits or of 64, with what its tables and objdump
+// have in common.
 func X86(p Processor) *Processor {
 	x := x86{p.Arch, p.Machine.Pushed}
 	sp := slices.IndexFunc(x.Regs, func(r arch.RegInfo) bool { return r.Num == x.SP }) // it may not be registered yet
@@ -44,8 +45,8 @@ func (x x86) leaveOut(f *FDE, lines []string) string {
 	return ""
 }
 
-// moves reports whether between two rows with the CFA at different distances from the stack pointer an instruction
-// always stands that may be the reason.
+// moves reports whether between two rows with the CFA at different distances from the stack pointer
+// an instruction always stands that may be the reason.
 func (x x86) moves(f *FDE, lines []string) bool {
 	sp := x.RegName(x.SP)
 	reason := regexp.MustCompile(`^(push|pop|call|ret|leave|enter|jmp|notrack jmp|ud2|hlt)|%` + sp)
@@ -65,8 +66,8 @@ func (x x86) moves(f *FDE, lines []string) bool {
 	return true
 }
 
-// refutes implements Processor.Refutes: the table says that a register is unchanged, and the code changes it; or it says
-// that it is saved where no push puts it, while pushes put it elsewhere.
+// refutes implements Processor.Refutes: the table says that a register is unchanged, and the code
+// changes it; or it says that it is saved where no push puts it, while pushes put it elsewhere.
 func (x x86) refutes(f *FDE, difference string, lines []string) bool {
 	name, oracle, ok := strings.Cut(difference, " oracle ")
 	if !ok {

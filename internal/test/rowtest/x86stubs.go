@@ -22,9 +22,9 @@ int main(int c, char **v) { puts(v[0]); printf("%d%s", c, v[1]); return c > 1 ? 
 void drop(void *p) { free(p); abort(); }
 `
 
-// X86Stubs compares, of programs that are built with some flags, each instruction of each linkage stub with the linker's
-// own unwind table, whose expression says from which byte of a stub on an index
-// has been pushed.
+// X86Stubs compares, of programs that are built with some flags, each instruction of each linkage
+// stub with the linker's own unwind table, whose expression says from which byte of a stub on an
+// index has been pushed.
 func (p *Processor) X86Stubs(t *testing.T, builds ...string) {
 	word := p.Arch.PtrSize
 	sp := p.Arch.RegName(p.Arch.SP)

@@ -58,8 +58,8 @@ func (g *Guest) undisturbed(t *testing.T) {
 		t.Errorf("%d of %d attaches found all stacks whole", whole, attaches)
 	}
 	running()
-	// An attach takes TIME, in hundredths of a second: it is killed after a tenth of that, two, …; and
-	// each time in between when it is seen to hold a thread.
+	// An attach takes TIME, in hundredths of a second: it is killed after a tenth of that, two, …;
+	// and each time in between when it is seen to hold a thread.
 	t.Logf("killed while threads were held: %s", g.Shell(t, 3*patience, fmt.Sprintf(`
 		held() { grep -q "^TracerPid:.[1-9]" /proc/%[1]s/task/*/status; }
 		now() { sed 's/ .*//; s/\.//' /proc/uptime; }

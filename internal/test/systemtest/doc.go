@@ -1,5 +1,6 @@
-// Package systemtest boots real kernels of arm64, s390x and models of amd64, and tests there what no emulated
-// process can show: attaching by ptrace, the kernel's signal frames, its vDSO, its core files, its recordings.
+// Package systemtest boots real kernels of arm64, s390x and models of amd64, and tests there what
+// no emulated process can show: attaching by ptrace, the kernel's signal frames, its vDSO, its core
+// files, its recordings.
 //
 // In go Debian's packages of a kernel, gdb and busybox, which are kept in .cache/system, and
 // programs of this machine's cross compilers. Out comes a guest under qemu-system, whose root is

@@ -26,7 +26,8 @@ type Processor struct {
 	net      string // the network card
 }
 
-// debuggers are the packages of guests in which sfwalk's answers are compared with gdb's and perf's.
+// debuggers are the packages of guests in which sfwalk's answers are compared with gdb's and
+// perf's.
 var debuggers = []string{"gdb", "gdbserver", "libc6-dbg", "busybox-static", "linux-perf"}
 
 // The processors, beside amd64, that attach is built for.
@@ -46,12 +47,12 @@ var (
 	}
 )
 
-// optionsAMD64 keep the kernel from counting the timer's interrupts while it boots, for it panics if this machine has
-// too much else to do; and have it say so if it panics early all the same.
+// optionsAMD64 keep the kernel from counting the timer's interrupts while it boots, for it panics
+// if this machine has too much else to do; and have it say so if it panics early all the same.
 const optionsAMD64 = "no_timer_check earlyprintk=ttyS0"
 
-// AMD64 returns a machine whose processor is one of qemu's models. Its emulation knows AVX2, and neither AVX-512
-// nor AMX.
+// AMD64 returns a machine whose processor is one of qemu's models. Its emulation knows AVX2, and
+// neither AVX-512 nor AMX.
 func AMD64(model string) *Processor {
 	return &Processor{
 		GOARCH: "amd64", Triple: "x86_64-linux-gnu",
@@ -61,8 +62,8 @@ func AMD64(model string) *Processor {
 	}
 }
 
-// Later is the machine of [AMD64] with a kernel of Debian's next release. Its base-files has the links by which /lib is
-// /usr/lib.
+// Later is the machine of [AMD64] with a kernel of Debian's next release. Its base-files has the
+// links by which /lib is /usr/lib.
 var Later = &Processor{
 	GOARCH: "amd64", Triple: "x86_64-linux-gnu", suite: "testing", kernel: "linux-image-cloud-amd64",
 	packages: []string{"base-files", "busybox-static", "linux-perf"},

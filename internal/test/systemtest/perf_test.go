@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// perf has the guest's perf record programs, and reads its files on this machine: the stacks are those that the guest's perf script
-// prints. SFWALK_PERF_FIXTURES names a folder to which the files of record/testdata/perf are written.
+// perf has the guest's perf record programs, and reads its files on this machine: the stacks are
+// those that the guest's perf script prints. SFWALK_PERF_FIXTURES names a folder to which the files
+// of record/testdata/perf are written.
 func (g *Guest) perf(t *testing.T) {
 	sfwalk := filepath.Join(g.Temp, "sfwalk-here")
 	build := exec.Command("go", "build", "-o", sfwalk, "./cmd/sfwalk")
@@ -84,13 +85,15 @@ func (g *Guest) perf(t *testing.T) {
 			all := 0
 			for stack, n := range theirs {
 				all += n
-				// perf loses some stacks that begin in the vDSO. Where records alone have build IDs, those do not tell the vDSO's.
+				// perf loses some stacks that begin in the vDSO. Where records alone have build
+				// IDs, those do not tell the vDSO's.
 				if least := map[bool]int{true: n / 2, false: n}[c.name == "compressed"]; stack != "" && ours[stack] < least {
 					t.Errorf("%s: %d samples, perf has %d", stack, ours[stack], n)
 				}
 			}
 			for stack, n := range ours {
-				// Now and then s390x's kernel copies less of a stack than there is; then perf has no more.
+				// Now and then s390x's kernel copies less of a stack than there is; then perf has
+				// no more.
 				if stack != "" && strings.Count(stack, "deeper;") != c.calls && theirs[stack] != n {
 					t.Errorf("%d samples of %s", n, stack)
 				}

@@ -14,11 +14,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// models are qemu's processors of amd64: without AVX, with AVX2 and Intel's or AMD's way into the kernel, and what the
-// emulation has of a larger one.
+// models are qemu's processors of amd64: without AVX, with AVX2 and Intel's or AMD's way into the
+// kernel, and what the emulation has of a larger one.
 var models = []string{"Opteron_G1", "Haswell", "Skylake-Server", "EPYC", "max"}
 
-// ofProcessors are the tests that depend on what the processor has: registers, states of threads, calls.
+// ofProcessors are the tests that depend on what the processor has: registers, states of threads,
+// calls.
 var ofProcessors = []struct{ pkg, run string }{
 	{"./inferior/native", "^(TestSystemCalls|TestUndone|TestOnStack|TestAlternateStack|" +
 		"TestStepFlags|TestStepsLate|TestShadowStack)$"},
@@ -67,8 +68,8 @@ func (g *Guest) tests(t *testing.T, pkg, run string) {
 	t.Logf("%s\n%s", strings.Join(total.FindAllString(out, -1), "\n"), strings.Join(skipped.FindAllString(out, -1), "\n"))
 }
 
-// vsyscall compares the stack of a 32-bit process that is blocked in the vDSO with gdb's. Its code there is that of the
-// processor's kind, and is read in place of the tables.
+// vsyscall compares the stack of a 32-bit process that is blocked in the vDSO with gdb's. Its code
+// there is that of the processor's kind, and is read in place of the tables.
 func (g *Guest) vsyscall(t *testing.T) {
 	source, program, sfwalk := filepath.Join(g.Temp, "blocked.c"), filepath.Join(g.Temp, "blocked"), filepath.Join(g.Temp, "sfwalk")
 	if err := os.WriteFile(source, []byte(blocked), 0o600); err != nil {
@@ -95,7 +96,8 @@ func (g *Guest) vsyscall(t *testing.T) {
 	t.Log(gdbs)
 }
 
-// frames is how many frames of the program are compared: __kernel_vsyscall, syscall, waits, outer, main.
+// frames is how many frames of the program are compared: __kernel_vsyscall, syscall, waits, outer,
+// main.
 const frames = 5
 
 var frameAddress = regexp.MustCompile(`(?m)^#\d+ +0x([0-9a-f]+) in `)

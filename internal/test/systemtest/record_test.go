@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// record has the guest's sfwalk record a program without frame pointers: its stacks are those of its source, and the shares of its functions
-// are those that it keeps by its own clock.
+// record has the guest's sfwalk record a program without frame pointers: its stacks are those of
+// its source, and the shares of its functions are those that it keeps by its own clock.
 func (g *Guest) record(t *testing.T) {
 	exe := filepath.Join(g.Temp, "shares")
 	cc := exec.Command(g.Triple+"-gcc", "-o", exe, "-O2", "-fomit-frame-pointer", "-pthread", filepath.Join(g.Source, "testdata", "progs", "shares.c"))
@@ -71,8 +71,9 @@ func (g *Guest) record(t *testing.T) {
 				t.Errorf("%v of %v are not whole:\n%s", odd, all, stacks)
 			}
 			for name, want := range map[string]float64{"half": 0.5, "three_tenths": 0.3, "one_fifth": 0.2} {
-				// Samples are taken about independently of where the program is: four standard deviations. An emulated processor takes up to a
-				// millisecond from one look at the clock to the next, which makes the shorter functions longer.
+				// Samples are taken about independently of where the program is: four standard
+				// deviations. An emulated processor takes up to a millisecond from one look at the
+				// clock to the next, which makes the shorter functions longer.
 				if off := math.Abs(counts[name]/all - want); c.shares && off > 4*math.Sqrt(want*(1-want)/samples)+0.1 {
 					t.Errorf("%s has %v of %v, want %v", name, counts[name], all, want)
 				}

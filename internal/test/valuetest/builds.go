@@ -7,8 +7,8 @@ type Build struct {
 	Triple   string // of gcc's cross compiler; "" for this machine's own
 }
 
-// Builds are ways to compile that differ in what compilers write: how far the code is optimized, the version of DWARF, where
-// it is.
+// Builds are ways to compile that differ in what compilers write: how far the code is optimized,
+// the version of DWARF, where it is.
 var Builds = []Build{
 	{Compiler: "gcc", Flags: []string{"-O0", "-g"}},
 	{Compiler: "gcc", Flags: []string{"-O2", "-g"}},

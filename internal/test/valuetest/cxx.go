@@ -13,7 +13,8 @@ type class struct {
 	plain   map[string]bool // itself and the others
 }
 
-// class writes a class. method, which may be empty, are members that it has besides; initial is the constructor's body.
+// class writes a class. method, which may be empty, are members that it has besides; initial is the
+// constructor's body.
 func (g *generator) class(n int, method, initial string) class {
 	c := class{name: g.name("class_"), virtual: map[string]bool{}, plain: map[string]bool{}}
 	c.plain[c.name] = true

@@ -161,7 +161,8 @@ func (g *generator) body(call caller, numbers []string, indent int, shadowed ...
 	return before.String() + after.String()
 }
 
-// use writes how a variable is used before and behind the call, which decides on where compilers keep it.
+// use writes how a variable is used before and behind the call, which decides on where compilers
+// keep it.
 func (g *generator) use(t *typ, name string, before, after *strings.Builder, line func(*strings.Builder, string, ...any)) {
 	switch choice := g.r.IntN(100); {
 	case choice < 25:

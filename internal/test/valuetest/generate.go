@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Program is one source file. Run without an argument, it prints "ready" when all of its frames are there, and
-// waits for the end of its standard input, as testdata/progs/ready.h has it. Run with an argument, it aborts
-// there.
+// A Program is one source file. Run without an argument, it prints "ready" when all of its frames
+// are there, and waits for the end of its standard input, as testdata/progs/ready.h has it. Run
+// with an argument, it aborts there.
 type Program struct {
 	Name   string // of the file: c7.c, cxx7.cc
 	Source string
@@ -46,8 +46,8 @@ func newGenerator(seed uint64, cxx bool) *generator {
 	return &generator{r: rand.New(rand.NewPCG(seed, 21)), cxx: cxx}
 }
 
-// prelude is what every program begins with. keep is opaque to the compiler, zero is not known to it. The macros
-// hide what some compilers or languages lack.
+// prelude is what every program begins with. keep is opaque to the compiler, zero is not known to
+// it. The macros hide what some compilers or languages lack.
 const prelude = `#include <alloca.h>
 #include <stddef.h>
 #include <stdint.h>

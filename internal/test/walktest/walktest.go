@@ -37,8 +37,8 @@ func (c *Checker) SetModules(modules *target.Modules) {
 
 // Check walks a thread's stack by frame.Stack and, in many ways, by frame.Walker: with an empty
 // cache and with a full one, over memory that lends nothing and memory that lends little, into
-// buffers that are just long enough and too short, and step by step. It returns where they
-// differ. Every frame, its CFA, SP and FP, whether it was interrupted, and the stop reason must be equal.
+// buffers that are just long enough and too short, and step by step. It returns where they differ.
+// Every frame, its CFA, SP and FP, whether it was interrupted, and the stop reason must be equal.
 func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	stack, err := frame.New(tg, th, c.table)
 	if err != nil {
@@ -140,7 +140,8 @@ func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.
 	return c.checkInterrupted(frames)
 }
 
-// checkInterrupted compares which frames of the last walk are behind no call, and the addresses to look up.
+// checkInterrupted compares which frames of the last walk are behind no call, and the addresses to
+// look up.
 func (c *Checker) checkInterrupted(frames []*frame.Frame) error {
 	var got, want []int
 	for _, at := range c.walker.Interrupted() {
@@ -168,7 +169,8 @@ func (c *Checker) checkInterrupted(frames []*frame.Frame) error {
 	return nil
 }
 
-// block returns the address at which a frame is looked up in symbols, as logical.Frame's AddressInBlock.
+// block returns the address at which a frame is looked up in symbols, as logical.Frame's
+// AddressInBlock.
 func block(f *frame.Frame) uint64 {
 	if f.Type() == frame.SigTramp {
 		return f.PC() // no call is before it
@@ -176,9 +178,9 @@ func block(f *frame.Frame) uint64 {
 	return f.AddressInBlock()
 }
 
-// uncalled reports whether a frame is at an address from which no call was made, although NEXT is no
-// signal frame: the stack ends there, or a function begins there. Only asking for the frame shows
-// that; the context before it does not tell.
+// uncalled reports whether a frame is at an address from which no call was made, although NEXT is
+// no signal frame: the stack ends there, or a function begins there. Only asking for the frame
+// shows that; the context before it does not tell.
 func uncalled(f *frame.Frame) bool {
 	return f.AddressInBlock() == f.PC() && f.Next() != nil && f.Next().Type() == frame.Normal
 }

@@ -25,16 +25,17 @@ type Options struct {
 	Period    uint64 // events from one sample to the next, where Frequency is 0
 	UserRegs  uint64 // the registers to copy, as the kernel numbers them for this processor; all must exist
 	StackSize uint32 // bytes of the stack to copy, a multiple of 8; at most [perfevent.MaxStack]
-	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that this takes, they are left
-	// out, and [Group.Kernel] says so.
+	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that
+	// this takes, they are left out, and [Group.Kernel] says so.
 	Kernel bool
-	// Ring is the size of each processor's ring buffer in bytes, a power of two; 0 for 8 MiB, or less where all together would take more than 64 MiB. Where the limit on locked memory is
+	// Ring is the size of each processor's ring buffer in bytes, a power of two; 0 for 8 MiB, or
+	// less where all together would take more than 64 MiB. Where the limit on locked memory is
 	// less, the buffers are smaller.
 	Ring int
 }
 
-// Group are the events of some threads, or of all of the machine, with a ring buffer for each processor. One
-// goroutine at a time uses it.
+// Group are the events of some threads, or of all of the machine, with a ring buffer for each
+// processor. One goroutine at a time uses it.
 type Group struct {
 	Format perfevent.Format
 	// Kernel says that there are samples in the kernel's code.
@@ -48,7 +49,8 @@ type Group struct {
 	waiter   *waiter
 }
 
-// maxRings bounds the ring buffers of all processors together, where nobody says how large each is, bytes.
+// maxRings bounds the ring buffers of all processors together, where nobody says how large each is,
+// bytes.
 const maxRings = 64 << 20
 
 // NewGroup makes a Group without threads.
@@ -99,7 +101,8 @@ func NewGroup(opts Options) (*Group, error) {
 	return g, nil
 }
 
-// online returns the numbers of the processors that run, from /sys/devices/system/cpu/online: "0-3,8".
+// online returns the numbers of the processors that run, from /sys/devices/system/cpu/online:
+// "0-3,8".
 func online() (cpus []int, err error) {
 	const file = "/sys/devices/system/cpu/online"
 	b, err := os.ReadFile(file)
@@ -126,8 +129,9 @@ func online() (cpus []int, err error) {
 	return cpus, nil
 }
 
-// AddThread samples a thread from now on, and all that it begins. The error is the kernel's: ESRCH if the
-// thread has ended, EACCES or EPERM if it may not be sampled, EMFILE if too many files would be open.
+// AddThread samples a thread from now on, and all that it begins. The error is the kernel's: ESRCH
+// if the thread has ended, EACCES or EPERM if it may not be sampled, EMFILE if too many files would
+// be open.
 func (g *Group) AddThread(tid int) error { return g.add(tid) }
 
 // AddAll samples all of the machine from now on.
@@ -167,7 +171,8 @@ func (g *Group) open(tid, cpu int) (fd int, err error) {
 	}
 }
 
-// moreFiles raises the limit of open files as far as this user may, and reports whether that was more.
+// moreFiles raises the limit of open files as far as this user may, and reports whether that was
+// more.
 func moreFiles() bool {
 	var lim unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &lim) != nil || lim.Cur >= lim.Max {
@@ -190,19 +195,21 @@ func (g *Group) direct(fd int, r *ring) error {
 	return g.waiter.add(fd)
 }
 
-// Watch has [Group.Wait] return when a file becomes readable: one of pidfd_open(2) when its process has ended.
+// Watch has [Group.Wait] return when a file becomes readable: one of pidfd_open(2) when its process
+// has ended.
 func (g *Group) Watch(fd int) error { return g.waiter.add(fd) }
 
-// Wait waits until a ring is half full, a file that is watched becomes readable, or for some time. It reports whether a ring is half full. It may miss a file
-// that becomes readable between two calls.
+// Wait waits until a ring is half full, a file that is watched becomes readable, or for some time.
+// It reports whether a ring is half full. It may miss a file that becomes readable between two
+// calls.
 func (g *Group) Wait(timeout time.Duration) (full bool, err error) {
 	isFull := func() bool { return slices.ContainsFunc(g.rings, (*ring).halfFull) }
 	err = g.waiter.wait(timeout, isFull)
 	return isFull(), err
 }
 
-// Read calls visit with the records of all rings that were written before now, the oldest first. A record is valid
-// until visit returns. The error is visit's.
+// Read calls visit with the records of all rings that were written before now, the oldest first. A
+// record is valid until visit returns. The error is visit's.
 func (g *Group) Read(now time.Duration, visit func(perfevent.Record) error) error {
 	for _, r := range g.rings {
 		r.look()
@@ -233,7 +240,8 @@ func Now() time.Duration {
 	return zero.clock + time.Since(zero.time)
 }
 
-// clockZero is one moment on the clock of the events, and on that of package time, which goes at the same pace and takes no system call.
+// clockZero is one moment on the clock of the events, and on that of package time, which goes at
+// the same pace and takes no system call.
 var clockZero = sync.OnceValue(func() (zero struct {
 	time  time.Time
 	clock time.Duration
@@ -246,9 +254,10 @@ var clockZero = sync.OnceValue(func() (zero struct {
 	return zero
 })
 
-// Lost returns how many records did not fit into the rings so far. A ring has a record that says so only when
-// another one has come after the loss, and so a ring that is written to no more has none; the kernel itself knows,
-// from Linux 6.0 on. What a ring had that was no record counts as one, too.
+// Lost returns how many records did not fit into the rings so far. A ring has a record that says so
+// only when another one has come after the loss, and so a ring that is written to no more has none;
+// the kernel itself knows, from Linux 6.0 on. What a ring had that was no record counts as one,
+// too.
 func (g *Group) Lost() (n uint64) {
 	for _, r := range g.rings {
 		n += r.broken

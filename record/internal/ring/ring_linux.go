@@ -30,8 +30,8 @@ type ring struct {
 	wrapped []byte // a record that lies at both ends of data
 }
 
-// open makes the ring's memory. If the kernel does not lend so much, open asks for less: not below a
-// page of records.
+// open makes the ring's memory. If the kernel does not lend so much, open asks for less: not below
+// a page of records.
 func (r *ring) open(fd int) error {
 	page := unix.Getpagesize()
 	for {
@@ -55,14 +55,15 @@ func (r *ring) look() {
 	}
 }
 
-// halfFull reports whether the kernel has filled half of the ring, or more: then it has woken who waits for it.
+// halfFull reports whether the kernel has filled half of the ring, or more: then it has woken who
+// waits for it.
 func (r *ring) halfFull() bool {
 	r.look()
 	return r.head-r.tail >= uint64(len(r.data)/2) && r.page != nil
 }
 
-// peek finds out whether there is a record at tail, and its time. If there is something else, all that the kernel
-// has written so far is passed over, for no record can be told from the next.
+// peek finds out whether there is a record at tail, and its time. If there is something else, all
+// that the kernel has written so far is passed over, for no record can be told from the next.
 func (r *ring) peek(f *perfevent.Format) {
 	if r.has || r.page == nil || r.head-r.tail < perfevent.HeaderSize {
 		return

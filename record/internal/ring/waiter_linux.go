@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waiter waits for any of some files. It is an epoll(7) file that Go's runtime waits for, as for a socket. A thread that waits in poll(2) would keep one
-// of the runtime's processors, and the runtime looks fifty times and more whether that is to be taken away: this costs more than the samples of
-// a tenth of a second.
+// waiter waits for any of some files. It is an epoll(7) file that Go's runtime waits for, as for a
+// socket. A thread that waits in poll(2) would keep one of the runtime's processors, and the
+// runtime looks fifty times and more whether that is to be taken away: this costs more than the
+// samples of a tenth of a second.
 type waiter struct {
 	fd   int
 	file *os.File
@@ -41,8 +42,8 @@ func (w *waiter) add(fd int) error {
 	return unix.EpollCtl(w.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
 }
 
-// wait waits until a file becomes readable, ready returns true, or for some time. A file that has become so since the last call, and is so no more, may be
-// missed: ready should know.
+// wait waits until a file becomes readable, ready returns true, or for some time. A file that has
+// become so since the last call, and is so no more, may be missed: ready should know.
 func (w *waiter) wait(timeout time.Duration, ready func() bool) error {
 	if err := w.file.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return err

@@ -157,7 +157,8 @@ func (c *checker) never() finding {
 	return c.outcome("announce only what you will never claim: the host does not ask there any more", n, err, "%d ranges, in none of which it claims anything", said)
 }
 
-// unreadable asks questions with memory that cannot be read, stacks that end, and unknown registers.
+// unreadable asks questions with memory that cannot be read, stacks that end, and unknown
+// registers.
 func (c *checker) unreadable() finding {
 	n, err := c.all(func(s *subject, list []asked) error {
 		x, ready, err := c.open(s.blind())

@@ -20,8 +20,9 @@ type Options struct {
 	Host      string   // the host's name, for the plug-in to log: "sfwalk 1.4.0"
 }
 
-// Run checks the plug-in at path. The report has the plug-in's faults. An error says why the report is
-// missing or not complete: there is no such program, a snapshot cannot be read, or ctx has ended.
+// Run checks the plug-in at path. The report has the plug-in's faults. An error says why the report
+// is missing or not complete: there is no such program, a snapshot cannot be read, or ctx has
+// ended.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	c := &checker{ctx: ctx, path: path, o: o, report: &Report{Path: path, Checks: []Check{}}}
 	begin := time.Now()
@@ -209,8 +210,8 @@ func (c *checker) of(s *subject) (list []asked) {
 	return list
 }
 
-// essence returns the part of an answer that must always be the same. The plug-in may leave out the rest
-// once it has told it.
+// essence returns the part of an answer that must always be the same. The plug-in may leave out the
+// rest once it has told it.
 func essence(a *protocol.Answer) *protocol.Answer {
 	return &protocol.Answer{Declines: a.Declines, DeclinesOnce: a.DeclinesOnce, Row: a.Row, Frame: a.Frame, Name: a.Name}
 }

@@ -74,8 +74,8 @@ var (
 // newKeeper starts a keeper, which ends the plug-in when this process ends.
 func newKeeper() (*subprocess.Keeper, error) { return subprocess.New(socketDir()) }
 
-// run starts the program with an environment of its own, and does not wait. It owns the keeper, even if it
-// fails.
+// run starts the program with an environment of its own, and does not wait. It owns the keeper,
+// even if it fails.
 func run(program external.Program, keeper *subprocess.Keeper, env ...string) (c *child, err error) {
 	c = &child{keeper: keeper, line: make(chan struct{}), ended: make(chan struct{})}
 	command := program.Command()
@@ -148,7 +148,8 @@ func (c *child) firstLine() string {
 	return strings.TrimRight(line, "\r")
 }
 
-// start starts the plug-in as a host that speaks these versions, and waits for the handshake's line.
+// start starts the plug-in as a host that speaks these versions, and waits for the handshake's
+// line.
 func start(ctx context.Context, program external.Program, versions string) (*child, error) {
 	config, text, err := external.MutualTLS()
 	if err != nil {

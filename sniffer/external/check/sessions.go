@@ -211,8 +211,8 @@ func (c *checker) newProcess() finding {
 	return c.outcome(fixSame, n, err, "%d questions, to another process of it: the same answers", n)
 }
 
-// beginAgain begins one session with several processes in turn, and at the end with the first one again.
-// The answers must be as after the first Begin.
+// beginAgain begins one session with several processes in turn, and at the end with the first one
+// again. The answers must be as after the first Begin.
 func (c *checker) beginAgain() finding {
 	n, err := c.all(func(s *subject, list []asked) error {
 		x, _, err := c.open(s)

@@ -109,8 +109,8 @@ func (c *checker) heard(x external.Exchange) {
 	c.asked = append(c.asked, asked{c.walking, proto.Clone(x.Question).(*protocol.Question), answer, x.Requests})
 }
 
-// compare compares b, the stack with the plug-in, with a, the stack without. It counts the frames that
-// the plug-in has claimed.
+// compare compares b, the stack with the plug-in, with a, the stack without. It counts the frames
+// that the plug-in has claimed.
 func (c *checker) compare(where, name string, a, b *stack, s *subject) (*finding, int) {
 	own := 0
 	trouble := func(fix, format string, args ...any) (*finding, int) {
@@ -137,8 +137,8 @@ func (c *checker) compare(where, name string, a, b *stack, s *subject) (*finding
 				"frame %d at %#x leads to %#x, which is no code", i, f.pc, b.frames[i+1].pc)
 		}
 	}
-	// The frame before the first one that differs was unwound in two ways. If the stack without the plug-in
-	// has only a guess for it, or nothing, the plug-in may know better.
+	// The frame before the first one that differs was unwound in two ways. If the stack without the
+	// plug-in has only a guess for it, or nothing, the plug-in may know better.
 	for i := range max(len(a.frames), len(b.frames)) {
 		var culprit int
 		var fault string
@@ -164,7 +164,8 @@ func (c *checker) compare(where, name string, a, b *stack, s *subject) (*finding
 	return nil, own
 }
 
-// claims checks that the plug-in claims any frames. Without claims, the checks that follow mean little.
+// claims checks that the plug-in claims any frames. Without claims, the checks that follow mean
+// little.
 func (c *checker) claims() finding {
 	const fix = "save a process whose frames it claims, 'sfwalk attach --save FILE PID', and check with --snapshot FILE"
 	switch {

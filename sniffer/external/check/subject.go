@@ -29,8 +29,8 @@ type subject struct {
 	close func() error
 }
 
-// subjects opens the processes to walk for a plug-in of these architectures: the bundled ones, and the
-// user's snapshots.
+// subjects opens the processes to walk for a plug-in of these architectures: the bundled ones, and
+// the user's snapshots.
 func subjects(ctx context.Context, architectures, snapshots []string) (list []*subject, err error) {
 	for _, name := range architectures {
 		p, err := cores.Open(name)

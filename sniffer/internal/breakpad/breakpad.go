@@ -1,8 +1,10 @@
-// Package breakpad is the sniffer that reads the STACK CFI and STACK WIN records of Breakpad's symbol files: the rows of programs
-// whose files lack unwind tables, or are not at hand. It stands behind the sniffers that read a module's own tables.
+// Package breakpad is the sniffer that reads the STACK CFI and STACK WIN records of Breakpad's
+// symbol files: the rows of programs whose files lack unwind tables, or are not at hand. It stands
+// behind the sniffers that read a module's own tables.
 //
-// A register's expression that is a place stays a place: its last dereference is the row's. Registers that the records
-// leave out are unchanged, as the specification says ("STACK CFI records").
+// A register's expression that is a place stays a place: its last dereference is the row's.
+// Registers that the records leave out are unchanged, as the specification says ("STACK CFI
+// records").
 package breakpad
 
 import (
@@ -90,9 +92,10 @@ func (*Sniffer) cfi(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row, fra
 	return row, frame.Claimed
 }
 
-// strays reports whether a row of frame 0 has the CFA in a register that is neither SP nor FP, and leads to no return address. dump_syms has
-// no words for how a function goes on that has aligned its stack: by its records, the CFA stays where it was at first, in ecx on
-// 32-bit x86, and the function soon has something else there.
+// strays reports whether a row of frame 0 has the CFA in a register that is neither SP nor FP, and
+// leads to no return address. dump_syms has no words for how a function goes on that has aligned
+// its stack: by its records, the CFA stays where it was at first, in ecx on 32-bit x86, and the
+// function soon has something else there.
 func strays(q *frame.Query, row *trad.Row) bool {
 	a := q.Arch
 	if !q.Innermost() || row.CFA.Kind != trad.InReg || row.CFA.Reg == a.SP || row.CFA.Reg == a.FP || row.Flags&trad.Outermost != 0 {
@@ -122,8 +125,8 @@ func (s *Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	return lo, lo + min(r.Size, q.Module.Hi()-lo), ok
 }
 
-// begins reports whether the code at addr is where ELF programs begin. Their tables say that its return address is undefined, for which
-// STACK CFI has no words.
+// begins reports whether the code at addr is where ELF programs begin. Their tables say that its
+// return address is undefined, for which STACK CFI has no words.
 func begins(symbols *symbolstore.Symbols, addr uint64) bool {
 	if !elfSystem(symbols.Module.OS) {
 		return false
@@ -134,7 +137,8 @@ func begins(symbols *symbolstore.Symbols, addr uint64) bool {
 
 func elfSystem(os string) bool { return os == "Linux" || os == "Android" }
 
-// rowOf makes a row of rules; ok is false if the CFA's or the return address's is missing or none that a row can have.
+// rowOf makes a row of rules; ok is false if the CFA's or the return address's is missing or none
+// that a row can have.
 func rowOf(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
 	row.FP.Kind = trad.Same
 	others := &trad.OtherRules{Default: trad.Same}
@@ -145,7 +149,8 @@ func rowOf(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
 			row.CFA = m.cfa(r.Expr)
 			continue
 		case format.RA:
-			// dump_syms writes ".ra: .ra" where the tables say that the link register has its value again.
+			// dump_syms writes ".ra: .ra" where the tables say that the link register has its value
+			// again.
 			if name, off, ok := r.Expr.Linear(); ok && name == format.RA && off == 0 && a.RA != a.PC {
 				row.RA = trad.Rule{Kind: trad.Same}
 				continue

@@ -12,14 +12,17 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// STACK WIN records are of 32-bit x86 on Windows. A record of frame data has a program. Mostly it starts from ebp, and gives a row as
-// STACK CFI does. A program that reads ".raSearch", and every record of FPO (frame pointer omission), count from esp: there the
-// arguments are that THIS has pushed for NEXT, and only NEXT's record tells their size. So such a row is THIS frame's alone.
+// STACK WIN records are of 32-bit x86 on Windows. A record of frame data has a program. Mostly it
+// starts from ebp, and gives a row as STACK CFI does. A program that reads ".raSearch", and every
+// record of FPO (frame pointer omission), count from esp: there the arguments are that THIS has
+// pushed for NEXT, and only NEXT's record tells their size. So such a row is THIS frame's alone.
 //
-// The return address is looked for there and in the three words behind, for THIS may have aligned its stack. Breakpad looks
-// there, too, and then at as many words as where it has no record; such an address is marked as a guess, and so is one that is not
-// in the first place. rust-minidump looks in the first place alone. Breakpad takes the size of the arguments of frame 0's
-// function where that of NEXT's counts (its loop over the frames does not end at the first); here, NEXT's counts.
+// The return address is looked for there and in the three words behind, for THIS may have aligned
+// its stack. Breakpad looks there, too, and then at as many words as where it has no record; such
+// an address is marked as a guess, and so is one that is not in the first place. rust-minidump
+// looks in the first place alone. Breakpad takes the size of the arguments of frame 0's function
+// where that of NEXT's counts (its loop over the frames does not end at the first); here, NEXT's
+// counts.
 
 const (
 	noWin       = frame.Answer("no STACK WIN record covers PC")
@@ -32,14 +35,16 @@ const (
 // x86 is the processor of STACK WIN records, by its name in MODULE records.
 const x86 = "x86"
 
-// How many words are looked at for a return address: behind where it should be, and where it is not there.
+// How many words are looked at for a return address: behind where it should be, and where it is not
+// there.
 const (
 	wordsAligned   = 4
 	wordsCaller    = 40
 	wordsInnermost = 160
 )
 
-// codeView are the registers that programs have by their numbers in CodeView debug information (CV_REG_EBX, …).
+// codeView are the registers that programs have by their numbers in CodeView debug information
+// (CV_REG_EBX, …).
 var codeView = map[string]string{"$20": "$ebx", "$21": "$esp", "$22": "$ebp", "$23": "$esi", "$24": "$edi"}
 
 // win makes a row of a STACK WIN record.
@@ -98,8 +103,8 @@ func (f *winFrame) row(symbols *symbolstore.Symbols) (trad.Row, frame.Answer) {
 	switch {
 	case !program.Reads(".raSearch") && !program.Reads(".raSearchStart") && !program.Reads(".cbCalleeParams"):
 	case program.Aligns():
-		// The program aligns what it finds so. Nothing counts from esp then, which the function has aligned, too: the
-		// program means the frame record at ebp.
+		// The program aligns what it finds so. Nothing counts from esp then, which the function has
+		// aligned, too: the program means the frame record at ebp.
 		vars[".raSearch"] = format.Plus("$ebp", int64(q.Arch.PtrSize))
 	default:
 		if answer := f.search(); answer != frame.Claimed {
@@ -134,8 +139,9 @@ func (f *winFrame) program() *format.Program {
 	}).(*format.Program)
 }
 
-// winRow makes a row of what a program assigns. Registers that it does not assign are unchanged: compilers have a record for
-// each part of a prologue, and list what is saved there. The frame pointer is no exception.
+// winRow makes a row of what a program assigns. Registers that it does not assign are unchanged:
+// compilers have a record for each part of a prologue, and list what is saved there. The frame
+// pointer is no exception.
 func winRow(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
 	row.FP.Kind = trad.Same
 	others := &trad.OtherRules{Default: trad.Same}
@@ -166,8 +172,8 @@ func winRow(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
 	return row, row.CFA.Kind != trad.NotTracked && row.RA.Kind != trad.NotTracked
 }
 
-// fromCFABase makes what is saved at a distance from the CFA's register saved at one from the CFA, as most tables have it: then a
-// Walker applies the row without more ado.
+// fromCFABase makes what is saved at a distance from the CFA's register saved at one from the CFA,
+// as most tables have it: then a Walker applies the row without more ado.
 func fromCFABase(row *trad.Row) {
 	for _, r := range []*trad.Rule{&row.RA, &row.FP} {
 		if row.CFA.Kind == trad.InReg && r.Kind == trad.SavedAt && r.Reg == row.CFA.Reg {
@@ -211,9 +217,10 @@ func (f *winFrame) fpo() (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// savedFP returns where a function that uses ebp as any other register has saved it. Compilers push ebx, ebp, esi, edi in this
-// order, so that ebp is the second word from the outer end of the saved registers if ebx is among them, as Breakpad has it. If what is
-// there is no address on the stack, any word of the saved registers that is one is likelier.
+// savedFP returns where a function that uses ebp as any other register has saved it. Compilers push
+// ebx, ebp, esi, edi in this order, so that ebp is the second word from the outer end of the saved
+// registers if ebx is among them, as Breakpad has it. If what is there is no address on the stack,
+// any word of the saved registers that is one is likelier.
 func (f *winFrame) savedFP(sp uint64) uint64 {
 	size := uint64(f.q.Arch.PtrSize)
 	lo := sp + f.calleeParams()
@@ -233,7 +240,8 @@ func (f *winFrame) savedFP(sp uint64) uint64 {
 	return second
 }
 
-// pointsOutward reports whether the word at an address is the address of one on the stack, outward of sp.
+// pointsOutward reports whether the word at an address is the address of one on the stack, outward
+// of sp.
 func (f *winFrame) pointsOutward(at, sp uint64) bool {
 	v, ok := f.q.Word(at)
 	if !ok || v < sp {
@@ -314,7 +322,8 @@ func (f *winFrame) firstReturn(from uint64, words int) (at uint64, ok bool) {
 	return 0, false
 }
 
-// mayReturnTo reports whether an address is behind a call, or in a function if the code cannot be read.
+// mayReturnTo reports whether an address is behind a call, or in a function if the code cannot be
+// read.
 func (f *winFrame) mayReturnTo(ra uint64) bool {
 	q := f.q
 	if ra == 0 || !q.Modules.IsCode(ra-1) {
@@ -334,7 +343,8 @@ func (f *winFrame) mayReturnTo(ra uint64) bool {
 	return err != nil || symbols == nil
 }
 
-// calleeParams returns the size of the arguments that THIS has pushed for NEXT, 0 if it is not known.
+// calleeParams returns the size of the arguments that THIS has pushed for NEXT, 0 if it is not
+// known.
 func (f *winFrame) calleeParams() uint64 {
 	next := f.q.This.Next()
 	if f.q.Innermost() || next == nil || next.Level < 0 {

@@ -83,8 +83,8 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, noEntry
 	}
 	lo, _, known := q.Module.Function(q.AddressInBlock)
-	// Linkers join entries of functions that follow one another, if they are equal and inline. Old ones leave out the entry that
-	// says that a function has none.
+	// Linkers join entries of functions that follow one another, if they are equal and inline. Old
+	// ones leave out the entry that says that a function has none.
 	if known && !e.Inline && !e.CantUnwind && (lo-s.bias)&(1<<32-1) > e.Lo {
 		return trad.Row{}, otherEntry
 	}
@@ -115,7 +115,8 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 // maxFunction is how many bytes of a function before PC are read.
 const maxFunction = 64 << 10
 
-// atInstruction returns the row of a frame that was not left by a call, whose function begins at lo, if the code agrees with it.
+// atInstruction returns the row of a frame that was not left by a call, whose function begins at
+// lo, if the code agrees with it.
 func atInstruction(q *frame.Query, row trad.Row, lo uint64) (trad.Row, frame.Answer) {
 	if q.PC-lo > maxFunction {
 		if q.Contradicted(&row) {

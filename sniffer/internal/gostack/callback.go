@@ -16,11 +16,11 @@ const (
 	givenUp
 )
 
-// fromCallback returns the row of cgocallback while it runs Go. Its frame on the thread's own stack leads
-// to C. But a panic, or runtime.Goexit, gives up the C functions before it runs the deferred functions of
-// their callers: other functions use that part of the thread's own stack then, and the goroutine may even be
-// on another thread. What is left is on the goroutine's stack: cgocallback has a frame there as well, whose
-// return address is where the goroutine has called C.
+// fromCallback returns the row of cgocallback while it runs Go. Its frame on the thread's own stack
+// leads to C. But a panic, or runtime.Goexit, gives up the C functions before it runs the deferred
+// functions of their callers: other functions use that part of the thread's own stack then, and the
+// goroutine may even be on another thread. What is left is on the goroutine's stack: cgocallback
+// has a frame there as well, whose return address is where the goroutine has called C.
 func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Previous) trad.Row {
 	if a.Row.CFA.Kind == trad.NotTracked {
 		return p.fromScheduled(f, q, a)
@@ -47,9 +47,9 @@ func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Pre
 	return row
 }
 
-// fromScheduled is fromCallback where no register leads to the thread's own stack: the stack pointer in
-// g0.sched.sp does. It is that of the frame that THIS has there if both have the same arguments: C has passed the
-// address of its own.
+// fromScheduled is fromCallback where no register leads to the thread's own stack: the stack
+// pointer in g0.sched.sp does. It is that of the frame that THIS has there if both have the same
+// arguments: C has passed the address of its own.
 func (p *program) fromScheduled(f gopclntab.Func, q *frame.Query, a goruntime.Previous) trad.Row {
 	cfa := uint64(0)
 	verdict := p.judge(q, a.Callback, func(sp uint64) bool {
@@ -71,8 +71,8 @@ func (p *program) fromScheduled(f gopclntab.Func, q *frame.Query, a goruntime.Pr
 	return row
 }
 
-// sameArguments reports whether the arguments that cgocallback has copied to the goroutine's stack are those of a
-// frame on the thread's own stack, with the given CFA.
+// sameArguments reports whether the arguments that cgocallback has copied to the goroutine's stack
+// are those of a frame on the thread's own stack, with the given CFA.
 func (p *program) sameArguments(q *frame.Query, c *goruntime.Callback, cfa uint64) bool {
 	sp := q.This.Register(p.m.Arch.SP)
 	for _, w := range c.Copied {
@@ -85,8 +85,8 @@ func (p *program) sameArguments(q *frame.Query, c *goruntime.Callback, cfa uint6
 	return sp.Known()
 }
 
-// onGoroutine returns the row of the frame that cgocallback has on the goroutine's stack. ok is false if it has none
-// yet.
+// onGoroutine returns the row of the frame that cgocallback has on the goroutine's stack. ok is
+// false if it has none yet.
 func (p *program) onGoroutine(f gopclntab.Func, q *frame.Query) (row trad.Row, ok bool) {
 	delta, _, _, ok := f.SPDelta(q.AddressInBlock - p.Bias)
 	if !ok || delta <= 0 {
@@ -111,9 +111,9 @@ func (p *program) returnsToCode(q *frame.Query, cfa uint64, row *trad.Row) bool 
 	return !ok || q.Modules.IsCode(q.Arch.CodeAddress(ra)-1)
 }
 
-// judge says whether the frame that cgocallback has on the thread's own stack still counts. If so, its stack
-// pointer is in g0.sched.sp: own reports whether that is so. There are as many such frames as C is above Go: each
-// has put what was in g0.sched.sp before on its stack.
+// judge says whether the frame that cgocallback has on the thread's own stack still counts. If so,
+// its stack pointer is in g0.sched.sp: own reports whether that is so. There are as many such
+// frames as C is above Go: each has put what was in g0.sched.sp before on its stack.
 func (p *program) judge(q *frame.Query, c *goruntime.Callback, own func(sp uint64) bool) verdict {
 	var at uint64
 	if inner := p.innerCallback(q); inner != nil {
@@ -145,7 +145,8 @@ func (p *program) judge(q *frame.Query, c *goruntime.Callback, own func(sp uint6
 // maxInner bounds the frames among which innerCallback looks.
 const maxInner = 1 << 14
 
-// innerCallback returns the nearest inner frame of cgocallback that leads to C; nil if there is none.
+// innerCallback returns the nearest inner frame of cgocallback that leads to C; nil if there is
+// none.
 func (p *program) innerCallback(q *frame.Query) *frame.Frame {
 	f := q.This
 	for range maxInner {
@@ -162,8 +163,9 @@ func (p *program) innerCallback(q *frame.Query) *frame.Frame {
 	return nil
 }
 
-// threadOf returns the struct m of the thread that runs the goroutine which THIS is on the stack of. If the
-// goroutine is parked, it is that of the only thread that may run it. m is 0 if any thread may.
+// threadOf returns the struct m of the thread that runs the goroutine which THIS is on the stack
+// of. If the goroutine is parked, it is that of the only thread that may run it. m is 0 if any
+// thread may.
 func (p *program) threadOf(q *frame.Query) (m uint64, l goruntime.Layout, ok bool) {
 	l, ok = p.Layout()
 	if !ok {
@@ -198,8 +200,8 @@ func (p *program) onStackOf(q *frame.Query, g uint64) bool {
 	return ok1 && ok2 && sp.Known() && sp.Bits >= lo && sp.Bits < hi
 }
 
-// innermostG returns the struct g that frame 0 has in the register for it, if it is in Go code. A parked
-// goroutine has no other sign of its struct g.
+// innermostG returns the struct g that frame 0 has in the register for it, if it is in Go code. A
+// parked goroutine has no other sign of its struct g.
 func (p *program) innermostG(q *frame.Query) (g uint64, ok bool) {
 	f := q.This
 	for range maxInner {

@@ -20,8 +20,8 @@ func (p *program) curg(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	return g, l, ok1 && ok2
 }
 
-// ownG returns the address of the struct g that the thread has as its own: the struct g of the stack that
-// it is on. ok is false if that is not known.
+// ownG returns the address of the struct g that the thread has as its own: the struct g of the
+// stack that it is on. ok is false if that is not known.
 func (p *program) ownG(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	if l, ok = p.Layout(); !ok {
 		return 0, l, false
@@ -128,8 +128,8 @@ func (p *program) fromSystemstack(q *frame.Query, a goruntime.Previous) (row tra
 	return row, true
 }
 
-// insert returns a copy of regs, which are in ascending order, with x in its place. x replaces a rule of
-// its register.
+// insert returns a copy of regs, which are in ascending order, with x in its place. x replaces a
+// rule of its register.
 func insert(regs []trad.RegRule, x trad.RegRule) []trad.RegRule {
 	list := make([]trad.RegRule, 0, len(regs)+1)
 	for i, r := range regs {
@@ -148,8 +148,8 @@ func insert(regs []trad.RegRule, x trad.RegRule) []trad.RegRule {
 // maxScheduler bounds the scheduler's frames on the thread's own stack.
 const maxScheduler = 64
 
-// putAside reports whether the thread has gone on to look for another goroutine. curg of its struct m
-// is then not the goroutine that left its stack for THIS.
+// putAside reports whether the thread has gone on to look for another goroutine. curg of its struct
+// m is then not the goroutine that left its stack for THIS.
 func (p *program) putAside(q *frame.Query) bool {
 	f := q.This
 	for range maxScheduler {

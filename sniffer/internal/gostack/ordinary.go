@@ -42,7 +42,8 @@ func firstDelta(f gopclntab.Func) (delta int32, at uint64, ok bool) {
 // same few forms. ok is false for a function of another form.
 type frames func(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) (ok bool)
 
-// framesPushed, where a call pushes the return address: a function with a frame saves the frame pointer at its top:
+// framesPushed, where a call pushes the return address: a function with a frame saves the frame
+// pointer at its top:
 //
 //	PUSHQ BP; MOVQ SP, BP; SUBQ $n, SP             since Go 1.21
 //	SUBQ $n, SP; MOVQ BP, n-8(SP); LEAQ n-8(SP), BP
@@ -77,8 +78,8 @@ func framesPushed(p *program, row *trad.Row, where *span, f gopclntab.Func, pc u
 	return false
 }
 
-// saves sets the frame pointer's rule: from the instruction at from on, it is at CFA+off. saves returns
-// false if the frame does not have it there.
+// saves sets the frame pointer's rule: from the instruction at from on, it is at CFA+off. saves
+// returns false if the frame does not have it there.
 func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 	if off >= -8 || -off > delta+8 {
 		return false // the frame no longer has it, or never had
@@ -90,13 +91,14 @@ func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 	return true
 }
 
-// framesLinked, where a call leaves it in the link register: a function with a frame saves the link register at the end that SP points
-// to, and the frame pointer below that:
+// framesLinked, where a call leaves it in the link register: a function with a frame saves the link
+// register at the end that SP points to, and the frame pointer below that:
 //
 //	MOVD.W R30, -n(RSP); MOVD R29, -8(RSP); SUB $8, RSP, R29
 //	SUB $n, RSP, R20; STP (R29, R30), -8(R20); MOVD R20, RSP; SUB $8, RSP, R29
 //
-// The assembler uses the second form if n is large. The registers stay there until the frame is gone again.
+// The assembler uses the second form if n is large. The registers stay there until the frame is
+// gone again.
 func framesLinked(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off = delta
 	if delta == 0 {
@@ -136,8 +138,9 @@ func framesLinked(p *program, row *trad.Row, where *span, f gopclntab.Func, pc u
 	return true
 }
 
-// framesWithoutFP, where nothing but the link register is saved: a function with a frame saves the link register at the end that SP points
-// to, STG R14, -n(R15); LAY -n(R15), R15. There is no frame pointer.
+// framesWithoutFP, where nothing but the link register is saved: a function with a frame saves the
+// link register at the end that SP points to, STG R14, -n(R15); LAY -n(R15), R15. There is no frame
+// pointer.
 func framesWithoutFP(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off, row.FP = delta, trad.Rule{Kind: trad.Undefined}
 	if delta == 0 {
@@ -171,8 +174,8 @@ func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller b
 	return true
 }
 
-// callsMorestack reports whether pc is in a call of morestack. A function has such a call in its last
-// instructions, which run before its frame is made.
+// callsMorestack reports whether pc is in a call of morestack. A function has such a call in its
+// last instructions, which run before its frame is made.
 func (p *program) callsMorestack(pc uint64) bool {
 	pc -= p.m.CallSize - 1 // it is the call's last byte
 	code := make([]byte, p.m.CallSize)

@@ -47,8 +47,8 @@ func (p *program) function(q *frame.Query) (f gopclntab.Func, ok bool) {
 	return p.Table.Find(q.AddressInBlock - p.Bias)
 }
 
-// previous returns what the code of a function of assembly tells about PREVIOUS. Its Row holds for PC
-// alone.
+// previous returns what the code of a function of assembly tells about PREVIOUS. Its Row holds for
+// PC alone.
 func (p *program) previous(f gopclntab.Func, q *frame.Query) (goruntime.Previous, bool) {
 	a, ok := p.Previous(f, q.PC-p.Bias, !q.Innermost())
 	a.Row.Lo, a.Row.Len = q.AddressInBlock, 1

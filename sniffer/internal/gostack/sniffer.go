@@ -153,7 +153,8 @@ func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame
 	return row, frame.Claimed
 }
 
-// lost returns the row of a function that has left its caller's stack, if that stack cannot be found.
+// lost returns the row of a function that has left its caller's stack, if that stack cannot be
+// found.
 func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{

@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The interpreter's code consists of codelets, one for each bytecode, and one for each way to enter a
-// method. Control jumps from one to another while a method's frame is set up. Control reaches an entry as
-// by a call, before there is a frame.
+// The interpreter's code consists of codelets, one for each bytecode, and one for each way to enter
+// a method. Control jumps from one to another while a method's frame is set up. Control reaches an
+// entry as by a call, before there is a frame.
 
 const (
 	maxCodelets = 1 << 12
@@ -125,7 +125,8 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 		known := why == "" && read.Flags&trad.Guess == 0 && read.RA.Kind != trad.NotTracked && read.CFA.Kind == trad.InReg
 		switch {
 		case known && read.CFA.Reg == a.SP:
-			// An adapter may have moved the return address away from a compiled caller's stack pointer.
+			// An adapter may have moved the return address away from a compiled caller's stack
+			// pointer.
 			read.Flags |= trad.InPrologue | trad.Once
 			if c, ok := q.Apply(&read); !ok || !row.Contains(c.PC.Bits-1) {
 				read.Flags |= trad.Guess
@@ -156,8 +157,8 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 	return row, frame.Claimed
 }
 
-// maxReturn bounds the code, in bytes, between the instruction that pops the return address and the jump to
-// it.
+// maxReturn bounds the code, in bytes, between the instruction that pops the return address and the
+// jump to it.
 const maxReturn = 8
 
 // wayOut returns the row of the first way that leads from pc to a return without a call. more is
@@ -172,16 +173,16 @@ func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more b
 	return out, q.CountSearched(steps)
 }
 
-// byRecord reports whether a row finds the caller's frame pointer, or the CFA, by the frame pointer of
-// THIS.
+// byRecord reports whether a row finds the caller's frame pointer, or the CFA, by the frame pointer
+// of THIS.
 func byRecord(q *frame.Query, row *trad.Row) bool {
 	fp := q.Arch.FP
 	return row.FP == (trad.Rule{Kind: trad.SavedAt, Reg: fp}) || row.CFA.Kind == trad.InReg && row.CFA.Reg == fp
 }
 
-// standing reports whether the code before q.PC has set up the frame record by which cfa finds the CFA.
-// That code may first move the stack pointer by any number of words. It then puts the return address on the
-// top of the stack again, and sets up the record as at a function's beginning.
+// standing reports whether the code before q.PC has set up the frame record by which cfa finds the
+// CFA. That code may first move the stack pointer by any number of words. It then puts the return
+// address on the top of the stack again, and sets up the record as at a function's beginning.
 func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
 	a := q.Arch
 	if a.SkipPrologue == nil {

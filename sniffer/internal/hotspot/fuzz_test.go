@@ -179,7 +179,8 @@ func (m *counted) ReadMemory(_ uint64, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What is read to find the codelets of many addresses does not grow with how many codelets there are.
+// What is read to find the codelets of many addresses does not grow with how many codelets there
+// are.
 func TestManyCodelets(t *testing.T) {
 	const begin, size, addresses = 0x10000, 32, 20000
 	m := &counted{}

@@ -59,8 +59,9 @@ func (vm *machine) nth(r *reader, i uint64) (heap uint64, ok bool) {
 	return r.word(data + 8*i)
 }
 
-// within returns the blob that q.AddressInBlock is in, in a heap whose memory begins at low. Each segment of
-// that memory has a byte in the heap's map, which says how many segments back its block may begin.
+// within returns the blob that q.AddressInBlock is in, in a heap whose memory begins at low. Each
+// segment of that memory has a byte in the heap's map, which says how many segments back its block
+// may begin.
 func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, why frame.Answer) {
 	shift, ok := r.number(heap, vm.segment)
 	segmap, known := r.word(heap + vm.segmap + vm.low)

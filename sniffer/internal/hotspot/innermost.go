@@ -5,9 +5,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A frame that is innermost, or was interrupted, may not be set up yet, or may have been taken down. Its
-// code may also push and pop words as it goes. No table tells that. The code does, as far as it can be
-// followed.
+// A frame that is innermost, or was interrupted, may not be set up yet, or may have been taken
+// down. Its code may also push and pop words as it goes. No table tells that. The code does, as far
+// as it can be followed.
 
 const (
 	maxCode  = 64 << 10 // bytes of a blob's code that are read
@@ -45,9 +45,10 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// body returns the row of a frame that may have been taken down, or of code that has pushed words. A way
-// out, from PC to a return, says where the frame is. If there is none, row is right. But if straight code
-// leads to a jump out of the blob, the frame may be set up or taken down, and body declines.
+// body returns the row of a frame that may have been taken down, or of code that has pushed words.
+// A way out, from PC to a return, says where the frame is. If there is none, row is right. But if
+// straight code leads to a jump out of the blob, the frame may be set up or taken down, and body
+// declines.
 func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if a.ReadAhead == nil {
@@ -102,8 +103,8 @@ func leads(q *frame.Query, row *trad.Row) bool {
 	return follows
 }
 
-// callStub returns the row of the stub by which C++ has called Java. It takes the row from the stub's way
-// out, which restores the registers of C++.
+// callStub returns the row of the stub by which C++ has called Java. It takes the row from the
+// stub's way out, which restores the registers of C++.
 func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {
 	a := q.Arch
 	switch {

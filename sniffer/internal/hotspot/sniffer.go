@@ -47,8 +47,8 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return vm.compiled(q, &b)
 }
 
-// compiled returns the row of a blob's frame. Its size does not change while the frame is
-// set up. The return address lies just inward of the CFA, and the caller's frame pointer inward of that.
+// compiled returns the row of a blob's frame. Its size does not change while the frame is set up.
+// The return address lies just inward of the CFA, and the caller's frame pointer inward of that.
 func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	word := int32(q.Arch.PtrSize)
 	row := trad.Row{

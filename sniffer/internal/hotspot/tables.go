@@ -70,7 +70,8 @@ func (s *symbols) entry(table, prefix string, parts ...string) (e entry, ok bool
 	return e, true
 }
 
-// each calls do with the address and the name of each entry. An entry without a name ends the table.
+// each calls do with the address and the name of each entry. An entry without a name ends the
+// table.
 func (s *symbols) each(e entry, name string, do func(at uint64, name string)) bool {
 	for i := range uint64(maxEntries) {
 		at := e.first + i*e.stride

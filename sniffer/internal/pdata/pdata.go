@@ -1,7 +1,8 @@
-// Package pdata is the sniffer that reads the unwind tables of Windows' programs for amd64 (.pdata and .xdata), from the PE
-// file or from memory.
+// Package pdata is the sniffer that reads the unwind tables of Windows' programs for amd64 (.pdata
+// and .xdata), from the PE file or from memory.
 //
-// All code that changes rsp, or calls, has an entry there. So code without one is of a leaf function: its return address is at rsp.
+// All code that changes rsp, or calls, has an entry there. So code without one is of a leaf
+// function: its return address is at rsp.
 package pdata
 
 import (
@@ -103,8 +104,9 @@ func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	return lo, ok
 }
 
-// FunctionBounds returns the code of the entry that covers q.AddressInBlock; if that is a part of a function, the code
-// is said to begin where the function does, and to end where the part does, if the part comes later.
+// FunctionBounds returns the code of the entry that covers q.AddressInBlock; if that is a part of a
+// function, the code is said to begin where the function does, and to end where the part does, if
+// the part comes later.
 func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	if q.Module == nil {
 		return 0, 0, false

@@ -9,8 +9,8 @@ import (
 
 // Sniffer is the sniffer.
 type Sniffer struct {
-	// HasSymbols reports whether a module whose code cannot be read has symbols, so that an address that they do not
-	// cover is no code. Nil says that none has.
+	// HasSymbols reports whether a module whose code cannot be read has symbols, so that an address
+	// that they do not cover is no code. Nil says that none has.
 	HasSymbols func(*target.Module) bool
 }
 
@@ -24,14 +24,15 @@ const (
 	noMemory = frame.Answer("the stack cannot be read")
 )
 
-// How many words are looked at: Breakpad's Stackwalker::ScanForReturnAddress looks at as many. Frame 0 may be anywhere
-// in a function that has pushed arguments.
+// How many words are looked at: Breakpad's Stackwalker::ScanForReturnAddress looks at as many.
+// Frame 0 may be anywhere in a function that has pushed arguments.
 const (
 	wordsOfCaller    = 40
 	wordsOfInnermost = 160
 )
 
-// maxGap is the distance to a caller's frame record within which one counts, in bytes: as in Breakpad.
+// maxGap is the distance to a caller's frame record within which one counts, in bytes: as in
+// Breakpad.
 const maxGap = 128 << 10
 
 // functionAlign is the alignment that compilers give functions, in bytes.
@@ -102,7 +103,8 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row(q, sp, best), frame.Claimed
 }
 
-// innermost returns the innermost address that THIS frame may have on the stack: SP, or the end of NEXT.
+// innermost returns the innermost address that THIS frame may have on the stack: SP, or the end of
+// NEXT.
 func innermost(q *frame.Query) (sp uint64, ok bool) {
 	if v := q.This.Register(q.Arch.SP); v.Known() {
 		return v.Bits, true
@@ -115,8 +117,9 @@ func innermost(q *frame.Query) (sp uint64, ok bool) {
 	return 0, false
 }
 
-// endsRecords reports whether a frame record is at FP in which no other one follows: systems begin threads with zeros there. What lies
-// further out is no caller's, such as the address at which the thread began.
+// endsRecords reports whether a frame record is at FP in which no other one follows: systems begin
+// threads with zeros there. What lies further out is no caller's, such as the address at which the
+// thread began.
 func endsRecords(q *frame.Query, sp uint64) bool {
 	a := q.Arch
 	fp, size := q.This.Register(a.FP), a.PtrSize
@@ -136,8 +139,9 @@ type scanner struct {
 	known bool
 }
 
-// link makes a row of the link register of frame 0, if the processor has one, and it leads to another function: a call that THIS has made
-// would have set it to an address in THIS. If it lies near on the stack, too, THIS has saved it there: on Arm, as the outermost register.
+// link makes a row of the link register of frame 0, if the processor has one, and it leads to
+// another function: a call that THIS has made would have set it to an address in THIS. If it lies
+// near on the stack, too, THIS has saved it there: on Arm, as the outermost register.
 func (x *scanner) link(sp uint64, stack []byte) (trad.Row, bool) {
 	q, a := x.q, x.q.Arch
 	if a.RA == a.PC || !q.Innermost() || !x.known {
@@ -202,8 +206,9 @@ func (x *scanner) unread(ra uint64) rank {
 	return untold
 }
 
-// savedWithSP reports whether what is at an address, from the return address on, is what a function has stored that
-// keeps both the return address and the caller's stack pointer, where the caller has left room for them.
+// savedWithSP reports whether what is at an address, from the return address on, is what a function
+// has stored that keeps both the return address and the caller's stack pointer, where the caller
+// has left room for them.
 func savedWithSP(a *arch.Arch, stack []byte, at uint64) bool {
 	size := a.PtrSize
 	return len(stack) >= 2*size && a.Word(stack[size:]) == at-uint64(int64(a.BackChainRA))+uint64(a.SPFromCFA)
@@ -243,7 +248,8 @@ func row(q *frame.Query, sp uint64, f found) trad.Row {
 	return r
 }
 
-// outward reports whether a frame record may begin at an address: the word there points to another one further out.
+// outward reports whether a frame record may begin at an address: the word there points to another
+// one further out.
 func outward(q *frame.Query, at uint64) bool {
 	size := q.Arch.PtrSize
 	p := q.Read(at, size)

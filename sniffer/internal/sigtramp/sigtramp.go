@@ -47,9 +47,10 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, notTrampoline
 }
 
-// entering answers for a thread that enters sigreturn(2), where debuggers and seccomp stop it: PC is behind a
-// trampoline. before is the code before PC. Other code may begin at PC, so what is at SP must be the
-// kernel's frame. That does not tell a handler that begins there, so no function may begin at PC.
+// entering answers for a thread that enters sigreturn(2), where debuggers and seccomp stop it: PC
+// is behind a trampoline. before is the code before PC. Other code may begin at PC, so what is at
+// SP must be the kernel's frame. That does not tell a handler that begins there, so no function may
+// begin at PC.
 func entering(q *frame.Query, before []byte) (trad.Row, frame.Answer) {
 	for i := range q.Arch.Trampolines {
 		t := &q.Arch.Trampolines[i]
@@ -62,9 +63,9 @@ func entering(q *frame.Query, before []byte) (trad.Row, frame.Answer) {
 	return trad.Row{}, notTrampoline
 }
 
-// unreadable answers for code that cannot be read, such as code that a core file lacks. It answers by the
-// code's symbol. If there is none, and THIS is a caller, it answers by the words at SP. qemu's vDSO is such
-// code in the core files that qemu writes.
+// unreadable answers for code that cannot be read, such as code that a core file lacks. It answers
+// by the code's symbol. If there is none, and THIS is a caller, it answers by the words at SP.
+// qemu's vDSO is such code in the core files that qemu writes.
 func unreadable(q *frame.Query) (trad.Row, frame.Answer) {
 	if m := q.Modules.Find(q.PC); m != nil {
 		if im, bias, err := m.Image(); err == nil {

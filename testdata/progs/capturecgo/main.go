@@ -1,4 +1,5 @@
-// Command capturecgo walks its own stacks, of Go and C mixed, and prints the functions, innermost first.
+// Command capturecgo walks its own stacks, of Go and C mixed, and prints the functions, innermost
+// first.
 //
 // Build: go build -o DIR/capturecgo ./testdata/progs/capturecgo
 package main

@@ -1,5 +1,5 @@
-// Command delvecalls is a Go program with C functions that a debugger calls. It has goroutines of which one is in Go code,
-// one in C, and one parked; and threads of Go's that wait for work.
+// Command delvecalls is a Go program with C functions that a debugger calls. It has goroutines of
+// which one is in Go code, one in C, and one parked; and threads of Go's that wait for work.
 package main
 
 // #include "calls.h"

@@ -1,4 +1,5 @@
-// Command delvevalues is a Go program with frames of C and C++ whose variables the source tells. Goroutines come to rest in
+// Command delvevalues is a Go program with frames of C and C++ whose variables the source tells.
+// Goroutines come to rest in
 //
 //	main.main > main.begins > cgo > c_waits > c_inner > cxx_waits > ns::holder<int>::waits > c_ends > pause
 //	main.main.func2 > cgo > c_calls_back > cgo > main.goBack > cgo > c_ends > pause

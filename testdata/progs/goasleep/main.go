@@ -1,5 +1,5 @@
-// Command goasleep is a Go program whose goroutines all wait for each other. Go's runtime ends it, "all goroutines are asleep - deadlock!",
-// but for what the first argument says:
+// Command goasleep is a Go program whose goroutines all wait for each other. Go's runtime ends it,
+// "all goroutines are asleep - deadlock!", but for what the first argument says:
 //
 //	signal   a goroutine waits for signals
 //	timer    a timer will run a function
@@ -28,7 +28,8 @@ var (
 )
 
 func main() {
-	// As in ready.h: any debugger may attach. The kernel ends the process after 120 seconds: a timer of Go's would be one of its timers.
+	// As in ready.h: any debugger may attach. The kernel ends the process after 120 seconds: a
+	// timer of Go's would be one of its timers.
 	const prSetPtracer = 0x59616d61
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetPtracer, ^uintptr(0), 0)
 	event, after, timer := [8]uint64{1: uint64(syscall.SIGKILL)}, [4]int64{2: 120}, int32(0)

@@ -1,5 +1,7 @@
-// Command gobusylabels is a Go program whose busy goroutines have labels of runtime/pprof. Each label has a function of its own, so that a stack tells which
-// labels its goroutine must have had. It writes its own profile of the processor's time to the file that its argument names, when standard input ends.
+// Command gobusylabels is a Go program whose busy goroutines have labels of runtime/pprof. Each
+// label has a function of its own, so that a stack tells which labels its goroutine must have had.
+// It writes its own profile of the processor's time to the file that its argument names, when
+// standard input ends.
 package main
 
 import (
@@ -75,7 +77,8 @@ func brief(slot int) {
 }
 
 func main() {
-	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the process.
+	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the
+	// process.
 	const prSetPtracer = 0x59616d61
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetPtracer, ^uintptr(0), 0)
 	time.AfterFunc(120*time.Second, func() { os.Exit(4) })

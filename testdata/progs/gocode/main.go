@@ -1,13 +1,14 @@
-// Command gocode is a Go program that calls code which it has made, without cgo, as compilers of WebAssembly
-// do. The code keeps Go's stack pointer in memory, in its context, and has a stack of its own. By its own
-// convention, functions preserve RDX, where the context is. A function may also give up: it leaves all
-// functions of the code at once, for Go.
+// Command gocode is a Go program that calls code which it has made, without cgo, as compilers of
+// WebAssembly do. The code keeps Go's stack pointer in memory, in its context, and has a stack of
+// its own. By its own convention, functions preserve RDX, where the context is. A function may also
+// give up: it leaves all functions of the code at once, for Go.
 //
-// "leaf" has the code call a function that leaves RDX as it is. With "near", the code's stack is a part of
-// the goroutine's own, inward of the frames of Go; else it is elsewhere. With "rbx", the context is in RBX
-// instead, which functions of C preserve, too. With "returns", the code gives up.
+// "leaf" has the code call a function that leaves RDX as it is. With "near", the code's stack is a
+// part of the goroutine's own, inward of the frames of Go; else it is elsewhere. With "rbx", the
+// context is in RBX instead, which functions of C preserve, too. With "returns", the code gives up.
 //
-// From the outermost frame inwards: main.main main.calls, in the code enter outer inner, or enter leaf.
+// From the outermost frame inwards: main.main main.calls, in the code enter outer inner, or enter
+// leaf.
 //
 // Build: go build -o DIR/gocode ./testdata/progs/gocode
 package main

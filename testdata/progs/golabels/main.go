@@ -1,5 +1,5 @@
-// Command golabels is a Go program whose goroutines have labels of runtime/pprof. It writes the profile of its goroutines, which
-// has them, to standard error.
+// Command golabels is a Go program whose goroutines have labels of runtime/pprof. It writes the
+// profile of its goroutines, which has them, to standard error.
 package main
 
 import (
@@ -21,7 +21,8 @@ func wait(ready *sync.WaitGroup) {
 }
 
 func main() {
-	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the process.
+	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the
+	// process.
 	const prSetPtracer = 0x59616d61
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetPtracer, ^uintptr(0), 0)
 	time.AfterFunc(120*time.Second, func() { os.Exit(4) })

@@ -1,5 +1,5 @@
-// Gomorevalues has values of Go's types that programs seldom have, as locals of one function. It starts, announces itself
-// and ends as ../ready.h has it.
+// Gomorevalues has values of Go's types that programs seldom have, as locals of one function. It
+// starts, announces itself and ends as ../ready.h has it.
 package main
 
 import (

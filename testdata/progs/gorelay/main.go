@@ -1,7 +1,7 @@
-// Command gorelay is a Go program in which a function of assembly does not return to its caller, which is a
-// stub, but to the stub's caller. Libraries that have C call Go without cgo do so: the return address into
-// a table of stubs tells which function is meant. The function uses the word where the true return
-// address was for something else.
+// Command gorelay is a Go program in which a function of assembly does not return to its caller,
+// which is a stub, but to the stub's caller. Libraries that have C call Go without cgo do so: the
+// return address into a table of stubs tells which function is meant. The function uses the word
+// where the true return address was for something else.
 //
 // From the outermost frame inwards: main.main main.outer main.relay main.inner.
 //

@@ -1,5 +1,5 @@
-// Command gosystemstack is a Go program with a goroutine that nearly always makes the runtime work on the runtime's own stack, while it
-// has frames on its own.
+// Command gosystemstack is a Go program with a goroutine that nearly always makes the runtime work
+// on the runtime's own stack, while it has frames on its own.
 package main
 
 import (
@@ -21,7 +21,8 @@ func asks(depth int, buf []byte) int {
 }
 
 func main() {
-	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the process.
+	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the
+	// process.
 	const prSetPtracer = 0x59616d61
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetPtracer, ^uintptr(0), 0)
 	time.AfterFunc(120*time.Second, func() { os.Exit(4) })

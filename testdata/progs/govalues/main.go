@@ -1,5 +1,5 @@
-// Govalues has values of Go's types as arguments and locals of some functions. It starts, announces itself and ends
-// as ../ready.h has it.
+// Govalues has values of Go's types as arguments and locals of some functions. It starts, announces
+// itself and ends as ../ready.h has it.
 package main
 
 import (

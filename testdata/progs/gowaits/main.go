@@ -1,5 +1,6 @@
-// Command gowaits is a Go program whose goroutines wait in every way: for channels and locks, for time, files and system
-// calls; two of them with deep stacks. Behind "ready", it says for what they wait, and ends that by "end":
+// Command gowaits is a Go program whose goroutines wait in every way: for channels and locks, for
+// time, files and system calls; two of them with deep stacks. Behind "ready", it says for what they
+// wait, and ends that by "end":
 //
 //	chan ADDRESS LEN CAP RECEIVERS SENDERS
 //	mutex ADDRESS WAITERS
@@ -74,7 +75,8 @@ func blocked(fd int) {
 }
 
 func main() {
-	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the process.
+	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds end the
+	// process.
 	const prSetPtracer = 0x59616d61
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetPtracer, ^uintptr(0), 0)
 	time.AfterFunc(120*time.Second, func() { os.Exit(4) })

@@ -10,13 +10,14 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// enough is how much of a licence's file must be known text, in percent. The names of its holders are not.
+// enough is how much of a licence's file must be known text, in percent. The names of its holders
+// are not.
 const enough = 75
 
 var grant = regexp.MustCompile(`(?i)(^|/)(licen[sc]e|copying)[^/]*$`)
 
-// identify returns the SPDX expression of a module's texts: all of them hold, each for its folder. A module
-// whose licence nobody knows is an error: somebody must read it before it is linked.
+// identify returns the SPDX expression of a module's texts: all of them hold, each for its folder.
+// A module whose licence nobody knows is an error: somebody must read it before it is linked.
 func identify(list []Text) (string, error) {
 	var ids []string
 	for _, t := range list {

@@ -42,8 +42,9 @@ type listed struct {
 	}
 }
 
-// Linked returns the modules of which packages are linked into programs, sorted by path; the main module is not
-// among them. The programs are packages of the module in dir. platforms are such as "linux/amd64".
+// Linked returns the modules of which packages are linked into programs, sorted by path; the main
+// module is not among them. The programs are packages of the module in dir. platforms are such as
+// "linux/amd64".
 func Linked(ctx context.Context, dir string, platforms []string, programs ...string) ([]Module, error) {
 	packages := map[string]listed{}
 	for _, p := range platforms {

@@ -1,7 +1,8 @@
 // Package platforms lists the systems and processors that a release has programs for.
 package platforms
 
-// Live are the platforms on which sfwalk attaches to processes: they have packages and a container image, too.
+// Live are the platforms on which sfwalk attaches to processes: they have packages and a container
+// image, too.
 var Live = []string{"linux/amd64", "linux/arm64", "linux/s390x"}
 
 // Readers are the platforms on which sfwalk reads files and remote stubs. 'make cross' builds them.

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command goroutines is a Go program with as many parked goroutines as its first argument says. With a second one, the name of a file,
-// two threads tick, as those of ticker.c do.
+// Command goroutines is a Go program with as many parked goroutines as its first argument says.
+// With a second one, the name of a file, two threads tick, as those of ticker.c do.
 package main
 
 import (
@@ -22,7 +22,8 @@ func wait(n int) int { return <-never + n }
 // tick is struct tick of ticker.h.
 type tick struct{ longest, count atomic.Uint64 }
 
-// ticking notes how long its thread was away for at most, when it sleeps for 50 microseconds again and again.
+// ticking notes how long its thread was away for at most, when it sleeps for 50 microseconds again
+// and again.
 func ticking(t *tick) {
 	runtime.LockOSThread()
 	const prSetTimerSlack = 29

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// InProcess is what [Sniffer] knows of a process of internal/bench/programs/jit.c, as a sniffer that is
-// no plug-in.
+// InProcess is what [Sniffer] knows of a process of internal/bench/programs/jit.c, as a sniffer
+// that is no plug-in.
 type InProcess struct {
 	Functions []plugin.Range // the machine code
 	code      []piece

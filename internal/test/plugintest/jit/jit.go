@@ -1,5 +1,6 @@
-// Package jit is a well-made sniffer for the machine code of internal/bench/programs/jit.c; the process
-// says where that is. [Sniffer] is the plug-in. [InProcess] is the same as a part of the host, to compare.
+// Package jit is a well-made sniffer for the machine code of internal/bench/programs/jit.c; the
+// process says where that is. [Sniffer] is the plug-in. [InProcess] is the same as a part of the
+// host, to compare.
 package jit
 
 import (

@@ -1,6 +1,6 @@
-// Package cores has a core file for each architecture, as a process to walk. Functions of its program
-// and machine code outside of files call each other in turn (processes/README.md), and no sniffer of
-// this project can walk its whole stack alone.
+// Package cores has a core file for each architecture, as a process to walk. Functions of its
+// program and machine code outside of files call each other in turn (processes/README.md), and no
+// sniffer of this project can walk its whole stack alone.
 package cores
 
 import (
