@@ -37,7 +37,7 @@ AGAINST  ?=
 # but no test may fail because a machine is slow.
 PATIENCE := 1h
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-STAMP    := -X github.com/sfwalk/sfwalk/internal/command.version=$(VERSION)
+STAMP    := -X github.com/sfwalk/sfwalk/internal/command/version.version=$(VERSION)
 
 # A new machine installs its updates by itself, and has apt locked meanwhile.
 APT_WAIT := -o DPkg::Lock::Timeout=600

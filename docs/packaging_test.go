@@ -41,8 +41,8 @@ func TestPackaging(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if variable := "github.com/sfwalk/sfwalk/internal/command.version"; !strings.Contains(made, variable) || !strings.Contains(readFile(t, "../Makefile"), variable) ||
-		!strings.Contains(readFile(t, "../internal/command/version.go"), "\nvar version string\n") {
+	if variable := "github.com/sfwalk/sfwalk/internal/command/version.version"; !strings.Contains(made, variable) || !strings.Contains(readFile(t, "../Makefile"), variable) ||
+		!strings.Contains(readFile(t, "../internal/command/version/version.go"), "\nvar version string\n") {
 		t.Errorf("the version is not in %s, where 'make build' and 'make release' have the linker put it", variable)
 	}
 }

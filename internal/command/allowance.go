@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 )
 
 const (
@@ -20,9 +21,6 @@ const (
 	// bytes of text.
 	frameShare = 1 << 10
 	textShare  = 16 << 10
-	// usualText bounds the bytes of text of all frames together. Names may be long, and all threads
-	// of a small dump may have one and the same deep stack.
-	usualText = 64 << 20
 	// firstText is how many bytes are kept for each of a thread's first leastFrames, up to half of
 	// all: other frames do not take these.
 	firstText = 256
@@ -154,7 +152,7 @@ func (w *walkFlags) mostText(s *source) int64 {
 	if w.many.any() {
 		return gatheredText + s.input/4 // each byte takes several
 	}
-	return usualText + s.input
+	return cmdline.UsualText + s.input
 }
 
 // entryText is what a frame without a physical one of its own counts as, bytes of text: its room in

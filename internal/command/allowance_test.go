@@ -2,13 +2,15 @@ package command
 
 import (
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 )
 
 // A thread takes what it shows off the allowance, and gives back what it has taken beyond that.
 func TestShare(t *testing.T) {
 	const text, long = 100, 256 << 10
 	a := (&walkFlags{usual: 5000}).allowance(&source{input: 1}, 100)
-	room := usualText + int64(1)
+	room := cmdline.UsualText + int64(1)
 	for _, frames := range []int{10, 65, 1000, 3} {
 		before, beforeText := a.frames.Load(), a.text.Load()
 		s := a.share()
@@ -51,7 +53,7 @@ func TestShare(t *testing.T) {
 		t.Error("a thread may write when all text is written")
 	}
 	// All keep no more than half of it, however many they are.
-	if a := (&walkFlags{}).allowance(&source{}, 1<<20); a.first != usualText/2 {
+	if a := (&walkFlags{}).allowance(&source{}, 1<<20); a.first != cmdline.UsualText/2 {
 		t.Errorf("%d bytes are kept for the first frames", a.first)
 	}
 	if s = (*allowance)(nil).share(); !s.has(1 << 30) {

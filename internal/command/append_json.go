@@ -22,8 +22,8 @@ func appendEntry(b []byte, x *frameEntry) []byte {
 	}
 	b = strconv.AppendInt(append(b, `{"level":`...), int64(x.Level), 10)
 	b = appendText(append(b, `,"type":`...), x.Type)
-	b = x.PC.append(append(b, `,"pc":`...))
-	b = x.CFA.append(append(b, `,"cfa":`...))
+	b = x.PC.Append(append(b, `,"pc":`...))
+	b = x.CFA.Append(append(b, `,"cfa":`...))
 	b = appendText(append(b, `,"function":`...), x.Function)
 	b = strconv.AppendUint(append(b, `,"offset":`...), x.Offset, 10)
 	b = appendText(append(b, `,"module":`...), x.Module)

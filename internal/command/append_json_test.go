@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/address"
 )
 
 // TestAppendJSON: frames and lines are written as package json writes them.
@@ -20,7 +21,7 @@ func TestAppendJSON(t *testing.T) {
 		return b.String()
 	}
 	full := frameEntry{
-		Level: 12, Type: frame.Normal.String(), PC: hex{0xfedcba9876543210, true}, Function: "f", Offset: 1 << 63, Module: "/bin/a b",
+		Level: 12, Type: frame.Normal.String(), PC: address.At(0xfedcba9876543210), Function: "f", Offset: 1 << 63, Module: "/bin/a b",
 		BuildID: "0123", File: "/src/a.c", Line: 345, Sniffer: "breakpad",
 	}
 	list := []frameEntry{{}, full}

@@ -1,22 +1,23 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/internal/procdir"
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
-func newAttach(host PluginHost) *cobra.Command {
+func newAttach(host hosts.Plugins) *cobra.Command {
 	var flags walkFlags
 	var opts live.Options
 	var save, layout string
@@ -98,7 +99,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !which.any() {
-				return usageError{errors.New("attach to which process? Give its PID, or --name, --children, --cgroup or --all")}
+				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup or --all"))
 			}
 			pids, err := which.pids(args)
 			if err != nil {
@@ -111,15 +112,15 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			many := len(pids) != 1 || which.any()
 			switch summed := pictured || flags.many.merge || flags.many.tree || flags.many.goroutines; {
 			case many && (save != "" || flags.many.output != "" && !pictured && !(every.given() && summed) || len(flags.tids) > 0):
-				return usageError{errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone")}
+				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
 			case every.given() && (save != "" || flags.many.output != "" && !summed):
-				return usageError{errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again")}
+				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
 			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
 			case save != "" && layout != "" && !isOfSaved:
-				return usageError{fmt.Errorf("--format %s: with --save, want core or minidump", layout)}
+				return exit.Misuse(fmt.Errorf("--format %s: with --save, want core or minidump", layout))
 			case save == "" && isOfSaved:
-				return usageError{fmt.Errorf("--format %s is that of the file which --save names", layout)}
+				return exit.Misuse(fmt.Errorf("--format %s is that of the file which --save names", layout))
 			case save == "":
 				flags.many.format = layout
 			}
@@ -157,13 +158,13 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	flags.add(cmd, host)
 	which.add(cmd)
 	every.add(cmd)
-	cmd.ValidArgsFunction = completeProcess
+	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+formatHelp)
 	opts.MaxCopied = usualSaved
-	cmd.Flags().Var((*byteSize)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
+	cmd.Flags().Var((*cmdline.Size)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
 	return cmd
 }
 
@@ -174,29 +175,16 @@ const usualSaved = 160 << 20
 // is collected.
 const besideSaved = 64 << 20
 
-// processID parses a PID. A number too large for a PID is a process that does not exist, not a
-// mistake in the command line.
-func processID(text string) (int, error) {
-	pid, err := strconv.ParseInt(text, 10, 32) // the kernel's pid_t
-	switch {
-	case err == nil && pid > 0:
-		return int(pid), nil
-	case errors.Is(err, strconv.ErrRange) && text[0] != '-':
-		return 0, fmt.Errorf("%s: no such process", text)
-	}
-	return 0, usageError{fmt.Errorf("%s: no such process: want the number of one", text)}
-}
-
 func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save, layout string) error {
-	var file *saving
+	var file *files.Saving
 	if save != "" {
 		var err error
-		if file, err = newSaving("--save", save); err != nil {
+		if file, err = files.New("--save", save); err != nil {
 			return err
 		}
-		defer file.discard()
-		outliveReader()
-		defer collectBefore(opts.MaxCopied + besideSaved)()
+		defer file.Discard()
+		files.OutliveReader()
+		defer pace.Before(opts.MaxCopied + besideSaved)()
 	} else {
 		opts.Threads = flags.tids // the others need not be disturbed
 		opts.LowMemory = true
@@ -223,23 +211,23 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return fmt.Errorf("--save %s: %w", save, err)
 	}
 	shown := show(cmd, s, flags)
-	unread := readerGone(shown) // by which not all threads may have been walked
+	unread := files.ReaderGone(shown) // by which not all threads may have been walked
 	if unread {
 		shown = nil
 	}
-	if file == nil || shown != nil && !errors.Is(shown, errEarly) {
+	if file == nil || shown != nil && !errors.Is(shown, exit.Early) {
 		return shown
 	}
 	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
 	var unwalked []*source
-	if partly := unread || len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0; partly || flags.many.goroutines {
+	if partly := unread || len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.Order) > 0; partly || flags.many.goroutines {
 		unwalked = append(unwalked, s)
 		if partly && s.goroutines != nil {
 			unwalked = append(unwalked, s.goroutines)
 		}
 	}
 	for _, x := range unwalked {
-		if err := walk(x, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
+		if err := walk(x, &walkFlags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
 			return err
 		}
 	}
@@ -249,64 +237,16 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return err
 	}
 	if t.Partial() {
-		warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
+		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}
-	var made written = picture
+	var made files.Content = picture
 	if layout == "minidump" {
 		if made, err = dumpOf(t, picture); err != nil {
 			return fmt.Errorf("--save %s: %w", save, err)
 		}
 	}
-	if err := file.write(made); err != nil {
+	if err := file.Write(made); err != nil {
 		return err
 	}
 	return shown
-}
-
-// deferStops has Ctrl-Z wait until no thread is held.
-var deferStops = sync.OnceFunc(func() { live.DeferStops() })
-
-// process reads a live process, and returns it as a source.
-func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
-	deferStops()
-	t, err := live.Attach(ctx, pid, opts)
-	if err != nil {
-		return nil, err
-	}
-	var retake func(walk func()) error
-	if t.Consistent {
-		retake = t.Retake
-	}
-	return &source{
-		Target:     t,
-		retake:     retake,
-		oneMoment:  func() bool { return t.Consistent },
-		ownThreads: func() map[int]int { return ownThreads(pid) },
-		process:    Process{PID: pid, Live: true, Root: procdir.File(pid, "root")},
-		// A container's debug files are looked for in its own root, then in the host's.
-		root:  procdir.File(pid, "root"),
-		input: procdir.Resident(pid),
-		named: t.OpenNamed,
-		about: func(doc *document) {
-			pause := t.Pause
-			threads, _ := t.Threads()
-			for _, th := range threads {
-				pause = max(pause, th.(*live.Thread).Held) // includes threads that were read once more
-			}
-			us := pause.Microseconds()
-			doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = pid, t.Exe, &us, t.Consistent
-		},
-		mark: func(of target.Thread, th *thread) {
-			x := of.(*live.Thread)
-			held := x.Held.Microseconds()
-			th.HeldUS = &held
-			if err := x.Err; err != nil && th.Kernel == "" {
-				// The thread did not stop. Its frames come from the PC and SP that the kernel shows
-				// of a sleeping thread.
-				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
-			}
-		},
-		letGo:    func(th target.Thread) { th.(*live.Thread).DropCopies() },
-		warnings: t.Warnings,
-	}, nil
 }

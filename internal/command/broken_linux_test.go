@@ -30,8 +30,8 @@ func TestBroken(t *testing.T) {
 			}
 			want := gdbtest.Backtrace(t, p.PID)[0].Frames
 			for i := range min(len(want), len(th.Frames)) {
-				if want[i].PC != th.Frames[i].PC.v && want[i].PC != 0 {
-					t.Errorf("frame %d: PC %#x, gdb has %#x", i, th.Frames[i].PC.v, want[i].PC)
+				if want[i].PC != th.Frames[i].PC.V && want[i].PC != 0 {
+					t.Errorf("frame %d: PC %#x, gdb has %#x", i, th.Frames[i].PC.V, want[i].PC)
 				}
 			}
 		})

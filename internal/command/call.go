@@ -1,28 +1,17 @@
 package command
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/inferior"
-	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/expression"
-	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// callFlags are the flags of call.
-type callFlags struct {
-	walkFlags
-	tid     int
-	timeout time.Duration
-	alone   bool
-}
-
-func newCall(host PluginHost) *cobra.Command {
+func newCall(host hosts.Plugins) *cobra.Command {
 	var flags callFlags
 	cmd := &cobra.Command{
 		Use:   "call PID EXPRESSION...",
@@ -61,17 +50,17 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
   sfwalk call 4242 --json 'getpid()'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pid, err := processID(args[0])
+			pid, err := cmdline.ProcessID(args[0])
 			if err != nil {
 				return fmt.Errorf("call %w", err)
 			}
 			for _, text := range args[1:] {
 				if _, err := expression.Parse(text); err != nil {
-					return usageError{fmt.Errorf("call %d: %w", pid, err)}
+					return exit.Misuse(fmt.Errorf("call %d: %w", pid, err))
 				}
 			}
 			if flags.timeout < 0 {
-				return usageError{fmt.Errorf("--timeout %v: want a time, such as 2s", flags.timeout)}
+				return exit.Misuse(fmt.Errorf("--timeout %v: want a time, such as 2s", flags.timeout))
 			}
 			flags.holds = true
 			if err := flags.begin(cmd); err != nil {
@@ -89,70 +78,4 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 	f.BoolVar(&flags.json, "json", false, "print one JSON document (see docs/json.md)")
 	f.StringVar(&flags.color, "color", "auto", "colour the text of a stack: auto, always or never; auto respects NO_COLOR")
 	return cmd
-}
-
-// callDocument is what call prints with --json.
-type callDocument struct {
-	Remote     string   `json:"remote,omitempty"`
-	PID        int      `json:"pid"`
-	TID        int      `json:"tid"`
-	Expression string   `json:"expression"`
-	Value      string   `json:"value,omitempty"`
-	Type       string   `json:"type,omitempty"`
-	Notes      []string `json:"notes,omitempty"`
-	Error      string   `json:"error,omitempty"`
-	Signal     string   `json:"signal,omitempty"`
-	Threads    []thread `json:"threads,omitempty"` // the thread where it was given up
-}
-
-// evaluation is one expression in a process that was held.
-type evaluation struct {
-	*callee
-	tid     int
-	text    string
-	value   calling.Value
-	shown   string // the value as text
-	notes   []string
-	err     error
-	stopped *document // the stack where the call was given up; nil if there is none
-}
-
-// print prints the result of an evaluation.
-func (x *evaluation) print(cmd *cobra.Command, flags *callFlags) error {
-	err := x.err
-	var failed *inferior.CallError
-	isCall := errors.As(err, &failed)
-	if err != nil && !isCall {
-		return x.fail(err)
-	}
-	if flags.json {
-		doc := callDocument{Remote: x.remote, PID: x.process.PID, TID: x.tid, Expression: x.text, Notes: x.notes}
-		if isCall {
-			doc.Error = failed.Error()
-			if failed.Event.Signal.Number != 0 {
-				doc.Signal = failed.Event.Signal.String()
-			}
-			if x.stopped != nil {
-				doc.Threads = x.stopped.Threads
-			}
-		} else {
-			doc.Value, doc.Type = x.shown, x.value.TypeName
-		}
-		encoder := json.NewEncoder(cmd.OutOrStdout())
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(&doc); err != nil {
-			return err
-		}
-	} else if !isCall && x.shown != "" {
-		printable.Fprintf(cmd.OutOrStdout(), "%s\n", x.shown)
-	}
-	if isCall {
-		return x.fail(err)
-	}
-	if !flags.json {
-		for _, note := range x.notes {
-			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: note: %s\n", note)
-		}
-	}
-	return nil
 }

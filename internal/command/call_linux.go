@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
@@ -49,7 +50,7 @@ func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 func processSource(p *native.Process) *source {
 	return &source{
 		Target:   p,
-		process:  Process{PID: p.PID},
+		process:  hosts.Process{PID: p.PID},
 		root:     procdir.File(p.PID, "root"),
 		named:    p.OpenNamed,
 		about:    func(doc *document) { doc.PID, doc.Exe = p.PID, p.Exe },

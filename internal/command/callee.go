@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -60,7 +61,7 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	}
 	dummies := &dummy.Frames{}
 	e.Caller.Alone, e.Caller.Dummies = flags.alone, dummies
-	flags.first, flags.tids = dummy.New(dummies), []int{th.ID()}
+	flags.First, flags.tids = dummy.New(dummies), []int{th.ID()}
 	var stack bytes.Buffer
 	var stopped *document
 	e.Caller.Stopped = func(inferior.Event) {
@@ -91,7 +92,7 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	// The process goes on before anything is printed.
 	left := c.Process.Close()
 	for _, w := range c.warnings() {
-		warn(cmd, w)
+		cmdline.Warn(cmd, w)
 	}
 	for _, x := range list {
 		if x.err != nil {
@@ -122,7 +123,7 @@ const maxCallFrames = 64
 // frames returns the frames of a thread, the innermost first; those of libraries after the program's, for most
 // names that somebody writes are the program's, and so is the language.
 func (c *callee) frames(th inferior.Thread, symbols *symbol.Symbolizer, flags *walkFlags) (list []*value.Frame) {
-	table := flags.table(c.Arch(), c.windows, flags.plugins.of(c.source))
+	table := flags.Table(c.Arch(), c.windows, flags.Plugins.Of(c.source.process))
 	stack, err := frame.New(c.source, th, table)
 	if err != nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
@@ -40,7 +41,7 @@ const leastID = 6
 
 func newWantedCgroup(text string) (w wantedCgroup, err error) {
 	if text == "" {
-		return w, usageError{fmt.Errorf("--cgroup: want the path of a group, such as system.slice/nginx.service, or a container's ID")}
+		return w, exit.Misuse(fmt.Errorf("--cgroup: want the path of a group, such as system.slice/nginx.service, or a container's ID"))
 	}
 	w.path = strings.Trim(path.Clean("/"+strings.TrimPrefix(text, "/sys/fs/cgroup")), "/")
 	if len(text) >= leastID && isHex(text) {

@@ -1,14 +1,17 @@
 package command
 
-import "github.com/sfwalk/sfwalk/value"
+import (
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/value"
+)
 
 // child is a part of a value: a member, an element, or what a container contains.
 type child struct {
-	Name     string  `json:"name,omitempty"`
-	Type     string  `json:"type,omitempty"`
-	Value    string  `json:"value"`
-	Address  *hex    `json:"address,omitempty"`
-	Children []child `json:"children,omitempty"`
+	Name     string       `json:"name,omitempty"`
+	Type     string       `json:"type,omitempty"`
+	Value    string       `json:"value"`
+	Address  *address.Hex `json:"address,omitempty"`
+	Children []child      `json:"children,omitempty"`
 }
 
 // maxChildren bounds the parts of one variable, with their parts.
@@ -36,7 +39,7 @@ func (w *walker) appendChildren(v *value.Value, depth int, left *int) (list []ch
 		if c.Value.Type != nil {
 			x.Type, x.Value = c.Value.Type.String(), pr.Summary(&c.Value)
 			if c.Value.Place == value.InMemory && c.Value.Bits == 0 {
-				x.Address = &hex{c.Value.Addr, true}
+				x.Address = new(address.At(c.Value.Addr))
 			}
 			x.Children = w.appendChildren(&c.Value, depth-1, left)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -151,7 +152,7 @@ func TestComingFrom(t *testing.T) {
 		}
 		delete(known, a.ours)
 		ours, errOut, err := command(strings.Fields(names.Replace(a.ours))[1:]...)
-		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {
+		if status := (exit.Status{}); errors.As(err, &status) && status.Err == nil {
 			err = nil // verify has found something
 		}
 		failed := err != nil

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
@@ -212,7 +213,7 @@ func TestErrors(t *testing.T) {
 		{[]string{"attach", strconv.Itoa(os.Getpid())}, false, "attach " + strconv.Itoa(os.Getpid())},
 	} {
 		_, _, err := command(tt.args...)
-		var usage usageError
+		var usage exit.Usage
 		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage {
 			t.Errorf("sfwalk %s: error %v (usage %v), want %q (usage %v)", strings.Join(tt.args, " "), err, errors.As(err, &usage), tt.want, tt.usage)
 		}
@@ -227,7 +228,7 @@ func TestLimits(t *testing.T) {
 	}
 	// One sniffer alone cannot unwind libc: exit code 3, and the last line says why.
 	out, _, err = command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe")
-	if !errors.Is(err, errEarly) || !strings.Contains(out, "stop: unavailable (no sniffer knows how to unwind it)") {
+	if !errors.Is(err, exit.Early) || !strings.Contains(out, "stop: unavailable (no sniffer knows how to unwind it)") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -403,7 +404,7 @@ func TestDocumentedCommands(t *testing.T) {
 			args = strings.Fields(strings.ReplaceAll(remoteExample(t, line, p.PID), "'", ""))
 		}
 		out, errOut, err := command(args[1:]...)
-		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {
+		if status := (exit.Status{}); errors.As(err, &status) && status.Err == nil {
 			err = nil // the status says that verify has found something
 		}
 		if i := slices.Index(args, "-o"); i > 0 && err == nil {

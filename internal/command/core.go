@@ -1,20 +1,17 @@
 package command
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-func newCore(host PluginHost) *cobra.Command {
+func newCore(host hosts.Plugins) *cobra.Command {
 	return fileCommand(&cobra.Command{
 		Use:   "core CORE",
 		Short: "Print the stacks of a core file",
@@ -57,7 +54,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 }
 
 // fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens.
-func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opts core.Options) (*source, error)) *cobra.Command {
+func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, opts core.Options) (*source, error)) *cobra.Command {
 	var flags walkFlags
 	var opts core.Options
 	var save dumping
@@ -71,14 +68,14 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 		}
 		defer flags.end(cmd)
 		opts.TrustPaths = flags.debug.trust
-		file, remove, err := spool(cmd.Context(), args[0], cmd.InOrStdin())
+		file, remove, err := files.Spool(cmd.Context(), args[0], cmd.InOrStdin())
 		if err != nil {
 			return fmt.Errorf("%s %w", cmd.Name(), err)
 		}
 		defer remove()
 		s, err := open(file, opts)
 		if err != nil {
-			return renamed{err, file, args[0]}
+			return files.Rename(err, file, args[0])
 		}
 		defer s.Close()
 		if file != args[0] {
@@ -88,83 +85,20 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 		return save.show(cmd, s, &flags)
 	}
 	flags.add(cmd, host)
-	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	save.add(cmd)
-	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
+	cmd.Flags().Var((*cmdline.Size)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
 	return cmd
 }
 
-// addFiles adds the flags that say where a target's files are. Only a target that is not a process
-// of this machine needs them.
-func addFiles(cmd *cobra.Command, exe, sysroot *string) {
-	cmd.Flags().StringVar(exe, "exe", "", "the program's file, if it is not at its path")
-	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are; links do not lead out of it, as after chroot (default: this machine's root)")
-}
-
-// byteSize is a flag: a number of bytes, with a unit or without.
-type byteSize int64
-
-// Set implements pflag.Value.
-func (b *byteSize) Set(text string) error {
-	number, unit := strings.TrimRight(text, "KMGTiB"), uint(0)
-	if rest := text[len(number):]; rest != "" {
-		i := strings.Index("KMGT", rest[:1])
-		if i < 0 || rest[1:] != "" && rest[1:] != "B" && rest[1:] != "iB" {
-			return errSize
+// named is about, with the name that the user has given instead of that of a copy.
+func named(name string, about func(*document)) func(*document) {
+	return func(doc *document) {
+		about(doc)
+		if doc.Core != "" {
+			doc.Core = name
+		} else {
+			doc.Snapshot = name
 		}
-		unit = 10 * uint(i+1)
 	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n <= 0 || n > math.MaxInt64>>unit {
-		return errSize
-	}
-	*b = byteSize(n << unit)
-	return nil
-}
-
-var errSize = errors.New("want a number of bytes, or of K, M, G or T")
-
-// String implements pflag.Value.
-func (b *byteSize) String() string {
-	if *b == 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(*b), 10)
-}
-
-// Type implements pflag.Value.
-func (b *byteSize) Type() string { return "size" }
-
-// unpackError adds to err the flag that allows more to be unpacked.
-func unpackError(err error) error {
-	if errors.Is(err, core.ErrTooLarge) {
-		return fmt.Errorf("%w: allow more by --max-unpacked SIZE, if there is room for it in %s", err, os.TempDir())
-	}
-	return err
-}
-
-func coreFile(path string, opts core.Options) (*source, error) {
-	t, err := core.Open(path, opts)
-	if err != nil {
-		return nil, unpackError(err)
-	}
-	return &source{
-		Target:  t,
-		input:   onDisk(path),
-		process: Process{PID: t.PID, Root: opts.Sysroot},
-		root:    opts.Sysroot,
-		named:   t.OpenNamed,
-		about: func(doc *document) {
-			doc.Core, doc.PID, doc.Exe = path, t.PID, t.Exe
-			if s := t.Signal; s != nil {
-				doc.Signal = &sig{Number: s.Number, Name: s.Name, Code: s.CodeName, Sender: s.Sender}
-				if s.HasAddr {
-					doc.Signal.Address = &hex{s.Addr, true}
-				}
-			}
-		},
-		mark:      func(of target.Thread, th *thread) { th.Died = of.(*core.Thread).Died },
-		warnings:  t.Warnings,
-		oneMoment: func() bool { return true },
-	}, nil
 }

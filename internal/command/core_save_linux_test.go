@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -156,7 +157,7 @@ func TestSaveCoreFlags(t *testing.T) {
 	for _, args := range [][]string{{"--save", path}, {"--save", path, "--format", "core"}, {"--format", "minidump"}} {
 		for _, verb := range []string{"core", "open"} {
 			_, _, err := command(append([]string{verb, saved}, args...)...)
-			if usage := (usageError{}); !errors.As(err, &usage) {
+			if usage := (exit.Usage{}); !errors.As(err, &usage) {
 				t.Errorf("%s %v: %v", verb, args, err)
 			}
 		}

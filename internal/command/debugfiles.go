@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,8 +17,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
-	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // debugFlags are the flags that say where debug files are.
@@ -28,7 +30,7 @@ type debugFlags struct {
 	noDebuginfod bool
 	trust        bool // --trust-paths
 
-	host    PluginHost
+	host    hosts.Plugins
 	ctx     context.Context
 	servers debuginfod.Config
 	asked   map[string]bool // build IDs whose files were fetched, or cannot be
@@ -38,10 +40,10 @@ type debugFlags struct {
 // usualDebugDir is where distributions have their debug files.
 const usualDebugDir = "/usr/lib/debug"
 
-func (d *debugFlags) add(cmd *cobra.Command, host PluginHost) {
+func (d *debugFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 	d.host = host
 	f := cmd.Flags()
-	textsVar(f, &d.dirs, "debug-dir", "a folder of separate debug files, to be looked at before "+usualDebugDir+"; repeatable (see docs/debug-files.md)")
+	cmdline.Texts(f, &d.dirs, "debug-dir", "a folder of separate debug files, to be looked at before "+usualDebugDir+"; repeatable (see docs/debug-files.md)")
 	f.BoolVar(&d.noDebuginfod, "no-debuginfod", false, "fetch no debug files from the servers of DEBUGINFOD_URLS")
 }
 
@@ -54,7 +56,7 @@ func (d *debugFlags) addTrust(cmd *cobra.Command) {
 func (d *debugFlags) check() error {
 	for i, dir := range d.dirs {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return usageError{fmt.Errorf("--debug-dir %s: want a folder", dir)}
+			return exit.Misuse(fmt.Errorf("--debug-dir %s: want a folder", dir))
 		}
 		if full, err := filepath.Abs(dir); err == nil {
 			d.dirs[i] = full
@@ -100,8 +102,8 @@ func (d *debugFlags) fetch(s *source, flags *walkFlags) {
 // looked for once, and now some are not here yet.
 func (d *debugFlags) visit(s *source, flags *walkFlags) {
 	visiting := &walkFlags{
-		tableFlags: tableFlags{sniffers: flags.sniffers, first: flags.first, separate: flags.separate, scan: flags.scan, symbols: flags.symbols, plugins: flags.plugins},
-		tids:       flags.tids, maxFrames: flags.maxFrames, noLines: true,
+		Choice: sniffers.Choice{Order: flags.Order, First: flags.First, Separate: flags.Separate, Scan: flags.Scan, SymbolDirs: flags.SymbolDirs, Plugins: flags.Plugins},
+		tids:   flags.tids, maxFrames: flags.maxFrames, noLines: true,
 	}
 	symbols := newSymbolizer(s.rootOf, s.openNamed, visiting, visiting.values.any())
 	defer symbols.Close()
@@ -137,13 +139,13 @@ func (d *debugFlags) get(buildIDs []string) (failed []string) {
 		}
 		return failed
 	}
-	path, err := findFull()
+	path, err := hosts.FindFull()
 	if err != nil {
 		return []string{fmt.Sprintf("%d debug files are lacking, which the servers of DEBUGINFOD_URLS may have: %v; or do without by --no-debuginfod", len(buildIDs), err)}
 	}
 	cmd := exec.CommandContext(d.ctx, path, append([]string{fetchCommand}, buildIDs...)...)
 	cmd.Stderr = os.Stderr // the bar
-	cmd.Env = append(os.Environ(), becoming+"="+path)
+	cmd.Env = append(os.Environ(), hosts.Becoming+"="+path)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * time.Second
 	endsWithThis(cmd)
@@ -169,26 +171,6 @@ func (d *debugFlags) bar() io.Writer {
 // fetchCommand is the command by which sfwalk has sfwalk-full fetch files.
 const fetchCommand = "fetch-debug-files"
 
-func newFetchDebugFiles(host PluginHost) *cobra.Command {
-	return &cobra.Command{
-		Use:    fetchCommand + " BUILD-ID...",
-		Short:  "Fetch debug files from the servers of DEBUGINFOD_URLS, for sfwalk itself",
-		Hidden: true,
-		Args:   cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if host == nil {
-				return errors.New("only sfwalk-full fetches files")
-			}
-			d := debugFlags{host: host}
-			d.begin(cmd)
-			for _, why := range d.get(args) {
-				printable.Fprintf(cmd.OutOrStdout(), "%s\n", why)
-			}
-			return nil
-		},
-	}
-}
-
 // byBuildID is [symbol.Options.ByBuildID].
 func (d *debugFlags) byBuildID(id string) string { return d.servers.Find(id) }
 
@@ -209,4 +191,11 @@ func (d *debugFlags) fetching(tell func(why string)) func(id string) string {
 		}
 		return d.servers.Find(id)
 	}
+}
+
+// fetchDebugFiles fetches the files of build IDs, and returns what has failed.
+func fetchDebugFiles(cmd *cobra.Command, host hosts.Plugins, buildIDs []string) (failed []string) {
+	d := debugFlags{host: host}
+	d.begin(cmd)
+	return d.get(buildIDs)
 }

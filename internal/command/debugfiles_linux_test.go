@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -99,7 +100,7 @@ func TestDebugDir(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := command("attach", a.pid, "--debug-dir", at); !errors.As(err, new(usageError)) {
+	if _, _, err := command("attach", a.pid, "--debug-dir", at); !errors.As(err, new(exit.Usage)) {
 		t.Errorf("--debug-dir FILE: %v", err)
 	}
 }
@@ -251,7 +252,7 @@ func TestDebuginfodWaits(t *testing.T) {
 		}
 		cmd.Process.Signal(os.Interrupt) // to sfwalk alone: the one that fetches must end, too
 		err := cmd.Wait()
-		if cmd.ProcessState.ExitCode() != exitError || !strings.Contains(errOut.String(), "interrupted") {
+		if cmd.ProcessState.ExitCode() != exit.Error || !strings.Contains(errOut.String(), "interrupted") {
 			t.Errorf("%s: %v, %s", name, err, &errOut)
 		}
 		filepath.WalkDir(cache, func(path string, d fs.DirEntry, err error) error {

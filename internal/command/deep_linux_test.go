@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -54,7 +55,7 @@ func measured(t *testing.T, keep func(part []byte) bool, args ...string) (peak i
 			parts = append(parts, string(part))
 		}
 	}
-	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exitEarly {
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exit.SomeEarly {
 		t.Fatalf("sfwalk %s: %v\n%s", strings.Join(args, " "), err, errs.String())
 	}
 	text, _ := os.ReadFile(peakFile.Name())

@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func newDemo(host PluginHost) *cobra.Command {
+func newDemo(host hosts.Plugins) *cobra.Command {
 	var flags walkFlags
 	cmd := &cobra.Command{
 		Use:   "demo",

@@ -10,6 +10,10 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sectioncache"
 	"github.com/sfwalk/sfwalk/logical"
@@ -54,7 +58,7 @@ type DelveOptions struct {
 	Symbols symbol.Options // where debug information is, and what is kept of it
 
 	// Unwinding returns the sniffers for a new process.
-	Unwinding func(a *arch.Arch, of Process) Unwinding
+	Unwinding func(a *arch.Arch, of hosts.Process) Unwinding
 	Warnings  func() []string // all warnings of the sniffers so far
 
 	Listen    string         // an address as net.Listen takes it for "tcp", or unix:PATH
@@ -72,7 +76,7 @@ type Unwinding struct {
 
 // dlvFlags are the flags that all dlv commands have.
 type dlvFlags struct {
-	tableFlags
+	sniffers.Choice
 	DelveOptions
 	debug    debugFlags
 	noCache  bool
@@ -84,7 +88,7 @@ type dlvFlags struct {
 	ignored   []string // flags of dlv's that have no effect with this verb
 }
 
-func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
+func newDlv(host hosts.Plugins, delve DelveServer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlv",
 		Short: "Serve Delve's clients, with whole stacks",
@@ -127,7 +131,7 @@ sfwalk becomes the program sfwalk-full for this. It runs on Linux, on amd64 and 
   sfwalk dlv dap                        what an editor asks for`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("dlv: which command? attach, exec, debug, test, core or dap")}
+			return exit.Misuse(errors.New("dlv: which command? attach, exec, debug, test, core or dap"))
 		},
 	}
 	cmd.AddCommand(newDlvAttach(host, delve), newDlvExec(host, delve), newDlvBuild(host, delve, "debug"), newDlvBuild(host, delve, "test"),
@@ -135,7 +139,7 @@ sfwalk becomes the program sfwalk-full for this. It runs on Linux, on amd64 and 
 	return cmd
 }
 
-func newDlvAttach(host PluginHost, delve DelveServer) *cobra.Command {
+func newDlvAttach(host hosts.Plugins, delve DelveServer) *cobra.Command {
 	var o dlvFlags
 	var w waitFor
 	cmd := &cobra.Command{
@@ -153,17 +157,17 @@ with a text. Those that run already count, too.`,
   sfwalk dlv attach 4242 --plugin ./sniffer-mine`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if w.prefix != "" && len(args) > 0 {
-				return usageError{errors.New("dlv attach: a PID and --waitfor exclude each other")}
+				return exit.Misuse(errors.New("dlv attach: a PID and --waitfor exclude each other"))
 			} else if w.prefix != "" {
 				return nil
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
-		ValidArgsFunction: completeProcess,
+		ValidArgsFunction: cmdline.CompleteProcess,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			switch {
 			case w.prefix == "":
-				if o.PID, err = processID(args[0]); err != nil {
+				if o.PID, err = cmdline.ProcessID(args[0]); err != nil {
 					return fmt.Errorf("dlv attach %w", err)
 				}
 			case delve != nil: // else this program becomes another one, which waits
@@ -180,7 +184,7 @@ with a text. Those that run already count, too.`,
 	return cmd
 }
 
-func newDlvExec(host PluginHost, delve DelveServer) *cobra.Command {
+func newDlvExec(host hosts.Plugins, delve DelveServer) *cobra.Command {
 	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "exec PROGRAM [-- ARGUMENT...]",
@@ -193,7 +197,7 @@ code without optimisation: go build -gcflags='all=-N -l'.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
-				return usageError{fmt.Errorf("dlv exec %s: put -- before its arguments", args[0])}
+				return exit.Misuse(fmt.Errorf("dlv exec %s: put -- before its arguments", args[0]))
 			}
 			o.Args = args
 			return o.serve(cmd, delve)
@@ -205,7 +209,7 @@ code without optimisation: go build -gcflags='all=-N -l'.`,
 	return cmd
 }
 
-func newDlvCore(host PluginHost, delve DelveServer) *cobra.Command {
+func newDlvCore(host hosts.Plugins, delve DelveServer) *cobra.Command {
 	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "core PROGRAM CORE",
@@ -224,7 +228,7 @@ look at it.`,
 }
 
 // add adds dlv's own flags, by the same names, and those that choose the sniffers. Flags of one verb alone are there before.
-func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
+func (o *dlvFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
 	f.BoolVar(&o.headless, "headless", true, "serve clients, and read no commands: always so")
 	f.IntVar(&o.api, "api-version", 2, "the version of Delve's JSON-RPC: 2, the only one")
@@ -241,7 +245,7 @@ func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
 	o.debug.add(cmd, host)
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
-	o.tableFlags.add(cmd, host)
+	o.Choice.Add(cmd, host)
 	o.addIgnored(cmd)
 }
 
@@ -257,7 +261,7 @@ func (o *dlvFlags) symbols(cmd *cobra.Command) {
 		return
 	}
 	if o.PID == 0 && o.Core == "" {
-		o.Symbols.ByBuildID = o.debug.fetching(func(why string) { warn(cmd, why) })
+		o.Symbols.ByBuildID = o.debug.fetching(func(why string) { cmdline.Warn(cmd, why) })
 		return
 	}
 	var s *source
@@ -271,43 +275,43 @@ func (o *dlvFlags) symbols(cmd *cobra.Command) {
 		return // Delve fails for the same reason, and says it
 	}
 	defer s.Close()
-	flags := &walkFlags{tableFlags: o.tableFlags, debug: o.debug}
+	flags := &walkFlags{Choice: o.Choice, debug: o.debug}
 	flags.debug.fetch(s, flags)
 	for _, why := range flags.debug.failed {
-		warn(cmd, why)
+		cmdline.Warn(cmd, why)
 	}
 }
 
 // serve serves clients. If this program cannot, it becomes one that can.
 func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
-	o.noIndex = o.noIndex || o.noCache
-	if err := errors.Join(o.debug.check(), o.check()); err != nil {
+	o.NoIndex = o.NoIndex || o.noCache
+	if err := errors.Join(o.debug.check(), o.Check()); err != nil {
 		return err
 	}
 	switch {
 	case !o.headless:
-		return usageError{errors.New("--headless=false: sfwalk dlv is a server; 'dlv connect' reads commands")}
+		return exit.Misuse(errors.New("--headless=false: sfwalk dlv is a server; 'dlv connect' reads commands"))
 	case o.api != 2:
-		return usageError{fmt.Errorf("--api-version %d: want 2", o.api)}
+		return exit.Misuse(fmt.Errorf("--api-version %d: want 2", o.api))
 	case !o.Log && o.LogOutput != "":
-		return usageError{errors.New("--log-output needs --log")}
+		return exit.Misuse(errors.New("--log-output needs --log"))
 	}
 	if err := o.checkAsDelve(cmd); err != nil {
 		return err
 	}
 	if delve == nil {
-		return becomeFull()
+		return hosts.BecomeFull()
 	}
-	if err := o.start(cmd); err != nil {
+	if err := o.Begin(cmd); err != nil {
 		return err
 	}
-	defer o.end()
-	o.plugins.wait() // not while a process is stopped
+	defer o.End()
+	o.Plugins.Wait() // not while a process is stopped
 	o.symbols(cmd)
-	o.Unwinding, o.Warnings = o.unwinding, o.warnings
+	o.Unwinding, o.Warnings = o.unwinding, o.Warned
 	o.Listening = func(at net.Addr) {
 		if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			warn(cmd, fmt.Sprintf("any client that reaches %s controls the process: connections are neither authenticated nor encrypted", at))
+			cmdline.Warn(cmd, fmt.Sprintf("any client that reaches %s controls the process: connections are neither authenticated nor encrypted", at))
 		}
 		if o.LogDest != "" {
 			return // the line is there
@@ -323,15 +327,15 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 }
 
 // unwinding is [DelveOptions.Unwinding].
-func (w *tableFlags) unwinding(a *arch.Arch, of Process) Unwinding {
-	list := w.plugins.about(of)
-	u := Unwinding{Table: w.table(a, false, list), Close: func() {
+func (w *dlvFlags) unwinding(a *arch.Arch, of hosts.Process) Unwinding {
+	list := w.Plugins.About(of)
+	u := Unwinding{Table: w.Table(a, false, list), Close: func() {
 		for _, s := range list {
 			s.Close()
 		}
 	}}
 	if len(list) > 0 {
-		u.Name = func(f *frame.Frame) (logical.Name, bool) { return nameOf(list, f, false) }
+		u.Name = func(f *frame.Frame) (logical.Name, bool) { return sniffers.NameOf(list, f, false) }
 	}
 	return u
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 )
@@ -439,7 +440,7 @@ func TestDlvErrors(t *testing.T) {
 		{"dlv core " + chain + " " + core, false, core + " is of another program than " + chain},
 	} {
 		_, _, err := command(strings.Fields(tt.args)...)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, new(usageError)) != tt.usage {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, new(exit.Usage)) != tt.usage {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.want)
 		}
 	}

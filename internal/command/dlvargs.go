@@ -8,6 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
 // behindVerb moves flags that stand before the verb of 'sfwalk dlv' behind it: dlv takes most of its flags at any place, as
@@ -65,7 +68,7 @@ func (o *dlvFlags) addStart(cmd *cobra.Command, folder string) {
 	f := cmd.Flags()
 	f.StringVar(&o.Dir, "wd", "", "the folder to start the program in (default: "+folder+")")
 	f.StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
-	textsVarP(f, &o.redirects, "redirect", "r", "a file for the program's input or output: stdin:FILE, or FILE; stdout:`FILE`, stderr:FILE")
+	cmdline.TextsP(f, &o.redirects, "redirect", "r", "a file for the program's input or output: stdin:FILE, or FILE; stdout:`FILE`, stderr:FILE")
 	f.BoolVar(&o.NoASLR, "disable-aslr", false, "have the kernel place the program at the same addresses each time")
 }
 
@@ -99,16 +102,16 @@ func (o *dlvFlags) addIgnored(cmd *cobra.Command) {
 func (o *dlvFlags) checkAsDelve(cmd *cobra.Command) error {
 	for _, name := range o.ignored {
 		if f := cmd.Flags().Lookup(name); f.Changed && (o.DAP && name != "allow-non-terminal-interactive" || name == "init") {
-			warn(cmd, "--"+name+" has no effect: "+map[bool]string{true: "the editor says what to do", false: "clients have commands of their own"}[o.DAP])
+			cmdline.Warn(cmd, "--"+name+" has no effect: "+map[bool]string{true: "the editor says what to do", false: "clients have commands of their own"}[o.DAP])
 		}
 	}
 	switch {
 	case o.backend != "default" && o.backend != "native":
-		return usageError{fmt.Errorf("--backend %s: want native, or default", o.backend)}
+		return exit.Misuse(fmt.Errorf("--backend %s: want native, or default", o.backend))
 	case o.Continue && !o.Multi:
-		return usageError{errors.New("--continue needs --accept-multiclient: else the process runs until the only client, which may never come, is gone")}
+		return exit.Misuse(errors.New("--continue needs --accept-multiclient: else the process runs until the only client, which may never come, is gone"))
 	case len(o.redirects) > 0 && o.TTY != "":
-		return usageError{errors.New("--redirect and --tty exclude each other")}
+		return exit.Misuse(errors.New("--redirect and --tty exclude each other"))
 	}
 	for _, r := range o.redirects {
 		at := 0
@@ -119,10 +122,10 @@ func (o *dlvFlags) checkAsDelve(cmd *cobra.Command) error {
 			}
 		}
 		if r == "" {
-			return usageError{errors.New("--redirect: a file is missing")}
+			return exit.Misuse(errors.New("--redirect: a file is missing"))
 		}
 		if o.Redirects[at] != "" {
-			return usageError{fmt.Errorf("--redirect: %s is redirected twice", [...]string{"stdin", "stdout", "stderr"}[at])}
+			return exit.Misuse(fmt.Errorf("--redirect: %s is redirected twice", [...]string{"stdin", "stdout", "stderr"}[at]))
 		}
 		o.Redirects[at] = r
 	}

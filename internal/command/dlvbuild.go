@@ -4,10 +4,13 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 )
 
 // newDlvBuild makes dlv debug, and dlv test.
-func newDlvBuild(host PluginHost, delve DelveServer, verb string) *cobra.Command {
+func newDlvBuild(host hosts.Plugins, delve DelveServer, verb string) *cobra.Command {
 	o := dlvFlags{DelveOptions: DelveOptions{Build: verb}}
 	cmd := &cobra.Command{
 		Use:   "debug [PACKAGE] [-- ARGUMENT...]",
@@ -25,7 +28,7 @@ a temporary one there, or --output, and is removed at the end.`,
 				dash = len(args)
 			}
 			if dash > 1 && verb == "debug" {
-				return usageError{fmt.Errorf("dlv debug %s: it builds one package; put -- before the program's arguments", args[0])}
+				return exit.Misuse(fmt.Errorf("dlv debug %s: it builds one package; put -- before the program's arguments", args[0]))
 			}
 			o.Packages, o.Args = args[:dash], args[dash:]
 			return o.serve(cmd, delve)
@@ -50,7 +53,7 @@ them, as 'dlv test --headless' does. Arguments are those of the tests' program: 
 	return cmd
 }
 
-func newDlvDAP(host PluginHost, delve DelveServer) *cobra.Command {
+func newDlvDAP(host hosts.Plugins, delve DelveServer) *cobra.Command {
 	o := dlvFlags{DelveOptions: DelveOptions{DAP: true}}
 	cmd := &cobra.Command{
 		Use:   "dap",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
@@ -34,7 +35,7 @@ const leastWaitInterval = 100 * time.Microsecond
 // milliseconds returns n milliseconds, at most a year, or an error if that is no duration.
 func milliseconds(flag string, n float64) (time.Duration, error) {
 	if !(n >= 0) {
-		return 0, usageError{fmt.Errorf("--%s %v: want milliseconds", flag, n)}
+		return 0, exit.Misuse(fmt.Errorf("--%s %v: want milliseconds", flag, n))
 	}
 	const year = 365 * 24 * time.Hour
 	return time.Duration(min(n*float64(time.Millisecond), float64(year))), nil
@@ -66,7 +67,7 @@ func (w *waitFor) process(ctx context.Context) (int, error) {
 			if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 				return 0, err
 			}
-			return 0, errInterrupted
+			return 0, exit.Interrupted
 		case <-tick.C:
 		}
 	}

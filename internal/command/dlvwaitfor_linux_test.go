@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -51,11 +52,11 @@ func TestWaitFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	never.duration = 0
-	if _, err := never.process(ctx); !errors.Is(err, errInterrupted) {
+	if _, err := never.process(ctx); !errors.Is(err, exit.Interrupted) {
 		t.Error(err)
 	}
 	for _, w := range []waitFor{{prefix: "x", interval: -1}, {prefix: "x", duration: -1}} {
-		if _, err := w.process(t.Context()); !errors.As(err, new(usageError)) {
+		if _, err := w.process(t.Context()); !errors.As(err, new(exit.Usage)) {
 			t.Error(err)
 		}
 	}

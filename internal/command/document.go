@@ -1,8 +1,7 @@
 package command
 
 import (
-	"strconv"
-
+	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -50,11 +49,11 @@ func (d *document) add(t *thread) {
 
 // sig is a Unix signal and what came with it.
 type sig struct {
-	Number  int    `json:"number"`
-	Name    string `json:"name"`
-	Code    string `json:"code,omitempty"` // "SEGV_MAPERR"
-	Address *hex   `json:"address,omitempty"`
-	Sender  int    `json:"sender,omitempty"` // process that sent it
+	Number  int          `json:"number"`
+	Name    string       `json:"name"`
+	Code    string       `json:"code,omitempty"` // "SEGV_MAPERR"
+	Address *address.Hex `json:"address,omitempty"`
+	Sender  int          `json:"sender,omitempty"` // process that sent it
 }
 
 type thread struct {
@@ -85,17 +84,17 @@ type thread struct {
 
 // frameEntry is one frame: physical, or an inlined or tail call laid over one.
 type frameEntry struct {
-	Level    int    `json:"level"`
-	Type     string `json:"type"`
-	PC       hex    `json:"pc"`
-	CFA      hex    `json:"cfa"`
-	Function string `json:"function"`
-	Offset   uint64 `json:"offset"`
-	Module   string `json:"module"`
-	BuildID  string `json:"build_id"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Sniffer  string `json:"sniffer"`
+	Level    int         `json:"level"`
+	Type     string      `json:"type"`
+	PC       address.Hex `json:"pc"`
+	CFA      address.Hex `json:"cfa"`
+	Function string      `json:"function"`
+	Offset   uint64      `json:"offset"`
+	Module   string      `json:"module"`
+	BuildID  string      `json:"build_id"`
+	File     string      `json:"file"`
+	Line     int         `json:"line"`
+	Sniffer  string      `json:"sniffer"`
 
 	Guess     bool         `json:"guess,omitempty"`
 	MovedOn   bool         `json:"moved_on,omitempty"` // the process ran on before this was read
@@ -141,20 +140,4 @@ type explanation struct {
 type decline struct {
 	Sniffer string `json:"sniffer"`
 	Reason  string `json:"reason"`
-}
-
-// hex is an address; nil is one that is not known.
-type hex struct {
-	v  uint64
-	ok bool
-}
-
-func (h hex) MarshalJSON() ([]byte, error) { return h.append(nil), nil }
-
-// append appends h in JSON.
-func (h hex) append(b []byte) []byte {
-	if !h.ok {
-		return append(b, "null"...)
-	}
-	return append(strconv.AppendUint(append(b, `"0x`...), h.v, 16), '"')
 }

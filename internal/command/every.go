@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -32,11 +34,11 @@ func (e *everyFlags) check(cmd *cobra.Command) error {
 	every, count := cmd.Flags().Changed("every"), cmd.Flags().Changed("count")
 	switch {
 	case count && !every:
-		return usageError{errors.New("--count is how many rounds --every makes: give that, too, for example --every 1s")}
+		return exit.Misuse(errors.New("--count is how many rounds --every makes: give that, too, for example --every 1s"))
 	case count && e.count < 1:
-		return usageError{fmt.Errorf("--count %d: want 1 or more", e.count)}
+		return exit.Misuse(fmt.Errorf("--count %d: want 1 or more", e.count))
 	case every && e.interval < leastInterval:
-		return usageError{fmt.Errorf("--every %v: want %v or more", e.interval, leastInterval)}
+		return exit.Misuse(fmt.Errorf("--every %v: want %v or more", e.interval, leastInterval))
 	}
 	return nil
 }
@@ -62,9 +64,9 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *walkFlags, round func() erro
 		case cmd.Context().Err() != nil:
 			return e.end(early)
 		case n > 1 && (errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrZombie)):
-			warn(cmd, fmt.Sprintf("the process has ended after %d rounds", n-1))
+			cmdline.Warn(cmd, fmt.Sprintf("the process has ended after %d rounds", n-1))
 			return e.end(early)
-		case errors.Is(err, errEarly):
+		case errors.Is(err, exit.Early):
 			early = true
 		case err != nil:
 			return err
@@ -82,7 +84,7 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *walkFlags, round func() erro
 
 func (e *everyFlags) end(early bool) error {
 	if early {
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }

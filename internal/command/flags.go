@@ -9,13 +9,18 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sectioncache"
 )
 
 // walkFlags are the flags of every command that prints stacks.
 type walkFlags struct {
-	tableFlags
+	sniffers.Choice
 	tids        []int
 	maxFrames   int
 	framesGiven bool // the user has given --max-frames
@@ -44,11 +49,11 @@ type walkFlags struct {
 	once  bool // for tests: a thread that has run on is not read once more
 }
 
-func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
+func (w *walkFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
-	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together, and %d MiB of text beside the size of the input)", usualFrames, usualText>>20))
-	w.tableFlags.add(cmd, host)
+	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together, and %d MiB of text beside the size of the input)", usualFrames, cmdline.UsualText>>20))
+	w.Choice.Add(cmd, host)
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
 	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
@@ -61,28 +66,28 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	w.many.add(cmd)
 	w.view.add(cmd)
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
-	complete(cmd)
+	cmdline.CompleteColor(cmd)
 }
 
 // check finds mistakes in the flags before a target is touched.
 func (w *walkFlags) check() error {
 	switch {
 	case w.maxFrames < 0:
-		return usageError{fmt.Errorf("--max-frames %d: want 0 or more", w.maxFrames)}
+		return exit.Misuse(fmt.Errorf("--max-frames %d: want 0 or more", w.maxFrames))
 	case w.color != "auto" && w.color != "always" && w.color != "never":
-		return usageError{fmt.Errorf("--color %s: want auto, always or never", w.color)}
+		return exit.Misuse(fmt.Errorf("--color %s: want auto, always or never", w.color))
 	}
 	if err := errors.Join(w.values.check(), w.debug.check()); err != nil {
 		return err
 	}
-	w.noIndex = w.noIndex || w.noCache
+	w.NoIndex = w.NoIndex || w.noCache
 	if err := w.many.check(w); err != nil {
 		return err
 	}
 	if err := w.view.check(w); err != nil {
 		return err
 	}
-	return w.tableFlags.check()
+	return w.Choice.Check()
 }
 
 // begin checks the flags and starts the plug-ins, before a target is touched. end ends them.
@@ -91,7 +96,7 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if w.values.any() {
-		collectSoon()
+		pace.Soon()
 		w.values.trim()
 	}
 	w.framesGiven = cmd.Flags().Changed("max-frames")
@@ -103,7 +108,7 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 	if w.log, err = openLog(cmd, w.logTo); err != nil {
 		return err
 	}
-	if err := w.start(cmd); err != nil {
+	if err := w.Begin(cmd); err != nil {
 		w.endLog(cmd)
 		return err
 	}
@@ -112,13 +117,13 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 
 // end ends the plug-ins and the log.
 func (w *walkFlags) end(cmd *cobra.Command) {
-	w.tableFlags.end()
+	w.Choice.End()
 	w.endLog(cmd)
 }
 
 func (w *walkFlags) endLog(cmd *cobra.Command) {
 	if err := w.log.end(); err != nil {
-		warn(cmd, fmt.Sprintf("--log %s: %v", w.logTo, err))
+		cmdline.Warn(cmd, fmt.Sprintf("--log %s: %v", w.logTo, err))
 	}
 }
 
@@ -131,12 +136,8 @@ func (w *walkFlags) warn(cmd *cobra.Command, warnings []string) {
 		if w.said != nil {
 			w.said[text] = true
 		}
-		warn(cmd, text)
+		cmdline.Warn(cmd, text)
 	}
-}
-
-func warn(cmd *cobra.Command, text string) {
-	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", text)
 }
 
 // useColor reports whether to colour the text that is written to f.

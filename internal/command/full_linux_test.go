@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 )
@@ -113,7 +114,7 @@ func TestBecomes(t *testing.T) {
 	if _, errOut, code := sfwalk(t, sfw, "attach", pid, "--no-plugins"); code != 0 || errOut != "" {
 		t.Errorf("--no-plugins: exit code %d, %s", code, errOut)
 	}
-	if _, errOut, code := sfwalk(t, sfw, "attach", pid, "--sniffers", "jit"); code != exitError || !strings.Contains(errOut, remedy) {
+	if _, errOut, code := sfwalk(t, sfw, "attach", pid, "--sniffers", "jit"); code != exit.Error || !strings.Contains(errOut, remedy) {
 		t.Errorf("--sniffers: exit code %d, %s", code, errOut)
 	}
 	out, errOut, code = sfwalk(t, filepath.Join(both, "sfwalk"), "attach", pid, "--json")
@@ -146,7 +147,7 @@ func TestInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		if sig != syscall.SIGKILL && (err == nil || cmd.ProcessState.ExitCode() != exitError || !strings.Contains(errOut.String(), "interrupted") || strings.Contains(errOut.String(), "5s")) {
+		if sig != syscall.SIGKILL && (err == nil || cmd.ProcessState.ExitCode() != exit.Error || !strings.Contains(errOut.String(), "interrupted") || strings.Contains(errOut.String(), "5s")) {
 			t.Errorf("%s, %v: %v, %s", mode, sig, err, &errOut)
 		}
 		gdbtest.Await(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })

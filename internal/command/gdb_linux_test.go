@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -98,14 +99,14 @@ func TestSniffersAgree(t *testing.T) {
 			for _, th := range threads {
 				want := physical(t, process, th, &walkFlags{})
 				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-					table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), false, nil)
+					table := (&walkFlags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
 					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
 					}
 				}
 				for _, alone := range []string{"sframe", "dwarf"} {
 					// In every order, sigtramp unwinds the trampoline.
-					got := physical(t, process, th, &walkFlags{tableFlags: tableFlags{sniffers: []string{"sigtramp", alone}}})
+					got := physical(t, process, th, &walkFlags{Choice: sniffers.Choice{Order: []string{"sigtramp", alone}}})
 					for i, f := range got {
 						w := want[i]
 						cfa, ok := f.CFA()
@@ -126,7 +127,7 @@ func TestSniffersAgree(t *testing.T) {
 // physical returns a thread's frames, without what symbols add.
 func physical(t *testing.T, process target.Target, th target.Thread, flags *walkFlags) (frames []*frame.Frame) {
 	t.Helper()
-	stack, err := frame.New(process, th, flags.table(process.Arch(), false, nil))
+	stack, err := frame.New(process, th, flags.Table(process.Arch(), false, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestSectionHeadersStripped(t *testing.T) {
 	p := startTarget(t, "mix-v3", nil, nil)
 	want := gdbtest.Backtrace(t, p.PID)
 	bare := startTarget(t, "mix-v3-noheaders", nil, nil)
-	got := take(t, bare.PID, &walkFlags{tableFlags: tableFlags{sniffers: []string{"sigtramp", "sframe", "dwarf"}}})
+	got := take(t, bare.PID, &walkFlags{Choice: sniffers.Choice{Order: []string{"sigtramp", "sframe", "dwarf"}}})
 	for _, w := range want {
 		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.Name == w.Name })
 		if i < 0 {
@@ -173,10 +174,10 @@ func TestSectionHeadersStripped(t *testing.T) {
 		for j, f := range frames {
 			busy := j > 0 && frames[j-1].Type == "sigtramp" // interrupted somewhere in a loop
 			switch {
-			case mine[j].PC.v&page != f.PC&page && !busy:
-				t.Errorf("thread %q frame %d: PC %#x, gdb has %#x", w.Name, j, mine[j].PC.v, f.PC)
-			case j > 0 && f.CFA != 0 && frames[j-1].Type == "normal" && f.Type == "normal" && mine[j].CFA.v-mine[j-1].CFA.v != f.CFA-frames[j-1].CFA:
-				t.Errorf("thread %q frame %d: CFA is %#x outward, gdb has %#x", w.Name, j, mine[j].CFA.v-mine[j-1].CFA.v, f.CFA-frames[j-1].CFA)
+			case mine[j].PC.V&page != f.PC&page && !busy:
+				t.Errorf("thread %q frame %d: PC %#x, gdb has %#x", w.Name, j, mine[j].PC.V, f.PC)
+			case j > 0 && f.CFA != 0 && frames[j-1].Type == "normal" && f.Type == "normal" && mine[j].CFA.V-mine[j-1].CFA.V != f.CFA-frames[j-1].CFA:
+				t.Errorf("thread %q frame %d: CFA is %#x outward, gdb has %#x", w.Name, j, mine[j].CFA.V-mine[j-1].CFA.V, f.CFA-frames[j-1].CFA)
 			}
 		}
 	}
@@ -235,7 +236,7 @@ func compareThread(th *thread, w gdbtest.Thread) string {
 			break
 		}
 		// If a function on the way has parts, gdb shows no tail calls: package logical's tests know when.
-		for i < len(th.Frames) && th.Frames[i].Type == "tailcall" && g.Type != "tailcall" && th.Frames[i].PC.v != g.PC {
+		for i < len(th.Frames) && th.Frames[i].Type == "tailcall" && g.Type != "tailcall" && th.Frames[i].PC.V != g.PC {
 			i++
 		}
 		if i == len(th.Frames) {
@@ -244,17 +245,17 @@ func compareThread(th *thread, w gdbtest.Thread) string {
 		f := th.Frames[i]
 		i++
 		noCode := f.Module == "" || i == len(th.Frames) && th.Stop == frame.NotCode.String() // data of a module
-		if f.PC.v == g.PC && noCode && called {
+		if f.PC.V == g.PC && noCode && called {
 			break
 		}
 		called = g.Type != "sigtramp"
 		switch {
-		case f.PC.v != g.PC:
-			return fmt.Sprintf("frame %d: PC %#x, gdb has %#x", f.Level, f.PC.v, g.PC)
+		case f.PC.V != g.PC:
+			return fmt.Sprintf("frame %d: PC %#x, gdb has %#x", f.Level, f.PC.V, g.PC)
 		case f.Type != g.Type:
 			return fmt.Sprintf("frame %d: type %s, gdb has %s", f.Level, f.Type, g.Type)
-		case g.CFA != 0 && f.CFA.v != g.CFA:
-			return fmt.Sprintf("frame %d: CFA %#x, gdb has %#x", f.Level, f.CFA.v, g.CFA)
+		case g.CFA != 0 && f.CFA.V != g.CFA:
+			return fmt.Sprintf("frame %d: CFA %#x, gdb has %#x", f.Level, f.CFA.V, g.CFA)
 		case f.ID != "" && g.CFA != 0 && g.Code != 0 && f.ID != gdbID(g):
 			return fmt.Sprintf("frame %d: ID %s, gdb has %s", f.Level, f.ID, gdbID(g))
 		case g.Function != "" && g.Type != "sigtramp" && function(f.Function) != function(g.Function):
@@ -295,7 +296,7 @@ func sideBySide(th *thread, w gdbtest.Thread) string {
 		var l, r string
 		if i < len(th.Frames) {
 			f := th.Frames[i]
-			l = fmt.Sprintf("%x %x %s %s:%d %s", f.PC.v, f.CFA.v, f.Function, filepath.Base(f.File), f.Line, f.Sniffer)
+			l = fmt.Sprintf("%x %x %s %s:%d %s", f.PC.V, f.CFA.V, f.Function, filepath.Base(f.File), f.Line, f.Sniffer)
 		}
 		if i < len(w.Frames) {
 			f := w.Frames[i]

@@ -261,7 +261,7 @@ func (c *suiteCounts) core(t *testing.T, path string, stop *gdbtest.Stop) {
 // suiteReason says why a stack that gdb has in another way is no defect, or returns "".
 func suiteReason(t *testing.T, path string, th *thread, w gdbtest.Thread) string {
 	n := 0
-	for n < len(th.Frames) && n < len(w.Frames) && th.Frames[n].PC.v == w.Frames[n].PC {
+	for n < len(th.Frames) && n < len(w.Frames) && th.Frames[n].PC.V == w.Frames[n].PC {
 		n++
 	}
 	switch {
@@ -297,7 +297,7 @@ func otherNames(t *testing.T, path string, th *thread, w gdbtest.Thread) (reason
 	w.Frames = slices.Clone(w.Frames)
 	for i := range min(len(th.Frames), len(w.Frames)) {
 		f, g := th.Frames[i], &w.Frames[i]
-		if f.PC.v != g.PC || g.Module != "" || function(f.Function) == function(g.Function) {
+		if f.PC.V != g.PC || g.Module != "" || function(f.Function) == function(g.Function) {
 			continue
 		}
 		switch {

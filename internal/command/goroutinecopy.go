@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/goroutine"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -48,7 +49,7 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	}
 	noted.Memory = t.Now() // the copies of Memory would be for stacks
 	before, _ := rs.appendAll(nil, noted)
-	collectIfCrowd(len(before))
+	pace.OftenIfCrowd(len(before))
 	if !saved { // their structs are read while the process is held
 		*noted = notedReads{Memory: noted.Memory}
 	}
@@ -68,7 +69,7 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	found := &goroutineList{}
 	var err error
 	var runtime, stacks, more []live.Copy
-	resume := collectNothing() // the process would wait for our own garbage collector
+	resume := pace.Never() // the process would wait for our own garbage collector
 	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
 		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
 		// Another processor begins with them, and this one joins it.

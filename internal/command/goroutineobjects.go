@@ -7,24 +7,25 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/goroutine"
+	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // objectEntry is a channel or a lock that a goroutine waits for.
 type objectEntry struct {
-	Kind      string `json:"kind"`
-	Address   hex    `json:"address"`
-	Name      string `json:"name,omitempty"` // the variable's
-	Offset    uint64 `json:"offset,omitempty"`
-	Op        string `json:"op,omitempty"` // receive or send; read or write, of a sync.RWMutex
-	Len       uint64 `json:"len,omitempty"`
-	Cap       uint64 `json:"cap,omitempty"`
-	Receivers int    `json:"receivers,omitempty"`
-	Senders   int    `json:"senders,omitempty"`
-	Waiters   int    `json:"waiters"`
-	Readers   int    `json:"readers,omitempty"`
-	Written   bool   `json:"written,omitempty"`
-	Counter   int    `json:"counter,omitempty"`
+	Kind      string      `json:"kind"`
+	Address   address.Hex `json:"address"`
+	Name      string      `json:"name,omitempty"` // the variable's
+	Offset    uint64      `json:"offset,omitempty"`
+	Op        string      `json:"op,omitempty"` // receive or send; read or write, of a sync.RWMutex
+	Len       uint64      `json:"len,omitempty"`
+	Cap       uint64      `json:"cap,omitempty"`
+	Receivers int         `json:"receivers,omitempty"`
+	Senders   int         `json:"senders,omitempty"`
+	Waiters   int         `json:"waiters"`
+	Readers   int         `json:"readers,omitempty"`
+	Written   bool        `json:"written,omitempty"`
+	Counter   int         `json:"counter,omitempty"`
 
 	sought bool // for its name
 }
@@ -57,7 +58,7 @@ func (found *goroutineList) entriesOf(w goroutine.Wait) []*objectEntry {
 	}
 	o := &found.objects[w.Object]
 	e := &objectEntry{
-		Kind: o.Kind.String(), Address: hex{o.Address, true}, Len: o.Len, Cap: o.Cap, Receivers: o.Receivers, Senders: o.Senders,
+		Kind: o.Kind.String(), Address: address.At(o.Address), Len: o.Len, Cap: o.Cap, Receivers: o.Receivers, Senders: o.Senders,
 		Waiters: o.Waiters, Readers: o.Readers, Written: o.Written, Counter: o.Counter,
 	}
 	switch {
@@ -81,7 +82,7 @@ func (e *objectEntry) find(s *source, symbols *symbol.Symbolizer) {
 		return
 	}
 	e.sought = true
-	if name, offset, ok := symbols.Symbol(s.Modules(), e.Address.v); ok {
+	if name, offset, ok := symbols.Symbol(s.Modules(), e.Address.V); ok {
 		e.Name, e.Offset = symbol.Truncate(name), offset
 	}
 }
@@ -92,7 +93,7 @@ func (e *objectEntry) what() string {
 	if text == "" {
 		text = "for the "
 	}
-	text += fmt.Sprintf("%s %#x", e.Kind, e.Address.v)
+	text += fmt.Sprintf("%s %#x", e.Kind, e.Address.V)
 	switch {
 	case e.Name != "" && e.Offset != 0:
 		text += fmt.Sprintf(" (%s+%d)", e.Name, e.Offset)

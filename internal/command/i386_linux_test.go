@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -105,7 +106,7 @@ func walkersAgree(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 	for _, names := range [][]string{nil, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-		table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), false, nil)
+		table := (&walkFlags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
 		for _, th := range threads[:min(len(threads), 20)] {
 			if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 				t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)

@@ -162,7 +162,7 @@ func TestEmulator(t *testing.T) {
 func returned(t *testing.T, pid int, th *thread) {
 	t.Helper()
 	caller := th.Frames[1]
-	want := gdbtest.Returned(t, pid, "SIGUSR1", caller.PC.v, th.Frames[0].CFA.v)
+	want := gdbtest.Returned(t, pid, "SIGUSR1", caller.PC.V, th.Frames[0].CFA.V)
 	th.Frames = th.Frames[1:]
 	if why := compareThread(th, want); why != "" {
 		t.Errorf("thread %d where it has returned to: %s\n%s", want.TID, why, sideBySide(th, want))

@@ -12,14 +12,14 @@ import (
 )
 
 // address is an address.
-var address = regexp.MustCompile(`0x[0-9a-f]+`)
+var addressText = regexp.MustCompile(`0x[0-9a-f]+`)
 
 // libraryNames are what two libraries call differently in names of types.
 var libraryNames = strings.NewReplacer("std::__1::", "std::", "std::__cxx11::", "std::", "std::_V2::", "std::", " >", ">", "__elems_", "_M_elems")
 
 // ofLibrary returns a text without addresses, and without names of what is there, that is the same for any library.
 func ofLibrary(text string) string {
-	text = libraryNames.Replace(address.ReplaceAllString(text, "0x"))
+	text = libraryNames.Replace(addressText.ReplaceAllString(text, "0x"))
 	for {
 		before, name, ok := strings.Cut(text, "0x <")
 		if !ok {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -52,7 +53,7 @@ func openLog(cmd *cobra.Command, path string) (*logbook, error) {
 		}
 		return a
 	}}))
-	l.add("sfwalk", "version", versionString(), "go", runtime.Version(), "platform", runtime.GOOS+"/"+runtime.GOARCH, "pid", os.Getpid())
+	l.add("sfwalk", "version", version.Text(), "go", runtime.Version(), "platform", runtime.GOOS+"/"+runtime.GOARCH, "pid", os.Getpid())
 	return l, nil
 }
 

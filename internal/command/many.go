@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -165,7 +166,7 @@ func showMany(cmd *cobra.Command, s *source, flags *walkFlags) error {
 		return err
 	}
 	if cmd.Context().Err() != nil {
-		return errInterrupted
+		return exit.Interrupted
 	}
 	out, end, err := flags.many.to(cmd)
 	if err != nil {
@@ -175,7 +176,7 @@ func showMany(cmd *cobra.Command, s *source, flags *walkFlags) error {
 		return err
 	}
 	if !whole {
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -201,6 +202,6 @@ func TestManyUsage(t *testing.T) {
 }
 
 func isUsage(err error) bool {
-	_, ok := err.(usageError)
+	_, ok := err.(exit.Usage)
 	return ok
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/picture"
 )
@@ -49,7 +51,7 @@ func (m *manyFlags) check(w *walkFlags) error {
 		m.output = ""
 	}
 	if m.format != "" && !slices.Contains(picture.Formats, m.format) {
-		return usageError{fmt.Errorf("--format %s: want %s", m.format, strings.Join(picture.Formats, ", "))}
+		return exit.Misuse(fmt.Errorf("--format %s: want %s", m.format, strings.Join(picture.Formats, ", ")))
 	}
 	var given []string
 	for _, f := range []struct {
@@ -62,23 +64,23 @@ func (m *manyFlags) check(w *walkFlags) error {
 	}
 	switch {
 	case m.goroutines && len(w.tids) > 0:
-		return usageError{errors.New("--goroutines prints goroutines in place of threads: give it without --tid")}
+		return exit.Misuse(errors.New("--goroutines prints goroutines in place of threads: give it without --tid"))
 	case len(given) == 0 && m.goroutines:
 		m.merge = true
 		return m.checkValues(w, "--goroutines")
 	case len(given) == 0:
 		return nil
 	case len(given) > 1:
-		return usageError{fmt.Errorf("%s are different pictures: give one", strings.Join(given, " and "))}
+		return exit.Misuse(fmt.Errorf("%s are different pictures: give one", strings.Join(given, " and ")))
 	case m.format != "" && w.json:
-		return usageError{fmt.Errorf("--format %s and --json are different formats: give one", m.format)}
+		return exit.Misuse(fmt.Errorf("--format %s and --json are different formats: give one", m.format))
 	}
 	return m.checkValues(w, given[0])
 }
 
 func (m *manyFlags) checkValues(w *walkFlags, given string) error {
 	if w.values.any() || w.registers || w.explain {
-		return usageError{fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given)}
+		return exit.Misuse(fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given))
 	}
 	return nil
 }
@@ -98,19 +100,10 @@ func (m *manyFlags) to(cmd *cobra.Command) (out io.Writer, end func() error, err
 		return p, func() error { return errors.Join(p.Close(), file.Close()) }, nil
 	}
 	if m.format == "pprof" {
-		out = unescaped(cmd) // it is no text
+		out = cmdline.Unescaped(cmd) // it is no text
 	}
 	if file, ok := out.(*os.File); ok && m.format == "pprof" && term.IsTerminal(int(file.Fd())) {
-		return nil, nil, usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
+		return nil, nil, exit.Misuse(errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'"))
 	}
 	return out, end, nil
-}
-
-// unescaped returns standard output for what must be written as it is.
-func unescaped(cmd *cobra.Command) io.Writer {
-	out := cmd.OutOrStdout()
-	if p, ok := out.(*printable.Writer); ok {
-		return p.Out()
-	}
-	return out
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
 // TestMicrodumpX86: of a microdump of Android on x86, what Breakpad's own test expects (microdump_processor_unittest.cc, TestProcessX86), and
@@ -29,7 +31,7 @@ func TestMicrodumpX86(t *testing.T) {
 		t.Fatalf("%d bytes, %v", len(context), err)
 	}
 	out, _, err := command("minidump", path, "--json", "--registers")
-	if err != nil && !errors.Is(err, errEarly) {
+	if err != nil && !errors.Is(err, exit.Early) {
 		t.Fatal(err)
 	}
 	var doc struct {

@@ -9,12 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
-func newMinidump(host PluginHost) *cobra.Command {
+func newMinidump(host hosts.Plugins) *cobra.Command {
 	var flags walkFlags
 	var opts minidump.Options
 	cmd := &cobra.Command{
@@ -66,21 +70,21 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		}
 		defer flags.end(cmd)
 		if layout == "breakpad" && (flags.json || flags.many.any() || flags.view.any()) {
-			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge, --tree, --outer, --modules and --source", layout)}
+			return exit.Misuse(fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge, --tree, --outer, --modules and --source", layout))
 		}
 		if dumps, many, err := dumpsIn(args[0], cmd.InOrStdin()); err != nil {
 			return err
 		} else if many {
 			if flags.many.any() || flags.many.output != "" {
-				return usageError{errors.New("many dumps are printed as lines of JSON: give one for --merge, --tree, --format and --output")}
+				return exit.Misuse(errors.New("many dumps are printed as lines of JSON: give one for --merge, --tree, --format and --output"))
 			}
 			if info || layout == "breakpad" {
-				return usageError{errors.New("many dumps are printed as JSON: give one for --info and --format")}
+				return exit.Misuse(errors.New("many dumps are printed as JSON: give one for --info and --format"))
 			}
 			return runBatch(cmd, dumps, opts, microdump, &flags)
 		}
 		if info && (flags.many.any() || layout == "breakpad") {
-			return usageError{errors.New("--info walks no stacks: give it without --merge, --tree, --goroutines and --format")}
+			return exit.Misuse(errors.New("--info walks no stacks: give it without --merge, --tree, --goroutines and --format"))
 		}
 		dump, err := openDump(args[0], microdump)
 		if err != nil {
@@ -89,7 +93,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		defer dump.Close()
 		if info {
 			for _, w := range dump.Warnings {
-				warn(cmd, w)
+				cmdline.Warn(cmd, w)
 			}
 			out, end, err := flags.many.to(cmd)
 			if err != nil {
@@ -103,7 +107,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			return errors.Join(err, end())
 		}
 		if layout == "breakpad" {
-			flags.other = func() printer { return &breakpadPrinter{dump: dump, store: flags.symbols} }
+			flags.other = func() printer { return &breakpadPrinter{dump: dump, store: flags.SymbolDirs} }
 		}
 		opts.Beside, opts.TrustPaths = filepath.Dir(args[0]), flags.debug.trust
 		t, err := minidump.New(dump, opts)
@@ -117,9 +121,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
 	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk (text), or breakpad: the records of minidump_stackwalk -m; or "+formatHelp)
 	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, as text or with --json as JSON, and walk no stacks")
-	flags.scan = true
+	flags.Scan = true
 	flags.add(cmd, host)
-	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }
 
@@ -138,7 +142,7 @@ func openDump(path string, number int) (*format.File, error) {
 	case number == 0:
 		dump = lastMicrodump(list)
 	case number < 0 || number > len(list):
-		return nil, usageError{fmt.Errorf("--microdump %d: %s has %d", number, path, len(list))}
+		return nil, exit.Misuse(fmt.Errorf("--microdump %d: %s has %d", number, path, len(list)))
 	default:
 		dump = list[number-1]
 	}
@@ -161,12 +165,12 @@ func lastMicrodump(list []*format.File) *format.File {
 func minidumpSource(path string, t *minidump.Target, root string, flags *walkFlags) *source {
 	return &source{
 		Target:  t,
-		input:   onDisk(path),
-		process: Process{PID: t.Dump.PID(), Root: root},
+		input:   files.OnDisk(path),
+		process: hosts.Process{PID: t.Dump.PID(), Root: root},
 		root:    root,
 		named:   t.Dump.OpenNamed,
 		about:   func(doc *document) { aboutDump(doc, path, t.Dump) },
-		after:   func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.symbols) },
+		after:   func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.SymbolDirs) },
 		mark: func(of target.Thread, th *thread) {
 			x := of.(*minidump.Thread)
 			th.Died, th.index = x.Died, x.Index
@@ -204,6 +208,6 @@ func markSymbols(list []moduleEntry, modules *target.Modules, store string) {
 		found[m.Identity.Base] = where
 	}
 	for i := range list {
-		list[i].Symbols = found[list[i].Base.v]
+		list[i].Symbols = found[list[i].Base.V]
 	}
 }

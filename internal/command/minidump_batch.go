@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -66,7 +67,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	b := &batch{opts: opts, number: number, flags: flags}
 	defer b.end()
 	n := runtime.GOMAXPROCS(0)
-	if flags.plugins != nil {
+	if flags.Plugins != nil {
 		n = 1
 	}
 	workers := make([]func(int) result, min(n, max(len(dumps), 1)))
@@ -80,7 +81,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	early, bad := false, 0
 	err := inOrder(len(dumps), workers, func(r result) error {
 		if err := cmd.Context().Err(); err != nil {
-			return errInterrupted
+			return exit.Interrupted
 		}
 		_, err := cmd.OutOrStdout().Write(r.line)
 		if b.lines.put(r.line); r.long != "" {
@@ -98,7 +99,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	case bad > 0:
 		return fmt.Errorf("%d of %d dumps cannot be read", bad, len(dumps))
 	case early:
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }
@@ -229,7 +230,7 @@ func (b *batch) print(out io.Writer, path string) (r result, err error) {
 	switch err = b.document(to, path); {
 	case to.err != nil:
 		return r, to.err
-	case errors.Is(err, errEarly):
+	case errors.Is(err, exit.Early):
 		r.early = true
 	case err != nil:
 		r.bad = true
@@ -254,7 +255,7 @@ func (n *lineWriter) Write(b []byte) (int, error) {
 	return wrote, n.err
 }
 
-// document writes the document of one dump. The error is errEarly if some stack ended early.
+// document writes the document of one dump. The error is exit.Early if some stack ended early.
 func (b *batch) document(out io.Writer, path string) error {
 	dump, err := openDump(path, b.number)
 	if err != nil {
@@ -278,21 +279,21 @@ func (b *batch) document(out io.Writer, path string) error {
 	}
 	b.keep(s)
 	if !whole {
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }
 
 // keep keeps the symbol files that were used.
 func (b *batch) keep(s *source) {
-	if b.flags.symbols == "" {
+	if b.flags.SymbolDirs == "" {
 		return
 	}
 	for _, m := range s.Modules().All() {
 		if !m.ImageUsed() {
 			continue
 		}
-		if symbols, _ := symbolstore.Open(b.flags.symbols, m); symbols != nil {
+		if symbols, _ := symbolstore.Open(b.flags.SymbolDirs, m); symbols != nil {
 			b.mu.Lock()
 			if b.kept == nil {
 				b.kept = map[string]*symbolstore.Symbols{}

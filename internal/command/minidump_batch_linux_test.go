@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -67,7 +68,7 @@ func TestBatch(t *testing.T) {
 	dir, store, paths := batchOf(t, 20)
 	for _, args := range [][]string{{dir, "--sysroot", t.TempDir()}, {"-", "--sysroot", t.TempDir()}, {dir, "--sysroot", "/"}} {
 		alone, _, err := command(append([]string{"minidump", paths[0], "--json", "--symbols", store}, args[1:]...)...)
-		if err != nil && !errors.Is(err, errEarly) {
+		if err != nil && !errors.Is(err, exit.Early) {
 			t.Fatal(err)
 		}
 		var lines []string
@@ -92,7 +93,7 @@ func TestBatch(t *testing.T) {
 	if err := batchRun(t.Context(), "", func([]byte) { t.Error("a line of nothing") }, "minidump", "-"); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := command("minidump", dir, "--info"); !errors.As(err, new(usageError)) {
+	if _, _, err := command("minidump", dir, "--info"); !errors.As(err, new(exit.Usage)) {
 		t.Error(err)
 	}
 }
@@ -107,7 +108,7 @@ func TestBatchEnds(t *testing.T) {
 			cancel()
 		}
 	}, "minidump", dir, "--symbols", store)
-	if !errors.Is(err, errInterrupted) || n != 3 {
+	if !errors.Is(err, exit.Interrupted) || n != 3 {
 		t.Errorf("%v, %d of %d lines", err, n, len(paths))
 	}
 }

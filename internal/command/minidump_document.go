@@ -6,6 +6,7 @@ import (
 	"time"
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/address"
 )
 
 // report is what a minidump says beside its stacks; docs/json.md describes it.
@@ -30,9 +31,9 @@ type systemEntry struct {
 }
 
 type crashEntry struct {
-	Reason  string `json:"reason"`
-	Address hex    `json:"address"`
-	TID     uint32 `json:"tid"`
+	Reason  string      `json:"reason"`
+	Address address.Hex `json:"address"`
+	TID     uint32      `json:"tid"`
 }
 
 type assertionEntry struct {
@@ -49,13 +50,13 @@ type annotation struct {
 }
 
 type moduleEntry struct {
-	Name      string `json:"name"`
-	Base      hex    `json:"base"`
-	End       hex    `json:"end"` // the first address behind it
-	Version   string `json:"version,omitempty"`
-	DebugFile string `json:"debug_file,omitempty"`
-	DebugID   string `json:"debug_id,omitempty"`
-	CodeID    string `json:"code_id,omitempty"`
+	Name      string      `json:"name"`
+	Base      address.Hex `json:"base"`
+	End       address.Hex `json:"end"` // the first address behind it
+	Version   string      `json:"version,omitempty"`
+	DebugFile string      `json:"debug_file,omitempty"`
+	DebugID   string      `json:"debug_id,omitempty"`
+	CodeID    string      `json:"code_id,omitempty"`
 	// Symbols is "symbols" if its symbol file was used, "file" if the file itself was, "none" if a frame is in it and
 	// neither is at hand; not present if no frame is in it.
 	Symbols string `json:"symbols,omitempty"`
@@ -70,7 +71,7 @@ func newReport(path string, f *format.File) *report {
 		r.System = &systemEntry{s.OS.String(), s.Release(), s.Processor.String(), s.Describe(), s.Processors}
 	}
 	if x := f.Exception; x != nil {
-		met := &crashEntry{f.Reason(), hex{f.CrashAddress(), true}, x.Thread}
+		met := &crashEntry{f.Reason(), address.At(f.CrashAddress()), x.Thread}
 		if f.Died() {
 			r.Crash = met
 		} else {
@@ -90,12 +91,12 @@ func newReport(path string, f *format.File) *report {
 		m := &f.Modules[i]
 		add(m.Name, m.Annotations)
 		r.Modules = append(r.Modules, moduleEntry{
-			Name: m.Name, Base: hex{m.Base, true}, End: hex{m.Base + m.Size, true}, Version: m.Version,
+			Name: m.Name, Base: address.At(m.Base), End: address.At(m.Base + m.Size), Version: m.Version,
 			DebugFile: m.DebugFile(), DebugID: m.DebugID(f), CodeID: m.CodeID(f),
 		})
 	}
 	for _, m := range f.Unloaded {
-		r.Unloaded = append(r.Unloaded, moduleEntry{Name: m.Name, Base: hex{m.Base, true}, End: hex{m.Base + m.Size, true}})
+		r.Unloaded = append(r.Unloaded, moduleEntry{Name: m.Name, Base: address.At(m.Base), End: address.At(m.Base + m.Size)})
 	}
 	return r
 }
@@ -114,7 +115,7 @@ func (p *textPrinter) reportHeading(d *document) {
 		text += fmt.Sprintf(" (%s)", d.Exe)
 	}
 	if r.Crash != nil {
-		text += fmt.Sprintf(" died of %s at address %#x", r.Crash.Reason, r.Crash.Address.v)
+		text += fmt.Sprintf(" died of %s at address %#x", r.Crash.Reason, r.Crash.Address.V)
 	} else {
 		text += ": no crash"
 		if r.Stopped != nil {
@@ -163,9 +164,9 @@ func (p *textPrinter) modules(list []moduleEntry) {
 		p.makeRoom()
 		p.own("  ")
 		p.begin(blue)
-		p.hex(m.Base.v, p.digits)
+		p.hex(m.Base.V, p.digits)
 		p.own("-")
-		p.hex(m.End.v, p.digits)
+		p.hex(m.End.V, p.digits)
 		p.plain()
 		p.byte(' ')
 		p.styled(green, m.Name)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/address"
 )
 
 // infoDocument is what is in a dump; docs/json.md describes it.
@@ -39,35 +40,35 @@ type streamEntry struct {
 
 type exceptionEntry struct {
 	crashEntry
-	Code       hex        `json:"code"`
-	Flags      hex        `json:"flags"`
-	Record     hex        `json:"record"`
-	Where      hex        `json:"exception_address"`
-	Parameters []hex      `json:"parameters"`
-	Registers  []register `json:"registers,omitempty"`
+	Code       address.Hex   `json:"code"`
+	Flags      address.Hex   `json:"flags"`
+	Record     address.Hex   `json:"record"`
+	Where      address.Hex   `json:"exception_address"`
+	Parameters []address.Hex `json:"parameters"`
+	Registers  []register    `json:"registers,omitempty"`
 }
 
 type infoThread struct {
-	TID       uint32     `json:"tid"`
-	Name      string     `json:"name"`
-	Stack     hex        `json:"stack"`
-	Size      uint64     `json:"stack_size"`
-	Registers []register `json:"registers,omitempty"`
-	Error     string     `json:"error,omitempty"` // why there are no registers
+	TID       uint32      `json:"tid"`
+	Name      string      `json:"name"`
+	Stack     address.Hex `json:"stack"`
+	Size      uint64      `json:"stack_size"`
+	Registers []register  `json:"registers,omitempty"`
+	Error     string      `json:"error,omitempty"` // why there are no registers
 }
 
 type memoryEntry struct {
-	Base   hex    `json:"base"`
-	End    hex    `json:"end"`
-	Offset uint64 `json:"offset"`
+	Base   address.Hex `json:"base"`
+	End    address.Hex `json:"end"`
+	Offset uint64      `json:"offset"`
 }
 
 type regionEntry struct {
-	Base       hex `json:"base"`
-	End        hex `json:"end"`
-	State      hex `json:"state"`
-	Protection hex `json:"protection"`
-	Type       hex `json:"type"`
+	Base       address.Hex `json:"base"`
+	End        address.Hex `json:"end"`
+	State      address.Hex `json:"state"`
+	Protection address.Hex `json:"protection"`
+	Type       address.Hex `json:"type"`
 }
 
 type linuxEntry struct {
@@ -87,7 +88,7 @@ func printInfoJSON(out io.Writer, path string, f *format.File) error {
 }
 
 func newInfo(path string, f *format.File) *infoDocument {
-	number := func(v uint64) hex { return hex{v, true} }
+	number := func(v uint64) address.Hex { return address.At(v) }
 	d := &infoDocument{
 		report: newReport(path, f), Flags: fmt.Sprintf("%#x", f.Flags),
 		PID: f.PID(), UserTime: f.Misc.User, KernelTime: f.Misc.Kernel,
@@ -107,7 +108,7 @@ func newInfo(path string, f *format.File) *infoDocument {
 		one := exceptionEntry{
 			crashEntry: crashEntry{f.ReasonOf(&x), number(f.AddressOf(&x)), x.Thread},
 			Code:       number(uint64(x.Code)), Flags: number(uint64(x.Flags)),
-			Record: number(x.Record), Where: number(x.Address), Parameters: []hex{},
+			Record: number(x.Record), Where: number(x.Address), Parameters: []address.Hex{},
 		}
 		for _, p := range x.Params {
 			one.Parameters = append(one.Parameters, number(p))

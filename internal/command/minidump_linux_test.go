@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/minidump"
@@ -129,14 +131,14 @@ func TestMinidumpSymbols(t *testing.T) {
 		needSize(t, path)
 		want := gdbtest.Backtrace(t, p.PID)
 		empty := minidump.Options{Sysroot: t.TempDir()}
-		doc := collectDump(t, path, empty, &walkFlags{tableFlags: tableFlags{symbols: store}})
+		doc := collectDump(t, path, empty, &walkFlags{Choice: sniffers.Choice{SymbolDirs: store}})
 		frames := doc.Threads[0].Frames
 		for i, w := range want[0].Frames {
 			if i >= len(frames) {
 				t.Fatalf("%v: %d frames, gdb has %d", flags, len(frames), len(want[0].Frames))
 			}
-			if f := &frames[i]; f.PC.v != w.PC || w.Line != 0 && (f.Function != w.Function || f.Line != w.Line) {
-				t.Errorf("%v: frame %d: %s at %#x, line %d; gdb has %s at %#x, line %d", flags, i, f.Function, f.PC.v, f.Line, w.Function, w.PC, w.Line)
+			if f := &frames[i]; f.PC.V != w.PC || w.Line != 0 && (f.Function != w.Function || f.Line != w.Line) {
+				t.Errorf("%v: frame %d: %s at %#x, line %d; gdb has %s at %#x, line %d", flags, i, f.Function, f.PC.V, f.Line, w.Function, w.PC, w.Line)
 			}
 		}
 		if doc.Modules[0].Symbols != "symbols" || doc.Threads[0].Stop != "outermost" {
@@ -191,12 +193,12 @@ func TestMinidumpOfMIPS(t *testing.T) {
 		"stop: unavailable (it is of processor mips: its stacks cannot be walked)\n\nThread 5\nstop: the dump has no registers of the thread\n",
 		"  0x00400000-0x00402000 /data/app/libx",
 	} {
-		if !errors.Is(err, errEarly) || !strings.Contains(out, want) {
+		if !errors.Is(err, exit.Early) || !strings.Contains(out, want) {
 			t.Errorf("%v, no %q in\n%s", err, want, out)
 		}
 	}
 	out, _, err = command("minidump", path, "--json")
-	if !errors.Is(err, errEarly) {
+	if !errors.Is(err, exit.Early) {
 		t.Error(err)
 	}
 	inPage(t, "sfwalk minidump", out)
@@ -252,7 +254,7 @@ func TestMinidumpPeer(t *testing.T) {
 			continue
 		}
 		got, _, err := command("minidump", path, "--format", "breakpad", "--symbols", symbols)
-		if err != nil && !errors.Is(err, errEarly) {
+		if err != nil && !errors.Is(err, exit.Early) {
 			t.Errorf("%s: %v", path, err)
 		}
 		header, stacks, _ := strings.Cut(string(want), "\n\n")

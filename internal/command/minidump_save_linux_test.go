@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -145,7 +146,7 @@ func TestSaveMinidumpWithoutBuildID(t *testing.T) {
 func TestSaveFormat(t *testing.T) {
 	for _, args := range [][]string{{"--format", "elf", "--save", "x"}, {"--format", "minidump"}} {
 		_, _, err := command(append([]string{"attach", fmt.Sprint(os.Getpid())}, args...)...)
-		if usage := (usageError{}); !errors.As(err, &usage) {
+		if usage := (exit.Usage{}); !errors.As(err, &usage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
@@ -79,7 +80,7 @@ func stackwalk(t *testing.T, dump, symbols string) map[string][]peerFrame {
 func ownRecords(t *testing.T, dump, symbols string) map[string][]string {
 	t.Helper()
 	out, _, err := command("minidump", dump, "--format", "breakpad", "--symbols", symbols)
-	if err != nil && !errors.Is(err, errEarly) {
+	if err != nil && !errors.Is(err, exit.Early) {
 		t.Fatal(err)
 	}
 	threads := map[string][]string{}
@@ -280,7 +281,7 @@ func TestMicrodumpOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := command("minidump", unpack(t, filepath.Join(folder, "microdump-arm.log.xz"), dir), "--format", "breakpad")
-	if err != nil && !errors.Is(err, errEarly) {
+	if err != nil && !errors.Is(err, exit.Early) {
 		t.Fatal(err)
 	}
 	heading, _, _ := strings.Cut(string(want), "\n\n")

@@ -10,6 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -24,20 +28,20 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 		return err
 	}
 	early := printUnwalked(out, path, dump, why, flags)
-	if err := end(); err != nil || !errors.Is(early, errEarly) {
+	if err := end(); err != nil || !errors.Is(early, exit.Early) {
 		return errors.Join(early, err)
 	}
 	for _, w := range dump.Warnings {
-		warn(cmd, w)
+		cmdline.Warn(cmd, w)
 	}
 	return early
 }
 
-// printUnwalked writes such a dump. The error is errEarly if all is written.
+// printUnwalked writes such a dump. The error is exit.Early if all is written.
 func printUnwalked(out io.Writer, path string, dump *format.File, why error, flags *walkFlags) error {
 	doc := &document{digits: dump.System.Processor.AddressBits() / 4, Warnings: dump.Warnings}
 	aboutUnwalked(doc, path, dump, why, flags)
-	w := &walker{target: &source{input: onDisk(path)}, flags: flags}
+	w := &walker{target: &source{input: files.OnDisk(path)}, flags: flags}
 	w.frames = flags.allowance(w.target, len(doc.Threads))
 	p := flags.printer(out)
 	p.buffer().out = out
@@ -61,7 +65,7 @@ func printUnwalked(out io.Writer, path string, dump *format.File, why error, fla
 		p.buffer().makeRoom()
 	}
 	p.ending(doc)
-	return cmp.Or(p.buffer().write(out), errEarly)
+	return cmp.Or(p.buffer().write(out), exit.Early)
 }
 
 // aboutUnwalked fills in all that is known of such a dump.
@@ -115,7 +119,7 @@ func innermost(dump *format.File, regs []format.Register) (f frameEntry, ok bool
 		if r.Name != "pc" && r.Name != "rip" && r.Name != "eip" {
 			continue
 		}
-		f = frameEntry{Type: "normal", PC: hex{r.Value, true}}
+		f = frameEntry{Type: "normal", PC: address.At(r.Value)}
 		for i := range dump.Modules {
 			if m := &dump.Modules[i]; r.Value-m.Base < m.Size {
 				f.Module, f.inFile = symbol.Truncate(m.Name), r.Value-m.Base

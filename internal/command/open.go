@@ -1,16 +1,12 @@
 package command
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/core"
-	"github.com/sfwalk/sfwalk/target/snapshot"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 )
 
-func newOpen(host PluginHost) *cobra.Command {
+func newOpen(host hosts.Plugins) *cobra.Command {
 	return fileCommand(&cobra.Command{
 		Use:   "open FILE",
 		Short: "Print the stacks of a saved snapshot",
@@ -43,33 +39,4 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,
 	}, host, snapshotFile)
-}
-
-func snapshotFile(path string, opts core.Options) (*source, error) {
-	t, err := snapshot.Open(path, opts)
-	if err != nil {
-		return nil, unpackError(err)
-	}
-	return &source{
-		Target:  t,
-		input:   onDisk(path),
-		process: Process{PID: t.PID, Root: opts.Sysroot},
-		root:    opts.Sysroot,
-		named:   t.OpenNamed,
-		about: func(doc *document) {
-			pause := t.Pause.Microseconds()
-			doc.Snapshot, doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = path, t.PID, t.Exe, &pause, t.Consistent
-			if !t.Taken.IsZero() {
-				doc.Taken = t.Taken.UTC().Format(time.RFC3339Nano)
-			}
-		},
-		mark: func(of target.Thread, th *thread) {
-			x := of.(*snapshot.Thread)
-			if x.Err != nil && th.Kernel == "" {
-				th.Error, th.whole, th.detail = x.Err.Error(), false, x.Err.Error()
-			}
-		},
-		warnings:  t.Warnings,
-		oneMoment: func() bool { return t.Consistent },
-	}, nil
 }

@@ -41,8 +41,8 @@ func TestOpenElfutils(t *testing.T) {
 			if f.Type == "inline" || f.Type == "tailcall" {
 				continue
 			}
-			if n == len(pcs) || f.PC.v != pcs[n] {
-				t.Fatalf("thread %d: frame %d is at %#x, elfutils has\n%s", th.TID, n, f.PC.v, out)
+			if n == len(pcs) || f.PC.V != pcs[n] {
+				t.Fatalf("thread %d: frame %d is at %#x, elfutils has\n%s", th.TID, n, f.PC.V, out)
 			}
 			n++
 		}

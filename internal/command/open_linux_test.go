@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -42,12 +43,12 @@ func savedBy(t *testing.T, pid int, opts live.Options, flags *walkFlags) (doc *d
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "snapshot")
-	file, err := newSaving("--save", path)
+	file, err := files.New("--save", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.discard()
-	if err := file.write(picture); err != nil {
+	defer file.Discard()
+	if err := file.Write(picture); err != nil {
 		t.Fatal(err)
 	}
 	return doc, path
@@ -313,7 +314,7 @@ func TestOpenJIT(t *testing.T) {
 	}
 	defer s.Close()
 	var made [4]byte // call *%rdi; leave; ret
-	if n, err := s.Memory().ReadMemory(got.Threads[0].Frames[i+1].PC.v-2, made[:]); n != 4 || made != [4]byte{0xff, 0xd7, 0xc9, 0xc3} {
+	if n, err := s.Memory().ReadMemory(got.Threads[0].Frames[i+1].PC.V-2, made[:]); n != 4 || made != [4]byte{0xff, 0xd7, 0xc9, 0xc3} {
 		t.Errorf("the code is % x, %v", made[:n], err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/command/pace"
 )
 
 // ahead is how many results of one worker may wait to be used.
@@ -34,7 +36,7 @@ func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 	defer close(quit)
 	for _, work := range workers {
 		running.Go(func() {
-			growStack()
+			pace.GrowStack()
 			for {
 				select {
 				case <-quit:

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -69,7 +71,7 @@ func (p *pageFlags) add(cmd *cobra.Command, while string) {
 func (p *pageFlags) check() error {
 	if p.listen == "" {
 		if p.base != "" {
-			return usageError{errors.New("--base is for --http: go tool pprof -diff_base compares files")}
+			return exit.Misuse(errors.New("--base is for --http: go tool pprof -diff_base compares files"))
 		}
 		return nil
 	}
@@ -78,13 +80,13 @@ func (p *pageFlags) check() error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil {
-		return usageError{fmt.Errorf("--http %s: want host:port, such as localhost:0", p.listen)}
+		return exit.Misuse(fmt.Errorf("--http %s: want host:port, such as localhost:0", p.listen))
 	}
 	if ip := net.ParseIP(host); host != "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		if port == "0" {
 			port = "8080" // ssh wants to know it
 		}
-		return usageError{fmt.Errorf("--http %s: want an address of this machine alone, such as localhost:%s: the pages are not encrypted (from another machine, ssh -L %s:localhost:%s reaches them)", p.listen, port, port, port)}
+		return exit.Misuse(fmt.Errorf("--http %s: want an address of this machine alone, such as localhost:%s: the pages are not encrypted (from another machine, ssh -L %s:localhost:%s reaches them)", p.listen, port, port, port))
 	}
 	if host == "" {
 		p.listen = net.JoinHostPort("localhost", port)
@@ -218,6 +220,6 @@ func (s *shown) pages(cmd *cobra.Command) Pages {
 			defer s.mu.Unlock()
 			return s.open(m, "", file)
 		},
-		Warn: func(format string, args ...any) { warn(cmd, fmt.Sprintf(format, args...)) },
+		Warn: func(format string, args ...any) { cmdline.Warn(cmd, fmt.Sprintf(format, args...)) },
 	}
 }

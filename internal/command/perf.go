@@ -17,6 +17,9 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/perfdata"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -34,7 +37,7 @@ type perfFlags struct {
 	pages   pageFlags
 }
 
-func newPerf(host PluginHost, web PageServer) *cobra.Command {
+func newPerf(host hosts.Plugins, web PageServer) *cobra.Command {
 	var flags perfFlags
 	cmd := &cobra.Command{
 		Use:   "perf FILE",
@@ -76,9 +79,9 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 			}
 			switch {
 			case !flags.none:
-				endsAtOnce(cmd, args)
+				exit.AtOnce(cmd, args)
 			case web == nil:
-				return becomeFull()
+				return hosts.BecomeFull()
 			}
 			if err := flags.begin(cmd); err != nil {
 				return err
@@ -89,13 +92,13 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.event, "event", "", "the event whose samples count, by its name in the file (default the first)")
-	textsVar(f, &flags.caches, "buildid-dir", "a folder of files by build ID, as perf has them; repeatable (default ~/.debug)")
+	cmdline.Texts(f, &flags.caches, "buildid-dir", "a folder of files by build ID, as perf has them; repeatable (default ~/.debug)")
 	f.StringVar(&flags.sysroot, "sysroot", "", "the folder below which the recorded machine's files are; links do not lead out of it, as after chroot")
 	flags.pages.add(cmd, "")
 	flags.profileFlags.add(cmd, ", with --http none")
 	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
-	flags.tableFlags.add(cmd, host)
+	flags.Choice.Add(cmd, host)
 	flags.debug.add(cmd, host)
 	flags.debug.addTrust(cmd)
 	flags.color = "never"
@@ -139,7 +142,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		return err
 	}
 	if file != nil {
-		defer file.discard()
+		defer file.Discard()
 	}
 	var browsers PageListener
 	if r.pages.listen != "" {
@@ -159,7 +162,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 			return err == nil && (info.Hostname == own || info.Hostname == "")
 		},
 		Table: func(pid int, a *arch.Arch) *frame.Table {
-			return r.table(a, false, r.plugins.about(Process{PID: pid, Root: r.sysroot}))
+			return r.Table(a, false, r.Plugins.About(hosts.Process{PID: pid, Root: r.sysroot}))
 		},
 		Warn: warnings.add,
 	})
@@ -181,8 +184,8 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	if err := r.write(cmd, file, shown.stacks); err != nil {
 		return err
 	}
-	for _, text := range slices.Concat(warnings, r.lacks(shown.stacks, shown), shown.warnings(), r.warnings()) {
-		warn(cmd, text)
+	for _, text := range slices.Concat(warnings, r.lacks(shown.stacks, shown), shown.warnings(), r.Warned()) {
+		cmdline.Warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), data, recorded, profile)
 	if browsers == nil {
@@ -221,7 +224,7 @@ func openPerf(name string, stdin io.Reader) (in io.ReadCloser, size int64, err e
 	case err != nil:
 		return nil, 0, fmt.Errorf("perf: %w", err)
 	case term.IsTerminal(int(file.Fd())):
-		return nil, 0, usageError{errors.New("-: standard input is a terminal: write to it by perf record -o -")}
+		return nil, 0, exit.Misuse(errors.New("-: standard input is a terminal: write to it by perf record -o -"))
 	case !info.Mode().IsRegular():
 		return file, -1, nil
 	}

@@ -8,10 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-func newPlugin(host PluginHost) *cobra.Command {
+func newPlugin(host hosts.Plugins) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Sniffers that are programs of their own",
@@ -41,7 +44,7 @@ a plug-in of your own.`,
   sfwalk attach --plugin ./sniffer-mine 4242 --explain`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("plugin: which command? list, check or run")}
+			return exit.Misuse(errors.New("plugin: which command? list, check or run"))
 		},
 	}
 	cmd.AddCommand(newPluginList(host), newPluginCheck(host), newPluginRun(host))
@@ -50,33 +53,15 @@ a plug-in of your own.`,
 
 // plug returns the plug-in at path. If this program cannot run plug-ins, it becomes one that
 // can.
-func plug(host PluginHost, path string) (Program, error) {
-	if err := checkProgram(path); err != nil {
-		return Program{}, usageError{fmt.Errorf("plug-in %w", err)}
+func plug(host hosts.Plugins, path string) (hosts.Program, error) {
+	if err := sniffers.CheckProgram(path); err != nil {
+		return hosts.Program{}, exit.Misuse(fmt.Errorf("plug-in %w", err))
 	}
 	if host == nil {
-		return Program{}, becomeFull()
+		return hosts.Program{}, hosts.BecomeFull()
 	}
 	path, err := filepath.Abs(path)
-	return Program{Path: path}, err
-}
-
-func asker() string { return "sfwalk " + versionString() }
-
-// architectures returns GOARCH's names of the architectures that the plug-in is for, or "all".
-func (a *About) architectures() []string {
-	if len(a.Architectures) == 0 {
-		return []string{"all"}
-	}
-	return a.Architectures
-}
-
-// before names the sniffer that the plug-in is asked before.
-func (a *About) before() string {
-	if a.Before == "" {
-		return "prologue"
-	}
-	return a.Before
+	return hosts.Program{Path: path}, err
 }
 
 // indented writes lines with an indent before each.

@@ -6,9 +6,15 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/version"
 )
 
-func newPluginCheck(host PluginHost) *cobra.Command {
+func newPluginCheck(host hosts.Plugins) *cobra.Command {
 	var asJSON bool
 	var snapshots []string
 	cmd := &cobra.Command{
@@ -27,7 +33,7 @@ cannot be tested.`,
   sfwalk plugin check ./sniffer-mine --snapshot snapshot.4242
   sfwalk plugin check ./sniffer-mine --json | jq '.checks[] | select(.status == "fail")'`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completePlugin,
+		ValidArgsFunction: sniffers.CompletePlugin,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := plug(host, args[0])
 			if err != nil {
@@ -35,12 +41,12 @@ cannot be tested.`,
 			}
 			for _, path := range snapshots {
 				if _, err := os.Stat(path); err != nil {
-					return usageError{errors.New("--snapshot " + path + ": " + fileError(err).Error())}
+					return exit.Misuse(errors.New("--snapshot " + path + ": " + exit.WithoutName(err).Error()))
 				}
 			}
-			report, err := host.Check(cmd.Context(), p, asker(), snapshots)
+			report, err := host.Check(cmd.Context(), p, version.Asker(), snapshots)
 			if err != nil {
-				return exitStatus{exitTrouble, err}
+				return exit.With(exit.Trouble, err)
 			}
 			if asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
@@ -48,12 +54,12 @@ cannot be tested.`,
 				err = report.Write(cmd.OutOrStdout())
 			}
 			if err == nil && !report.Passed() {
-				return exitStatus{exitError, nil}
+				return exit.With(exit.Error, nil)
 			}
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
-	textsVar(cmd.Flags(), &snapshots, "snapshot", "also walk the stacks of this snapshot; repeatable")
+	cmdline.Texts(cmd.Flags(), &snapshots, "snapshot", "also walk the stacks of this snapshot; repeatable")
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 )
@@ -138,7 +139,7 @@ func TestPluginDirectory(t *testing.T) {
 	ask := func(asked bool, warning string, args ...string) {
 		t.Helper()
 		out, errOut, err := command(append([]string{"attach", pid, "--json"}, args...)...)
-		if err != nil && !errors.Is(err, errEarly) {
+		if err != nil && !errors.Is(err, exit.Early) {
 			t.Errorf("%q: %v", args, err)
 			return
 		}
@@ -249,7 +250,7 @@ func TestPluginUsage(t *testing.T) {
 		{"plugin run " + plugintest.Path(t, "describe-name-builtin") + " 1", false, `it calls itself "sframe"`},
 	} {
 		_, _, err := command(strings.Fields(tt.args)...)
-		var usage usageError
+		var usage exit.Usage
 		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage {
 			t.Errorf("sfwalk %s: error %v (usage %v), want %q (usage %v)", tt.args, err, errors.As(err, &usage), tt.want, tt.usage)
 		}

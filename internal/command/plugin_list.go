@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/plugindir"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -36,20 +39,20 @@ type pluginItem struct {
 	StartUS       int64    `json:"start_us"`
 }
 
-func newPluginItem(program Program, p Plugin) pluginItem {
+func newPluginItem(program hosts.Program, p hosts.Plugin) pluginItem {
 	a := p.About()
 	sum, err := p.SHA256()
 	if err != nil {
 		sum = "" // a program may be executable but not readable
 	}
 	return pluginItem{
-		Name: a.Name, Version: a.Version, Protocol: a.Protocol, Architectures: a.architectures(), Before: a.before(),
+		Name: a.Name, Version: a.Version, Protocol: a.Protocol, Architectures: a.ArchitectureNames(), Before: a.AskedBefore(),
 		Path: program.Path, SHA256: sum, Pinned: program.SHA256 != "", StartUS: a.Started.Microseconds(),
 	}
 }
 
-func newPluginList(host PluginHost) *cobra.Command {
-	var flags pluginFlags
+func newPluginList(host hosts.Plugins) *cobra.Command {
+	var flags sniffers.PluginFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -64,17 +67,17 @@ Exit codes: 0 printed; 1 error; 2 usage.`,
   sfwalk plugin list --json | jq '.plugins[].path'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
+			if err := flags.Check(); err != nil {
 				return err
 			}
-			table := tableFlags{pluginFlags: flags}
-			if err := table.start(cmd); err != nil {
+			table := sniffers.Choice{PluginFlags: flags}
+			if err := table.Begin(cmd); err != nil {
 				return err
 			}
-			defer table.end()
+			defer table.End()
 			list := listPlugins(&table)
 			if cmd.Context().Err() != nil {
-				return errInterrupted
+				return exit.Interrupted
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			var err error
@@ -86,25 +89,25 @@ Exit codes: 0 printed; 1 error; 2 usage.`,
 			return errors.Join(err, out.Flush())
 		},
 	}
-	flags.add(cmd, host)
+	flags.Add(cmd, host)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
 	return cmd
 }
 
-func listPlugins(flags *tableFlags) *pluginList {
-	list := &pluginList{Directories: flags.pluginFlags.dirs(), Plugins: []pluginItem{}, LeftOut: flags.plugins.warned()}
+func listPlugins(flags *sniffers.Choice) *pluginList {
+	list := &pluginList{Directories: flags.PluginFlags.Dirs(), Plugins: []pluginItem{}, LeftOut: flags.Plugins.Warnings()}
 	if list.Directories == nil {
 		list.Directories = []string{}
 	}
 	if list.LeftOut == nil {
 		list.LeftOut = []string{}
 	}
-	for _, s := range flags.table(nil, false, flags.plugins.of(&source{})).Sniffers() {
+	for _, s := range flags.Table(nil, false, flags.Plugins.Of(hosts.Process{})).Sniffers() {
 		list.Order = append(list.Order, s.Name())
 	}
-	if flags.plugins != nil {
-		for _, x := range flags.plugins.usable {
-			list.Plugins = append(list.Plugins, newPluginItem(x.Program, x.plugin))
+	if flags.Plugins != nil {
+		for _, x := range flags.Plugins.Usable {
+			list.Plugins = append(list.Plugins, newPluginItem(x.Program, x.Plugin))
 		}
 	}
 	return list

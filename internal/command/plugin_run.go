@@ -13,13 +13,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-func newPluginRun(host PluginHost) *cobra.Command {
+func newPluginRun(host hosts.Plugins) *cobra.Command {
 	var asJSON bool
 	var walk walkFlags
 	var opts core.Options
@@ -49,7 +54,7 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 			run := &pluginRun{flags: &walk}
 			text := &said{name: filepath.Base(program.Path), to: cmd.ErrOrStderr()}
 			defer text.Close()
-			start := StartOptions{Program: program, Host: asker(), Stderr: text, Trace: run.trace}
+			start := hosts.StartOptions{Program: program, Host: version.Asker(), Stderr: text, Trace: run.trace}
 			if asJSON {
 				start.Stderr = &run.stderr
 			}
@@ -71,22 +76,22 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
 	cmd.Flags().IntSliceVar(&walk.tids, "tid", nil, "only these threads, by thread ID")
-	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }
 
 // pluginRun is one run of `sfwalk plugin run`.
 type pluginRun struct {
 	flags     *walkFlags
-	exchanges []*Exchange // about the thread that is being walked
+	exchanges []*hosts.Exchange // about the thread that is being walked
 	stderr    tail
 	fault     error // why the plug-in was put out of use
 }
 
-func (r *pluginRun) trace(x *Exchange) { r.exchanges = append(r.exchanges, x) }
+func (r *pluginRun) trace(x *hosts.Exchange) { r.exchanges = append(r.exchanges, x) }
 
 // walk walks a target with the plug-in.
-func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOptions, name string, opts core.Options) (*runDocument, error) {
+func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.StartOptions, name string, opts core.Options) (*runDocument, error) {
 	plugin, err := host.Start(ctx, start)
 	if err != nil {
 		return nil, err
@@ -104,7 +109,7 @@ func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOption
 	}
 	asked := plugin.Sniffer(s.process)
 	doc := newRunDocument(s, newPluginItem(start.Program, plugin))
-	table := r.flags.table(s.Arch(), s.windows, nil)
+	table := r.flags.Table(s.Arch(), s.windows, nil)
 	asked.Insert(table)
 	w := &walker{target: s, flags: r.flags, table: table}
 	for _, th := range threads {
@@ -117,7 +122,7 @@ func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOption
 		})
 		doc.add(&walked, frames, r.exchanges, s.Arch())
 		if ctx.Err() != nil {
-			return nil, errInterrupted
+			return nil, exit.Interrupted
 		}
 	}
 	if r.fault = plugin.Err(); r.fault != nil {
@@ -130,7 +135,7 @@ func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOption
 
 // anything opens name: a PID, a snapshot or a core file.
 func anything(ctx context.Context, name string, opts core.Options) (*source, error) {
-	if pid, err := processID(name); err == nil {
+	if pid, err := cmdline.ProcessID(name); err == nil {
 		return process(ctx, pid, live.Options{})
 	}
 	s, err := snapshotFile(name, opts)
@@ -148,7 +153,7 @@ func (d *runDocument) print(w io.Writer) {
 	var slowest int64
 	for i := range d.Threads {
 		t := &d.Threads[i]
-		printable.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, count(uint64(t.Frames), "frame"), count(uint64(len(t.Questions)), "question"))
+		printable.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, cmdline.Count(uint64(t.Frames), "frame"), cmdline.Count(uint64(len(t.Questions)), "question"))
 		for j := range t.Questions {
 			q := &t.Questions[j]
 			q.print(w)
@@ -159,8 +164,8 @@ func (d *runDocument) print(w io.Writer) {
 			printable.Fprintf(w, "  %s\n", t.Error)
 		}
 	}
-	printable.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", count(d.Stats.Asked, "question"),
-		outcomes[claimed], outcomes[declined], outcomes[unanswered], count(uint64(requests), "request"), time.Duration(slowest)*time.Microsecond)
+	printable.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", cmdline.Count(d.Stats.Asked, "question"),
+		outcomes[claimed], outcomes[declined], outcomes[unanswered], cmdline.Count(uint64(requests), "request"), time.Duration(slowest)*time.Microsecond)
 	printable.Fprintf(w, "answered by what was known: %d by rows, %d by ranges that it never claims\n", d.Stats.Kept, d.Stats.Denied)
 }
 
@@ -186,7 +191,7 @@ func (q *question) print(w io.Writer) {
 	if q.Module != "" {
 		where = q.Module
 	}
-	printable.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.v, where, time.Duration(q.TookUS)*time.Microsecond, count(uint64(q.Requests), "request"))
+	printable.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.V, where, time.Duration(q.TookUS)*time.Microsecond, cmdline.Count(uint64(q.Requests), "request"))
 	line := func(format string, args ...any) { indented(w, "      ", fmt.Sprintf(format, args...)) }
 	if q.Claims != nil {
 		line("claims %s", q.Claims)
@@ -204,9 +209,21 @@ func (q *question) print(w io.Writer) {
 		line("also %s", &q.Rows[i])
 	}
 	for _, r := range q.Never {
-		line("never [%#x, %#x)", r.Lo.v, r.Hi.v)
+		line("never [%#x, %#x)", r.Lo.V, r.Hi.V)
 	}
 	if q.Error != "" {
 		line("%s", q.Error)
 	}
+}
+
+// completePluginRun completes a plug-in, and then a process. The shell completes snapshots and core files.
+func completePluginRun(cmd *cobra.Command, args []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return sniffers.CompletePlugin(cmd, nil, begun)
+	case 1:
+		list, _ = cmdline.CompleteProcess(cmd, nil, begun)
+		return list, cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }

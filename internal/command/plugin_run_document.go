@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -17,7 +19,7 @@ type runDocument struct {
 	PID     int         `json:"pid"`
 	Arch    string      `json:"arch"`
 	Threads []runThread `json:"threads"`
-	Stats   Stats       `json:"stats"`
+	Stats   hosts.Stats `json:"stats"`
 	Stderr  string      `json:"stderr"`
 	Error   string      `json:"error"`
 }
@@ -32,24 +34,24 @@ type runThread struct {
 }
 
 type question struct {
-	Level    int        `json:"level"` // of physical frames
-	PC       hex        `json:"pc"`
-	Block    hex        `json:"block"`
-	Module   string     `json:"module"`
-	Claims   *runRow    `json:"claims"`
-	Declines string     `json:"declines"`
-	Name     *runName   `json:"name"`
-	Rows     []runRow   `json:"rows"`
-	Never    []runRange `json:"never"`
-	Symbols  []runName  `json:"symbols"`
-	Requests int        `json:"requests"`
-	TookUS   int64      `json:"took_us"`
-	Error    string     `json:"error"`
+	Level    int         `json:"level"` // of physical frames
+	PC       address.Hex `json:"pc"`
+	Block    address.Hex `json:"block"`
+	Module   string      `json:"module"`
+	Claims   *runRow     `json:"claims"`
+	Declines string      `json:"declines"`
+	Name     *runName    `json:"name"`
+	Rows     []runRow    `json:"rows"`
+	Never    []runRange  `json:"never"`
+	Symbols  []runName   `json:"symbols"`
+	Requests int         `json:"requests"`
+	TookUS   int64       `json:"took_us"`
+	Error    string      `json:"error"`
 }
 
 type runRange struct {
-	Lo hex `json:"lo"`
-	Hi hex `json:"hi"`
+	Lo address.Hex `json:"lo"`
+	Hi address.Hex `json:"hi"`
 }
 
 type runRow struct {
@@ -57,7 +59,7 @@ type runRow struct {
 	Row string `json:"row"`
 }
 
-func (r *runRow) String() string { return fmt.Sprintf("[%#x, %#x): %s", r.Lo.v, r.Hi.v, r.Row) }
+func (r *runRow) String() string { return fmt.Sprintf("[%#x, %#x): %s", r.Lo.V, r.Hi.V, r.Row) }
 
 type runName struct {
 	runRange
@@ -67,7 +69,7 @@ type runName struct {
 }
 
 func (n *runName) String() string {
-	text := fmt.Sprintf("[%#x, %#x): %s", n.Lo.v, n.Hi.v, n.Function)
+	text := fmt.Sprintf("[%#x, %#x): %s", n.Lo.V, n.Hi.V, n.Function)
 	if n.File != "" {
 		text += fmt.Sprintf(" at %s:%d", n.File, n.Line)
 	}
@@ -81,7 +83,7 @@ func newRunDocument(s *source, p pluginItem) *runDocument {
 }
 
 // add adds a thread with the questions about it.
-func (d *runDocument) add(th *thread, frames int, list []*Exchange, a *arch.Arch) {
+func (d *runDocument) add(th *thread, frames int, list []*hosts.Exchange, a *arch.Arch) {
 	t := runThread{TID: th.TID, Name: th.Name, Frames: frames, Questions: []question{}, Stop: th.Stop, Error: th.Error}
 	for _, x := range list {
 		t.Questions = append(t.Questions, newQuestion(x, a))
@@ -89,17 +91,17 @@ func (d *runDocument) add(th *thread, frames int, list []*Exchange, a *arch.Arch
 	d.Threads = append(d.Threads, t)
 }
 
-func newQuestion(x *Exchange, a *arch.Arch) question {
-	span := func(lo, hi uint64) runRange { return runRange{hex{lo, true}, hex{hi, true}} }
-	row := func(r *Row) runRow {
+func newQuestion(x *hosts.Exchange, a *arch.Arch) question {
+	span := func(lo, hi uint64) runRange { return runRange{address.At(lo), address.At(hi)} }
+	row := func(r *hosts.Row) runRow {
 		if r.SP.Kind != trad.NotTracked {
 			r.Rules.Others.Regs = append(r.Rules.Others.Regs, trad.RegRule{Reg: a.SP, Rule: r.SP})
 		}
 		return runRow{span(r.Lo, r.Hi), r.Rules.Format(a.RegName)}
 	}
-	symbol := func(s *Symbol) runName { return runName{span(s.Lo, s.Hi), s.Function, s.File, s.Line} }
+	symbol := func(s *hosts.Symbol) runName { return runName{span(s.Lo, s.Hi), s.Function, s.File, s.Line} }
 	q := question{
-		Level: x.Level, PC: hex{x.PC, true}, Block: hex{x.AddressInBlock, true}, Module: x.Module, Declines: x.Declines,
+		Level: x.Level, PC: address.At(x.PC), Block: address.At(x.AddressInBlock), Module: x.Module, Declines: x.Declines,
 		Rows: []runRow{}, Never: []runRange{}, Symbols: []runName{}, Requests: x.Requests, TookUS: x.Took.Microseconds(),
 	}
 	if x.Row != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 )
@@ -72,7 +74,7 @@ func TestPluginRun(t *testing.T) {
 				Rows   []any
 			}
 		}
-		Stats Stats
+		Stats hosts.Stats
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
@@ -149,8 +151,8 @@ func TestPluginCheck(t *testing.T) {
 	}
 	inPage(t, "sfwalk plugin check", out)
 	out, _, err = command("plugin", "check", plugintest.Path(t, "hs-exit"))
-	var status exitStatus
-	if !errors.As(err, &status) || status.code != 1 || !strings.Contains(out, "FAIL") {
+	var status exit.Status
+	if !errors.As(err, &status) || status.Code != 1 || !strings.Contains(out, "FAIL") {
 		t.Errorf("error %v\n%s", err, out)
 	}
 }

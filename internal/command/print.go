@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/value"
 )
@@ -85,7 +86,7 @@ func (w *walker) describe(x *variable, v *value.Value) {
 	x.Type = v.Type.String()
 	switch v.Place {
 	case value.InMemory:
-		x.Address = &hex{v.Addr, true}
+		x.Address = new(address.At(v.Addr))
 	case value.InRegister:
 		x.Register = w.target.Arch().RegName(v.Reg)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -106,7 +107,7 @@ func TestPrintNowhere(t *testing.T) {
 		"counter @@ 2":      "--print counter @@ 2: an expression is missing at column 10",
 	} {
 		_, _, err := execute(newAttach(nil), pid, "--print", text)
-		if err == nil || err.Error() != want || errors.As(err, new(usageError)) || errors.Is(err, errEarly) {
+		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) || errors.Is(err, exit.Early) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

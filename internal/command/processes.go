@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -28,9 +30,9 @@ type chosen struct {
 
 func (c *chosen) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	listVar(f, &c.names, "name", "also the processes of this name, as pgrep -x finds them")
+	cmdline.List(f, &c.names, "name", "also the processes of this name, as pgrep -x finds them")
 	f.IntSliceVar(&c.children, "children", nil, "also this process, its children and theirs")
-	listVar(f, &c.cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
+	cmdline.List(f, &c.cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
 	f.BoolVar(&c.all, "all", false, "all processes that may be attached to")
 }
 
@@ -42,7 +44,7 @@ func (c *chosen) any() bool {
 // pids returns the processes that the arguments and the flags name, each once.
 func (c *chosen) pids(args []string) (list []int, err error) {
 	for _, a := range args {
-		pid, err := processID(a)
+		pid, err := cmdline.ProcessID(a)
 		if err != nil {
 			return nil, fmt.Errorf("attach %w", err)
 		}
@@ -160,14 +162,14 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 	failed, early := 0, false
 	for _, pid := range pids {
 		if cmd.Context().Err() != nil {
-			return errInterrupted
+			return exit.Interrupted
 		}
 		if !flags.json && !flags.many.later() {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
 		err := attach(cmd, pid, flags, opts, "", "")
 		switch {
-		case errors.Is(err, errEarly):
+		case errors.Is(err, exit.Early):
 			early = true
 		case err != nil:
 			failed++
@@ -181,7 +183,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 	case failed > 0 && !all || failed == len(pids):
 		return fmt.Errorf("%d of %d processes could not be read", failed, len(pids))
 	case early:
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -21,8 +24,8 @@ import (
 type profileFlags struct {
 	output string // "" for none
 	layout string
-	none   bool     // without the flag, nothing is written
-	most   byteSize // of text; 0 for the usual bound
+	none   bool         // without the flag, nothing is written
+	most   cmdline.Size // of text; 0 for the usual bound
 }
 
 // usualProfile is the file of a profile that the user does not name.
@@ -47,13 +50,13 @@ func (r *profileFlags) check() error {
 	if r.layout == "" {
 		r.layout = formatOf(r.output)
 	} else if !slices.Contains(recordFormats, r.layout) {
-		return usageError{fmt.Errorf("--format %s: want %s", r.layout, strings.Join(recordFormats, ", "))}
+		return exit.Misuse(fmt.Errorf("--format %s: want %s", r.layout, strings.Join(recordFormats, ", ")))
 	}
 	if r.layout == "" {
-		return usageError{fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(recordFormats, ", "))}
+		return exit.Misuse(fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(recordFormats, ", ")))
 	}
 	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
-		return usageError{errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'")}
+		return exit.Misuse(errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'"))
 	}
 	return nil
 }
@@ -80,24 +83,24 @@ func formatOf(name string) string {
 }
 
 // open makes the file, which is not there before write; nil for standard output, or if nothing is written.
-func (r *profileFlags) open() (*saving, error) {
+func (r *profileFlags) open() (*files.Saving, error) {
 	if r.output == "-" || r.output == "" {
 		return nil, nil
 	}
-	return newSaving("--output", r.output)
+	return files.New("--output", r.output)
 }
 
 // write writes the stacks to the file that open has made.
-func (r *profileFlags) write(cmd *cobra.Command, file *saving, stacks *picture.Stacks) error {
+func (r *profileFlags) write(cmd *cobra.Command, file *files.Saving, stacks *picture.Stacks) error {
 	if r.output == "" {
 		return nil
 	}
 	if file != nil {
-		return file.write(drawn{stacks, r.layout})
+		return file.Write(drawn{stacks, r.layout})
 	}
 	out := cmd.OutOrStdout()
 	if r.layout == "pprof" {
-		out = unescaped(cmd) // it is no text
+		out = cmdline.Unescaped(cmd) // it is no text
 	}
 	return stacks.Write(out, r.layout)
 }
@@ -114,7 +117,7 @@ func (r *profileFlags) lacks(stacks *picture.Stacks, shown *shown) (list []strin
 
 // profileText is how much text may be written of what has input bytes.
 func (r *profileFlags) profileText(input int64) int64 {
-	return cmp.Or(int64(r.most), usualText+input)
+	return cmp.Or(int64(r.most), cmdline.UsualText+input)
 }
 
 // drawn are stacks as they are written to a file.

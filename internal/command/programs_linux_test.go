@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -86,7 +87,7 @@ func (p *program) test(t *testing.T) {
 	}
 	sh := p.start(t)
 
-	ends := make(map[hex]bool) // where whole stacks end
+	ends := make(map[address.Hex]bool) // where whole stacks end
 	cut, mixed := 0, 0
 	for range p.running {
 		doc := p.take(t, sh.PID)
@@ -115,13 +116,13 @@ func (p *program) test(t *testing.T) {
 		theirs := euStack(t, sh.PID)
 		if p.gdb && i%10 == 0 {
 			for _, th := range gdbtest.Backtrace(t, sh.PID) {
-				theirs[th.TID] = append(theirs[th.TID], hex{th.Frames[len(th.Frames)-1].PC, true})
+				theirs[th.TID] = append(theirs[th.TID], address.At(th.Frames[len(th.Frames)-1].PC))
 			}
 		}
 		doc := p.take(t, sh.PID)
 		for i := range doc.Threads {
 			th := &doc.Threads[i]
-			if !slices.ContainsFunc(theirs[th.TID], func(pc hex) bool { return ends[pc] }) {
+			if !slices.ContainsFunc(theirs[th.TID], func(pc address.Hex) bool { return ends[pc] }) {
 				continue
 			}
 			if peers++; !th.whole {
@@ -196,13 +197,13 @@ func awaitWork(t *testing.T, pid int) {
 var euLine = regexp.MustCompile(`(?m)^(?:TID (\d+):|#\d+ +0x([0-9a-f]+))`)
 
 // euStack returns the addresses at which eu-stack's stacks end, by thread.
-func euStack(t *testing.T, pid int) map[int][]hex {
+func euStack(t *testing.T, pid int) map[int][]address.Hex {
 	t.Helper()
 	out, err := exec.Command("eu-stack", "-n", "0", "-p", strconv.Itoa(pid)).Output()
 	if len(out) == 0 {
 		t.Fatalf("eu-stack: %v", err) // it exits with 1 where a stack ends early
 	}
-	last, tid := make(map[int][]hex), 0
+	last, tid := make(map[int][]address.Hex), 0
 	for _, m := range euLine.FindAllSubmatch(out, -1) {
 		if len(m[1]) > 0 {
 			tid, _ = strconv.Atoi(string(m[1]))
@@ -212,7 +213,7 @@ func euStack(t *testing.T, pid int) map[int][]hex {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last[tid] = []hex{{pc, true}}
+		last[tid] = []address.Hex{address.At(pc)}
 	}
 	return last
 }
@@ -224,7 +225,7 @@ func listed(th *thread) string {
 		if i > 10 && i < len(th.Frames)-10 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n#%d %#x %s %s %s", f.Level, f.PC.v, f.Function, filepath.Base(f.Module), f.Sniffer)
+		fmt.Fprintf(&b, "\n#%d %#x %s %s %s", f.Level, f.PC.V, f.Function, filepath.Base(f.Module), f.Sniffer)
 	}
 	return b.String()
 }

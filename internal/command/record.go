@@ -15,6 +15,10 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/record"
@@ -27,7 +31,7 @@ type recordFlags struct {
 	duration  time.Duration
 	frequency int
 	event     string
-	stack     byteSize
+	stack     cmdline.Size
 	system    bool
 	pages     pageFlags
 	wall      bool
@@ -36,7 +40,7 @@ type recordFlags struct {
 // maxWarnings bounds what is said of the processes of one recording.
 const maxWarnings = 100
 
-func newRecord(host PluginHost, web PageServer) *cobra.Command {
+func newRecord(host hosts.Plugins, web PageServer) *cobra.Command {
 	var flags recordFlags
 	cmd := &cobra.Command{
 		Use:   "record {PID... | --system | -- COMMAND [ARGUMENT...]}",
@@ -94,7 +98,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 				return err
 			}
 			if flags.pages.listen != "" && web == nil {
-				return becomeFull()
+				return hosts.BecomeFull()
 			}
 			if err := flags.begin(cmd); err != nil {
 				return err
@@ -108,12 +112,12 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
 	flags.pages.add(cmd, ", while it goes on")
 	flags.profileFlags.add(cmd, ", with --http none")
-	cmd.ValidArgsFunction = completeProcess
+	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	return cmd
 }
 
 // addSampling adds the flags that say how samples are taken and named.
-func (r *recordFlags) addSampling(cmd *cobra.Command, host PluginHost) {
+func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
 	f.IntVarP(&r.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
 	f.BoolVar(&r.wall, "wall", false, "sample all threads, running or waiting, by short stops")
@@ -123,7 +127,7 @@ func (r *recordFlags) addSampling(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&r.system, "system", false, "record all processes of the machine")
 	f.BoolVar(&r.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&r.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
-	r.tableFlags.add(cmd, host)
+	r.Choice.Add(cmd, host)
 	r.debug.add(cmd, host)
 	r.debug.addTrust(cmd)
 	r.color = "never"
@@ -142,7 +146,7 @@ func (r *recordFlags) check(cmd *cobra.Command, args, command []string) (pids []
 		return nil, err
 	}
 	if r.duration <= 0 && cmd.Flags().Changed("duration") {
-		return nil, usageError{fmt.Errorf("--duration %v: want more than 0", r.duration)}
+		return nil, exit.Misuse(fmt.Errorf("--duration %v: want more than 0", r.duration))
 	}
 	if err := r.pages.check(); err != nil {
 		return nil, err
@@ -160,7 +164,7 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 		r.frequency = record.UsualWallFrequency
 	}
 	if r.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
-		return nil, usageError{errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack")}
+		return nil, exit.Misuse(errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack"))
 	}
 	given := 0
 	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
@@ -170,25 +174,25 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 	}
 	switch {
 	case given == 0 && cmd.Name() == "top":
-		return nil, usageError{errors.New("top of what? Give a PID, or --system")}
+		return nil, exit.Misuse(errors.New("top of what? Give a PID, or --system"))
 	case given == 0:
-		return nil, usageError{errors.New("record what? Give a PID, --system, or -- and a command")}
+		return nil, exit.Misuse(errors.New("record what? Give a PID, --system, or -- and a command"))
 	case given > 1:
-		return nil, usageError{errors.New("a PID, --system, and -- with a command are different things to record: give one")}
+		return nil, exit.Misuse(errors.New("a PID, --system, and -- with a command are different things to record: give one"))
 	case r.wall && r.system:
-		return nil, usageError{errors.New("--wall stops processes: say which, instead of --system")}
+		return nil, exit.Misuse(errors.New("--wall stops processes: say which, instead of --system"))
 	case r.wall && r.frequency > 1000:
-		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 1000 with --wall", r.frequency)}
+		return nil, exit.Misuse(fmt.Errorf("--frequency %d: want 1 to 1000 with --wall", r.frequency))
 	case r.frequency < 1 || r.frequency > 100_000:
-		return nil, usageError{fmt.Errorf("--frequency %d: want 1 to 100000", r.frequency)}
+		return nil, exit.Misuse(fmt.Errorf("--frequency %d: want 1 to 100000", r.frequency))
 	case r.stack < 256 || r.stack > perfevent.MaxStack:
-		return nil, usageError{fmt.Errorf("--stack %d: want 256 to %d bytes", r.stack, perfevent.MaxStack)}
+		return nil, exit.Misuse(fmt.Errorf("--stack %d: want 256 to %d bytes", r.stack, perfevent.MaxStack))
 	case !slices.Contains(eventNames(), r.event):
-		return nil, usageError{fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", "))}
+		return nil, exit.Misuse(fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", ")))
 	}
 	r.stack &^= 7
 	for _, a := range args {
-		pid, err := processID(a)
+		pid, err := cmdline.ProcessID(a)
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", cmd.Name(), err)
 		}
@@ -205,7 +209,7 @@ func (r *recordFlags) options(pids []int, said *warningList) (record.Options, er
 		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
 		Arch:  own, Arch32: own.Of32Bits(),
 		Table: func(pid int, a *arch.Arch) *frame.Table {
-			return r.table(a, false, r.plugins.about(Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}))
+			return r.Table(a, false, r.Plugins.About(hosts.Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}))
 		},
 		Warn: said.add,
 	}
@@ -227,7 +231,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 		return err
 	}
 	if file != nil {
-		defer file.discard()
+		defer file.Discard()
 	}
 	var browsers PageListener
 	if r.pages.listen != "" {
@@ -283,14 +287,14 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if err != nil {
 		return err
 	}
-	collectOften() // names are made of much that is garbage soon, beside all that was recorded
+	pace.Often() // names are made of much that is garbage soon, beside all that was recorded
 	stacks := shown.now()
 	stacks.MaxText = r.profileText(0)
 	if err := r.write(cmd, file, stacks); err != nil {
 		return err
 	}
-	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.warnings()) {
-		warn(cmd, text)
+	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.Warned()) {
+		cmdline.Warn(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), shown.profile)
 	if browsers != nil {

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
 // startedCommand is a command that runs as a child.
@@ -71,12 +73,12 @@ func (s *startedCommand) discard() {
 // wait waits for the end of the command. Its exit code becomes that of sfwalk.
 func (s *startedCommand) wait() error {
 	err := s.cmd.Wait()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
 		return err
 	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return exitStatus{code: 128 + int(status.Signal())}
+	if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exit.Status{Code: 128 + int(status.Signal())}
 	}
-	return exitStatus{code: exit.ExitCode()}
+	return exit.Status{Code: ended.ExitCode()}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -32,7 +33,7 @@ func TestRecordCommand(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	t.Chdir(t.TempDir())
 	_, said, err := command("record", "-F", "499", "-o", "p.folded", "--", "sh", "-c", fmt.Sprintf("%s 1 12 1 >&2; %s 2 3 1 >&2; exit 5", exe, exe))
-	if status := (exitStatus{}); !errors.As(err, &status) || status.code != 5 {
+	if status := (exit.Status{}); !errors.As(err, &status) || status.Code != 5 {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	text, err := os.ReadFile("p.folded")

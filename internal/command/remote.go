@@ -1,17 +1,17 @@
 package command
 
 import (
-	"context"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/printable"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-func newRemote(host PluginHost) *cobra.Command {
+func newRemote(host hosts.Plugins) *cobra.Command {
 	var flags callFlags
 	var opts remote.Options
 	var texts []string
@@ -65,7 +65,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if len(texts) > 0 {
 				return callRemote(cmd, args[0], opts, texts, &flags)
 			}
-			flags.plugins.wait() // the target stands still from the connection to the end
+			flags.Plugins.Wait() // the target stands still from the connection to the end
 			s, err := stub(cmd.Context(), args[0], opts)
 			if err != nil {
 				return err
@@ -79,8 +79,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	flags.add(cmd, host)
 	flags.many.addFormat(cmd)
-	addFiles(cmd, &opts.Exe, &opts.Sysroot)
-	textsVar(cmd.Flags(), &texts, "call", "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
+	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
+	cmdline.Texts(cmd.Flags(), &texts, "call", "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
 	cmd.Flags().DurationVar(&flags.timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
 	cmd.Flags().BoolVar(&flags.alone, "alone", false, "with --call: hold all other threads meanwhile")
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also if it was stopped before")
@@ -88,25 +88,4 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.Flags().DurationVar(&opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
 	return cmd
-}
-
-// stub connects to a GDB remote stub.
-func stub(ctx context.Context, addr string, opts remote.Options) (*source, error) {
-	t, err := remote.Dial(ctx, addr, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &source{
-		Target:  t,
-		process: Process{PID: t.PID, Root: opts.Sysroot},
-		root:    opts.Sysroot,
-		about: func(doc *document) {
-			doc.Remote, doc.PID, doc.Exe = addr, t.PID, t.Exe
-			if t.StopSignal != 0 {
-				doc.Signal = &sig{Number: t.StopSignal, Name: t.StopName}
-			}
-		},
-		mark:     func(of target.Thread, th *thread) { th.Stopped = of.(*remote.Thread).Current },
-		warnings: t.Warnings,
-	}, nil
 }

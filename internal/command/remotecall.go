@@ -9,6 +9,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
@@ -17,16 +19,16 @@ import (
 func checkCalls(cmd *cobra.Command, texts []string, flags *callFlags) error {
 	for _, text := range texts {
 		if _, err := expression.Parse(text); err != nil {
-			return usageError{fmt.Errorf("--call: %w", err)}
+			return exit.Misuse(fmt.Errorf("--call: %w", err))
 		}
 	}
 	switch {
 	case flags.timeout < 0:
-		return usageError{fmt.Errorf("--call-timeout %v: want a time, such as 2s", flags.timeout)}
+		return exit.Misuse(fmt.Errorf("--call-timeout %v: want a time, such as 2s", flags.timeout))
 	case len(texts) == 0 && (cmd.Flags().Changed("call-timeout") || flags.alone):
-		return usageError{errors.New("--call-timeout and --alone are for --call")}
+		return exit.Misuse(errors.New("--call-timeout and --alone are for --call"))
 	case len(texts) > 0 && len(flags.tids) > 1:
-		return usageError{errors.New("--call: one thread makes the calls, want one --tid")}
+		return exit.Misuse(errors.New("--call: one thread makes the calls, want one --tid"))
 	}
 	return nil
 }
@@ -61,7 +63,7 @@ func remoteCallee(p *stubbed.Process, addr, root string) *callee {
 	c.auxv, _ = p.Auxv()
 	c.source = &source{
 		Target:   p,
-		process:  Process{PID: p.PID(), Root: root},
+		process:  hosts.Process{PID: p.PID(), Root: root},
 		root:     root,
 		about:    func(doc *document) { doc.Remote, doc.PID, doc.Exe = addr, p.PID(), p.Exe() },
 		warnings: p.Warnings,

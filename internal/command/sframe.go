@@ -1,15 +1,13 @@
 package command
 
 import (
-	"debug/elf"
 	"errors"
 	"io"
-	"io/fs"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
 func newSFrame() *cobra.Command {
@@ -24,7 +22,7 @@ information of the same file, and makes it from DWARF.`,
   sfwalk sframe gen /bin/ls -o ls.sframe`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("sframe: which command? dump, verify or gen")}
+			return exit.Misuse(errors.New("sframe: which command? dump, verify or gen"))
 		},
 	}
 	cmd.AddCommand(newSFrameDump(), newSFrameVerify(), newSFrameGen())
@@ -35,25 +33,11 @@ information of the same file, and makes it from DWARF.`,
 func openELF(name string) (*elfimage.Image, io.Closer, error) {
 	im, file, err := elfimage.OpenFile(name)
 	if err != nil {
-		return nil, nil, fileError(err)
+		return nil, nil, exit.WithoutName(err)
 	}
 	if err := im.SectionsError(); err != nil {
 		file.Close()
-		return nil, nil, fileError(err)
+		return nil, nil, exit.WithoutName(err)
 	}
 	return im, file, nil
-}
-
-// fileError returns err without the file's name, which the commands put before every message
-// about a file.
-func fileError(err error) error {
-	var path *fs.PathError
-	var format *elf.FormatError
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.Is(err, elfimage.ErrNotELF), errors.As(err, &format) && strings.HasPrefix(format.Error(), "bad magic number"):
-		return elfimage.ErrNotELF
-	}
-	return err
 }

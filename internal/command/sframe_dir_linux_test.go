@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -33,7 +34,7 @@ func generated(t *testing.T, stacks *document, version string) *walkFlags {
 			}
 		}
 	}
-	return &walkFlags{explain: true, tableFlags: tableFlags{separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}}
+	return &walkFlags{explain: true, Choice: sniffers.Choice{Separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}}
 }
 
 // TestSFrameDirGDB unwinds by made sections where DWARF would unwind without them, and compares the
@@ -67,7 +68,7 @@ func TestSFrameDirGDB(t *testing.T) {
 					}
 				}
 			}
-			if w := flags.warnings(); w != nil {
+			if w := flags.Warned(); w != nil {
 				t.Error(w)
 			}
 
@@ -75,7 +76,7 @@ func TestSFrameDirGDB(t *testing.T) {
 				return // its own section takes precedence, and has no FDE for _start
 			}
 			// The end of the stack is found without DWARF, too.
-			out, _, err := command("attach", strconv.Itoa(p.PID), "--explain", "--sniffers", "sigtramp,sframe", "--sframe-dir", flags.separate.Dirs[1])
+			out, _, err := command("attach", strconv.Itoa(p.PID), "--explain", "--sniffers", "sigtramp,sframe", "--sframe-dir", flags.Separate.Dirs[1])
 			libc := strings.Contains(out, "__libc_start_call_main") || strings.Contains(out, "/libc.so") // libc may lack debug information
 			if err != nil || !libc || !strings.Contains(out, "sframe: CFA=") {
 				t.Errorf("%v\n%s", err, out)
@@ -121,7 +122,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 		if err := separate.Write(place, tt.data); err != nil {
 			t.Fatal(err)
 		}
-		flags := &walkFlags{tableFlags: tableFlags{separate: &sframe.Separate{Dirs: []string{dir}}}}
+		flags := &walkFlags{Choice: sniffers.Choice{Separate: &sframe.Separate{Dirs: []string{dir}}}}
 		s, err := process(context.Background(), p.PID, live.Options{Timeout: 5 * time.Second})
 		if err != nil {
 			t.Fatal(err)

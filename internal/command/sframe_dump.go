@@ -10,13 +10,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/format/sframe/object"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
 func newSFrameDump() *cobra.Command {
 	var asJSON bool
-	var most byteSize
+	var most cmdline.Size
 	var section string
 	cmd := &cobra.Command{
 		Use:   "dump FILE",
@@ -40,7 +42,7 @@ malformed (the others are printed), or the document is cut; 2 usage.`,
 		Example: `  sfwalk sframe dump FILE
   sfwalk sframe dump FILE --json | jq '.sections[].fdes[] | select(.fde_type.name | endswith("FLEX")) | .start'`,
 		Args:   cobra.ExactArgs(1),
-		PreRun: endsAtOnce,
+		PreRun: exit.AtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := dumpFile(cmd.OutOrStdout(), args[0], section, asJSON, int64(most)); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
@@ -58,7 +60,7 @@ malformed (the others are printed), or the document is cut; 2 usage.`,
 func dumpFile(w io.Writer, name, only string, asJSON bool, most int64) error {
 	f, err := regular.Open(name)
 	if err != nil {
-		return fileError(err)
+		return exit.WithoutName(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -69,7 +71,7 @@ func dumpFile(w io.Writer, name, only string, asJSON bool, most int64) error {
 	if errors.Is(err, object.ErrNoSFrame) {
 		return fmt.Errorf("%w: assemble with -Wa,--gsframe, or make one with 'sfwalk sframe gen'", err)
 	}
-	err = fileError(err)
+	err = exit.WithoutName(err)
 	if only != "" {
 		sections = slices.DeleteFunc(sections, func(s object.Section) bool { return s.Name != only })
 		if len(sections) == 0 && err == nil {

@@ -11,30 +11,32 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/format/sframe/object"
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 )
 
 // sectionItem is a section of what `sfwalk sframe dump --json` prints;
 // docs/json.md describes it. Fields are added, never renamed. Its FDEs follow
 // one by one: a section may be large.
 type sectionItem struct {
-	Name       string    `json:"name"`
-	Address    hex       `json:"address"`
-	Size       int       `json:"size"`
-	Version    uint8     `json:"version"`
-	Flags      []string  `json:"flags"`
-	RawFlags   uint8     `json:"raw_flags"`
-	ABI        namedItem `json:"abi"`
-	BigEndian  bool      `json:"big_endian"`
-	FixedFP    int8      `json:"cfa_fixed_fp_offset"`
-	FixedRA    int8      `json:"cfa_fixed_ra_offset"`
-	AuxHeader  string    `json:"auxiliary_header"`
-	NumFDEs    uint32    `json:"num_fdes"`
-	NumFREs    uint32    `json:"num_fres"`
-	FRELen     uint32    `json:"fre_len"`
-	FDEOff     uint32    `json:"fdeoff"`
-	FREOff     uint32    `json:"freoff"`
-	FDEAddress hex       `json:"fdes_address"`
-	FREAddress hex       `json:"fres_address"`
+	Name       string      `json:"name"`
+	Address    address.Hex `json:"address"`
+	Size       int         `json:"size"`
+	Version    uint8       `json:"version"`
+	Flags      []string    `json:"flags"`
+	RawFlags   uint8       `json:"raw_flags"`
+	ABI        namedItem   `json:"abi"`
+	BigEndian  bool        `json:"big_endian"`
+	FixedFP    int8        `json:"cfa_fixed_fp_offset"`
+	FixedRA    int8        `json:"cfa_fixed_ra_offset"`
+	AuxHeader  string      `json:"auxiliary_header"`
+	NumFDEs    uint32      `json:"num_fdes"`
+	NumFREs    uint32      `json:"num_fres"`
+	FRELen     uint32      `json:"fre_len"`
+	FDEOff     uint32      `json:"fdeoff"`
+	FREOff     uint32      `json:"freoff"`
+	FDEAddress address.Hex `json:"fdes_address"`
+	FREAddress address.Hex `json:"fres_address"`
 }
 
 // namedItem is a number and what the specification calls it.
@@ -45,35 +47,35 @@ type namedItem struct {
 
 // fdeItem is followed by its FREs, one by one, and by its error if there is one.
 type fdeItem struct {
-	Index    int       `json:"index"`
-	Address  hex       `json:"address"` // of the FDE itself
-	Start    hex       `json:"start"`
-	Size     uint32    `json:"size"`
-	FREOff   uint32    `json:"start_fre_off"`
-	NumFREs  uint32    `json:"num_fres"`
-	Info     *uint8    `json:"info,omitempty"`
-	Info2    *uint8    `json:"info2,omitempty"`
-	FREType  namedItem `json:"fre_type"`
-	PCType   namedItem `json:"pc_type"`
-	FDEType  namedItem `json:"fde_type"`
-	PauthKey namedItem `json:"pauth_key"`
-	Signal   bool      `json:"signal"`
-	RepSize  uint8     `json:"rep_size"`
+	Index    int         `json:"index"`
+	Address  address.Hex `json:"address"` // of the FDE itself
+	Start    address.Hex `json:"start"`
+	Size     uint32      `json:"size"`
+	FREOff   uint32      `json:"start_fre_off"`
+	NumFREs  uint32      `json:"num_fres"`
+	Info     *uint8      `json:"info,omitempty"`
+	Info2    *uint8      `json:"info2,omitempty"`
+	FREType  namedItem   `json:"fre_type"`
+	PCType   namedItem   `json:"pc_type"`
+	FDEType  namedItem   `json:"fde_type"`
+	PauthKey namedItem   `json:"pauth_key"`
+	Signal   bool        `json:"signal"`
+	RepSize  uint8       `json:"rep_size"`
 }
 
 type freItem struct {
-	Address   hex       `json:"address"` // of the FRE itself
-	Offset    uint32    `json:"offset"`
-	PC        hex       `json:"pc"` // null: the offset repeats block by block
-	Info      uint8     `json:"info"`
-	BaseSP    bool      `json:"base_sp"`
-	MangledRA bool      `json:"mangled_ra"`
-	WordSize  int       `json:"word_size"`
-	Words     []int32   `json:"words"`
-	CFA       *ruleItem `json:"cfa"`
-	RA        *ruleItem `json:"ra"`
-	FP        *ruleItem `json:"fp"`
-	Error     string    `json:"error,omitempty"`
+	Address   address.Hex `json:"address"` // of the FRE itself
+	Offset    uint32      `json:"offset"`
+	PC        address.Hex `json:"pc"` // null: the offset repeats block by block
+	Info      uint8       `json:"info"`
+	BaseSP    bool        `json:"base_sp"`
+	MangledRA bool        `json:"mangled_ra"`
+	WordSize  int         `json:"word_size"`
+	Words     []int32     `json:"words"`
+	CFA       *ruleItem   `json:"cfa"`
+	RA        *ruleItem   `json:"ra"`
+	FP        *ruleItem   `json:"fp"`
+	Error     string      `json:"error,omitempty"`
 }
 
 type ruleItem struct {
@@ -107,7 +109,7 @@ func dumpJSON(w *bufio.Writer, file string, sections []object.Section, most int6
 		for _, s := range sections {
 			size += int64(len(s.Data))
 		}
-		most = usualText + usualExpansion*max(0, size-1<<20)
+		most = cmdline.UsualText + usualExpansion*max(0, size-1<<20)
 	}
 	d := &jsonDumper{Writer: w, most: most, left: most}
 	d.WriteString(`{"file":`)
@@ -218,7 +220,7 @@ func (d *jsonDumper) fde(s object.Section, f sframe.FDE, first error) error {
 			d.WriteString(comma)
 			comma = ","
 			item := newFREItem(s, f, e)
-			item.Address = hex{addr, true}
+			item.Address = address.At(addr)
 			if err != nil {
 				item.Error = err.Error()
 				first = cmp.Or(first, err)
@@ -250,18 +252,18 @@ func newSectionItem(s object.Section) sectionItem {
 		flags = strings.Split(s.Flags.String(), "|")
 	}
 	return sectionItem{
-		Name: s.Name, Address: hex{s.Addr, true}, Size: len(s.Data),
+		Name: s.Name, Address: address.At(s.Addr), Size: len(s.Data),
 		Version: uint8(s.Version), Flags: flags, RawFlags: uint8(s.Flags),
 		ABI: namedItem{uint8(s.ABI), s.ABI.String()}, BigEndian: s.ByteOrder == binary.BigEndian,
 		FixedFP: s.FixedFP, FixedRA: s.FixedRA, AuxHeader: fmt.Sprintf("%x", s.AuxHeader),
 		NumFDEs: s.NumFDEs, NumFREs: s.NumFREs, FRELen: s.FRELen, FDEOff: s.FDEOff, FREOff: s.FREOff,
-		FDEAddress: hex{s.FDEAddr(0), true}, FREAddress: hex{freAddr(s), true},
+		FDEAddress: address.At(s.FDEAddr(0)), FREAddress: address.At(freAddr(s)),
 	}
 }
 
 func newFDEItem(s object.Section, f sframe.FDE) fdeItem {
 	item := fdeItem{
-		Index: f.Index, Address: hex{s.FDEAddr(f.Index), true}, Start: hex{f.Start, true}, Size: f.Size, FREOff: f.FREOff, NumFREs: f.NumFREs,
+		Index: f.Index, Address: address.At(s.FDEAddr(f.Index)), Start: address.At(f.Start), Size: f.Size, FREOff: f.FREOff, NumFREs: f.NumFREs,
 		FREType: namedItem{uint8(f.FREType), f.FREType.String()}, PCType: namedItem{uint8(f.PCType), f.PCType.String()},
 		FDEType: namedItem{uint8(f.Type), f.Type.String()}, PauthKey: namedItem{uint8(f.PauthKey), f.PauthKey.String()},
 		Signal: f.Signal, RepSize: f.RepSize,
@@ -277,7 +279,7 @@ func newFDEItem(s object.Section, f sframe.FDE) fdeItem {
 
 func newFREItem(s object.Section, f sframe.FDE, e sframe.FRE) freItem {
 	item := freItem{
-		Offset: e.Offset, PC: hex{f.Start + uint64(e.Offset), f.PCType == sframe.PCInc},
+		Offset: e.Offset, PC: address.If(f.Start+uint64(e.Offset), f.PCType == sframe.PCInc),
 		Info: uint8(e.Info), BaseSP: e.Info.BaseSP(), MangledRA: e.Info.MangledRA(), WordSize: e.Info.WordSize(),
 		Words: []int32{}, CFA: newRuleItem(e.CFA), RA: newRuleItem(e.RA), FP: newRuleItem(e.FP),
 	}

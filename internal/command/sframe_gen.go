@@ -17,6 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/format/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -44,15 +46,15 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 		Example: `  sfwalk sframe gen /bin/ls -o ls.sframe
   sfwalk sframe gen /bin/ls -o ls.sframe --format 2 --verbose`,
 		Args:   cobra.ExactArgs(1),
-		PreRun: endsAtOnce,
+		PreRun: exit.AtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case out == "":
-				return usageError{errors.New("sframe gen: -o OUT is missing: the file to write, or a folder of such files")}
+				return exit.Misuse(errors.New("sframe gen: -o OUT is missing: the file to write, or a folder of such files"))
 			case out == "-" && term.IsTerminal(int(os.Stdout.Fd())):
-				return usageError{errors.New("sframe gen: SFrame files are not for terminals: give -o FILE")}
+				return exit.Misuse(errors.New("sframe gen: SFrame files are not for terminals: give -o FILE"))
 			case format != 2 && format != 3:
-				return usageError{fmt.Errorf("--format %d: want 2 or 3", format)}
+				return exit.Misuse(fmt.Errorf("--format %d: want 2 or 3", format))
 			}
 			if err := generate(cmd, args[0], out, sframe.Version(format), verbose); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
@@ -104,7 +106,7 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 	}
 	if out == "-" {
 		out = "standard output"
-		_, err = unescaped(cmd).Write(data)
+		_, err = cmdline.Unescaped(cmd).Write(data)
 	} else {
 		err = separate.Write(out, data)
 	}

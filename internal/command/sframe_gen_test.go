@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -105,7 +106,7 @@ func TestGen(t *testing.T) {
 		{[]string{program, "-o", filepath.Join(program, "x")}, false, "not a directory"},
 	} {
 		_, _, err := execute(newSFrameGen(), tt.args...)
-		if _, usage := err.(usageError); err == nil || usage != tt.usage || !strings.Contains(err.Error(), tt.want) {
+		if _, usage := err.(exit.Usage); err == nil || usage != tt.usage || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("gen %v: %v, want %q", tt.args, err, tt.want)
 		}
 	}

@@ -12,14 +12,10 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
-)
-
-// Exit codes of `sfwalk sframe verify`: those of cmp and diff.
-const (
-	exitDisagree = 1
-	exitTrouble  = 2
 )
 
 func newSFrameVerify() *cobra.Command {
@@ -46,11 +42,11 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 		Example: `  sfwalk sframe verify FILE
   sfwalk sframe verify FILE --json | jq '.disagreements[].function'`,
 		Args:   cobra.ExactArgs(1),
-		PreRun: endsAtOnce,
+		PreRun: exit.AtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := verifyFile(args[0])
 			if err != nil {
-				return exitStatus{exitTrouble, fmt.Errorf("%s: %w", args[0], err)}
+				return exit.With(exit.Trouble, fmt.Errorf("%s: %w", args[0], err))
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {
@@ -59,13 +55,13 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 				printVerify(out, args[0], r)
 			}
 			if err := errors.Join(err, out.Flush()); err != nil {
-				return exitStatus{exitTrouble, err}
+				return exit.With(exit.Trouble, err)
 			}
 			switch {
 			case len(r.Problems) > 0:
-				return exitStatus{exitTrouble, fmt.Errorf("%s: %s could not be read", args[0], count(uint64(len(r.Problems)), "part"))}
+				return exit.With(exit.Trouble, fmt.Errorf("%s: %s could not be read", args[0], cmdline.Count(uint64(len(r.Problems)), "part")))
 			case len(r.Disagreements) > 0:
-				return exitStatus{exitDisagree, nil}
+				return exit.With(exit.Disagree, nil)
 			}
 			return nil
 		},
@@ -148,7 +144,7 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 		printable.Fprintf(w, "\n    SFrame  %s   (FDE %d)\n    DWARF   %s\n", rowText(r.ABI, &d.SFrame, ""), d.FDE, rowText(r.ABI, &d.CFI.Row, reason))
 	}
 	if r.Dropped > 0 {
-		printable.Fprintf(w, "%s not listed\n", count(uint64(r.Dropped), "more disagreement"))
+		printable.Fprintf(w, "%s not listed\n", cmdline.Count(uint64(r.Dropped), "more disagreement"))
 	}
 	for _, p := range r.Problems {
 		printable.Fprintf(w, "cannot be read: %v\n", p)
@@ -159,17 +155,17 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 	printable.Fprintf(w, "%s: ", name)
 	switch n := uint64(len(r.Disagreements) + r.Dropped); {
 	case n > 0:
-		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", count(n, "disagreement"), count(r.Differing, "byte"), r.Compared)
+		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", cmdline.Count(n, "disagreement"), cmdline.Count(r.Differing, "byte"), r.Compared)
 	case r.Compared == 0:
 		printable.Fprintf(w, "nothing to compare: SFrame and DWARF speak of no code that is the same\n")
 	default:
-		printable.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", count(r.Compared, "byte"))
+		printable.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", cmdline.Count(r.Compared, "byte"))
 	}
 	if n := len(r.Versions); n > 1 {
 		printable.Fprintf(w, "SFrame is in %d parts, each with a header of its own: tools that expect one read the first alone\n", n)
 	}
 	if r.Unsaid > 0 {
-		printable.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", count(r.Unsaid, "byte"))
+		printable.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", cmdline.Count(r.Unsaid, "byte"))
 	}
 	printable.Fprintf(w, "\n%-12s %12s %8s %10s\n", "covered by", "bytes", "", "functions")
 	for _, line := range []struct {
@@ -198,11 +194,4 @@ func percent(part, whole uint64) float64 {
 		return 0
 	}
 	return 100 * float64(part) / float64(whole)
-}
-
-func count(n uint64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

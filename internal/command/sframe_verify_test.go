@@ -9,23 +9,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestSFrameVerify finds the linker's mistake in a committed program, and nothing else. readelf
 // shows both sides.
 func TestSFrameVerify(t *testing.T) {
-	exit := func(err error) int {
-		var status exitStatus
+	code := func(err error) int {
+		var status exit.Status
 		if errors.As(err, &status) {
-			return status.code
+			return status.Code
 		}
 		return 0
 	}
 	file := binaries + "mix-v3"
 	out, _, err := command("sframe", "verify", file, "--json")
-	if exit(err) != exitDisagree {
-		t.Errorf("exit code %d, %v; want %d", exit(err), err, exitDisagree)
+	if code(err) != exit.Disagree {
+		t.Errorf("exit code %d, %v; want %d", code(err), err, exit.Disagree)
 	}
 	inPage(t, "sfwalk sframe verify", out)
 	var d struct {
@@ -65,13 +66,13 @@ func TestSFrameVerify(t *testing.T) {
 	if x.Lo != "0x1100" || x.Hi != "0x1108" || x.Function != ".plt.got" || strings.Join(x.Differs, " ") != "CFA" || x.SFrame.CFA == x.DWARF.CFA {
 		t.Errorf("%+v", x)
 	}
-	if out, _, err := command("sframe", "verify", file); exit(err) != exitDisagree || !strings.Contains(out, "0x1100..0x1108  .plt.got: CFA differs\n") ||
+	if out, _, err := command("sframe", "verify", file); code(err) != exit.Disagree || !strings.Contains(out, "0x1100..0x1108  .plt.got: CFA differs\n") ||
 		!strings.Contains(out, "DISAGREE: 1 disagreement, in 8 bytes of ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 
 	for _, args := range [][]string{{"/nowhere"}, {"/usr/bin/gcc"}, {"sframe_verify.go"}, {}} {
-		if _, _, err := command(append([]string{"sframe", "verify"}, args...)...); exit(err) != exitTrouble && !errors.As(err, new(usageError)) {
+		if _, _, err := command(append([]string{"sframe", "verify"}, args...)...); code(err) != exit.Trouble && !errors.As(err, new(exit.Usage)) {
 			t.Errorf("verify %v: %v", args, err)
 		} else if len(args) > 0 && strings.Count(err.Error(), args[0]) != 1 {
 			t.Errorf("verify %v: the error names the file more than once: %v", args, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -61,7 +62,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 
 			// DWARF alone gives the same.
 			if tt.program == withTables {
-				if names := as(take(t, p.PID, &walkFlags{tableFlags: tableFlags{sniffers: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
+				if names := as(take(t, p.PID, &walkFlags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
 					t.Errorf("by DWARF: %s, want %s …", names, tt.want)
 				}
 			}
@@ -83,7 +84,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, names := range [][]string{nil, {"sframe", "dwarf"}, {"dwarf"}, {"sframe", "prologue", "fp-guess", "sigtramp"}} {
-				table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), false, nil)
+				table := (&walkFlags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
 				if err := walktest.New(process.Modules(), table).Check(process, threads[0]); err != nil {
 					t.Errorf("sniffers %q: %v", names, err)
 				}

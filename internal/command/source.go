@@ -11,6 +11,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/symbol/tables"
@@ -21,7 +23,7 @@ import (
 // source is a target, and how the command presents it.
 type source struct {
 	target.Target
-	process    Process                      // for plug-ins
+	process    hosts.Process                // for plug-ins
 	root       string                       // folder below which to look for debug files first; "" for none
 	values     *value.Budget                // what the values in frames may still take; nil if none are read
 	named      elf.Opener                   // opens a file that the target names; nil for this program's rights
@@ -61,8 +63,8 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	if !flags.holds {
 		flags.log.flush() // a server may let us wait
 	}
-	if flags.symbols != "" {
-		flags.fetching.fetch(s.Target)
+	if flags.SymbolDirs != "" {
+		flags.Fetching.Fetch(s.Target)
 	}
 	flags.debug.fetch(s, flags)
 	symbols := s.shared
@@ -87,8 +89,8 @@ func newSymbolizer(root func(*target.Module) string, open func(m *target.Module,
 	if flags.cache != nil {
 		opts.Inflated = flags.cache
 	}
-	if flags.symbols != "" {
-		opts.Sources = []symbol.Source{tables.Breakpad{Dir: flags.symbols}}
+	if flags.SymbolDirs != "" {
+		opts.Sources = []symbol.Source{tables.Breakpad{Dir: flags.SymbolDirs}}
 	}
 	opts.Sources = append(opts.Sources, tables.PE{})
 	return symbol.New(opts)
@@ -110,14 +112,14 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 		return err
 	}
 	if cmd.Context().Err() != nil {
-		return errInterrupted
+		return exit.Interrupted
 	}
 	flags.warn(cmd, warnings)
 	if err := flags.values.verdict(); err != nil {
 		return err
 	}
 	if !whole {
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }
@@ -226,7 +228,7 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 		warnings = append(warnings, "the values of all variables would take too long: \"...\" stands for the others. Choose some by --frame, --tid or --print, or print less of each by --print-elements")
 	}
 	warnings = append(warnings, flags.debug.failed...)
-	warnings = append(warnings, flags.warnings()...)
+	warnings = append(warnings, flags.Warned()...)
 	warnings = append(warnings, flags.view.files.warnings()...)
 	warnings = fitting(warnings, maxWarned)
 	for _, text := range warnings {

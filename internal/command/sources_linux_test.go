@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -66,20 +67,20 @@ func TestExitCodes(t *testing.T) {
 		args []string
 		want int
 	}{
-		{[]string{"version"}, exitWhole},
-		{[]string{"help"}, exitWhole},
-		{[]string{"completion", "bash"}, exitWhole},
-		{[]string{"demo"}, exitWhole},
-		{[]string{"demo", "--sniffers", "sframe"}, exitEarly},
-		{[]string{"attach", "2147483647"}, exitError},
-		{[]string{"attach"}, exitUsage},
-		{[]string{"unwind"}, exitUsage},
+		{[]string{"version"}, exit.Whole},
+		{[]string{"help"}, exit.Whole},
+		{[]string{"completion", "bash"}, exit.Whole},
+		{[]string{"demo"}, exit.Whole},
+		{[]string{"demo", "--sniffers", "sframe"}, exit.SomeEarly},
+		{[]string{"attach", "2147483647"}, exit.Error},
+		{[]string{"attach"}, exit.BadUsage},
+		{[]string{"unwind"}, exit.BadUsage},
 	} {
 		cmd := exec.Command(bin, tt.args...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		cmd.Run()
-		if got := cmd.ProcessState.ExitCode(); got != tt.want || (got == exitError || got == exitUsage) != (stderr.Len() > 0) {
+		if got := cmd.ProcessState.ExitCode(); got != tt.want || (got == exit.Error || got == exit.BadUsage) != (stderr.Len() > 0) {
 			t.Errorf("sfwalk %v: exit code %d, want %d; %s", tt.args, got, tt.want, &stderr)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -27,7 +28,7 @@ func TestPieces(t *testing.T) {
 	} {
 		p := startTarget(t, tt.src, gdbtest.Plain, tt.args)
 		for _, flags := range []walkFlags{
-			{}, {explain: true, registers: true}, {maxFrames: 2}, {tableFlags: tableFlags{sniffers: []string{"fp-guess"}}, explain: true}, {tids: []int{p.PID}},
+			{}, {explain: true, registers: true}, {maxFrames: 2}, {Choice: sniffers.Choice{Order: []string{"fp-guess"}}, explain: true}, {tids: []int{p.PID}},
 		} {
 			flags.json = true
 			args := []string{"attach", strconv.Itoa(p.PID), "--json"}
@@ -40,7 +41,7 @@ func TestPieces(t *testing.T) {
 			if flags.maxFrames > 0 {
 				args = append(args, "--max-frames", strconv.Itoa(flags.maxFrames))
 			}
-			for _, s := range flags.sniffers {
+			for _, s := range flags.Order {
 				args = append(args, "--sniffers", s)
 			}
 			for _, tid := range flags.tids {

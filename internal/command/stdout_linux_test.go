@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -27,10 +28,10 @@ func TestStandardOutput(t *testing.T) {
 		{"symbols", "dump", program}, {"sframe", "gen", program},
 	} {
 		out, _, err := command(append(args, "-o", "-")...)
-		if err != nil && err != errEarly || len(out) < 100 {
+		if err != nil && err != exit.Early || len(out) < 100 {
 			t.Errorf("%v: %d bytes, %v", args, len(out), err)
 		}
-		if _, _, err := command(append(args, "-o", "file")...); err != nil && err != errEarly {
+		if _, _, err := command(append(args, "-o", "file")...); err != nil && err != exit.Early {
 			t.Errorf("%v: %v", args, err)
 		}
 		if file, err := os.ReadFile("file"); err != nil || !bytes.Equal(file, []byte(out)) && args[len(args)-1] != "pprof" { // it has the time

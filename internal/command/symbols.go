@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
 func newSymbols() *cobra.Command {
@@ -16,7 +18,7 @@ Sentry: it makes them of ELF files, and says what is wrong with them.`,
   sfwalk symbols check server.sym ./server`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("symbols: which command? dump or check")}
+			return exit.Misuse(errors.New("symbols: which command? dump or check"))
 		},
 	}
 	cmd.AddCommand(newSymbolsDump(), newSymbolsCheck())

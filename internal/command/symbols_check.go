@@ -12,6 +12,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/format/breakpad/fromelf"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -41,7 +43,7 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
   sfwalk symbols check server.sym ./server
   sfwalk symbols check server.sym --json | jq '.problems[].text'`,
 		Args:   cobra.RangeArgs(1, 2),
-		PreRun: endsAtOnce,
+		PreRun: exit.AtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			c, err := checkedSymbols(args[0])
@@ -67,22 +69,22 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
 					x.print(out)
 				}
 				if len(x.Problems) > 0 {
-					err = fmt.Errorf("%s could not be read", count(uint64(len(x.Problems)), "part"))
+					err = fmt.Errorf("%s could not be read", cmdline.Count(uint64(len(x.Problems)), "part"))
 				}
 			}
 			if asJSON && c != nil && (err == nil || x != nil) {
 				err = errors.Join(err, json.NewEncoder(out).Encode(newSymbolsCheckDocument(args[0], c, x)))
 			}
 			if err := errors.Join(err, out.Flush()); err != nil {
-				return exitStatus{exitTrouble, fmt.Errorf("%s: %w", args[0], err)}
+				return exit.With(exit.Trouble, fmt.Errorf("%s: %w", args[0], err))
 			}
 			if !fine {
-				return exitStatus{exitDisagree, nil}
+				return exit.With(exit.Disagree, nil)
 			}
 			return nil
 		},
 	}
-	textsVar(cmd.Flags(), &dirs, "debug-dir", "a folder of separate debug files of BINARY (default: /usr/lib/debug)")
+	cmdline.Texts(cmd.Flags(), &dirs, "debug-dir", "a folder of separate debug files of BINARY (default: /usr/lib/debug)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
 	return cmd
 }
@@ -94,12 +96,12 @@ const shownProblems = 100
 func checkedSymbols(name string) (*breakpad.Checked, error) {
 	file, err := regular.Open(name)
 	if err != nil {
-		return nil, fileError(err)
+		return nil, exit.WithoutName(err)
 	}
 	defer file.Close()
 	c, err := breakpad.Check(file)
 	if err != nil {
-		return nil, fileError(err)
+		return nil, exit.WithoutName(err)
 	}
 	if c.Module == (breakpad.Module{}) {
 		return nil, breakpad.ErrNoModule
@@ -119,7 +121,7 @@ func printChecked(w io.Writer, name string, c *breakpad.Checked) {
 	}
 	all := len(c.Problems) + c.Dropped
 	if all > 0 {
-		printable.Fprintf(w, "\n%s: %s\n", name, count(uint64(all), "problem"))
+		printable.Fprintf(w, "\n%s: %s\n", name, cmdline.Count(uint64(all), "problem"))
 		for _, k := range order {
 			printable.Fprintf(w, "%8d  %s\n", kinds[k], k)
 		}
@@ -130,8 +132,8 @@ func printChecked(w io.Writer, name string, c *breakpad.Checked) {
 		printable.Fprintf(w, "%s: nothing is wrong\n", name)
 	}
 	printable.Fprintf(w, "%s %s %s %s: %s, %s, %s, %s, %s\n", c.Module.OS, c.Module.Arch, c.Module.ID, c.Module.Name,
-		count(uint64(c.Funcs), "FUNC"), count(uint64(c.FuncLines), "line"), count(uint64(c.Inlines), "INLINE"), count(uint64(c.Publics), "PUBLIC"),
-		count(uint64(c.CFI), "STACK CFI INIT"))
+		cmdline.Count(uint64(c.Funcs), "FUNC"), cmdline.Count(uint64(c.FuncLines), "line"), cmdline.Count(uint64(c.Inlines), "INLINE"), cmdline.Count(uint64(c.Publics), "PUBLIC"),
+		cmdline.Count(uint64(c.CFI), "STACK CFI INIT"))
 }
 
 // comparedSymbols is a symbol file whose stack rules were compared with those of the binary.
@@ -145,12 +147,12 @@ type comparedSymbols struct {
 func compareSymbols(name, binary string, dirs []string) (*comparedSymbols, error) {
 	d, err := fromelf.Open(binary, fromelf.Options{DebugDirs: dirs})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", binary, fileError(err))
+		return nil, fmt.Errorf("%s: %w", binary, exit.WithoutName(err))
 	}
 	defer d.Close()
 	f, err := breakpad.Open(name)
 	if err != nil {
-		return nil, fileError(err)
+		return nil, exit.WithoutName(err)
 	}
 	c, err := d.Compare(f)
 	if err != nil {
@@ -183,14 +185,14 @@ func (c *comparedSymbols) print(w io.Writer) {
 	}
 	switch n := len(c.Disagreements) + c.Dropped; {
 	case n > 0:
-		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", c.binary, count(uint64(n), "place"), count(c.Compared, "byte"))
+		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", c.binary, cmdline.Count(uint64(n), "place"), cmdline.Count(c.Compared, "byte"))
 	default:
-		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", c.binary, count(c.Compared, "byte"))
+		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", c.binary, cmdline.Count(c.Compared, "byte"))
 	}
 	if c.Missing > 0 {
-		printable.Fprintf(w, "%s of code have rules in the binary alone\n", count(c.Missing, "byte"))
+		printable.Fprintf(w, "%s of code have rules in the binary alone\n", cmdline.Count(c.Missing, "byte"))
 	}
 	if c.Outermost > 0 {
-		printable.Fprintf(w, "%s of outermost frames: the return address is not compared\n", count(c.Outermost, "byte"))
+		printable.Fprintf(w, "%s of outermost frames: the return address is not compared\n", cmdline.Count(c.Outermost, "byte"))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -49,20 +50,20 @@ func TestSymbolsCheck(t *testing.T) {
 		{[]string{good}, 0, "nothing is wrong"},
 		{[]string{good, program}, 0, "agree, for all"},
 		{[]string{theirs}, 0, "nothing is wrong"},
-		{[]string{theirs, program}, exitDisagree, ".cfa differs"}, // the linkage stubs
-		{[]string{broken}, exitDisagree, "is not in its function"},
-		{[]string{good, "/bin/ls"}, exitTrouble, "of another build"},
-		{[]string{program}, exitTrouble, "not a Breakpad symbol file"},
-		{[]string{filepath.Join(dir, "none")}, exitTrouble, "no such file"},
-		{[]string{good, good}, exitTrouble, "not an ELF file"},
-		{[]string{broken, "--json"}, exitDisagree, "is not in its function"},
-		{[]string{theirs, program, "--json"}, exitDisagree, `"differs":[".cfa"`},
+		{[]string{theirs, program}, exit.Disagree, ".cfa differs"}, // the linkage stubs
+		{[]string{broken}, exit.Disagree, "is not in its function"},
+		{[]string{good, "/bin/ls"}, exit.Trouble, "of another build"},
+		{[]string{program}, exit.Trouble, "not a Breakpad symbol file"},
+		{[]string{filepath.Join(dir, "none")}, exit.Trouble, "no such file"},
+		{[]string{good, good}, exit.Trouble, "not an ELF file"},
+		{[]string{broken, "--json"}, exit.Disagree, "is not in its function"},
+		{[]string{theirs, program, "--json"}, exit.Disagree, `"differs":[".cfa"`},
 		{[]string{good, program, "--json"}, 0, `"agree":true`},
-		{[]string{good, "/bin/ls", "--json"}, exitTrouble, "of another build"},
+		{[]string{good, "/bin/ls", "--json"}, exit.Trouble, "of another build"},
 	} {
 		out, _, err := command(append([]string{"symbols", "check"}, x.args...)...)
-		status := exitStatus{}
-		if errors.As(err, &status); status.code != x.code || (err != nil && x.code == 0) {
+		status := exit.Status{}
+		if errors.As(err, &status); status.Code != x.code || (err != nil && x.code == 0) {
 			t.Errorf("%v: %v, want exit code %d", x.args, err, x.code)
 		}
 		if err != nil {

@@ -10,6 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/format/breakpad/fromelf"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -42,10 +46,10 @@ Exit codes: 0 written; 1 error; 2 usage.`,
   sfwalk symbols dump /bin/ls --no-cfi -o ls.sym
   sfwalk symbols dump ./server ./debug-files -o server.sym`,
 		Args:   cobra.MinimumNArgs(1),
-		PreRun: endsAtOnce,
+		PreRun: exit.AtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out != "" && store != "" {
-				return usageError{errors.New("symbols dump: -o and --store: want one of them")}
+				return exit.Misuse(errors.New("symbols dump: -o and --store: want one of them"))
 			}
 			opts.DebugDirs = args[1:]
 			if len(opts.DebugDirs) == 0 && !opts.LikeDumpSyms {
@@ -70,16 +74,16 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 	f.BoolVar(&opts.NoInlines, "no-inlines", false, "leave out inlined calls (dump_syms without -d)")
 	f.BoolVar(&opts.NoCFI, "no-cfi", false, "leave out stack rules (dump_syms -c)")
 	f.BoolVar(&opts.Multiple, "multiple", false, "mark a function that is one of several at its address with m, and leave out the others (dump_syms -m)")
-	f.Var((*byteSize)(&opts.MaxSize), "max-size", "how large the symbol file may be, for example 4G (default: 64M and 8 times the file's size)")
+	f.Var((*cmdline.Size)(&opts.MaxSize), "max-size", "how large the symbol file may be, for example 4G (default: 64M and 8 times the file's size)")
 	f.BoolVar(&opts.LikeDumpSyms, "like-dump-syms", false, "leave out what dump_syms leaves out, and err where it does")
 	return cmd
 }
 
 func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly bool, opts fromelf.Options) error {
-	collectOften() // what is read is garbage soon
+	pace.Often() // what is read is garbage soon
 	d, err := fromelf.Open(name, opts)
 	if err != nil {
-		return fileError(err)
+		return exit.WithoutName(err)
 	}
 	defer d.Close()
 	write := func(w io.Writer) (err error) {
@@ -111,7 +115,7 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 		printable.Fprintf(stderr, "sfwalk: warning: %s: %v\n", name, w)
 	}
 	if more := all - len(warnings); more > 0 {
-		printable.Fprintf(stderr, "sfwalk: warning: %s: %s more\n", name, count(uint64(more), "warning"))
+		printable.Fprintf(stderr, "sfwalk: warning: %s: %s more\n", name, cmdline.Count(uint64(more), "warning"))
 	}
 	switch {
 	case err != nil:
@@ -119,7 +123,7 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 	case store != "":
 		printable.Fprintf(stdout, "%s\n", out)
 	case out != "":
-		printable.Fprintf(stderr, "%s: %s, %s, %s\n", out, count(uint64(d.Funcs), "function"), count(uint64(d.Publics), "other symbol"), count(uint64(d.CFI), "stack rule"))
+		printable.Fprintf(stderr, "%s: %s, %s, %s\n", out, cmdline.Count(uint64(d.Funcs), "function"), cmdline.Count(uint64(d.Publics), "other symbol"), cmdline.Count(uint64(d.CFI), "stack rule"))
 	}
 	return nil
 }
@@ -134,19 +138,19 @@ func writeWhole(flag, path string, write func(io.Writer) error) (err error) {
 		}
 		return errors.Join(write(f), f.Close())
 	}
-	f, err := newSaving(flag, path)
+	f, err := files.New(flag, path)
 	if err != nil {
 		return err
 	}
-	defer f.discard()
-	if err := f.tmp.Chmod(0o644); err != nil { // others may read it
+	defer f.Discard()
+	if err := f.Tmp.Chmod(0o644); err != nil { // others may read it
 		return err
 	}
-	return f.write(writtenBy(write))
+	return f.Write(writtenBy(write))
 }
 
-// writtenBy is [written] by a function.
+// writtenBy is [files.Content] by a function.
 type writtenBy func(io.Writer) error
 
-// Write implements [written].
+// Write implements [files.Content].
 func (w writtenBy) Write(out io.Writer) error { return w(out) }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -44,7 +45,7 @@ func TestSymbols(t *testing.T) {
 			store := symbolStore(t, program, nmFunctions)
 			without := gdbtest.Start(t, stripped)
 			named := 0
-			for _, th := range take(t, without.PID, &walkFlags{tableFlags: tableFlags{symbols: store}}).Threads {
+			for _, th := range take(t, without.PID, &walkFlags{Choice: sniffers.Choice{SymbolDirs: store}}).Threads {
 				for _, f := range th.Frames {
 					w, ok := want[f.Function]
 					if !ok {
@@ -100,7 +101,7 @@ func TestSymbolRows(t *testing.T) {
 			program := gdbtest.Build(t, "chain.c", append(flags, "-gdwarf-4", "-static")...)
 			p := gdbtest.Start(t, program)
 			store := symbolStore(t, program, readelfCFI)
-			got := take(t, p.PID, &walkFlags{explain: true, tableFlags: tableFlags{symbols: store, sniffers: []string{"sigtramp", "breakpad"}}})
+			got := take(t, p.PID, &walkFlags{explain: true, Choice: sniffers.Choice{SymbolDirs: store, Order: []string{"sigtramp", "breakpad"}}})
 			compare(t, got, gdbtest.Backtrace(t, p.PID))
 			for _, th := range got.Threads {
 				for _, f := range th.Frames[:min(8, len(th.Frames))] {

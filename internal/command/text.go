@@ -78,7 +78,7 @@ func (p *textPrinter) heading(d *document) {
 			text += " (" + s.Code + ")"
 		}
 		if s.Address != nil {
-			text += fmt.Sprintf(" at address %#x", s.Address.v)
+			text += fmt.Sprintf(" at address %#x", s.Address.V)
 		}
 		if s.Sender != 0 {
 			text += fmt.Sprintf(", sent by process %d", s.Sender)
@@ -223,7 +223,7 @@ func (p *textPrinter) detailed(f *frameEntry) {
 		p.text("<function called from sfwalk>")
 	default:
 		if !f.over { // as gdb, an address once for all calls inlined into one place
-			p.address(f.PC.v)
+			p.address(f.PC.V)
 		}
 		p.place(f)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -32,7 +33,7 @@ func (m *many) take(cmd *cobra.Command, s *source) error {
 		return fmt.Errorf("more than %d stacks were added up: no more are", maxSamples)
 	}
 	if !whole {
-		return errEarly
+		return exit.Early
 	}
 	return nil
 }
@@ -43,11 +44,11 @@ func (w *walkFlags) together(cmd *cobra.Command, run func() error) error {
 	w.many.into = m
 	defer func() { w.many.into = nil }()
 	err := run()
-	if err != nil && !errors.Is(err, errEarly) && m.doc == nil {
+	if err != nil && !errors.Is(err, exit.Early) && m.doc == nil {
 		return err
 	}
 	if m.doc == nil {
-		return errInterrupted
+		return exit.Interrupted
 	}
 	out, end, failed := w.many.to(cmd)
 	if failed != nil {
@@ -110,7 +111,7 @@ func (w *walkFlags) apart(cmd *cobra.Command, run func() error) error {
 		}
 	}
 	if err = errors.Join(failed, end(), err); err == nil && written == 0 {
-		return errInterrupted
+		return exit.Interrupted
 	}
 	return err
 }

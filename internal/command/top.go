@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -19,7 +22,7 @@ type topFlags struct {
 	every time.Duration
 }
 
-func newTop(host PluginHost, terminal ScreenHost) *cobra.Command {
+func newTop(host hosts.Plugins, terminal ScreenHost) *cobra.Command {
 	var flags topFlags
 	cmd := &cobra.Command{
 		Use:   "top {PID... | --system}",
@@ -43,14 +46,14 @@ Exit codes: 0 the user has ended it; 1 error; 2 usage.`,
   sfwalk top 4242 --event page-faults
   sfwalk top --system`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeProcess,
+		ValidArgsFunction: cmdline.CompleteProcess,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pids, err := flags.check(cmd, args)
 			if err != nil {
 				return err
 			}
 			if terminal == nil {
-				return becomeFull()
+				return hosts.BecomeFull()
 			}
 			if err := flags.begin(cmd); err != nil {
 				return err
@@ -71,7 +74,7 @@ func (t *topFlags) check(cmd *cobra.Command, args []string) (pids []int, err err
 		return nil, err
 	}
 	if t.every < 50*time.Millisecond || t.every > time.Hour {
-		return nil, usageError{fmt.Errorf("--every %v: want 50ms to 1h", t.every)}
+		return nil, exit.Misuse(fmt.Errorf("--every %v: want 50ms to 1h", t.every))
 	}
 	return pids, nil
 }
@@ -106,8 +109,8 @@ func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) erro
 	err = terminal.Show(ctx, Screen{Draw: s.draw, Key: s.key, Changed: s.changed})
 	cancel()
 	<-followed
-	for _, text := range slices.Concat(said, shown.warnings(), t.warnings()) {
-		warn(cmd, text)
+	for _, text := range slices.Concat(said, shown.warnings(), t.Warned()) {
+		cmdline.Warn(cmd, text)
 	}
 	if err == nil {
 		err = failed

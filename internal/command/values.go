@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/ownpages"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/target"
@@ -32,8 +35,8 @@ func (v *valueFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
 	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
-	listVar(f, &v.frames, "frame", "only these frames of each stack: by number, or by function")
-	textsVar(f, &v.prints, "print", "print the value of this expression of C, C++, Rust, Go or Fortran in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
+	cmdline.List(f, &v.frames, "frame", "only these frames of each stack: by number, or by function")
+	cmdline.Texts(f, &v.prints, "print", "print the value of this expression of C, C++, Rust, Go or Fortran in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
 	f.BoolVar(&v.printer.Raw, "raw", false, "print the strings and containers of C++, Rust and Go as the structs that they are")
 	f.IntVar(&v.printer.Elements, "print-elements", 200, "at most this many elements of an array and characters of a text; -1 for all")
 	f.IntVar(&v.printer.Repeats, "print-repeats", 10, "more equal elements in a row than this are printed once, with their number")
@@ -43,11 +46,11 @@ func (v *valueFlags) add(cmd *cobra.Command) {
 func (v *valueFlags) check() error {
 	switch {
 	case v.printer.Elements < -1:
-		return usageError{fmt.Errorf("--print-elements %d: want 0 or more, or -1 for all", v.printer.Elements)}
+		return exit.Misuse(fmt.Errorf("--print-elements %d: want 0 or more, or -1 for all", v.printer.Elements))
 	case v.added && v.printer.Repeats < 1:
-		return usageError{fmt.Errorf("--print-repeats %d: want 1 or more", v.printer.Repeats)}
+		return exit.Misuse(fmt.Errorf("--print-repeats %d: want 1 or more", v.printer.Repeats))
 	case v.printer.Depth < -1:
-		return usageError{fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth)}
+		return exit.Misuse(fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth))
 	}
 	v.printer.UTF8 = utf8Locale()
 	v.selected = new(atomic.Bool)
@@ -109,13 +112,13 @@ func (v *valueFlags) verdict() error {
 
 // variable is an argument or a local variable.
 type variable struct {
-	Name     string `json:"name,omitempty"`
-	Text     string `json:"expression,omitempty"` // instead of the name
-	Type     string `json:"type"`
-	Value    string `json:"value"`
-	Block    int    `json:"block,omitempty"`
-	Address  *hex   `json:"address,omitempty"`
-	Register string `json:"register,omitempty"`
+	Name     string       `json:"name,omitempty"`
+	Text     string       `json:"expression,omitempty"` // instead of the name
+	Type     string       `json:"type"`
+	Value    string       `json:"value"`
+	Block    int          `json:"block,omitempty"`
+	Address  *address.Hex `json:"address,omitempty"`
+	Register string       `json:"register,omitempty"`
 	// Children are the parts of a struct, an array or a container.
 	Children []child `json:"children,omitempty"`
 	MovedOn  bool    `json:"moved_on,omitempty"` // it was read when the process had run on

@@ -6,6 +6,9 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
 // viewFlags say how much of stacks is shown, beside values.
@@ -23,7 +26,7 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
 	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
 	f.Lookup("source").NoOptDefVal = "1"
-	textsVar(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
+	cmdline.Texts(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
 	cmd.MarkFlagDirname("source-dir")
 }
 
@@ -64,15 +67,15 @@ const maxContext = 100
 func (v *viewFlags) check(w *walkFlags) error {
 	switch {
 	case v.outer < 0:
-		return usageError{fmt.Errorf("--outer %d: want 1 or more", v.outer)}
+		return exit.Misuse(fmt.Errorf("--outer %d: want 1 or more", v.outer))
 	case v.outer > 0 && w.maxFrames > 0:
-		return usageError{errors.New("--outer counts frames from the outermost on, and --max-frames from the innermost: give one")}
+		return exit.Misuse(errors.New("--outer counts frames from the outermost on, and --max-frames from the innermost: give one"))
 	case len(v.dirs) > 0 && !v.source.given:
-		return usageError{errors.New("--source-dir says where files are that --source prints: give that, too")}
+		return exit.Misuse(errors.New("--source-dir says where files are that --source prints: give that, too"))
 	case v.source.given && w.noLines:
-		return usageError{errors.New("--source needs the lines that --no-lines does not read")}
+		return exit.Misuse(errors.New("--source needs the lines that --no-lines does not read"))
 	case v.source.given && (w.many.tree || w.many.format != ""):
-		return usageError{errors.New("--source has no place in a tree or a picture: give it with --merge, or alone")}
+		return exit.Misuse(errors.New("--source has no place in a tree or a picture: give it with --merge, or alone"))
 	}
 	if v.source.given {
 		v.files = &sourceFiles{dirs: v.dirs, trust: w.debug.trust}

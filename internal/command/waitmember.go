@@ -30,7 +30,7 @@ func (m *memberNames) of(w *walker, th target.Thread, e *waitEntry) string {
 	if w.flags.noLines || e.Name == "" || e.Offset == 0 {
 		return ""
 	}
-	path, ok := m.known[e.Address.v]
+	path, ok := m.known[e.Address.V]
 	if ok {
 		return path
 	}
@@ -39,7 +39,7 @@ func (m *memberNames) of(w *walker, th target.Thread, e *waitEntry) string {
 		m.reader, m.known = value.NewReader(w.target, m.symbols, printers.All()), map[uint64]string{}
 	}
 	path = m.find(w, th, e)
-	m.known[e.Address.v] = path
+	m.known[e.Address.V] = path
 	return path
 }
 
@@ -60,7 +60,7 @@ func (m *memberNames) find(w *walker, th target.Thread, e *waitEntry) string {
 			if err != nil || !in.Known {
 				continue
 			}
-			if v, err := in.Evaluate(e.Name); err == nil && v.Place == value.InMemory && v.Addr+e.Offset == e.Address.v {
+			if v, err := in.Evaluate(e.Name); err == nil && v.Place == value.InMemory && v.Addr+e.Offset == e.Address.V {
 				if path, ok := memberAt(v.Type, e.Offset); ok {
 					return e.Name + path
 				}

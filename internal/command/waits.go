@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -10,18 +11,18 @@ import (
 
 // waitEntry is what a thread waits for.
 type waitEntry struct {
-	Kind      string `json:"kind"`
-	Address   hex    `json:"address"`
-	Name      string `json:"name,omitempty"` // the variable's
-	Offset    uint64 `json:"offset,omitempty"`
-	Member    string `json:"member,omitempty"` // of the variable, at the offset
-	Owner     int    `json:"owner,omitempty"`
-	Gone      int    `json:"gone,omitempty"` // an owner that is no thread of the process
-	Readers   int    `json:"readers,omitempty"`
-	Reads     bool   `json:"reads,omitempty"`
-	Ownerless bool   `json:"ownerless,omitempty"`
-	Refused   bool   `json:"refused,omitempty"`
-	Timed     bool   `json:"timed,omitempty"`
+	Kind      string      `json:"kind"`
+	Address   address.Hex `json:"address"`
+	Name      string      `json:"name,omitempty"` // the variable's
+	Offset    uint64      `json:"offset,omitempty"`
+	Member    string      `json:"member,omitempty"` // of the variable, at the offset
+	Owner     int         `json:"owner,omitempty"`
+	Gone      int         `json:"gone,omitempty"` // an owner that is no thread of the process
+	Readers   int         `json:"readers,omitempty"`
+	Reads     bool        `json:"reads,omitempty"`
+	Ownerless bool        `json:"ownerless,omitempty"`
+	Refused   bool        `json:"refused,omitempty"`
+	Timed     bool        `json:"timed,omitempty"`
 
 	kind   waitfor.Kind
 	shared bool
@@ -81,7 +82,7 @@ func (s *source) waits(w []*walker) *waits {
 	for i := range list {
 		x := &list[i]
 		e := &waitEntry{
-			Kind: x.Kind.String(), Address: hex{x.Object, x.Object != 0}, Owner: x.Owner, Gone: x.Gone, Readers: x.Readers, Reads: x.Reads,
+			Kind: x.Kind.String(), Address: address.If(x.Object, x.Object != 0), Owner: x.Owner, Gone: x.Gone, Readers: x.Readers, Reads: x.Reads,
 			Ownerless: x.Ownerless, Refused: x.Refused, Timed: x.Timed, kind: x.Kind, shared: x.Shared, owner: names[x.Owner],
 		}
 		if name, offset, ok := w[0].symbols.Symbol(s.Modules(), x.Object); ok && x.Object != 0 && x.Kind != waitfor.End {
@@ -134,8 +135,8 @@ func (e *waitEntry) object() string {
 		waitfor.Unknown: "the futex", waitfor.Mutex: "the mutex", waitfor.RWLock: "the rwlock", waitfor.File: "the lock of the FILE",
 		waitfor.Condition: "the condition variable", waitfor.Semaphore: "the semaphore", waitfor.Barrier: "the barrier", waitfor.Once: "the once-control",
 	}[e.kind]
-	if e.Address.ok {
-		text += fmt.Sprintf(" %#x", e.Address.v)
+	if e.Address.Known {
+		text += fmt.Sprintf(" %#x", e.Address.V)
 	} else {
 		text = "a" + text[len("the"):]
 	}

@@ -7,6 +7,10 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -51,21 +55,21 @@ type walker struct {
 	room    []logical.Frame
 	frames  *allowance // shared by all walkers
 	reader  *value.Reader
-	printer value.Printer // has the budget of reader
-	memory  target.Memory // of the stack that is being walked
-	valuing value.Frame   // whose values are being read
-	trimmed bool          // around the first values
-	valued  []frameEntry  // by level: the values of the stack that is being walked, as far as they were read
-	lines   []line        // of the local variables of these
-	texts   []byte        // of arguments and lines
-	plugins []Sniffer     // of the table: they may have names for code
+	printer value.Printer   // has the budget of reader
+	memory  target.Memory   // of the stack that is being walked
+	valuing value.Frame     // whose values are being read
+	trimmed bool            // around the first values
+	valued  []frameEntry    // by level: the values of the stack that is being walked, as far as they were read
+	lines   []line          // of the local variables of these
+	texts   []byte          // of arguments and lines
+	plugins []hosts.Sniffer // of the table: they may have names for code
 }
 
 // newWalkers returns as many walkers as can work on n threads at the same time.
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
 	flags.values.trim() // the target has been read
-	plugins := flags.plugins.of(s)
-	table := flags.table(s.Arch(), s.windows, plugins)
+	plugins := flags.Plugins.Of(s.process)
+	table := flags.Table(s.Arch(), s.windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
 	frames, searches := flags.allowance(s, n), flags.searches()
 	if s.alone {
@@ -78,7 +82,7 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	for i := range list {
 		view := logical.New(s, symbols)
 		if len(plugins) > 0 {
-			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return nameOf(plugins, f, known) }
+			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return sniffers.NameOf(plugins, f, known) }
 		}
 		list[i] = &walker{target: s, flags: flags, table: table, symbols: symbols, view: view, plugins: plugins, frames: frames}
 		if flags.values.any() {
@@ -126,19 +130,8 @@ func (w *walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 // named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins learn
 // names as they are asked.
 func (w *walker) named(f *frame.Frame, code *logical.Code) bool {
-	_, ok := nameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
+	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
 	return ok
-}
-
-// nameOf returns the first name that one of the plug-ins has for f. known says that the code
-// has a name already; then only a name for the frame alone counts.
-func nameOf(plugins []Sniffer, f *frame.Frame, known bool) (name logical.Name, ok bool) {
-	for _, p := range plugins {
-		if s, ok := p.Symbol(f); ok && (s.FrameOnly || !known) {
-			return logical.Name{FrameOnly: s.FrameOnly, Lo: s.Lo, Function: s.Function, File: s.File, Line: s.Line}, true
-		}
-	}
-	return logical.Name{}, false
 }
 
 // start begins the stack of th.
@@ -150,7 +143,7 @@ func (w *walker) start(th target.Thread) (err error) {
 	} else if err = w.stack.Reset(w.target, th); err != nil {
 		return err
 	}
-	w.stack.Limit, w.stack.Deeper = w.flags.maxFrames, collectIfDeep
+	w.stack.Limit, w.stack.Deeper = w.flags.maxFrames, pace.OftenIfDeep
 	w.memory, w.valued, w.lines, w.texts = target.MemoryOf(w.target, th), w.valued[:0], w.lines[:0], w.texts[:0]
 	w.frames.limit(w.stack)
 	return nil
@@ -206,7 +199,7 @@ func (w *walker) threadIn(out *thread, th target.Thread, yield func(*frame.Frame
 		if !share.has(f.Level) {
 			break
 		}
-		collectIfDeep(f.Level)
+		pace.OftenIfDeep(f.Level)
 		last = f
 		share.wrote(yield(f))
 	}
@@ -267,7 +260,7 @@ func (w *walker) appendOwn(list []frameEntry, level int, f *frame.Frame) []frame
 func (w *walker) entry(p *logical.Frame, s *codeInfo) frameEntry {
 	cfa, known := p.Physical.CFA()
 	x := frameEntry{
-		Level: p.Level, Type: p.Type.String(), PC: hex{p.PC, true}, CFA: hex{cfa, known},
+		Level: p.Level, Type: p.Type.String(), PC: address.At(p.PC), CFA: address.If(cfa, known),
 		Function: p.Function, File: p.File, Line: p.Line,
 		Module: s.module, BuildID: s.build, Sniffer: p.Physical.Sniffer(),
 		args: p.Args, over: p.Over, inFile: s.file, block: p.AddressInBlock,

@@ -22,7 +22,7 @@ var (
 	readers  = programs[:2] // sniffer-perfmap is of live processes
 )
 
-const variable = "github.com/sfwalk/sfwalk/internal/command.version"
+const variable = "github.com/sfwalk/sfwalk/internal/command/version.version"
 
 // tree is a platform's files, as they lie below /usr: bin and share.
 type tree struct {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+
 	"github.com/go-delve/delve/pkg/gobuild"
 	"github.com/go-delve/delve/pkg/logflags"
 	"github.com/go-delve/delve/pkg/proc"
@@ -117,7 +119,7 @@ func options(o command.DelveOptions) server.Options {
 
 // prepare sets the sniffers that the user wants, and the names that they have.
 func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
-	of := command.Process{PID: t.Proc.Pid(), Live: o.Core == ""}
+	of := hosts.Process{PID: t.Proc.Pid(), Live: o.Core == ""}
 	if o.DAP {
 		of.Live = traced(of.PID) // else it is a core file's
 	}

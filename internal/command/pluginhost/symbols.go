@@ -6,23 +6,24 @@ import (
 	"io"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/symbolserver"
 )
 
-// symbols is the [command.SymbolServer] that asks by HTTP.
+// symbols is the [hosts.SymbolServer] that asks by HTTP.
 type symbols struct{ *symbolserver.Server }
 
-// Symbols implements [command.PluginHost].
-func (Host) Symbols(address, cache string, others ...string) (command.SymbolServer, error) {
+// Symbols implements [hosts.Plugins].
+func (Host) Symbols(address, cache string, others ...string) (hosts.SymbolServer, error) {
 	s, err := symbolserver.New(address, cache, others...)
 	return symbols{s}, err
 }
 
-// Fetch implements [command.SymbolServer].
+// Fetch implements [hosts.SymbolServer].
 func (s symbols) Fetch(ctx context.Context, modules []breakpad.Module, bar io.Writer) {
 	p := &progress{out: bar, what: "symbols"}
 	s.Server.Fetch(ctx, modules, p)

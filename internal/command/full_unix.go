@@ -1,8 +1,0 @@
-//go:build unix
-
-package command
-
-import "syscall"
-
-// become replaces this program by another, in the same process.
-func become(path string, argv, env []string) error { return syscall.Exec(path, argv, env) }

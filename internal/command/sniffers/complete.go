@@ -1,0 +1,44 @@
+package sniffers
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/plugindir"
+)
+
+// CompletePlugin completes the plug-ins in the user's directories. The shell completes files if none is meant.
+func CompletePlugin(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	for _, path := range plugindir.Candidates(plugindir.Dirs()...) {
+		if strings.HasPrefix(path, begun) {
+			list = append(list, path)
+		}
+	}
+	return list, cobra.ShellCompDirectiveDefault
+}
+
+// completeSniffers completes a list: the names that follow the last comma, and are not in it yet. A plug-in is
+// taken to have the name that its file has behind "sniffer-": to ask it, it would have to be started.
+func (w *Choice) completeSniffers(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
+	before := begun[:strings.LastIndexByte(begun, ',')+1]
+	names := w.options().AllNames()
+	plugins := w.PluginFlags.paths
+	if !w.PluginFlags.none {
+		plugins = append(plugindir.Candidates(plugindir.Dirs()...), plugins...)
+	}
+	for _, path := range plugins {
+		base := filepath.Base(path)
+		if name, ok := strings.CutPrefix(strings.TrimSuffix(base, filepath.Ext(base)), "sniffer-"); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if !strings.Contains(","+before, ","+name+",") {
+			list = append(list, before+name)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
