@@ -3,7 +3,6 @@
 package symbol
 
 import (
-	"bufio"
 	"debug/elf"
 	"encoding/json"
 	"fmt"
@@ -49,6 +48,30 @@ func askGDB(t testing.TB, file string, addresses []uint64, commands ...string) [
 
 func runGDB(t testing.TB, script, file string, addresses []uint64, commands ...string) []answer {
 	t.Helper()
+	program, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := gdbtest.Recorded(t, "gdb", file, fmt.Sprintf("%s %q %d", program, commands, addresses), func() string {
+		return runScript(t, script, file, addresses, commands)
+	})
+	var answers []answer
+	for line := range strings.Lines(said) {
+		var a answer
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(addresses) {
+		t.Fatalf("gdb gave %d answers for %d addresses", len(answers), len(addresses))
+	}
+	return answers
+}
+
+// runScript has gdb run the script, and returns what that writes: a line for each address.
+func runScript(t testing.TB, script, file string, addresses []uint64, commands []string) string {
+	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "addresses"), filepath.Join(dir, "answers")
 	var text strings.Builder
@@ -66,25 +89,11 @@ func runGDB(t testing.TB, script, file string, addresses []uint64, commands ...s
 	if msg, err := exec.Command(gdbtest.Tool(t, "gdb"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("gdb: %v\n%s", err, msg)
 	}
-	f, err := os.Open(out)
+	said, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	var answers []answer
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var a answer
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			t.Fatal(err)
-		}
-		answers = append(answers, a)
-	}
-	if len(answers) != len(addresses) {
-		t.Fatalf("gdb gave %d answers for %d addresses", len(answers), len(addresses))
-	}
-	return answers
+	return string(said)
 }
 
 // run is a command in a directory ("" for the test's own).

@@ -55,14 +55,18 @@ func hex(t testing.TB, s string) uint64 {
 // the given section.
 func readelf(t testing.TB, dump, file, section string) string {
 	t.Helper()
-	cmd := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump="+dump+",no-follow-links", file)
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("readelf %s: %v: %s", file, err, complaints.String())
-	}
-	return sectionOf(t, string(out), section)
+	option := "--debug-dump=" + dump + ",no-follow-links"
+	said := gdbtest.Recorded(t, "readelf", file, option, func() string {
+		cmd := exec.Command(gdbtest.Tool(t, "readelf"), option, file)
+		var complaints bytes.Buffer
+		cmd.Stderr = &complaints
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("readelf %s: %v: %s", file, err, complaints.String())
+		}
+		return string(out)
+	})
+	return sectionOf(t, said, section)
 }
 
 // sectionOf cuts the part about a section out of readelf's output.
