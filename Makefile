@@ -1,9 +1,12 @@
 # make build    sfwalk, sfwalk-full, which runs plug-ins and Delve, and sniffer-perfmap, a plug-in for JITs, into bin/
 # make man      the manual pages of all commands, into bin/man
-# make demo     build sfwalk, start the bundled demo target, print its stacks
-# make test     install what the tests need, vet, staticcheck, all tests but the longest: ten minutes
-# make rest     the longest tests, those in which goroutines meet with the race detector, those of the file
-#               formats on emulated hosts, and what is built for other systems: fifteen minutes
+# make demo     build sfwalk alone, start the bundled demo target, print its stacks
+# make check    build, and the tests that need nothing but Go: a minute. Nothing is installed
+# make test     install what most tests need (at most 60 packages, 600 MB), run all tests but the longest and
+#               those for which a machine needs more, then vet and staticcheck: five minutes
+# make rest     what 'make test' leaves out: install the compilers of other processors and languages, and emulators
+#               (3 GB), and run the tests that need them, the longest tests, those in which goroutines meet with the
+#               race detector, those of the file formats on emulated hosts; what is built for other systems
 # make releases both in roots of Debian's releases and Ubuntu 24.04, which it makes: by root, with debootstrap,
 #               in .cache/releases, 3 GB each; one after the other (RELEASES=trixie chooses)
 # make release  all that is published, into dist/: static programs as archives, Debian packages and rpms, a container
@@ -43,33 +46,41 @@ STAMP    := -X github.com/sfwalk/sfwalk/internal/command/version.version=$(VERSI
 APT_WAIT := -o DPkg::Lock::Timeout=600
 
 # Programs that the tests run, and the Debian packages that have them.
-TOOLS    := gcc g++ curl gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
-            aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc aarch64-linux-gnu-g++ s390x-linux-gnu-g++ \
-            i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ musl-gcc qemu-i386 qemu-arm node openssl protoc eu-stack debuginfod groff tmux /usr/lib/python3/dist-packages/grpc/__init__.py
-PACKAGES := gcc g++ curl libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
-            gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross g++-aarch64-linux-gnu g++-s390x-linux-gnu \
-            gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross musl-tools \
-            nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils debuginfod groff-base tmux
+TOOLS    := gcc g++ curl gdb gdbserver objdump readelf dwp dwz xz zstd make musl-gcc openssl eu-stack debuginfod groff tmux
+PACKAGES := gcc g++ curl libc6-dev gdb gdbserver binutils dwz xz-utils zstd make musl-tools openssl elfutils debuginfod groff-base tmux
 # Of a release that has them; elsewhere dwp is in binutils.
-DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
+DWP      := binutils-gold
+
+# What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
+# folders (gdbtest.Later).
+LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 node ruby \
+            perf rustc lldb lldb-server clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
+            /usr/lib/debug /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
+ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
+            aarch64-linux-gnu-g++ s390x-linux-gnu-g++ i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ \
+            qemu-i386 qemu-arm node protoc /usr/lib/python3/dist-packages/grpc/__init__.py
+ALL_PACKAGES := $(PACKAGES) gdb-multiarch qemu-user debian-archive-keyring gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+            g++-aarch64-linux-gnu g++-s390x-linux-gnu gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross \
+            gcc-arm-linux-gnueabihf g++-arm-linux-gnueabihf libc6-dev-armhf-cross nodejs protobuf-compiler python3 python3-grpcio python3-protobuf
+ALL_DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
-PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
+ALL_TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
+ALL_PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
-TOOLS    += perf
-PACKAGES += linux-perf
+ALL_TOOLS    += perf
+ALL_PACKAGES += linux-perf
 endif
 endif
 
 # Compilers of languages that few programs are in, and a browser: large, and for the long tests alone.
 ifdef SFWALK_SOAK
-TOOLS    += gfortran gnatmake chromium dot
-PACKAGES += gfortran gnat chromium graphviz
+ALL_TOOLS    += gfortran gnatmake chromium dot
+ALL_PACKAGES += gfortran gnat chromium graphviz
 endif
 
-.PHONY: all build man demo test rest long-tests race-tests builds releases race hosts deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo check test tests rest long-tests race-tests builds releases race hosts deps all-deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -98,11 +109,12 @@ HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /pluginrow -e /pluginte
 # Compilers and checkers take less time if they may leave more garbage.
 vet: export GOGC := 400
 vet:
-	CGO_ENABLED=0 $(GO) vet ./...
-	CGO_ENABLED=0 $(GO) tool -modfile=tools/go.mod staticcheck ./...
-	CGO_ENABLED=0 $(GO) vet -tags system ./internal/test/systemtest
-	cd tools && CGO_ENABLED=0 $(GO) vet ./notice ./internal/...
-	cd examples/sfwalk-profiler && CGO_ENABLED=0 $(GO) vet .
+	@while sleep 15; do echo "     vet and staticcheck go on"; done & trap "kill $$!" EXIT; set -ex; \
+	CGO_ENABLED=0 $(GO) vet ./...; \
+	CGO_ENABLED=0 $(GO) tool -modfile=tools/go.mod staticcheck ./...; \
+	CGO_ENABLED=0 $(GO) vet -tags system ./internal/test/systemtest; \
+	(cd tools && CGO_ENABLED=0 $(GO) vet ./notice ./internal/...); \
+	(cd examples/sfwalk-profiler && CGO_ENABLED=0 $(GO) vet .)
 
 builds: export GOGC := 400
 builds:
@@ -112,30 +124,41 @@ builds:
 cross:
 	for s in $(CROSS) darwin/arm64; do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
 
+# testall says which package is done, and which test runs. Some tests wait more than they work, so
+# twice as many packages run at a time as there are processors.
+TESTALL   = CGO_ENABLED=0 $(GO) run ./internal/test/testall -go '$(GO)' -timeout $(PATIENCE) -p $$((2 * $$(nproc)))
+
+check:
+	CGO_ENABLED=0 $(GO) build ./...
+	@SFWALK_LATER='*' $(TESTALL) -skip '^($(LONG))$$' ./...
+
 # Nothing here is C, and so one build serves vet, the tests and the programs that they start.
 # To vet once is enough: 'go test' would do so anew for each processor, and for the race detector,
 # with all that is imported. The tests of target/live keep all processors busy, and some of the others'
 # programs wait for a time: they come last.
-test: deps vet
-	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -skip '^($(LONG))$$' $$($(GO) list ./... | grep -v /target/live); main=$$?; \
-	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) ./target/live && exit $$main
+test: deps
+	@$(MAKE) --no-print-directory --keep-going tests vet
 
-rest: deps
+tests:
+	@SFWALK_LATER='$(LATER)' $(TESTALL) -skip '^($(LONG))$$' -last ./target/live -left .cache/left ./...
+
+rest: all-deps
 	+$(MAKE) --no-print-directory -j2 builds hosts
 	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
 
 # Tests that take longest, each in packages that have others of the same code.
-LONG     := TestAgree|TestBuilds|TestCgo|TestARM64|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestPerf|TestPictureOfProcesses|TestPieces|TestRecordSteps|TestRustAsGDB|TestStepsLibc|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
+LONG     := TestARM64|TestAgree|TestBuilds|TestCannotCall|TestCgo|TestDocumentedCommands|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLargeProgram|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestOwnerKilled|TestPerf|TestPeriods|TestPictureOfProcesses|TestPieces|TestProgramAnew|TestRecordPage|TestRecordSteps|TestRecordWallCommand|TestRustAsGDB|TestSFrameDumpCut|TestSlowServer|TestStepsLibc|TestTextCopied|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
 
-long-tests: deps
-	CGO_ENABLED=0 $(GO) test -vet=off -timeout $(PATIENCE) -run '^($(LONG))$$' \
-		$$(grep -rlE --include='*_test.go' '^func ($(LONG))\(' --exclude-dir=tools . | xargs -n 1 dirname | sort -u)
+# Those that 'make test' has left to this run with them, and those with recorded answers of gdb and other
+# tools, which are asked anew (gdbtest.Recorded).
+long-tests: all-deps
+	@SFWALK_ASK=anew $(TESTALL) -run '^($(LONG))$$' -rest .cache/left ./...
 	cd tools && CGO_ENABLED=0 $(GO) test -vet=off ./internal/...
 	cd examples/sfwalk-profiler && CGO_ENABLED=0 $(GO) test -vet=off .
 
 # The race detector takes twice the time and more: it watches the tests in which goroutines
 # meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.
-race-tests: deps
+race-tests: all-deps
 	$(GO) test -race -vet=off -timeout $(PATIENCE) ./target/live & live=$$!; \
 	$(GO) test -race -vet=off -timeout $(PATIENCE) -run '$(MEET)' ./format/cfi ./format/elf ./frame ./record ./format/sframe ./sniffer ./symbol ./target/core; meet=$$?; \
 	wait $$live && exit $$meet
@@ -160,7 +183,7 @@ release-test:
 notice:
 	cd tools && CGO_ENABLED=0 $(GO) run ./notice -o ../NOTICE
 
-race: deps
+race: all-deps
 	$(GO) test -race -timeout $(PATIENCE) -run '$(MEET)' ./internal/command ./sniffer/external ./delve/server
 
 MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestConcurrentJoin|TestProfileMeanwhile|TestWindow|TestRunning|TestDAPRuns|TestBadClients)$$
@@ -175,20 +198,20 @@ ON_S390X := ./target/capture ./format/sframe/fromcfi ./format/sframe/verify ./ar
 SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*|TestCutShort|TestGuests)$$|^TestCompiledFiles$$/^(static|exceptions_static|go)$$|^TestReadelf$$/^gdb|^TestMade$$/^(gdb|python3)
 
 hosts: export GOGC := 400
-hosts: deps
+hosts: all-deps
 	@for a in $(HOSTS); do \
 		if command -v qemu-$$a >/dev/null; then \
 			echo "on $$a:"; more=; [ $$a != s390x ] || more="$(ON_S390X)"; \
 			CGO_ENABLED=0 GOARCH=$$a $(GO) test -vet=off -timeout $(PATIENCE) -exec qemu-$$a -skip '$(SLOW)' $(PORTABLE) $$more || exit 1; \
 		else \
-			echo "make test: NOT TESTED on $$a: no qemu-$$a"; \
+			echo "make rest: NOT TESTED on $$a: no qemu-$$a"; \
 			[ "$$CI" != true ] || exit 1; \
 		fi; \
 	done
 
 # Real kernels, two emulated processors each, one machine after the other. Newer releases have
 # the s390x machine in a package of its own.
-system: deps
+system: all-deps
 	@command -v qemu-system-aarch64 >/dev/null && command -v qemu-system-s390x >/dev/null && command -v qemu-system-x86_64 >/dev/null || { \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) -q"; \
 		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc qemu-system-x86; \
@@ -197,18 +220,23 @@ system: deps
 
 # Where nothing can be installed, the tests that need a missing program are
 # skipped, loudly; with CI=true they fail (internal/test/gdbtest decides).
-deps:
+all-deps: TOOLS := $(ALL_TOOLS)
+all-deps: PACKAGES := $(ALL_PACKAGES)
+all-deps: DWP := $(ALL_DWP)
+deps all-deps:
 	@missing=; for t in $(TOOLS); do [ -e $$t ] || command -v $$t >/dev/null || missing="$$missing $$t"; done; \
 	if [ -n "$$missing" ]; then \
-		echo "installing what the tests need:$$missing"; \
-		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
-		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) install -qy --no-install-recommends $(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)') || \
-		echo "make test: cannot install$$missing: tests that need them are skipped"; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; install="install -q --no-install-recommends"; \
+		$$sudo apt-get update -q && packages="$(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)')" && \
+		echo "installing what the tests need:$$missing" && \
+		{ apt-get --assume-no $$install $$packages | grep -E 'newly installed|Need to get|disk space'; \
+		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get $(APT_WAIT) -y $$install $$packages; } || \
+		echo "make: cannot install$$missing: tests that need them are skipped"; \
 	fi
-	@sh internal/bench/sframe/libsframe.sh .cache/libsframe || echo "make test: NOT TESTED against libsframe"
+	@sh internal/bench/sframe/libsframe.sh .cache/libsframe || echo "make: NOT TESTED against libsframe"
 	$(GO) mod download
 
-bench: deps
+bench: all-deps
 	$(GO) run ./internal/bench -against '$(AGAINST)'
 
 # Mutants run where all fuzz tests do.

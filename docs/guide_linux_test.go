@@ -52,6 +52,7 @@ func TestWritingASniffer(t *testing.T) {
 	} {
 		g.instead[command] = strings.ReplaceAll(other, "CHECKOUT", checkout)
 	}
+	gdbtest.Later(t, "python3")
 	if err := exec.Command("/usr/bin/python3", "-c", "import grpc, google.protobuf").Run(); err != nil {
 		gdbtest.Missing(t, "python3-grpcio is not installed")
 	}

@@ -16,6 +16,7 @@ import (
 // python returns a Python that writes perf maps: 3.12 or later, which Debian 12 has not got.
 func python(t *testing.T) string {
 	t.Helper()
+	gdbtest.Later(t, "python3")
 	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12"} {
 		path, err := exec.LookPath(name)
 		if err != nil {

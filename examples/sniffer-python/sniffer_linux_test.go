@@ -37,6 +37,7 @@ const (
 func folder(t *testing.T) string {
 	t.Helper()
 	gdbtest.Tool(t, "openssl")
+	gdbtest.Later(t, "python3")
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import grpc, google.protobuf").CombinedOutput(); err != nil {
 		gdbtest.Missing(t, fmt.Sprintf("python3-grpcio is not installed: %v %s", err, out))
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestProgram: a unit has two megabytes of debug information, threads wait in their units, and what
+// TestProgramAnew: a unit has two megabytes of debug information, threads wait in their units, and what
 // is there is not made again.
-func TestProgram(t *testing.T) {
+func TestProgramAnew(t *testing.T) {
 	gdbtest.Tool(t, "g++")
 	dir := t.TempDir()
 	const units = 2

@@ -47,6 +47,7 @@ func Compiler386(t testing.TB) string {
 // Need386 skips the test unless 32-bit x86 programs run here.
 func Need386(t testing.TB) {
 	t.Helper()
+	Later(t, compiler386)
 	if runtime.GOARCH != "amd64" {
 		Cannot(t, "programs of 32-bit x86 do not run on "+runtime.GOARCH)
 	}

@@ -12,6 +12,7 @@ import (
 // package for each kernel.
 func Perf(t testing.TB) string {
 	t.Helper()
+	Later(t, "perf")
 	path, err := exec.LookPath("perf")
 	if err != nil {
 		if text, _ := os.ReadFile("/etc/os-release"); !bytes.Contains(text, []byte("\nID=debian\n")) {

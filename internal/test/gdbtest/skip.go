@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -20,6 +21,7 @@ import (
 // Tool returns the path of the program name. If it is not installed, that is Missing.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
+	Later(t, filepath.Base(name))
 	path, err := exec.LookPath(name)
 	if err != nil {
 		Missing(t, name+" is not installed (apt-get install "+debianPackage(name)+")")
@@ -31,6 +33,7 @@ func Tool(t testing.TB, name string) string {
 // for amd64 alone cannot be had on another processor.
 func File(t testing.TB, path string) string {
 	t.Helper()
+	Later(t, path)
 	if _, err := os.Stat(path); err != nil {
 		if runtime.GOARCH != "amd64" && (strings.Contains(path, "x86_64") || strings.Contains(path, "x86-64")) {
 			Cannot(t, path+" is for amd64")
@@ -54,6 +57,18 @@ func Assembler(t testing.TB, name string) string {
 		Cannot(t, name+" --gsframe: "+string(out))
 	}
 	return path
+}
+
+// Later ends a test that needs a tool, or a file, which 'make check' or 'make test' does without:
+// 'make rest' installs all. The Makefile lists them in SFWALK_LATER, as patterns of names and as
+// folders.
+func Later(t testing.TB, what string) {
+	t.Helper()
+	for _, pattern := range strings.Fields(os.Getenv("SFWALK_LATER")) {
+		if match, _ := path.Match(pattern, what); match || strings.HasPrefix(what, pattern+"/") {
+			skip(t, "it needs "+what+" (make rest)")
+		}
+	}
 }
 
 // Glob returns the files that match the pattern. The test fails where there are none.
