@@ -3,8 +3,9 @@ package symbol
 import (
 	"cmp"
 	"debug/dwarf"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"slices"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // callSite is a call in the code of a function, DWARF 5 section 3.4. Addresses are link-time ones.

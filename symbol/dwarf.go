@@ -4,11 +4,11 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"iter"
 	"sync"
 	"sync/atomic"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 

@@ -3,8 +3,8 @@ package symbol
 import (
 	"encoding/binary"
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
 

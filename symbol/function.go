@@ -2,8 +2,9 @@ package symbol
 
 import (
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // place is a line of a source file.

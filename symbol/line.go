@@ -138,8 +138,8 @@ func (d *debugInfo) readLines(u *unit, slot *lineSlot, t *lineTable, off uint64)
 	if slot.again && !d.room.work(int64(len(program))) {
 		return fmt.Errorf("once more: %w", errTooMuch)
 	}
-	r := linesReader{d: d, held: slot.held, table: t, off: off, again: slot.again, addrSize: int(u.AddrSize)}
-	return r.read(program)
+	r := linesReader{d: d, held: slot.held, table: t, off: off, again: slot.again}
+	return r.read(program, int(u.AddrSize))
 }
 
 // lineProgram returns the line table at an offset of .debug_line: its header and
@@ -154,11 +154,9 @@ func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := dwarfdata.New(head, d.order)
-	n, _ := c.UnitLength()
-	size := uint64(c.Off)
-	if c.Bad || n > left-size {
-		return nil, fmt.Errorf("line table at %#x: length %#x, %#x are left", off, n, left)
+	size, err := dwarfdata.LineTableSize(head, d.order, left)
+	if err != nil {
+		return nil, fmt.Errorf("line table at %#x: %w", off, err)
 	}
-	return d.line.bytes(off, off+size+n)
+	return d.line.bytes(off, off+size)
 }

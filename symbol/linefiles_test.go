@@ -1,11 +1,11 @@
 package symbol
 
 import (
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestNamesOfFilesBeyond(t *testing.T) {
 	var warnings []string
 	d := &debugInfo{warn: func(err error) { warnings = append(warnings, err.Error()) }}
-	l := lineFiles{d: d, files: []lineFile{{name: 5, in: dwarfdata.FormLineStrp}, {name: 7, in: dwarfdata.FormStrp}, {name: 0, in: dwarfdata.FormString}}, names: []byte("a.c\x00")}
+	l := lineFiles{d: d, files: []dwarfdata.LineFile{{Name: 5, Form: dwarfdata.FormLineStrp}, {Name: 7, Form: dwarfdata.FormStrp}, {Form: dwarfdata.FormString}}, names: []byte("a.c\x00")}
 	for i, want := range []string{"", "", "a.c"} {
 		if i == 2 {
 			d.textLeft.Store(16)
@@ -40,7 +40,7 @@ func TestMemoryOfFileNames(t *testing.T) {
 	d.textLeft.Store(1 << 20)
 	l := lineFiles{d: d, held: held, names: []byte(strings.Repeat("a", length) + "\x00"), shown: make([]atomic.Pointer[string], files)}
 	for range files {
-		l.files = append(l.files, lineFile{in: dwarfdata.FormString})
+		l.files = append(l.files, dwarfdata.LineFile{Form: dwarfdata.FormString})
 	}
 	dropped := 0
 	held.drop = func() {

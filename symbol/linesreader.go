@@ -19,16 +19,7 @@ type linesReader struct {
 	off   uint64 // of the table in .debug_line
 	again bool   // it was read before: other bounds hold for the work
 
-	// Of the header:
-	old                  bool // before DWARF 5
-	offsetSize, addrSize int  // bytes
-	minLength, maxOps    uint64
-	statements           bool       // rows begin statements at first
-	operands             []byte     // how many the standard opcodes have, from opcode 1 on
-	names                int        // offset in the table of the lists of files
-	inTable              bool       // names are in these lists
-	advance              [256]uint8 // operations that a special opcode advances by
-	steps                [256]int16 // lines that it advances by
+	program dwarfdata.Lines
 
 	rows      []row      // of the sequences that were read, one after the other, then of the one that is being read
 	sequences []sequence // that were read
@@ -50,16 +41,6 @@ type sequence struct {
 	begin, end int // indexes of rows
 }
 
-// lineState is the state of the machine that a line number program is for (section 6.2.2), as far
-// as it matters.
-type lineState struct {
-	addr                             uint64
-	op                               uint64
-	file                             uint64
-	line                             int64
-	stmt, prologueEnd, discriminator bool
-}
-
 // rowSize is the memory that a row takes up while its table is made, in bytes.
 const rowSize = 40
 
@@ -74,17 +55,22 @@ var lineRooms = sync.Pool{New: func() any { return new(lineRoom) }}
 // maxLineRoom bounds the rows of that room. Usual tables have a hundred thousand and fewer.
 const maxLineRoom = 1 << 18
 
-// read reads a line table. What it reads before an error counts.
-func (r *linesReader) read(table []byte) error {
-	program, err := r.readHeader(table)
-	if err != nil {
-		return err
+// read reads a line table of a unit with addresses of addrSize bytes. What it reads before an error counts.
+func (r *linesReader) read(table []byte, addrSize int) error {
+	r.program.More = func(files int) bool { return r.held.take(fileSize*files) == nil }
+	if err := r.program.Read(table, r.d.order, addrSize); err != nil {
+		return fmt.Errorf("line table at %#x: %w", r.off, err)
+	}
+	if !r.keepFiles(table) {
+		r.table.dirs, r.table.files = nil, nil
+		return fmt.Errorf("line table at %#x: names of its files: %w", r.off, errTooMuch)
 	}
 	room := lineRooms.Get().(*lineRoom)
 	t := r.table
 	r.rows, t.prologueEnds, t.doubled = room.rows[:0], room.prologueEnds[:0], room.doubled[:0]
 	r.restart()
-	err = r.run(program)
+	err := r.run()
+	r.addFiles(table)
 	*room = lineRoom{r.rows, t.prologueEnds, t.doubled}
 	r.finish()
 	if cap(room.rows) <= maxLineRoom {
@@ -93,89 +79,23 @@ func (r *linesReader) read(table []byte) error {
 	return err
 }
 
-func (r *linesReader) first() lineState { return lineState{file: 1, line: 1, stmt: r.statements} }
-
 // run runs the line number program.
-func (r *linesReader) run(c dwarfdata.Reader) error {
-	s := r.first()
-	base := uint8(len(r.operands) + 1)
-	for c.Off < len(c.Data) {
-		op := c.Data[c.Off]
-		c.Off++
-		if op >= base {
-			r.advanceBy(&s, uint64(r.advance[op]))
-			s.line += int64(r.steps[op])
-			if err := r.row(&s); err != nil {
+func (r *linesReader) run() error {
+	for {
+		switch r.program.Next() {
+		case dwarfdata.LineMade:
+			if err := r.row(&r.program.Row); err != nil {
 				return err
 			}
-			continue
-		}
-		switch op {
-		case 0:
-			n := c.ULEB128()
-			operand := dwarfdata.Reader{Data: c.Take(n), Big: c.Big}
-			if c.Bad {
-				break
-			}
-			switch operand.Uint(1) {
-			case dwarfdata.LNEEndSequence:
-				r.endSequence(s.addr)
-				s = r.first()
-			case dwarfdata.LNESetAddress:
-				switch r.addrSize {
-				case 1, 2, 4, 8:
-					s.addr, s.op = operand.Uint(r.addrSize), 0
-				default:
-					return fmt.Errorf("line table at %#x: addresses of %d bytes", r.off, r.addrSize)
-				}
-			case dwarfdata.LNEDefineFile:
-				r.defineFile(&operand)
-			case dwarfdata.LNESetDiscriminator:
-				s.discriminator = operand.ULEB128() != 0
-			}
-			c.Bad = c.Bad || operand.Bad
-		case dwarfdata.LNSCopy:
-			if err := r.row(&s); err != nil {
-				return err
-			}
-		case dwarfdata.LNSAdvancePC:
-			r.advanceBy(&s, c.ULEB128())
-		case dwarfdata.LNSAdvanceLine:
-			s.line += c.SLEB128()
-		case dwarfdata.LNSSetFile:
-			s.file = c.ULEB128()
-		case dwarfdata.LNSNegateStmt:
-			s.stmt = !s.stmt
-		case dwarfdata.LNSSetBasicBlock, dwarfdata.LNSEpilogueBegin:
-		case dwarfdata.LNSConstAddPC:
-			r.advanceBy(&s, uint64(r.advance[255]))
-		case dwarfdata.LNSFixedAdvancePC:
-			s.addr, s.op = s.addr+c.Uint(2), 0
-		case dwarfdata.LNSPrologueEnd:
-			s.prologueEnd = true
-		case dwarfdata.LNSSetColumn, dwarfdata.LNSSetISA:
-			c.ULEB128()
+		case dwarfdata.SequenceEnd:
+			r.endSequence(r.program.Row.Addr)
 		default:
-			for range r.operands[op-1] {
-				c.ULEB128()
+			if err := r.program.Err; err != nil {
+				return fmt.Errorf("line table at %#x: %w", r.off, err)
 			}
-		}
-		if c.Bad {
-			return fmt.Errorf("line table at %#x: its program is cut off", r.off)
+			return r.count()
 		}
 	}
-	return r.count()
-}
-
-// advanceBy goes on by n operations. An instruction of most processors is one operation.
-func (r *linesReader) advanceBy(s *lineState, n uint64) {
-	if r.maxOps == 1 {
-		s.addr += r.minLength * n
-		return
-	}
-	n += s.op
-	s.addr += r.minLength * (n / r.maxOps)
-	s.op = n % r.maxOps
 }
 
 // count counts the work and the memory of the rows that were made.
@@ -197,45 +117,43 @@ func (r *linesReader) count() error {
 // row makes a row of the state. It leaves out rows without a line, so that the row before goes on.
 // It also leaves out rows that only repeat a line for a discriminator. The last row at an address
 // counts, but a row that begins a statement takes precedence over one that does not.
-func (r *linesReader) row(s *lineState) error {
+func (r *linesReader) row(s *dwarfdata.LineRow) error {
 	const often = 1 << 12
 	if r.fresh++; r.fresh == often {
 		if err := r.count(); err != nil {
 			return err
 		}
 	}
-	if s.stmt {
-		r.stmtAt = s.addr
-	} else if r.stmtAt != s.addr {
+	if s.Statement {
+		r.stmtAt = s.Addr
+	} else if r.stmtAt != s.Addr {
 		r.stmtAt = nowhere
 	}
-	if s.prologueEnd {
-		r.table.prologueEnds = append(r.table.prologueEnds, s.addr)
-		s.prologueEnd = false
+	if s.PrologueEnd {
+		r.table.prologueEnds = append(r.table.prologueEnds, s.Addr)
 	}
-	r.discriminated = s.discriminator || r.discriminated && s.line == r.seen
-	s.discriminator = false
-	r.seen = s.line
-	if s.line <= 0 || s.line > 1<<31-1 || s.file >= uint64(len(r.table.files)) || s.file == 0 && r.old {
+	r.discriminated = s.Discriminator || r.discriminated && s.Line == r.seen
+	r.seen = s.Line
+	if s.Line <= 0 || s.Line > 1<<31-1 || s.File >= uint64(len(r.program.Files)) || s.File == 0 && r.program.Version < 5 {
 		return nil
 	}
-	next := row{s.addr, int32(s.file), int32(s.line)}
+	next := row{s.Addr, int32(s.File), int32(s.Line)}
 	if r.discriminated && next.file == r.last.file && next.line == r.last.line {
 		return nil
 	}
 	n := len(r.rows)
-	same := n > r.begin && r.rows[n-1].addr == s.addr
+	same := n > r.begin && r.rows[n-1].addr == s.Addr
 	switch {
-	case r.stmtAt == s.addr && !s.stmt && next.file != r.last.file:
+	case r.stmtAt == s.Addr && !s.Statement && next.file != r.last.file:
 		return nil // it does not count at all
-	case same && r.stmt && !s.stmt:
-		r.table.double(s.addr, next.file == r.rows[n-1].file)
+	case same && r.stmt && !s.Statement:
+		r.table.double(s.Addr, next.file == r.rows[n-1].file)
 	case same:
-		r.table.double(s.addr, next.file == r.rows[n-1].file)
-		r.rows[n-1], r.stmt = next, s.stmt
+		r.table.double(s.Addr, next.file == r.rows[n-1].file)
+		r.rows[n-1], r.stmt = next, s.Statement
 	default:
-		r.mixed = r.mixed || n > r.begin && r.rows[n-1].addr > s.addr
-		r.rows, r.stmt = append(r.rows, next), s.stmt
+		r.mixed = r.mixed || n > r.begin && r.rows[n-1].addr > s.Addr
+		r.rows, r.stmt = append(r.rows, next), s.Statement
 	}
 	r.last = next
 	return nil

@@ -2,8 +2,9 @@ package symbol
 
 import (
 	"debug/dwarf"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // origin returns where the variable that an entry without a name is has its name: at its abstract instance, which link-time optimization

@@ -2,11 +2,11 @@ package symbol
 
 import (
 	"debug/dwarf"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/target"
 )
 

@@ -2,9 +2,10 @@ package symbol
 
 import (
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"sync"
 	"sync/atomic"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // splitUnit is the rest of a unit whose DWARF is split. The module's own DWARF has a skeleton with the

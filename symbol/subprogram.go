@@ -5,8 +5,8 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
 )
 

@@ -3,6 +3,7 @@ package symbol
 import (
 	"debug/dwarf"
 	"errors"
+
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 

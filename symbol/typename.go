@@ -2,9 +2,10 @@ package symbol
 
 import (
 	"debug/dwarf"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strconv"
 	"strings"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // parameters returns the parameters of the function whose entry is at off, in brackets, as GDB spells

@@ -2,8 +2,8 @@ package symbol
 
 import (
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/format/elf"
 )
 

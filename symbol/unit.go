@@ -3,9 +3,9 @@ package symbol
 import (
 	"debug/dwarf"
 	"fmt"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"sort"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 

@@ -2,9 +2,9 @@ package fromelf
 
 import (
 	"encoding/binary"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // found is a function as it is kept until it is written.

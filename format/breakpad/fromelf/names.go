@@ -3,9 +3,10 @@ package fromelf
 import (
 	"bytes"
 	"debug/dwarf"
-	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"strings"
 	"sync"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // Kinds of names, as they are noted: the first byte.

@@ -2,6 +2,7 @@ package fromelf
 
 import (
 	"debug/dwarf"
+
 	"github.com/sfwalk/sfwalk/format/breakpad"
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
@@ -31,7 +32,11 @@ type reader struct {
 	chunk   []byte // what functions are kept in
 	read    []byte // what the unit is read into
 	program []byte // what its line table is read into
-	out     []found
+
+	lineTable dwarfdata.Lines
+	lineBytes []byte // of the line table
+
+	out []found
 }
 
 // function is a function of the unit that has code.
