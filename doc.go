@@ -87,7 +87,6 @@
 //	sniffer/dummy       frames of functions that a debugger calls
 //	arch/control        what it takes to hold a thread of a processor
 //	arch/abi            types of functions; where arguments and results are
-//	arch/abi/fromdwarf  these types from DWARF
 //
 // Authors of a new architecture, beside arch:
 //

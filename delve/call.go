@@ -14,6 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/calling"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // Result is what a C function has returned.
@@ -45,11 +47,11 @@ func CallsC(t *Target, owner Owner, text string) bool {
 		}
 	}
 	p := &heldProcess{Target: t}
-	v, err := p.evaluator().Evaluate(context.Background(), "&"+name)
-	if err != nil {
+	f, err := p.newCaller().Symbol(name)
+	if err != nil || f == nil {
 		return false
 	}
-	addr := t.arch.Order.Uint64(v.Bytes)
+	addr := f.Addr
 	return t.modules.IsCode(addr) && !t.IsGo(addr)
 }
 
@@ -69,10 +71,8 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 		return r, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	e := p.evaluator()
-	if err := e.Prepare(text); err != nil {
-		return r, err
-	}
+	c := p.newCaller()
+	c.Prepare(text)
 	s, err := t.subject(owner)
 	if err != nil {
 		return r, err
@@ -81,19 +81,17 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 		return r, fmt.Errorf("%v is parked: no thread runs it that could call a function: select one that runs, or a thread", owner)
 	}
 	r.Thread = s.thread.ThreadID()
-	if e.Caller, err = p.caller(r.Thread); err != nil {
+	if c.Thread, err = p.caller(r.Thread); err != nil {
 		return r, err
 	}
 	for _, name := range []string{"pthread_exit", "thrd_exit"} {
-		if v, err := p.evaluator().Evaluate(ctx, "&"+name); err == nil {
-			if err := p.bar(t.arch.Order.Uint64(v.Bytes), errNoEnd); err != nil {
+		if f, err := c.Symbol(name); err == nil && f != nil {
+			if err := p.bar(f.Addr, errNoEnd); err != nil {
 				return r, err
 			}
 		}
 	}
-	watch := p.evaluator()
-	watch.Caller = e.Caller
-	end, err := p.watchFaults(ctx, watch)
+	end, err := p.watchFaults(ctx, c)
 	defer func() {
 		if ok, _ := t.Proc.Valid(); ok {
 			err = errors.Join(err, end())
@@ -102,6 +100,8 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 	if err != nil {
 		return r, err
 	}
+	e := value.NewReader(p, p.symbols, printers.All()).NewSession()
+	e.Caller = c
 	v, err := e.Evaluate(ctx, text)
 	if err != nil {
 		if in := p.faultIn(); in != "" {
@@ -109,16 +109,18 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 		}
 		return r, err
 	}
-	r.Value, r.Type, r.Notes = e.Show(&v), v.TypeName, e.Notes
+	if r.Type, r.Notes = v.Type.String(), e.Notes; v.Type.Strip().Kind != value.Void {
+		r.Value = (&value.Printer{UTF8: true}).Print(&v)
+	}
 	return r, nil
 }
 
-// evaluator returns what evaluates expressions in the process.
-func (p *heldProcess) evaluator() *calling.Evaluator {
-	e := &calling.Evaluator{Process: p, Symbols: p.symbols}
-	e.Exe, _ = os.Readlink(procdir.File(p.Proc.Pid(), "exe"))
-	e.Auxv, _ = os.ReadFile(procdir.File(p.Proc.Pid(), "auxv"))
-	return e
+// newCaller returns what finds and calls functions of the process.
+func (p *heldProcess) newCaller() *calling.Caller {
+	c := &calling.Caller{Process: p, Symbols: p.symbols}
+	c.Exe, _ = os.Readlink(procdir.File(p.Proc.Pid(), "exe"))
+	c.Auxv, _ = os.ReadFile(procdir.File(p.Proc.Pid(), "auxv"))
+	return c
 }
 
 // faultIn returns the name of the function in which the thread's last fault came; "" if none came.

@@ -13,6 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // Delve delivers a signal before anybody hears of it. So a fault in a called function is noticed
@@ -44,22 +46,26 @@ const (
 // dispositions reads and changes what a process does at signals, by calls of sigaction(3).
 type dispositions struct {
 	process *heldProcess
-	e       *calling.Evaluator
+	session *value.Session
+	caller  *calling.Caller
 	changed map[unix.Signal][]byte // the struct sigaction of each signal that is, or may be, another now
 }
 
 // set calls sigaction(3). to and from are addresses, or 0.
 func (d *dispositions) set(ctx context.Context, s unix.Signal, to, from uint64) error {
-	v, err := d.e.Evaluate(ctx, fmt.Sprintf("(int) sigaction(%d, (void *) %#x, (void *) %#x)", s, to, from))
-	if err == nil && d.process.arch.Order.Uint32(v.Bytes) != 0 {
-		err = fmt.Errorf("sigaction(%d) has failed", s)
+	v, err := d.session.Evaluate(ctx, fmt.Sprintf("(int) sigaction(%d, (void *) %#x, (void *) %#x)", s, to, from))
+	if err != nil {
+		return err
 	}
-	return err
+	if failed, err := v.Int(); err != nil || failed != 0 {
+		return fmt.Errorf("sigaction(%d) has failed", s)
+	}
+	return nil
 }
 
 // put sets the struct sigaction of a signal.
 func (d *dispositions) put(ctx context.Context, s unix.Signal, action []byte) error {
-	addr, err := d.e.Caller.Place(action)
+	addr, err := d.caller.Place(action)
 	if err != nil {
 		return err
 	}
@@ -69,7 +75,7 @@ func (d *dispositions) put(ctx context.Context, s unix.Signal, action []byte) er
 // get returns the struct sigaction of a signal, and its handler.
 func (d *dispositions) get(ctx context.Context, s unix.Signal) (action []byte, handler uint64, err error) {
 	action = make([]byte, binary.Size(sigaction{}))
-	addr, err := d.e.Caller.Place(action)
+	addr, err := d.caller.Place(action)
 	if err == nil {
 		err = d.set(ctx, s, 0, addr)
 	}
@@ -87,10 +93,12 @@ func (d *dispositions) putBack(ctx context.Context, s unix.Signal, handler uint6
 	return d.put(ctx, s, d.changed[s])
 }
 
-// watchFaults has faults of a thread, in functions that the Caller of e calls, be events of
+// watchFaults has faults of a thread, in functions that a Caller calls, be events of
 // [heldProcess.Wait]. end undoes it, also after an error.
-func (p *heldProcess) watchFaults(ctx context.Context, e *calling.Evaluator) (end func() error, err error) {
-	d := &dispositions{p, e, map[unix.Signal][]byte{}}
+func (p *heldProcess) watchFaults(ctx context.Context, c *calling.Caller) (end func() error, err error) {
+	session := value.NewReader(p, p.symbols, printers.All()).NewSession()
+	session.Caller = c
+	d := &dispositions{p, session, c, map[unix.Signal][]byte{}}
 	end = func() error { return p.unwatchFaults(context.WithoutCancel(ctx), d) }
 	// The kernel forgets the handler of SIGTRAP when a thread that blocks SIGTRAP, as in another
 	// handler, comes to a breakpoint.

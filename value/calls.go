@@ -4,9 +4,9 @@ import (
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// call evaluates what looks like a call, but runs nothing in the process: methods of C++'s containers that tell what their
-// printers know, and len and cap of Go.
-func (e *evaluation) call(n *syntax.Node) (Value, error) {
+// call evaluates a call. Elements of Fortran's arrays, conversions, len and cap of Go look like one, and run nothing. Without
+// a Caller, neither do methods of C++'s containers that tell what their printers know. cast is as for run.
+func (e *evaluation) call(n *syntax.Node, cast *Type) (Value, error) {
 	of := n.Args[0]
 	if e.f.Language == "fortran" {
 		if v, ok, err := e.fortranElement(n); ok || err != nil {
@@ -25,20 +25,24 @@ func (e *evaluation) call(n *syntax.Node) (Value, error) {
 			return e.cast(v, t, n.At)
 		}
 	}
+	if e.session != nil && e.session.Caller != nil {
+		return e.run(n, cast)
+	}
 	if of.Kind == syntax.Member && e.f.Language == "c++" {
-		if v, ok, err := e.method0(of, n.Args[1:]); ok || err != nil {
+		o, err := e.value(of.Args[0])
+		if err != nil {
+			return o, err
+		}
+		if v, ok, err := e.libraryMethod(o, of, n.Args[1:]); ok || err != nil {
 			return v, err
 		}
 	}
 	return Value{}, e.fail(n.At, "--print does not call functions: use sfwalk call")
 }
 
-// method0 evaluates a method of an object of C++'s library. ok is false if it is none of those that are known.
-func (e *evaluation) method0(of *syntax.Node, args []*syntax.Node) (v Value, ok bool, err error) {
-	o, err := e.value(of.Args[0])
-	if err != nil {
-		return v, false, err
-	}
+// libraryMethod evaluates a method of an object of C++'s library, and runs nothing. ok is false if it is none of those
+// that are known.
+func (e *evaluation) libraryMethod(o Value, of *syntax.Node, args []*syntax.Node) (v Value, ok bool, err error) {
 	if o = referred(o); of.Arrow {
 		if to, ok, err := e.pointedTo(&o, of.At); err != nil {
 			return v, false, err

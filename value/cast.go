@@ -17,11 +17,19 @@ func (e *evaluation) castNode(n *syntax.Node, t *Type) (Value, error) {
 			return e.at(t, addr), nil
 		}
 	}
-	v, err := e.value(arg)
+	v, err := e.operand(arg, t)
 	if err != nil {
 		return v, err
 	}
 	return e.cast(v, t, n.At)
+}
+
+// operand evaluates what is cast to a type. Of a function without debug information, the cast says what it returns.
+func (e *evaluation) operand(n *syntax.Node, t *Type) (Value, error) {
+	if n.Kind == syntax.Call {
+		return e.call(n, t)
+	}
+	return e.value(n)
 }
 
 // cast converts a value as GDB does.

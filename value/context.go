@@ -76,6 +76,9 @@ func (c *context) register(reg trad.Reg) (uint64, error) {
 
 func (c *context) rawRegister(reg trad.Reg) frame.Value {
 	f := c.frame.Physical
+	if f == nil { // of an expression that is in no frame
+		return frame.Value{}
+	}
 	if c.frame.Type == frame.TailCall { // its registers are those with which the function was entered that it jumped to
 		return f.PrevRegister(reg)
 	}
@@ -83,6 +86,9 @@ func (c *context) rawRegister(reg trad.Reg) frame.Value {
 }
 
 func (c *context) cfa() (uint64, error) {
+	if c.frame.Physical == nil {
+		return 0, ErrUnavailable
+	}
 	if a, ok := c.frame.Physical.CFA(); ok {
 		return a, nil
 	}

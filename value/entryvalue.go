@@ -249,6 +249,9 @@ func (c *context) caller() (*context, error) {
 
 func (c *context) findCaller() (*context, error) {
 	f := c.frame.Physical
+	if f == nil {
+		return nil, ErrUnavailable
+	}
 	if c.frame.Type != frame.TailCall && f.Type() != frame.Normal && f.Type() != frame.OtherStack {
 		return nil, ErrUnavailable
 	}

@@ -1,6 +1,7 @@
 package value
 
 import (
+	gocontext "context"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,8 +63,9 @@ type evaluation struct {
 	f    *Frame
 	c    *context
 	text string
-	// outside evaluates what this package does not: see [Frame.EvaluateNode]. It may be nil.
-	outside Outside
+	// session has the values before, and makes calls; nil if there are no values, and calls are errors.
+	session *Session
+	ctx     gocontext.Context // of calls
 
 	imports     []lent // to the frame's function and unit
 	importsRead bool
@@ -89,11 +91,6 @@ func (e *evaluation) because(at int, err error) error {
 
 // value evaluates a node.
 func (e *evaluation) value(n *syntax.Node) (Value, error) {
-	if e.outside != nil {
-		if v, ok, err := e.outside(n); ok || err != nil {
-			return v, err
-		}
-	}
 	if e.f.Language == "rust" {
 		if v, ok := e.rustLiteral(n); ok {
 			return v, nil
@@ -115,9 +112,9 @@ func (e *evaluation) value(n *syntax.Node) (Value, error) {
 	case syntax.Name:
 		return e.name(n)
 	case syntax.Call:
-		return e.call(n)
+		return e.call(n, nil)
 	case syntax.Array:
-		return Value{}, e.fail(n.At, "an array of such elements is nowhere")
+		return e.array(n)
 	case syntax.SizeOf:
 		return e.sizeOf(n)
 	case syntax.AlignOf:
@@ -229,7 +226,10 @@ func (e *evaluation) decayed(v Value, at int) (Value, error) {
 		return v, nil
 	}
 	if v.Place != InMemory {
-		return v, e.fail(at, "Attempt to take address of value not located in memory.")
+		var err error
+		if v, err = e.placed(&v, at); err != nil {
+			return v, err
+		}
 	}
 	if to.Kind == Array {
 		to = to.Elem()
@@ -245,6 +245,9 @@ func (e *evaluation) address(n *syntax.Node) (Value, error) {
 		return v, err
 	}
 	v, err := e.value(n.Args[0])
+	if untold := (*unknownType)(nil); errors.As(err, &untold) && n.Args[0].Kind == syntax.Name {
+		return e.pointer(e.r.pointerTo(e.r.withoutInformation(false)), untold.addr), nil
+	}
 	if err != nil {
 		return v, err
 	}
@@ -425,6 +428,9 @@ func (e *evaluation) register(n *syntax.Node) (Value, error) {
 		if !found && x.Name == name {
 			reg, found = x.Num, true
 		}
+	}
+	if e.c.frame.Physical == nil {
+		return Value{}, e.missing(n.At, "no frame has registers here: %s", n.Text)
 	}
 	if !found {
 		if v, ok := e.wideRegister(name); ok {

@@ -268,7 +268,7 @@ const maxRegisters = 8
 // oneRegister returns the bytes of one register as they would lie in memory: at least n of them, if it has as many.
 func (c *context) oneRegister(reg trad.Reg, n int) ([]byte, error) {
 	a := c.r.Arch
-	if a.Wide(reg) != nil {
+	if a.Wide(reg) != nil && c.frame.Physical != nil {
 		b, err := c.frame.Physical.WideRegister(reg)
 		switch {
 		case err == nil && len(b) >= n:

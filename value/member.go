@@ -16,6 +16,25 @@ func (e *evaluation) member(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return v, err
 	}
+	if v, err = e.owner(v, n); err != nil {
+		return v, err
+	}
+	if e.f.Language == "go" {
+		if x, ok := v.goPromoted(n.Text); ok {
+			return x, nil
+		}
+	}
+	what := "structure"
+	if n.Arrow {
+		what = "structure pointer"
+	}
+	return e.memberOf(&v, n.Text, what, n.At)
+}
+
+// owner returns the object that has the member of a node: behind pointers, references, and smart pointers if it is written
+// with ->.
+func (e *evaluation) owner(v Value, n *syntax.Node) (Value, error) {
+	var err error
 	for range maxNames {
 		t := v.Type.Strip()
 		if t.Kind == Array && v.Place == InMemory && !t.Vector {
@@ -53,16 +72,7 @@ func (e *evaluation) member(n *syntax.Node) (Value, error) {
 			}
 		}
 	}
-	if e.f.Language == "go" {
-		if x, ok := v.goPromoted(n.Text); ok {
-			return x, nil
-		}
-	}
-	what := "structure"
-	if n.Arrow {
-		what = "structure pointer"
-	}
-	return e.memberOf(&v, n.Text, what, n.At)
+	return v, nil
 }
 
 // memberOf returns a member of an object, or one of a base that is named before it: Base::name.

@@ -28,6 +28,9 @@ func (u *unknownType) Error() string {
 // unit, another module.
 func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if strings.HasPrefix(n.Text, "$") {
+		if i, ok := e.isEarlier(n); ok {
+			return e.earlier(n, i)
+		}
 		return e.register(n)
 	}
 	if n.Overload {

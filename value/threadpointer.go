@@ -4,6 +4,9 @@ package value
 func (c *context) threadPointer() (tp uint64, err error) {
 	regs := c.r.Arch.ThreadPointer
 	f := c.frame.Physical
+	if f == nil {
+		return 0, noThreadLocal{"the thread pointer is not known"}
+	}
 	for next := f; next != nil && next.Level >= 0; next = next.Next() { // frame 0 has all registers
 		f = next
 	}

@@ -13,6 +13,7 @@ import (
 var usual = map[string]string{
 	"size_t": "unsigned long", "ssize_t": "long", "intptr_t": "long", "uintptr_t": "unsigned long", "ptrdiff_t": "long",
 	"int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long long",
+	"off_t": "long", "time_t": "long", "pid_t": "int", "uid_t": "unsigned int", "gid_t": "unsigned int",
 	"uint8_t": "unsigned char", "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long long",
 }
 

@@ -49,7 +49,7 @@ func (t *Type) read() *parts {
 				p.flags = false
 			}
 		case dwarf.TagFormalParameter:
-			x := t.r.typeOf(k)
+			x := t.r.typeOf(t.r.typed(k))
 			if len(p.parameters) == 0 && k.Flag(dwarf.AttrArtificial) && x.Kind == Pointer { // this is constant
 				x = t.r.qualified(x, Const)
 			}

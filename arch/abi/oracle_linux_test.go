@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
-	"github.com/sfwalk/sfwalk/arch/abi/fromdwarf"
+	"github.com/sfwalk/sfwalk/internal/test/abidwarf"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -221,7 +221,7 @@ type program struct {
 	symbols   map[string]uint64
 	entries   map[string]dwarf.Offset
 	unit      *dwarf.Entry
-	types     *fromdwarf.Reader
+	types     *abidwarf.Reader
 	rand      *rand.Rand
 }
 
@@ -243,7 +243,7 @@ func (b *build) open(t *testing.T, path, src string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.types = fromdwarf.NewReader(data, b.LongDouble, b.PtrSize)
+	p.types = abidwarf.NewReader(data, b.LongDouble, b.PtrSize)
 	entries := data.Reader()
 	for {
 		e, err := entries.Next()

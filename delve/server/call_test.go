@@ -89,7 +89,7 @@ func TestDlvCallsC(t *testing.T) {
 	steps = append(steps,
 		step{"call c_calls_back(4)", `failed: the function calls a Go function`},
 		step{"call no_such_function(1)", `failed: could not find symbol value for no_such_function\n`},
-		step{"call abs(nothing)", `failed: .*no symbol nothing is in the process`},
+		step{"call abs(nothing)", `failed: .*No symbol "nothing" in current context`},
 		step{"call abs(1", `failed: 1:\d+: missing ','`},
 		step{"print getpid()", `failed: .*could not find symbol value for getpid`},
 	)

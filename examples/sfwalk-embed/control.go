@@ -70,8 +70,8 @@ func control(ctx context.Context, cmd *exec.Cmd, function string, in io.Reader, 
 	}
 }
 
-// long is a function's type as far as it matters here. Package arch/abi/fromdwarf reads the true
-// one.
+// long is a function's type as far as it matters here. Package value reads the true one
+// (Type.ABIFunc).
 var long = &abi.Func{Result: &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}}
 
 func breakAt(p *native.Process, function string) error {

@@ -19,26 +19,28 @@ const (
 // maxVectorCode bounds the code of a function that is looked at, bytes.
 const maxVectorCode = 1 << 20
 
-// vectors finds out which vectors a function takes and returns in registers, where that matters: it depends on the
-// processor that the function was compiled for. It returns why the function cannot be called.
-func (e *Evaluator) vectors(to *called, of *abi.Func, args []abi.Value) (why string) {
-	a := e.Process.Arch()
+// vectors finds out which vectors the function at an address takes and returns in registers, where
+// that matters: it depends on the processor that the function was compiled for. It returns why the
+// function cannot be called.
+func (c *Caller) vectors(addr uint64, f *abi.Func, args []abi.Value) (why string) {
+	a := c.Process.Arch()
 	if a.VectorBytes == nil {
 		return ""
 	}
-	ways := vectorCalls(a, of, args)
+	ways := vectorCalls(a, f, args)
 	if same(ways) {
 		return ""
 	}
-	if to.known == nil {
+	list, _, err := c.Symbols.Scopes(c.Process.Modules(), addr)
+	if err != nil || len(list) == 0 {
 		return notTold
 	}
-	n, ok := a.VectorBytes(to.known.producer)
+	n, ok := a.VectorBytes(list[0].Producer())
 	if !ok {
 		return notTold
 	}
 	if a.VectorCode != nil {
-		ways = e.borneOut(ways, to)
+		ways = c.borneOut(ways, addr)
 		switch told := slices.IndexFunc(ways, func(w vectorCall) bool { return w.bytes == n }); {
 		case len(ways) > 0 && same(ways): // the code tells all
 			n = ways[0].bytes
@@ -46,15 +48,20 @@ func (e *Evaluator) vectors(to *called, of *abi.Func, args []abi.Value) (why str
 			return notBorneOut
 		}
 	}
-	of.VectorBytes = n
+	f.VectorBytes = n
 	return ""
 }
 
 // borneOut returns those ways in which a function may be called by its code.
-func (e *Evaluator) borneOut(ways []vectorCall, to *called) []vectorCall {
-	a := e.Process.Arch()
-	code := make([]byte, min(to.known.size, maxVectorCode))
-	if n, _ := e.Process.Memory().ReadMemory(to.addr, code); n < len(code) || n == 0 {
+func (c *Caller) borneOut(ways []vectorCall, addr uint64) []vectorCall {
+	a := c.Process.Arch()
+	at := c.Symbols.Locate(c.Process.Modules(), addr)
+	f := &at[len(at)-1]
+	if f.Start != addr {
+		return nil
+	}
+	code := make([]byte, min(f.End-f.Start, maxVectorCode))
+	if n, _ := c.Process.Memory().ReadMemory(addr, code); n < len(code) || n == 0 {
 		return nil
 	}
 	told, ok := a.VectorCode(code)
@@ -67,14 +74,16 @@ func (e *Evaluator) borneOut(ways []vectorCall, to *called) []vectorCall {
 	})
 }
 
-// A vectorCall is how a function is called that takes and returns vectors of so many bytes in registers.
+// A vectorCall is how a function is called that takes and returns vectors of so many bytes in
+// registers.
 type vectorCall struct {
 	bytes  uint64
 	call   *abi.Call
 	result *abi.Return
 }
 
-// vectorCalls returns how a function may be called, the narrowest vectors first; none if it cannot be called at all.
+// vectorCalls returns how a function may be called, the narrowest vectors first; none if it cannot
+// be called at all.
 func vectorCalls(a *arch.Arch, f *abi.Func, args []abi.Value) (ways []vectorCall) {
 	const sp, ret = 1 << 20, 1 << 10
 	for _, n := range []uint64{0, 16, 32, 64} {

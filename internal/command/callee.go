@@ -16,7 +16,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
-	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/value"
 	"github.com/sfwalk/sfwalk/value/printers"
 )
@@ -39,13 +38,12 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	ctx := cmd.Context()
 	symbols := c.symbolizer(&flags.walkFlags)
 	defer symbols.Close()
-	e := &calling.Evaluator{Process: c.Process, Exe: c.exe, Symbols: symbols, Auxv: c.auxv}
-	for i, text := range texts {
-		// The first expression may load what later ones name.
-		if err := e.Prepare(text); err != nil && i == 0 {
-			return c.fail(err)
-		}
+	caller := &calling.Caller{Process: c.Process, Exe: c.exe, Symbols: symbols, Auxv: c.auxv}
+	for _, text := range texts {
+		caller.Prepare(text)
 	}
+	reader := value.NewReader(c.source, symbols, printers.All())
+	session := reader.NewSession()
 	th, err := hold()
 	if err != nil {
 		return err
@@ -53,18 +51,17 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	if err := c.mayCall(th); err != nil {
 		return c.fail(err)
 	}
-	if e.Caller, err = inferior.NewCaller(c.Process, th); err != nil {
+	if caller.Thread, err = inferior.NewCaller(c.Process, th); err != nil {
 		return c.fail(err)
 	}
-	if symbols != nil && !flags.noLines {
-		e.Frames = sync.OnceValue(func() []*value.Frame { return c.frames(th, symbols, &flags.walkFlags) })
-	}
+	session.Caller = caller
+	session.Frames = sync.OnceValue(func() []*value.Frame { return c.frames(th, reader, &flags.walkFlags) })
 	dummies := &dummy.Frames{}
-	e.Caller.Alone, e.Caller.Dummies = flags.alone, dummies
+	caller.Thread.Alone, caller.Thread.Dummies = flags.alone, dummies
 	flags.First, flags.tids = dummy.New(dummies), []int{th.ID()}
 	var stack bytes.Buffer
 	var stopped *document
-	e.Caller.Stopped = func(inferior.Event) {
+	caller.Thread.Stopped = func(inferior.Event) {
 		switch {
 		case !slices.ContainsFunc(c.Inferiors(), func(x inferior.Thread) bool { return x.ID() == th.ID() }):
 		case flags.json:
@@ -82,12 +79,14 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	for _, text := range texts {
 		x := &evaluation{callee: c, tid: th.ID(), text: text}
 		list = append(list, x)
-		x.value, x.err = e.Evaluate(ctx, text)
-		x.notes, x.stopped = e.Notes, stopped
+		v, err := session.Evaluate(ctx, text)
+		x.notes, x.err, x.stopped = session.Notes, err, stopped
 		if x.err != nil {
 			break
 		}
-		x.shown = e.Show(&x.value)
+		if x.typeName = v.Type.String(); v.Type.Strip().Kind != value.Void {
+			x.shown = (&value.Printer{UTF8: true}).Print(&v)
+		}
 	}
 	// The process goes on before anything is printed.
 	left := c.Process.Close()
@@ -122,13 +121,13 @@ const maxCallFrames = 64
 
 // frames returns the frames of a thread, the innermost first; those of libraries after the program's, for most
 // names that somebody writes are the program's, and so is the language.
-func (c *callee) frames(th inferior.Thread, symbols *symbol.Symbolizer, flags *walkFlags) (list []*value.Frame) {
+func (c *callee) frames(th inferior.Thread, reader *value.Reader, flags *walkFlags) (list []*value.Frame) {
 	table := flags.Table(c.Arch(), c.windows, flags.Plugins.Of(c.source.process))
 	stack, err := frame.New(c.source, th, table)
 	if err != nil {
 		return nil
 	}
-	view, reader := logical.New(c.source, symbols), value.NewReader(c.source, symbols, printers.All())
+	view := logical.New(c.source, reader.Symbols)
 	var room []logical.Frame
 	var libraries []*value.Frame
 	for f, err := range stack.All() {

@@ -182,14 +182,14 @@ func TestCallRefused(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	pid := strconv.Itoa(gdbtest.Start(t, gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread")).PID)
 	for text, want := range map[string]string{
-		"nowhere(1)":              `"nowhere(1)": no symbol nowhere is in the process at column 1`,
+		"nowhere(1)":              `No symbol "nowhere" in current context. at column 1`,
 		"dump_state(1)":           "the function takes 2 arguments, not 1 at column 1",
-		"crash(1.5)":              "a value of kind floating-point number (8 bytes) cannot be passed as pointer",
+		"crash(1.5)":              "a value of type double is passed where the function takes",
 		"global(1)":               "what is called is of type int: neither a function nor pointer to one at column 1",
 		"(struct nothing) nap(1)": "No struct type named nothing. at column 2",
 		"0x10(1)":                 "what is called is not the address of code",
 		"$1":                      "there is no earlier expression $1",
-		"nap({1})":                "a text or an array is passed where no pointer is taken",
+		"nap({1})":                "a value of type int [1] is passed where the function takes",
 	} {
 		if _, _, err := execute(newCall(nil), pid, text); err == nil || !strings.Contains(strings.NewReplacer("a floating", "floating", "a pointer", "pointer").Replace(err.Error()), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/inferior"
-	"github.com/sfwalk/sfwalk/internal/calling"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -37,13 +36,13 @@ type callDocument struct {
 // evaluation is one expression in a process that was held.
 type evaluation struct {
 	*callee
-	tid     int
-	text    string
-	value   calling.Value
-	shown   string // the value as text
-	notes   []string
-	err     error
-	stopped *document // the stack where the call was given up; nil if there is none
+	tid      int
+	text     string
+	shown    string // the value as text; "" if there is none
+	typeName string
+	notes    []string
+	err      error
+	stopped  *document // the stack where the call was given up; nil if there is none
 }
 
 // print prints the result of an evaluation.
@@ -65,7 +64,7 @@ func (x *evaluation) print(cmd *cobra.Command, flags *callFlags) error {
 				doc.Threads = x.stopped.Threads
 			}
 		} else {
-			doc.Value, doc.Type = x.shown, x.value.TypeName
+			doc.Value, doc.Type = x.shown, x.typeName
 		}
 		encoder := json.NewEncoder(cmd.OutOrStdout())
 		encoder.SetEscapeHTML(false)

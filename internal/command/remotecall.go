@@ -18,7 +18,7 @@ import (
 // checkCalls finds mistakes in the flags about calls before a target is touched.
 func checkCalls(cmd *cobra.Command, texts []string, flags *callFlags) error {
 	for _, text := range texts {
-		if _, err := expression.Parse(text); err != nil {
+		if err := expression.Check(text); err != nil {
 			return exit.Misuse(fmt.Errorf("--call: %w", err))
 		}
 	}

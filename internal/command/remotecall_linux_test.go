@@ -118,7 +118,7 @@ func remoteCalls(t *testing.T, refused bool, settings ...string) (n, all int) {
 		{[]string{"--call", "(int) gettid()", "--tid", strconv.Itoa(other(t, p.PID))}, fmt.Sprintln(other(t, p.PID)), ""},
 		{[]string{"--call", `(void *) dlopen("libm.so.6", 2)`, "--call", "(double) pow(2.0, 10.0)"}, "\n1024\n", ""},
 		{[]string{"--call", "crash()"}, "<function called from sfwalk>", "the function was ended by SIGSEGV (address 0x8); the thread was put back"},
-		{[]string{"--call", "nosuch()"}, "", "no symbol nosuch"},
+		{[]string{"--call", "nosuch()"}, "", "No symbol \"nosuch\""},
 		{[]string{"--call", "getpid("}, "", "--call: "},
 		{[]string{"--call", "getpid()", "--tid", "1"}, "", "--tid 1: the target has no such thread"},
 		{[]string{"--alone"}, "", "are for --call"},

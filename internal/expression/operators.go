@@ -220,9 +220,9 @@ func (p *parser) sizeOf(depth int) (*Node, error) {
 	return n, err
 }
 
-// atAddress reads {type} and the address of an object of the type.
+// atAddress reads {type} and the address of an object of the type. If there is no type, it takes nothing, and returns nil.
 func (p *parser) atAddress(depth int) (*Node, error) {
-	at := p.token.at
+	at, back, token := p.token.at, p.at, p.token
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -231,7 +231,8 @@ func (p *parser) atAddress(depth int) (*Node, error) {
 		return nil, err
 	}
 	if t == nil {
-		return nil, p.fail(p.token.at, "a type is missing")
+		p.at, p.token = back, token
+		return nil, nil
 	}
 	n, err := p.with(At, at, depth)
 	if err == nil {

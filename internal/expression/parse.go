@@ -35,6 +35,22 @@ func ParseWith(text string, in Scope) (*Node, error) {
 	return p.parse()
 }
 
+// Check returns what is wrong with a text that is no expression of any language, whatever its names mean; nil if it may be
+// one.
+func Check(text string) error {
+	_, err := Parse(text)
+	for _, language := range []string{"c", "c++", "rust", "go"} {
+		if err == nil {
+			break
+		}
+		in := Scope{IsType: func(string) bool { return false }, Language: language}
+		if _, other := ParseWith(text, in); other == nil {
+			err = nil
+		}
+	}
+	return err
+}
+
 func (p *parser) parse() (*Node, error) {
 	text := p.text
 	if len(text) > maxText {
@@ -121,7 +137,9 @@ func (p *parser) unary(depth int) (*Node, error) {
 	case p.isType != nil && p.token.kind == 'n' && (p.token.text == "alignof" || p.token.text == "_Alignof"):
 		return p.alignOf()
 	case p.token.kind == '{' && p.isType != nil:
-		return p.atAddress(depth)
+		if n, err := p.atAddress(depth); n != nil || err != nil {
+			return n, err
+		}
 	case p.token.kind == '(' && p.isType != nil && strings.HasPrefix(p.text[p.token.at:], anonymous+"::"):
 	case p.token.kind == '(':
 		if err := p.advance(); err != nil {

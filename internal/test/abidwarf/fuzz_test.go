@@ -1,4 +1,4 @@
-package fromdwarf
+package abidwarf
 
 import (
 	"debug/dwarf"
