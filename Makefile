@@ -194,7 +194,7 @@ MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|Tes
 # reads machine code, runs on the supported one alone.)
 HOSTS    := s390x mips
 PORTABLE := ./format/breakpad ./format/elf ./format/gopclntab ./format/dwarf ./internal/elffile ./format/pages ./format/minidump ./format/sframe ./format/sframe/object ./format/sframe/separate ./format/cfi ./trad ./frame ./sniffer/fp ./target/jit ./target/minidump ./target/procmaps ./target/remote ./target/snapshot
-ON_S390X := ./target/capture ./format/sframe/fromcfi ./format/sframe/verify ./arch/...
+ON_S390X := ./target/capture ./format/sframe/fromcfi ./internal/sframeverify ./arch/...
 SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*|TestCutShort|TestGuests)$$|^TestCompiledFiles$$/^(static|exceptions_static|go)$$|^TestReadelf$$/^gdb|^TestMade$$/^(gdb|python3)
 
 hosts: export GOGC := 400

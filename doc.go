@@ -51,14 +51,12 @@
 //	plugin                  serves a plug-in
 //	plugin/protocol         the messages
 //	sniffer/external        starts plug-ins, asks them, checks their answers
-//	sniffer/external/check  the conformance test
 //
 // Tools for toolchains and for files read and write the formats alone:
 //
 //	format/sframe            SFrame sections: read, write, convert, join (docs/sframe.md)
 //	format/sframe/object     SFrame in ELF files, relocatable ones too
 //	format/sframe/fromcfi    SFrame made from DWARF
-//	format/sframe/verify     SFrame compared with DWARF
 //	format/sframe/separate   SFrame in files of its own, by build ID
 //	format/cfi               DWARF call frame information
 //	format/dwarf             DWARF debug information, part by part

@@ -164,7 +164,7 @@ func tables() *frame.Table {
 // FuzzCode unwinds any stack through any code, with few tables or none, and with symbols, if there
 // are any. If both is true, it uses both walkers, which takes four times as long.
 func FuzzCode(f *testing.F) {
-	file, err := elf.Open("../format/sframe/verify/testdata/simple.so")
+	file, err := elf.Open("../internal/sframeverify/testdata/simple.so")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/sniffer/external/check"
+	"github.com/sfwalk/sfwalk/internal/plugincheck"
 )
 
 // The plug-in passes the test for authors: 'sfwalk plugin check' finds nothing.
@@ -14,7 +14,7 @@ func TestConforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := check.Run(context.Background(), path, check.Options{})
+	report, err := plugincheck.Run(context.Background(), path, plugincheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

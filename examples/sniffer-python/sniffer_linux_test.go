@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/plugincheck"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	sniffers "github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/check"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -201,7 +201,7 @@ func conforms(t *testing.T, tg *live.Target) {
 	if err := errors.Join(picture.Write(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	report, err := check.Run(context.Background(), folder(t), check.Options{Snapshots: []string{file.Name()}})
+	report, err := plugincheck.Run(context.Background(), folder(t), plugincheck.Options{Snapshots: []string{file.Name()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,7 +176,7 @@ var writes = regexp.MustCompile(`\bfmt\.(Fprint\w*\([^&]|Print)|os\.Std(out|err)
 
 // Packages that write others' text use package printable.
 func TestWritersEscape(t *testing.T) {
-	for _, dir := range []string{".", "pluginhost", "dlvhost", "pprofhost", "screenhost", "../../delve/server", "../../sniffer/external/check"} {
+	for _, dir := range []string{".", "pluginhost", "dlvhost", "pprofhost", "screenhost", "../../delve/server", "../plugincheck"} {
 		for _, file := range gdbtest.Glob(t, dir+"/*.go") {
 			if strings.HasSuffix(file, "_test.go") {
 				continue

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/format/sframe"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -70,13 +70,13 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 	return cmd
 }
 
-func verifyFile(name string) (*verify.Result, error) {
+func verifyFile(name string) (*sframeverify.Result, error) {
 	im, file, err := openELF(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return verify.File(im)
+	return sframeverify.File(im)
 }
 
 // ruleText writes a rule with names for SP and FP.
@@ -119,7 +119,7 @@ func rowText(abi sframe.ABI, r *sframe.Row, reason string) string {
 }
 
 // place names where a disagreement is.
-func place(d *verify.Disagreement) string {
+func place(d *sframeverify.Disagreement) string {
 	if d.Function == "" {
 		return ""
 	}
@@ -130,7 +130,7 @@ func place(d *verify.Disagreement) string {
 	return name
 }
 
-func printVerify(w io.Writer, name string, r *verify.Result) {
+func printVerify(w io.Writer, name string, r *sframeverify.Result) {
 	for i := range r.Disagreements {
 		d := &r.Disagreements[i]
 		printable.Fprintf(w, "%#x..%#x  %s: %s differs", d.Lo, d.Hi, place(d), d.Fields)

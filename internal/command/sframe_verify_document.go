@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/format/sframe"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 )
 
 // verifyDocument is what `sfwalk sframe verify --json` prints; docs/json.md
@@ -62,11 +62,11 @@ type coverageItem struct {
 	Neither    uint64 `json:"neither"`
 }
 
-func newCoverageItem(c verify.Coverage) coverageItem {
+func newCoverageItem(c sframeverify.Coverage) coverageItem {
 	return coverageItem{c.Total, c.Both, c.SFrameOnly, c.CFIOnly, c.Neither}
 }
 
-func newVerifyDocument(file string, r *verify.Result) *verifyDocument {
+func newVerifyDocument(file string, r *sframeverify.Result) *verifyDocument {
 	d := &verifyDocument{
 		File: file, ABI: r.ABI.String(), Agree: len(r.Disagreements) == 0,
 		Versions: []int{}, Disagreements: []disagreementItem{}, Problems: []string{},

@@ -15,11 +15,11 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/plugincheck"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/check"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -133,7 +133,7 @@ func frozenAnswers(t *testing.T, path string) {
 	if err := p.Err(); err != nil {
 		t.Error(err)
 	}
-	report, err := check.Run(context.Background(), path, check.Options{})
+	report, err := plugincheck.Run(context.Background(), path, plugincheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

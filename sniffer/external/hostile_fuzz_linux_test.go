@@ -19,10 +19,10 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/interval"
+	"github.com/sfwalk/sfwalk/internal/plugincheck/cores"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
-	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -18,12 +18,12 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/plugincheck/cores"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest/jit"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 )
 
 // TestMain turns this program into a plug-in if it is started as one. Otherwise it runs

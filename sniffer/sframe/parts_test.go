@@ -6,7 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/sframe"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -18,7 +18,7 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	r, err := verify.File(im)
+	r, err := sframeverify.File(im)
 	if err != nil || len(r.Versions) != 2 || len(r.Disagreements)+len(r.Problems) > 0 || r.Functions.Both != 4 {
 		t.Fatalf("%+v, %v", r, err)
 	}

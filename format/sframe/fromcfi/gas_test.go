@@ -15,7 +15,7 @@ import (
 func TestAssembler(t *testing.T) {
 	for _, name := range []string{"amd64-v3", "arm64-v3", "arm64be-v3", "s390x-v3"} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("..", "verify", "testdata", name+".so")
+			path := filepath.Join("..", "..", "..", "internal", "sframeverify", "testdata", name+".so")
 			im, file, err := elf.OpenFile(path)
 			if err != nil {
 				t.Fatal(err)

@@ -27,10 +27,10 @@ func TestStrictReaders(t *testing.T) {
 		{"../../../testdata/bin/mix-v2", 1, 0},
 		{"../../../testdata/guests/restorer-arm64-v3", 1, 0},
 		{"../../../testdata/guests/restorer-s390x-v3", 1, 0},
-		{"../verify/testdata/arm64-v2.so", 1, 0},
-		{"../verify/testdata/arm64be-v3.so", 1, 0},
-		{"../verify/testdata/amd64-v3.so", 1, 0},
-		{"../verify/testdata/s390x-v3.so", 1, 0},
+		{"../../../internal/sframeverify/testdata/arm64-v2.so", 1, 0},
+		{"../../../internal/sframeverify/testdata/arm64be-v3.so", 1, 0},
+		{"../../../internal/sframeverify/testdata/amd64-v3.so", 1, 0},
+		{"../../../internal/sframeverify/testdata/s390x-v3.so", 1, 0},
 		{"testdata/signal.so", 0, 1},
 	} {
 		t.Run(filepath.Base(tt.path), func(t *testing.T) {

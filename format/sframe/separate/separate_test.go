@@ -25,7 +25,7 @@ import (
 
 var programs = []string{
 	"/lib/x86_64-linux-gnu/libc.so.6", "../../../testdata/bin/mix-v3", "../../../testdata/bin/mix-v3-noheaders",
-	"../verify/testdata/arm64-v3.so", "../verify/testdata/arm64be-v3.so", "../verify/testdata/s390x-v3.so",
+	"../../../internal/sframeverify/testdata/arm64-v3.so", "../../../internal/sframeverify/testdata/arm64be-v3.so", "../../../internal/sframeverify/testdata/s390x-v3.so",
 }
 
 // made returns a program and its separate file.

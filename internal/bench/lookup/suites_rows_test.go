@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/format/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/format/sframe/object"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 )
 
 // file compares the SFrame sections of a file: their dumps with those of readelf and of the test,
@@ -105,7 +105,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 			}
 		}
 	}
-	r, err := verify.File(im)
+	r, err := sframeverify.File(im)
 	if errors.Is(err, fromcfi.ErrNoCFI) {
 		return
 	}
@@ -127,7 +127,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 
 // made compares the file's sections with the section that fromcfi makes from the file's DWARF. It
 // leaves out the functions that r lists as disagreements between the two.
-func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section, r *verify.Result) {
+func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section, r *sframeverify.Result) {
 	t.Helper()
 	source, err := fromcfi.Open(im)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.ContainsFunc(r.Disagreements, func(d verify.Disagreement) bool { return d.Section == i && d.FDE == fde.Index }) {
+			if slices.ContainsFunc(r.Disagreements, func(d sframeverify.Disagreement) bool { return d.Section == i && d.FDE == fde.Index }) {
 				continue
 			}
 			for pc := fde.Start; pc < fde.Start+uint64(fde.Size); pc++ {

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/plugincheck"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/check"
 )
 
 // Host is the [hosts.Plugins] that starts programs.
@@ -43,7 +43,7 @@ func (Host) Start(ctx context.Context, o hosts.StartOptions) (hosts.Plugin, erro
 
 // Check implements [hosts.Plugins].
 func (Host) Check(ctx context.Context, p hosts.Program, host string, snapshots []string) (hosts.Report, error) {
-	return check.Run(ctx, p.Path, check.Options{Snapshots: snapshots, SHA256: p.SHA256, Host: host})
+	return plugincheck.Run(ctx, p.Path, plugincheck.Options{Snapshots: snapshots, SHA256: p.SHA256, Host: host})
 }
 
 type plugin struct{ *external.Plugin }

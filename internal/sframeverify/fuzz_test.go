@@ -1,4 +1,4 @@
-package verify
+package sframeverify
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ var linked = []string{".eh_frame", ".sframe", ".symtab", ".strtab", ".dynsym", "
 
 // FuzzFile compares what it can of any file. The seeds have a few kilobytes.
 func FuzzFile(f *testing.F) {
-	for _, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "../../../testdata/bin/restorer-v3", "testdata/arm64-v2.so", "../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../object/testdata/s390x-v3.o"} {
+	for _, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "../../testdata/bin/restorer-v3", "testdata/arm64-v2.so", "../../format/sframe/object/testdata/amd64-v1.o", "../../format/sframe/object/testdata/arm64-v3.o", "../../format/sframe/object/testdata/s390x-v3.o"} {
 		file, err := elf.Open(name)
 		if err != nil {
 			f.Fatal(err)
@@ -31,7 +31,7 @@ func FuzzFile(f *testing.F) {
 		}
 		f.Add(some.Bytes())
 	}
-	whole, err := os.ReadFile("../../../testdata/bin/mix-v3-noheaders")
+	whole, err := os.ReadFile("../../testdata/bin/mix-v3-noheaders")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func FuzzFile(f *testing.F) {
 
 // FuzzSections changes the tables that are compared, the executable code and the symbols.
 func FuzzSections(f *testing.F) {
-	for i, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "testdata/arm64-v2.so", "testdata/s390x-v3.so", "../../../testdata/bin/restorer-v3"} {
+	for i, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "testdata/arm64-v2.so", "testdata/s390x-v3.so", "../../testdata/bin/restorer-v3"} {
 		file, err := elf.Open(name)
 		if err != nil {
 			f.Fatal(err)

@@ -1,4 +1,4 @@
-package verify_test
+package sframeverify_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/sframe"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -31,18 +31,18 @@ func TestThisToolchain(t *testing.T) {
 	for _, tt := range []struct {
 		source string
 		flags  []string
-		want   map[string]verify.Fields
+		want   map[string]sframeverify.Fields
 	}{
-		{"steps.c", []string{"-mavx2"}, map[string]verify.Fields{"step_asm_cfa_register": verify.CFA}},
-		{"plt.c", []string{"-fcf-protection", "-Wl,-z,ibtplt"}, map[string]verify.Fields{".plt": verify.CFA, ".plt.sec": verify.CFA}},
+		{"steps.c", []string{"-mavx2"}, map[string]sframeverify.Fields{"step_asm_cfa_register": sframeverify.CFA}},
+		{"plt.c", []string{"-fcf-protection", "-Wl,-z,ibtplt"}, map[string]sframeverify.Fields{".plt": sframeverify.CFA, ".plt.sec": sframeverify.CFA}},
 	} {
 		out := filepath.Join(t.TempDir(), "program")
-		args := append([]string{"-O2", "-pthread", "-Wl,-z,lazy", "-Wa,--gsframe", "../../../testdata/progs/" + tt.source, "-o", out}, tt.flags...)
+		args := append([]string{"-O2", "-pthread", "-Wl,-z,lazy", "-Wa,--gsframe", "../../testdata/progs/" + tt.source, "-o", out}, tt.flags...)
 		if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, msg)
 		}
 		r := file(t, out)
-		found := map[string]verify.Fields{}
+		found := map[string]sframeverify.Fields{}
 		for _, d := range r.Disagreements {
 			found[d.Function] |= d.Fields
 		}
@@ -85,13 +85,13 @@ func TestChangedSlot(t *testing.T) {
 	}
 	r := file(t, out)
 	forgotten := r.Versions[0] < sframe.V3
-	if got := len(r.Disagreements) == 1 && r.Disagreements[0].Fields == verify.RA; got != forgotten || !forgotten && len(r.Disagreements) > 0 {
+	if got := len(r.Disagreements) == 1 && r.Disagreements[0].Fields == sframeverify.RA; got != forgotten || !forgotten && len(r.Disagreements) > 0 {
 		t.Errorf("%s%v", version, lines(r))
 	}
 }
 
 // inFunctions writes the disagreements in functions, without addresses.
-func inFunctions(r *verify.Result) (list []string) {
+func inFunctions(r *sframeverify.Result) (list []string) {
 	for _, d := range r.Disagreements {
 		if !strings.HasPrefix(d.Function, ".") {
 			list = append(list, fmt.Sprintf("%s+%d %v", d.Function, d.Offset, d.Fields))

@@ -1,4 +1,4 @@
-package verify_test
+package sframeverify_test
 
 import (
 	"errors"
@@ -13,13 +13,13 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/format/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/format/sframe/object"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-func file(t *testing.T, path string) *verify.Result {
+func file(t *testing.T, path string) *sframeverify.Result {
 	t.Helper()
-	r, err := verify.File(installed(t, path))
+	r, err := sframeverify.File(installed(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func file(t *testing.T, path string) *verify.Result {
 }
 
 // lines writes disagreements as "lo..hi function+offset fields sframe|dwarf".
-func lines(r *verify.Result) []string {
+func lines(r *sframeverify.Result) []string {
 	list := []string{}
 	row := func(x *sframe.Row) string { return fmt.Sprintf("%v %v %v", x.CFA, x.RA, x.FP) }
 	for i := range r.Disagreements {
@@ -45,15 +45,15 @@ func TestCommitted(t *testing.T) {
 		name string
 		want []string
 	}{
-		{"../../../testdata/bin/steps-v2", []string{
+		{"../../testdata/bin/steps-v2", []string{
 			"0x1050..0x1058 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same",
 			"0x1219..0x122b step_asm_return_register+9 RA: r7+64 [CFA-8] same | r7+64 r11+0 same",
 		}},
-		{"../../../testdata/bin/steps-v3", []string{"0x1050..0x1058 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
-		{"../../../testdata/bin/mix-v2", []string{"0x1100..0x1108 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
-		{"../../../testdata/bin/mix-v3", []string{"0x1100..0x1108 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
-		{"../../../testdata/bin/mix-v3-noheaders", []string{"0x1100..0x1108 +0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
-		{"../../../testdata/bin/plt-v3", []string{"0x1070..0x1080 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
+		{"../../testdata/bin/steps-v3", []string{"0x1050..0x1058 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
+		{"../../testdata/bin/mix-v2", []string{"0x1100..0x1108 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
+		{"../../testdata/bin/mix-v3", []string{"0x1100..0x1108 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
+		{"../../testdata/bin/mix-v3-noheaders", []string{"0x1100..0x1108 +0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
+		{"../../testdata/bin/plt-v3", []string{"0x1070..0x1080 .plt.got+0 CFA: r7+16 [CFA-8] same | r7+8 [CFA-8] same"}},
 		{"testdata/arm64-v2.so", []string{}},
 		{"testdata/amd64-v3.so", []string{}},
 		{"testdata/arm64-v3.so", []string{}},
@@ -68,7 +68,7 @@ func TestCommitted(t *testing.T) {
 			if len(r.Problems) > 0 || r.Compared < 200 || r.Compared+r.Unsaid != r.Bytes.Both {
 				t.Errorf("problems %v, %d bytes compared", r.Problems, r.Compared)
 			}
-			for _, c := range []verify.Coverage{r.Bytes, r.Functions} {
+			for _, c := range []sframeverify.Coverage{r.Bytes, r.Functions} {
 				if c.Both+c.SFrameOnly+c.CFIOnly+c.Neither != c.Total {
 					t.Errorf("%+v does not add up", c)
 				}
@@ -80,11 +80,11 @@ func TestCommitted(t *testing.T) {
 // TestSizes compares the sizes with readelf -SW, and the coverage with readelf's symbols.
 // Assemblers that write SFrame have seen all functions of mix-v3 but _start.
 func TestSizes(t *testing.T) {
-	r := file(t, "../../../testdata/bin/mix-v3")
-	if want := (verify.Sizes{SFrame: 0x3e5, EHFrame: 0x3cc, EHFrameHdr: 0xdc}); r.Sizes != want {
+	r := file(t, "../../testdata/bin/mix-v3")
+	if want := (sframeverify.Sizes{SFrame: 0x3e5, EHFrame: 0x3cc, EHFrameHdr: 0xdc}); r.Sizes != want {
 		t.Errorf("sizes %+v, want %+v", r.Sizes, want)
 	}
-	if want := (verify.Coverage{Total: 24, Both: 23, CFIOnly: 1}); r.Functions != want {
+	if want := (sframeverify.Coverage{Total: 24, Both: 23, CFIOnly: 1}); r.Functions != want {
 		t.Errorf("functions %+v, want %+v", r.Functions, want)
 	}
 	if r := file(t, "testdata/arm64-v2.so"); r.Unsaid != 8 {
@@ -98,12 +98,12 @@ func TestSizes(t *testing.T) {
 // ranges: 0x1d6 to 0x1d8 is without a CFA.
 func TestWithoutCFA(t *testing.T) {
 	r := file(t, "testdata/simple.so")
-	want := verify.Coverage{Total: 6, Both: 4, Neither: 2}
+	want := sframeverify.Coverage{Total: 6, Both: 4, Neither: 2}
 	if len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes != want {
 		t.Errorf("problems %v, %v, %d bytes compared, coverage %+v", r.Problems, lines(r), r.Compared, r.Bytes)
 	}
 	in, _, left := made(t, "testdata/simple.so", sframe.V3)
-	if r := verify.Compare(&in); len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes.SFrameOnly+r.Bytes.CFIOnly > 0 || left != nil {
+	if r := sframeverify.Compare(&in); len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes.SFrameOnly+r.Bytes.CFIOnly > 0 || left != nil {
 		t.Errorf("made: problems %v, %v, %d bytes compared, coverage %+v, left out %v", r.Problems, lines(r), r.Compared, r.Bytes, left)
 	}
 }
@@ -120,7 +120,7 @@ func installed(t *testing.T, path string) *elf.Image {
 }
 
 // made returns an input whose SFrame section is made from the file's call frame information.
-func made(t *testing.T, path string, v sframe.Version) (in verify.Input, data []byte, left []fromcfi.LeftOut) {
+func made(t *testing.T, path string, v sframe.Version) (in sframeverify.Input, data []byte, left []fromcfi.LeftOut) {
 	t.Helper()
 	source, err := fromcfi.Open(installed(t, path))
 	if err != nil {
@@ -136,7 +136,7 @@ func made(t *testing.T, path string, v sframe.Version) (in verify.Input, data []
 	}
 	in.CFI = source
 	in.SFrame = []*sframe.Section{reopen(t, data)}
-	in.Text = []verify.Span{{Range: verify.Range{Lo: 0, Hi: 1 << 40}}}
+	in.Text = []sframeverify.Span{{Range: sframeverify.Range{Lo: 0, Hi: 1 << 40}}}
 	return in, data, append(left, more...)
 }
 
@@ -159,7 +159,7 @@ func TestMade(t *testing.T) {
 		for _, v := range []sframe.Version{sframe.V3, sframe.V2} {
 			t.Run(fmt.Sprintf("%s V%d", filepath.Base(path), v), func(t *testing.T) {
 				in, _, left := made(t, path, v)
-				r := verify.Compare(&in)
+				r := sframeverify.Compare(&in)
 				if len(r.Disagreements) > 0 || len(r.Problems) > 0 || r.Unsaid > 0 || r.Compared < 200 {
 					t.Errorf("%d bytes compared, problems %v, disagreements %v", r.Compared, r.Problems, lines(r))
 				}
@@ -180,38 +180,38 @@ func TestMutation(t *testing.T) {
 	for _, tt := range []struct {
 		name, path string
 		change     func(c *sframe.Contents, f *sframe.Function, e *sframe.Entry) bool // false: not possible here
-		want       verify.Fields
+		want       sframeverify.Fields
 	}{
 		{"CFA", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			e.CFA.Off += 8
 			return e.CFA.Kind == sframe.RuleInReg
-		}, verify.CFA},
+		}, sframeverify.CFA},
 		{"base", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			e.CFA.Reg ^= 6 ^ 7
 			return e.CFA.Kind == sframe.RuleInReg
-		}, verify.CFA},
+		}, sframeverify.CFA},
 		{"FP", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			e.FP.Off -= 8
 			return e.FP.Kind == sframe.RuleSaved
-		}, verify.FP},
+		}, sframeverify.FP},
 		{"FP same", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			was := e.FP.Kind
 			e.FP = sframe.Rule{Kind: sframe.RuleSame}
 			return was == sframe.RuleSaved
-		}, verify.FP},
+		}, sframeverify.FP},
 		{"outermost", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			is := e.RA.Kind != sframe.RuleUndefined
 			*e = sframe.Entry{Offset: e.Offset, RA: sframe.Rule{Kind: sframe.RuleUndefined}}
 			return is
-		}, verify.Outermost},
+		}, sframeverify.Outermost},
 		{"signal", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, f *sframe.Function, _ *sframe.Entry) bool {
 			f.Signal = !f.Signal
 			return len(f.Entries) == 1
-		}, verify.Signal},
+		}, sframeverify.Signal},
 		{"mangled", "testdata/arm64-v3.so", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			e.MangledRA = !e.MangledRA
 			return e.RA.Kind != sframe.RuleUndefined
-		}, verify.MangledRA},
+		}, sframeverify.MangledRA},
 		{"key", "testdata/arm64-v2.so", func(_ *sframe.Contents, f *sframe.Function, e *sframe.Entry) bool {
 			f.PauthKey = sframe.PauthA
 			mangled := 0
@@ -221,11 +221,11 @@ func TestMutation(t *testing.T) {
 				}
 			}
 			return mangled == 1 && e.MangledRA
-		}, verify.PauthKey},
+		}, sframeverify.PauthKey},
 		{"RA", "testdata/arm64-v3.so", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			e.RA.Off += 8
 			return e.RA.Kind == sframe.RuleSaved
-		}, verify.RA},
+		}, sframeverify.RA},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, data, _ := made(t, tt.path, sframe.V3)
@@ -246,7 +246,7 @@ func TestMutation(t *testing.T) {
 				if j+1 < len(f.Entries) {
 					end = f.Entries[j+1].Offset
 				}
-				want := verify.Range{Lo: f.Start + uint64(f.Entries[j].Offset), Hi: f.Start + uint64(end)}
+				want := sframeverify.Range{Lo: f.Start + uint64(f.Entries[j].Offset), Hi: f.Start + uint64(end)}
 				if !tt.change(c, f, &f.Entries[j]) {
 					continue
 				}
@@ -256,7 +256,7 @@ func TestMutation(t *testing.T) {
 				}
 				in, _, _ := made(t, tt.path, sframe.V3)
 				in.SFrame[0] = reopen(t, data)
-				r := verify.Compare(&in)
+				r := sframeverify.Compare(&in)
 				if len(r.Disagreements) != 1 {
 					t.Fatalf("function %d, row %d: %d disagreements: %v", i, j, len(r.Disagreements), lines(r))
 				}
@@ -292,7 +292,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.SFrame[0] = reopen(t, data)
-		r := verify.Compare(&in)
+		r := sframeverify.Compare(&in)
 		if len(r.Disagreements) != 1 {
 			t.Fatal(lines(r))
 		}
@@ -311,9 +311,9 @@ func TestErrors(t *testing.T) {
 		want error
 	}{
 		{"/bin/ls", object.ErrNoSFrame},
-		{"../../cfi/testdata/s390x.so", object.ErrNoSFrame},
+		{"../../format/cfi/testdata/s390x.so", object.ErrNoSFrame},
 	} {
-		if _, err := verify.File(installed(t, tt.path)); !errors.Is(err, tt.want) {
+		if _, err := sframeverify.File(installed(t, tt.path)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.path, err, tt.want)
 		}
 	}
@@ -327,7 +327,7 @@ func TestDebugFrame(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name string, flags ...string) string {
 		out := filepath.Join(dir, name)
-		args := append([]string{"-g", "-O2", "-mavx2", "-fno-exceptions", "-c", "../../../testdata/progs/realign.c", "-o", out}, flags...)
+		args := append([]string{"-g", "-O2", "-mavx2", "-fno-exceptions", "-c", "../../testdata/progs/realign.c", "-o", out}, flags...)
 		if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
 			gdbtest.Cannot(t, fmt.Sprintf("%v %s", err, msg))
 		}
@@ -339,7 +339,7 @@ func TestDebugFrame(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.CFI = debug
-	r := verify.Compare(&in)
+	r := sframeverify.Compare(&in)
 	if len(r.Disagreements) > 0 || len(r.Problems) > 0 || r.Compared < 200 || r.Bytes.Both != r.Compared || r.Bytes.CFIOnly > 0 || left != nil {
 		t.Errorf("problems %v, %v, coverage %+v, left out %v", r.Problems, lines(r), r.Bytes, left)
 	}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make.sh NAME TRIPLET ASFLAG RA [CFLAG...]: links rows.c (at -O2 and -O0) and
-# forms.s of ../../testdata into the small shared object NAME.so, which has both
+# forms.s of ../../../format/sframe/testdata into the small shared object NAME.so, which has both
 # .eh_frame and .sframe. ASFLAG makes as write SFrame; RA is its name of the
 # return address register. ASFLAGS and LDFLAGS are taken from the environment.
 set -eu

@@ -1,4 +1,4 @@
-package check
+package plugincheck
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/internal/plugincheck/cores"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"

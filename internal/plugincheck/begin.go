@@ -1,4 +1,4 @@
-package check
+package plugincheck
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/plugincheck/cores"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/internal/cores"
 )
 
 // program checks that the file can be run, and has the pinned checksum.

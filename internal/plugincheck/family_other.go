@@ -1,6 +1,6 @@
 //go:build !linux
 
-package check
+package plugincheck
 
 // children returns nil: this system does not tell.
 func children(int) []int { return nil }

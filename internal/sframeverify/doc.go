@@ -1,4 +1,4 @@
-// Package verify compares a file's SFrame sections with its DWARF call frame
+// Package sframeverify compares a file's SFrame sections with its DWARF call frame
 // information.
 //
 // [File] takes an ELF file and returns a [Result]. It has each stretch of code that both sides
@@ -13,4 +13,4 @@
 //
 // Both sides are walked once, in ascending order of address. Neither is trusted: parts that cannot
 // be read are listed and left out, and the file's size plus a constant bounds the work.
-package verify
+package sframeverify

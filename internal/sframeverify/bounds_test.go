@@ -1,4 +1,4 @@
-package verify_test
+package sframeverify_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/sframe"
-	"github.com/sfwalk/sfwalk/format/sframe/verify"
+	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
@@ -81,9 +81,9 @@ func TestManyDisagreements(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d functions, names of %d bytes", tt.functions, tt.name), func(t *testing.T) {
 			im := differing(t, tt.functions, tt.name)
-			var r *verify.Result
+			var r *sframeverify.Result
 			var err error
-			bounds.Hold(t, 24<<20, func() { r, err = verify.File(im) })
+			bounds.Hold(t, 24<<20, func() { r, err = sframeverify.File(im) })
 			if err != nil || len(r.Problems) > 0 {
 				t.Fatal(err, r.Problems)
 			}
@@ -104,7 +104,7 @@ func TestManyDisagreements(t *testing.T) {
 func TestSharedNames(t *testing.T) {
 	im := differing(t, 1_500, 200_000)
 	bounds.Hold(t, 96<<20, func() {
-		if r, err := verify.File(im); err != nil || r.Functions.Total != 1_500 {
+		if r, err := sframeverify.File(im); err != nil || r.Functions.Total != 1_500 {
 			t.Errorf("%+v: %v", r, err)
 		}
 	})
