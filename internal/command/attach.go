@@ -12,13 +12,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
 func newAttach(host hosts.Plugins) *cobra.Command {
-	var flags walkFlags
+	var flags report.Flags
 	var opts live.Options
 	var save, layout string
 	var which chosen
@@ -110,10 +112,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
 			many := len(pids) != 1 || which.any()
-			switch summed := pictured || flags.many.merge || flags.many.tree || flags.many.goroutines; {
-			case many && (save != "" || flags.many.output != "" && !pictured && !(every.given() && summed) || len(flags.tids) > 0):
+			switch summed := pictured || flags.Many.Merge || flags.Many.Tree || flags.Many.Goroutines; {
+			case many && (save != "" || flags.Many.Output != "" && !pictured && !(every.given() && summed) || len(flags.TIDs) > 0):
 				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
-			case every.given() && (save != "" || flags.many.output != "" && !summed):
+			case every.given() && (save != "" || flags.Many.Output != "" && !summed):
 				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
 			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
@@ -122,19 +124,19 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			case save == "" && isOfSaved:
 				return exit.Misuse(fmt.Errorf("--format %s is that of the file which --save names", layout))
 			case save == "":
-				flags.many.format = layout
+				flags.Many.Format = layout
 			}
-			if err := flags.begin(cmd); err != nil {
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
-			flags.severals = many
-			opts.Values = flags.values.any() || save != "" // values may be asked for later
-			opts.Consistent = opts.Consistent || flags.many.goroutines
+			defer flags.End(cmd)
+			flags.SeveralProcesses = many
+			opts.Values = flags.Values.Any() || save != "" // values may be asked for later
+			opts.Consistent = opts.Consistent || flags.Many.Goroutines
 			round := func() error { return attach(cmd, pids[0], &flags, opts, save, layout) }
 			if many {
 				round = func() error {
-					if flags.said != nil { // processes come and go between rounds
+					if flags.Said != nil { // processes come and go between rounds
 						if pids, err = which.pids(args); err != nil {
 							return err
 						}
@@ -147,22 +149,22 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				run = func() error { return every.run(cmd, &flags, round) }
 			}
 			switch {
-			case every.given() && many && flags.many.any() && !pictured:
-				return flags.apart(cmd, run)
-			case every.given() && flags.many.any() || many && pictured:
-				return flags.together(cmd, run)
+			case every.given() && many && flags.Many.Any() && !pictured:
+				return flags.RunApart(cmd, run)
+			case every.given() && flags.Many.Any() || many && pictured:
+				return flags.RunTogether(cmd, run)
 			}
 			return run()
 		},
 	}
-	flags.add(cmd, host)
+	flags.Add(cmd, host)
 	which.add(cmd)
 	every.add(cmd)
 	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
-	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+formatHelp)
+	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+report.FormatHelp)
 	opts.MaxCopied = usualSaved
 	cmd.Flags().Var((*cmdline.Size)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
 	return cmd
@@ -175,7 +177,7 @@ const usualSaved = 160 << 20
 // is collected.
 const besideSaved = 64 << 20
 
-func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save, layout string) error {
+func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options, save, layout string) error {
 	var file *files.Saving
 	if save != "" {
 		var err error
@@ -186,31 +188,31 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		files.OutliveReader()
 		defer pace.Before(opts.MaxCopied + besideSaved)()
 	} else {
-		opts.Threads = flags.tids // the others need not be disturbed
+		opts.Threads = flags.TIDs // the others need not be disturbed
 		opts.LowMemory = true
 	}
-	shortSlices()
-	s, err := process(cmd.Context(), pid, opts)
+	targets.ShortSlices()
+	s, err := targets.Process(cmd.Context(), pid, opts)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	s.saved = file != nil
-	if about := s.about; !flags.taken.IsZero() {
-		s.about = func(doc *document) {
+	s.Saved = file != nil
+	if about := s.About; !flags.Taken.IsZero() {
+		s.About = func(doc *report.Document) {
 			about(doc)
-			doc.Taken = flags.taken.UTC().Format(time.RFC3339Nano)
+			doc.Taken = flags.Taken.UTC().Format(time.RFC3339Nano)
 		}
 	}
-	if flags.many.each != nil {
-		flags.many.into = flags.many.each.of(flags, pid)
-	} else if m := flags.many.into; m != nil && flags.severals {
-		m.process(pid, processName(pid))
+	if flags.Many.PerProcess != nil {
+		flags.Many.Into = flags.Many.PerProcess.Of(flags, pid)
+	} else if m := flags.Many.Into; m != nil && flags.SeveralProcesses {
+		m.BeginProcess(pid, processName(pid))
 	}
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
 	}
-	shown := show(cmd, s, flags)
+	shown := report.Show(cmd, s, flags)
 	unread := files.ReaderGone(shown) // by which not all threads may have been walked
 	if unread {
 		shown = nil
@@ -219,15 +221,15 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return shown
 	}
 	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
-	var unwalked []*source
-	if partly := unread || len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.Order) > 0; partly || flags.many.goroutines {
+	var unwalked []*report.Source
+	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Many.Goroutines {
 		unwalked = append(unwalked, s)
-		if partly && s.goroutines != nil {
-			unwalked = append(unwalked, s.goroutines)
+		if partly && s.Goroutines != nil {
+			unwalked = append(unwalked, s.Goroutines)
 		}
 	}
 	for _, x := range unwalked {
-		if err := walk(x, &walkFlags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
+		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
 			return err
 		}
 	}
@@ -241,7 +243,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	}
 	var made files.Content = picture
 	if layout == "minidump" {
-		if made, err = dumpOf(t, picture); err != nil {
+		if made, err = targets.Minidump(t, picture); err != nil {
 			return fmt.Errorf("--save %s: %w", save, err)
 		}
 	}

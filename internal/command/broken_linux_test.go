@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -23,9 +24,9 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Run(tt.how, func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, "corrupt.c", flags...), tt.how)
-			doc := take(t, p.PID, &walkFlags{})
+			doc := take(t, p.PID, &report.Flags{})
 			th := doc.Threads[0]
-			if last := th.Frames[len(th.Frames)-1]; th.whole || last.Function != tt.outermost || tt.stop != "" && th.Stop != tt.stop {
+			if last := th.Frames[len(th.Frames)-1]; th.Whole || last.Function != tt.outermost || tt.stop != "" && th.Stop != tt.stop {
 				t.Errorf("stops in %q by %q (%s), want %q by %q", last.Function, th.Stop, th.Error, tt.outermost, tt.stop)
 			}
 			want := gdbtest.Backtrace(t, p.PID)[0].Frames
@@ -42,14 +43,14 @@ func TestBroken(t *testing.T) {
 // the source, nocfi.c, and gdb's as far as gdb knows it.
 func TestNoTables(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "nocfi.c", gdbtest.Plain...))
-	th := take(t, p.PID, &walkFlags{}).Threads[0]
+	th := take(t, p.PID, &report.Flags{}).Threads[0]
 	var names, by []string
 	for _, f := range th.Frames {
 		names, by = append(names, f.Function), append(by, f.Sniffer)
 	}
 	want := []string{"leaf", "saves", "without_fp", "with_fp", "enters", "main"}
 	i := slices.Index(names, want[0])
-	if i < 0 || len(names) < i+6 || !slices.Equal(names[i:i+6], want) || !th.whole {
+	if i < 0 || len(names) < i+6 || !slices.Equal(names[i:i+6], want) || !th.Whole {
 		t.Fatalf("stack %q, %s %s", names, th.Stop, th.Error)
 	}
 	if got := strings.Join(by[i+1:i+4], " "); got != "prologue prologue prologue" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
@@ -12,7 +13,7 @@ import (
 )
 
 func newCall(host hosts.Plugins) *cobra.Command {
-	var flags callFlags
+	var flags calls.Flags
 	cmd := &cobra.Command{
 		Use:   "call PID EXPRESSION...",
 		Short: "Have a live process call a function",
@@ -59,23 +60,23 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 					return exit.Misuse(fmt.Errorf("call %d: %w", pid, err))
 				}
 			}
-			if flags.timeout < 0 {
-				return exit.Misuse(fmt.Errorf("--timeout %v: want a time, such as 2s", flags.timeout))
+			if flags.Timeout < 0 {
+				return exit.Misuse(fmt.Errorf("--timeout %v: want a time, such as 2s", flags.Timeout))
 			}
-			flags.holds = true
-			if err := flags.begin(cmd); err != nil {
+			flags.Holds = true
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
+			defer flags.End(cmd)
 			return call(cmd, pid, args[1:], &flags)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&flags.tid, "tid", 0, "the thread that makes the call (default: the main thread)")
-	f.DurationVar(&flags.timeout, "timeout", 0, "how long the function may take (default: any time)")
-	f.BoolVar(&flags.alone, "alone", false, "hold all other threads meanwhile")
-	f.BoolVar(&flags.noLines, "no-lines", false, "use symbol tables alone: nothing is known of types then")
-	f.BoolVar(&flags.json, "json", false, "print one JSON document (see docs/json.md)")
-	f.StringVar(&flags.color, "color", "auto", "colour the text of a stack: auto, always or never; auto respects NO_COLOR")
+	f.IntVar(&flags.TID, "tid", 0, "the thread that makes the call (default: the main thread)")
+	f.DurationVar(&flags.Timeout, "timeout", 0, "how long the function may take (default: any time)")
+	f.BoolVar(&flags.Alone, "alone", false, "hold all other threads meanwhile")
+	f.BoolVar(&flags.NoLines, "no-lines", false, "use symbol tables alone: nothing is known of types then")
+	f.BoolVar(&flags.JSON, "json", false, "print one JSON document (see docs/json.md)")
+	f.StringVar(&flags.Color, "color", "auto", "colour the text of a stack: auto, always or never; auto respects NO_COLOR")
 	return cmd
 }

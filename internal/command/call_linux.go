@@ -8,15 +8,18 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
+	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
 // call has a process of this machine evaluate expressions.
-func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
+func call(cmd *cobra.Command, pid int, texts []string, flags *calls.Flags) error {
 	deferred := make(chan struct{})
 	go func() { // meanwhile the process's modules are found
-		deferStops()
+		targets.DeferStops()
 		close(deferred)
 	}()
 	p, err := native.Open(pid)
@@ -24,36 +27,36 @@ func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 		return err
 	}
 	defer p.Close()
-	c := &callee{Process: p, source: processSource(p), name: fmt.Sprintf("call %d", pid), exe: p.Exe}
-	c.auxv, _ = os.ReadFile(procdir.File(pid, "auxv"))
-	if flags.tid == 0 {
-		flags.tid = procdir.Thread(pid)
+	c := &calls.Callee{Process: p, Source: processSource(p), Name: fmt.Sprintf("call %d", pid), Exe: p.Exe}
+	c.Auxv, _ = os.ReadFile(procdir.File(pid, "auxv"))
+	if flags.TID == 0 {
+		flags.TID = procdir.Thread(pid)
 	}
-	return c.evaluate(cmd, texts, flags, func() (inferior.Thread, error) {
+	return c.Evaluate(cmd, texts, flags, func() (inferior.Thread, error) {
 		<-deferred
-		options := native.Options{Threads: []int{flags.tid}}
-		if flags.alone {
+		options := native.Options{Threads: []int{flags.TID}}
+		if flags.Alone {
 			options.Threads = nil
 		}
 		if err := p.Hold(cmd.Context(), options); err != nil {
 			return nil, err
 		}
-		th := p.Thread(flags.tid)
+		th := p.Thread(flags.TID)
 		if th == nil {
-			return nil, c.fail(fmt.Errorf("--tid %d: the process has no such thread", flags.tid))
+			return nil, c.Fail(fmt.Errorf("--tid %d: the process has no such thread", flags.TID))
 		}
 		return th, nil
 	})
 }
 
 // processSource makes what the other commands print of a process that is held.
-func processSource(p *native.Process) *source {
-	return &source{
+func processSource(p *native.Process) *report.Source {
+	return &report.Source{
 		Target:   p,
-		process:  hosts.Process{PID: p.PID},
-		root:     procdir.File(p.PID, "root"),
-		named:    p.OpenNamed,
-		about:    func(doc *document) { doc.PID, doc.Exe = p.PID, p.Exe },
-		warnings: p.Warnings,
+		Process:  hosts.Process{PID: p.PID},
+		Root:     procdir.File(p.PID, "root"),
+		Opener:   p.OpenNamed,
+		About:    func(doc *report.Document) { doc.PID, doc.Exe = p.PID, p.Exe },
+		Warnings: p.Warnings,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -17,7 +18,7 @@ func TestColdParts(t *testing.T) {
 			for _, args := range [][]string{{fmt.Sprint(i)}, {fmt.Sprint(i), "trap"}} {
 				t.Run(fmt.Sprintf("%s %s %d", flag, name, len(args)), func(t *testing.T) {
 					p := gdbtest.Start(t, program, args...)
-					th := take(t, p.PID, &walkFlags{}).Threads[0]
+					th := take(t, p.PID, &report.Flags{}).Threads[0]
 					var names []string
 					for _, f := range th.Frames {
 						if f.Type == "sigtramp" {
@@ -33,7 +34,7 @@ func TestColdParts(t *testing.T) {
 						want[2] = "signal"
 					}
 					at := slices.Index(names, want[0])
-					if at < 0 || len(names) < at+len(want) || !th.whole {
+					if at < 0 || len(names) < at+len(want) || !th.Whole {
 						t.Fatalf("stack %q, %s %s", names, th.Stop, th.Error)
 					}
 					if got := names[at : at+len(want)]; !slices.Equal(got, want) {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
@@ -151,7 +153,7 @@ func TestRegistersGDB(t *testing.T) {
 	for _, src := range []string{"chain.c", "sighandler.c", "realign.c"} {
 		args := map[string][]string{"sighandler.c": {"alt", "middle"}}[src]
 		p := gdbtest.Start(t, gdbtest.Build(t, src, append([]string{"-mavx2"}, gdbtest.Plain...)...), args...)
-		got := take(t, p.PID, &walkFlags{registers: true}).Threads[0]
+		got := take(t, p.PID, &report.Flags{Registers: true}).Threads[0]
 		known, compared := 0, 0
 		for i, g := range gdbtest.Backtrace(t, p.PID, gdbtest.WithRegisters())[0].Frames {
 			if !g.Physical() {
@@ -238,11 +240,11 @@ func TestLimits(t *testing.T) {
 func TestConsistent(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "20")
 	for _, consistent := range []bool{false, true} {
-		s, err := process(context.Background(), p.PID, live.Options{Consistent: consistent})
+		s, err := targets.Process(context.Background(), p.PID, live.Options{Consistent: consistent})
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, _, err := collect(s, &walkFlags{})
+		doc, _, err := report.Collect(s, &report.Flags{})
 		s.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +260,7 @@ func TestConsistent(t *testing.T) {
 // names are those of their functions.
 func TestNoLines(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "inline.c", gdbtest.Plain...))
-	got := take(t, p.PID, &walkFlags{noLines: true})
+	got := take(t, p.PID, &report.Flags{NoLines: true})
 	for _, th := range gdbtest.Backtrace(t, p.PID) {
 		var want []string
 		for _, f := range th.Frames {

@@ -8,6 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
@@ -50,12 +52,12 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core core.4242 --goroutines
   sfwalk core core.4242 --save 4242.dmp --format minidump
   sfwalk core core.4242 --json | jq .signal`,
-	}, host, coreFile)
+	}, host, targets.Core)
 }
 
 // fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens.
-func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, opts core.Options) (*source, error)) *cobra.Command {
-	var flags walkFlags
+func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, opts core.Options) (*report.Source, error)) *cobra.Command {
+	var flags report.Flags
 	var opts core.Options
 	var save dumping
 	cmd.Args = cobra.ExactArgs(1)
@@ -63,11 +65,11 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, 
 		if err := save.check(&flags); err != nil {
 			return err
 		}
-		if err := flags.begin(cmd); err != nil {
+		if err := flags.Begin(cmd); err != nil {
 			return err
 		}
-		defer flags.end(cmd)
-		opts.TrustPaths = flags.debug.trust
+		defer flags.End(cmd)
+		opts.TrustPaths = flags.Debug.Trust
 		file, remove, err := files.Spool(cmd.Context(), args[0], cmd.InOrStdin())
 		if err != nil {
 			return fmt.Errorf("%s %w", cmd.Name(), err)
@@ -80,11 +82,11 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, 
 		defer s.Close()
 		if file != args[0] {
 			remove() // it is open: nothing is left of it if sfwalk is killed
-			s.about = named(args[0], s.about)
+			s.About = named(args[0], s.About)
 		}
 		return save.show(cmd, s, &flags)
 	}
-	flags.add(cmd, host)
+	flags.Add(cmd, host)
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	save.add(cmd)
 	cmd.Flags().Var((*cmdline.Size)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
@@ -92,8 +94,8 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, 
 }
 
 // named is about, with the name that the user has given instead of that of a copy.
-func named(name string, about func(*document)) func(*document) {
-	return func(doc *document) {
+func named(name string, about func(*report.Document)) func(*report.Document) {
+	return func(doc *report.Document) {
 		about(doc)
 		if doc.Core != "" {
 			doc.Core = name

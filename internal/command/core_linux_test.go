@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -28,12 +30,12 @@ func gcore(t *testing.T, pid int, path string) {
 
 // equalThreads compares the stacks of two documents of one process. Only the order of the threads
 // may differ.
-func equalThreads(t *testing.T, got, want *document) {
+func equalThreads(t *testing.T, got, want *report.Document) {
 	t.Helper()
 	if len(got.Threads) != len(want.Threads) {
 		t.Fatalf("%d threads, want %d", len(got.Threads), len(want.Threads))
 	}
-	byID := map[int]*thread{}
+	byID := map[int]*report.Thread{}
 	for i := range got.Threads {
 		byID[got.Threads[i].TID] = &got.Threads[i]
 	}
@@ -63,16 +65,16 @@ func TestCoreIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "alt", "middle"}, {"recurse.c"}} {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
-			flags := &walkFlags{registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
+			flags := &report.Flags{Registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
 			want := take(t, p.PID, flags)
 			path := filepath.Join(t.TempDir(), "core")
 			gcore(t, p.PID, path)
-			s, err := coreFile(path, core.Options{})
+			s, err := targets.Core(path, core.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			got, warnings, err := collect(s, flags)
+			got, warnings, err := report.Collect(s, flags)
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("%v, warnings %q", err, warnings)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/minidump"
@@ -23,18 +24,18 @@ type dumping struct {
 
 func (d *dumping) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.path, "save", "", "also write a minidump to this file; needs --format minidump")
-	cmd.Flags().StringVar(&d.format, "format", "", "with --save: minidump. Without, "+formatHelp)
+	cmd.Flags().StringVar(&d.format, "format", "", "with --save: minidump. Without, "+report.FormatHelp)
 	d.most = usualSaved
 	cmd.Flags().Var((*cmdline.Size)(&d.most), "max-saved", "how much memory --save keeps, for example 2G")
 }
 
 // check finds mistakes in the flags.
-func (d *dumping) check(flags *walkFlags) error {
+func (d *dumping) check(flags *report.Flags) error {
 	switch {
 	case d.path == "" && d.format == "minidump":
 		return exit.Misuse(errors.New("--format minidump is that of the file which --save names"))
 	case d.path == "":
-		flags.many.format = d.format
+		flags.Many.Format = d.format
 	case d.path != "" && d.format == "":
 		return exit.Misuse(errors.New("--save: the file is a core already: --format minidump makes a minidump of it"))
 	case d.path != "" && d.format != "minidump":
@@ -44,9 +45,9 @@ func (d *dumping) check(flags *walkFlags) error {
 }
 
 // show prints a core's stacks, and writes the minidump if the flags ask for one.
-func (d *dumping) show(cmd *cobra.Command, s *source, flags *walkFlags) error {
+func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags) error {
 	if d.path == "" {
-		return show(cmd, s, flags)
+		return report.Show(cmd, s, flags)
 	}
 	if err := minidump.Writable(s.Arch()); err != nil {
 		return fmt.Errorf("--save %s: %w", d.path, err)
@@ -57,7 +58,7 @@ func (d *dumping) show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	}
 	defer file.Discard()
 	files.OutliveReader()
-	shown := show(cmd, s, flags)
+	shown := report.Show(cmd, s, flags)
 	if files.ReaderGone(shown) {
 		shown = nil
 	}
@@ -68,17 +69,17 @@ func (d *dumping) show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	noted := &notedMemory{Memory: s.Memory(), pages: map[uint64]bool{}}
 	again := *s
 	again.Target = notedTarget{s.Target, noted}
-	again.goroutines = nil
-	walked := []*source{&again}
-	if flags.many.goroutines {
-		with, err := again.withGoroutines()
+	again.Goroutines = nil
+	walked := []*report.Source{&again}
+	if flags.Many.Goroutines {
+		with, err := again.WithGoroutines()
 		if err != nil {
 			return err
 		}
 		walked = append(walked, with)
 	}
 	for _, x := range walked {
-		if err := walk(x, &walkFlags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
+		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -110,7 +111,7 @@ func TestDebugFilesOfSysroot(t *testing.T) {
 	a := startApart(t)
 	root := t.TempDir()
 	move(t, a.debug, filepath.Join(root, "usr/lib/debug/.build-id", a.id[:2], a.id[2:]+".debug"))
-	for _, m := range take(t, a.of.PID, &walkFlags{}).Threads {
+	for _, m := range take(t, a.of.PID, &report.Flags{}).Threads {
 		for _, f := range m.Frames {
 			to := filepath.Join(root, f.Module)
 			if _, err := os.Stat(to); f.Module != "" && errors.Is(err, fs.ErrNotExist) {

@@ -3,6 +3,7 @@ package command
 import (
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -11,6 +12,6 @@ import (
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")
 	p := gdbtest.Start(t, gdbtest.Separate(t, program))
-	got := take(t, p.PID, &walkFlags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})
+	got := take(t, p.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})
 	compare(t, got, gdbtest.Backtrace(t, p.PID))
 }

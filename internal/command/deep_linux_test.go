@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -81,7 +82,7 @@ func startDeep(t *testing.T, depth int, busy bool) *gdbtest.Process {
 }
 
 // calls counts in n the frames of the two functions that call each other.
-func calls(n *int) func([]byte) bool {
+func callCounter(n *int) func([]byte) bool {
 	return func(line []byte) bool {
 		for _, call := range []string{" in even", " in odd", `"function":"even"`, `"function":"odd"`} {
 			*n += bytes.Count(line, []byte(call))
@@ -96,7 +97,7 @@ func calls(n *int) func([]byte) bool {
 func TestDeepStackMemory(t *testing.T) {
 	const grown = 40 << 10 // KiB
 	shallow := startDeep(t, 1000, false)
-	least, _ := measured(t, calls(new(int)), "attach", strconv.Itoa(shallow.PID))
+	least, _ := measured(t, callCounter(new(int)), "attach", strconv.Itoa(shallow.PID))
 	for _, tt := range []struct {
 		depth int
 		busy  bool
@@ -121,7 +122,7 @@ func TestDeepStackMemory(t *testing.T) {
 			args = []string{"remote", "localhost:" + gdbserver(t, p.PID), "--resume"}
 		}
 		n := 0
-		peak, lines := measured(t, calls(&n), args...)
+		peak, lines := measured(t, callCounter(&n), args...)
 		if n != tt.depth || strings.HasPrefix(strings.Join(lines, ""), "stop:") {
 			t.Errorf("sfwalk %s: %d calls, want %d: %q", args[0], n, tt.depth, lines)
 		}
@@ -142,19 +143,19 @@ func TestDeepStackMemory(t *testing.T) {
 func TestUsualFrames(t *testing.T) {
 	const depth, usual = 20_000, 7000
 	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{strconv.Itoa(depth)})
-	th := take(t, p.PID, &walkFlags{usual: usual}).Threads[0]
-	if n := len(th.Frames); n < usual-frameShare || n > usual+leastFrames || th.whole || th.Stop != "limit" || !strings.Contains(th.Error, "--max-frames 0 shows all") {
-		t.Errorf("%d frames, want %d at most: whole: %v, %q, %q", n, usual, th.whole, th.Stop, th.Error)
+	th := take(t, p.PID, &report.Flags{UsualFrames: usual}).Threads[0]
+	if n := len(th.Frames); n < usual-report.FrameShare || n > usual+report.LeastFrames || th.Whole || th.Stop != "limit" || !strings.Contains(th.Error, "--max-frames 0 shows all") {
+		t.Errorf("%d frames, want %d at most: whole: %v, %q, %q", n, usual, th.Whole, th.Stop, th.Error)
 	}
-	for _, flags := range []*walkFlags{{usual: usual, framesGiven: true}, {usual: usual, maxFrames: 2 * depth}, {}} {
-		if th := take(t, p.PID, flags).Threads[0]; len(th.Frames) < depth || !th.whole {
+	for _, flags := range []*report.Flags{{UsualFrames: usual, FramesGiven: true}, {UsualFrames: usual, MaxFrames: 2 * depth}, {}} {
+		if th := take(t, p.PID, flags).Threads[0]; len(th.Frames) < depth || !th.Whole {
 			t.Errorf("%+v: %d frames, want %d: %s", flags, len(th.Frames), depth, th.Stop)
 		}
 	}
 	threads := startTarget(t, "threads.c", gdbtest.Plain, nil)
-	for _, th := range take(t, threads.PID, &walkFlags{usual: 1}).Threads {
-		if !th.whole {
-			t.Errorf("thread %d has not its %d frames: %s", th.TID, leastFrames, th.Stop)
+	for _, th := range take(t, threads.PID, &report.Flags{UsualFrames: 1}).Threads {
+		if !th.Whole {
+			t.Errorf("thread %d has not its %d frames: %s", th.TID, report.LeastFrames, th.Stop)
 		}
 	}
 }

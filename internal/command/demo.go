@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -13,7 +15,7 @@ import (
 )
 
 func newDemo(host hosts.Plugins) *cobra.Command {
-	var flags walkFlags
+	var flags report.Flags
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Print the stacks of a bundled demo program",
@@ -27,10 +29,10 @@ bundled core file, as 'sfwalk core' does.`,
   sfwalk demo --explain`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.begin(cmd); err != nil {
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
+			defer flags.End(cmd)
 			err := demoLive(cmd, &flags)
 			if errors.Is(err, demo.ErrEmulated) {
 				return demoDead(cmd, &flags)
@@ -38,40 +40,40 @@ bundled core file, as 'sfwalk core' does.`,
 			return err
 		},
 	}
-	flags.add(cmd, host)
+	flags.Add(cmd, host)
 	return cmd
 }
 
-func demoLive(cmd *cobra.Command, flags *walkFlags) error {
+func demoLive(cmd *cobra.Command, flags *report.Flags) error {
 	p, err := demo.Start()
 	if err != nil {
 		return err
 	}
 	defer p.Stop()
-	s, err := process(cmd.Context(), p.PID, live.Options{})
+	s, err := targets.Process(cmd.Context(), p.PID, live.Options{})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if !flags.json {
+	if !flags.JSON {
 		printable.Fprintf(cmd.OutOrStdout(), "$ sfwalk attach %d\n", p.PID)
 	}
-	return show(cmd, s, flags)
+	return report.Show(cmd, s, flags)
 }
 
-func demoDead(cmd *cobra.Command, flags *walkFlags) error {
+func demoDead(cmd *cobra.Command, flags *report.Flags) error {
 	d, err := demo.Bury()
 	if err != nil {
 		return err
 	}
 	defer d.Remove()
-	s, err := coreFile(d.Core, core.Options{Exe: d.Exe})
+	s, err := targets.Core(d.Core, core.Options{Exe: d.Exe})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if !flags.json {
+	if !flags.JSON {
 		printable.Fprintf(cmd.OutOrStdout(), "$ sfwalk core --exe %s %s\n", d.Exe, d.Core)
 	}
-	return show(cmd, s, flags)
+	return report.Show(cmd, s, flags)
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sectioncache"
 	"github.com/sfwalk/sfwalk/logical"
@@ -78,7 +80,7 @@ type Unwinding struct {
 type dlvFlags struct {
 	sniffers.Choice
 	DelveOptions
-	debug    debugFlags
+	debug    report.DebugFlags
 	noCache  bool
 	headless bool
 	api      int
@@ -243,7 +245,7 @@ func (o *dlvFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 	}
 	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect, over TCP or a Unix socket")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
-	o.debug.add(cmd, host)
+	o.debug.Add(cmd, host)
 	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	o.Choice.Add(cmd, host)
 	o.addIgnored(cmd)
@@ -252,32 +254,32 @@ func (o *dlvFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 // symbols says where debug information is. What servers have is fetched before the process is stopped, or, if it is started
 // here, when it is needed.
 func (o *dlvFlags) symbols(cmd *cobra.Command) {
-	o.debug.begin(cmd)
-	o.Symbols = symbol.Options{DebugDirs: o.debug.dirsInOrder(), ByBuildID: o.debug.byBuildID}
+	o.debug.Begin(cmd)
+	o.Symbols = symbol.Options{DebugDirs: o.debug.DirsInOrder(), ByBuildID: o.debug.ByBuildID}
 	if !o.noCache {
 		o.Symbols.Inflated = sectioncache.New(cmd.Context())
 	}
-	if len(o.debug.servers.URLs) == 0 {
+	if len(o.debug.Servers.URLs) == 0 {
 		return
 	}
 	if o.PID == 0 && o.Core == "" {
-		o.Symbols.ByBuildID = o.debug.fetching(func(why string) { cmdline.Warn(cmd, why) })
+		o.Symbols.ByBuildID = o.debug.FetchWhenNeeded(func(why string) { cmdline.Warn(cmd, why) })
 		return
 	}
-	var s *source
+	var s *report.Source
 	var err error
 	if o.PID != 0 {
-		s, err = process(cmd.Context(), o.PID, live.Options{})
+		s, err = targets.Process(cmd.Context(), o.PID, live.Options{})
 	} else {
-		s, err = coreFile(o.Core, core.Options{Exe: o.Args[0]})
+		s, err = targets.Core(o.Core, core.Options{Exe: o.Args[0]})
 	}
 	if err != nil {
 		return // Delve fails for the same reason, and says it
 	}
 	defer s.Close()
-	flags := &walkFlags{Choice: o.Choice, debug: o.debug}
-	flags.debug.fetch(s, flags)
-	for _, why := range flags.debug.failed {
+	flags := &report.Flags{Choice: o.Choice, Debug: o.debug}
+	flags.Debug.Fetch(s, flags)
+	for _, why := range flags.Debug.Failed {
 		cmdline.Warn(cmd, why)
 	}
 }
@@ -285,7 +287,7 @@ func (o *dlvFlags) symbols(cmd *cobra.Command) {
 // serve serves clients. If this program cannot, it becomes one that can.
 func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 	o.NoIndex = o.NoIndex || o.noCache
-	if err := errors.Join(o.debug.check(), o.Check()); err != nil {
+	if err := errors.Join(o.debug.Check(), o.Check()); err != nil {
 		return err
 	}
 	switch {

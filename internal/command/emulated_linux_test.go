@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -182,12 +184,12 @@ func demoStacks(t *testing.T, emulator, root, program string) (stacks [][]string
 	if len(files) != 1 {
 		t.Fatalf("%d core files", len(files))
 	}
-	s, err := coreFile(files[0], core.Options{Sysroot: root, Exe: program})
+	s, err := targets.Core(files[0], core.Options{Sysroot: root, Exe: program})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	doc, warnings, err := collect(s, &walkFlags{})
+	doc, warnings, err := report.Collect(s, &report.Flags{})
 	// From 8.1 on, qemu has a vDSO that it leaves out of its core files.
 	warnings = slices.DeleteFunc(warnings, func(w string) bool {
 		return w == "[vdso]: read ELF header: 0 bytes of it: memory cannot be read"

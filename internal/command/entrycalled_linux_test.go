@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -35,7 +36,7 @@ func TestEntryCalled(t *testing.T) {
 				t.Setenv("LD_LIBRARY_PATH", dir)
 			}
 			p := gdbtest.Start(t, v.program)
-			got := take(t, p.PID, &walkFlags{})
+			got := take(t, p.PID, &report.Flags{})
 			var names []string
 			for _, f := range got.Threads[0].Frames {
 				name, _, _ := strings.Cut(f.Function, "+")

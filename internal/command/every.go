@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -47,17 +48,17 @@ func (e *everyFlags) check(cmd *cobra.Command) error {
 func (e *everyFlags) given() bool { return e.interval > 0 }
 
 // run calls round again and again. An interrupt ends it without an error; so does the end of the process, but in the first round.
-func (e *everyFlags) run(cmd *cobra.Command, flags *walkFlags, round func() error) error {
+func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() error) error {
 	start := time.Now()
-	flags.said = map[string]bool{}
+	flags.Said = map[string]bool{}
 	early := false
 	for n := 1; ; n++ {
-		flags.taken = time.Now()
-		if !flags.json && !flags.many.later() {
+		flags.Taken = time.Now()
+		if !flags.JSON && !flags.Many.IsLater() {
 			if n > 1 {
 				printable.Fprintf(cmd.OutOrStdout(), "\n")
 			}
-			printable.Fprintf(cmd.OutOrStdout(), "Round %d at %s\n", n, flags.taken.Format("2006-01-02 15:04:05.000 MST"))
+			printable.Fprintf(cmd.OutOrStdout(), "Round %d at %s\n", n, flags.Taken.Format("2006-01-02 15:04:05.000 MST"))
 		}
 		err := round()
 		switch {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -163,20 +165,20 @@ func TestEveryInterrupted(t *testing.T) {
 	defer interrupt()
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
-	flags := &walkFlags{noLines: true, json: true, many: manyFlags{merge: true}}
-	m := newMany(flags)
-	for flags.many.into = m; m.rounds < 2; interrupt() {
-		s, err := process(context.Background(), p.PID, live.Options{})
+	flags := &report.Flags{NoLines: true, JSON: true, Many: report.ManyFlags{Merge: true}}
+	m := report.NewMany(flags)
+	for flags.Many.Into = m; m.Rounds < 2; interrupt() {
+		s, err := targets.Process(context.Background(), p.PID, live.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if err := m.take(cmd, s); err != nil {
-			t.Fatalf("round %d: %v", m.rounds+1, err)
+		if err := m.AddRound(cmd, s); err != nil {
+			t.Fatalf("round %d: %v", m.Rounds+1, err)
 		}
 	}
 	var out bytes.Buffer
-	if err := m.write(&out, m.doc); err != nil {
+	if err := m.Write(&out, m.Document); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct {

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -18,8 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// targets are the programs whose stacks are compared with gdb's.
-var targets = []struct {
+// matrix are the programs whose stacks are compared with gdb's.
+var matrix = []struct {
 	name  string
 	src   string
 	flags []string
@@ -63,11 +65,11 @@ func startTarget(t *testing.T, src string, flags, args []string) *gdbtest.Proces
 // TestGDB compares PC, CFA, type, function and line of every frame of every
 // thread with gdb's, on the same standing process.
 func TestGDB(t *testing.T) {
-	for i, tt := range targets {
+	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
-			got := take(t, p.PID, &walkFlags{explain: true})
+			got := take(t, p.PID, &report.Flags{Explain: true})
 			compare(t, got, gdbtest.Backtrace(t, p.PID))
 		})
 	}
@@ -77,13 +79,13 @@ func TestGDB(t *testing.T) {
 func TestDlopenGDB(t *testing.T) {
 	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
 	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
-	compare(t, take(t, p.PID, &walkFlags{}), gdbtest.Backtrace(t, p.PID))
+	compare(t, take(t, p.PID, &report.Flags{}), gdbtest.Backtrace(t, p.PID))
 }
 
 // TestSniffersAgree compares the stacks of one sniffer alone with those of the default order, as
 // far as the sniffer has data.
 func TestSniffersAgree(t *testing.T) {
-	for i, tt := range targets {
+	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i+1)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
@@ -97,16 +99,16 @@ func TestSniffersAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, th := range threads {
-				want := physical(t, process, th, &walkFlags{})
+				want := physical(t, process, th, &report.Flags{})
 				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-					table := (&walkFlags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
+					table := (&report.Flags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
 					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
 					}
 				}
 				for _, alone := range []string{"sframe", "dwarf"} {
 					// In every order, sigtramp unwinds the trampoline.
-					got := physical(t, process, th, &walkFlags{Choice: sniffers.Choice{Order: []string{"sigtramp", alone}}})
+					got := physical(t, process, th, &report.Flags{Choice: sniffers.Choice{Order: []string{"sigtramp", alone}}})
 					for i, f := range got {
 						w := want[i]
 						cfa, ok := f.CFA()
@@ -125,7 +127,7 @@ func TestSniffersAgree(t *testing.T) {
 }
 
 // physical returns a thread's frames, without what symbols add.
-func physical(t *testing.T, process target.Target, th target.Thread, flags *walkFlags) (frames []*frame.Frame) {
+func physical(t *testing.T, process target.Target, th target.Thread, flags *report.Flags) (frames []*frame.Frame) {
 	t.Helper()
 	stack, err := frame.New(process, th, flags.Table(process.Arch(), false, nil))
 	if err != nil {
@@ -155,16 +157,16 @@ func TestSectionHeadersStripped(t *testing.T) {
 	p := startTarget(t, "mix-v3", nil, nil)
 	want := gdbtest.Backtrace(t, p.PID)
 	bare := startTarget(t, "mix-v3-noheaders", nil, nil)
-	got := take(t, bare.PID, &walkFlags{Choice: sniffers.Choice{Order: []string{"sigtramp", "sframe", "dwarf"}}})
+	got := take(t, bare.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"sigtramp", "sframe", "dwarf"}}})
 	for _, w := range want {
-		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.Name == w.Name })
+		i := slices.IndexFunc(got.Threads, func(th report.Thread) bool { return th.Name == w.Name })
 		if i < 0 {
 			t.Fatalf("no thread %q", w.Name)
 		}
 		th := got.Threads[i]
 		frames := slices.DeleteFunc(slices.Clone(w.Frames), func(f gdbtest.Frame) bool { return !f.Physical() })
-		mine := slices.DeleteFunc(slices.Clone(th.Frames), func(f frameEntry) bool { return f.Type == "inline" || f.Type == "tailcall" })
-		if len(mine) != len(frames) || !th.whole {
+		mine := slices.DeleteFunc(slices.Clone(th.Frames), func(f report.Frame) bool { return f.Type == "inline" || f.Type == "tailcall" })
+		if len(mine) != len(frames) || !th.Whole {
 			t.Errorf("thread %q: %d frames (%s %s), gdb has %d", w.Name, len(mine), th.Stop, th.Error, len(frames))
 			continue
 		}
@@ -184,14 +186,14 @@ func TestSectionHeadersStripped(t *testing.T) {
 }
 
 // take attaches to a process and makes its document.
-func take(t *testing.T, pid int, flags *walkFlags) *document {
+func take(t *testing.T, pid int, flags *report.Flags) *report.Document {
 	t.Helper()
-	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
+	s, err := targets.Process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	doc, warnings, err := collect(s, flags)
+	doc, warnings, err := report.Collect(s, flags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,14 +203,14 @@ func take(t *testing.T, pid int, flags *walkFlags) *document {
 	return doc
 }
 
-func compare(t *testing.T, got *document, want []gdbtest.Thread) {
+func compare(t *testing.T, got *report.Document, want []gdbtest.Thread) {
 	t.Helper()
 	if len(got.Threads) != len(want) {
 		t.Fatalf("%d threads, gdb has %d", len(got.Threads), len(want))
 	}
 	frames := 0
 	for _, w := range want {
-		var th *thread
+		var th *report.Thread
 		for i := range got.Threads {
 			if got.Threads[i].TID == w.TID {
 				th = &got.Threads[i]
@@ -229,7 +231,7 @@ func compare(t *testing.T, got *document, want []gdbtest.Thread) {
 // compareThread compares frame by frame. Beyond a return address of 0, or one that is no code, gdb
 // reads on and prints whatever is on the stack; sfwalk shows the address, unless it is 0, and
 // stops.
-func compareThread(th *thread, w gdbtest.Thread) string {
+func compareThread(th *report.Thread, w gdbtest.Thread) string {
 	i, called := 0, false
 	for _, g := range w.Frames {
 		if g.PC == 0 && called {
@@ -290,7 +292,7 @@ func function(name string) string {
 	return name
 }
 
-func sideBySide(th *thread, w gdbtest.Thread) string {
+func sideBySide(th *report.Thread, w gdbtest.Thread) string {
 	var b strings.Builder
 	for i := range min(max(len(th.Frames), len(w.Frames)), 40) {
 		var l, r string

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -211,13 +213,13 @@ var typedName = regexp.MustCompile(`^\w+$`)
 
 // core compares the stacks of one core file.
 func (c *suiteCounts) core(t *testing.T, path string, stop *gdbtest.Stop) {
-	s, err := coreFile(stop.Core, core.Options{})
+	s, err := targets.Core(stop.Core, core.Options{})
 	if err != nil {
 		t.Errorf("moment %d: %v", stop.Moment, err)
 		return
 	}
 	defer s.Close()
-	got, warnings, err := collect(s, &walkFlags{explain: true})
+	got, warnings, err := report.Collect(s, &report.Flags{Explain: true})
 	if err != nil {
 		t.Errorf("moment %d: %v", stop.Moment, err)
 	}
@@ -230,7 +232,7 @@ func (c *suiteCounts) core(t *testing.T, path string, stop *gdbtest.Stop) {
 	}
 	c.cores++
 	for _, w := range stop.Threads {
-		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.TID == w.TID })
+		i := slices.IndexFunc(got.Threads, func(th report.Thread) bool { return th.TID == w.TID })
 		if i < 0 {
 			t.Errorf("moment %d: thread %d is missing", stop.Moment, w.TID)
 			continue
@@ -259,7 +261,7 @@ func (c *suiteCounts) core(t *testing.T, path string, stop *gdbtest.Stop) {
 }
 
 // suiteReason says why a stack that gdb has in another way is no defect, or returns "".
-func suiteReason(t *testing.T, path string, th *thread, w gdbtest.Thread) string {
+func suiteReason(t *testing.T, path string, th *report.Thread, w gdbtest.Thread) string {
 	n := 0
 	for n < len(th.Frames) && n < len(w.Frames) && th.Frames[n].PC.V == w.Frames[n].PC {
 		n++
@@ -267,9 +269,9 @@ func suiteReason(t *testing.T, path string, th *thread, w gdbtest.Thread) string
 	switch {
 	case n == 1 && len(th.Frames) == 1 && th.Stop == frame.NotCode.String():
 		return "the PC is no code's, and gdb takes what is on the stack for return addresses"
-	case n == len(th.Frames) && th.whole && n < len(w.Frames) && w.Frames[n].Function == "" && w.Frames[n].Module == "":
+	case n == len(th.Frames) && th.Whole && n < len(w.Frames) && w.Frames[n].Function == "" && w.Frames[n].Module == "":
 		return "nothing has called the outermost function, and gdb takes what is on the stack for return addresses"
-	case n == len(w.Frames) && th.whole && w.Stop == "memory error while unwinding":
+	case n == len(w.Frames) && th.Whole && w.Stop == "memory error while unwinding":
 		return "gdb ends where a saved register leads to no memory, and the code tells where the frame is"
 	}
 	if otherStack(th, w) {
@@ -280,7 +282,7 @@ func suiteReason(t *testing.T, path string, th *thread, w gdbtest.Thread) string
 
 // otherStack reports whether a stack is as gdb has it, but for the type of frames from which gdb itself goes back in
 // memory.
-func otherStack(th *thread, w gdbtest.Thread) bool {
+func otherStack(th *report.Thread, w gdbtest.Thread) bool {
 	marked := *th
 	marked.Frames = slices.Clone(th.Frames)
 	for i := range min(len(th.Frames), len(w.Frames)) {
@@ -293,7 +295,7 @@ func otherStack(th *thread, w gdbtest.Thread) bool {
 }
 
 // otherNames says why gdb has other names for functions of the program in a stack that is the same else, or returns "".
-func otherNames(t *testing.T, path string, th *thread, w gdbtest.Thread) (reason string) {
+func otherNames(t *testing.T, path string, th *report.Thread, w gdbtest.Thread) (reason string) {
 	w.Frames = slices.Clone(w.Frames)
 	for i := range min(len(th.Frames), len(w.Frames)) {
 		f, g := th.Frames[i], &w.Frames[i]

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -23,15 +25,15 @@ var ends = []string{"runtime.goexit", "runtime.mstart", "runtime.mcall"}
 func TestGoGDB(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	p.Stop(t)
-	got := take(t, p.PID, &walkFlags{})
+	got := take(t, p.PID, &report.Flags{})
 	for _, w := range gdbtest.Backtrace(t, p.PID) {
-		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.TID == w.TID })
+		i := slices.IndexFunc(got.Threads, func(th report.Thread) bool { return th.TID == w.TID })
 		if i < 0 {
 			t.Errorf("thread %d is missing", w.TID)
 			continue
 		}
 		th := &got.Threads[i]
-		if end := goFunction(th.Frames[len(th.Frames)-1].Function); !slices.Contains(ends, end) || !th.whole {
+		if end := goFunction(th.Frames[len(th.Frames)-1].Function); !slices.Contains(ends, end) || !th.Whole {
 			t.Errorf("thread %d ends in %s: %s %s\n%s", w.TID, end, th.Stop, th.Error, sideBySide(th, w))
 			continue
 		}
@@ -47,8 +49,8 @@ func TestGoGDB(t *testing.T) {
 // leaveOutPreempted removes from both stacks what gdb has wrong where asyncPreempt has interrupted
 // a function: gdb takes that for a call, and looks for lines and inlined calls one byte before the
 // PC.
-func leaveOutPreempted(th *thread, w *gdbtest.Thread) {
-	k := slices.IndexFunc(th.Frames, func(f frameEntry) bool { return f.Function == "runtime.asyncPreempt" }) + 1
+func leaveOutPreempted(th *report.Thread, w *gdbtest.Thread) {
+	k := slices.IndexFunc(th.Frames, func(f report.Frame) bool { return f.Function == "runtime.asyncPreempt" }) + 1
 	if k == 0 || k >= len(th.Frames) || k >= len(w.Frames) {
 		return
 	}
@@ -79,7 +81,7 @@ func leaveOutSignal(w *gdbtest.Thread) {
 func TestGoStripped(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget", "-ldflags=-s -w"))
 	p.Stop(t)
-	doc := take(t, p.PID, &walkFlags{})
+	doc := take(t, p.PID, &report.Flags{})
 	const want = "main.blockInRead main.lockedInner main.lockedOuter main.locked main.main.gowrap1 runtime.goexit"
 	found := false
 	for i := range doc.Threads {
@@ -90,7 +92,7 @@ func TestGoStripped(t *testing.T) {
 		}
 		stack := strings.Join(names, " ")
 		found = found || strings.HasSuffix(stack, want)
-		if !th.whole || !slices.Contains(ends, names[len(names)-1]) {
+		if !th.Whole || !slices.Contains(ends, names[len(names)-1]) {
 			t.Errorf("%s: %s %s", stack, th.Stop, th.Error)
 		}
 	}
@@ -144,19 +146,19 @@ func TestGoMixed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := gdbtest.Start(t, tt.program)
-			doc := take(t, p.PID, &walkFlags{})
+			doc := take(t, p.PID, &report.Flags{})
 			compareGoMixed(t, doc, tt.program, tt.stripped)
 			if t.Failed() || tt.name != "stripped" {
 				return
 			}
 			path := filepath.Join(t.TempDir(), "core")
 			gcore(t, p.PID, path)
-			s, err := coreFile(path, core.Options{})
+			s, err := targets.Core(path, core.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			if doc, _, err = collect(s, &walkFlags{}); err != nil {
+			if doc, _, err = report.Collect(s, &report.Flags{}); err != nil {
 				t.Fatal(err)
 			}
 			compareGoMixed(t, doc, tt.program, tt.stripped)
@@ -164,7 +166,7 @@ func TestGoMixed(t *testing.T) {
 	}
 }
 
-func compareGoMixed(t *testing.T, doc *document, program string, stripped bool) {
+func compareGoMixed(t *testing.T, doc *report.Document, program string, stripped bool) {
 	t.Helper()
 	want := slices.Clone(goMixed)
 	if stripped {
@@ -181,7 +183,7 @@ func compareGoMixed(t *testing.T, doc *document, program string, stripped bool) 
 				break
 			}
 		}
-		if !th.whole {
+		if !th.Whole {
 			t.Errorf("%s: %s %s", stack, th.Stop, th.Error)
 		}
 		k := slices.Index(want, stack)
@@ -205,7 +207,7 @@ var cgoHash = regexp.MustCompile(`^(_cgo|_cgoexp)_[0-9a-f]{12}_`)
 // goStack returns the functions of a stack. One name stands for all frames of the C library in a
 // row, one for all of a system call. Names of the program's C functions begin with C:, and are ?
 // without a symbol.
-func goStack(th *thread, program string) string {
+func goStack(th *report.Thread, program string) string {
 	var names []string
 	for _, f := range th.Frames {
 		name := cgoHash.ReplaceAllString(goFunction(f.Function), "${1}_")

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // goAsleep returns what is said of a process or a core file.
-func goAsleep(t *testing.T, args ...string) *asleep {
+func goAsleep(t *testing.T, args ...string) *report.Asleep {
 	t.Helper()
 	out, stderr, err := command(append(args, "--goroutines", "--json")...)
 	if err != nil {
@@ -21,7 +22,7 @@ func goAsleep(t *testing.T, args ...string) *asleep {
 	if args[0] == "attach" {
 		inPage(t, "sfwalk attach", out)
 	}
-	var doc struct{ Asleep *asleep }
+	var doc struct{ Asleep *report.Asleep }
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +39,12 @@ func TestAsleep(t *testing.T) {
 	for _, tt := range []struct {
 		name, exe string
 		args      []string
-		want      *asleep
+		want      *report.Asleep
 		text      string
 	}{
-		{"cgo", withC, nil, &asleep{Goroutines: 5}, "\nall goroutines are asleep: the program's 5 wait for each other, and for no timer, file or system call\n"},
-		{"signal", plain, []string{"signal"}, &asleep{Goroutines: 5, Signals: true}, "system call; none can go on unless a signal comes, for which one waits (os/signal)\n"},
-		{"foreign", withC, []string{"foreign"}, &asleep{Goroutines: 5, Threads: 1}, "system call; none can go on unless a thread that is not Go's calls Go\n"},
+		{"cgo", withC, nil, &report.Asleep{Goroutines: 5}, "\nall goroutines are asleep: the program's 5 wait for each other, and for no timer, file or system call\n"},
+		{"signal", plain, []string{"signal"}, &report.Asleep{Goroutines: 5, Signals: true}, "system call; none can go on unless a signal comes, for which one waits (os/signal)\n"},
+		{"foreign", withC, []string{"foreign"}, &report.Asleep{Goroutines: 5, Threads: 1}, "system call; none can go on unless a thread that is not Go's calls Go\n"},
 		{"timer", plain, []string{"timer"}, nil, ""},
 		{"timer and cgo", withC, []string{"timer"}, nil, ""},
 		{"read", plain, []string{"read"}, nil, ""},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
@@ -65,7 +66,7 @@ func TestGDB386(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i)
 			p := gdbtest.Start(t, gdbtest.Build386(t, tt.src, tt.flags...), tt.args...)
-			compare(t, take(t, p.PID, &walkFlags{explain: true}), gdbtest.Backtrace(t, p.PID))
+			compare(t, take(t, p.PID, &report.Flags{Explain: true}), gdbtest.Backtrace(t, p.PID))
 			walkersAgree(t, p.PID)
 		})
 	}
@@ -106,7 +107,7 @@ func walkersAgree(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 	for _, names := range [][]string{nil, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-		table := (&walkFlags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
+		table := (&report.Flags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
 		for _, th := range threads[:min(len(threads), 20)] {
 			if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 				t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)

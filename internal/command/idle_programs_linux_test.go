@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -26,16 +28,16 @@ func TestIdlePrograms(t *testing.T) {
 			sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "setsid"), "sh", "-c", "exec "+p.run)
 			t.Cleanup(func() { unix.Kill(-sh.PID, unix.SIGKILL) })
 			gdbtest.Await(t, "all stacks are whole", func() bool {
-				s, err := process(context.Background(), sh.PID, live.Options{Timeout: 5 * time.Second})
+				s, err := targets.Process(context.Background(), sh.PID, live.Options{Timeout: 5 * time.Second})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer s.Close()
-				doc, _, err := collect(s, &walkFlags{}) // Erlang registers objects of a form of its own, which is a warning
+				doc, _, err := report.Collect(s, &report.Flags{}) // Erlang registers objects of a form of its own, which is a warning
 				if err != nil {
 					t.Fatal(err)
 				}
-				return !slices.ContainsFunc(doc.Threads, func(th thread) bool { return !th.whole })
+				return !slices.ContainsFunc(doc.Threads, func(th report.Thread) bool { return !th.Whole })
 			})
 		})
 	}

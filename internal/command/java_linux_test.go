@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -45,12 +46,12 @@ func TestJava(t *testing.T) {
 				doc := p.take(t, sh.PID)
 				for i := range doc.Threads {
 					th := &doc.Threads[i]
-					if n, got := want[th.TID], ofJava(th); n > 0 && (!th.whole || got != n) {
+					if n, got := want[th.TID], ofJava(th); n > 0 && (!th.Whole || got != n) {
 						t.Fatalf("%d frames of Java, jstack has %d; %s %s%s", got, n, th.Stop, th.Error, listed(th))
 					} else if n > 0 {
 						compared++
 					}
-					if !th.whole {
+					if !th.Whole {
 						t.Errorf("cut: %s %s%s", th.Stop, th.Error, listed(th))
 					}
 				}
@@ -62,7 +63,7 @@ func TestJava(t *testing.T) {
 
 // ofJava returns how many frames of Java a thread has: the frames in the virtual machine's
 // generated code, but for the one from which C++ has called.
-func ofJava(th *thread) (n int) {
+func ofJava(th *report.Thread) (n int) {
 	for i := range th.Frames {
 		if th.Frames[i].Sniffer == "hotspot" {
 			n++

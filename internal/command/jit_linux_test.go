@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -43,7 +45,7 @@ func TestRegistered(t *testing.T) {
 			textrel := gdbtest.Build(t, "textrel.c", "-c")
 			// The same object, registered twice, has two places.
 			p := gdbtest.Start(t, gdbtest.Build(t, "registers.c", tt.host...), append(tt.args, relocatable, textrel, linked, relocatable)...)
-			flags := &walkFlags{explain: true, registers: true}
+			flags := &report.Flags{Explain: true, Registers: true}
 			want, snapshot := saved(t, p.PID, flags)
 			bySFrame := 0
 			if slices.Contains(tt.code, "-Wa,--gsframe") {
@@ -78,11 +80,11 @@ func TestRegisteredMeanwhile(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "registers.c", gdbtest.Plain...), relocatable, linked, "-r")
 	cut, warned := 0, 0
 	for range 20 {
-		s, err := process(context.Background(), p.PID, live.Options{})
+		s, err := targets.Process(context.Background(), p.PID, live.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, warnings, err := collect(s, &walkFlags{})
+		doc, warnings, err := report.Collect(s, &report.Flags{})
 		s.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +92,7 @@ func TestRegisteredMeanwhile(t *testing.T) {
 		if len(warnings) > 0 {
 			warned++
 		}
-		if th := &doc.Threads[0]; !th.whole || inObjects(doc, "dwarf") != 6 {
+		if th := &doc.Threads[0]; !th.Whole || inObjects(doc, "dwarf") != 6 {
 			if cut++; len(warnings) == 0 {
 				t.Errorf("%d frames in registered objects, want 6, and no warning%s", inObjects(doc, "dwarf"), listed(th))
 			}
@@ -103,7 +105,7 @@ func TestRegisteredMeanwhile(t *testing.T) {
 }
 
 // inObjects counts the physical frames in registered objects that the sniffer unwinds.
-func inObjects(doc *document, sniffer string) (n int) {
+func inObjects(doc *report.Document, sniffer string) (n int) {
 	for _, f := range doc.Threads[0].Frames {
 		if strings.HasPrefix(f.Module, "[jit ") && !f.Guess && f.Sniffer == sniffer && slices.Contains([]string{"first", "second", "third"}, f.Function) {
 			n++
@@ -121,7 +123,7 @@ func TestEmulator(t *testing.T) {
 	qemu := gdbtest.Tool(t, "qemu-aarch64")
 	p := gdbtest.StartRunning(t, qemu, guesttest.ARM64.Build(t, "spin.c", "-O2", "-static"))
 	registered := hasSymbol(t, qemu, "__jit_debug_descriptor")
-	inMade := func(f *frameEntry) bool {
+	inMade := func(f *report.Frame) bool {
 		if registered {
 			return strings.HasPrefix(f.Module, "[jit ")
 		}
@@ -129,8 +131,8 @@ func TestEmulator(t *testing.T) {
 	}
 	made := 0
 	for range 8 {
-		for _, th := range take(t, p.PID, &walkFlags{}).Threads {
-			if !th.whole {
+		for _, th := range take(t, p.PID, &report.Flags{}).Threads {
+			if !th.Whole {
 				t.Errorf("thread %d: %s (%s) after %d frames", th.TID, th.Stop, th.Error, len(th.Frames))
 			}
 			if inMade(&th.Frames[0]) {
@@ -143,7 +145,7 @@ func TestEmulator(t *testing.T) {
 	}
 	for range 10 { // it may stop elsewhere
 		p.Stop(t)
-		got := take(t, p.PID, &walkFlags{explain: true, registers: true})
+		got := take(t, p.PID, &report.Flags{Explain: true, Registers: true})
 		th := &got.Threads[0]
 		if !inMade(&th.Frames[0]) || len(th.Frames) < 2 {
 			p.Continue(t)
@@ -159,7 +161,7 @@ func TestEmulator(t *testing.T) {
 }
 
 // returned lets a thread return from its frame 0, and compares the other frames with gdb's there.
-func returned(t *testing.T, pid int, th *thread) {
+func returned(t *testing.T, pid int, th *report.Thread) {
 	t.Helper()
 	caller := th.Frames[1]
 	want := gdbtest.Returned(t, pid, "SIGUSR1", caller.PC.V, th.Frames[0].CFA.V)

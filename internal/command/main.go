@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -132,7 +133,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"dlv", func() *cobra.Command { return newDlv(host, with.Delve) }},
 		{"demo", func() *cobra.Command { return newDemo(host) }},
 		{"version", newVersion},
-		{fetchCommand, func() *cobra.Command { return newFetchDebugFiles(host) }},
+		{report.FetchCommand, func() *cobra.Command { return newFetchDebugFiles(host) }},
 	}
 	one := -1
 	for i := range commands {

@@ -13,13 +13,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
 func newMinidump(host hosts.Plugins) *cobra.Command {
-	var flags walkFlags
+	var flags report.Flags
 	var opts minidump.Options
 	cmd := &cobra.Command{
 		Use:   "minidump DUMP",
@@ -63,19 +64,19 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	info, microdump, layout := false, 0, ""
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if layout != "sfwalk" && layout != "breakpad" {
-			flags.many.format = layout
+			flags.Many.Format = layout
 		}
-		if err := flags.begin(cmd); err != nil {
+		if err := flags.Begin(cmd); err != nil {
 			return err
 		}
-		defer flags.end(cmd)
-		if layout == "breakpad" && (flags.json || flags.many.any() || flags.view.any()) {
+		defer flags.End(cmd)
+		if layout == "breakpad" && (flags.JSON || flags.Many.Any() || flags.View.Any()) {
 			return exit.Misuse(fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge, --tree, --outer, --modules and --source", layout))
 		}
 		if dumps, many, err := dumpsIn(args[0], cmd.InOrStdin()); err != nil {
 			return err
 		} else if many {
-			if flags.many.any() || flags.many.output != "" {
+			if flags.Many.Any() || flags.Many.Output != "" {
 				return exit.Misuse(errors.New("many dumps are printed as lines of JSON: give one for --merge, --tree, --format and --output"))
 			}
 			if info || layout == "breakpad" {
@@ -83,7 +84,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			return runBatch(cmd, dumps, opts, microdump, &flags)
 		}
-		if info && (flags.many.any() || layout == "breakpad") {
+		if info && (flags.Many.Any() || layout == "breakpad") {
 			return exit.Misuse(errors.New("--info walks no stacks: give it without --merge, --tree, --goroutines and --format"))
 		}
 		dump, err := openDump(args[0], microdump)
@@ -95,11 +96,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			for _, w := range dump.Warnings {
 				cmdline.Warn(cmd, w)
 			}
-			out, end, err := flags.many.to(cmd)
+			out, end, err := flags.Many.Open(cmd)
 			if err != nil {
 				return err
 			}
-			if flags.json {
+			if flags.JSON {
 				err = printInfoJSON(out, args[0], dump)
 			} else {
 				err = printInfo(out, dump)
@@ -107,22 +108,22 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			return errors.Join(err, end())
 		}
 		if layout == "breakpad" {
-			flags.other = func() printer { return &breakpadPrinter{dump: dump, store: flags.SymbolDirs} }
+			flags.OtherPrinter = func() report.Printer { return &breakpadPrinter{dump: dump, store: flags.SymbolDirs} }
 		}
-		opts.Beside, opts.TrustPaths = filepath.Dir(args[0]), flags.debug.trust
+		opts.Beside, opts.TrustPaths = filepath.Dir(args[0]), flags.Debug.Trust
 		t, err := minidump.New(dump, opts)
 		if err != nil {
 			return showUnwalked(cmd, args[0], dump, err, &flags)
 		}
 		s := minidumpSource(args[0], t, opts.Sysroot, &flags)
 		defer s.Close()
-		return show(cmd, s, &flags)
+		return report.Show(cmd, s, &flags)
 	}
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
-	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk (text), or breakpad: the records of minidump_stackwalk -m; or "+formatHelp)
+	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk (text), or breakpad: the records of minidump_stackwalk -m; or "+report.FormatHelp)
 	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, as text or with --json as JSON, and walk no stacks")
 	flags.Scan = true
-	flags.add(cmd, host)
+	flags.Add(cmd, host)
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }
@@ -162,33 +163,33 @@ func lastMicrodump(list []*format.File) *format.File {
 	return list[len(list)-1]
 }
 
-func minidumpSource(path string, t *minidump.Target, root string, flags *walkFlags) *source {
-	return &source{
-		Target:  t,
-		input:   files.OnDisk(path),
-		process: hosts.Process{PID: t.Dump.PID(), Root: root},
-		root:    root,
-		named:   t.Dump.OpenNamed,
-		about:   func(doc *document) { aboutDump(doc, path, t.Dump) },
-		after:   func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.SymbolDirs) },
-		mark: func(of target.Thread, th *thread) {
+func minidumpSource(path string, t *minidump.Target, root string, flags *report.Flags) *report.Source {
+	return &report.Source{
+		Target:    t,
+		InputSize: files.OnDisk(path),
+		Process:   hosts.Process{PID: t.Dump.PID(), Root: root},
+		Root:      root,
+		Opener:    t.Dump.OpenNamed,
+		About:     func(doc *report.Document) { aboutDump(doc, path, t.Dump) },
+		After:     func(doc *report.Document) { markSymbols(doc.Modules, t.Modules(), flags.SymbolDirs) },
+		Mark: func(of target.Thread, th *report.Thread) {
 			x := of.(*minidump.Thread)
-			th.Died, th.index = x.Died, x.Index
+			th.Died, th.Index = x.Died, x.Index
 		},
-		warnings: t.Warnings,
-		windows:  t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
+		Warnings: t.Warnings,
+		Windows:  t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
 	}
 }
 
-func aboutDump(doc *document, path string, dump *format.File) {
-	doc.PID, doc.report = dump.PID(), newReport(path, dump)
+func aboutDump(doc *report.Document, path string, dump *format.File) {
+	doc.PID, doc.CrashReport = dump.PID(), report.NewCrashReport(path, dump)
 	if i := dump.Main(); i >= 0 {
 		doc.Exe = dump.Modules[i].Name
 	}
 }
 
 // markSymbols says for each module with a frame in it where its symbols were found.
-func markSymbols(list []moduleEntry, modules *target.Modules, store string) {
+func markSymbols(list []report.ModuleEntry, modules *target.Modules, store string) {
 	found := map[uint64]string{}
 	for _, m := range modules.All() {
 		if !m.ImageUsed() {

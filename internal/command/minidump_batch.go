@@ -16,6 +16,7 @@ import (
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -62,8 +63,8 @@ func isDumpName(path string) bool {
 }
 
 // runBatch prints a line of JSON for each dump, in their order, and goes on after a bad one.
-func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number int, flags *walkFlags) error {
-	flags.json = true
+func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number int, flags *report.Flags) error {
+	flags.JSON = true
 	b := &batch{opts: opts, number: number, flags: flags}
 	defer b.end()
 	n := runtime.GOMAXPROCS(0)
@@ -79,7 +80,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	ballast := make([]byte, 64<<20)
 	defer runtime.KeepAlive(ballast)
 	early, bad := false, 0
-	err := inOrder(len(dumps), workers, func(r result) error {
+	err := report.InOrder(len(dumps), workers, func(r result) error {
 		if err := cmd.Context().Err(); err != nil {
 			return exit.Interrupted
 		}
@@ -108,7 +109,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 type batch struct {
 	opts   minidump.Options
 	number int
-	flags  *walkFlags
+	flags  *report.Flags
 
 	lines buffers
 
@@ -137,7 +138,7 @@ func (b *batch) share(dump *format.File) *shared {
 	}
 	if b.shared == nil {
 		open := func(_ *target.Module, root, path string) (*os.File, error) { return dump.OpenNamed(root, path) }
-		symbols := newSymbolizer(func(*target.Module) string { return b.opts.Sysroot }, open, b.flags, b.flags.values.any())
+		symbols := report.NewSymbolizer(func(*target.Module) string { return b.opts.Sysroot }, open, b.flags, b.flags.Values.Any())
 		b.shared = &shared{symbols: symbols, owner: dump.Owner, users: 1}
 	}
 	b.shared.users++
@@ -234,7 +235,7 @@ func (b *batch) print(out io.Writer, path string) (r result, err error) {
 		r.early = true
 	case err != nil:
 		r.bad = true
-		_, err = out.Write(append(appendJSON(nil, batchError{path, err.Error()}), '\n'))
+		_, err = out.Write(append(report.AppendJSON(nil, batchError{path, err.Error()}), '\n'))
 		return r, err
 	}
 	return r, nil
@@ -265,15 +266,15 @@ func (b *batch) document(out io.Writer, path string) error {
 	shared := b.share(dump)
 	defer b.drop(shared)
 	opts := b.opts
-	opts.Beside, opts.Files, opts.TrustPaths = filepath.Dir(path), &shared.files, b.flags.debug.trust
+	opts.Beside, opts.Files, opts.TrustPaths = filepath.Dir(path), &shared.files, b.flags.Debug.Trust
 	t, err := minidump.New(dump, opts)
 	if err != nil {
 		return printUnwalked(out, path, dump, err, b.flags)
 	}
 	s := minidumpSource(path, t, opts.Sysroot, b.flags)
-	s.alone, s.shared = true, shared.symbols
+	s.OneWalker, s.Shared = true, shared.symbols
 	defer s.Close()
-	whole, _, err := printStacks(out, s, s.symbolizer(b.flags), b.flags)
+	whole, _, err := report.Print(out, s, s.NewSymbolizer(b.flags), b.flags)
 	if err != nil {
 		return err
 	}
@@ -285,7 +286,7 @@ func (b *batch) document(out io.Writer, path string) error {
 }
 
 // keep keeps the symbol files that were used.
-func (b *batch) keep(s *source) {
+func (b *batch) keep(s *report.Source) {
 	if b.flags.SymbolDirs == "" {
 		return
 	}

@@ -9,12 +9,13 @@ import (
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 )
 
 // breakpadPrinter writes what minidump_stackwalk -m writes: a record a line, with "|" between its fields.
 type breakpadPrinter struct {
-	output
+	report.Output
 	dump  *format.File
 	store string // of symbol files; "" for none
 	index int    // of the thread that is being printed
@@ -23,8 +24,8 @@ type breakpadPrinter struct {
 
 // field adds a field. Characters that would end it are left out.
 func (p *breakpadPrinter) field(text string) {
-	p.byte('|')
-	p.text(separators().Replace(text))
+	p.Byte('|')
+	p.Text(separators().Replace(text))
 }
 
 // separators takes out what separates fields and records. To make it takes more than to use it.
@@ -36,11 +37,11 @@ func fileName(path string) string { return path[strings.LastIndexAny(path, `/\`)
 // microdump reports whether the dump is one, of which minidump_stackwalk knows less.
 func (p *breakpadPrinter) microdump() bool { return len(p.dump.Streams) == 0 }
 
-func (p *breakpadPrinter) heading(*document) {
+func (p *breakpadPrinter) Heading(*report.Document) {
 	f := p.dump
 	s := &f.System
 	microdump := p.microdump()
-	p.own("OS")
+	p.Own("OS")
 	release := s.Version
 	if !microdump && s.Known {
 		release = fmt.Sprintf("%d.%d.%d %s", s.Major, s.Minor, s.Build, s.Version)
@@ -51,7 +52,7 @@ func (p *breakpadPrinter) heading(*document) {
 		p.field("")
 	}
 	p.field(release)
-	p.own("\nCPU")
+	p.Own("\nCPU")
 	details := s.Describe()
 	if x86 := s.Processor == format.X86 || s.Processor == format.AMD64; s.Known && x86 && details == "" && !microdump {
 		details = "family 0 model 0 stepping 0"
@@ -64,19 +65,19 @@ func (p *breakpadPrinter) heading(*document) {
 	p.field(details)
 	p.field(fmt.Sprint(s.Processors))
 	graphics := strings.SplitN(s.Graphics, "|", 3)
-	p.own("\nGPU")
+	p.Own("\nGPU")
 	for i := range 3 {
 		p.field(strings.Join(graphics[min(i, len(graphics)):min(i+1, len(graphics))], ""))
 	}
-	p.own("\n")
+	p.Own("\n")
 	p.crash()
 	p.modules()
-	p.own("\n")
+	p.Own("\n")
 }
 
 func (p *breakpadPrinter) crash() {
 	f := p.dump
-	p.own("Crash")
+	p.Own("Crash")
 	switch {
 	case f.Exception != nil:
 		reason := strings.Replace(f.Reason(), "SIGSEGV / ", "SIGSEGV /", 1) // as Breakpad has it
@@ -107,7 +108,7 @@ func (p *breakpadPrinter) crash() {
 		}
 	}
 	p.field(thread)
-	p.own("\n")
+	p.Own("\n")
 }
 
 // assertionText returns Breakpad's sentence.
@@ -139,8 +140,8 @@ func (p *breakpadPrinter) modules() {
 	}
 	slices.SortStableFunc(order, func(a, b *format.Module) int { return cmp.Compare(a.Base, b.Base) })
 	for _, m := range order {
-		p.makeRoom()
-		p.own("Module")
+		p.MakeRoom()
+		p.Own("Module")
 		p.field(fileName(m.Name))
 		p.field(m.Version)
 		p.field(fileName(m.DebugFile()))
@@ -152,26 +153,26 @@ func (p *breakpadPrinter) modules() {
 			main = "1"
 		}
 		p.field(main)
-		p.own("\n")
+		p.Own("\n")
 	}
 }
 
-func (p *breakpadPrinter) ending(*document) {}
+func (p *breakpadPrinter) Ending(*report.Document) {}
 
-func (p *breakpadPrinter) thread(d *document, i int) { p.index, p.base = d.Threads[i].index, 0 }
+func (p *breakpadPrinter) Thread(d *report.Document, i int) { p.index, p.base = d.Threads[i].Index, 0 }
 
-// frames implements [printer]: such frames are of stacks that cannot be walked.
-func (p *breakpadPrinter) frames(_ *walker, list []frameEntry) {
+// Frames implements [report.Printer]: such Frames are of stacks that cannot be walked.
+func (p *breakpadPrinter) Frames(_ *report.Walker, list []report.Frame) {
 	for i := range list {
-		p.line(fileName(list[i].Module), "", "", "", list[i].inFile)
+		p.line(fileName(list[i].Module), "", "", "", list[i].InFile)
 	}
 }
 
-func (p *breakpadPrinter) end(*thread) {}
+func (p *breakpadPrinter) End(*report.Thread) {}
 
-func (p *breakpadPrinter) frame(w *walker, _ int, f *frame.Frame) int {
-	pc := f.PC() | f.Register(w.target.Arch().PC).Bits&1 // Breakpad takes the bit of Thumb code for a part of the address
-	m := w.target.Modules().FindFile(f.AddressInBlock())
+func (p *breakpadPrinter) Frame(w *report.Walker, _ int, f *frame.Frame) int {
+	pc := f.PC() | f.Register(w.Target.Arch().PC).Bits&1 // Breakpad takes the bit of Thumb code for a part of the address
+	m := w.Target.Modules().FindFile(f.AddressInBlock())
 	if m == nil {
 		p.line("", "", "", "", pc)
 		return 1
@@ -194,7 +195,7 @@ func (p *breakpadPrinter) frame(w *walker, _ int, f *frame.Frame) int {
 			return len(list)
 		}
 	} else if _, _, err := m.Image(); err == nil {
-		at := w.symbols.Locate(w.target.Modules(), f.AddressInBlock())
+		at := w.Symbols.Locate(w.Target.Modules(), f.AddressInBlock())
 		for _, l := range at {
 			line := ""
 			if l.File != "" {
@@ -210,12 +211,12 @@ func (p *breakpadPrinter) frame(w *walker, _ int, f *frame.Frame) int {
 
 // line prints a frame.
 func (p *breakpadPrinter) line(module, function, file, line string, offset uint64) {
-	p.number(uint64(p.index))
+	p.Number(uint64(p.index))
 	p.field(fmt.Sprint(p.base))
 	for _, x := range []string{module, function, file, line} {
 		p.field(x)
 	}
 	p.field(fmt.Sprintf("%#x", offset))
-	p.own("\n")
+	p.Own("\n")
 	p.base++
 }

@@ -9,11 +9,12 @@ import (
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
 // infoDocument is what is in a dump; docs/json.md describes it.
 type infoDocument struct {
-	*report
+	*report.CrashReport
 	Flags      string           `json:"flags"`
 	PID        int              `json:"pid,omitempty"`
 	Created    string           `json:"created,omitempty"` // when the process was
@@ -39,22 +40,22 @@ type streamEntry struct {
 }
 
 type exceptionEntry struct {
-	crashEntry
-	Code       address.Hex   `json:"code"`
-	Flags      address.Hex   `json:"flags"`
-	Record     address.Hex   `json:"record"`
-	Where      address.Hex   `json:"exception_address"`
-	Parameters []address.Hex `json:"parameters"`
-	Registers  []register    `json:"registers,omitempty"`
+	report.CrashEntry
+	Code       address.Hex       `json:"code"`
+	Flags      address.Hex       `json:"flags"`
+	Record     address.Hex       `json:"record"`
+	Where      address.Hex       `json:"exception_address"`
+	Parameters []address.Hex     `json:"parameters"`
+	Registers  []report.Register `json:"registers,omitempty"`
 }
 
 type infoThread struct {
-	TID       uint32      `json:"tid"`
-	Name      string      `json:"name"`
-	Stack     address.Hex `json:"stack"`
-	Size      uint64      `json:"stack_size"`
-	Registers []register  `json:"registers,omitempty"`
-	Error     string      `json:"error,omitempty"` // why there are no registers
+	TID       uint32            `json:"tid"`
+	Name      string            `json:"name"`
+	Stack     address.Hex       `json:"stack"`
+	Size      uint64            `json:"stack_size"`
+	Registers []report.Register `json:"registers,omitempty"`
+	Error     string            `json:"error,omitempty"` // why there are no registers
 }
 
 type memoryEntry struct {
@@ -90,7 +91,7 @@ func printInfoJSON(out io.Writer, path string, f *format.File) error {
 func newInfo(path string, f *format.File) *infoDocument {
 	number := func(v uint64) address.Hex { return address.At(v) }
 	d := &infoDocument{
-		report: newReport(path, f), Flags: fmt.Sprintf("%#x", f.Flags),
+		CrashReport: report.NewCrashReport(path, f), Flags: fmt.Sprintf("%#x", f.Flags),
 		PID: f.PID(), UserTime: f.Misc.User, KernelTime: f.Misc.Kernel,
 		Handler: f.Breakpad.Handler, Requesting: f.Breakpad.Requesting, Comment: f.Comment,
 		Streams: []streamEntry{}, Threads: []infoThread{}, Memory: []memoryEntry{},
@@ -106,7 +107,7 @@ func newInfo(path string, f *format.File) *infoDocument {
 	}
 	for _, x := range exceptionsOf(f) {
 		one := exceptionEntry{
-			crashEntry: crashEntry{f.ReasonOf(&x), number(f.AddressOf(&x)), x.Thread},
+			CrashEntry: report.CrashEntry{Reason: f.ReasonOf(&x), Address: number(f.AddressOf(&x)), TID: x.Thread},
 			Code:       number(uint64(x.Code)), Flags: number(uint64(x.Flags)),
 			Record: number(x.Record), Where: number(x.Address), Parameters: []address.Hex{},
 		}
@@ -155,10 +156,10 @@ func exceptionsOf(f *format.File) []format.Exception {
 }
 
 // registersAt returns the registers of a context.
-func registersAt(f *format.File, context format.Location) (list []register, err error) {
+func registersAt(f *format.File, context format.Location) (list []report.Register, err error) {
 	regs, err := f.Registers(context)
 	for _, r := range regs {
-		list = append(list, register{r.Name, fmt.Sprintf("%#x", r.Value)})
+		list = append(list, report.Register{Name: r.Name, Value: fmt.Sprintf("%#x", r.Value)})
 	}
 	return list, err
 }

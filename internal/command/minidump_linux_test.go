@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -45,7 +46,7 @@ func needSize(t *testing.T, path string) {
 }
 
 // collectDump returns the document of a minidump.
-func collectDump(t *testing.T, path string, opts minidump.Options, flags *walkFlags) *document {
+func collectDump(t *testing.T, path string, opts minidump.Options, flags *report.Flags) *report.Document {
 	t.Helper()
 	dump, err := minidump.Open(path, opts)
 	if err != nil {
@@ -53,7 +54,7 @@ func collectDump(t *testing.T, path string, opts minidump.Options, flags *walkFl
 	}
 	s := minidumpSource(path, dump, opts.Sysroot, flags)
 	defer s.Close()
-	doc, _, err := collect(s, flags)
+	doc, _, err := report.Collect(s, flags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +69,10 @@ func TestMinidumpIsLive(t *testing.T) {
 		p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
 		path := lldbDump(t, p.PID)
 		want := gdbtest.Backtrace(t, p.PID)
-		doc := collectDump(t, path, minidump.Options{}, &walkFlags{})
+		doc := collectDump(t, path, minidump.Options{}, &report.Flags{})
 		compare(t, doc, want)
-		if doc.report.Crash != nil || doc.Threads[0].Died {
-			t.Errorf("%s died of %+v", tt[0], doc.report.Crash)
+		if doc.CrashReport.Crash != nil || doc.Threads[0].Died {
+			t.Errorf("%s died of %+v", tt[0], doc.CrashReport.Crash)
 		}
 	}
 }
@@ -131,7 +132,7 @@ func TestMinidumpSymbols(t *testing.T) {
 		needSize(t, path)
 		want := gdbtest.Backtrace(t, p.PID)
 		empty := minidump.Options{Sysroot: t.TempDir()}
-		doc := collectDump(t, path, empty, &walkFlags{Choice: sniffers.Choice{SymbolDirs: store}})
+		doc := collectDump(t, path, empty, &report.Flags{Choice: sniffers.Choice{SymbolDirs: store}})
 		frames := doc.Threads[0].Frames
 		for i, w := range want[0].Frames {
 			if i >= len(frames) {
@@ -144,7 +145,7 @@ func TestMinidumpSymbols(t *testing.T) {
 		if doc.Modules[0].Symbols != "symbols" || doc.Threads[0].Stop != "outermost" {
 			t.Errorf("%v: %+v, stop %s", flags, doc.Modules[0], doc.Threads[0].Stop)
 		}
-		if doc := collectDump(t, path, empty, &walkFlags{}); doc.Modules[0].Symbols != "none" {
+		if doc := collectDump(t, path, empty, &report.Flags{}); doc.Modules[0].Symbols != "none" {
 			t.Errorf("%v: without symbols: %+v", flags, doc.Modules[0])
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 )
 
 func newOpen(host hosts.Plugins) *cobra.Command {
@@ -38,5 +39,5 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open snapshot.4242 --goroutines
   sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,
-	}, host, snapshotFile)
+	}, host, targets.Snapshot)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -15,9 +16,9 @@ import (
 func TestOpenElfutils(t *testing.T) {
 	tool := gdbtest.Tool(t, "eu-stack")
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")
-	want, path := saved(t, p.PID, &walkFlags{})
+	want, path := saved(t, p.PID, &report.Flags{})
 	end(t, p)
-	doc, _ := reopened(t, path, core.Options{}, &walkFlags{})
+	doc, _ := reopened(t, path, core.Options{}, &report.Flags{})
 	out, err := exec.Command(tool, "--core="+path, "-e", want.Exe).CombinedOutput()
 	if err != nil {
 		t.Fatalf("eu-stack: %v\n%s", err, out)

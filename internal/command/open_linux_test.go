@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -23,19 +25,19 @@ import (
 
 // saved attaches to a process, as 'sfwalk attach --save' does, and returns the
 // document and the snapshot's path.
-func saved(t *testing.T, pid int, flags *walkFlags) (doc *document, path string) {
+func saved(t *testing.T, pid int, flags *report.Flags) (doc *report.Document, path string) {
 	t.Helper()
 	return savedBy(t, pid, live.Options{Timeout: 5 * time.Second}, flags)
 }
 
-func savedBy(t *testing.T, pid int, opts live.Options, flags *walkFlags) (doc *document, path string) {
+func savedBy(t *testing.T, pid int, opts live.Options, flags *report.Flags) (doc *report.Document, path string) {
 	t.Helper()
-	s, err := process(context.Background(), pid, opts)
+	s, err := targets.Process(context.Background(), pid, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if doc, _, err = collect(s, flags); err != nil {
+	if doc, _, err = report.Collect(s, flags); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := s.Target.(*live.Target).Snapshot()
@@ -64,14 +66,14 @@ func end(t *testing.T, p *gdbtest.Process) {
 }
 
 // reopened returns the document of a snapshot, and the warnings.
-func reopened(t *testing.T, path string, opts core.Options, flags *walkFlags) (*document, []string) {
+func reopened(t *testing.T, path string, opts core.Options, flags *report.Flags) (*report.Document, []string) {
 	t.Helper()
-	s, err := snapshotFile(path, opts)
+	s, err := targets.Snapshot(path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	doc, warnings, err := collect(s, flags)
+	doc, warnings, err := report.Collect(s, flags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +81,14 @@ func reopened(t *testing.T, path string, opts core.Options, flags *walkFlags) (*
 }
 
 // asCore returns the document of the snapshot as a core file.
-func asCore(t *testing.T, path string, opts core.Options, flags *walkFlags) *document {
+func asCore(t *testing.T, path string, opts core.Options, flags *report.Flags) *report.Document {
 	t.Helper()
-	s, err := coreFile(path, opts)
+	s, err := targets.Core(path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	doc, _, err := collect(s, flags)
+	doc, _, err := report.Collect(s, flags)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,13 +97,13 @@ func asCore(t *testing.T, path string, opts core.Options, flags *walkFlags) *doc
 
 // equalAll is equalThreads, but also compares the names of the threads and the reasons why stacks
 // end.
-func equalAll(t *testing.T, got, want *document) {
+func equalAll(t *testing.T, got, want *report.Document) {
 	t.Helper()
 	equalThreads(t, got, want)
 	for i := range min(len(got.Threads), len(want.Threads)) {
 		g, w := &got.Threads[i], &want.Threads[i]
-		if g.TID != w.TID || g.Name != w.Name || g.Error != w.Error || g.whole != w.whole {
-			t.Errorf("thread %d %q (%s, whole %v), want %d %q (%s, whole %v)", g.TID, g.Name, g.Error, g.whole, w.TID, w.Name, w.Error, w.whole)
+		if g.TID != w.TID || g.Name != w.Name || g.Error != w.Error || g.Whole != w.Whole {
+			t.Errorf("thread %d %q (%s, whole %v), want %d %q (%s, whole %v)", g.TID, g.Name, g.Error, g.Whole, w.TID, w.Name, w.Error, w.Whole)
 		}
 	}
 }
@@ -109,12 +111,12 @@ func equalAll(t *testing.T, got, want *document) {
 // The snapshot of a process that has died since shows what the process showed, frame by frame with
 // all registers. Read as a core file it shows the same, and gdb reads the same from it.
 func TestOpenIsAttach(t *testing.T) {
-	for i, tt := range targets {
+	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i+1)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
 			deep := tt.src == "recurse.c" // 20,000 frames
-			flags := &walkFlags{registers: !deep}
+			flags := &report.Flags{Registers: !deep}
 			want, path := saved(t, p.PID, flags)
 			end(t, p)
 			got, _ := reopened(t, path, core.Options{}, flags)
@@ -126,7 +128,7 @@ func TestOpenIsAttach(t *testing.T) {
 			if deep {
 				out := gdbOf(t, want.Exe, path, "bt -1")
 				frames := got.Threads[0].Frames
-				main := slices.IndexFunc(frames, func(f frameEntry) bool { return f.Function == "main" })
+				main := slices.IndexFunc(frames, func(f report.Frame) bool { return f.Function == "main" })
 				if main < 20000 || !strings.Contains(out, fmt.Sprintf("\n#%d ", frames[main].Level)) || !strings.Contains(out, " in main ") {
 					t.Errorf("gdb's outermost frame: %s", out)
 				}
@@ -154,7 +156,7 @@ func gdbOf(t *testing.T, program, core string, commands ...string) string {
 func TestOpenDlopen(t *testing.T) {
 	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
 	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
-	flags := &walkFlags{registers: true}
+	flags := &report.Flags{Registers: true}
 	want, path := saved(t, p.PID, flags)
 	end(t, p)
 	got, warnings := reopened(t, path, core.Options{}, flags)
@@ -169,7 +171,7 @@ func TestOpenDlopen(t *testing.T) {
 // The snapshot has all that was shown, also names and lines.
 func TestOpenDeleted(t *testing.T) {
 	p, lib := withPlugin(t)
-	flags := &walkFlags{registers: true}
+	flags := &report.Flags{Registers: true}
 	exe := take(t, p.PID, flags).Exe
 	if err := errors.Join(os.Remove(exe), os.Remove(lib)); err != nil {
 		t.Fatal(err)
@@ -179,7 +181,7 @@ func TestOpenDeleted(t *testing.T) {
 	got, _ := reopened(t, path, core.Options{}, flags)
 	equalAll(t, got, want)
 	equalThreads(t, asCore(t, path, core.Options{}, flags), want)
-	if os.Geteuid() == 0 && !slices.ContainsFunc(got.Threads[0].Frames, func(f frameEntry) bool { return f.Function == "plugin_inner" && f.Line > 0 }) {
+	if os.Geteuid() == 0 && !slices.ContainsFunc(got.Threads[0].Frames, func(f report.Frame) bool { return f.Function == "plugin_inner" && f.Line > 0 }) {
 		t.Error("the deleted library's functions and lines are not known")
 	}
 	// Another file at a deleted file's path does not replace it.
@@ -217,10 +219,10 @@ func copyFile(t *testing.T, from, to string) {
 // A library that was replaced after the snapshot was saved is recognized and not used.
 func TestOpenReplacedLater(t *testing.T) {
 	p, lib := withPlugin(t)
-	want, path := saved(t, p.PID, &walkFlags{})
+	want, path := saved(t, p.PID, &report.Flags{})
 	end(t, p)
 	copyFile(t, gdbtest.Build(t, "plugin.c", "-shared", "-fPIC", "-O0"), lib)
-	got, warnings := reopened(t, path, core.Options{}, &walkFlags{})
+	got, warnings := reopened(t, path, core.Options{}, &report.Flags{})
 	id := ""
 	for _, f := range want.Threads[0].Frames {
 		if f.Module == lib {
@@ -240,7 +242,7 @@ func TestOpenReplacedLater(t *testing.T) {
 // On another machine, the files are in a folder.
 func TestOpenSysroot(t *testing.T) {
 	p, lib := withPlugin(t)
-	flags := &walkFlags{registers: true}
+	flags := &report.Flags{Registers: true}
 	want, path := saved(t, p.PID, flags)
 	end(t, p)
 	root := t.TempDir()
@@ -274,9 +276,9 @@ func TestOpenSysroot(t *testing.T) {
 func TestOpenGo(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	p.Stop(t)
-	want, path := saved(t, p.PID, &walkFlags{})
+	want, path := saved(t, p.PID, &report.Flags{})
 	end(t, p)
-	got, warnings := reopened(t, path, core.Options{}, &walkFlags{})
+	got, warnings := reopened(t, path, core.Options{}, &report.Flags{})
 	equalAll(t, got, want)
 	if len(warnings) > 0 {
 		t.Errorf("warnings %q", warnings)
@@ -295,7 +297,7 @@ func TestOpenGo(t *testing.T) {
 // source, jit.c.
 func TestOpenJIT(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "jit.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
-	flags := &walkFlags{registers: true}
+	flags := &report.Flags{Registers: true}
 	want, path := saved(t, p.PID, flags)
 	end(t, p)
 	got, _ := reopened(t, path, core.Options{}, flags)
@@ -305,10 +307,10 @@ func TestOpenJIT(t *testing.T) {
 		names = append(names, f.Function)
 	}
 	i := slices.Index(names, "callback")
-	if i < 0 || len(names) < i+3 || names[i+1] != "" || names[i+2] != "main" || !got.Threads[0].whole {
+	if i < 0 || len(names) < i+3 || names[i+1] != "" || names[i+2] != "main" || !got.Threads[0].Whole {
 		t.Fatalf("stack %q, %s %s", names, got.Threads[0].Stop, got.Threads[0].Error)
 	}
-	s, err := snapshotFile(path, core.Options{})
+	s, err := targets.Snapshot(path, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

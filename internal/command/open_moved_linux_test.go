@@ -3,6 +3,7 @@ package command
 import (
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/snapshot"
@@ -12,7 +13,7 @@ import (
 func TestOpenMoved(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
 	for range 300 {
-		want, path := saved(t, p.PID, &walkFlags{once: true})
+		want, path := saved(t, p.PID, &report.Flags{Once: true})
 		moved := 0
 		for _, f := range want.Threads[0].Frames {
 			if f.MovedOn {
@@ -23,7 +24,7 @@ func TestOpenMoved(t *testing.T) {
 			continue
 		}
 		end(t, p)
-		got, _ := reopened(t, path, core.Options{}, &walkFlags{})
+		got, _ := reopened(t, path, core.Options{}, &report.Flags{})
 		equalAll(t, got, want)
 		for i, f := range want.Threads[0].Frames {
 			if i < len(got.Threads[0].Frames) && got.Threads[0].Frames[i].MovedOn != f.MovedOn {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -127,20 +128,20 @@ func newSubject(pids []int, command []string) subject {
 }
 
 // newShown makes a recording ready to be shown.
-func newShown(recorder *record.Recorder, of subject, flags *walkFlags) *shown {
+func newShown(recorder *record.Recorder, of subject, flags *report.Flags) *shown {
 	s := &shown{recorder: recorder, of: of}
-	s.symbols = newSymbolizer(func(m *target.Module) string {
+	s.symbols = report.NewSymbolizer(func(m *target.Module) string {
 		if pid := s.profile.Process(m); pid != 0 {
 			return procdir.File(pid, "root")
 		}
 		return ""
 	}, s.openNamed, flags, false)
 	s.open = s.openNamed
-	if flags.debug.trust {
+	if flags.Debug.Trust {
 		s.open = func(_ *target.Module, root, path string) (*os.File, error) { return regular.Word{}.Open(root, path) }
 	}
 	s.namer = record.NewNamer(s.symbols)
-	if !flags.noCache {
+	if !flags.NoCache {
 		s.namer.Kernel = kernelnames.NewCache().Names
 	}
 	return s
@@ -183,18 +184,18 @@ func (s *shown) take() {
 func (s *shown) warnings() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left, list := leftOut{short: true}, slices.Clone(s.namer.Warnings())
+	left, list := report.LeftOut{Short: true}, slices.Clone(s.namer.Warnings())
 	said := map[string]bool{}
 	s.namer.Tables(func(path string, err error) {
-		if text := err.Error(); !left.add(path, err) && !said[text] { // processes may have a file in common
+		if text := err.Error(); !left.Add(path, err) && !said[text] { // processes may have a file in common
 			said[text] = true
 			list = append(list, text)
 		}
 	})
-	return fitting(append(list, left.warnings(false)...), maxWarned)
+	return report.FittingWarnings(append(list, left.Warnings(false)...), report.MaxWarned)
 }
 
-// leftOut returns what names the newest picture lacks.
+// report.LeftOut returns what names the newest picture lacks.
 func (s *shown) leftOut() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

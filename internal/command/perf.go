@@ -20,6 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -29,7 +31,7 @@ import (
 
 // perfFlags are the flags of perf.
 type perfFlags struct {
-	walkFlags
+	report.Flags
 	profileFlags
 	event   string
 	caches  []string
@@ -83,10 +85,10 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 			case web == nil:
 				return hosts.BecomeFull()
 			}
-			if err := flags.begin(cmd); err != nil {
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
+			defer flags.End(cmd)
 			return flags.run(cmd, web, args[0])
 		},
 	}
@@ -96,12 +98,12 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 	f.StringVar(&flags.sysroot, "sysroot", "", "the folder below which the recorded machine's files are; links do not lead out of it, as after chroot")
 	flags.pages.add(cmd, "")
 	flags.profileFlags.add(cmd, ", with --http none")
-	f.BoolVar(&flags.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
-	f.BoolVar(&flags.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
+	f.BoolVar(&flags.NoLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
+	f.BoolVar(&flags.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	flags.Choice.Add(cmd, host)
-	flags.debug.add(cmd, host)
-	flags.debug.addTrust(cmd)
-	flags.color = "never"
+	flags.Debug.Add(cmd, host)
+	flags.Debug.AddTrust(cmd)
+	flags.Color = "never"
 	return cmd
 }
 
@@ -133,7 +135,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	input := int64(0)
 	if f, ok := in.(*os.File); ok {
 		input = max(0, elffile.There(f, size))
-		if !r.debug.trust {
+		if !r.Debug.Trust {
 			open = regular.Word{Here: regular.OwnerOf(f)}.Open
 		}
 	}
@@ -152,11 +154,11 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		defer browsers.Close()
 	}
 	var warnings warningList
-	shortSlices()
+	targets.ShortSlices()
 	recorded, err := record.ReadFile(data, record.FileOptions{
 		Event:  r.event,
 		Size:   input,
-		Places: record.Places{Caches: r.cachesInOrder(), DebugDirs: r.debug.dirsInOrder(), Sysroot: r.sysroot, Open: open},
+		Places: record.Places{Caches: r.cachesInOrder(), DebugDirs: r.Debug.DirsInOrder(), Sysroot: r.sysroot, Open: open},
 		Own: func(info perfdata.Info) bool {
 			own, err := os.Hostname()
 			return err == nil && (info.Hostname == own || info.Hostname == "")
@@ -173,8 +175,8 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		return failed(err)
 	}
 	profile := recorded.Profile()
-	named := (&source{named: open}).openNamed
-	symbols := newSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.walkFlags, false)
+	named := (&report.Source{Opener: open}).OpenNamed
+	symbols := report.NewSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.Flags, false)
 	defer symbols.Close()
 	shown := &shown{namer: record.NewNamer(symbols), profile: profile, open: named}
 	shown.namer.MaxText = r.profileText(input) / 2 // so a stack with all names fits in

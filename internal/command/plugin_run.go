@@ -16,7 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -26,7 +28,7 @@ import (
 
 func newPluginRun(host hosts.Plugins) *cobra.Command {
 	var asJSON bool
-	var walk walkFlags
+	var walk report.Flags
 	var opts core.Options
 	cmd := &cobra.Command{
 		Use:   "run PATH PID | SNAPSHOT | CORE",
@@ -75,14 +77,14 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
-	cmd.Flags().IntSliceVar(&walk.tids, "tid", nil, "only these threads, by thread ID")
+	cmd.Flags().IntSliceVar(&walk.TIDs, "tid", nil, "only these threads, by thread ID")
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }
 
 // pluginRun is one run of `sfwalk plugin run`.
 type pluginRun struct {
-	flags     *walkFlags
+	flags     *report.Flags
 	exchanges []*hosts.Exchange // about the thread that is being walked
 	stderr    tail
 	fault     error // why the plug-in was put out of use
@@ -103,19 +105,19 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 		return nil, err
 	}
 	defer s.Close()
-	threads, err := s.threads(r.flags)
+	threads, err := s.ThreadsOf(r.flags)
 	if err != nil {
 		return nil, err
 	}
-	asked := plugin.Sniffer(s.process)
+	asked := plugin.Sniffer(s.Process)
 	doc := newRunDocument(s, newPluginItem(start.Program, plugin))
-	table := r.flags.Table(s.Arch(), s.windows, nil)
+	table := r.flags.Table(s.Arch(), s.Windows, nil)
 	asked.Insert(table)
-	w := &walker{target: s, flags: r.flags, table: table}
+	w := &report.Walker{Target: s, Flags: r.flags, Table: table}
 	for _, th := range threads {
 		r.exchanges = nil
 		frames := 0
-		walked := w.thread(th, func(f *frame.Frame) int {
+		walked := w.Thread(th, func(f *frame.Frame) int {
 			f.Sniffer() // asks the sniffers
 			frames++
 			return 0
@@ -134,13 +136,13 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 }
 
 // anything opens name: a PID, a snapshot or a core file.
-func anything(ctx context.Context, name string, opts core.Options) (*source, error) {
+func anything(ctx context.Context, name string, opts core.Options) (*report.Source, error) {
 	if pid, err := cmdline.ProcessID(name); err == nil {
-		return process(ctx, pid, live.Options{})
+		return targets.Process(ctx, pid, live.Options{})
 	}
-	s, err := snapshotFile(name, opts)
+	s, err := targets.Snapshot(name, opts)
 	if errors.Is(err, snapshot.ErrNotSnapshot) {
-		return coreFile(name, opts)
+		return targets.Core(name, opts)
 	}
 	return s, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -76,14 +77,14 @@ func (n *runName) String() string {
 	return text
 }
 
-func newRunDocument(s *source, p pluginItem) *runDocument {
-	var about document
-	s.about(&about)
+func newRunDocument(s *report.Source, p pluginItem) *runDocument {
+	var about report.Document
+	s.About(&about)
 	return &runDocument{Plugin: p, PID: about.PID, Arch: s.Arch().Name, Threads: []runThread{}}
 }
 
 // add adds a thread with the questions about it.
-func (d *runDocument) add(th *thread, frames int, list []*hosts.Exchange, a *arch.Arch) {
+func (d *runDocument) add(th *report.Thread, frames int, list []*hosts.Exchange, a *arch.Arch) {
 	t := runThread{TID: th.TID, Name: th.Name, Frames: frames, Questions: []question{}, Stop: th.Stop, Error: th.Error}
 	for _, x := range list {
 		t.Questions = append(t.Questions, newQuestion(x, a))

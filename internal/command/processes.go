@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -155,7 +156,7 @@ func processName(pid int) string {
 
 // attachAll prints the stacks of many processes, one after the other. One that fails does not stop the others; its
 // error is said.
-func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Options, all bool) error {
+func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Options, all bool) error {
 	if len(pids) == 0 {
 		return errors.New("attach: no process to attach to: those that were named have ended, or are the kernel's own")
 	}
@@ -164,7 +165,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 		if cmd.Context().Err() != nil {
 			return exit.Interrupted
 		}
-		if !flags.json && !flags.many.later() {
+		if !flags.JSON && !flags.Many.IsLater() {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
 		err := attach(cmd, pid, flags, opts, "", "")
@@ -175,7 +176,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *walkFlags, opts live.Optio
 			failed++
 			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
 		}
-		if !flags.json && !flags.many.later() {
+		if !flags.JSON && !flags.Many.IsLater() {
 			printable.Fprintf(cmd.OutOrStdout(), "\n")
 		}
 	}

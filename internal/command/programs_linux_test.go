@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -93,13 +95,13 @@ func (p *program) test(t *testing.T) {
 		doc := p.take(t, sh.PID)
 		for i := range doc.Threads {
 			th := &doc.Threads[i]
-			moved := slices.ContainsFunc(th.Frames, func(f frameEntry) bool { return f.MovedOn })
+			moved := slices.ContainsFunc(th.Frames, func(f report.Frame) bool { return f.MovedOn })
 			switch {
 			case moved:
 				if mixed++; mixed <= 3 {
 					t.Errorf("of two moments:%s", listed(th))
 				}
-			case !th.whole:
+			case !th.Whole:
 				if cut++; cut <= 3 {
 					t.Errorf("cut: %s %s%s", th.Stop, th.Error, listed(th))
 				}
@@ -125,7 +127,7 @@ func (p *program) test(t *testing.T) {
 			if !slices.ContainsFunc(theirs[th.TID], func(pc address.Hex) bool { return ends[pc] }) {
 				continue
 			}
-			if peers++; !th.whole {
+			if peers++; !th.Whole {
 				if short++; short <= 3 {
 					t.Errorf("others have all of it: %s %s%s", th.Stop, th.Error, listed(th))
 				}
@@ -140,14 +142,14 @@ func (p *program) test(t *testing.T) {
 }
 
 // take takes all stacks of the process. None of these programs may cause a warning.
-func (p *program) take(t *testing.T, pid int) *document {
+func (p *program) take(t *testing.T, pid int) *report.Document {
 	t.Helper()
-	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second, Consistent: p.consistent})
+	s, err := targets.Process(context.Background(), pid, live.Options{Timeout: 5 * time.Second, Consistent: p.consistent})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	doc, warnings, err := collect(s, &walkFlags{})
+	doc, warnings, err := report.Collect(s, &report.Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +221,7 @@ func euStack(t *testing.T, pid int) map[int][]address.Hex {
 }
 
 // listed formats a thread's stack for a message.
-func listed(th *thread) string {
+func listed(th *report.Thread) string {
 	var b bytes.Buffer
 	for i, f := range th.Frames {
 		if i > 10 && i < len(th.Frames)-10 {

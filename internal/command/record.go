@@ -19,6 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/record"
@@ -26,7 +28,7 @@ import (
 
 // recordFlags are the flags of record.
 type recordFlags struct {
-	walkFlags
+	report.Flags
 	profileFlags
 	duration  time.Duration
 	frequency int
@@ -100,10 +102,10 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 			if flags.pages.listen != "" && web == nil {
 				return hosts.BecomeFull()
 			}
-			if err := flags.begin(cmd); err != nil {
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
+			defer flags.End(cmd)
 			return flags.run(cmd, web, pids, command)
 		},
 	}
@@ -125,12 +127,12 @@ func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
 	r.stack = perfevent.MaxStack
 	f.Var(&r.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
 	f.BoolVar(&r.system, "system", false, "record all processes of the machine")
-	f.BoolVar(&r.noLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
-	f.BoolVar(&r.noCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
+	f.BoolVar(&r.NoLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
+	f.BoolVar(&r.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	r.Choice.Add(cmd, host)
-	r.debug.add(cmd, host)
-	r.debug.addTrust(cmd)
-	r.color = "never"
+	r.Debug.Add(cmd, host)
+	r.Debug.AddTrust(cmd)
+	r.Color = "never"
 }
 
 func eventNames() (list []string) {
@@ -250,9 +252,9 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 		defer started.discard()
 		options.PIDs = []int{started.pid}
 	}
-	shortSlices()
+	targets.ShortSlices()
 	if r.wall {
-		deferStops()
+		targets.DeferStops()
 		if started != nil {
 			started.letGo() // who traces it lets nobody else do so
 		}
@@ -265,7 +267,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	if started != nil {
 		started.letGo()
 	}
-	shown := newShown(recorder, newSubject(options.PIDs, command), &r.walkFlags)
+	shown := newShown(recorder, newSubject(options.PIDs, command), &r.Flags)
 	defer shown.symbols.Close()
 	shown.namer.MaxText = r.profileText(0) / 2 // so a stack with all names fits in
 	served := make(chan error, 1)

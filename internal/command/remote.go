@@ -5,14 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
 func newRemote(host hosts.Plugins) *cobra.Command {
-	var flags callFlags
+	var flags calls.Flags
 	var opts remote.Options
 	var texts []string
 	cmd := &cobra.Command{
@@ -54,35 +57,35 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk remote localhost:1234 --timeout 30s --limit 10m --thread-limit 5m --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkCalls(cmd, texts, &flags); err != nil {
+			if err := calls.Check(cmd, texts, &flags); err != nil {
 				return err
 			}
-			flags.holds = true
-			if err := flags.begin(cmd); err != nil {
+			flags.Holds = true
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
+			defer flags.End(cmd)
 			if len(texts) > 0 {
-				return callRemote(cmd, args[0], opts, texts, &flags)
+				return calls.Remote(cmd, args[0], opts, texts, &flags)
 			}
 			flags.Plugins.Wait() // the target stands still from the connection to the end
-			s, err := stub(cmd.Context(), args[0], opts)
+			s, err := targets.Stub(cmd.Context(), args[0], opts)
 			if err != nil {
 				return err
 			}
-			err = show(cmd, s, &flags.walkFlags)
+			err = report.Show(cmd, s, &flags.Flags)
 			if left := s.Close(); left != nil {
 				printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
 			}
 			return err
 		},
 	}
-	flags.add(cmd, host)
-	flags.many.addFormat(cmd)
+	flags.Add(cmd, host)
+	flags.Many.AddFormat(cmd)
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	cmdline.Texts(cmd.Flags(), &texts, "call", "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
-	cmd.Flags().DurationVar(&flags.timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
-	cmd.Flags().BoolVar(&flags.alone, "alone", false, "with --call: hold all other threads meanwhile")
+	cmd.Flags().DurationVar(&flags.Timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
+	cmd.Flags().BoolVar(&flags.Alone, "alone", false, "with --call: hold all other threads meanwhile")
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also if it was stopped before")
 	cmd.Flags().DurationVar(&opts.Limit, "limit", time.Minute, "how long the stub may take for all stacks, which end early then; 0 for any time")
 	cmd.Flags().DurationVar(&opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")

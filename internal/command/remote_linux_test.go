@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
@@ -54,16 +56,16 @@ func TestRemoteIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "alt", "middle"}, {"recurse.c"}} {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
-			flags := &walkFlags{registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
+			flags := &report.Flags{Registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
 			want := take(t, p.PID, flags)
 			port := gdbserver(t, p.PID)
 			// The process was stopped, and stays so: a second look sees the same.
 			for range 2 {
-				s, err := stub(context.Background(), "localhost:"+port, remote.Options{})
+				s, err := targets.Stub(context.Background(), "localhost:"+port, remote.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, warnings, err := collect(s, flags)
+				got, warnings, err := report.Collect(s, flags)
 				if err != nil || len(warnings) > 0 {
 					t.Fatalf("%v, warnings %q", err, warnings)
 				}
@@ -123,8 +125,8 @@ func lldbServer(t *testing.T, pid int) (port string) {
 // goes on afterwards.
 func TestRemoteLLDB(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")
-	flags := &walkFlags{registers: true}
-	take := func() *document { return withoutBases(take(t, p.PID, flags)) }
+	flags := &report.Flags{Registers: true}
+	take := func() *report.Document { return withoutBases(take(t, p.PID, flags)) }
 	want := take()
 	for _, call := range []bool{true, false} {
 		port := lldbServer(t, p.PID)
@@ -135,11 +137,11 @@ func TestRemoteLLDB(t *testing.T) {
 			}
 			continue
 		}
-		s, err := stub(context.Background(), "127.0.0.1:"+port, remote.Options{Resume: true})
+		s, err := targets.Stub(context.Background(), "127.0.0.1:"+port, remote.Options{Resume: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, warnings, err := collect(s, flags)
+		got, warnings, err := report.Collect(s, flags)
 		if err != nil || len(warnings) > 0 {
 			t.Fatalf("%v, warnings %q", err, warnings)
 		}
@@ -147,7 +149,7 @@ func TestRemoteLLDB(t *testing.T) {
 			t.Errorf("process %d, %s, %+v", got.PID, got.Arch, got.Signal)
 		}
 		for i := range got.Threads {
-			if w := slices.IndexFunc(want.Threads, func(w thread) bool { return w.TID == got.Threads[i].TID }); w < 0 || want.Threads[w].Name != got.Threads[i].Name {
+			if w := slices.IndexFunc(want.Threads, func(w report.Thread) bool { return w.TID == got.Threads[i].TID }); w < 0 || want.Threads[w].Name != got.Threads[i].Name {
 				t.Errorf("thread %d is %q", got.Threads[i].TID, got.Threads[i].Name)
 			}
 		}
@@ -160,11 +162,11 @@ func TestRemoteLLDB(t *testing.T) {
 }
 
 // withoutBases leaves out registers that old releases of lldb-server do not tell.
-func withoutBases(d *document) *document {
+func withoutBases(d *report.Document) *report.Document {
 	for i := range d.Threads {
 		for k := range d.Threads[i].Frames {
 			f := &d.Threads[i].Frames[k]
-			f.Registers = slices.DeleteFunc(f.Registers, func(r register) bool { return r.Name == "fs_base" || r.Name == "gs_base" })
+			f.Registers = slices.DeleteFunc(f.Registers, func(r report.Register) bool { return r.Name == "fs_base" || r.Name == "gs_base" })
 		}
 	}
 	return d

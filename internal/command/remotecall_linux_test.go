@@ -12,6 +12,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
+	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/target/remote"
@@ -60,7 +61,7 @@ func callsOfGuest(t *testing.T, guest *guesttest.Guest, expressions []string) (v
 	var stdout, stderr bytes.Buffer
 	cmd.SetOut(&stdout)
 	cmd.SetErr(&stderr)
-	err = remoteCallee(p, addr, "").evaluate(cmd, expressions, &callFlags{}, func() (inferior.Thread, error) { return p.Inferiors()[0], nil })
+	err = calls.RemoteCallee(p, addr, "").Evaluate(cmd, expressions, &calls.Flags{}, func() (inferior.Thread, error) { return p.Inferiors()[0], nil })
 	values = strings.Split(strings.TrimSuffix(stdout.String(), "\n"), "\n")
 	if err != nil || stderr.Len() > 0 || len(values) != len(expressions) {
 		t.Fatalf("%d values of %d: %v %s %q", len(values), len(expressions), err, &stderr, values)

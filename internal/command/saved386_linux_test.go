@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/remote"
@@ -25,12 +27,12 @@ var saved386 = []struct {
 }
 
 // each386 starts each of these processes, and hands over what it shows itself.
-func each386(t *testing.T, f func(t *testing.T, p *gdbtest.Process, flags *walkFlags, want *document)) {
+func each386(t *testing.T, f func(t *testing.T, p *gdbtest.Process, flags *report.Flags, want *report.Document)) {
 	for i, tt := range saved386 {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i+1)
 			p := gdbtest.Start(t, gdbtest.Build386(t, tt.src, tt.flags...), tt.args...)
-			flags := &walkFlags{registers: true}
+			flags := &report.Flags{Registers: true}
 			want := take(t, p.PID, flags)
 			if want.Arch != "386" {
 				t.Fatalf("a process of %s", want.Arch)
@@ -42,7 +44,7 @@ func each386(t *testing.T, f func(t *testing.T, p *gdbtest.Process, flags *walkF
 
 // TestCoreIsLive386 is TestCoreIsLive for processes of 32-bit x86.
 func TestCoreIsLive386(t *testing.T) {
-	each386(t, func(t *testing.T, p *gdbtest.Process, flags *walkFlags, want *document) {
+	each386(t, func(t *testing.T, p *gdbtest.Process, flags *report.Flags, want *report.Document) {
 		path := filepath.Join(t.TempDir(), "core")
 		gcore(t, p.PID, path)
 		got := asCore(t, path, core.Options{}, flags)
@@ -56,7 +58,7 @@ func TestCoreIsLive386(t *testing.T) {
 
 // TestOpenIsAttach386 is TestOpenIsAttach for processes of 32-bit x86.
 func TestOpenIsAttach386(t *testing.T) {
-	each386(t, func(t *testing.T, p *gdbtest.Process, flags *walkFlags, _ *document) {
+	each386(t, func(t *testing.T, p *gdbtest.Process, flags *report.Flags, _ *report.Document) {
 		want, path := saved(t, p.PID, flags)
 		end(t, p)
 		got, warnings := reopened(t, path, core.Options{}, flags)
@@ -71,14 +73,14 @@ func TestOpenIsAttach386(t *testing.T) {
 
 // TestRemoteIsLive386 is TestRemoteIsLive for processes of 32-bit x86.
 func TestRemoteIsLive386(t *testing.T) {
-	each386(t, func(t *testing.T, p *gdbtest.Process, flags *walkFlags, want *document) {
+	each386(t, func(t *testing.T, p *gdbtest.Process, flags *report.Flags, want *report.Document) {
 		compare(t, want, gdbtest.Backtrace(t, p.PID))
-		s, err := stub(context.Background(), "localhost:"+gdbserver(t, p.PID), remote.Options{Resume: true})
+		s, err := targets.Stub(context.Background(), "localhost:"+gdbserver(t, p.PID), remote.Options{Resume: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		got, warnings, err := collect(s, flags)
+		got, warnings, err := report.Collect(s, flags)
 		if err != nil || len(warnings) > 0 {
 			t.Fatalf("%v, warnings %q", err, warnings)
 		}
@@ -92,7 +94,7 @@ func TestRemoteIsLive386(t *testing.T) {
 // TestCoreOfCrash386 compares the kernel's core of a process of 32-bit x86 with gdb's view, and says what the process died of.
 func TestCoreOfCrash386(t *testing.T) {
 	path := crash(t, gdbtest.Build386(t, "nullcall.c", plain386...), "crash")
-	flags := &walkFlags{registers: true}
+	flags := &report.Flags{Registers: true}
 	doc := asCore(t, path, core.Options{}, flags)
 	if doc.Arch != "386" || doc.Signal == nil || doc.Signal.Name != "SIGSEGV" || !doc.Threads[0].Died {
 		t.Errorf("%+v", doc)

@@ -55,7 +55,7 @@ func TestSaveLargeStack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "snapshot")
 	out, errOut, err := command("attach", strconv.Itoa(p.PID), "--max-saved", "4M", "--save", file)
 	n := 0
-	if calls(&n)([]byte(out)); err != nil || n != depth || strings.Contains(out, "moved on") {
+	if callCounter(&n)([]byte(out)); err != nil || n != depth || strings.Contains(out, "moved on") {
 		t.Errorf("%v: %d calls, want %d\n%s", err, n, depth, errOut)
 	}
 	if !strings.Contains(errOut, "more than 4 MiB of stacks") || !strings.Contains(errOut, "--max-saved") {
@@ -68,7 +68,7 @@ func TestSaveLargeStack(t *testing.T) {
 	if out, errOut, err = command("open", file); err == nil || !strings.Contains(out, "stop: memory error") {
 		t.Errorf("%v\n%s", err, errOut)
 	}
-	if calls(&n)([]byte(out)); n < least || n > most {
+	if callCounter(&n)([]byte(out)); n < least || n > most {
 		t.Errorf("%d calls are saved, want some 50,000", n)
 	}
 	out, errOut, err = command("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -82,8 +83,8 @@ func TestSaveBusy(t *testing.T) {
 	for _, consistent := range []bool{false, true} {
 		deep := 0
 		for n := 0; n < 5 || n < 1000 && deep == 0; n++ {
-			want, path := savedBy(t, p.PID, live.Options{Consistent: consistent}, &walkFlags{})
-			got, _ := reopened(t, path, core.Options{}, &walkFlags{})
+			want, path := savedBy(t, p.PID, live.Options{Consistent: consistent}, &report.Flags{})
+			got, _ := reopened(t, path, core.Options{}, &report.Flags{})
 			equalAll(t, got, want)
 			if len(want.Threads[0].Frames) > 45 {
 				deep++
@@ -106,7 +107,7 @@ func TestRunOnIsSaid(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goqsort", "CGO_ENABLED=1"))
 	early := 0
 	for n := 0; n < 20 || n < 1000 && early == 0; n++ {
-		for _, th := range take(t, p.PID, &walkFlags{once: true}).Threads {
+		for _, th := range take(t, p.PID, &report.Flags{Once: true}).Threads {
 			left, right := false, false
 			for _, f := range th.Frames {
 				if !f.MovedOn {
@@ -117,11 +118,11 @@ func TestRunOnIsSaid(t *testing.T) {
 			if left && right {
 				t.Fatalf("left and right: %+v", th)
 			}
-			if th.whole || len(th.Frames) == 1 && th.Frames[0].Function == "clone3" {
+			if th.Whole || len(th.Frames) == 1 && th.Frames[0].Function == "clone3" {
 				continue
 			}
-			if early++; !th.MovedOn || !strings.HasSuffix(th.Error, ": the thread has run on") || th.detail != "the thread has run on" {
-				t.Fatalf("stop %q: %s (%s), moved on: %v; %+v", th.Stop, th.Error, th.detail, th.MovedOn, th.Frames)
+			if early++; !th.MovedOn || !strings.HasSuffix(th.Error, ": the thread has run on") || th.Detail != "the thread has run on" {
+				t.Fatalf("stop %q: %s (%s), moved on: %v; %+v", th.Stop, th.Error, th.Detail, th.MovedOn, th.Frames)
 			}
 		}
 	}

@@ -12,14 +12,16 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // generated makes SFrame sections for all modules of the stacks, and returns the flags to use them.
-func generated(t *testing.T, stacks *document, version string) *walkFlags {
+func generated(t *testing.T, stacks *report.Document, version string) *report.Flags {
 	t.Helper()
 	dir := t.TempDir()
 	seen := map[string]bool{}
@@ -34,7 +36,7 @@ func generated(t *testing.T, stacks *document, version string) *walkFlags {
 			}
 		}
 	}
-	return &walkFlags{explain: true, Choice: sniffers.Choice{Separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}}
+	return &report.Flags{Explain: true, Choice: sniffers.Choice{Separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}}
 }
 
 // TestSFrameDirGDB unwinds by made sections where DWARF would unwind without them, and compares the
@@ -57,7 +59,7 @@ func TestSFrameDirGDB(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, variant)
 			p := startTarget(t, tt.src, tt.flags, tt.args)
-			flags := generated(t, take(t, p.PID, &walkFlags{}), tt.version)
+			flags := generated(t, take(t, p.PID, &report.Flags{}), tt.version)
 			got, want := take(t, p.PID, flags), gdbtest.Backtrace(t, p.PID)
 			compare(t, got, want)
 			for _, th := range got.Threads {
@@ -88,7 +90,7 @@ func TestSFrameDirGDB(t *testing.T) {
 // TestSFrameDirWarnings: wrong files in the folder are not used.
 func TestSFrameDirWarnings(t *testing.T) {
 	p := startTarget(t, "chain.c", []string{"-g", "-O2"}, nil)
-	plain := take(t, p.PID, &walkFlags{})
+	plain := take(t, p.PID, &report.Flags{})
 	exe := plain.Threads[0].Frames[len(plain.Threads[0].Frames)-1]
 	dir := t.TempDir()
 	place := separate.Paths(dir, exe.BuildID)[1]
@@ -122,12 +124,12 @@ func TestSFrameDirWarnings(t *testing.T) {
 		if err := separate.Write(place, tt.data); err != nil {
 			t.Fatal(err)
 		}
-		flags := &walkFlags{Choice: sniffers.Choice{Separate: &sframe.Separate{Dirs: []string{dir}}}}
-		s, err := process(context.Background(), p.PID, live.Options{Timeout: 5 * time.Second})
+		flags := &report.Flags{Choice: sniffers.Choice{Separate: &sframe.Separate{Dirs: []string{dir}}}}
+		s, err := targets.Process(context.Background(), p.PID, live.Options{Timeout: 5 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc, warnings, err := collect(s, flags)
+		doc, warnings, err := report.Collect(s, flags)
 		s.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +137,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 		if text := strings.Join(warnings, "\n"); !strings.Contains(text, tt.want) || !strings.Contains(text, place) || len(warnings) != 1 {
 			t.Errorf("%s: warnings %q, want %q", tt.name, warnings, tt.want)
 		}
-		if len(doc.Threads[0].Frames) != len(plain.Threads[0].Frames) || !doc.Threads[0].whole {
+		if len(doc.Threads[0].Frames) != len(plain.Threads[0].Frames) || !doc.Threads[0].Whole {
 			t.Errorf("%s: %d frames, %d without", tt.name, len(doc.Threads[0].Frames), len(plain.Threads[0].Frames))
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -49,7 +51,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 	} {
 		t.Run(tt.kind+" "+filepath.Base(tt.program), func(t *testing.T) {
 			p := gdbtest.Start(t, tt.program, tt.kind)
-			got := take(t, p.PID, &walkFlags{explain: true})
+			got := take(t, p.PID, &report.Flags{Explain: true})
 			if tt.gdb {
 				compare(t, got, gdbtest.Backtrace(t, p.PID))
 			}
@@ -62,7 +64,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 
 			// DWARF alone gives the same.
 			if tt.program == withTables {
-				if names := as(take(t, p.PID, &walkFlags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
+				if names := as(take(t, p.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
 					t.Errorf("by DWARF: %s, want %s …", names, tt.want)
 				}
 			}
@@ -84,7 +86,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, names := range [][]string{nil, {"sframe", "dwarf"}, {"dwarf"}, {"sframe", "prologue", "fp-guess", "sigtramp"}} {
-				table := (&walkFlags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
+				table := (&report.Flags{Choice: sniffers.Choice{Order: names}}).Table(process.Arch(), false, nil)
 				if err := walktest.New(process.Modules(), table).Check(process, threads[0]); err != nil {
 					t.Errorf("sniffers %q: %v", names, err)
 				}
@@ -116,12 +118,12 @@ func TestEntersSigreturn(t *testing.T) {
 		if len(want) < 4 || want[0] != "<signal handler called>" {
 			t.Fatalf("gdb:\n%s", text)
 		}
-		process, err := coreFile(path, core.Options{})
+		process, err := targets.Core(path, core.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer process.Close()
-		doc, _, err := collect(process, &walkFlags{})
+		doc, _, err := report.Collect(process, &report.Flags{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +134,7 @@ func TestEntersSigreturn(t *testing.T) {
 }
 
 // as returns the functions of a stack from block on, outward.
-func as(doc *document) string {
+func as(doc *report.Document) string {
 	var names []string
 	for _, f := range doc.Threads[0].Frames {
 		name, _, _ := strings.Cut(f.Function, "+")

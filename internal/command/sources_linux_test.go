@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestPromisedFramePointers(t *testing.T) {
 	program := gdbtest.PromiseFP(t, gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
 	p := gdbtest.Start(t, program)
-	got := take(t, p.PID, &walkFlags{})
+	got := take(t, p.PID, &report.Flags{})
 	compare(t, got, gdbtest.Backtrace(t, p.PID))
 	by := map[string]string{}
 	for _, fr := range got.Threads[0].Frames {
@@ -43,11 +44,11 @@ func TestVDSOGDB(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "vdso.c", gdbtest.Plain...))
 	for range 50 {
 		p.Stop(t)
-		got := take(t, p.PID, &walkFlags{})
+		got := take(t, p.PID, &report.Flags{})
 		if got.Threads[0].Frames[0].Module == "[vdso]" {
 			want := gdbtest.Backtrace(t, p.PID)
 			compare(t, got, want)
-			if !slices.ContainsFunc(got.Threads[0].Frames, func(f frameEntry) bool { return f.Function == "asks_time" }) {
+			if !slices.ContainsFunc(got.Threads[0].Frames, func(f report.Frame) bool { return f.Function == "asks_time" }) {
 				t.Errorf("asks_time is not on the stack: %+v", got.Threads[0].Frames)
 			}
 			return

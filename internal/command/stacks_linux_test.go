@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -27,24 +28,24 @@ func TestPieces(t *testing.T) {
 		{src: "recurse.c", args: []string{"3000"}},
 	} {
 		p := startTarget(t, tt.src, gdbtest.Plain, tt.args)
-		for _, flags := range []walkFlags{
-			{}, {explain: true, registers: true}, {maxFrames: 2}, {Choice: sniffers.Choice{Order: []string{"fp-guess"}}, explain: true}, {tids: []int{p.PID}},
+		for _, flags := range []report.Flags{
+			{}, {Explain: true, Registers: true}, {MaxFrames: 2}, {Choice: sniffers.Choice{Order: []string{"fp-guess"}}, Explain: true}, {TIDs: []int{p.PID}},
 		} {
-			flags.json = true
+			flags.JSON = true
 			args := []string{"attach", strconv.Itoa(p.PID), "--json"}
-			if flags.explain {
+			if flags.Explain {
 				args = append(args, "--explain")
 			}
-			if flags.registers {
+			if flags.Registers {
 				args = append(args, "--registers")
 			}
-			if flags.maxFrames > 0 {
-				args = append(args, "--max-frames", strconv.Itoa(flags.maxFrames))
+			if flags.MaxFrames > 0 {
+				args = append(args, "--max-frames", strconv.Itoa(flags.MaxFrames))
 			}
 			for _, s := range flags.Order {
 				args = append(args, "--sniffers", s)
 			}
-			for _, tid := range flags.tids {
+			for _, tid := range flags.TIDs {
 				args = append(args, "--tid", strconv.Itoa(tid))
 			}
 			got, _, err := command(args...)
@@ -57,7 +58,7 @@ func TestPieces(t *testing.T) {
 			}
 			whole := true
 			for _, th := range doc.Threads {
-				whole = whole && th.whole
+				whole = whole && th.Whole
 			}
 			if (err == nil) != whole {
 				t.Errorf("%s %q: error %v, whole is %v", tt.src, args, err, whole)

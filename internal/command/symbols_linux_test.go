@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -45,7 +46,7 @@ func TestSymbols(t *testing.T) {
 			store := symbolStore(t, program, nmFunctions)
 			without := gdbtest.Start(t, stripped)
 			named := 0
-			for _, th := range take(t, without.PID, &walkFlags{Choice: sniffers.Choice{SymbolDirs: store}}).Threads {
+			for _, th := range take(t, without.PID, &report.Flags{Choice: sniffers.Choice{SymbolDirs: store}}).Threads {
 				for _, f := range th.Frames {
 					w, ok := want[f.Function]
 					if !ok {
@@ -60,7 +61,7 @@ func TestSymbols(t *testing.T) {
 			if named != len(want) {
 				t.Errorf("%d frames have names, gdb has %d", named, len(want))
 			}
-			for _, th := range take(t, without.PID, &walkFlags{}).Threads {
+			for _, th := range take(t, without.PID, &report.Flags{}).Threads {
 				for _, f := range th.Frames {
 					if _, ok := want[f.Function]; ok {
 						t.Errorf("%s has a name without symbols", f.Function)
@@ -101,7 +102,7 @@ func TestSymbolRows(t *testing.T) {
 			program := gdbtest.Build(t, "chain.c", append(flags, "-gdwarf-4", "-static")...)
 			p := gdbtest.Start(t, program)
 			store := symbolStore(t, program, readelfCFI)
-			got := take(t, p.PID, &walkFlags{explain: true, Choice: sniffers.Choice{SymbolDirs: store, Order: []string{"sigtramp", "breakpad"}}})
+			got := take(t, p.PID, &report.Flags{Explain: true, Choice: sniffers.Choice{SymbolDirs: store, Order: []string{"sigtramp", "breakpad"}}})
 			compare(t, got, gdbtest.Backtrace(t, p.PID))
 			for _, th := range got.Threads {
 				for _, f := range th.Frames[:min(8, len(th.Frames))] {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -28,7 +29,7 @@ func TestTextCopied(t *testing.T) {
 	}{{"none", false, true}, {"all", false, true}, {"memory", false, true}, {"middle", false, true}, {"changed", true, true}, {"twice", false, false}} {
 		t.Run(v.how, func(t *testing.T) {
 			p := gdbtest.Start(t, program, v.how)
-			got := take(t, p.PID, &walkFlags{})
+			got := take(t, p.PID, &report.Flags{})
 			if v.byGDB {
 				compare(t, got, gdbtest.Backtrace(t, p.PID))
 			}

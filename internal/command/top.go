@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -55,10 +56,10 @@ Exit codes: 0 the user has ended it; 1 error; 2 usage.`,
 			if terminal == nil {
 				return hosts.BecomeFull()
 			}
-			if err := flags.begin(cmd); err != nil {
+			if err := flags.Begin(cmd); err != nil {
 				return err
 			}
-			defer flags.end(cmd)
+			defer flags.End(cmd)
 			return flags.run(cmd, terminal, pids)
 		},
 	}
@@ -86,16 +87,16 @@ func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) erro
 	if err != nil {
 		return err
 	}
-	shortSlices()
+	targets.ShortSlices()
 	if t.wall {
-		deferStops()
+		targets.DeferStops()
 	}
 	recorder, err := record.Start(options)
 	if err != nil {
 		return err
 	}
 	defer recorder.Close()
-	shown := newShown(recorder, subject{}, &t.walkFlags)
+	shown := newShown(recorder, subject{}, &t.Flags)
 	defer shown.symbols.Close()
 	ctx, cancel := context.WithCancel(cmd.Context())
 	s := &topScreen{model: newTopModel(pids, options.Event.Unit, t.wall), changed: make(chan struct{}, 1)}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -86,7 +87,7 @@ func TestSource(t *testing.T) {
 			Frames []struct {
 				File   string
 				Line   int
-				Source []sourceLine
+				Source []report.SourceLine
 			}
 		}
 	}

@@ -10,19 +10,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // warningsOf returns the warnings for a target, and the functions of its first thread.
-func warningsOf(t *testing.T, s *source, err error) (warnings, functions []string) {
+func warningsOf(t *testing.T, s *report.Source, err error) (warnings, functions []string) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	doc, warnings, err := collect(s, &walkFlags{})
+	doc, warnings, err := report.Collect(s, &report.Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,7 @@ func TestNotELF(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := gdbtest.Start(t, program, args...)
-			check := func(what string, s *source, err error) {
+			check := func(what string, s *report.Source, err error) {
 				t.Helper()
 				warnings, functions := warningsOf(t, s, err)
 				if len(warnings) > 0 {
@@ -54,19 +56,19 @@ func TestNotELF(t *testing.T) {
 					t.Errorf("%s: stack %q", what, functions)
 				}
 			}
-			s, err := process(context.Background(), p.PID, live.Options{})
+			s, err := targets.Process(context.Background(), p.PID, live.Options{})
 			check("live", s, err)
 
 			saved := filepath.Join(t.TempDir(), "snapshot")
 			if _, stderr, err := execute(newAttach(nil), "--save", saved, strconv.Itoa(p.PID)); err != nil || stderr != "" {
 				t.Fatal(err, stderr)
 			}
-			s, err = snapshotFile(saved, core.Options{})
+			s, err = targets.Snapshot(saved, core.Options{})
 			check("snapshot", s, err)
 
 			dump := filepath.Join(t.TempDir(), "core")
 			gcore(t, p.PID, dump)
-			s, err = coreFile(dump, core.Options{})
+			s, err = targets.Core(dump, core.Options{})
 			check("core", s, err)
 		})
 	}
@@ -95,7 +97,7 @@ func TestDebugLinkToItself(t *testing.T) {
 	objcopy("--only-keep-debug", program, other)
 	objcopy("--strip-all", "--add-gnu-debuglink="+other, program)
 	p := gdbtest.Start(t, program)
-	s, err := process(context.Background(), p.PID, live.Options{})
+	s, err := targets.Process(context.Background(), p.PID, live.Options{})
 	warnings, functions := warningsOf(t, s, err)
 	if len(warnings) > 0 || len(functions) == 0 {
 		t.Errorf("warnings %q, stack %q", warnings, functions)
@@ -108,7 +110,7 @@ func TestDebugLinkToItself(t *testing.T) {
 	if err := os.Rename(other, filepath.Join(dir, ".debug", "program")); err != nil {
 		t.Fatal(err)
 	}
-	s, err = process(context.Background(), p.PID, live.Options{})
+	s, err = targets.Process(context.Background(), p.PID, live.Options{})
 	if warnings, functions = warningsOf(t, s, err); len(warnings) > 0 || !slices.Contains(functions, "main") {
 		t.Errorf("warnings %q, stack %q", warnings, functions)
 	}
@@ -118,7 +120,7 @@ func TestDebugLinkToItself(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".debug", "program"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err = process(context.Background(), p.PID, live.Options{})
+	s, err = targets.Process(context.Background(), p.PID, live.Options{})
 	if warnings, _ = warningsOf(t, s, err); len(warnings) != 1 || !strings.Contains(warnings[0], "install the debug file of this build") {
 		t.Errorf("another build: warnings %q", warnings)
 	}

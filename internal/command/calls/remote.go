@@ -1,0 +1,73 @@
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/inferior"
+	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/target/remote"
+)
+
+// Check finds mistakes in the flags about calls before a target is touched.
+func Check(cmd *cobra.Command, texts []string, flags *Flags) error {
+	for _, text := range texts {
+		if err := expression.Check(text); err != nil {
+			return exit.Misuse(fmt.Errorf("--call: %w", err))
+		}
+	}
+	switch {
+	case flags.Timeout < 0:
+		return exit.Misuse(fmt.Errorf("--call-timeout %v: want a time, such as 2s", flags.Timeout))
+	case len(texts) == 0 && (cmd.Flags().Changed("call-timeout") || flags.Alone):
+		return exit.Misuse(errors.New("--call-timeout and --alone are for --call"))
+	case len(texts) > 0 && len(flags.TIDs) > 1:
+		return exit.Misuse(errors.New("--call: one thread makes the calls, want one --tid"))
+	}
+	return nil
+}
+
+// Remote has a stub's target evaluate expressions.
+func Remote(cmd *cobra.Command, addr string, opts remote.Options, texts []string, flags *Flags) error {
+	p, err := stubbed.Dial(cmd.Context(), addr, opts)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	c := RemoteCallee(p, addr, opts.Sysroot)
+	return c.Evaluate(cmd, texts, flags, func() (inferior.Thread, error) {
+		threads := p.Inferiors()
+		if len(threads) == 0 {
+			return nil, c.Fail(errors.New("the target has no threads"))
+		}
+		if len(flags.TIDs) == 0 {
+			return threads[0], nil
+		}
+		i := slices.IndexFunc(threads, func(th inferior.Thread) bool { return th.ID() == flags.TIDs[0] })
+		if i < 0 {
+			return nil, c.Fail(fmt.Errorf("--tid %d: the target has no such thread", flags.TIDs[0]))
+		}
+		return threads[i], nil
+	})
+}
+
+// RemoteCallee makes a callee of a stub's target.
+func RemoteCallee(p *stubbed.Process, addr, root string) *Callee {
+	c := &Callee{Process: p, Name: "remote " + addr, remote: addr, Exe: p.Exe()}
+	c.Auxv, _ = p.Auxv()
+	c.Source = &report.Source{
+		Target:   p,
+		Process:  hosts.Process{PID: p.PID(), Root: root},
+		Root:     root,
+		About:    func(doc *report.Document) { doc.Remote, doc.PID, doc.Exe = addr, p.PID(), p.Exe() },
+		Warnings: p.Warnings,
+	}
+	return c
+}

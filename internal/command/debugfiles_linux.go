@@ -1,9 +1,0 @@
-package command
-
-import (
-	"os/exec"
-	"syscall"
-)
-
-// endsWithThis has a program that will be started end when this process ends.
-func endsWithThis(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }

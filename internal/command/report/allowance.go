@@ -1,0 +1,171 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+)
+
+const (
+	// usualFrames bounds the frames of all threads together if the user gives no --max-frames. A
+	// process can make stacks of a hundred million frames.
+	usualFrames = 1 << 21
+	// LeastFrames is how many frames of each thread are shown, however many the others have.
+	LeastFrames = 64
+	// FrameShare is how many frames a thread takes of the allowance at once, textShare how many
+	// bytes of text.
+	FrameShare = 1 << 10
+	textShare  = 16 << 10
+	// firstText is how many bytes are kept for each of a thread's first LeastFrames, up to half of
+	// all: other frames do not take these.
+	firstText = 256
+)
+
+// usualSearch bounds the instructions of code without tables that are searched for all stacks
+// together: see [frame.SharedSearches]. That takes some three seconds of a processor.
+const usualSearch = 6 << 20
+
+// searches returns the searches that all walkers of a target share.
+func (w *Flags) searches() *frame.SharedSearches {
+	s := &frame.SharedSearches{}
+	s.Left.Store(usualSearch)
+	if w.FramesGiven && w.MaxFrames == 0 {
+		s.Left.Store(math.MaxInt64)
+	}
+	return s
+}
+
+// NewAllowance is what may be shown of all threads together. nil is no bound.
+type allowance struct {
+	frames atomic.Int64 // that are left
+	text   atomic.Int64 // bytes that are left
+	first  int64        // bytes of text that each thread's first LeastFrames alone may take
+}
+
+// NewAllowance returns what may be shown of all threads of s, of which there are n.
+func (w *Flags) NewAllowance(s *Source, n int) *allowance {
+	if w.FramesGiven || w.MaxFrames > 0 {
+		return nil
+	}
+	a := &allowance{first: min(int64(n)*LeastFrames*firstText, w.mostText(s)/2)}
+	a.frames.Store(int64(cmp.Or(w.UsualFrames, w.most())))
+	a.text.Store(w.mostText(s))
+	return a
+}
+
+// limit limits a stack to the frames that are left. Other walkers take of these at the same time.
+func (a *allowance) limit(s *frame.Stack) {
+	if a != nil {
+		s.Limit = LeastFrames + int(max(a.frames.Load(), 0))
+	}
+}
+
+// Share is the part of an allowance that one thread has taken.
+type share struct {
+	of     *allowance
+	frames int // that were taken, and are not shown
+	text   int // bytes that were taken, and are not written
+	spent  bool
+	cut    bool // a frame was not shown
+}
+
+func (a *allowance) Share() share { return share{of: a} }
+
+// Has reports whether the thread may have one more frame, at a level. It takes more of the allowance if
+// need be.
+func (s *share) Has(level int) bool {
+	if s.of == nil {
+		return true
+	}
+	least := s.of.first
+	switch {
+	case level < LeastFrames:
+		least = 0
+	case s.frames > 0:
+		s.frames--
+	case s.of.frames.Add(-FrameShare) < 0:
+		s.spent = true
+	default:
+		s.frames = FrameShare - 1
+	}
+	s.cut = s.spent || s.of.text.Load() < least
+	return !s.cut
+}
+
+// Wrote takes the text of the last frame off the allowance, bytes.
+func (s *share) Wrote(text int) {
+	if s.of == nil {
+		return
+	}
+	if s.text -= text; s.text < 0 {
+		more := (-s.text/textShare + 1) * textShare
+		s.text += more
+		s.spent = s.of.text.Add(-int64(more)) < 0
+	}
+}
+
+// End gives back what the thread has not used.
+func (s *share) End() {
+	if s.of != nil {
+		s.of.frames.Add(int64(s.frames))
+		s.of.text.Add(int64(s.text))
+	}
+}
+
+// fitting returns the outermost ones of a walked stack's frames, as many as the allowance has room
+// for. th says so if these are not all.
+func (w *Walker) fitting(th *Thread, frames []Frame) []Frame {
+	if w.Allowance == nil {
+		return frames
+	}
+	for i := range slices.Backward(frames) {
+		if w.Allowance.text.Add(-int64(textOf(frames[i:i+1]))) < 0 {
+			w.CutShort(th)
+			return frames[i+1:]
+		}
+	}
+	return frames
+}
+
+// CutShort says in th that the allowance was spent.
+func (w *Walker) CutShort(th *Thread) {
+	th.Stop, th.Whole, th.cut = frame.Limit.String(), false, true
+	th.Detail = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", w.Flags.most(), w.Flags.mostText(w.Target)>>20)
+	th.Error = "stack ends at the usual limit: " + th.Detail
+}
+
+// most is the usual bound of frames.
+func (w *Flags) most() int {
+	if w.Many.Any() {
+		return gatheredFrames
+	}
+	return usualFrames
+}
+
+// mostText is the usual bound of the text of s, bytes.
+func (w *Flags) mostText(s *Source) int64 {
+	if w.Many.Any() {
+		return gatheredText + s.InputSize/4 // each byte takes several
+	}
+	return cmdline.UsualText + s.InputSize
+}
+
+// entryText is what a frame without a physical one of its own counts as, bytes of text: its room in
+// memory.
+const entryText = 256
+
+// textOf returns how much text the frames of one place have, bytes, about: where they are kept
+// until all are walked.
+func textOf(frames []Frame) int {
+	bytes := entryText * max(0, len(frames)-1)
+	for i := range frames {
+		f := &frames[i]
+		bytes += len(f.Function) + len(f.File) + len(f.Module)
+	}
+	return bytes
+}

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Document is what a command prints, as text or as JSON; docs/json.md describes
+// it. Fields are added, never renamed.
+type Document struct {
+	PID          int      `json:"pid"`
+	Exe          string   `json:"exe"`
+	Arch         string   `json:"arch"`
+	PauseUS      *int64   `json:"pause_us,omitempty"`   // of a live process
+	Consistent   bool     `json:"consistent,omitempty"` // the stacks are of one moment
+	Core         string   `json:"core,omitempty"`       // the core file
+	Snapshot     string   `json:"snapshot,omitempty"`   // the file with the snapshot
+	Taken        string   `json:"taken,omitempty"`      // when the snapshot was
+	Rounds       int      `json:"rounds,omitempty"`     // how many times the threads were added, if that is several
+	Remote       string   `json:"remote,omitempty"`     // the stub's address
+	Signal       *Signal  `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
+	*CrashReport          // of a minidump
+	Threads      []Thread `json:"threads"`
+	Warnings     []string `json:"warnings,omitempty"` // as they are printed, too
+
+	Goroutines []*goroutineEntry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
+
+	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
+	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
+
+	Deadlocks []deadlock `json:"deadlocks,omitempty"` // threads that wait for each other
+	Asleep    *Asleep    `json:"asleep,omitempty"`    // with --goroutines: all wait for each other
+
+	Digits int `json:"-"` // of an address in texts
+	waits  *waits
+	died   bool // a thread, of those that are printed, has Died
+}
+
+// add adds a thread, or goroutine, whose stack is in Stacks or Tree.
+func (d *Document) add(t *Thread) {
+	if t.goroutine == nil {
+		d.Threads = append(d.Threads, *t)
+		return
+	}
+	g := *t.goroutine
+	g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
+	d.Goroutines = append(d.Goroutines, &g)
+}
+
+// Signal is a Unix signal and what came with it.
+type Signal struct {
+	Number  int          `json:"number"`
+	Name    string       `json:"name"`
+	Code    string       `json:"code,omitempty"` // "SEGV_MAPERR"
+	Address *address.Hex `json:"address,omitempty"`
+	Sender  int          `json:"sender,omitempty"` // process that sent it
+}
+
+// Thread is a thread, or goroutine, with its stack.
+type Thread struct {
+	TID      int        `json:"tid"`
+	Name     string     `json:"name"`
+	Died     bool       `json:"died,omitempty"`      // a core's: the signal came to this thread
+	Stopped  bool       `json:"stopped,omitempty"`   // a stub's: this thread made the process stop
+	Kernel   string     `json:"kernel,omitempty"`    // what the kernel runs the thread for; then it has no stack
+	WaitsFor *waitEntry `json:"waits_for,omitempty"` // where all threads are of one moment
+	Frames   []Frame    `json:"frames"`
+	Stop     string     `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
+	Error    string     `json:"error"` // why there is no stack, or what made it end early
+
+	// Of a live process:
+	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
+	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
+
+	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
+
+	goroutine        *goroutineEntry // nil for a thread
+	created, creator uint64          // see goroutine.Goroutine
+
+	Index  int    `json:"-"` // of a minidump: counts the threads in its order
+	Whole  bool   `json:"-"`
+	cut    bool   // not all is shown, for want of allowance
+	Detail string `json:"-"` // Error without the part that Stop says already
+}
+
+// Frame is one frame: physical, or an inlined or tail call laid over one.
+type Frame struct {
+	Level    int         `json:"level"`
+	Type     string      `json:"type"`
+	PC       address.Hex `json:"pc"`
+	CFA      address.Hex `json:"cfa"`
+	Function string      `json:"function"`
+	Offset   uint64      `json:"offset"`
+	Module   string      `json:"module"`
+	BuildID  string      `json:"build_id"`
+	File     string      `json:"file"`
+	Line     int         `json:"line"`
+	Sniffer  string      `json:"sniffer"`
+
+	Guess     bool         `json:"guess,omitempty"`
+	MovedOn   bool         `json:"moved_on,omitempty"` // the process ran on before this was read
+	ID        string       `json:"id,omitempty"`
+	TailCall  string       `json:"tail_call,omitempty"` // why it is shown, or why none is
+	Registers []Register   `json:"registers,omitempty"`
+	Explain   *explanation `json:"explain,omitempty"`
+	Args      []variable   `json:"args,omitempty"`
+	Locals    []variable   `json:"locals,omitempty"`
+	Print     []variable   `json:"print,omitempty"`
+	Source    []SourceLine `json:"source,omitempty"` // around Line
+
+	frameValues
+
+	args   symbol.Args
+	over   bool   // lies over the same physical frame as the one before
+	InFile uint64 `json:"-"` // link-time address
+	block  uint64 // the address in block
+}
+
+// frameValues are the values in a frame as text.
+type frameValues struct {
+	arguments    []byte // valid where hasArguments is set
+	hasArguments bool
+	locals       []line // valid where hasLocals is set
+	hasLocals    bool
+	noValues     bool // values are asked for, and no debug information has them
+	spent        bool // values are asked for, and those of the frames before have taken too much
+	wantsLocals  bool // local variables are among those values
+}
+
+// Register is a register as a frame sees it.
+type Register struct {
+	Name  string `json:"name"`
+	Value string `json:"value"` // "0x…", "<not saved>" or "<unavailable>"
+}
+
+type explanation struct {
+	Row      string    `json:"row"`
+	Declined []decline `json:"declined"`
+	frameInfo
+}
+
+type decline struct {
+	Sniffer string `json:"sniffer"`
+	Reason  string `json:"reason"`
+}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/value"
+)
+
+// printed notes which of the expressions of --print some frame could evaluate. All walkers share it.
+type printed struct {
+	mu  sync.Mutex
+	why map[string]error // of expressions without a value so far: why; nil of those that have one
+}
+
+func (p *printed) note(text string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == nil {
+		p.why = make(map[string]error)
+	}
+	before, known := p.why[text]
+	switch {
+	case !known, err == nil:
+		p.why[text] = err
+	case before != nil && errors.Is(before, value.ErrNotInScope) && !errors.Is(err, value.ErrNotInScope):
+		p.why[text] = err // this says more than that a frame lacks a name
+	}
+}
+
+// verdict returns an error if an expression has no value in any frame.
+func (p *printed) verdict() (err error) {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for text, why := range p.why {
+		if why != nil {
+			err = errors.Join(err, fmt.Errorf("--print %s: %w", text, withoutText(why)))
+		}
+	}
+	return err
+}
+
+// prints evaluates the expressions of --print in a frame. Those with names that the frame lacks are left out, unless the
+// flags name frames.
+func (w *Walker) prints(x *Frame, f *value.Frame) {
+	flags := &w.Flags.Values
+	for _, text := range flags.prints {
+		v, err := f.Evaluate(text)
+		if err == nil && v.Err() != nil {
+			if memory := (*value.MemoryError)(nil); errors.As(v.Err(), &memory) {
+				err = memory
+			}
+		}
+		flags.printed.note(text, err)
+		if errors.Is(err, value.ErrNotInScope) && len(flags.frames) == 0 {
+			continue
+		}
+		y := variable{Text: text}
+		if err != nil {
+			y.Error = withoutText(err).Error()
+			y.text = text + " = <error: " + y.Error + ">"
+		} else {
+			w.describe(&y, &v)
+			y.Value = w.printer.Print(&v)
+			if w.Flags.JSON {
+				y.Children = w.children(&v)
+			}
+			y.text = text + " = " + y.Value
+		}
+		if y.MovedOn = f.MovedOn(); y.MovedOn {
+			y.text += movedOn
+		}
+		x.Print = append(x.Print, y)
+	}
+}
+
+// describe fills in the type of a value, and where it is.
+func (w *Walker) describe(x *variable, v *value.Value) {
+	x.Type = v.Type.String()
+	switch v.Place {
+	case value.InMemory:
+		x.Address = new(address.At(v.Addr))
+	case value.InRegister:
+		x.Register = w.Target.Arch().RegName(v.Reg)
+	}
+}
+
+// withoutText returns an error about an expression without the expression, which is printed before it.
+func withoutText(err error) error {
+	var e *expression.Error
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s at column %d", strings.TrimSuffix(e.What, "."), e.Column)
+	}
+	return err
+}

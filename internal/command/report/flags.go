@@ -1,0 +1,154 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/sectioncache"
+)
+
+// Flags are the flags of every command that prints stacks.
+type Flags struct {
+	sniffers.Choice
+	TIDs        []int
+	MaxFrames   int
+	FramesGiven bool // the user has given --max-frames
+	Registers   bool
+	Explain     bool
+	NoLines     bool
+	NoCache     bool
+	Debug       DebugFlags
+	logTo       string // the file of --log
+	log         *logbook
+	Holds       bool                // the target is held as long as the command runs
+	cache       *sectioncache.Cache // of inflated debug information; nil for none
+	JSON        bool
+	Color       string
+	Values      valueFlags
+	Many        ManyFlags
+	View        viewFlags
+
+	Said             map[string]bool // warnings that were printed; nil if there is one round
+	SeveralProcesses bool            // there may be several processes
+	Taken            time.Time       // when the round began; zero if there is one
+
+	OtherPrinter func() Printer // makes the printer of another format than text and JSON; nil for none
+
+	UsualFrames int  // for tests: replaces usualFrames unless 0
+	Once        bool // for tests: a thread that has run on is not read once more
+}
+
+// Add adds the flags to a command.
+func (w *Flags) Add(cmd *cobra.Command, host hosts.Plugins) {
+	f := cmd.Flags()
+	f.IntSliceVar(&w.TIDs, "tid", nil, "only these threads, by thread ID")
+	f.IntVar(&w.MaxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together, and %d MiB of text beside the size of the input)", usualFrames, cmdline.UsualText>>20))
+	w.Choice.Add(cmd, host)
+	f.BoolVar(&w.Registers, "registers", false, "print each frame's registers, as that frame sees them")
+	f.BoolVar(&w.Explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
+	f.BoolVar(&w.NoLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
+	w.Debug.Add(cmd, host)
+	w.Debug.AddTrust(cmd)
+	f.BoolVar(&w.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
+	f.StringVar(&w.logTo, "log", "", "add to this file what sfwalk does: the files it reads, how it walks each thread, how long that takes; - for standard error")
+	f.BoolVar(&w.JSON, "json", false, "print one JSON document (see docs/json.md)")
+	w.Values.add(cmd)
+	w.Many.add(cmd)
+	w.View.add(cmd)
+	f.StringVar(&w.Color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
+	cmdline.CompleteColor(cmd)
+}
+
+// check finds mistakes in the flags before a target is touched.
+func (w *Flags) check() error {
+	switch {
+	case w.MaxFrames < 0:
+		return exit.Misuse(fmt.Errorf("--max-frames %d: want 0 or more", w.MaxFrames))
+	case w.Color != "auto" && w.Color != "always" && w.Color != "never":
+		return exit.Misuse(fmt.Errorf("--color %s: want auto, always or never", w.Color))
+	}
+	if err := errors.Join(w.Values.check(), w.Debug.Check()); err != nil {
+		return err
+	}
+	w.NoIndex = w.NoIndex || w.NoCache
+	if err := w.Many.check(w); err != nil {
+		return err
+	}
+	if err := w.View.check(w); err != nil {
+		return err
+	}
+	return w.Choice.Check()
+}
+
+// Begin checks the flags and starts the plug-ins, before a target is touched. end ends them.
+func (w *Flags) Begin(cmd *cobra.Command) (err error) {
+	if err := w.check(); err != nil {
+		return err
+	}
+	if w.Values.Any() {
+		pace.Soon()
+		w.Values.trim()
+	}
+	w.FramesGiven = cmd.Flags().Changed("max-frames")
+	w.Debug.Begin(cmd)
+	if !w.NoCache {
+		w.cache = sectioncache.New(cmd.Context())
+		w.cache.ReadOnly = w.Holds
+	}
+	if w.log, err = openLog(cmd, w.logTo); err != nil {
+		return err
+	}
+	if err := w.Choice.Begin(cmd); err != nil {
+		w.endLog(cmd)
+		return err
+	}
+	return nil
+}
+
+// End ends the plug-ins and the log.
+func (w *Flags) End(cmd *cobra.Command) {
+	w.Choice.End()
+	w.endLog(cmd)
+}
+
+func (w *Flags) endLog(cmd *cobra.Command) {
+	if err := w.log.end(); err != nil {
+		cmdline.Warn(cmd, fmt.Sprintf("--log %s: %v", w.logTo, err))
+	}
+}
+
+// warn prints warnings, each once if the command has several rounds.
+func (w *Flags) warn(cmd *cobra.Command, warnings []string) {
+	for _, text := range warnings {
+		if w.Said[text] {
+			continue
+		}
+		if w.Said != nil {
+			w.Said[text] = true
+		}
+		cmdline.Warn(cmd, text)
+	}
+}
+
+// useColor reports whether to colour the text that is written to f.
+func (w *Flags) useColor(f any) bool {
+	if w.Color != "auto" {
+		return w.Color == "always"
+	}
+	if p, ok := f.(*printable.Writer); ok {
+		f = p.Out()
+	}
+	file, ok := f.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+}

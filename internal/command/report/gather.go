@@ -1,0 +1,114 @@
+package report
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// gatheredFrames bounds the frames of all threads together where stacks are kept until all are
+// walked, and gatheredText the bytes of their text: each takes memory here.
+const (
+	gatheredFrames = 1 << 18
+	gatheredText   = 32 << 20
+)
+
+// walked is a thread with its frames.
+type walked struct {
+	thread Thread
+	frames []Frame
+}
+
+// single reports whether the frames are so many that no other stack takes their place: they may be
+// kept.
+func (x *walked) single() bool { return cap(x.frames) > mostRoom }
+
+// gather walks the threads of s and calls use with each, in their order. The document has them if
+// it is printed as JSON, without their frames. use keeps no frames, or not for long: another stack
+// takes their place.
+func gather(s *Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked)) (doc *Document, err error) {
+	threads, err := s.ThreadsOf(flags)
+	if err != nil {
+		return nil, err
+	}
+	walkers := NewWalkers(s, symbols, flags, len(threads))
+	if threads, err = s.settle(walkers, threads, flags); err != nil {
+		return nil, err
+	}
+	found := s.waits(walkers)
+	doc = &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}}
+	used := make(chan *walked, (1+ahead)*len(walkers))
+	var workers []func(int) *walked
+	for _, w := range walkers {
+		defer w.Table.Release()
+		workers = append(workers, func(i int) *walked {
+			var x *walked
+			select {
+			case x = <-used:
+			default:
+				x = &walked{}
+			}
+			frames, level := x.frames[:0], 0
+			w.threadIn(&x.thread, threads[i], func(f *frame.Frame) int {
+				before := len(frames)
+				frames = w.appendFrame(frames, level, f)
+				level += len(frames) - before
+				kept := frames[:before]
+				for _, f := range frames[before:] {
+					if flags.Values.selects(f.Level, f.Function) {
+						kept = append(kept, f)
+					}
+				}
+				frames = kept
+				if outer := flags.View.outer; outer > 0 {
+					o := outermost{most: outer}
+					o.set(frames)
+					frames = o.list
+					return 0
+				}
+				return textOf(frames[before:])
+			})
+			if outer := flags.View.outer; outer > 0 {
+				frames = append(frames[:0], w.fitting(&x.thread, frames[max(0, len(frames)-outer):])...)
+			}
+			x.frames = frames
+			if s.LetGo != nil {
+				s.LetGo(threads[i])
+			}
+			return x
+		})
+	}
+	made := map[[2]uint64]*creation{}
+	err = InOrder(len(threads), workers, func(x *walked) error {
+		if g := x.thread.goroutine; g != nil {
+			key := [2]uint64{x.thread.created, x.thread.creator}
+			if _, ok := made[key]; !ok {
+				made[key] = createdBy(s, symbols, x.thread.created, x.thread.creator)
+			}
+			g.Created = made[key]
+			for _, o := range g.WaitsFor {
+				o.find(s, symbols)
+			}
+		}
+		x.thread.WaitsFor = found.of(x.thread.TID)
+		doc.died = doc.died || x.thread.Died
+		use(x)
+		flags.log.flush()
+		if flags.JSON {
+			doc.add(&x.thread)
+		}
+		if x.single() {
+			x.frames = nil
+		}
+		select {
+		case used <- x:
+		default:
+		}
+		return nil
+	})
+	s.About(doc)
+	doc.waits, doc.Asleep = found, s.asleep.judge(s, symbols)
+	if s.After != nil {
+		s.After(doc)
+	}
+	return doc, err
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"encoding/json"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// jsonPrinter writes a [Document], piece by piece.
+type jsonPrinter struct {
+	Output
+	encoder *json.Encoder // to output
+	room    []Frame       // for the frames of one place
+	any     bool          // the thread has frames already
+}
+
+func newJSONPrinter() *jsonPrinter {
+	p := &jsonPrinter{}
+	p.encoder = json.NewEncoder(&p.Output)
+	p.encoder.SetEscapeHTML(false)
+	return p
+}
+
+// value writes a value, but for that many of its last bytes.
+func (p *jsonPrinter) value(v any, but int) {
+	p.encoder.Encode(v) // with a newline; of values without errors, to memory
+	p.buf = p.buf[:len(p.buf)-1-but]
+}
+
+func (p *jsonPrinter) Heading(d *Document) {
+	about := *d
+	about.Threads = []Thread{}
+	if d.CrashReport != nil {
+		without := *d.CrashReport
+		without.Annotations, without.Unloaded, without.Modules, about.CrashReport = nil, nil, nil, &without
+	}
+	p.value(&about, len("]}"))
+}
+
+func (p *jsonPrinter) Ending(d *Document) {
+	p.Own("]")
+	if d.CrashReport != nil {
+		appendList(p, "annotations", d.Annotations)
+		appendList(p, "unloaded_modules", d.Unloaded)
+		appendList(p, "modules", d.Modules)
+	}
+	p.deadlocks(d)
+	appendList(p, "warnings", d.Warnings)
+	p.Own("}\n")
+}
+
+// deadlocks writes which threads and goroutines wait for each other.
+func (p *jsonPrinter) deadlocks(d *Document) {
+	if d.waits != nil {
+		appendList(p, "deadlocks", d.waits.deadlocks)
+	}
+	if d.Asleep != nil {
+		p.Own(`,"asleep":`)
+		p.value(d.Asleep, 0)
+	}
+}
+
+func (p *jsonPrinter) Thread(d *Document, i int) {
+	if i > 0 {
+		p.Byte(',')
+	}
+	p.any = false
+	t := d.Threads[i]
+	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []Frame{}, "", "", nil, false
+	p.value(&t, len(`],"stop":"","error":""}`))
+}
+
+func (p *jsonPrinter) End(t *Thread) {
+	p.Own("],")
+	at := len(p.buf)
+	p.value(struct {
+		Stop    string `json:"stop"`
+		Error   string `json:"error"`
+		HeldUS  *int64 `json:"held_us,omitempty"`
+		MovedOn bool   `json:"moved_on,omitempty"`
+	}{t.Stop, t.Error, t.HeldUS, t.MovedOn}, 0)
+	p.buf = append(p.buf[:at], p.buf[at+1:]...) // without the brace
+}
+
+func (p *jsonPrinter) Frame(w *Walker, level int, f *frame.Frame) int {
+	p.room = w.appendFrame(p.room[:0], level, f)
+	p.Frames(w, p.room)
+	return len(p.room)
+}
+
+// Frames implements [Printer].
+func (p *jsonPrinter) Frames(w *Walker, list []Frame) {
+	for i := range list {
+		p.MakeRoom()
+		if !w.Flags.Values.selects(list[i].Level, list[i].Function) {
+			continue
+		}
+		if p.any {
+			p.Byte(',')
+		}
+		p.any = true
+		p.buf = appendEntry(p.buf, &list[i])
+	}
+}

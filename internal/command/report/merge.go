@@ -1,0 +1,290 @@
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// merged are stacks of which equal ones are kept once. Stacks are equal if their frames are printed alike,
+// without addresses: the same functions and lines, or places in the same files.
+type merged struct {
+	places placeKeys
+	groups []*group // in the order of their first threads
+	known  map[string]*group
+	key    []byte // of the last stack
+}
+
+// group is one stack, and the threads that have it.
+type group struct {
+	stackEntry
+	first Thread     // of them: it says how the stack ends
+	at    int        // index in document.Stacks, once all are sorted
+	wait  *waitEntry // for which all threads wait; nil if that is not the same
+
+	// Of goroutines:
+	least, most int64  // minutes that they have waited
+	creator     uint64 // the goroutine that has created all of them; 0 if there is none
+	objects     objectCounts
+}
+
+func newMerged() *merged {
+	return &merged{places: newPlaceKeys(), known: map[string]*group{}}
+}
+
+// placeKeys numbers the printed places of frames.
+type placeKeys struct {
+	known   map[string]int // by the text, or by a zero and the sum of a long text
+	printer textPrinter
+	last    []numberedPlace // by level, of the stacks before: most stacks are like them
+}
+
+// numberedPlace is all that is printed of a frame without arguments, and its number.
+type numberedPlace struct {
+	kind, function, module, file string
+	offset, inFile               uint64
+	line                         int
+	args                         symbol.Args
+	guess, movedOn               bool
+	number                       int
+}
+
+// longPlace is the length from which on a text is long, bytes.
+const longPlace = 4 << 10
+
+func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
+
+// of returns the number of a frame's place.
+func (k *placeKeys) of(f *Frame) int {
+	const most = 64
+	if f.hasArguments || len(f.arguments) > 0 || f.Level < 0 || f.Level >= most {
+		return k.printed(f)
+	}
+	for len(k.last) <= f.Level {
+		k.last = append(k.last, numberedPlace{number: -1})
+	}
+	last := &k.last[f.Level]
+	now := numberedPlace{
+		f.Type, f.Function, f.Module, f.File, f.Offset, f.InFile, f.Line, f.args, f.Guess, f.MovedOn, last.number,
+	}
+	if last.number < 0 || now != *last {
+		now.number = k.printed(f)
+		*last = now
+	}
+	return now.number
+}
+
+// printed returns the number of a frame's text.
+func (k *placeKeys) printed(f *Frame) int {
+	p := &k.printer
+	p.buf = p.buf[:0]
+	p.shared(f)
+	key := p.buf
+	if len(key) > longPlace {
+		sum := sha256.Sum256(key)
+		key = append([]byte{0}, sum[:]...) // no text has a zero
+	}
+	n, ok := k.known[string(key)]
+	if !ok {
+		n = len(k.known)
+		k.known[string(key)] = n
+	}
+	return n
+}
+
+// appendSized appends the length of a text, and the text.
+func appendSized(key []byte, text string) []byte {
+	return append(binary.AppendUvarint(key, uint64(len(text))), text...)
+}
+
+// add adds a thread's stack, and has the thread refer to it.
+func (m *merged) add(x *walked) {
+	key := m.key[:0]
+	defer func() { m.key = key }()
+	for j := range x.frames {
+		key = binary.AppendUvarint(key, uint64(m.places.of(&x.frames[j])))
+	}
+	if g := x.thread.goroutine; g != nil {
+		key = append(append(key, 0xfe), g.state(false)...)
+		key = append(key, g.Runtime...)
+		if c := g.Created; c != nil {
+			key = appendSized(appendSized(append(key, 0xfe), c.Function), c.File)
+			key = binary.AppendUvarint(key, uint64(c.Line))
+		}
+		for _, l := range g.Labels {
+			key = fmt.Appendf(key, "%q %q", l.Key, l.Value)
+		}
+	}
+	key = append(key, x.thread.Kernel...)
+	if !x.thread.Whole {
+		key = append(append(key, 0xff), x.thread.Stop...)
+	}
+	g, ok := m.known[string(key)]
+	if !ok {
+		g = newGroup(x)
+		m.known[string(key)] = g
+		m.groups = append(m.groups, g)
+	}
+	g.add(&x.thread)
+	x.thread.Stack = &g.at
+}
+
+// newGroup returns the group of a stack, without members.
+func newGroup(x *walked) *group {
+	t := &x.thread
+	g := &group{first: *t, stackEntry: stackEntry{Frames: x.frames, Stop: t.Stop, Error: t.Error}, wait: t.WaitsFor}
+	if !x.single() {
+		g.Frames = append([]Frame{}, x.frames...) // in JSON, no frames are an empty list
+	}
+	if of := t.goroutine; of != nil {
+		kept := *of
+		g.first.goroutine = &kept
+		g.Runtime, g.least, g.creator = of.Runtime, of.minutes(), of.creator()
+	}
+	return g
+}
+
+// add adds a thread, of which the group keeps no more than is printed.
+func (g *group) add(t *Thread) {
+	g.Count++
+	of := t.goroutine
+	if of == nil {
+		g.Threads = append(g.Threads, threadEntry{t.TID, t.Name, t.Died})
+		if g.wait != nil && (t.WaitsFor == nil || *t.WaitsFor != *g.wait) {
+			g.wait = nil
+		}
+		return
+	}
+	g.Goroutines = append(g.Goroutines, of.Number)
+	g.least, g.most = min(g.least, of.minutes()), max(g.most, of.minutes())
+	if of.creator() != g.creator {
+		g.creator = 0
+	}
+	g.objects.add(of.WaitsFor)
+}
+
+// sorted returns the groups, those with the most threads first.
+func (m *merged) sorted() []*group {
+	list := slices.Clone(m.groups)
+	slices.SortStableFunc(list, func(a, b *group) int { return cmp.Compare(b.Count, a.Count) })
+	for i, g := range list {
+		g.at = i
+	}
+	return list
+}
+
+// namedThreads is how many threads of a group the text names before it counts the rest.
+const namedThreads = 12
+
+// group prints a stack with its threads: `3 threads "worker": 4243, 4244, 4245`.
+func (p *textPrinter) group(d *Document, g *group) {
+	p.digits = d.Digits
+	of := g.first.goroutine
+	if of != nil {
+		p.goroutines(d, g)
+	} else if g.Count == 1 {
+		p.Thread(&Document{Threads: []Thread{g.first}, Signal: d.Signal, CrashReport: d.CrashReport, Digits: d.Digits}, 0)
+	} else {
+		list := g.Threads
+		if d.Rounds > 1 {
+			list = once(list, func(t threadEntry) int { return t.TID })
+			p.styled(bold, fmt.Sprintf("%d samples of ", g.Count))
+		}
+		s := "s"
+		if len(list) == 1 {
+			s = ""
+		}
+		p.styled(bold, fmt.Sprintf("%d thread%s", len(list), s))
+		name, same := g.first.Name, true
+		for i := range list {
+			same = same && list[i].Name == name
+		}
+		if same && name != "" {
+			p.styled(bold, fmt.Sprintf(" %q", name))
+		}
+		var named []string
+		for _, t := range list[:min(namedThreads, len(list))] {
+			text := fmt.Sprint(t.TID)
+			if !same && t.Name != "" {
+				text += fmt.Sprintf(" %q", t.Name)
+			}
+			named = append(named, text)
+		}
+		if kernel := g.first.Kernel; kernel != "" {
+			p.Text(" of the kernel's, " + kernel + ", without a user stack")
+		}
+		p.Text(": " + strings.Join(named, ", "))
+		if more := len(list) - len(named); more > 0 {
+			p.Text(fmt.Sprintf(" and %d more", more))
+		}
+		for _, t := range g.Threads {
+			if t.Died {
+				p.styled(red, fmt.Sprintf("; %d died", t.TID))
+			}
+		}
+		p.Byte('\n')
+		p.waiting(g.wait)
+	}
+	for i := range g.Frames {
+		p.level(g.Frames[i].Level)
+		p.shared(&g.Frames[i])
+		p.Byte('\n')
+		p.source(&g.Frames[i])
+		p.MakeRoom()
+	}
+	if of != nil {
+		p.creator(g)
+		if len(g.Frames) == 0 && g.first.Stop == "" {
+			p.styled(faint, g.first.Error)
+			p.Byte('\n')
+		}
+	}
+	p.End(&g.first)
+}
+
+// once returns members of a group without those that an earlier round had.
+func once[T any, ID comparable](list []T, id func(T) ID) []T {
+	known := map[ID]bool{}
+	return slices.DeleteFunc(slices.Clone(list), func(x T) bool {
+		was := known[id(x)]
+		known[id(x)] = true
+		return was
+	})
+}
+
+// shared prints of a frame what equal stacks share: all but its address.
+func (p *textPrinter) shared(f *Frame) {
+	switch f.Type {
+	case frame.SigTramp.String():
+		p.Text("<signal handler called>")
+	case frame.Dummy.String():
+		p.Text("<function called from sfwalk>")
+	default:
+		p.place(f)
+	}
+	p.marks(f)
+}
+
+// stackEntry is a group in JSON.
+type stackEntry struct {
+	Count      int           `json:"count"`
+	Threads    []threadEntry `json:"threads,omitempty"`
+	Goroutines []uint64      `json:"goroutines,omitempty"` // their numbers
+	Runtime    string        `json:"runtime,omitempty"`    // which has the goroutines, of several in one process
+	Frames     []Frame       `json:"frames"`
+	Stop       string        `json:"stop"`
+	Error      string        `json:"error"`
+}
+
+// threadEntry is a thread whose stack is that of others, too.
+type threadEntry struct {
+	TID  int    `json:"tid"`
+	Name string `json:"name"`
+	Died bool   `json:"died,omitempty"`
+}

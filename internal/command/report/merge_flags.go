@@ -1,0 +1,110 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/picture"
+)
+
+// ManyFlags are the flags that have many stacks printed as one.
+type ManyFlags struct {
+	Merge, Tree bool
+	Goroutines  bool
+	Format      string      // one of picture.Formats, or ""
+	Into        *Many       // all stacks are added to it, and it is written later; nil if each target has its own
+	PerProcess  *perProcess // what into is, by process; nil if all stacks are added to one
+	Output      string      // a file; "" for standard output, and "-" until check has seen it
+}
+
+// FormatHelp is the text of the flag --format.
+const FormatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com) or flamegraph (an SVG file for a browser)"
+
+func (m *ManyFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&m.Merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
+	f.BoolVar(&m.Tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
+	f.BoolVar(&m.Goroutines, "goroutines", false, "print the goroutines of a Go program in place of its threads, parked ones too, equal stacks once")
+	f.StringVarP(&m.Output, "output", "o", "", "write to this file; - for standard output (the default)")
+}
+
+// AddFormat adds --format, for commands whose --format means nothing else.
+func (m *ManyFlags) AddFormat(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.Format, "format", "", FormatHelp)
+}
+
+// Any reports whether stacks are not printed one by one.
+func (m *ManyFlags) Any() bool { return m.Merge || m.Tree || m.Format != "" || m.Goroutines }
+
+// check finds mistakes in the flags; w are all of a command's.
+func (m *ManyFlags) check(w *Flags) error {
+	if m.Output == "-" {
+		m.Output = ""
+	}
+	if m.Format != "" && !slices.Contains(picture.Formats, m.Format) {
+		return exit.Misuse(fmt.Errorf("--format %s: want %s", m.Format, strings.Join(picture.Formats, ", ")))
+	}
+	var given []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"--merge", m.Merge}, {"--tree", m.Tree}, {"--format " + m.Format, m.Format != ""}} {
+		if f.set {
+			given = append(given, f.name)
+		}
+	}
+	switch {
+	case m.Goroutines && len(w.TIDs) > 0:
+		return exit.Misuse(errors.New("--goroutines prints goroutines in place of threads: give it without --tid"))
+	case len(given) == 0 && m.Goroutines:
+		m.Merge = true
+		return m.checkValues(w, "--goroutines")
+	case len(given) == 0:
+		return nil
+	case len(given) > 1:
+		return exit.Misuse(fmt.Errorf("%s are different pictures: give one", strings.Join(given, " and ")))
+	case m.Format != "" && w.JSON:
+		return exit.Misuse(fmt.Errorf("--format %s and --json are different formats: give one", m.Format))
+	}
+	return m.checkValues(w, given[0])
+}
+
+func (m *ManyFlags) checkValues(w *Flags, given string) error {
+	if w.Values.Any() || w.Registers || w.Explain {
+		return exit.Misuse(fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given))
+	}
+	return nil
+}
+
+// Open returns where Open write, and what ends that.
+func (m *ManyFlags) Open(cmd *cobra.Command) (out io.Writer, end func() error, err error) {
+	out, end = cmd.OutOrStdout(), func() error { return nil }
+	if m.Output != "" {
+		file, err := os.Create(m.Output)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--output: %w", err)
+		}
+		if m.Format != "" {
+			return file, file.Close, nil
+		}
+		p := printable.NewWriter(file)
+		return p, func() error { return errors.Join(p.Close(), file.Close()) }, nil
+	}
+	if m.Format == "pprof" {
+		out = cmdline.Unescaped(cmd) // it is no text
+	}
+	if file, ok := out.(*os.File); ok && m.Format == "pprof" && term.IsTerminal(int(file.Fd())) {
+		return nil, nil, exit.Misuse(errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'"))
+	}
+	return out, end, nil
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// TestPlaceKeys: what is kept of the frame before at a level changes no number: frames have one
+// number if they are printed alike.
+func TestPlaceKeys(t *testing.T) {
+	base := Frame{Type: frame.Normal.String(), Function: "f", Module: "/bin/x", File: "x.c", Line: 7, args: symbol.ArgsSome}
+	noFile, noFunction := base, base
+	noFile.File = ""
+	noFunction.File, noFunction.Function = "", ""
+	list := []Frame{base, noFile, noFunction}
+	for _, c := range []struct {
+		of     Frame
+		change func(*Frame)
+	}{
+		{base, func(f *Frame) { f.Type = frame.SigTramp.String() }},
+		{base, func(f *Frame) { f.Type = frame.TailCall.String() }},
+		{base, func(f *Frame) { f.Function = "g" }},
+		{base, func(f *Frame) { f.File = "y.c" }},
+		{base, func(f *Frame) { f.Line = 8 }},
+		{base, func(f *Frame) { f.args = symbol.ArgsNone }},
+		{base, func(f *Frame) { f.Guess = true }},
+		{base, func(f *Frame) { f.MovedOn = true }},
+		{base, func(f *Frame) { f.hasArguments, f.arguments = true, []byte("n=1") }},
+		{base, func(f *Frame) { f.Line = 9 }},
+		{base, func(f *Frame) { f.Line, f.hasArguments = 9, true }}, // and has none
+		{noFile, func(f *Frame) { f.Module = "/bin/y" }},
+		{noFile, func(f *Frame) { f.Offset = 4 }},
+		{noFile, func(f *Frame) { f.arguments = []byte("n=1") }},
+		{noFunction, func(f *Frame) { f.InFile = 4 }},
+	} {
+		f := c.of
+		c.change(&f)
+		list = append(list, f)
+	}
+	kept, level := newPlaceKeys(), []int{0, 3, 1000}
+	numbers := map[int]int{}
+	for i := range list {
+		for k := range list {
+			for _, at := range level {
+				for _, j := range []int{i, k} {
+					f := list[j]
+					f.Level = at
+					n := kept.of(&f)
+					if of, known := numbers[n]; known && of != j {
+						t.Fatalf("frames %+v and %+v have one number", list[of], f)
+					}
+					numbers[n] = j
+				}
+			}
+		}
+	}
+	if len(numbers) != len(list) {
+		t.Errorf("%d numbers of %d frames", len(numbers), len(list))
+	}
+}
+
+// TestMergedCreations: goroutines that different go statements have made are not merged, but those
+// that several goroutines have made at one are.
+func TestMergedCreations(t *testing.T) {
+	m := newMerged()
+	made := []*creation{
+		{"main.f", "f.go", 7, 1}, {"main.f", "f.go", 7, 2}, {"main.f", "f.go", 8, 1}, {"main.f", "g.go", 7, 1}, {"main.g", "f.go", 7, 1},
+		{"main.ff", ".go", 7, 1}, nil, {},
+	}
+	for _, c := range made {
+		x := &walked{frames: []Frame{{Function: "f"}}}
+		x.thread.Whole, x.thread.goroutine = true, &goroutineEntry{Status: "waiting", Created: c}
+		m.add(x)
+	}
+	if len(m.groups) != len(made)-1 || m.groups[0].Count != 2 {
+		t.Errorf("%d groups; the first has %d", len(m.groups), m.groups[0].Count)
+	}
+}
+
+// TestMergedWithoutFrames: a stack without frames has a list of none in JSON.
+func TestMergedWithoutFrames(t *testing.T) {
+	m := newMerged()
+	m.add(&walked{thread: Thread{TID: 1, Kernel: "io_uring", Whole: true}})
+	if text := string(AppendJSON(nil, m.groups[0])); !strings.Contains(text, `"frames":[]`) {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/picture"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// drawing turns stacks into those of a picture.
+type drawing struct {
+	stacks  picture.Stacks
+	modules map[*target.Module]*picture.Module
+	equal   map[picture.Module]*picture.Module
+	room    []picture.Place
+	pid     int    // of the process; 0 if there is one alone
+	root    string // the process, around its stacks; "" if there is one alone
+}
+
+func newDrawing() *drawing {
+	return &drawing{stacks: picture.Stacks{Types: []picture.Type{{Name: "threads", Unit: "count"}}, Time: time.Now()}, modules: map[*target.Module]*picture.Module{}, equal: map[picture.Module]*picture.Module{}}
+}
+
+// add adds a thread's stack.
+func (d *drawing) add(s *Source, x *walked) {
+	d.room = d.room[:0]
+	for i := range x.frames {
+		f := &x.frames[i]
+		p := picture.Place{Function: f.Function, File: f.File, Line: f.Line, Address: f.block, Inlined: i+1 < len(x.frames) && x.frames[i+1].over}
+		switch {
+		case f.Type == frame.SigTramp.String():
+			p.Function = "<signal handler called>"
+		case f.Function == "" && f.Module != "":
+			p.Name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.InFile)
+		}
+		if m := s.Modules().Find(f.block); m != nil {
+			p.Module = d.module(m, f)
+		}
+		d.room = append(d.room, p)
+	}
+	t := &x.thread
+	sample := picture.Sample{Values: []int64{1}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}}}
+	if d.pid != 0 {
+		sample.Root = d.root
+	}
+	if g := t.goroutine; g != nil {
+		sample.Numbers = []picture.Number{{Key: "goroutine", Value: int64(g.Number)}}
+		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.state(false)})
+		if g.Runtime != "" {
+			sample.Texts = append(sample.Texts, picture.Text{Key: "runtime", Value: g.Runtime})
+		}
+		for _, l := range g.Labels {
+			sample.Texts = append(sample.Texts, picture.Text(l))
+		}
+	}
+	if d.pid != 0 {
+		sample.Numbers = append(sample.Numbers, picture.Number{Key: "pid", Value: int64(d.pid)})
+	}
+	if t.Name != "" {
+		sample.Texts = append(sample.Texts, picture.Text{Key: "thread", Value: t.Name})
+	}
+	d.stacks.Add(d.room, sample)
+}
+
+// module returns the module m of a picture.
+func (d *drawing) module(m *target.Module, f *Frame) *picture.Module {
+	x, ok := d.modules[m]
+	if !ok {
+		made := picture.Module{Path: m.Path, BuildID: f.BuildID, Lo: m.Lo(), Hi: m.Hi()}
+		if len(m.Mappings) > 0 {
+			made.Offset = m.Mappings[0].Offset
+		}
+		if x, ok = d.equal[made]; !ok { // the same one of another round
+			x = &made
+			d.equal[made] = x
+		}
+		d.modules[m] = x
+	}
+	return x
+}

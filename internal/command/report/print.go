@@ -1,0 +1,151 @@
+package report
+
+import (
+	"io"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Printer turns stacks into text or JSON, which it adds to its output.
+type Printer interface {
+	// Heading adds the text before all threads, whose frames are not known yet. ending adds
+	// the text after them.
+	Heading(d *Document)
+	Ending(d *Document)
+	// Thread adds the text before the frames of the i-th Thread, end the text after them.
+	Thread(d *Document, i int)
+	End(t *Thread)
+	// Frame adds a physical Frame, the calls inlined in it, and what has left by a tail call after it
+	// had called that. The innermost has the level given. It returns how many levels these take.
+	Frame(w *Walker, level int, f *frame.Frame) int
+
+	// Frames adds Frames of any kind.
+	Frames(w *Walker, list []Frame)
+
+	Buffer() *Output
+}
+
+// NewPrinter returns a new NewPrinter of the format that the flags ask for.
+func (w *Flags) NewPrinter(out io.Writer) Printer {
+	if w.OtherPrinter != nil {
+		return w.OtherPrinter()
+	}
+	if w.JSON {
+		return newJSONPrinter()
+	}
+	color := w.useColor(out)
+	if p, ok := out.(*printable.Writer); ok && color {
+		p.AllowColors()
+	}
+	return &textPrinter{color: color, withModules: w.View.modules}
+}
+
+// Print walks the threads of s and writes each stack as soon as it is walked. whole
+// reports whether every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all that was read.
+func Print(out io.Writer, s *Source, symbols *symbol.Symbolizer, flags *Flags) (whole bool, warnings []string, err error) {
+	threads, err := s.ThreadsOf(flags)
+	if err != nil {
+		return false, nil, err
+	}
+	walkers := NewWalkers(s, symbols, flags, len(threads))
+	if threads, err = s.settle(walkers, threads, flags); err != nil {
+		return false, nil, err
+	}
+	doc := &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: make([]Thread, len(threads))}
+	s.About(doc)
+	doc.waits = s.waits(walkers)
+	for i, th := range threads {
+		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.waits.of(th.ID())}
+		if s.Mark != nil {
+			s.Mark(th, &doc.Threads[i])
+		}
+		doc.died = doc.died || doc.Threads[i].Died
+	}
+	around := flags.NewPrinter(out)
+	around.Buffer().Out = out
+	around.Heading(doc)
+	if err := around.Buffer().FlushTo(out); err != nil {
+		return false, nil, err
+	}
+
+	var workers []func(int) Printer
+	used := make(chan Printer, (1+ahead)*len(walkers)) // room for all printers
+	turns := newTurns()
+	for _, w := range walkers {
+		workers = append(workers, func(i int) (p Printer) {
+			select {
+			case p = <-used:
+			default:
+				p = flags.NewPrinter(out)
+				p.Buffer().buf = make([]byte, 0, bufferSize)
+			}
+			p.Buffer().Out, p.Buffer().turn = nil, func() io.Writer {
+				if turns.wait(i) {
+					return out
+				}
+				return io.Discard
+			}
+			if len(walkers) == 1 {
+				p.Buffer().Out = out // one walker: no stack waits for another
+			}
+			doc.Threads[i].Kernel = kernelThread(s.Arch(), threads[i])
+			p.Thread(doc, i)
+			level := 0
+			kept := outermost{most: flags.View.outer}
+			th := w.Thread(threads[i], func(f *frame.Frame) int {
+				if kept.most > 0 {
+					before := len(kept.list)
+					list := w.appendFrame(kept.list, level, f)
+					level += len(list) - before
+					kept.set(list)
+					return 0
+				}
+				o := p.Buffer()
+				o.MakeRoom()
+				before := o.Size()
+				level += p.Frame(w, level, f)
+				return o.Size() - before
+			})
+			if kept.most > 0 {
+				p.Frames(w, w.fitting(&th, kept.frames()))
+			}
+			p.End(&th)
+			if s.LetGo != nil {
+				s.LetGo(threads[i])
+			}
+			p.Buffer().whole = th.Whole
+			return p
+		})
+	}
+	whole = true
+	written := 0
+	err = InOrder(len(threads), workers, func(p Printer) error {
+		whole = whole && p.Buffer().whole
+		flags.log.flush()
+		err := p.Buffer().FlushTo(out)
+		if written++; err != nil {
+			written = len(threads) + 1
+		}
+		if written == len(walkers) {
+			flags.Values.trim() // files have been opened, tables and types read
+		}
+		turns.next(written)
+		select {
+		case used <- p:
+		default:
+		}
+		return err
+	})
+	flags.Values.trim() // all stacks have been printed
+	if err == nil {
+		if s.After != nil {
+			s.After(doc)
+		}
+		doc.Warnings, doc.Asleep = s.warned(symbols, flags), s.asleep.judge(s, symbols)
+		around.Ending(doc)
+		err = around.Buffer().FlushTo(out)
+	}
+	return whole, doc.Warnings, err
+}

@@ -1,0 +1,375 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// textPrinter writes for people.
+type textPrinter struct {
+	Output
+	color       bool
+	withModules bool    // behind files and lines, too
+	room        []Frame // for the frames of one place
+	// digits is how many an address has at least, as in gdb.
+	digits int
+}
+
+// The styles are gdb's: functions yellow, files green, addresses blue.
+const (
+	bold   = "1"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	blue   = "34"
+	faint  = "2"
+)
+
+// begin and plain surround text of a style, which must not be empty.
+func (p *textPrinter) begin(style string) {
+	if p.color {
+		p.Own("\x1b[" + style + "m")
+	}
+}
+
+func (p *textPrinter) plain() {
+	if p.color {
+		p.Own("\x1b[m")
+	}
+}
+
+func (p *textPrinter) styled(style, text string) {
+	if text != "" {
+		p.begin(style)
+		p.Text(text)
+		p.plain()
+	}
+}
+
+// Heading prints what is known of a process, unless it is simply alive: `Process 4242 (/usr/bin/x)
+// died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
+func (p *textPrinter) Heading(d *Document) {
+	p.digits = d.Digits
+	if d.CrashReport != nil {
+		p.reportHeading(d)
+		return
+	}
+	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
+		return
+	}
+	text := "Process"
+	if d.PID != 0 {
+		text += fmt.Sprintf(" %d", d.PID)
+	}
+	if d.Exe != "" {
+		text += fmt.Sprintf(" (%s)", d.Exe)
+	}
+	if s := d.Signal; s != nil {
+		verb := " stopped by "
+		if d.died {
+			verb = " died of "
+		}
+		text += verb + s.Name
+		if s.Code != "" {
+			text += " (" + s.Code + ")"
+		}
+		if s.Address != nil {
+			text += fmt.Sprintf(" at address %#x", s.Address.V)
+		}
+		if s.Sender != 0 {
+			text += fmt.Sprintf(", sent by process %d", s.Sender)
+		}
+	}
+	if d.Taken != "" {
+		text += " as of " + d.Taken
+	}
+	p.styled(bold, text)
+	p.Byte('\n')
+}
+
+func (p *textPrinter) Ending(d *Document) {
+	p.deadlocks(d)
+	p.asleep(d.Asleep)
+	if d.CrashReport != nil {
+		p.modules(d.Modules)
+	}
+}
+
+func (p *textPrinter) Thread(d *Document, i int) {
+	t, s := &d.Threads[i], d.Signal
+	p.digits = d.Digits
+	if i > 0 {
+		p.Byte('\n')
+	}
+	p.styled(bold, "Thread "+strconv.Itoa(t.TID))
+	if t.Name != "" {
+		p.styled(bold, " "+strconv.Quote(t.Name))
+	}
+	switch {
+	case t.Died && d.CrashReport != nil:
+		p.styled(red, " crashed")
+	case t.Died && s != nil:
+		p.styled(red, " died of "+s.Name)
+	case t.Stopped && s != nil:
+		p.styled(bold, " stopped by "+s.Name)
+	}
+	if t.Kernel != "" {
+		p.Text(" is the kernel's, " + t.Kernel + ": it has no user stack")
+	}
+	p.Byte('\n')
+	p.waiting(t.WaitsFor)
+}
+
+func (p *textPrinter) End(t *Thread) {
+	switch {
+	case t.Whole && t.Stop == frame.Limit.String():
+		p.styled(faint, "(more frames follow)")
+	case t.Whole:
+		return
+	case t.Stop == "":
+		p.styled(red, "stop: "+t.Error)
+	default:
+		p.styled(red, "stop: "+t.Stop)
+		if t.Detail != "" {
+			p.styled(faint, " ("+t.Detail+")")
+		}
+	}
+	p.Byte('\n')
+}
+
+func (p *textPrinter) Frame(w *Walker, level int, f *frame.Frame) int {
+	p.room = w.appendTailCalls(p.room[:0], level, f)
+	jumped := len(p.room)
+	for i := range p.room {
+		p.selected(w, &p.room[i])
+	}
+	return jumped + p.ownFrame(w, level+jumped, f)
+}
+
+// ownFrame is frame without the frames that left by tail calls.
+func (p *textPrinter) ownFrame(w *Walker, level int, f *frame.Frame) int {
+	s, code := w.codeInfo(f)
+	plain := w.plain(f) && !w.named(f, code)
+	if s.text == nil || !plain {
+		p.room = w.appendOwn(p.room[:0], level, f)
+	}
+	if !plain {
+		for i := range p.room {
+			p.selected(w, &p.room[i])
+		}
+		return len(p.room)
+	}
+	if s.text == nil { // the text that most frames at this PC share
+		for i := range p.room {
+			before := len(p.buf)
+			p.place(&p.room[i])
+			s.text = append(s.text, string(p.buf[before:]))
+			p.buf = p.buf[:before]
+		}
+	}
+	for i, text := range s.text {
+		p.level(level + i)
+		if i == 0 {
+			p.address(f.PC())
+		}
+		p.Own(text)
+		p.Byte('\n')
+	}
+	return len(s.text)
+}
+
+// level prints "#0  ", "#10 " or "#100 ", as gdb does.
+func (p *textPrinter) level(n int) {
+	p.Byte('#')
+	before := len(p.buf)
+	p.Number(uint64(n))
+	p.Byte(' ')
+	p.pad(before + 3)
+}
+
+func (p *textPrinter) address(pc uint64) {
+	p.begin(blue)
+	p.hex(pc, p.digits)
+	p.plain()
+	p.Text(" in ")
+}
+
+// Frames implements [Printer].
+func (p *textPrinter) Frames(w *Walker, list []Frame) {
+	for i := range list {
+		p.MakeRoom()
+		p.selected(w, &list[i])
+	}
+}
+
+// selected prints a frame if the flags ask for it.
+func (p *textPrinter) selected(w *Walker, f *Frame) {
+	if w.Flags.Values.selects(f.Level, f.Function) {
+		p.detailed(f)
+	}
+}
+
+// detailed prints a frame of any kind, with all that the flags ask for.
+func (p *textPrinter) detailed(f *Frame) {
+	p.level(f.Level)
+	switch {
+	case f.Type == frame.SigTramp.String():
+		p.Text("<signal handler called>")
+	case f.Type == frame.Dummy.String():
+		p.Text("<function called from sfwalk>")
+	default:
+		if !f.over { // as gdb, an address once for all calls inlined into one place
+			p.address(f.PC.V)
+		}
+		p.place(f)
+	}
+	p.marks(f)
+	p.Byte('\n')
+	if f.ID != "" {
+		p.styled(faint, "      id "+f.ID)
+		p.Byte('\n')
+	}
+	if f.ID != "" && f.Type == frame.Inline.String() {
+		p.styled(faint, fmt.Sprintf("      inlined into frame %d", f.Level+1))
+		p.Byte('\n')
+	}
+	if f.TailCall != "" {
+		p.styled(faint, "      "+f.TailCall)
+		p.Byte('\n')
+	}
+	if f.Explain != nil {
+		p.explain(f)
+	}
+	p.registers(f.Registers)
+	p.locals(f)
+	p.source(f)
+}
+
+// marks prints how a frame differs from others.
+func (p *textPrinter) marks(f *Frame) {
+	if f.Guess {
+		p.styled(faint, " [guess]")
+	}
+	if f.Type == frame.TailCall.String() {
+		p.styled(faint, " [tail call]")
+	}
+	if f.Type == frame.OtherStack.String() {
+		p.styled(faint, " [stack switch]")
+	}
+	if f.MovedOn {
+		p.styled(red, " [moved on]")
+	}
+}
+
+// place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)`, `main+0x1f (argc=1) (/usr/bin/x)` or
+// `?? (/usr/bin/x+0x1139)`.
+func (p *textPrinter) place(f *Frame) {
+	switch {
+	case f.Function == "" && f.Module == "":
+		p.Text("?? ()")
+	case f.Function == "":
+		p.Text("?? (")
+		p.styled(green, f.Module)
+		p.Byte('+')
+		p.hex(f.InFile, 1)
+		p.Byte(')')
+	case f.File == "":
+		p.styled(yellow, f.Function)
+		if f.Offset != 0 {
+			p.Byte('+')
+			p.hex(f.Offset, 1)
+		}
+		if len(f.arguments) > 0 {
+			p.Text(" (")
+			p.bytes(f.arguments)
+			p.Byte(')')
+		}
+		if f.Module != "" {
+			p.Text(" (")
+			p.styled(green, f.Module)
+			p.Byte(')')
+		}
+	default:
+		p.styled(yellow, f.Function)
+		switch {
+		case f.hasArguments:
+			p.Text(" (")
+			p.bytes(f.arguments)
+			p.Text(") at ")
+		case f.args == symbol.ArgsNone:
+			p.Text(" () at ")
+		default:
+			p.Text(" (…) at ")
+		}
+		p.begin(green)
+		p.Text(f.File)
+		if f.Line > 0 {
+			p.Byte(':')
+			p.Number(uint64(f.Line))
+		}
+		p.plain()
+		if p.withModules && f.Module != "" {
+			p.Text(" (")
+			p.styled(green, f.Module)
+			p.Byte(')')
+		}
+	}
+}
+
+func (p *textPrinter) explain(f *Frame) {
+	if f.Explain.Row == "" {
+		p.Text("      no sniffer claims the frame")
+	} else {
+		p.Text("      " + f.Sniffer + ": " + f.Explain.Row)
+	}
+	p.Byte('\n')
+	var said []string
+	for i, d := range f.Explain.Declined {
+		if slices.Contains(said, d.Reason) {
+			continue
+		}
+		said = append(said, d.Reason)
+		names := d.Sniffer
+		for _, other := range f.Explain.Declined[i+1:] {
+			if other.Reason == d.Reason {
+				names += ", " + other.Sniffer
+			}
+		}
+		p.styled(faint, "      "+names+" declined: "+d.Reason)
+		p.Byte('\n')
+	}
+	for _, line := range f.Explain.lines() {
+		p.styled(faint, "      "+line)
+		p.Byte('\n')
+	}
+}
+
+func (p *textPrinter) registers(regs []Register) {
+	for i, r := range regs {
+		if i%3 == 0 {
+			p.Text("      ")
+		}
+		before := len(p.buf)
+		p.Text(r.Name)
+		p.pad(before + 7)
+		p.Byte(' ')
+		p.Text(r.Value)
+		if i%3 == 2 || i == len(regs)-1 {
+			p.Byte('\n')
+			continue
+		}
+		p.Byte(' ')
+		p.pad(before + 28)
+	}
+}
+
+// pad writes blanks until the output has to bytes.
+func (p *textPrinter) pad(to int) {
+	for len(p.buf) < to {
+		p.Byte(' ')
+	}
+}

@@ -1,0 +1,30 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// --registers writes some twenty registers of each of a million frames. Making a value's text
+// allocates at most once, and writing it allocates nothing.
+func TestRegistersAllocate(t *testing.T) {
+	value := frame.Value{Bits: 0x7ffd2e8d62f8, Lval: frame.InMemory}
+	text := ""
+	if n := testing.AllocsPerRun(100, func() { text = value.String() }); n > 1 {
+		t.Errorf("%v allocations for a value", n)
+	}
+	var regs []Register
+	for range 25 {
+		regs = append(regs, Register{"fs_base", text})
+	}
+	p := &textPrinter{}
+	if n := testing.AllocsPerRun(100, func() { p.buf = p.buf[:0]; p.registers(regs) }); n > 0 {
+		t.Errorf("%v allocations for %d registers", n, len(regs))
+	}
+	const want = "      fs_base 0x7ffd2e8d62f8      fs_base 0x7ffd2e8d62f8      fs_base 0x7ffd2e8d62f8\n"
+	if line, _, _ := strings.Cut(string(p.buf), "\n"); line+"\n" != want {
+		t.Errorf("%q, want %q", line, want)
+	}
+}

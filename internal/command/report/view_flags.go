@@ -1,0 +1,106 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+)
+
+// viewFlags say how much of stacks is shown, beside values.
+type viewFlags struct {
+	modules bool
+	outer   int // the outermost frames alone; 0 for all
+	source  sourceContext
+	dirs    []string
+	files   *sourceFiles // not nil if source is given
+}
+
+func (v *viewFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&v.outer, "outer", 0, "only the outermost N frames of each stack, as gdb's bt -N; inlined and tail calls count")
+	f.BoolVar(&v.modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
+	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
+	f.Lookup("source").NoOptDefVal = "1"
+	cmdline.Texts(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
+	cmd.MarkFlagDirname("source-dir")
+}
+
+// Any reports whether stacks are shown in another way than usual.
+func (v *viewFlags) Any() bool { return v.modules || v.outer > 0 || v.source.given }
+
+// sourceContext is a flag: how many source lines to print before and behind that of a frame. The zero value prints none at all.
+type sourceContext struct {
+	given bool
+	lines int
+}
+
+// Set implements pflag.Value.
+func (c *sourceContext) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxContext {
+		return fmt.Errorf("want 0 to %d lines, as in --source=3", maxContext)
+	}
+	*c = sourceContext{true, n}
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *sourceContext) String() string {
+	if !c.given {
+		return ""
+	}
+	return strconv.Itoa(c.lines)
+}
+
+// Type implements pflag.Value.
+func (c *sourceContext) Type() string { return "lines" }
+
+// maxContext bounds the source lines around that of a frame.
+const maxContext = 100
+
+// check finds mistakes in the flags; w are all of a command's.
+func (v *viewFlags) check(w *Flags) error {
+	switch {
+	case v.outer < 0:
+		return exit.Misuse(fmt.Errorf("--outer %d: want 1 or more", v.outer))
+	case v.outer > 0 && w.MaxFrames > 0:
+		return exit.Misuse(errors.New("--outer counts frames from the outermost on, and --max-frames from the innermost: give one"))
+	case len(v.dirs) > 0 && !v.source.given:
+		return exit.Misuse(errors.New("--source-dir says where files are that --source prints: give that, too"))
+	case v.source.given && w.NoLines:
+		return exit.Misuse(errors.New("--source needs the lines that --no-lines does not read"))
+	case v.source.given && (w.Many.Tree || w.Many.Format != ""):
+		return exit.Misuse(errors.New("--source has no place in a tree or a picture: give it with --merge, or alone"))
+	}
+	if v.source.given {
+		v.files = &sourceFiles{dirs: v.dirs, trust: w.Debug.Trust}
+	}
+	return nil
+}
+
+// outermost are the last frames of those that were added.
+type outermost struct {
+	most int
+	list []Frame
+}
+
+// set takes the list with more frames at its end, and drops those that are not among the last.
+func (o *outermost) set(list []Frame) {
+	if len(list) > 2*o.most+maxLogical {
+		n := copy(list, list[len(list)-o.most:])
+		clear(list[n:])
+		list = list[:n]
+	}
+	o.list = list
+}
+
+// maxLogical is how many frames are kept beside the outermost ones before the others are dropped.
+const maxLogical = 64
+
+// frames returns the outermost frames.
+func (o *outermost) frames() []Frame { return o.list[max(0, len(o.list)-o.most):] }

@@ -1,0 +1,306 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/logical"
+	"github.com/sfwalk/sfwalk/sniffer/framebase"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+	"github.com/sfwalk/sfwalk/value"
+	"github.com/sfwalk/sfwalk/value/printers"
+)
+
+// ThreadsOf returns the ThreadsOf that the flags ask for.
+func (s *Source) ThreadsOf(flags *Flags) ([]target.Thread, error) {
+	if s.items != nil {
+		return s.items, nil
+	}
+	threads, err := s.Threads()
+	if err != nil || len(flags.TIDs) == 0 {
+		return threads, err
+	}
+	var list []target.Thread
+	for _, th := range threads {
+		if slices.Contains(flags.TIDs, th.ID()) {
+			list = append(list, th)
+		}
+	}
+	for _, tid := range flags.TIDs {
+		if !slices.ContainsFunc(list, func(th target.Thread) bool { return th.ID() == tid }) {
+			return nil, fmt.Errorf("--tid %d: the process has no such thread", tid)
+		}
+	}
+	return list, nil
+}
+
+// Walker walks one thread after the other. Several walkers work at the same time, each with
+// its own cache of rows.
+type Walker struct {
+	Target    *Source
+	Flags     *Flags
+	Table     *frame.Table
+	Symbols   *symbol.Symbolizer
+	stack     *frame.Stack // of the thread that is being walked; its memory is used again for the next
+	view      *logical.View
+	room      []logical.Frame
+	Allowance *allowance // shared by all walkers
+	reader    *value.Reader
+	printer   value.Printer   // has the budget of reader
+	memory    target.Memory   // of the stack that is being walked
+	valuing   value.Frame     // whose values are being read
+	trimmed   bool            // around the first values
+	valued    []Frame         // by level: the values of the stack that is being walked, as far as they were read
+	lines     []line          // of the local variables of these
+	texts     []byte          // of arguments and lines
+	plugins   []hosts.Sniffer // of the table: they may have names for code
+}
+
+// NewWalkers returns as many walkers as can work on n threads at the same time.
+func NewWalkers(s *Source, symbols *symbol.Symbolizer, flags *Flags, n int) []*Walker {
+	flags.Values.trim() // the target has been read
+	plugins := flags.Plugins.Of(s.Process)
+	table := flags.Table(s.Arch(), s.Windows, plugins)
+	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
+	frames, searches := flags.NewAllowance(s, n), flags.searches()
+	if s.OneWalker {
+		n = min(n, 1)
+	}
+	list := make([]*Walker, min(n, runtime.GOMAXPROCS(0)))
+	printer := flags.Values.printer
+	printer.Budget = value.NewBudget(maxValueWork)
+	s.values = printer.Budget
+	for i := range list {
+		view := logical.New(s, symbols)
+		if len(plugins) > 0 {
+			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return sniffers.NameOf(plugins, f, known) }
+		}
+		list[i] = &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames}
+		if flags.Values.Any() {
+			list[i].printer, list[i].reader = printer, value.NewReader(s, symbols, printers.All())
+			list[i].reader.Budget = printer.Budget
+		}
+		table.ShareSearches(searches)
+		table = table.Clone()
+	}
+	return list
+}
+
+// codeInfo is what is printed of the code at a PC, beside what a [logical.Code] says.
+type codeInfo struct {
+	module, build string   // path and build ID
+	file          uint64   // link-time address of the PC; without the module's file, the distance from its base
+	text          []string // the printed form of each of logical.Code.At
+}
+
+// newCodeInfo describes the code at a PC of the module m, or of none.
+func newCodeInfo(pc uint64, m *target.Module) *codeInfo {
+	if m == nil {
+		return &codeInfo{}
+	}
+	s := &codeInfo{module: symbol.Truncate(m.Path), build: symbol.Truncate(m.BuildID())}
+	if _, bias, err := m.Image(); err == nil {
+		s.file = pc - bias
+	} else {
+		s.file = pc - m.Base()
+	}
+	return s
+}
+
+// codeInfo describes the code at the PC of f.
+func (w *Walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
+	code := w.view.Code(f)
+	s, ok := code.Extra.(*codeInfo)
+	if !ok {
+		s = newCodeInfo(f.PC(), code.At[0].Module)
+		code.Extra = s
+	}
+	return s, code
+}
+
+// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins learn
+// names as they are asked.
+func (w *Walker) named(f *frame.Frame, code *logical.Code) bool {
+	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
+	return ok
+}
+
+// start begins the stack of th.
+func (w *Walker) start(th target.Thread) (err error) {
+	if w.stack == nil {
+		if w.stack, err = frame.New(w.Target, th, w.Table); err != nil {
+			return err
+		}
+	} else if err = w.stack.Reset(w.Target, th); err != nil {
+		return err
+	}
+	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
+	w.memory, w.valued, w.lines, w.texts = target.MemoryOf(w.Target, th), w.valued[:0], w.lines[:0], w.texts[:0]
+	w.Allowance.limit(w.stack)
+	return nil
+}
+
+// Thread walks th and calls yield with each frame. yield returns the bytes of text that it has
+// written for the frame.
+func (w *Walker) Thread(th target.Thread, yield func(*frame.Frame) int) Thread {
+	out := new(Thread)
+	w.threadIn(out, th, yield)
+	return *out
+}
+
+// threadIn is thread in memory that the caller has, which may have had another thread.
+func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame) int) {
+	*out = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, goroutine: out.goroutine}
+	if w.Flags.log != nil {
+		count, end := w.Flags.log.walk()
+		of := yield
+		yield = func(f *frame.Frame) int {
+			count(f.Sniffer())
+			return of(f)
+		}
+		defer func() { end(out) }()
+	}
+	if w.Target.Mark != nil {
+		defer w.Target.Mark(th, out)
+	}
+	if out.Kernel = kernelThread(w.Target.Arch(), th); out.Kernel != "" {
+		out.Whole = true
+		return
+	}
+	if err := w.start(th); err != nil {
+		out.Error = err.Error()
+		return
+	}
+	if running, ok := th.(target.RunningThread); ok && !w.Flags.Once {
+		w.stack.RetakeIfMovedOn() // where the thread cannot be read once more, the frames are marked
+		w.memory = target.MemoryOf(w.Target, th)
+		w.retakeForValues(running)
+	}
+	var last *frame.Frame
+	share := w.Allowance.Share()
+	defer func() { share.End() }()
+	for f, err := range w.stack.AllOnce() {
+		if err != nil {
+			out.Error = err.Error()
+			if why := errors.Unwrap(err); why != nil {
+				out.Detail = why.Error()
+			}
+			break
+		}
+		if !share.Has(f.Level) {
+			break
+		}
+		pace.OftenIfDeep(f.Level)
+		last = f
+		share.Wrote(yield(f))
+	}
+	out.MovedOn = w.stack.MovedOn()
+	reason := frame.Limit
+	if !share.cut {
+		reason = last.StopReason()
+	}
+	out.Stop = reason.String()
+	if reason == frame.Limit && w.Allowance != nil {
+		w.CutShort(out)
+		return
+	}
+	// A stack that --max-frames cuts is whole all the same.
+	out.Whole = reason.Whole() || reason == frame.Limit
+	if out.Whole {
+		out.Error = ""
+	}
+}
+
+// plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
+// for no more.
+func (w *Walker) plain(f *frame.Frame) bool {
+	return f.Type() == frame.Normal && !w.Flags.Values.chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+}
+
+// appendFrame appends the logical frames of f, the innermost first: those that left by a tail call
+// after f had called them, the calls inlined in f, and then f itself.
+func (w *Walker) appendFrame(list []Frame, level int, f *frame.Frame) []Frame {
+	before := len(list)
+	list = w.appendTailCalls(list, level, f)
+	return w.appendOwn(list, level+len(list)-before, f)
+}
+
+// appendTailCalls is appendFrame for those that left by a tail call.
+func (w *Walker) appendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
+	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
+	for i := range w.room {
+		list = append(list, w.entry(&w.room[i], newCodeInfo(w.room[i].PC, w.room[i].Module)))
+		w.addValues(&list[len(list)-1], &w.room[i])
+	}
+	return list
+}
+
+// appendOwn is appendFrame for all others.
+func (w *Walker) appendOwn(list []Frame, level int, f *frame.Frame) []Frame {
+	w.room = w.view.AppendOwn(w.room[:0], level, f)
+	s, _ := w.codeInfo(f)
+	for i := range w.room {
+		list = append(list, w.entry(&w.room[i], s))
+		w.addValues(&list[len(list)-1], &w.room[i])
+	}
+	w.detail(&list[len(list)-1], &w.room[len(w.room)-1])
+	return list
+}
+
+// entry returns what is printed of p, whose code s describes.
+func (w *Walker) entry(p *logical.Frame, s *codeInfo) Frame {
+	cfa, known := p.Physical.CFA()
+	x := Frame{
+		Level: p.Level, Type: p.Type.String(), PC: address.At(p.PC), CFA: address.If(cfa, known),
+		Function: p.Function, File: p.File, Line: p.Line,
+		Module: s.module, BuildID: s.build, Sniffer: p.Physical.Sniffer(),
+		args: p.Args, over: p.Over, InFile: s.file, block: p.AddressInBlock,
+	}
+	if p.Function != "" && p.Start != 0 {
+		x.Offset = p.Offset + p.PC - p.AddressInBlock
+	}
+	if v := &w.Flags.View; v.source.given {
+		x.Source = v.files.around(w.Target, p.Dir, p.File, p.Line, v.source.lines)
+	}
+	if w.Flags.Explain {
+		x.ID = p.ID().String()
+		x.TailCall = w.view.Explain(p)
+	}
+	return x
+}
+
+// detail adds the marks of the physical frame p to x, and what --registers and --explain ask for.
+func (w *Walker) detail(x *Frame, p *logical.Frame) {
+	f, a := p.Physical, w.Target.Arch()
+	row := f.Row()
+	x.Guess = row.Flags&trad.Guess != 0
+	x.MovedOn = f.MovedOn()
+	if w.Flags.Registers {
+		x.Registers = make([]Register, 0, len(a.Regs))
+		for _, r := range a.Regs {
+			x.Registers = append(x.Registers, Register{r.Name, f.Register(r.Num).String()})
+		}
+	}
+	if w.Flags.Explain {
+		c := f.Claim()
+		e := &explanation{Declined: []decline{}}
+		if c.Sniffer != "" {
+			e.Row = c.Row.Format(a.RegName)
+		}
+		for _, d := range c.Declined {
+			e.Declined = append(e.Declined, decline{d.Sniffer, d.Reason})
+		}
+		info := p.Info(w.Table, w.Symbols)
+		e.frameInfo = newFrameInfo(&info)
+		x.Explain = e
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package targets
+
+// ShortSlices does nothing: only Linux has such a request.
+func ShortSlices() {}
