@@ -125,16 +125,16 @@ func (mod *elfModule) lacks() []string {
 		return nil
 	}
 	link, err := readSupLink(x.from)
-	if err != nil || link.name == "" {
+	if err != nil || link.Name == "" {
 		return nil
 	}
 	for _, at := range mod.supplementNames(x.from, link) {
 		im, err := mod.openOther(at)
-		if err == nil && link.matches(im) == nil {
+		if err == nil && supplements(im, link) == nil {
 			return nil
 		}
 	}
-	return []string{link.id}
+	return []string{link.ID}
 }
 
 // linkedNames returns the paths at which the file of .gnu_debuglink may be.
@@ -151,24 +151,16 @@ func (mod *elfModule) linkedNames(link string) []string {
 	return names
 }
 
-// debugLink reads .gnu_debuglink: a file name, padded to four bytes, and the
-// file's checksum.
+// debugLink reads .gnu_debuglink. The name is "" if there is none.
 func debugLink(im *elfimage.Image) (name string, crc uint32, err error) {
 	data, _, err := im.Section(".gnu_debuglink")
+	if errors.Is(err, elfimage.ErrNoSection) {
+		return "", 0, nil
+	}
 	if err != nil {
-		if errors.Is(err, elfimage.ErrNoSection) {
-			err = nil
-		}
 		return "", 0, err
 	}
-	c := dwarfdata.New(data, im.Order)
-	name = c.String()
-	c.Take(uint64(-(len(name) + 1) & 3))
-	crc = uint32(c.Uint(4))
-	if c.Bad || name == "" || name != path.Base(name) || name == "/" || name == "." || name == ".." {
-		return "", 0, fmt.Errorf("section .gnu_debuglink: % x: not a file name and a checksum", data[:min(len(data), 64)])
-	}
-	return name, crc, nil
+	return dwarfdata.ReadDebugLink(data, im.Order)
 }
 
 // openDebugFile opens a debug file that may or may not be there, and checks that

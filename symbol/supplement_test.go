@@ -3,7 +3,6 @@
 package symbol
 
 import (
-	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -122,20 +120,4 @@ func TestDwzPlaces(t *testing.T) {
 	lacks("missing", "shared debug information common of build ID "+id+": no such file: ", false)
 	run(t, dir, "cp", other, "common")
 	lacks("another file", common+": build ID is ", true)
-}
-
-func FuzzSupLink(f *testing.F) {
-	f.Add([]byte("common\x00\x12\x34\x56"))
-	f.Add([]byte("\x05\x00\x00common\x00\x02\x12\x34"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		bounds.Hold(t, 4<<10+8*len(data), func() {
-			first, err := parseAltLink(data)
-			if err == nil && (first.name == "" || len(first.id) < 4) {
-				t.Errorf("%+v", first)
-			}
-			if l, supplementary, err := parseDebugSup(data, binary.LittleEndian); err == nil && (l.name == "" && !supplementary || len(l.id) < 4) {
-				t.Errorf("%+v", l)
-			}
-		})
-	})
 }

@@ -1,8 +1,6 @@
 package fromelf
 
 import (
-	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -30,12 +28,9 @@ func (d *Dump) findDebugFile() *elf.Image {
 		}
 		return nil
 	}
-	c := dwarfdata.New(data, im.Order)
-	name := c.String()
-	c.Take(uint64(-(len(name) + 1) & 3))
-	crc := c.U32()
-	if c.Bad || name == "" || name != filepath.Base(name) || name == "." || name == ".." || name == "/" {
-		d.warn(nil, errors.New("section .gnu_debuglink: not a file name and a checksum"))
+	name, crc, err := dwarfdata.ReadDebugLink(data, im.Order)
+	if err != nil {
+		d.warn(nil, err)
 		return nil
 	}
 	for _, path := range d.linked(name) {
@@ -93,32 +88,26 @@ func matches(debug, im *elf.Image, crc uint32) error {
 
 // supplement opens the file with the DWARF that im shares with others (dwz); nil if there is none.
 func (d *Dump) supplement(im *elf.Image) *sections {
+	var link dwarfdata.Link
+	own := false
 	data, _, err := im.Section(".gnu_debugaltlink")
-	id := []byte(nil)
-	name := ""
-	switch {
-	case err == nil:
-		at := bytes.IndexByte(data, 0)
-		if at < 0 {
+	if err == nil {
+		link, err = dwarfdata.ReadAltLink(data)
+	} else if errors.Is(err, elf.ErrNoSection) {
+		if data, _, err = im.Section(".debug_sup"); errors.Is(err, elf.ErrNoSection) {
 			return nil
 		}
-		name, id = string(data[:at]), data[at+1:]
-	case errors.Is(err, elf.ErrNoSection):
-		if data, _, err = im.Section(".debug_sup"); err != nil { // DWARF 5 section 7.3.6
-			return nil
+		if err == nil {
+			link, own, err = dwarfdata.ReadSup(data, im.Order)
 		}
-		c := dwarfdata.New(data, im.Order)
-		version, own := c.U16(), c.U8()
-		name = c.String()
-		id = c.Take(c.ULEB128())
-		if c.Bad || version != 5 || own != 0 || name == "" {
-			return nil
-		}
-	default:
+	}
+	if err != nil {
 		d.warn(nil, err)
+	}
+	if err != nil || own {
 		return nil
 	}
-	want := hex.EncodeToString(id)
+	name, want := link.Name, link.ID
 	var paths []string
 	if filepath.IsAbs(name) {
 		paths = append(paths, name)
@@ -130,14 +119,11 @@ func (d *Dump) supplement(im *elf.Image) *sections {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	for _, dir := range d.opts.DebugDirs {
-		if len(want) > 2 {
-			paths = append(paths, filepath.Join(dir, ".build-id", want[:2], want[2:]+".debug"))
-		}
-		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(name)), filepath.Join(dir, filepath.Base(name)))
+		paths = append(paths, filepath.Join(dir, ".build-id", want[:2], want[2:]+".debug"), filepath.Join(dir, ".dwz", filepath.Base(name)), filepath.Join(dir, filepath.Base(name)))
 	}
 	for _, path := range paths {
 		sup := d.openOther(path)
-		if sup == nil || sup.BuildID != want && !hasID(sup, id) {
+		if sup == nil || sup.BuildID != want && !hasID(sup, want) {
 			continue
 		}
 		s, err := d.readSections(sup, "")
@@ -154,8 +140,12 @@ func (d *Dump) supplement(im *elf.Image) *sections {
 	return nil
 }
 
-// hasID reports whether the .debug_sup of a supplementary file has the checksum id.
-func hasID(sup *elf.Image, id []byte) bool {
+// hasID reports whether the .debug_sup of a supplementary file has a checksum.
+func hasID(sup *elf.Image, id string) bool {
 	data, _, err := sup.Section(".debug_sup")
-	return err == nil && len(id) > 0 && bytes.HasSuffix(data, id)
+	if err != nil {
+		return false
+	}
+	l, _, err := dwarfdata.ReadSup(data, sup.Order)
+	return err == nil && l.ID == id
 }

@@ -192,23 +192,11 @@ func (p *splits) openPackage() {
 	}
 }
 
-// dwp is a package: DWARF 5 section 7.3.5. Version 2 is GNU's, for DWARF 4.
+// dwp is a package.
 type dwp struct {
-	all     *sections
-	index   []byte // behind its header
-	columns uint64
-	units   uint64
-	slots   uint64
-	column  map[uint32]uint64 // by section identifier
+	all   *sections
+	index *dwarfdata.PackageIndex
 }
-
-// Sections in the index of a package.
-const (
-	sectInfo       = 1
-	sectAbbrev     = 3
-	sectStrOffsets = 6
-	sectRngLists   = 8 // .debug_macro in version 2
-)
 
 func (d *Dump) openDWP(im *elf.Image) (*dwp, error) {
 	data, _, err := im.Section(".debug_cu_index")
@@ -222,82 +210,35 @@ func (d *Dump) openDWP(im *elf.Image) (*dwp, error) {
 	if im != d.image && im != d.debug {
 		d.sharedLeft.Add(sharedRatio * im.SizeOnDisk())
 	}
-	c := dwarfdata.New(data, im.Order)
-	version := uint64(c.U16())
-	if pad := c.U16(); version != 5 {
-		if im.Order.String() == "BigEndian" {
-			version = uint64(pad)
-		}
+	index, err := dwarfdata.ReadPackageIndex(data, im.Order)
+	if err != nil {
+		return nil, err
 	}
-	p := &dwp{all: all, columns: uint64(c.U32()), units: uint64(c.U32()), slots: uint64(c.U32()), column: make(map[uint32]uint64)}
-	if c.Bad || version != 2 && version != 5 {
-		return nil, fmt.Errorf("index of units: version %d, not 2 or 5", version)
-	}
-	p.index = data[c.Off:]
-	size := uint64(len(p.index))
-	if p.columns > 64 || p.slots > size/12 || p.slots&(p.slots-1) != 0 || p.units > size/4 || 12*p.slots+4*p.columns+8*p.columns*p.units > size {
-		return nil, errors.New("index of units: it does not fit into its section")
-	}
-	for i := range p.columns {
-		id := p.number(12*p.slots + 4*i)
-		if id == sectRngLists && version != 5 {
-			continue
-		}
-		p.column[uint32(id)] = i
-	}
-	return p, nil
+	return &dwp{all, index}, nil
 }
-
-func (p *dwp) number(at uint64) uint64 { return uint64(p.all.order.Uint32(p.index[at:])) }
 
 // sections returns the parts of the unit with an ID; nil if the package does not have it.
 func (p *dwp) sections(id uint64) (*sections, error) {
-	if p.slots == 0 {
+	row, ok := p.index.Find(id)
+	if !ok {
 		return nil, nil
 	}
-	mask := p.slots - 1
-	step := id>>32&mask | 1
-	for slot, tries := id&mask, uint64(0); tries < p.slots; slot, tries = (slot+step)&mask, tries+1 {
-		if err := p.all.spend(12); err != nil {
-			return nil, err
-		}
-		row := p.number(8*p.slots + 4*slot)
-		if row == 0 || row > p.units {
-			return nil, nil
-		}
-		if p.all.order.Uint64(p.index[8*slot:]) == id {
-			return p.parts(row - 1)
-		}
-	}
-	return nil, nil
-}
-
-func (p *dwp) parts(row uint64) (*sections, error) {
-	offsets := 12*p.slots + 4*p.columns
-	part := func(id uint32) (lo, hi uint64) {
-		i, ok := p.column[id]
-		if !ok {
-			return 0, 0
-		}
-		at := offsets + 4*(row*p.columns+i)
-		lo = p.number(at)
-		return lo, lo + p.number(at+4*p.columns*p.units)
-	}
-	cut := func(id uint32, b []byte) []byte {
-		lo, hi := part(id)
-		if hi > uint64(len(b)) {
+	all := p.all
+	cut := func(of int, b []byte) []byte {
+		from, n, _ := p.index.Part(row, of)
+		if from+n > uint64(len(b)) {
 			return nil
 		}
-		return b[lo:hi]
+		return b[from : from+n]
 	}
-	lo, hi := part(sectInfo)
-	if err := p.all.spend(hi - lo); err != nil {
+	from, n, _ := p.index.Part(row, dwarfdata.PackageInfo)
+	if err := all.spend(n); err != nil {
 		return nil, err
 	}
-	data := p.all.info.part(lo, hi, nil)
+	data := all.info.part(from, from+n, nil)
 	s := &sections{
-		order: p.all.order, left: p.all.left, info: blob{data: data, size: uint64(len(data))}, abbrev: cut(sectAbbrev, p.all.abbrev),
-		str: p.all.str, strOffs: cut(sectStrOffsets, p.all.strOffs), rngLists: cut(sectRngLists, p.all.rngLists),
+		order: all.order, left: all.left, info: blob{data: data, size: uint64(len(data))}, abbrev: cut(dwarfdata.PackageAbbrev, all.abbrev),
+		str: all.str, strOffs: cut(dwarfdata.PackageStrOffsets, all.strOffs), rngLists: cut(dwarfdata.PackageRangeLists, all.rngLists),
 	}
 	if s.listUnits() != nil {
 		return nil, nil
