@@ -5,11 +5,11 @@ import "github.com/sfwalk/sfwalk/trad"
 // CodeReader reads machine code: what its functions do to registers and stack, and where its calls
 // go.
 type CodeReader struct {
-	// ReadFrame finds the row for pc by reading machine code, where no unwind table describes
-	// it. code holds the function's bytes from its entry, at address start, to beyond pc. The
-	// row is exact for pc and covers one instruction. Where there is none, why is a constant
-	// sentence that says so. steps is how many instructions ReadFrame has followed, those of
-	// loops several times.
+	// ReadFrame finds the row for pc by reading machine code, where no unwind table describes it.
+	// code holds the function's bytes from its entry, at address start, to beyond pc. The row is
+	// exact for pc and covers one instruction. Where there is none, why is a constant sentence that
+	// says so. steps is how many instructions ReadFrame has followed. Instructions in loops count
+	// several times.
 	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
 	// ReadSplit is ReadFrame for a function in two parts. In the second one a row is a guess
 	// unless a way leads there from the entry.
@@ -32,14 +32,14 @@ type CodeReader struct {
 	// function, and returns the row for pc. out is 0, and the row empty, where the code does not
 	// lead there, or does more on the way than an epilogue does. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, out WayOut)
-	// ReadAhead follows the code from pc forward to where it returns, where nobody knows at
-	// which address its function begins. code surrounds pc, and begins at address start; away,
-	// which may be nil, returns the code around the target of a jump, or nothing. ReadAhead
-	// yields a row of one instruction for each way out, the surest first, until yield returns
-	// false; calls is how many calls must come back on the way. A row is true if control can
-	// take its way. It is marked as a guess if the way does not end in a return. If straight
-	// code leads to the end of the thread, the row is that of an outermost frame. steps is how
-	// many instructions ReadAhead has followed.
+	// ReadAhead follows the code from pc forward to where it returns, where nobody knows at which
+	// address its function begins. code surrounds pc, and begins at address start; away, which may
+	// be nil, returns the code around the target of a jump, or nothing. ReadAhead yields a row of
+	// one instruction for each way out, the surest first, until yield returns false; calls is how
+	// many calls must come back on the way. A row is true if control can take its way. It is marked
+	// as a guess if the way does not end in a return. If straight code leads to the end of the
+	// thread, the row says that the frame is the outermost. steps is how many instructions
+	// ReadAhead has followed.
 	ReadAhead func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int)
 	// FindsFrame reports whether the code from pc on finds its frame by the frame pointer that
 	// there is at pc: the code loads or stores what lies inward of there, or sets the stack pointer

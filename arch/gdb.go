@@ -13,7 +13,7 @@ type GDB struct {
 	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
 	// them.
 	Registers []GDBRegister
-	// Aliases are stubs' names for registers of Regs, by those of stubs.
+	// Aliases has the names of registers of Regs, by the other names that some stubs have for them.
 	Aliases map[string]string
 	// Parts are the registers of stubs that together are a wide register, by its name: the part
 	// with the first bytes first. A stub may lack the last ones. It may also have the register

@@ -44,8 +44,8 @@ type PRPSInfo struct {
 	Command int // pr_psargs, 80 bytes, up to the end
 }
 
-// PRPSInfo returns where the fields of NT_PRPSINFO are. User and group IDs have 16 bits in that of
-// 32-bit x86 and arm.
+// PRPSInfo returns where the fields of NT_PRPSINFO are. User and group IDs have 16 bits in the
+// notes of 32-bit x86 and arm.
 func (a *Arch) PRPSInfo() PRPSInfo {
 	if a.PtrSize == 4 {
 		return PRPSInfo{Size: 124, PID: 12, Name: 28, Command: 44}

@@ -38,8 +38,8 @@ type RegisterFile struct {
 	// PerfRegs are the registers of samples of perf_event_open(2).
 	PerfRegs []PerfReg
 	// OtherCalleeSaved are the callee-saved registers but PC, SP, FP and RA, in the order of
-	// [Arch.OtherCalleeSavedIndex]. NarrowRegs are those of Regs that have less than 64 bits.
-	// [Register] fills them in.
+	// [Arch.OtherCalleeSavedIndex]. NarrowRegs are the registers of Regs that have less than 64
+	// bits. [Register] fills them in.
 	OtherCalleeSaved, NarrowRegs []trad.Reg
 
 	index [MaxReg]int8  // 1 + a register's position in Regs

@@ -7,8 +7,8 @@ import (
 
 // SystemCalls is how the registers of a thread on Linux tell in which system call it is.
 type SystemCalls struct {
-	// Futex are the numbers of futex and futex_time64. Restart is that of restart_syscall, by which
-	// the kernel goes on with a call with a timeout after a stop; the registers then have the
+	// Futex are the numbers of futex and futex_time64. Restart is the number of restart_syscall, by
+	// which the kernel goes on with a call with a timeout after a stop; the registers then have the
 	// arguments of the first call.
 	Futex   []uint64
 	Restart uint64

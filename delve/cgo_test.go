@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// These are the functions that cgo and the runtime put between those of testdata/progs/delvecgo.
+// These are the functions that cgo and the runtime put between the functions of
+// testdata/progs/delvecgo.
 const (
 	toC        = "runtime.asmcgocall runtime.cgocall"
 	fromC      = "runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2"
@@ -61,7 +62,7 @@ var mixed = []struct {
 // hash is the part of a name that cgo makes different in each build.
 var hash = regexp.MustCompile(`_cgo(exp)?_[0-9a-f]{12}`)
 
-// functions returns the names of frames, without those of the C library.
+// functions returns the names of frames, without the C library's frames.
 func functions(frames []delve.Frame, exe string) string {
 	var list []string
 	for i := range frames {
@@ -117,7 +118,7 @@ func find(t *testing.T, pt *proc.Target, contains, without string) (*proc.G, []p
 // folded is a stack with one frame for several in a row of the same name.
 func folded(names string) string { return strings.Join(slices.Compact(strings.Fields(names)), " ") }
 
-// checkMixed compares the stacks of delvecgo with those that its source says.
+// checkMixed compares the stacks of delvecgo with the stacks that its source says.
 func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 	tg, err := delve.NewTarget(pt)
 	if err != nil {

@@ -56,7 +56,7 @@ func both(ours, delves []api.Stackframe) string {
 	return b.String()
 }
 
-// tally counts the stacks that were compared, and those that Delve has wrong.
+// tally counts the stacks that were compared, and the stacks that Delve has wrong.
 type tally struct {
 	stacks, frames int
 	faults         map[string]int
@@ -85,7 +85,7 @@ func compare(t *testing.T, pt *proc.Target, depth int) *comparison {
 	return &comparison{T: t, pt: pt, tg: tg, depth: depth}
 }
 
-// goroutines compares the stacks of those that keep chooses.
+// goroutines compares the stacks of the goroutines that keep chooses.
 func (c *comparison) goroutines(keep func(*proc.G) bool) {
 	c.Helper()
 	list, _, err := proc.GoroutinesInfo(c.pt, 0, 0)

@@ -89,7 +89,7 @@ func (t *Target) IsGo(pc uint64) bool {
 }
 
 // hidden reports whether Delve does not show f: the runtime's assembly around a function that it
-// calls on another stack. next is the function of NEXT, name that of f.
+// calls on another stack. next is the function of NEXT, name is the function of f.
 func (k *delveStack) hidden(next, name string, f *frame.Frame) bool {
 	switch next {
 	case "runtime.newstack":

@@ -94,7 +94,7 @@ func (k *delveStack) located(f *frame.Frame) []Frame {
 }
 
 // jumped returns the frames that left by a tail call after f had called them. Their places on the
-// stack are those of NEXT. Delve does not know such frames.
+// stack are NEXT's. Delve does not know such frames.
 func (k *delveStack) jumped(f *frame.Frame) (list []Frame) {
 	for _, x := range k.t.view.AppendTailCalls(nil, 0, f) {
 		cfa, fp := k.offsets(x.Physical)

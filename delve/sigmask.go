@@ -20,9 +20,9 @@ const (
 	ptraceSetSigMask = 0x420b
 )
 
-// sigmask returns the signals that the thread blocks: where a system call blocks others for the
-// time that it waits, as ppoll(2) does, those that the thread blocks behind it. It returns nil if
-// that cannot be known.
+// sigmask returns the signals that the thread blocks. While a system call waits, it may block
+// others, as ppoll(2) does: then sigmask returns the signals that the thread blocks after the call.
+// It returns nil if they cannot be known.
 func (t *heldThread) sigmask() *sigmask {
 	var m sigmask
 	if t.ptrace(ptraceGetSigMask, &m) != nil {

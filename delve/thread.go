@@ -84,7 +84,8 @@ func registerNumber(a *arch.Arch, name string) (trad.Reg, bool) {
 	return 0, false
 }
 
-// parked is a goroutine that no thread runs. Its registers are those that the run time has saved.
+// parked is a goroutine that no thread runs. Its registers have the values that the run time has
+// saved.
 type parked struct {
 	g    goroutine.Goroutine
 	arch *arch.Arch

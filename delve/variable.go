@@ -20,7 +20,7 @@ import (
 // their children, a pointer by what it points to, and numbers by their text as it is.
 
 // Variables returns the frame's arguments and local variables in Delve's API. cfg bounds what is
-// read of each. The error is that of [Frame.Values].
+// read of each. The error comes from [Frame.Values].
 func (f *Frame) Variables(cfg proc.LoadConfig) (arguments, locals []api.Variable, err error) {
 	of, err := f.Values()
 	if err != nil {
@@ -175,7 +175,7 @@ func (c *converter) structure(a *api.Variable, v *value.Value, level int) {
 }
 
 // contents adds what an object of a library contains: as of Go's maps, keys and values alternate,
-// without names. Clients print the text of the object, and those that look at children have these,
+// without names. Clients print the text of the object. Clients that look at children have these,
 // too.
 func (c *converter) contents(a *api.Variable, v *value.Value, level int) {
 	if level > c.cfg.MaxVariableRecurse {

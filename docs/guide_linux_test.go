@@ -105,7 +105,7 @@ func TestEmbedding(t *testing.T) {
 	}
 }
 
-// The order that the guide on plug-ins shows is that of the sniffers.
+// The guide on plug-ins shows the sniffers in their order.
 func TestOrder(t *testing.T) {
 	page := readFile(t, "writing-a-sniffer.md")
 	var names []string

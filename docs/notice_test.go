@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestNotice compares the modules that NOTICE lists with those of which go links packages into the programs, and
-// looks for their licences there. 'make notice' writes the file.
+// TestNotice compares the modules that NOTICE lists with the modules of which go links packages
+// into the programs, and looks for their licences there. 'make notice' writes the file.
 func TestNotice(t *testing.T) {
 	gdbtest.Tool(t, "go")
 	notice := readFile(t, "../NOTICE")
@@ -67,7 +67,7 @@ type linkedModule struct{ version, dir string }
 // linkedModules returns the modules of which packages are linked into the programs of a release, by path.
 func linkedModules(t *testing.T) map[string]linkedModule {
 	t.Helper()
-	// The platforms of a release: those that tools/internal/platforms lists.
+	// tools/internal/platforms lists the platforms of a release.
 	platform := regexp.MustCompile(`"(\w+)/(\w+)"`)
 	platforms := platform.FindAllStringSubmatch(readFile(t, "../tools/internal/platforms/platforms.go"), -1)
 	if len(platforms) < 5 || !slices.ContainsFunc(platforms, func(m []string) bool { return m[1] == "windows" }) {

@@ -11,7 +11,7 @@ import (
 // listed is a line of a list of packages in the doc comment of the module's root.
 var listed = regexp.MustCompile(`(?m)^//\t(\S+)  +\S`)
 
-// TestPackages compares the packages that another module can import with those that the doc
+// TestPackages compares the packages that another module can import with the packages that the doc
 // comment of the module's root lists.
 func TestPackages(t *testing.T) {
 	want := map[string]bool{}

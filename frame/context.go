@@ -56,11 +56,11 @@ func (c *Context) start(a *arch.Arch, regs *arch.Registers) StopReason {
 	return NoReason
 }
 
-// Step turns the context of THIS frame into that of PREVIOUS, like exc_virtual_unwind.
-// If there is no PREVIOUS, Step returns why, and does not change PC and the registers. If
-// PREVIOUS would be THIS once more, only the step after says so ([SameID]). mem is the
-// stack's memory, the same in all steps of a walk. The caller may step a copy of a context
-// on its own, and contexts of several stacks in turns.
+// Step turns the context of THIS frame into the context of PREVIOUS, like exc_virtual_unwind. If
+// there is no PREVIOUS, Step returns why, and does not change PC and the registers. If PREVIOUS
+// would be THIS once more, only the step after says so ([SameID]). mem is the stack's memory, the
+// same in all steps of a walk. The caller may step a copy of a context on its own, and contexts of
+// several stacks in turns.
 func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if c.live == nil || !c.HasSP && c.level == 0 {
 		return Unavailable

@@ -1,7 +1,7 @@
 package frame
 
 // A deep stack is walked twice, first to see whether all of it is of one moment. For that, no
-// frames are needed beyond those that a stack keeps: a Walker takes a fiftieth of the time, and
+// frames are needed beyond the ones that a stack keeps: a Walker takes a fiftieth of the time, and
 // comes to the same frames.
 
 // deeper is what a walk beyond the frames of a stack has found out.

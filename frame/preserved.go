@@ -11,8 +11,8 @@ type preserved struct {
 	set    arch.RegSet
 }
 
-// preservedSniffer returns the winner, if it can tell which registers THIS has not changed beyond
-// those that the ABI preserves; else nil.
+// preservedSniffer returns the winner, if it can tell which registers THIS has not changed, besides
+// the registers that the ABI preserves; else nil.
 func (f *Frame) preservedSniffer() PreservedSniffer {
 	if f.winner < 0 || f.byUnwinder || f.typ != Normal {
 		return nil

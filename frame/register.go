@@ -216,8 +216,8 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 	return f.byItsUnwinder(r)
 }
 
-// applyRule applies the rule for register r of PREVIOUS to THIS frame. If inward is true, the
-// value is that of register reg of THIS; else it is v.
+// applyRule applies the rule for register r of PREVIOUS to THIS frame. If inward is true, the value
+// is in register reg of THIS; else it is v.
 func (f *Frame) applyRule(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	if f.winner < 0 {
 		return 0, Value{Err: f.claimErr}, false

@@ -22,7 +22,7 @@ type simple struct {
 	known bool
 }
 
-// simply returns the registers of THIS frame's PREVIOUS. regs are those of THIS.
+// simply returns the registers of THIS frame's PREVIOUS. regs are the registers of THIS.
 func simply(f *fake, this *frame.Frame, rows []fixed, regs map[trad.Reg]simple) map[trad.Reg]simple {
 	prev := map[trad.Reg]simple{}
 	row := this.Row()

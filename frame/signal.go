@@ -17,8 +17,8 @@ type SignalSniffer interface {
 
 var errSignal = errors.New("it is a signal frame, whose rules no sniffer knows")
 
-// ofSignal reports whether the row of the sniffer at position i is that of a signal frame. No
-// other row can be true for a signal frame: the kernel has written what is at SP.
+// ofSignal reports whether the row of the sniffer at position i is a signal frame's. No other row
+// can be true for a signal frame: the kernel has written what is at SP.
 func (t *Table) ofSignal(i int, row *trad.Row) bool {
 	if u := t.unwinders[i]; u != nil {
 		return u.Type() == SigTramp

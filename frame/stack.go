@@ -49,7 +49,7 @@ type Stack struct {
 	cycle        cycle
 	preserved    preserved
 	visited      visited
-	search       *search  // of the walk that is under way: ownSearch, or that of walk
+	search       *search  // of the walk that is under way: ownSearch, or walk's
 	ownSearch    search   // for the frames
 	searched     int64    // see Searched
 	lastDropped  Frame    // the outermost frame that was dropped, with the registers of its PREVIOUS

@@ -16,7 +16,7 @@ type Table struct {
 
 	sniffers  []Sniffer
 	unwinders []Unwinder       // the same sniffers, nil for one that is no Unwinder: a type assertion for each row would take long
-	placed    []PlacedUnwinder // those of the sniffers that are; else nil
+	placed    []PlacedUnwinder // the sniffers that are PlacedUnwinders; nil for others
 	places    uint64           // the sum of their generations when the rows were last forgotten
 	bases     []BaseSniffer
 	base      BaseSniffer

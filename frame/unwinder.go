@@ -12,8 +12,8 @@ type Unwinder interface {
 	// ThisID returns THIS frame's ID; a null ID stops the stack.
 	ThisID(this *Frame) (ID, error)
 	// PrevRegister returns the value of a register in PREVIOUS. The zero Value says that the
-	// sniffer does not know it: then the row's rule counts, and if the row has none, that of the
-	// first later sniffer whose row gives THIS the same CFA, as for a frame that a row unwinds.
+	// sniffer does not know it: then the row's rule counts, and if the row has none, the rule of
+	// the first later sniffer whose row gives THIS the same CFA, as for a frame that a row unwinds.
 	// Other values are final: with Lval NotSaved, the register is lost; with NotKnown and an Err,
 	// it cannot be had, and Err says why.
 	PrevRegister(this *Frame, r trad.Reg) Value

@@ -111,7 +111,7 @@ func (byRegisters) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 	return frame.Value{Bits: v, Lval: frame.Computed}
 }
 
-// A row that leads to no code gives way to that of a later sniffer, which needs all inner frames to
+// A row that leads to no code gives way to a later sniffer's row, which needs all inner frames to
 // see where it leads.
 func TestWalkerLooksBack(t *testing.T) {
 	const sp = stackBase

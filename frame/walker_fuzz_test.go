@@ -119,8 +119,8 @@ func checkDrawn(t *testing.T, data []byte, words int) {
 	}
 }
 
-// draw makes rows and a stack of so many words from data. later are the rows of the second and
-// the third sniffer, which may complete those of the sniffers before.
+// draw makes rows and a stack of so many words from data. later are the rows of the second and the
+// third sniffer, which may complete the rows of the sniffers before.
 func draw(data []byte, words int) (f *fake, sniffers []frame.Sniffer, later []fixed) {
 	const pcs = 12
 	d := drawn(data)

@@ -66,8 +66,8 @@ func (f *Frame) carriedRegister(r trad.Reg) (v Value, ok bool) {
 	return v, false
 }
 
-// reach returns the frame of the chain at a level, and makes those that are missing; it returns
-// nil if the chain ends before. It restores the state of a query that is under way.
+// reach returns the frame of the chain at a level, and makes the frames that are missing; it
+// returns nil if the chain ends before. It restores the state of a query that is under way.
 func (s *Stack) reach(level int) *Frame {
 	defer func(query Query, late bool) {
 		s.query = query

@@ -11,7 +11,7 @@ import (
 
 // All returns the goroutines as they are now, in ascending order of Number. They include the
 // runtime's own, such as the garbage collector's. Call All again whenever the target has run. If
-// there are more than [Runtime.Limit], All returns those that the runtime has made first, and an
+// there are more than [Runtime.Limit], All returns the ones that the runtime has made first, and an
 // error. If some cannot be read or are not as they should be, All returns the others, and an error
 // for the first bad one. A goroutine that seems to be parked, but not on its stack, has no
 // registers.
@@ -102,7 +102,7 @@ func (r *Runtime) all(gs []Goroutine) ([]Goroutine, error) {
 func sortByNumber(gs []Goroutine) {
 	type key struct {
 		number uint64
-		from   int // index in gs, whose order is that of the structs g
+		from   int // index in gs, which is in the order of the structs g
 	}
 	keys := make([]key, len(gs))
 	for i := range gs {
@@ -166,8 +166,8 @@ type reasonTexts struct {
 }
 
 // checkCreators forgets what is no creator. Since Go 1.21, the word before gopc is parentGoid.
-// Earlier it was sigpc, which is 0 or an address. A goroutine has a smaller number than those that
-// it creates.
+// Earlier it was sigpc, which is 0 or an address. A goroutine has a smaller number than any
+// goroutine that it creates.
 func checkCreators(gs []Goroutine) {
 	if slices.ContainsFunc(gs, func(g Goroutine) bool { return g.Creator >= g.Number }) {
 		for i := range gs {

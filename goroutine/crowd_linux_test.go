@@ -65,7 +65,7 @@ func (c *crowd) ReadMemory(addr uint64, p []byte) (int, error) {
 }
 
 // All takes a bounded amount of memory, however many goroutines and threads a process claims. Its
-// error tells of those that it leaves out.
+// error tells of the goroutines that it leaves out.
 func TestCrowd(t *testing.T) {
 	r, found, _ := record(t)
 	list, err := found.All()

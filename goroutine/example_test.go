@@ -26,7 +26,7 @@ func Example() {
 	}
 	list, err := runtime.All()
 	if err != nil {
-		log.Print(err) // those that could be read are listed
+		log.Print(err) // the goroutines that could be read are listed
 	}
 	for _, g := range list {
 		fmt.Printf("goroutine %d [%v %s] on thread %d, PC %#x\n", g.Number, g.Status, g.Reason, g.Thread, g.PC)

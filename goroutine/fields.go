@@ -32,7 +32,7 @@ const (
 	statusRange = 128  // bytes behind the saved registers; atomicstatus is among them
 )
 
-// learn finds the fields of structs g by the contents of those that list points to. The error
+// learn finds the fields of structs g by the contents of the structs that list points to. The error
 // means that they are not structs g.
 func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err error) {
 	var gs []words

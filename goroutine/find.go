@@ -16,15 +16,15 @@ import (
 // ErrNotGo says that a target has no Go code. Errors of [Find] wrap it.
 var ErrNotGo = goruntime.ErrNotGo
 
-// ErrUnknown says that the runtime is unlike that of all releases so far, or has not begun to
-// run, or that its memory is broken. Errors of [Find] and [Runtime.All] wrap it.
+// ErrUnknown says that the runtime is unlike any release's so far, or has not begun to run, or that
+// its memory is broken. Errors of [Find] and [Runtime.All] wrap it.
 var ErrUnknown = errors.New("the runtime's list of goroutines is not understood")
 
 // Runtime is the Go runtime of one target. It is safe for concurrent use if the target is.
 type Runtime struct {
-	// Limit bounds the goroutines that [Runtime.All] lists. All lists those that the runtime has
-	// made first. 0 means 524,288. With 0, a hostile process makes All use less than 200 MB,
-	// garbage included.
+	// Limit bounds the goroutines that [Runtime.All] lists. All lists the goroutines that the
+	// runtime has made first. 0 means 524,288. With 0, a hostile process makes All use less than
+	// 200 MB, garbage included.
 	Limit int
 
 	t       target.Target
@@ -38,9 +38,9 @@ type Runtime struct {
 // Module returns the module that the runtime is in.
 func (r *Runtime) Module() *target.Module { return r.module }
 
-// Find finds the runtime of a target. If several modules have a runtime each, Find returns that of
-// the first module with goroutines: [FindAll] returns all. The error wraps [ErrNotGo] if no module
-// has any Go code.
+// Find finds the runtime of a target. If several modules have a runtime each, Find returns the
+// runtime of the first module with goroutines: [FindAll] returns all runtimes. The error wraps
+// [ErrNotGo] if no module has any Go code.
 func Find(t target.Target) (*Runtime, error) {
 	list, err := find(t, 1)
 	if len(list) == 0 {
@@ -72,7 +72,7 @@ func find(t target.Target, most int) (list []*Runtime, err error) {
 		r, err := FindIn(t, m)
 		switch {
 		case err == nil:
-			// A plug-in of Go has code of the runtime, but uses that of the program.
+			// A plug-in of Go has code of the runtime, but uses the program's runtime.
 			if !slices.ContainsFunc(list, func(x *Runtime) bool { return x.allgs == r.allgs }) {
 				list = append(list, r)
 			}

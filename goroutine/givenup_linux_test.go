@@ -168,7 +168,7 @@ func (l *leaver) check(t *testing.T, said map[uint64]*traceback, downs int) {
 }
 
 // goFrame names a function of C, and describes a frame of Go as the runtime's own traceback does.
-// isGo is false for those that such a traceback leaves out where C is on the stack.
+// isGo is false for frames that such a traceback leaves out where C is on the stack.
 func goFrame(symbols *symbol.Symbolizer, tg target.Target, f *frame.Frame) (name string, isGo bool) {
 	list := symbols.Locate(tg.Modules(), f.AddressInBlock())
 	if len(list) == 0 {

@@ -8,14 +8,14 @@ import (
 )
 
 // Label is what runtime/pprof.Do and SetGoroutineLabels attach to a goroutine, for profiles. A
-// goroutine has those of the one that has created it.
+// goroutine begins with the labels of the goroutine that has created it.
 type Label struct{ Key, Value string }
 
 // labelsBehind is the offset from startpc of the pointer to the labels in all releases: racectx,
 // waiting and the slice cgoCtxt are between.
 const labelsBehind = 48
 
-// waitingBehind is that of the pointer to the first sudog.
+// waitingBehind is the offset from startpc of the pointer to the first sudog.
 const waitingBehind = 16
 
 // Bounds of labels.

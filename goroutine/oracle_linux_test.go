@@ -39,7 +39,7 @@ type observed struct {
 // own reports whether the goroutine is one of the runtime's. These may move at any time.
 func (o *observed) own() bool { return strings.HasPrefix(o.start, "runtime.") && o.Number != 1 }
 
-// observe lists a target's goroutines, and unwinds those that are parked. d comes from DWARF.
+// observe lists a target's goroutines, and unwinds the parked ones. d comes from DWARF.
 func observe(t *testing.T, tg target.Target, d dwarfOffsets) (list []observed) {
 	t.Helper()
 	r, err := Find(tg)
@@ -117,8 +117,8 @@ func (o *observed) unwind(tg target.Target, table *frame.Table, symbols *symbol.
 	}
 }
 
-// compare compares the observed goroutines with those that the runtime itself prints. There must be
-// at least the number least of them.
+// compare compares the observed goroutines with the goroutines that the runtime itself prints.
+// There must be at least the number least of them.
 func compare(t *testing.T, list []observed, said map[uint64]*traceback, least int) {
 	t.Helper()
 	gs, threads, frames, wrong := 0, 0, 0, 0

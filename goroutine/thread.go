@@ -101,8 +101,8 @@ func (ms *machines) setThreads(gs []Goroutine) error {
 	return nil
 }
 
-// setThreadsByStack sets Goroutine.Thread to the thread whose SP is on the goroutine's stack, or
-// on that of g0, to which the first word of a struct m points.
+// setThreadsByStack sets Goroutine.Thread to the thread whose SP is on the goroutine's stack, or on
+// the stack of g0, to which the first word of a struct m points.
 func (ms *machines) setThreadsByStack(gs []Goroutine, threads []target.Thread) {
 	r := ms.r
 	type stackPointer struct {

@@ -59,8 +59,8 @@ type waitLayout struct {
 	size          int
 }
 
-// waitLayouts are those of all releases. One is believed if channels have the sudogs that lead to
-// them in their queues.
+// waitLayouts are the layouts of all releases. One is believed if channels have the sudogs that
+// lead to them in their queues.
 var waitLayouts = []waitLayout{
 	{sudogElem + 8, 72, 96, 64, sudogSize},
 	{sudogElem, 64, 80, 64, shortSize},
@@ -78,9 +78,9 @@ const (
 )
 
 // Waits returns what parked goroutines wait for: the objects, and for each goroutine of list, by
-// index, which ones: those of all cases of a select; nil where it is not known. mem is the memory
-// in which list was found. Locks are known since Go 1.26. Of more than some hundred thousand
-// goroutines, nothing is said of the rest.
+// index, which of them it waits for: the objects of all cases of a select; nil where it is not
+// known. mem is the memory in which list was found. Locks are known since Go 1.26. Of more than
+// some hundred thousand goroutines, nothing is said of the rest.
 func (r *Runtime) Waits(mem target.Memory, list []Goroutine) (waits [][]Wait, objects []Object) {
 	w := &waiting{r: r, mem: mem, more: map[uint64]int{}, at: map[objectKey]int{}}
 	w.read(list)
@@ -118,7 +118,7 @@ type waiting struct {
 // sudog is one that was read.
 type sudog struct {
 	data  []byte // nil if it cannot be read
-	queue int    // of a channel: 1 and the index of the object, negative for that of the senders; 0 if none is known
+	queue int    // of a channel: 1 and the index of the object, negative for its queue of senders; 0 if none is known
 }
 
 type objectKey struct {

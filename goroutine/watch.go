@@ -129,7 +129,7 @@ func (w *Watcher) room() bool {
 	return len(w.list) < maxWatched
 }
 
-// drop drops those that were not asked for lately.
+// drop drops what was not asked for lately.
 func (w *Watcher) drop() {
 	now := w.clock()
 	w.list = slices.DeleteFunc(w.list, func(x *watched) bool {

@@ -3,8 +3,8 @@
 //
 // A [Process] is a target whose threads stand still: its stacks can be walked, its registers and
 // its memory can be written. It runs only when somebody has it run, and stops again at the next
-// [Event]. Package inferior/native makes such processes of this machine's own, inferior/stub of
-// those that GDB remote stubs control. A debugger may implement Process for processes that it holds
+// [Event]. Package inferior/native holds this machine's processes so, inferior/stub the processes
+// that GDB remote stubs control. A debugger may implement Process for processes that it holds
 // itself.
 //
 // A [Caller] has a thread call functions. The types of arguments and results (package arch/abi) go

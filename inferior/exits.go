@@ -20,7 +20,7 @@ var leaving = map[string]purpose{
 	"_Unwind_SetIP": installs,
 }
 
-// exits returns those that a process has.
+// exits returns the functions of leaving that a process has.
 func exits(modules *target.Modules) (list []exit) {
 	for _, m := range modules.All() {
 		list = append(list, m.Memo(leavingOf{}, func() any { return exitsOf(m) }).([]exit)...)

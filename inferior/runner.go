@@ -169,8 +169,8 @@ func (r *Runner) calledBy(id frame.ID) (called, now *frame.Frame, err error) {
 	return f.Next(), now, nil
 }
 
-// Next has the thread run until it leaves the code from lo to below hi, as that of a source line,
-// or its frame: GDB's next. Calls are stepped over.
+// Next has the thread run until it leaves its frame or the code from lo to below hi, which may be
+// the code of a source line: GDB's next. Calls are stepped over.
 func (r *Runner) Next(ctx context.Context, lo, hi uint64) (Run, error) {
 	for {
 		run, err := r.StepOver(ctx)

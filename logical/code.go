@@ -10,7 +10,7 @@ import (
 // Code describes the code at a PC.
 type Code struct {
 	At    []symbol.Location // the calls inlined there, the innermost first, then the function
-	Extra any               // of those who use the View
+	Extra any               // for whoever uses the View
 
 	// How calls that return to the PC came to functions, by the functions' entries. Most come to
 	// one.

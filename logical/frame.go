@@ -14,7 +14,7 @@ type Frame struct {
 
 	Type  frame.Type // Inline, TailCall, or the type of Physical
 	Level int        // from 0 for the innermost; GDB's number
-	PC    uint64     // that of Physical; behind the jump if the type is TailCall
+	PC    uint64     // Physical's; behind the jump if the type is TailCall
 	// AddressInBlock is the address that Location is of: PC, or one before it, as
 	// [frame.Frame.AddressInBlock] says.
 	AddressInBlock uint64
@@ -34,7 +34,7 @@ type Frame struct {
 	depth int // how many inlined calls deep; for a tail call, its number from the outermost on
 }
 
-// ID returns the frame's identity: that of Physical, with a depth. It is null if Physical's is.
+// ID returns the frame's identity: Physical's, with a depth. It is null if Physical's is.
 func (f *Frame) ID() frame.ID {
 	id := f.Physical.ID()
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// TestGuests compares stacks of emulated arm64 and s390x with those of gdb-multiarch.
+// TestGuests compares stacks of emulated arm64 and s390x with the stacks that gdb-multiarch shows.
 func TestGuests(t *testing.T) {
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
 		for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {

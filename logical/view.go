@@ -73,10 +73,10 @@ func (v *View) each(stack iter.Seq2[*frame.Frame, error]) iter.Seq2[Frame, error
 	}
 }
 
-// Append appends the logical frames that f stands for: those that left by a tail call after f had
-// called them, then the calls that are inlined in f, then f itself. The first has the level given.
-// Append is for those who go through the physical frames themselves: it must be called while
-// [frame.Frame.Next] is there.
+// Append appends the logical frames that f stands for: the functions that left by a tail call after
+// f had called them, then the calls that are inlined in f, then f itself. The first has the level
+// given. Call Append if you go through the physical frames yourself, and while [frame.Frame.Next]
+// is there.
 func (v *View) Append(list []Frame, level int, f *frame.Frame) []Frame {
 	before := len(list)
 	list = v.AppendTailCalls(list, level, f)

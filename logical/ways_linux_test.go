@@ -78,8 +78,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestAllOnce compares the frames that are dropped with those that stay; IDs must be of different
-// frames, and in order.
+// TestAllOnce compares the frames that are dropped with the frames that stay; IDs must be of
+// different frames, and in order.
 func TestAllOnce(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "tailways.c", "-g", "-O2", "-fno-ipa-icf"))
 	stacks(t, p.PID, func(v *logical.View, s *frame.Stack) {

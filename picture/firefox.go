@@ -230,7 +230,7 @@ func (s *Stacks) WriteFirefox(out io.Writer) error {
 	})
 }
 
-// indices are those of a table's rows, or numbers; -1 stands for null.
+// indices are indices of a table's rows, or numbers; -1 stands for null.
 type indices []int32
 
 // MarshalJSON implements [json.Marshaler].

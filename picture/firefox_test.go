@@ -37,7 +37,7 @@ func (x table) column(t *testing.T, name string) (list []int) {
 
 // A document of the processed format: each table has the columns that src/types/profile of the
 // Firefox Profiler has in version 48, all of one length; indices lead to entries that exist; and
-// the stacks are those that went in.
+// the stacks are the same as went in.
 func TestFirefox(t *testing.T) {
 	s := example()
 	s.Types = append(s.Types, picture.Type{Name: "cpu", Unit: "nanoseconds"})

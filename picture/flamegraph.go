@@ -97,8 +97,8 @@ func (s *Stacks) WriteFlameGraph(out io.Writer) error {
 // graphMarkup is about what a frame takes in a flame graph beside its name, bytes.
 const graphMarkup = 320
 
-// drawn reports which frames are drawn: those that are wide enough and fit into MaxText, the widest
-// first, and of equal ones the outer.
+// drawn reports which frames are drawn: frames that are wide enough and fit into MaxText, the
+// widest first, and of equal ones the outer.
 func (s *Stacks) drawn(tree *Tree[string], scale float64) []bool {
 	var wide []int
 	for i := range tree.Nodes {

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// message is an encoded message of Protocol Buffers. Its fields are those of profile.proto, by
-// their numbers. The library of pprof would do, but its package compiles regular expressions at the
-// start of each program that links it.
+// message is an encoded message of Protocol Buffers. profile.proto has its fields, by their
+// numbers. The library of pprof would do, but its package compiles regular expressions at the start
+// of each program that links it.
 type message []byte
 
 // number appends a field of type int64, uint64 or bool, unless it is 0, which readers take it for

@@ -14,7 +14,7 @@ type speedscopeFrame struct {
 	Line int    `json:"line,omitempty"`
 }
 
-// units are those of speedscope, for those of pprof. It shows others as plain numbers.
+// units are speedscope's units, by pprof's. speedscope shows other units as plain numbers.
 var units = map[string]string{"nanoseconds": "nanoseconds", "microseconds": "microseconds", "milliseconds": "milliseconds", "seconds": "seconds", "bytes": "bytes"}
 
 // WriteSpeedscope writes a document for https://www.speedscope.app: a sampled profile for each type

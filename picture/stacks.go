@@ -44,8 +44,8 @@ type Place struct {
 	Name     string // what to show where Function is ""; also for humans' eyes: "libc.so.6+0x1234"
 	File     string // of the source; "" if it is not known
 	Line     int    // 0 if it is not known
-	// Address is that of the call, or of the interrupted instruction; 0 if it is not known. It is
-	// in Module.
+	// Address is the address of the call, or of the interrupted instruction; 0 if it is not known.
+	// It is in Module.
 	Address uint64
 	Module  *Module // nil if the address is in none
 	// Inlined says that the call is inlined into the frame that follows, which has the same
@@ -68,8 +68,8 @@ func (p *Place) Shown() string {
 type Module struct {
 	Path    string
 	BuildID string // in hexadecimal, or ""
-	// Lo and Hi are the first address of its code, and the one behind the last; Offset is that of
-	// Lo in the file.
+	// Lo and Hi are the first address of its code, and the one behind the last; Offset is where Lo
+	// is in the file.
 	Lo, Hi, Offset uint64
 }
 

@@ -33,9 +33,9 @@ type Description struct {
 	Name          string   // a-z, 0-9 and -, at most 32 bytes: what --explain shows
 	Version       string   // of the plug-in, for people
 	Architectures []string // GOARCH's names: "amd64"; nil means all
-	// Before names the sniffer that is asked only after this one: "sigtramp" (the first
-	// of all), "sframe", "fp", "dwarf", "prologue" or "fp-guess". "" means "prologue":
-	// behind all that have tables, before those that read code.
+	// Before names the sniffer that is asked only after this one: "sigtramp" (the first of all),
+	// "sframe", "fp", "dwarf", "prologue" or "fp-guess". "" means "prologue": behind all sniffers
+	// that have tables, before the sniffers that read code.
 	Before string
 	Claims *Claims // the code where it can claim frames; nil for all code
 	Needs  Needs

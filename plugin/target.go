@@ -163,7 +163,7 @@ type Query struct {
 	AddressInBlock uint64         // the address to look up in tables: PC, or PC-1 where PC is a return address
 	Level          int            // of THIS; 0 for the innermost frame
 	Thread         int            // the thread's ID; 0 if not known
-	Registers      arch.Registers // of THIS, those that are known
+	Registers      arch.Registers // of THIS, as far as they are known
 	NextCFA        uint64         // CFA of NEXT; 0 for frame 0
 	Module         *Module        // mapped at AddressInBlock; nil if none is
 	Stack          Block          // as Needs says; shorter if memory cannot be read

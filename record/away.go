@@ -58,7 +58,7 @@ func (e *engine) comesBack(a *away, now uint64) {
 	}
 }
 
-// allBack counts the time of those that are away at the end of the recording.
+// allBack counts the time of threads that are away at the end of the recording.
 func (e *engine) allBack(now uint64) {
 	for _, a := range e.away {
 		if a.is {

@@ -105,8 +105,8 @@ func (e *engine) roomForNames() {
 	}
 }
 
-// canonical returns the module that stands for those of the same file in all processes, and where
-// an address of m is in it. So a place in a library is one place, however many processes are
+// canonical returns the module that stands for the modules of the same file in all processes, and
+// where an address of m is in it. So a place in a library is one place, however many processes are
 // sampled.
 func (e *engine) canonical(m *target.Module, addr uint64, pid int) (*target.Module, uint64) {
 	if m.Registered() || jit.IsDump(m.Path) { // of one process

@@ -175,7 +175,7 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// The files of all processes, also those that are mapped later, have one budget.
+// The files of all processes, also files that are mapped later, have one budget.
 func TestOneBudget(t *testing.T) {
 	e := bareEngine()
 	files := 0

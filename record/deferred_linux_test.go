@@ -104,9 +104,9 @@ func deferredStacks(t *testing.T, data []byte, event string) (stacks []string, s
 	return stacks, p.Stats
 }
 
-// The frames of the program that come in records of their own are those that perf script has
-// printed, event by event. perf has lost those of a sample that was taken after the record, before
-// the thread left the kernel, and takes the cookie for an address.
+// The frames of the program that come in records of their own are as perf script has printed them,
+// event by event. perf has lost such frames of a sample that was taken after the record, before the
+// thread left the kernel, and takes the cookie for an address.
 func TestFileDeferred(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	cache(t, filepath.Join("testdata", "perf", "deferred", "deferred"))

@@ -29,10 +29,10 @@ type engine struct {
 	threads map[int32]uint32  // index of a thread that runs, by its ID
 	list    []Thread
 	indices map[Thread]uint32
-	only    map[int32]bool // processes, where those of all of the machine are sampled; nil for all
+	only    map[int32]bool // processes to count, where the whole machine is sampled; nil for all
 	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
 	fresh   map[int32]bool // of the threads that have begun, those without a sample yet; nil if that is not counted
-	file    *recorded      // the file that the records come from; nil for those of this machine
+	file    *recorded      // the file that the records come from; nil if this machine writes them
 	// otherClock says that the times of samples are not of CLOCK_MONOTONIC.
 	otherClock bool
 	period     uint64 // what a sample stands for that does not say so itself
@@ -67,7 +67,7 @@ type engine struct {
 	stack  []uint32
 	tag    uint32 // of the sample
 	walked *space // that frames of the sample are in; nil if they are the kernel's alone
-	// check is called with each walk; tests compare it with that of a frame.Stack.
+	// check is called with each walk; tests compare the walk with a frame.Stack's.
 	check func(s *space, regs *arch.Registers, mem target.Memory, pcs []uint64, stop frame.StopReason)
 }
 

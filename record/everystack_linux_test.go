@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Each sample's stack is that of a frame.Stack, whatever compiler has made the program, and nearly
-// all go to the outermost frame.
+// Each sample's stack is the same as a frame.Stack's, whatever compiler has made the program, and
+// nearly all go to the outermost frame.
 func TestEveryStack(t *testing.T) {
 	gdbtest.CanRecord(t)
 	gdbtest.NeedAMD64(t)

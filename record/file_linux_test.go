@@ -161,9 +161,9 @@ func within(a, b []string) bool {
 	return len(b) == 0
 }
 
-// The stacks of a program without frame pointers are those of perf script, sample by sample, in
-// whatever form perf has written them. Where a stack differs, it is because perf has lost frames:
-// ours has all of perf's, and goes on to the outermost.
+// The stacks of a program without frame pointers are the same as perf script's, sample by sample,
+// in whatever form perf has written them. Where a stack differs, it is because perf has lost
+// frames: ours has all of perf's, and goes on to the outermost.
 func TestFileStacks(t *testing.T) {
 	perf := gdbtest.Perf(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-fomit-frame-pointer", "-pthread")

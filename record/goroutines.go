@@ -31,7 +31,7 @@ const (
 	maxLabelBytes = 8 << 20 // of all sets together
 )
 
-// tag returns the number of a tag; 0 is that of samples without any.
+// tag returns the number of a tag; 0 stands for samples without any.
 func (t *tree) tag(goroutine uint64, labels []goroutine.Label) uint32 {
 	key := tagKey{goroutine: goroutine}
 	if len(labels) > 0 {
@@ -124,7 +124,7 @@ func (p process) Memory() target.Memory {
 	return noMemory{}
 }
 
-// noMemory is that of a process which has ended.
+// noMemory is the memory of a process which has ended.
 type noMemory struct{}
 
 // ReadMemory implements [target.Memory].

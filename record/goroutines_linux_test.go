@@ -47,7 +47,7 @@ func TestGoroutines(t *testing.T) {
 	defer names.Close()
 	stacks := r.Profile().Picture(names)
 
-	all, known := map[string]int64{}, map[string]int64{} // samples by function, and those of them with a number and labels
+	all, known := map[string]int64{}, map[string]int64{} // samples by function, and samples among them with a number and labels
 	numbers := map[string]map[int64]bool{}
 	for _, s := range stacks.Samples {
 		i := slices.IndexFunc(s.Frames, func(f int32) bool { return labelsOf[stacks.Places[f].Function] != nil })

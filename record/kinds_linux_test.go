@@ -13,7 +13,7 @@ const sorting = `const end = Date.now() + 2000; let s = "";
 while (Date.now() < end) s = JSON.stringify([...Array(2000).keys()].sort((a, b) => (a ^ 77) - (b ^ 77)));
 process.exit(s.length == 1 ? 1 : 0)`
 
-// The stacks of all kinds of programs are those of perf script, sample by sample. Where one
+// The stacks of all kinds of programs are the same as perf script's, sample by sample. Where one
 // differs, perf has lost frames: ours has all of perf's, and more. perf loses them in the code that
 // V8 makes; with newer releases, of all samples.
 func TestFileKinds(t *testing.T) {

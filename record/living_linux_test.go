@@ -12,8 +12,8 @@ import (
 )
 
 // A process in namespaces of its own has its names in files of its own, by the number that it has
-// itself: its perf map and its jitdump. While it lives, they are found. When it has ended, those of
-// another process that has its number now are not.
+// itself: its perf map and its jitdump. While it lives, they are found. When it has ended, the
+// files of another process that has its number now are not.
 func TestLivingInNamespace(t *testing.T) {
 	gdbtest.Perf(t)
 	if os.Geteuid() != 0 {

@@ -64,8 +64,8 @@ func (e *engine) mayMap(n int) bool {
 	return false
 }
 
-// mayName reports whether there is room for the path of a mapping, which it shares with those that
-// have the same.
+// mayName reports whether there is room for the path of a mapping, which it shares with mappings
+// that have the same.
 func (e *engine) mayName(at *procmaps.Mapping) bool {
 	const entry = 64 // bytes that a path takes beside its own
 	path, ok := e.paths[at.Path]

@@ -119,7 +119,7 @@ func TestManyPaths(t *testing.T) {
 	for i := range uint64(maxPathBytes / 4000 * 2) {
 		e.mapped(&perfevent.Mmap{PID: 7, Addr: 0x1000000 + i*0x1000, Size: 0x1000, Path: fmt.Sprintf("/%d%s", i, long)})
 	}
-	for i := range uint64(1000) { // those that are known need no more room
+	for i := range uint64(1000) { // mappings that are known need no more room
 		e.mapped(&perfevent.Mmap{PID: 8, Addr: 0x1000000 + i*0x1000, Size: 0x1000, Path: "/0" + long})
 	}
 	if e.pathBytes > maxPathBytes || len(e.early[7].maps) < maxPathBytes/4000*3/4 || len(e.early[8].maps) != 1000 {

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// Profiles that are taken while the recording goes on, each since the one before, add up to that of
-// the whole.
+// Profiles that are taken while the recording goes on, each since the one before, add up to the
+// profile of the whole.
 func TestProfileMeanwhile(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "loads.c", "-O2"),
 		gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=first"), gdbtest.Build(t, "loads.c", "-O2", "-shared", "-fPIC", "-DLIBRARY=second", "-DPADDING"))

@@ -264,7 +264,7 @@ func (p *Profile) labels(key sampleKey, several bool) labelled {
 		name := l.Key
 		switch name {
 		case "thread", "state", "tid", "pid", "goroutine":
-			name = "go." + name // the program's own, not that of the sample
+			name = "go." + name // the program's own, not the sample's
 		}
 		sample.Texts = append(sample.Texts, picture.Text{Key: name, Value: l.Value})
 		text += textLen(name) + textLen(l.Value)
@@ -281,7 +281,7 @@ func (p *Profile) labels(key sampleKey, several bool) labelled {
 // labelled is what samples have in common.
 type labelled struct {
 	picture.Sample
-	own  int   // of Texts, those that are not the program's
+	own  int   // of Texts, how many are not the program's
 	text int64 // bytes of the others
 }
 
@@ -362,8 +362,8 @@ func (n *Namer) nameKernel() {
 	maps.Copy(n.kernel, names(addrs))
 }
 
-// nameMade finds the names that compilers at run time have given the code which has none yet, those
-// of a process all at once.
+// nameMade finds the names that compilers at run time have given the code which has none yet, all
+// names of a process at once.
 func (n *Namer) nameMade() {
 	addrs := map[int32][]uint64{}
 	for i := range n.profile.places {
@@ -424,8 +424,8 @@ func (n *Namer) Tables(said func(path string, err error)) {
 	}
 }
 
-// Module returns a module by its name and an address in it, among those that frames are in; nil if
-// there is none.
+// Module returns a module by its name and an address in it, among the modules that frames are in;
+// nil if there is none.
 func (n *Namer) Module(path string, addr uint64) *target.Module {
 	for m := range n.modules {
 		if m.Path == path && m.Lo() <= addr && addr < m.Hi() {
@@ -464,7 +464,7 @@ func (n *Namer) nameAll(p *place) []picture.Place {
 	if p.name == 0 {
 		return list
 	}
-	// A name for the code comes behind those of files, as in the other commands.
+	// A name for the code comes behind names from files, as in the other commands.
 	if by := &n.profile.named[p.name-1]; by.FrameOnly || list[len(list)-1].Function == "" {
 		at := &list[len(list)-1]
 		at.Function, at.File, at.Line, at.Name = by.Function, by.File, by.Line, ""

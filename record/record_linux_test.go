@@ -40,8 +40,8 @@ func (o *one) Registers(to *arch.Registers) error {
 	return nil
 }
 
-// The shares of functions are those that the program keeps by its own clock, and each sample's
-// stack is that of a frame.Stack.
+// The functions have the shares that the program keeps by its own clock, and each sample's stack is
+// the same as a frame.Stack's.
 func TestShares(t *testing.T) {
 	gdbtest.CanRecord(t)
 	for _, v := range []struct {

@@ -232,7 +232,7 @@ func (h *recorded) atPath(path, root string) (list []regular.At) {
 	return append(list, regular.At{Path: path})
 }
 
-// byBuildID returns where a file may be by its build ID. names are those that it has in perf's
+// byBuildID returns where a file may be by its build ID. names are the file's names in perf's
 // cache.
 func (p Places) byBuildID(id string, names ...string) (list []regular.At) {
 	if len(id) < 3 {

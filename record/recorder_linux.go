@@ -221,7 +221,7 @@ func ofOther(pid int) bool {
 
 const machineName = "this machine"
 
-// clock is that of the events.
+// clock is the time on the clock of the events.
 func clock() time.Duration { return ring.Now() }
 
 // refused says why the kernel does not sample something, and what to do about it.

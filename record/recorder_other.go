@@ -34,7 +34,7 @@ func (r *Recorder) Take() *Profile { return nil }
 // Close ends the recording.
 func (r *Recorder) Close() error { return nil }
 
-// clock is that of the events: there are none.
+// clock is the time on the clock of the events: there are none.
 func clock() time.Duration { return 0 }
 
 // openOwned opens a file. On this system nobody knows whose it is.

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
-// record takes a record, for those who read records until an error: it returns none. A record that
-// does not parse is left out, and counted.
+// record takes a record. It returns no error, for callers that read records until an error. A
+// record that does not parse is left out, and counted.
 func (e *engine) record(r perfevent.Record) error {
 	if err := e.read(r); err != nil {
 		e.unread(err)

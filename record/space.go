@@ -59,9 +59,9 @@ type space struct {
 	goes      goes
 	made      made
 	table     *frame.Table          // of the walker
-	searches  *frame.SharedSearches // of the walker; nil for those of a live process
+	searches  *frame.SharedSearches // of the walker; nil for a live process's
 	named     named
-	places    [placeSlots]placeSlot // those that were asked for last; with what is mapped, they change
+	places    [placeSlots]placeSlot // the places that were asked for last; with what is mapped, they change
 }
 
 // placeSlots is how many places a space keeps at hand: an address has its place in one of them.
@@ -243,7 +243,7 @@ func (l *life) open(f *procmaps.File) (*elf.Image, error) {
 }
 
 // unwritten is the memory of a process that it does not write to: the process's own while it lives,
-// then that of the files.
+// then the files' bytes.
 type unwritten struct{ *space }
 
 // ReadMemory implements [target.Memory].

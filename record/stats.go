@@ -16,13 +16,13 @@ type Stats struct {
 	Unread     uint64 // records that do not parse, and are left out
 	Throttled  uint64 // times that the kernel has stopped the events for a moment, because they took too long
 	Whole      uint64 // samples whose stacks go to the outermost frame
-	Chained    uint64 // of those that are longer than the copy: how many go on along frame pointers
-	Cut        uint64 // that are longer than the copy, and do not
-	Stopped    uint64 // that end for another reason
+	Chained    uint64 // samples whose stacks are longer than the copy, and go on along frame pointers
+	Cut        uint64 // samples whose stacks are longer than the copy, and end with it
+	Stopped    uint64 // samples whose stacks end for another reason
 	Empty      uint64 // samples without a frame
 	Unwalked   uint64 // samples without a copy of the stack: how many have what the kernel has walked along frame pointers
-	Bounded    uint64 // of those: how many have as many frames as the kernel looks for, so that outer ones may be lacking
-	Unfollowed uint64 // samples without those frames of the program that were to follow in another record
+	Bounded    uint64 // how many of the unwalked have as many frames as the kernel looks for, so that outer ones may be lacking
+	Unfollowed uint64 // samples whose program's frames were to follow in another record, and did not
 	Bare       uint64 // samples without any stack: how many have one frame of the program alone
 	// Unsampled is how many threads have begun and ended without a sample, each within the time
 	// between two samples; 0 where processors are sampled, and not threads.

@@ -10,7 +10,7 @@ import (
 type place struct {
 	kind   placeKind
 	module *target.Module // of placeUser; nil for code of no file
-	addr   uint64         // that of the call, or of the interrupted instruction; for a placeEnd, which one
+	addr   uint64         // of the call, or of the interrupted instruction; for a placeEnd, which one
 	pid    int32          // of a placeUser that is in no module, or in a doubted one
 	name   uint32         // the number of a sniffer's name; 0 for none
 }
@@ -46,7 +46,7 @@ type sampleKey struct {
 // count is how many samples there were, and how much of the event they stand for.
 type count struct{ samples, value uint64 }
 
-// stacks are those of a tree, as they are at one moment.
+// stacks are the stacks of a tree, as they are at one moment.
 type stacks struct {
 	places    []place
 	nodes     []node

@@ -72,7 +72,7 @@ func (w *wall) run(ctx context.Context) error {
 	}
 }
 
-// forgetThreads forgets those that were not sampled since a time: they have ended.
+// forgetThreads forgets threads that were not sampled since a time: they have ended.
 func (w *wall) forgetThreads(since time.Time) {
 	for tid, last := range w.last {
 		if last.Before(since) {

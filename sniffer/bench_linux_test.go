@@ -65,7 +65,8 @@ func storeOf(b *testing.B, t target.Target) string {
 	return store
 }
 
-// tableOf returns a table of the sniffers with these names. store is that of the symbol files.
+// tableOf returns a table of the sniffers with these names. store is the folder of the symbol
+// files.
 func tableOf(b *testing.B, store string, names ...string) *frame.Table {
 	list, err := sniffer.Options{Symbols: store}.ByName(names...)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 )
 
 // Go calls code that it has made, which keeps Go's stack pointer in memory. The code's functions,
-// and those of Go, are as the program's source has them. Where the stacks are must not matter: the
-// code has a way to leave all its functions at once, which is no return. The frame that leads to Go
-// is a guess.
+// and Go's functions, are as the program's source has them. Where the stacks are must not matter:
+// the code has a way to leave all its functions at once, which is no return. The frame that leads
+// to Go is a guess.
 func TestGoCode(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "gocode")

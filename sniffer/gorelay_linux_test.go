@@ -11,7 +11,7 @@ import (
 )
 
 // A function of assembly returns to its caller's caller, and keeps that return address elsewhere
-// than where the call has left it. The functions are those of the source.
+// than where the call has left it. The functions are as in the source.
 func TestGoRelay(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, args := range [][]string{nil, {"returns"}} {

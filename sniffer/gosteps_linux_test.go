@@ -35,7 +35,7 @@ const (
 	other deedKind = iota
 	called
 	returned
-	signalled   // the kernel has called a handler; cfa and ra are those of the call
+	signalled   // the kernel has called a handler; cfa and ra belong to the call
 	unsignalled // rt_sigreturn
 )
 
@@ -44,7 +44,7 @@ const (
 type took struct {
 	cfa, ra uint64
 	regs    arch.Registers // of the caller, when it called
-	signal  bool           // a signal and no call: ra, cfa and regs are those of the interrupted function
+	signal  bool           // a signal and no call: ra, cfa and regs belong to the interrupted function
 }
 
 // goSteps keeps account of the calls that a thread makes, without any table. Before each
@@ -239,7 +239,7 @@ func (s *goSteps) compare() {
 	}
 }
 
-// same compares the registers of PREVIOUS with those that the processor had when THIS was
+// same compares the registers of PREVIOUS with the registers that the processor had when THIS was
 // called. moved is how far the stack that they point to was moved since.
 func (s *goSteps) same(f, prev *frame.Frame, want *took, moved uint64) bool {
 	a := s.arch

@@ -23,7 +23,7 @@ func hotspotProgram(t *testing.T) string {
 }
 
 // TestHotspotSteps runs the code in the heap one instruction at a time. At each instruction, the
-// callers must be those whose return addresses the processor has pushed.
+// callers must be the functions whose return addresses the processor has pushed.
 func TestHotspotSteps(t *testing.T) {
 	for _, release := range []string{"8", "17", "25"} {
 		t.Run(release, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestOldTables stops at every instruction of functions whose tables leave out epilogues, as those
+// TestOldTables stops at every instruction of functions whose tables leave out epilogues, as tables
 // of old compilers do. gdb's results come from the same code with complete tables.
 func TestOldTables(t *testing.T) {
 	for _, flags := range [][]string{

@@ -39,8 +39,8 @@ for (let i = 0;; i++) rec(20, works[i%works.length]);`
 )
 
 // The stacks of such programs are whole, and lead to main. On most, the frames that another tool
-// finds are there, in this order. It may leave out some: eu-stack takes any frame pointer for that
-// of the innermost function. Neither knows a routine that is setting up the frame of its caller
+// finds are there, in this order. It may leave out some: eu-stack takes any frame pointer for the
+// innermost function's. Neither knows a routine that is setting up the frame of its caller
 // (node's).
 func TestRuntimes(t *testing.T) {
 	gdbtest.NeedSoak(t)

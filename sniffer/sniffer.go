@@ -86,7 +86,7 @@ func (o Options) scan() frame.Sniffer {
 // Table returns a table of the default sniffers.
 func Table(a *arch.Arch) *frame.Table { return frame.NewTable(a, Default()...) }
 
-// AllNames returns the names of all sniffers, in order: also of those that no default table has.
+// AllNames returns the names of all sniffers, in order: also of sniffers that no default table has.
 func AllNames() []string { return Options{Symbols: "."}.AllNames() }
 
 // Names returns the names of the default sniffers, in order.
@@ -119,7 +119,7 @@ func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	return list, nil
 }
 
-// AllNames returns the names that [Options.ByName] knows: also those of sniffers that are not
+// AllNames returns the names that [Options.ByName] knows: also the names of sniffers that are not
 // default ones.
 func (o Options) AllNames() []string {
 	o.Scan, o.Windows = true, true

@@ -25,7 +25,7 @@ type thrown struct {
 
 // TestThrows steps through an unwinder that takes frames down and goes on at a handler. The
 // processor says what the stack is: when the thread has come to the handler, the calls around the
-// handler's function are those that have not returned.
+// handler's function are the calls that have not returned.
 func TestThrows(t *testing.T) {
 	type built = func(t testing.TB, src string, flags ...string) string
 	for _, v := range []struct {
@@ -96,8 +96,8 @@ type throws struct {
 	lo, hi   uint64 // of the function that is stepped through
 	unwinder func(pc uint64) bool
 	own      func(pc uint64) bool // whether pc is in one of the program's own functions
-	// between reports whether SP is that of no frame at an instruction: no row tells it. nil if
-	// there is no such one.
+	// between reports whether SP is no frame's at an instruction: no row tells it. nil if there is
+	// no such instruction.
 	between func(pc uint64) bool
 	calls   []seenFrame // under way
 	enough  int         // handlers to come to; 0 if there is no limit
@@ -193,8 +193,8 @@ func (x *throws) run() {
 	}
 }
 
-// passed says why frames are not those of an unwinder that goes to a handler. calls, the outermost
-// first, are those around the handler's function.
+// passed says why frames do not fit an unwinder that goes to a handler. calls, the outermost first,
+// are the calls around the handler's function.
 func passed(frames, calls []seenFrame, function func(pc uint64) string, handler uint64) string {
 	outer := slices.Clone(calls)
 	slices.Reverse(outer)

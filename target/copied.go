@@ -73,8 +73,8 @@ func (ms *Modules) copyOf(addr uint64) *Module {
 	return findSpan(c.spans, addr)
 }
 
-// present returns the memory that has no file's bytes but those that the process has; nil if there
-// is none.
+// present returns the memory that has only bytes that are present in the process, and takes none
+// from files; nil if there is none.
 func (ms *Modules) present() Memory {
 	if ms.Present != nil {
 		return ms.Present

@@ -14,8 +14,8 @@ type RegisterSet struct {
 	Data []byte
 }
 
-// RegisterSets are those of a thread that have its wide registers (arch.Arch.WideRegs), and
-// control.NTXLayout of its machine, if that is known.
+// RegisterSets are the register sets of a thread that have its wide registers (arch.Arch.WideRegs),
+// and control.NTXLayout of its machine, if that is known.
 type RegisterSets []RegisterSet
 
 // MaxRegisterSet is the size of the largest set that is kept, bytes. NT_X86_XSTATE has 2,696 with

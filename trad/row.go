@@ -134,8 +134,8 @@ type Env interface {
 // Expression computes an address or a value, as a DWARF expression does
 // (DWARF 5, section 2.5). Implementations bound their own running time.
 type Expression interface {
-	// Eval runs the expression. If hasCFA is true, as for every rule but that of the CFA
-	// itself, evaluation starts with cfa on its stack.
+	// Eval runs the expression. If hasCFA is true, as for every rule but the CFA's own, evaluation
+	// starts with cfa on its stack.
 	Eval(env Env, cfa uint64, hasCFA bool) (uint64, error)
 	String() string
 }

@@ -31,8 +31,8 @@ type Value struct {
 
 // Convention is a calling convention, stateless.
 type Convention interface {
-	// PushDummyCall says what to write into the thread that shall call a function of type f.
-	// The arguments have the types of f's parameters; those that follow are promoted as C
+	// PushDummyCall says what to write into the thread that shall call a function of type f. The
+	// first arguments have the types of f's parameters; further arguments are promoted as C
 	// promotes them. sp is the thread's SP, and nothing is written at it or outward, nor into the
 	// red zone. The function will return to address ret.
 	PushDummyCall(f *Func, args []Value, sp, ret uint64) (*Call, error)
@@ -51,7 +51,7 @@ type Call struct {
 	// put the result; 0 where the result is in registers.
 	Result uint64
 	// Popped is how many bytes of the stack, behind its return address, the function takes off when
-	// it returns: those of the address of Result on 32-bit x86.
+	// it returns: on 32-bit x86, the four bytes of the address of Result.
 	Popped uint64
 }
 

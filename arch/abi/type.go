@@ -89,7 +89,7 @@ func (t *Type) NaturalAlignment() uint64 {
 	return max(align, t.Size)
 }
 
-// alignment returns the member's alignment: that of its type, unless the layout shows that the
+// alignment returns the member's alignment: its type's alignment, unless the layout shows that the
 // struct is packed.
 func (m *Member) alignment() uint64 {
 	align := m.Align

@@ -39,7 +39,7 @@ const (
 	maxPending = 128     // places to go on from
 	maxCalls   = 64      // on one way
 	maxPieces  = 4       // pieces of code
-	maxAway    = 1 << 9  // instructions in those that the search has not begun in
+	maxAway    = 1 << 9  // instructions in pieces that the search has not begun in
 )
 
 // A piece is code that lies together.
@@ -71,8 +71,8 @@ type search struct {
 	pieces []piece
 	steps  int // instructions that were followed
 	left   int // how many more may be in other pieces than the first
-	// Places to go on from: with as many calls on the way as those that are followed now,
-	// where they are in the first piece, and where they are not; and with one more.
+	// Places to go on from: now and apart have as many calls on the way as the places that are
+	// followed now: now are in the first piece, apart are not. behind have one call more.
 	now, apart, behind []place
 }
 

@@ -12,7 +12,7 @@ import (
 type Machine struct {
 	*dataflow.Machine
 	base      dataflow.Set // the registers that a CFA may be found from
-	changed   dataflow.Set // those that the ABI lets a function change
+	changed   dataflow.Set // registers that the ABI lets a function change
 	preserved []uint8      // those, beside SP and FP, that a caller wants back
 }
 
@@ -35,8 +35,8 @@ func New(m *dataflow.Machine) *Machine {
 // dwarf returns a register's DWARF number.
 func (m *Machine) dwarf(r uint8) trad.Reg { return m.DWARF(dataflow.Reg(r)) }
 
-// ReadAhead implements arch.Arch.ReadAhead. The steps that it returns count those of functions
-// that are called, too.
+// ReadAhead implements arch.Arch.ReadAhead. The steps that it returns count the steps in called
+// functions, too.
 func (m *Machine) ReadAhead(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int) {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return 0

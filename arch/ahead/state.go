@@ -100,9 +100,9 @@ type state struct {
 	left   bool // the stack pointer has been put into memory outside of the frame, for whoever comes back to this stack
 	// compared is what the last instruction has compared the stack pointer with.
 	compared value
-	// again are the registers whose values at the PC have been stored in the frame on the
-	// way: what is loaded into them later, by another base, may be that or what the caller
-	// had. The frame is where those of frame point to: what is stored elsewhere is data.
+	// again are the registers whose values at the PC have been stored in the frame on the way: what
+	// is loaded into them later, by another base, may be that or what the caller had. The registers
+	// of frame point to the frame: what is stored elsewhere is data.
 	again, frame uint64
 	word         int32 // bytes of a word
 }

@@ -23,8 +23,8 @@ type calls struct {
 	known map[int32]uint64 // what functions write that have been looked at, by where they begin
 }
 
-// loses returns the registers whose values are lost by the call of the function at offset
-// at: of those that it may change, the ones that it does.
+// loses returns the registers whose values are lost by the call of the function at offset at: the
+// registers that a function may change and this one does.
 func (c *calls) loses(at int32) uint64 {
 	if at < 0 || int(at) >= len(c.code) {
 		return uint64(c.m.changed)
@@ -44,9 +44,9 @@ func (c *calls) loses(at int32) uint64 {
 	return written
 }
 
-// written returns the registers that the function at offset at writes, or those that it
-// calls, and a map of the instructions of all these. It is everything unless each way
-// through them is known, and leads to a return. left counts down the instructions.
+// written returns the registers that the function at offset at writes, by itself or by the
+// functions that it calls, and a map of the instructions of all these. It is everything unless each
+// way through them is known, and leads to a return. left counts down the instructions.
 func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []uint64) {
 	seen = make([]uint64, len(code)/64+1)
 	returns := false

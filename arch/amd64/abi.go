@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Registers that hold arguments and results alone. XMM1 to XMM15 follow XMM0; the numbers are those
-// of the YMM and ZMM registers, too. ST0 is the top of the x87's stack.
+// Registers that hold arguments and results alone. XMM1 to XMM15 follow XMM0; the YMM and ZMM
+// registers have the same numbers. ST0 is the top of the x87's stack.
 const (
 	XMM0 trad.Reg = 17
 	ST0  trad.Reg = 33

@@ -16,7 +16,7 @@ const (
 	memory
 )
 
-// classes are those of a type's eightbytes. A type in memory has class memory first.
+// classes has the class of each of a type's eightbytes. A type in memory has class memory first.
 type classes struct {
 	eightbytes int
 	class      [8]class

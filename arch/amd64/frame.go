@@ -17,8 +17,8 @@ var decoder = x86.New(64, dataflow.Reg(RIP),
 	dataflow.Reg(RAX), dataflow.Reg(RCX), dataflow.Reg(RDX), dataflow.Reg(RBX), dataflow.Reg(RSP), dataflow.Reg(RBP), dataflow.Reg(RSI), dataflow.Reg(RDI),
 	dataflow.Reg(R8), dataflow.Reg(R9), dataflow.Reg(R10), dataflow.Reg(R11), dataflow.Reg(R12), dataflow.Reg(R13), dataflow.Reg(R14), dataflow.Reg(R15))
 
-// Machine is what the analysis of prologue values must know. Its registers have the numbers
-// that DWARF gives them; the return address has that of its column.
+// Machine is what the analysis of prologue values must know. Its registers have the numbers that
+// DWARF gives them; the return address has the number of its column.
 var Machine = &dataflow.Machine{
 	Decode:     decoder.Decode,
 	Word:       8,

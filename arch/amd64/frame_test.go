@@ -39,7 +39,7 @@ var builds = []string{
 func TestReadFrame(t *testing.T) { processor.Builds(t, frames, builds, nil) }
 
 // TestReadFrameWrapped: registers that some paths save, by stores, and others do not, with calls
-// among them that do not return. The rows are those of gcc's own table.
+// among them that do not return. The rows equal the rows of gcc's own table.
 func TestReadFrameWrapped(t *testing.T) {
 	c := processor.Compare(t, processor.Compile(t, "testdata/wrapped.s"), 0)
 	t.Log(c)
@@ -48,9 +48,9 @@ func TestReadFrameWrapped(t *testing.T) {
 	}
 }
 
-// TestReadFrameOfSystem: the handful of rows in libc that differ are those of setcontext,
-// swapcontext, longjmp and clone, whose tables speak of another frame than the one that is
-// running, or name registers as unchanged that are not.
+// TestReadFrameOfSystem: the handful of rows in libc that differ belong to setcontext, swapcontext,
+// longjmp and clone, whose tables speak of another frame than the one that is running, or name
+// registers as unchanged that are not.
 //
 // SFWALK_SOAK adds gdb, with 18,000 functions.
 func TestReadFrameOfSystem(t *testing.T) {

@@ -44,9 +44,9 @@ func signalRow(lo uint64, n uint32) trad.Row {
 	}
 }
 
-// ucontextOnStack reports whether struct ucontext is at SP, by its members that can have
-// few values: the flags have three bits, there is no uc_link, the code segment is that of
-// 64-bit programs, bit 1 of eflags is always set, and the floating point state is aligned.
+// ucontextOnStack reports whether struct ucontext is at SP, by its members that can have few
+// values: the flags have three bits, there is no uc_link, the code segment is the one of 64-bit
+// programs, bit 1 of eflags is always set, and the floating point state is aligned.
 func ucontextOnStack(_ uint64, word func(off int) uint64) bool {
 	const (
 		ucFlags, ucLink  = 0, 8

@@ -12,7 +12,7 @@ import (
 
 // DWARF register numbers (AADWARF32, 4.1). R0 to R12 follow one another. D8 to D15, of which a call
 // preserves all, have the numbers of their first halves, s16 to s30, as compilers' tables name
-// them. CPSR has none: its number is that of GDB's protocol.
+// them. CPSR has no DWARF number: it gets its number in GDB's protocol.
 const (
 	R0   trad.Reg = 0
 	R4   trad.Reg = 4

@@ -2,8 +2,8 @@ package arm
 
 import "github.com/sfwalk/sfwalk/arch/dataflow"
 
-// decodeThumb implements values.Machine.Decode for Thumb code. Encodings are those of the Arm
-// Architecture Reference Manual for ARMv7-A, A6. The instructions of an IT block are one with the
+// decodeThumb implements values.Machine.Decode for Thumb code. The Arm Architecture Reference
+// Manual for ARMv7-A, A6, has the encodings. The instructions of an IT block are one with the
 // block's first: any of them may be executed or not.
 func decodeThumb(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	if at+2 > len(code) {

@@ -74,7 +74,8 @@ func (in *inst) dual(w uint32) {
 	}
 }
 
-// thumbOps are the opcodes of wide data processing as those of A32; others lose their result.
+// thumbOps translates the opcodes of wide data processing to the opcodes of A32. Instructions with
+// other opcodes lose their result.
 var thumbOps = [16]uint32{0: opAND, 1: opBIC, 2: opORR, 3: opORR, 4: opEOR, 8: opADD, 10: opADC, 11: opSBC, 13: opSUB, 14: opRSB}
 
 // shifted is data processing on a register that is shifted by a number.

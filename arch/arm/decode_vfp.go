@@ -32,7 +32,7 @@ func (in *inst) coprocessor(w uint32) {
 			n := field(w, 16, 4)
 			in.Kill |= doubles(field(w, 7, 1)<<4|n) | doubles(field(w, 7, 1)<<4|n+1) | (s0 + dataflow.Reg(n<<1|field(w, 7, 1))).Bit()
 		}
-	case field(w, 24, 4) == 14 && vfp: // arithmetic: the width of the result is not always that of the operands
+	case field(w, 24, 4) == 14 && vfp: // arithmetic: the result is not always as wide as the operands
 		d := field(w, 12, 4)
 		if w&0x00bf0000 == 0x00b40000 || w&0x00bf0000 == 0x00b50000 { // vcmp
 			return

@@ -17,8 +17,9 @@ const calleeOK dataflow.Set = 0xff0 | 1<<rsp | 0xffff<<(s0+16)
 const saved dataflow.Set = 0xff0 | 1<<rlr
 
 // A32 and Thumb are what the analysis of prologue values must know of each instruction set. See
-// decode.go for the numbers of their registers. The frame pointer is that of A32 code in both: rows
-// have one cell for it. Thumb's own, r7, is found as any register that points into the frame.
+// decode.go for the numbers of their registers. Both have the frame pointer of A32 code: rows have
+// one cell for it. Thumb's own frame pointer, r7, is found as any register that points into the
+// frame.
 var (
 	A32   = machine(decodeA32, word, word)
 	Thumb = machine(decodeThumb, 2, 2+4*4)

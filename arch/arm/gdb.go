@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 )
 
-// gdb has the registers of stubs that describe none: those of the old floating-point unit come
-// before cpsr.
+// gdb has the registers of stubs that describe none: the registers of the old floating-point unit
+// come before cpsr.
 var gdb = sync.OnceValue(func() *arch.GDB {
 	return &arch.GDB{
 		Names: []string{"arm", "armv4", "armv4t", "armv5", "armv5t", "armv5te", "armv5tej", "armv6", "armv6kz", "armv6t2", "armv6k",

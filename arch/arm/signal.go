@@ -55,8 +55,8 @@ func signalRow(off int32) func(lo uint64, n uint32) trad.Row {
 	}
 }
 
-// userMode reports whether a cpsr is that of a process, which can have neither interrupts nor
-// aborts masked, and is little-endian.
+// userMode reports whether a cpsr may be a process's, which can have neither interrupts nor aborts
+// masked, and is little-endian.
 func userMode(cpsr uint64) bool { return cpsr&0x3df == 0x10 }
 
 // plainOnStack and infoOnStack report whether the kernel's frame is at SP, by its members that can

@@ -32,8 +32,8 @@ type inst struct {
 
 func (in *inst) do(ops ...dataflow.Op) { in.ops = append(in.ops, ops...) }
 
-// decode implements values.Machine.Decode. Encodings are those of the Arm Architecture Reference
-// Manual for A-profile, C4.1.
+// decode implements values.Machine.Decode. The Arm Architecture Reference Manual for A-profile,
+// C4.1, has the encodings.
 func decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	in := inst{dataflow.Inst{Len: size, By: dataflow.None, Target: dataflow.NoTarget}, ops}
 	if at+size > len(code) {
@@ -67,8 +67,8 @@ func rd(w uint32) uint32 { return w & 31 }
 func rn(w uint32) uint32 { return w >> 5 & 31 }
 func rm(w uint32) uint32 { return w >> 16 & 31 }
 
-// x returns the general register of a field in which 31 is the zero register; xsp
-// that of one in which it is the stack pointer.
+// x returns the general register of a field in which 31 is the zero register. xsp returns the
+// general register of a field in which 31 is the stack pointer.
 func x(n uint32) dataflow.Reg {
 	if n == 31 {
 		return dataflow.None

@@ -60,9 +60,9 @@ func signalRow(lo uint64, n uint32) trad.Row {
 	}
 }
 
-// frameOnStack reports whether struct rt_sigframe is at SP, by its members that can have
-// few values: no flags and no uc_link, pstate is that of a 64-bit program, and the first
-// record is fpsimd_context.
+// frameOnStack reports whether struct rt_sigframe is at SP, by its members that can have few
+// values: no flags and no uc_link, pstate fits a 64-bit program, and the first record is
+// fpsimd_context.
 func frameOnStack(_ uint64, word func(off int) uint64) bool {
 	const (
 		pstate     = frameSigcontext + sigcontextPC + 8

@@ -54,8 +54,8 @@ var scalable = arch.KernelRegs{
 	},
 }
 
-// streaming is NT_ARM_SSVE, the vectors of streaming mode. Its flag is set while the
-// thread is in that mode, and its vectors are those that count.
+// streaming is NT_ARM_SSVE, the vectors of streaming mode. While the thread is in that mode, its
+// flag is set, and its vectors count instead of NT_ARM_SVE's.
 var streaming = arch.KernelRegs{
 	Note: 0x40b, Size: sveHeader,
 	Read: func(a *arch.Arch, data []byte, to *arch.Registers) {

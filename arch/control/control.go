@@ -7,7 +7,8 @@ type Control struct {
 	// its address the PC of a thread is that it has stopped.
 	Breakpoint       []byte
 	BehindBreakpoint uint64
-	// BreakpointCode is si_code of the SIGTRAP of Breakpoint, StepCodes are those of a single step.
+	// BreakpointCode is si_code of the SIGTRAP of Breakpoint. StepCodes are the values of si_code
+	// after a single step.
 	BreakpointCode int
 	StepCodes      []int
 	// StateSets are the types of the register sets that make up the state of a thread, NT_PRSTATUS

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/s390x"
 )
 
-// The place of the PC is that of the architecture's descriptor.
+// The PC is at the place that the architecture's descriptor says.
 func TestPC(t *testing.T) {
 	for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, i386.Arch, s390x.Arch} {
 		name, c := a.Name, control.ByName(a.Name)

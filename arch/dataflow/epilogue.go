@@ -24,7 +24,7 @@ type unwinding struct {
 	args  trad.Rule          // where m.Arguments has been loaded from; NotTracked if it has its value at the pc
 	saved [MaxRegs]trad.Rule // by register; NotTracked if it has its caller's value at the pc
 	any   bool               // some of them are set
-	wrote Set                // registers, of those that calls may change, that have got other values on the way
+	wrote Set                // registers that calls may change and that have got other values on the way
 	auth  bool               // the return address is authenticated on the way
 	temp  struct {
 		base Reg

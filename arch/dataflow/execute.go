@@ -103,7 +103,7 @@ func (s *State) sum(o *Op) Value {
 	return s.address(o)
 }
 
-// address is that of a Load or Store.
+// address returns the address of a Load or Store.
 func (s *State) address(o *Op) Value {
 	v := s.Reg(o.Base)
 	if o.Index != None {

@@ -32,7 +32,7 @@ type Analysis struct {
 	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
 
 	pool         []Value // room for the registers of states to come
-	now, another State   // that of the instruction that is executed; for who needs one more
+	now, another State   // now is the state of the instruction that is executed; another is for who needs one more
 }
 
 // A node is an instruction, at an offset, and the state before it where it is reached.
@@ -350,8 +350,8 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 		a.store(have, s)
 		a.nodes[i].reached = true
 	case s.guess:
-		// The first guess stays, and so does what is certain, unless its certainty is that of
-		// a call that comes back.
+		// The first guess stays, and so does what is certain, unless it is certain only because a
+		// call comes back.
 		if !have.guess && have.justCall && have.contradicts(s) {
 			return a.blame(have.call)
 		}

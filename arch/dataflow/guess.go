@@ -33,8 +33,8 @@ func (a *Analysis) fill() (again bool) {
 }
 
 // chosen returns the state to guess for a seed. If the stack pointer is elsewhere at the last
-// computed jump before it, that state is likelier: the way that ends before the seed has been one
-// of those that the jump chooses among, and has taken down its arguments or the frame.
+// computed jump before it, that state is likelier: the jump chooses among several ways. The way
+// that ends before the seed has been one of them, and has taken down its arguments or the frame.
 func (a *Analysis) chosen(x *seed) *packed {
 	if !a.m.Moving || x.state.reg(a.m.SP).base != cfa {
 		return &x.state

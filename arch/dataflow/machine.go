@@ -12,7 +12,8 @@ import (
 type Machine struct {
 	// Decode decodes the instruction at code[at:], whose micro-operations it appends to ops.
 	Decode func(code []byte, at int, ops []Op) (Inst, []Op)
-	// Word is the width of a word, bytes: that of an address, and of a register that is saved.
+	// Word is the width of a word in bytes: the width of an address, and of a register that is
+	// saved.
 	Word uint16
 	// Align is what offsets of instructions are multiples of, MaxLen how long one can be.
 	Align, MaxLen int32
@@ -26,8 +27,8 @@ type Machine struct {
 	Pushed int32
 	// EntrySP is the stack pointer's distance from the CFA on entry.
 	EntrySP int32
-	// Preserved are the registers that a call preserves, Floats those that are for
-	// floating-point numbers and are saved in no prologue but their own.
+	// Preserved are the registers that a call preserves. Floats are the registers for
+	// floating-point numbers, which only prologues of their own save.
 	Preserved, Floats Set
 	// Constant are registers that a call need not preserve, and gives no result in: a constant
 	// stays there. What reads one behind a call knows that the called function leaves it alone.
@@ -77,8 +78,9 @@ type Machine struct {
 	// entry state; nil for never.
 	Apart func(code []byte) bool
 	// Spares reports whether a call in state s, behind which the code goes on at offset next, is of
-	// a routine that changes none of the registers but those that the hook itself sets in s: one
-	// that touches the pages of a large frame, or tells code its own address; nil for never.
+	// a routine that changes no registers but the ones that the hook itself sets in s. Such a
+	// routine touches the pages of a large frame, or tells code its own address. nil stands for
+	// never.
 	Spares func(a *Analysis, s *State, next int32) bool
 	// Pops returns how many bytes of arguments the function has taken off the stack that a call has
 	// come back from, in state s: it tells by the code that goes on at offset next; nil for none

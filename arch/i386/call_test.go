@@ -15,7 +15,7 @@ func TestAfterCall(t *testing.T) {
 	}
 }
 
-// TestDWARFNumbers: eflags is one of those that readelf names by its number.
+// TestDWARFNumbers: readelf names eflags by its number.
 func TestDWARFNumbers(t *testing.T) {
 	processor.DWARFNumbers(t, "ret", func(r arch.RegInfo) string {
 		if r.Num > EIP {

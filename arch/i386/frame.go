@@ -22,8 +22,8 @@ const (
 var decoder = x86.New(32, dataflow.Reg(EIP), eax, dataflow.Reg(ECX), dataflow.Reg(EDX), dataflow.Reg(EBX),
 	esp, dataflow.Reg(EBP), dataflow.Reg(ESI), dataflow.Reg(EDI))
 
-// Machine is what the analysis of prologue values must know. Its registers have the numbers
-// that DWARF gives them; the return address has that of its column.
+// Machine is what the analysis of prologue values must know. Its registers have the numbers that
+// DWARF gives them; the return address has the number of its column.
 var Machine = &dataflow.Machine{
 	Decode:     decoder.Decode,
 	Word:       4,
@@ -94,8 +94,9 @@ func spares(a *dataflow.Analysis, s *dataflow.State, next int32) bool {
 	return false
 }
 
-// checksStack reports whether the branch at code[at:] is that of a function of Go: a comparison of
-// esp with the limit that the goroutine in ecx has (cmp 8(%ecx),%esp), and a jbe.
+// checksStack reports whether the branch at code[at:] is the one at the beginning of functions of
+// Go: a comparison of esp with the limit that the goroutine in ecx has (cmp 8(%ecx),%esp), and a
+// jbe.
 func checksStack(code []byte, at int) bool {
 	if code[at] != 0x76 && (code[at] != 0x0f || at+1 >= len(code) || code[at+1] != 0x86) {
 		return false

@@ -39,7 +39,7 @@ func TestReadFrameStdcall(t *testing.T) {
 	}
 }
 
-// TestReadFrameOfSystem: the rows that differ are, but for a few, those of glibc's functions in
+// TestReadFrameOfSystem: the rows that differ belong, but for a few, to glibc's functions in
 // assembler, with tables that name another frame than the one that is running (strcmp, memcpy and
 // others with tables of jumps, setcontext, longjmp), or registers as unchanged that are not
 // (strcpy, the system calls).

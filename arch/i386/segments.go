@@ -31,7 +31,7 @@ var segments = arch.KernelRegs{
 const descriptorSize = 16
 
 // threadEntry returns the number of the descriptor that GS selects in the global table, which has
-// those of threads.
+// the descriptors of threads.
 func threadEntry(regs *arch.Registers) (entry uint32, ok bool) {
 	const local = 1 << 2 // the descriptor is one of the process's own table
 	gs, ok := regs.Get(GS)

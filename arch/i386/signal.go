@@ -42,8 +42,8 @@ var sigcontextRegs = []struct {
 	{ES, sigcontextES}, {CS, sigcontextCS}, {SS, sigcontextSS}, {DS, sigcontextDS}, {FS, sigcontextFS}, {GS, sigcontextGS},
 }
 
-// trampolines are those of the vDSO, which the C libraries have as well. The SP of the first is at
-// another place at its first instruction.
+// trampolines are the vDSO's trampolines, which the C libraries have as well. The SP of the first
+// is at another place at its first instruction.
 var trampolines = []arch.Trampoline{
 	// mov $173,%eax; int $0x80 (rt_sigreturn)
 	{Code: []byte{0xb8, 0xad, 0, 0, 0, 0xcd, 0x80}, PCs: []int{0, 5}, Symbols: []string{"__kernel_rt_sigreturn", "__restore_rt"},

@@ -35,7 +35,7 @@ func (s *stack) Word(addr uint64) (uint64, error) {
 
 // TestSignalFrames: what the kernel has put on the stack for handlers of each kind, with
 // trampolines of the vDSO and with the program's own, is what the rows say: at each instruction of
-// the trampolines, the registers are those that the program had.
+// the trampolines, the registers have the values that the program had in them.
 func TestSignalFrames(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "signal")
 	if msg, err := exec.Command(gdbtest.Tool(t, "i686-linux-gnu-gcc"), "-O0", "-fno-pie", "-no-pie", "-static", "-fno-omit-frame-pointer", "-mpreferred-stack-boundary=2", "-w", "-o", file, "testdata/signal.c").CombinedOutput(); err != nil {
@@ -115,7 +115,7 @@ func TestSignalFrames(t *testing.T) {
 	}
 }
 
-// check compares the registers by a row with those of the program.
+// check compares the registers by a row with the program's registers.
 func (s *stack) check(t *testing.T, where string, row *trad.Row, trap uint64) {
 	t.Helper()
 	value := func(rule trad.Rule) uint64 {

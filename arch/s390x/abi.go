@@ -26,7 +26,7 @@ const V24 trad.Reg = 76
 type arguments struct {
 	call                    abi.Call
 	stack                   *abi.Stack
-	general, float, vectors []trad.Reg // those that are free
+	general, float, vectors []trad.Reg // registers that are free
 }
 
 func (elfABI) PushDummyCall(f *abi.Func, args []abi.Value, sp, ret uint64) (*abi.Call, error) {

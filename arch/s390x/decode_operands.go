@@ -31,8 +31,7 @@ func pair(r dataflow.Reg) dataflow.Set { return r.Bit() | (r|1).Bit()&(1<<F0-1) 
 // both returns the general and the floating-point register of a number.
 func both(r dataflow.Reg) dataflow.Set { return r.Bit()&^sp.Bit() | fpr(r).Bit() }
 
-// next returns the floating-point register that forms a pair with f: that of a
-// number larger by two.
+// next returns the floating-point register that forms a pair with f: its number is larger by two.
 func next(f dataflow.Reg) dataflow.Reg {
 	for n := range dataflow.Reg(14) {
 		if fpr(n) == f {

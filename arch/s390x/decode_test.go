@@ -66,8 +66,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// registersWritten returns the registers that an instruction writes; is is false for those
-// that go elsewhere.
+// registersWritten returns the registers that an instruction writes; is is false for an instruction
+// that goes elsewhere.
 func registersWritten(in *dataflow.Inst, ops []dataflow.Op) (set dataflow.Set, is bool) {
 	set = in.Kill
 	for _, o := range ops {
@@ -108,8 +108,8 @@ func flowAgrees(op, args string, o *dataflow.Inst) bool {
 	return o.Flow == dataflow.Next || o.Flow == dataflow.MaybeTo
 }
 
-// TestWritten: what the frequent mistakes would be about. The sets are those of
-// the Principles of Operation.
+// TestWritten: what the frequent mistakes would be about. The Principles of Operation say which
+// registers are written.
 func TestWritten(t *testing.T) {
 	bits := func(regs ...trad.Reg) (set dataflow.Set) {
 		for _, r := range regs {

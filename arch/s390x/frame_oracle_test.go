@@ -35,10 +35,10 @@ func returns(in *rowtest.Instruction) bool {
 	return slices.Equal(strings.Fields(in.Text), []string{"br", "%r14"}) && in.State != nil && in.State.Reg(dataflow.Reg(R14)) == dataflow.OnEntry(dataflow.Reg(R14))
 }
 
-// refuted reports whether the code, as objdump reads it, refutes a table that difference is
-// about: it never says a word of a register that the code writes, as those of hand-written code
-// that uses vectors; or it has it in a slot where the code never stores it: the dynamic
-// linker's resolver stores v24 to v31, and its table says 24 to 31, which are f8 to f15.
+// refuted reports whether the code, as objdump reads it, refutes a table that difference is about:
+// it never says a word of a register that the code writes, as tables of hand-written code that uses
+// vectors do; or it has the register in a slot where the code never stores it: the dynamic linker's
+// resolver stores v24 to v31, and its table says 24 to 31, which are f8 to f15.
 func refuted(f *rowtest.FDE, difference string, lines []string) bool {
 	name, rest, _ := strings.Cut(difference, " ")
 	ours, theirs, _ := strings.Cut(rest, ", oracle ")
@@ -72,7 +72,7 @@ func touches(lines []string, name string, store bool) bool {
 	return false
 }
 
-// registerNumber is that of a register as objdump writes it.
+// registerNumber returns the number of a register that objdump has written.
 func registerNumber(register string) int {
 	n, _ := strconv.Atoi(strings.TrimLeft(strings.TrimSpace(register), "%rf"))
 	return n

@@ -52,9 +52,8 @@ func library(t testing.TB, name string) string {
 	return gdbtest.File(t, "/usr/s390x-linux-gnu/lib/"+name)
 }
 
-// TestReadFrameOfSystem: the rows in
-// libc that differ are those of longjmp, whose table names registers as unchanged
-// that are not, and of clone, which has no directives for its child.
+// TestReadFrameOfSystem: the rows in libc that differ belong to longjmp, whose table names
+// registers as unchanged that are not, and to clone, which has no directives for its child.
 func TestReadFrameOfSystem(t *testing.T) {
 	for variant, name := range []string{"libc.so.6", "libm.so.6", "ld64.so.1", "libstdc++.so.6"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// DWARF register numbers (ELF ABI s390x supplement, "DWARF register number
-// mapping"). The floating-point registers come in the ABI's own order: those
-// that a call may change first, the even numbers before the odd ones.
+// DWARF register numbers (ELF ABI s390x supplement, "DWARF register number mapping"). The
+// floating-point registers come in the ABI's own order: first the registers that a call may change,
+// the even numbers before the odd ones.
 const (
 	R0 trad.Reg = iota
 	R1

@@ -137,8 +137,8 @@ func sigContext(addr uint64, b []byte) (sp uint64, ok bool) {
 	return word(sregs + sregsGPRs + 8*int(R15)), true
 }
 
-// isUserPSW reports whether a program status word's mask is that of a 64-bit program:
-// problem state, extended and basic addressing.
+// isUserPSW reports whether a program status word's mask fits a 64-bit program: problem state,
+// extended and basic addressing.
 func isUserPSW(mask uint64) bool {
 	const want = 1<<(63-15) | 1<<(63-31) | 1<<(63-32)
 	return mask&want == want

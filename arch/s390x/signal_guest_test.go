@@ -18,11 +18,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// guestStop stops before a signal and in its handler. There it shows what gdb
-// makes of the trampoline's frame. gdb knows the frames by trampolines on the stack, as
-// older kernels had them, so one is put there: that of rt_sigreturn where they had it, the
-// other where nothing is. (In the vDSO that emulators have since qemu 8.1, gdb does not know
-// them: the one begins where its code does, and gdb looks before it.)
+// guestStop stops before a signal and in its handler. There it shows what gdb makes of the
+// trampoline's frame. gdb knows the frames by trampolines on the stack, as older kernels had them,
+// so one is put there: rt_sigreturn's trampoline where they had it, the other where nothing is. (In
+// the vDSO that emulators have since qemu 8.1, gdb does not know them: the one begins where its
+// code does, and gdb looks before it.)
 const guestStop = `continue
 echo begin %[1]s\n
 info registers

@@ -129,7 +129,7 @@ func (r *reader) inBody() trad.Row {
 	}
 }
 
-// isBody reports whether a row is that of a body.
+// isBody reports whether a row is of a function's body.
 func (r *reader) isBody(row *trad.Row) bool {
 	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: r.arch.FrameRecord}
 }
@@ -192,7 +192,7 @@ func firstCall(steps []step) (off int) {
 	return 0
 }
 
-// untouched reports whether a row is that of a function's first instruction.
+// untouched reports whether a row is of a function's first instruction.
 func (r *reader) untouched(row trad.Row) bool {
 	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.SP, Off: -r.arch.RAOffset} && row.FP.Kind == trad.Same
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // At every instruction of running JavaScript, a row gives the address to which the present call
-// returns, the frame pointer there, and the other registers that it mentions. They equal those that
-// the processor's own calls and returns show. The same is true of the caller.
+// returns, the frame pointer there, and the other registers that it mentions. They equal the values
+// that the processor's own calls and returns show. The same is true of the caller.
 func TestEveryInstruction(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Chdir(t.TempDir()) // V8 leaves a log

@@ -54,8 +54,8 @@ func isRBP(a x86asm.Arg) bool {
 }
 
 // newerSize returns the length of an instruction that x86asm does not know: endbr64, and
-// those with a VEX prefix (Intel SDM, volume 2, section 2.3); 0 for any other. Of the
-// latter, those that write general registers are rare, and never write rbp.
+// instructions with a VEX prefix (Intel SDM, volume 2, section 2.3); 0 for any other. Few
+// instructions with a VEX prefix write general registers, and none of these writes rbp.
 func newerSize(p []byte) int {
 	if len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3] == 0xfa {
 		return 4
@@ -158,9 +158,9 @@ func poppedAMD64(code []byte, pc uint64) (row trad.Row, ok bool) {
 	return row, false
 }
 
-// twiceAMD64 implements reader.twice, for code that goes straight on to its return: it
-// sets its return address aside and makes a frame for its caller. The row is that of the
-// caller, whose own return address is the next on the stack.
+// twiceAMD64 implements reader.twice, for code that goes straight on to its return: it sets its
+// return address aside and makes a frame for its caller. The row is of the caller's frame, whose
+// own return address is the next on the stack.
 func twiceAMD64(code []byte, start, block uint64) (row trad.Row, why string) {
 	fromSP, saved, made := int32(16), false, false // of the CFA; rbp is saved below the return address; rbp points there
 	for at := 0; at < len(code); {

@@ -280,8 +280,8 @@ func (s *session) code(q *plugin.Query, d description) (code []byte, why string)
 	return code, ""
 }
 
-// others returns the rules of the registers that have no place in a row itself: the places of those
-// that are saved. Nothing promises that the others survive the calls of the code.
+// others returns the rules of the registers that have no place in a row itself: the places of the
+// registers that are saved. Nothing promises that the others survive the calls of the code.
 func others(r *reader, read *trad.OtherRules, f form) *trad.OtherRules {
 	if f == abiding && read != nil {
 		return read
@@ -300,8 +300,8 @@ func others(r *reader, read *trad.OtherRules, f form) *trad.OtherRules {
 	return rest
 }
 
-// fits reports whether the CFA of a frame lies outward of its SP, as far as its registers
-// are known. While an exception is thrown, SP is that of the handler and FP is not.
+// fits reports whether the CFA of a frame lies outward of its SP, as far as its registers are
+// known. While an exception is thrown, SP is the handler's and FP is not.
 func (r *reader) fits(row *trad.Row, regs *arch.Registers) bool {
 	sp, known := regs.Get(r.arch.SP)
 	base, knownBase := regs.Get(row.CFA.Reg)

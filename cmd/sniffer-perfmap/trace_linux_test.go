@@ -32,7 +32,7 @@ type tracer struct {
 	tid      int
 	regs     syscall.PtraceRegs
 	calls    []activation
-	throwing bool // SP is already that of an exception's handler, other registers are not yet
+	throwing bool // SP is already an exception's handler's, other registers are not yet
 }
 
 // trace steps a thread, n times at most. It calls see before each instruction, and stops when see

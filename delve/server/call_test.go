@@ -61,8 +61,7 @@ func runSteps(t testing.TB, steps []step, with ...string) {
 	}
 }
 
-// callsOfC are calls that any thread can make. The results are those of the C standard, and of the
-// source.
+// callsOfC are calls that any thread can make. The C standard and the source say what they return.
 func callsOfC(pid int) []step {
 	return []step{
 		{"call getpid()", `~r0: ` + strconv.Itoa(pid) + `\n`},

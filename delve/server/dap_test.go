@@ -108,8 +108,8 @@ func (c *dapClient) evaluate(frame dap.StackFrame, expr string) dap.EvaluateResp
 	return ask[dap.EvaluateResponse](c, "evaluate", dap.EvaluateArguments{Expression: expr, FrameId: frame.Id, Context: "watch"}).Body
 }
 
-// An editor reaches the variables and registers of frames: of those that Delve has itself, and of
-// those that it lacks.
+// An editor reaches the variables and registers of frames, whether Delve has the frame itself or
+// lacks it.
 func TestDAPFrames(t *testing.T) {
 	c := connectDAP(t, attach(t, startCgo(t), false).addr)
 	_, frames := c.whose("callback")
@@ -261,7 +261,7 @@ func TestDAPEnds(t *testing.T) {
 	checkRuns(t, p)
 }
 
-// Where there are no goroutines, threads of C have stacks: those that gdb shows.
+// Where there are no goroutines, threads of C have the stacks that gdb shows.
 func TestDAPThreads(t *testing.T) {
 	path := gdbtest.Build(t, "threads.c", "-g")
 	p := gdbtest.Start(t, path)

@@ -8,14 +8,14 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// parts are those of a value as an editor shows them.
+// parts are the parts of a value as an editor shows them.
 type parts struct {
 	fixed value.Children
 	items iter.Seq[value.Child] // what an object of a library contains; nil for other values
 }
 
-// expanded returns the parts of a value: a pointer to a struct has those of the struct, an object
-// of a library has what it contains.
+// expanded returns the parts of a value: a pointer to a struct has the struct's parts, an object of
+// a library has what it contains.
 func expanded(v *value.Value) parts {
 	if _, ok := printer.OfLibrary(v); ok {
 		return contents(v)

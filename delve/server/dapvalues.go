@@ -155,7 +155,7 @@ func (o *ownValue) part(v *value.Value, part *value.Child) string {
 // maxParts is how many parts of a value a client gets at once.
 const maxParts = 1 << 12
 
-// list lists parts of the value: all, or those that the client asks for.
+// list lists parts of the value: all parts, or the ones that the client asks for.
 func (o *ownValue) list(f *filter, t *delve.Target, x *delve.Frame, which dap.VariablesArguments) (list []dap.Variable, err error) {
 	v, err := o.current(t, x)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// These are the functions of testdata/progs/delvecgo, by its source, with those that cgo and the
-// runtime put between them.
+// These are the functions of testdata/progs/delvecgo, by its source, with the functions that cgo
+// and the runtime put between them.
 const (
 	toC      = "runtime.asmcgocall runtime.cgocall "
 	fromC    = "runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2 "
@@ -42,7 +42,7 @@ var chains = map[string]string{
 	"thread, parked": parking + fromThread,
 }
 
-// names joins the functions of a stack, without those of the C library, which lies at much higher
+// names joins the functions of a stack, without the C library's functions, which lie at much higher
 // addresses than the program.
 func names(t testing.TB, list []frame) string {
 	t.Helper()
@@ -101,7 +101,7 @@ func TestDlv(t *testing.T) {
 }
 
 // The process runs, stops where the real dlv wants, in a C thread that has called back, runs on by
-// steps, and starts anew. The frames are those of each stop.
+// steps, and starts anew. The frames are always of the present stop.
 func TestDlvRuns(t *testing.T) {
 	s := serve(t, debugger.Config{}, false, debuggable(t), "main")
 	said := dlv(t, []string{
@@ -177,7 +177,7 @@ func TestDlvWithoutDWARF(t *testing.T) {
 	}
 }
 
-// A C program has stacks: those that gdb shows.
+// A C program has the stacks that gdb shows.
 func TestDlvC(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))
 	var want []string

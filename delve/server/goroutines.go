@@ -21,7 +21,8 @@ import (
 // Delve finds no goroutines in a program without DWARF, but the engine does. This file lists them
 // and selects one of them, as Delve does with goroutines that it finds.
 
-// ListGoroutines lists goroutines. in may ask for those that wait for a channel of a frame.
+// ListGoroutines lists goroutines. in may ask for the goroutines alone that wait for a channel of a
+// frame.
 func (m *methods) ListGoroutines(in rpc2.ListGoroutinesIn, out *rpc2.ListGoroutinesOut) error {
 	if in.EvalScope != nil {
 		for _, f := range in.Filters {

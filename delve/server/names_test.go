@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Names that Delve has read reach clients with control characters escaped, like those that the
+// Names that Delve has read reach clients with control characters escaped, like names that the
 // engine has read.
 func TestHostileNames(t *testing.T) {
 	const old, hostile, want = "main.recurse", "main.r\x1b[2J\nx", `main.r\x1b[2J\nx`

@@ -30,7 +30,7 @@ type method struct {
 	arg, reply reflect.Type // reply is nil if the method answers by a callback
 }
 
-// newMethods lists the methods that Delve's clients call: those of [methods] with the arguments
+// newMethods lists the methods that Delve's clients call: the methods of [methods] of the form
 // (argument, *reply) error or (argument, service.RPCCallback).
 func newMethods(s *server) map[string]*method {
 	list := map[string]*method{}

@@ -48,7 +48,7 @@ type Options struct {
 // launch a program, which Delve builds if need be, or to attach to a process. config has Delve's
 // defaults for that, and must not have AcceptMulti. Clients of JSON-RPC are refused.
 //
-// config is the configuration of Delve's own server. Its ProcessArgs are those of the process;
+// config is the configuration of Delve's own server. Its ProcessArgs are the process's arguments;
 // its DisconnectChan is not used. The error is the listener's, or says why the process could not be
 // let go.
 func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, o Options) error {
@@ -100,7 +100,7 @@ type server struct {
 func (s *server) letRun() {
 	client, conn := net.Pipe()
 	s.add(conn)
-	rpc2.NewClientFromConn(client).Disconnect(true) // an error is that of closing a pipe
+	rpc2.NewClientFromConn(client).Disconnect(true) // an error would come from closing a pipe
 }
 
 // accept waits for one client, or for any number of them.

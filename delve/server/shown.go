@@ -59,8 +59,8 @@ func shown(doc []byte) []byte {
 	return append(out, doc...)
 }
 
-// escapes reports whether strings of a document have other escapes than those that json.Marshal
-// makes in printable text.
+// escapes reports whether strings of a document have escapes that json.Marshal does not make in
+// printable text.
 func escapes(doc []byte) bool {
 	for {
 		at := bytes.IndexByte(doc, '\\')

@@ -20,8 +20,9 @@ type stacks struct {
 	dbg  *debugger.Debugger
 	opts Options
 
-	// These count the changes of the process: those under way, and those that are over. Delve does
-	// not tell; so each request counts that does more than read.
+	// These count the changes of the process: changing the changes that are under way, changed the
+	// changes that are over. Delve does not tell of changes; so each request counts that does more
+	// than read.
 	changing atomic.Int64
 	changed  atomic.Uint64
 
@@ -176,8 +177,8 @@ func (s *stacks) set(of api.EvalScope, name, value string) error {
 	})
 }
 
-// variables returns a frame's arguments and local variables, or those of both that are wanted: Go's
-// by Delve, all others by the engine.
+// variables returns a frame's arguments, its local variables, or both, as wanted: Go's by Delve,
+// all others by the engine.
 func variables(f *delve.Frame, cfg proc.LoadConfig, wantArguments, wantLocals bool) (arguments, locals []api.Variable, err error) {
 	if f.IsForeign() {
 		return f.Variables(cfg)
@@ -229,7 +230,7 @@ func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *ap
 }
 
 // evalGo has Delve evaluate an expression. If the frame has no variables of Go, the expression may
-// still use those of packages; if it does not, the error says what the frame is, or why.
+// still use variables of packages; if it does not, the error says what the frame is, or why.
 func evalGo(t *delve.Target, frame *delve.Frame, expr string, cfg proc.LoadConfig, why error) (*proc.Variable, error) {
 	scope, none := frame.Scope()
 	if none != nil {

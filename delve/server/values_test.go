@@ -106,7 +106,7 @@ func TestDlvValues(t *testing.T) {
 	}
 }
 
-// At each stop, values are those of that stop.
+// At each stop, values are read anew.
 func TestDlvValuesOfEachStop(t *testing.T) {
 	s := serve(t, debugger.Config{}, false, buildValues(t, "-O0"), "turns")
 	steps := []step{{"break main.stops", ""}}

@@ -4,9 +4,10 @@
 // that they release.
 //
 // Records. A line of a symbol file is a [Record]. [ParseRecord] reads one, [Records] a whole file
-// in its order, and AppendText of each type writes it again. Types are those of the specification
-// (Breakpad, docs/symbol_files.md) and what dump_syms has added to it: INFO, INLINE_ORIGIN, INLINE,
-// the m of FUNC and PUBLIC. A line of no known type is an [Unknown], and is kept.
+// in its order, and AppendText of each type writes it again. The types are the record types of the
+// specification (Breakpad, docs/symbol_files.md) and what dump_syms has added to it: INFO,
+// INLINE_ORIGIN, INLINE, the m of FUNC and PUBLIC. A line of no known type is an [Unknown], and is
+// kept.
 //
 // Look-ups. [New] goes once through a file, with all processors, and keeps where each function and
 // stack rule is, 32 bytes for each. The records of a function are parsed when somebody asks for

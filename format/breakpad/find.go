@@ -24,7 +24,8 @@ type Location struct {
 	Deeper bool
 }
 
-// Counts are the numbers of a file's records, without those whose fields contradict the format.
+// Counts are the numbers of a file's records. Records whose fields contradict the format do not
+// count.
 type Counts struct {
 	Funcs, Publics, CFI, FrameData, FPO, Files, InlineOrigins int
 	Malformed, Unknown                                        int // lines
@@ -150,8 +151,8 @@ type parsed struct {
 	err    error
 }
 
-// from calls each with the lines from offset on, until it wants no more or fails. Empty lines and
-// those that are too long are left out, but not the first.
+// from calls each with the lines from offset on, until it wants no more or fails. Lines that are
+// empty or too long are left out, but not the first.
 func (f *File) from(offset int64, each func(line []byte) (more bool, err error)) error {
 	lines := lineReaders.Get().(*lineReader)
 	lines.reset(io.NewSectionReader(f.r, offset, f.size-offset))

@@ -42,7 +42,7 @@ type indexedFunc struct {
 	err    error // why there is none
 	lines  interval.Map[*Line]
 	depths []interval.Map[inlinedAt] // by the depth of the calls
-	deeper interval.Map[inlinedAt]   // those that are too deep
+	deeper interval.Map[inlinedAt]   // calls that are too deep
 }
 
 // inlinedAt is an inlined call, and a part of its code.

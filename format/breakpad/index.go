@@ -40,7 +40,7 @@ type tables struct {
 	files, origins     points // by number
 	malformed, unknown int
 	sum                Sum    // of the file's content
-	kept               *pages // they are those of an index, and may not be those of the file; nil if they were made
+	kept               *pages // the tables are from an index, which may not be the file's; nil if they were made of the file
 
 	located   recent[[]Location]
 	ruled     recent[*Rules]
@@ -274,7 +274,7 @@ func (b *block) add(head []byte, offset int64) {
 	}
 }
 
-// join makes the tables of the file of those of its blocks.
+// join joins the tables of the blocks to the tables of the file.
 func (f *File) join(blocks []block) {
 	t := &tables{
 		funcs:     joinRanges(blocks, func(b *block) *places { return &b.funcs }),

@@ -74,7 +74,7 @@ func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, lineBuffer)}
 }
 
-// lineReaders are those that look-ups use.
+// lineReaders are the readers that look-ups use.
 var lineReaders = sync.Pool{New: func() any { return newLineReader(nil) }}
 
 // reset has l read r from its beginning.

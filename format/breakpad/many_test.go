@@ -126,8 +126,7 @@ func TestRandomInlines(t *testing.T) {
 	}
 }
 
-// TestRandomRules: the rules at an address are those that one gets by applying each change up to
-// it.
+// TestRandomRules: the rules at an address are what one gets by applying each change up to it.
 func TestRandomRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 3))
 	names := []string{CFA, RA, "$rbx", "$rbp", "$r12"}

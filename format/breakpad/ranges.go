@@ -40,7 +40,7 @@ func (r *ranges) above(addr uint64) int {
 	return sort.Search(r.len(), func(i int) bool { return r.at(i).Address > addr })
 }
 
-// places are those of one block, in its order.
+// places are the places of one block, in its order.
 type places []place
 
 // add notes the record at offset. f is at its address and size, and more numbers must follow.
@@ -81,8 +81,8 @@ func joinRanges(blocks []block, of func(*block) *places) ranges {
 	return ranges{list: all}
 }
 
-// sortPlaces sorts places as [ranges] says. Of those of one range, the first in the file stays,
-// which hides the others.
+// sortPlaces sorts places as [ranges] says. Of several places of one range, the first in the file
+// stays, which hides the others.
 func sortPlaces(list places) places {
 	slices.SortFunc(list, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(b.Size, a.Size), cmp.Compare(a.offset, b.offset))

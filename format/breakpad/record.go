@@ -121,7 +121,7 @@ type StackCFIInit struct {
 // records")
 type StackCFI struct {
 	Address uint64
-	Rules   string // only those that differ
+	Rules   string // only the rules that differ
 }
 
 // Unknown is a line of a type that this package does not know.

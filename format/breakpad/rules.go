@@ -180,7 +180,7 @@ type Env interface {
 }
 
 // Eval computes the expression in words of that many bits, 32 or 64; arithmetic wraps, and is
-// unsigned. The error is one of this package's, or that of env.Word.
+// unsigned. The error is one of this package's, or comes from env.Word.
 func (e Expr) Eval(env Env, bits uint) (uint64, error) {
 	if e.Undefined() {
 		return 0, ErrUndefined

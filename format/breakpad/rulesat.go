@@ -69,8 +69,8 @@ func (f *File) RulesAt(addr uint64) (*Rules, error) {
 	return rules, err
 }
 
-// RulesAt returns the rules that hold at addr, by the order in which the registers appear: those of
-// the STACK CFI INIT, and of each change up to addr. ("STACK CFI records")
+// RulesAt returns the rules that hold at addr, by the order in which the registers appear: the
+// rules of the STACK CFI INIT, and of each change up to addr. ("STACK CFI records")
 func (c *CFI) RulesAt(addr uint64) ([]Rule, error) {
 	rules, err := indexCFI(*c).rulesAt(addr)
 	if err != nil {

@@ -49,7 +49,7 @@ type Budget struct {
 
 	mu       sync.Mutex
 	there    int64 // bytes of all files, without holes, as far as they count
-	others   int64 // those of other users
+	others   int64 // bytes of other users
 	largest  int64 // bytes of the largest file, without holes
 	granted  int64 // bytes that kept began with
 	unpinned unpinned

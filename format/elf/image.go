@@ -115,7 +115,7 @@ func OpenUnpacked(r io.ReaderAt, size, packed int64) (*Image, error) {
 	return im, err
 }
 
-// File has the headers of an ELF file, Section that of a section.
+// File has the headers of an ELF file, Section has the header of a section.
 type (
 	File    = elffile.File
 	Section = elffile.Section

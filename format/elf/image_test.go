@@ -138,7 +138,7 @@ func TestDynamicSymbols(t *testing.T) {
 	checkDynamic(t, im.Symbols())
 }
 
-// checkDynamic compares functions with those of the C library's .dynsym.
+// checkDynamic compares functions with the functions of the C library's .dynsym.
 func checkDynamic(t *testing.T, ss *Symbols) {
 	t.Helper()
 	f, err := elf.Open(libc)

@@ -60,7 +60,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Symbols of old versions are those that debug/elf calls hidden.
+// Symbols of old versions are the symbols that debug/elf calls hidden.
 func TestOldVersions(t *testing.T) {
 	name := gdbtest.File(t, libc)
 	f, err := elf.Open(name)

@@ -48,9 +48,9 @@ func (im *Image) linkage() []stubs {
 
 const minStub, maxStub = 8, 32 // bytes
 
-// stubSizes works out the lengths of the stubs of a section that does not state them (arm64's, and
-// those of static programs). The section has size bytes: a first stub, unless first is 0, and n of
-// each bytes. Both are 0 if no such lengths fill the section.
+// stubSizes works out the lengths of the stubs of a section that does not state them (arm64's
+// sections, and sections of static programs). The section has size bytes: a first stub, unless
+// first is 0, and n of each bytes. Both are 0 if no such lengths fill the section.
 func stubSizes(size, n uint64) (first, each uint64) {
 	for _, first := range []uint64{32, 16, 0, 48} { // 48: with a thunk
 		if n == 0 || size <= first || (size-first)%n != 0 {

@@ -77,7 +77,7 @@ func newEntry(r *rawSymbol, table int) entry {
 	return e
 }
 
-// Symbols returns the image's functions: those of .symtab and .dynsym. If the section headers are
+// Symbols returns the image's functions, by .symtab and .dynsym. If the section headers are
 // stripped, PT_DYNAMIC leads to them.
 func (im *Image) Symbols() *Symbols {
 	im.symsOnce.Do(func() {
@@ -147,7 +147,7 @@ func (im *Image) indexOf(tables []*symbolTable, in []codeRange, label func(addr 
 		}
 		return 0, nil
 	}
-	// A function without a size would reach over those that cannot be read.
+	// A function without a size would reach over functions whose symbols cannot be read.
 	without := func(broken int, err error) (*Symbols, error) {
 		ss, _ := im.indexOf(slices.Delete(slices.Clone(tables), broken, broken+1), in, label, types)
 		return ss, fmt.Errorf("read a symbol table: %w", err)
@@ -228,7 +228,7 @@ func (im *Image) buckets(in []codeRange, symbols uint64) (b buckets) {
 	return b
 }
 
-// byRank compares symbols by address, and those of one address by how good they are.
+// byRank compares symbols by address, and symbols of one address by how good they are.
 func byRank(a, b entry) int {
 	if a.addr != b.addr {
 		if a.addr < b.addr {
@@ -337,8 +337,8 @@ func (ss *Symbols) at(addr uint64) []entry {
 	return ss.aliases[first:]
 }
 
-// best returns the symbol with the best name at the address of the i-th one: of those of its rank,
-// the one with the fewest underscores in front: "write", not "__libc_write".
+// best returns the symbol with the best name at the address of the i-th one: of the symbols of its
+// rank, the one with the fewest underscores in front: "write", not "__libc_write".
 func (ss *Symbols) best(i int) Symbol {
 	e := ss.list[i]
 	if aliases := ss.at(e.addr); len(aliases) > 0 && aliases[0].ties(e) {

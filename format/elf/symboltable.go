@@ -37,7 +37,8 @@ type part struct {
 
 func inMemory(data []byte) part { return part{bytes.NewReader(data), int64(len(data)), data} }
 
-// part returns a section's bytes. Few bytes, and those that expand or change, are read at once.
+// part returns a section's bytes. Few bytes are read at once, and so are bytes that expand or
+// change.
 func (im *Image) part(s *Section) (part, error) {
 	plain := s.Flags&elf.SHF_COMPRESSED == 0 && s.Type != elf.SHT_NOBITS && !im.inMemory
 	if plain && s.FileSize > elffile.HoleSize && s.FileSize <= im.most() && s.Offset <= uint64(im.size) && s.FileSize <= uint64(im.size)-s.Offset {
@@ -109,7 +110,7 @@ type foundTables struct {
 	err    error        // why one of them cannot be read; the last such error
 }
 
-// symbolTables returns the file's .symtab and .dynsym, those that it has.
+// symbolTables returns the file's .symtab and .dynsym, if it has them.
 func (im *Image) symbolTables() *foundTables {
 	return im.Memo(symbolTablesKey{}, func() any {
 		found := new(foundTables)

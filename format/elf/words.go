@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// WordSize returns the size of a word of the file's class, bytes: that of an address.
+// WordSize returns the size of a word of the file's class, in bytes: an address has that size.
 func (im *Image) WordSize() uint64 {
 	if im.Class == elf.ELFCLASS32 {
 		return 4

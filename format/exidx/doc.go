@@ -16,8 +16,8 @@
 // double-precision register below D16 stands in a row as its two single-precision halves, for rows
 // have words.
 //
-// Addresses are 32 bits wide, and those of the section's own address space: link-time addresses for
-// a file, run-time ones for memory. Nothing that is read is trusted: malformed tables give an
+// Addresses are 32 bits wide, and belong to the section's own address space: link-time addresses
+// for a file, run-time ones for memory. Nothing that is read is trusted: malformed tables give an
 // [Error] that says where, and work is bounded by the 255 words that a table can have.
 //
 // Reference: Exception Handling ABI for the Arm Architecture (IHI 0038, release 2023Q3, "EHABI32"),

@@ -20,8 +20,7 @@ const (
 
 // Row executes the instructions. The row says nothing of where it holds: Lo and Len are for the
 // caller to set; and it is true only where a call has left the function. Its cell RA says where
-// PREVIOUS's PC is, its cell FP is that of r11. The registers that no instruction pops are
-// unchanged.
+// PREVIOUS's PC is, its cell FP where r11 is. The registers that no instruction pops are unchanged.
 //
 // The error is [ErrRefuse], or wraps [ErrMalformed], or [ErrUnsupported] for instructions that are
 // not defined.

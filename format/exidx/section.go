@@ -19,8 +19,8 @@ type Section struct {
 	read  func(addr uint64, p []byte) (n int, err error)
 }
 
-// Open returns the section whose bytes are index, at address addr. The order is that of data: BE8
-// programs have big-endian tables beside little-endian code. read reads the memory in which the
+// Open returns the section whose bytes are index, at address addr. order is the byte order of data:
+// BE8 programs have big-endian tables beside little-endian code. read reads the memory in which the
 // tables (.ARM.extab) are, by the same addresses; it returns how many bytes it has read. If read is
 // nil, only inline entries can be unwound. Bytes of an incomplete last entry are left out. The
 // error says that index is not sorted; it wraps [ErrMalformed].

@@ -61,7 +61,7 @@ func dwarfFunctions(t *testing.T, p *program) map[uint64]*inlined {
 		}
 		return names[off]
 	}
-	var stack []*inlined // one for each entry with children; nil for those that are no code
+	var stack []*inlined // one for each entry with children; nil for an entry that is no code
 	r := d.Reader()
 	for {
 		e, err := r.Next()
@@ -111,8 +111,8 @@ func dwarfFunctions(t *testing.T, p *program) map[uint64]*inlined {
 	}
 }
 
-// The calls that are inlined at each address, and their places in the source, are those of
-// DWARF.
+// The calls that are inlined at each address, and their places in the source, are as DWARF has
+// them.
 func TestInlined(t *testing.T) {
 	each(t, func(t *testing.T, p *program) {
 		functions := dwarfFunctions(t, p)

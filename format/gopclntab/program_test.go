@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// architectures are those that the test program is built for. They have 32 and 64 bits, both
-// byte orders, and instruction sizes from 1, 2 and 4 bytes.
+// architectures are the architectures that the test program is built for. They have 32 and 64 bits,
+// both byte orders, and instruction sizes from 1, 2 and 4 bytes.
 var architectures = []string{"amd64", "arm64", "s390x", "mips"}
 
 // program is a Go program with its table and symbols.

@@ -29,7 +29,7 @@ func TestHeader(t *testing.T) {
 	})
 }
 
-// Names and addresses are those of the symbol table. Each function of the table is a symbol. Each
+// Names and addresses are as in the symbol table. Each function of the table is a symbol. Each
 // function symbol is in the table, unless it is an alias or data in code.
 func TestSymbols(t *testing.T) {
 	each(t, func(t *testing.T, p *program) {
@@ -83,7 +83,7 @@ func checkFind(t *testing.T, table *Table, functions []Func) {
 	}
 }
 
-// Names, files and lines are those of debug/gosym, at every address.
+// Names, files and lines are as debug/gosym has them, at every address.
 func TestLines(t *testing.T) {
 	each(t, func(t *testing.T, p *program) {
 		gosymLines(t, p.table, p.from(t, "runtime.pclntab"), p.functions(t))

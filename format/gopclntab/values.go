@@ -90,8 +90,8 @@ func (f Func) SPDelta(pc uint64) (delta int32, lo, hi uint64, ok bool) {
 	return r.value, r.lo, r.hi, ok
 }
 
-// Line returns the file and the line, from 1, of the code at pc. If a call is inlined there,
-// they are those of the inlined function's code.
+// Line returns the file and the line, from 1, of the code at pc. If a call is inlined there, they
+// are the file and the line of the inlined function's code.
 func (f Func) Line(pc uint64) (file string, line int, ok bool) {
 	if f.t == nil {
 		return "", 0, false

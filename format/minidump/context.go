@@ -17,7 +17,7 @@ type Register struct {
 // Breakpad).
 type layout struct {
 	flagsAt int    // of the 4 bytes that say which processor it is, and what is valid
-	cpu     uint32 // that bit, or those of several writers
+	cpu     uint32 // the processor's bit, or the bits of several writers
 	groups  []group
 }
 
@@ -108,7 +108,7 @@ var layouts = sync.OnceValue(func() map[Processor]layout {
 
 const maxContext = 1 << 16 // bytes; with extended state, real ones have some thousand
 
-// Registers returns the registers of a context: those that it has.
+// Registers returns the registers that a context has.
 func (f *File) Registers(context Location) ([]Register, error) {
 	l, ok := layouts()[f.System.Processor]
 	if !f.System.Known || !ok {

@@ -14,7 +14,7 @@ type Exception struct {
 	Record  uint64 // the address of another exception's record; 0 if there is none
 	Address uint64 // Windows: of the instruction; Linux: si_addr; macOS: Mach's subcode; LLDB: PC
 	Params  []uint64
-	Context Location // the registers at the exception; those of the thread are the handler's
+	Context Location // the registers at the exception; the thread's registers are the handler's
 	// Words say why LLDB had stopped the thread: "breakpoint 1.1", "signal SIGSEGV: address not
 	// mapped to object". They are "" of other writers, whose codes are the system's.
 	Words string

@@ -31,7 +31,7 @@ type File struct {
 	Assertion *Assertion   // nil if none failed
 	Crashpad  *Crashpad    // nil if Crashpad did not write it
 	Linux     Linux        // texts of Linux's /proc
-	// Exceptions are those of all threads, in the file's order.
+	// Exceptions are the exceptions of all threads, in the file's order.
 	Exceptions []Exception
 	Comment    string
 	// Annotations are what the program's client has noted of the process.
@@ -228,8 +228,8 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// readers are in the order in which streams are read: those of later ones use what the earlier ones
-// have.
+// readers are in the order in which streams are read: readers of later streams use what earlier
+// streams have.
 var readers = []struct {
 	types []StreamType
 	read  func(*File, Stream) error

@@ -18,7 +18,8 @@ var machCodes = sync.OnceValue(func() map[string]map[uint32]string {
 	}
 })
 
-// intelCodes, armCodes and powerCodes are those of one processor (mach/i386/exception.h and so on).
+// intelCodes, armCodes and powerCodes are the codes of one processor each (mach/i386/exception.h
+// and so on).
 var (
 	intelCodes = sync.OnceValue(func() map[string]map[uint32]string {
 		return map[string]map[uint32]string{

@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// contents are those of a process with all that is written. Registers have values of their own.
+// contents returns the contents of a dump with all that can be written. Registers have values of
+// their own.
 func contents(p Processor) *Contents {
 	var regs []Register
 	for _, g := range layouts()[p].groups {

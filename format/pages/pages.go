@@ -87,7 +87,7 @@ func (b *Bytes) page(i int) *[Size]byte {
 }
 
 // Window returns bytes from offset from on that are not kept: as many as buf holds, or all that are
-// left if they are there anyway. The error is that of reading; nil comes with at least one byte,
+// left if they are there anyway. The error comes from reading; nil comes with at least one byte,
 // unless from is the end.
 func (b *Bytes) Window(from int, buf []byte) ([]byte, error) {
 	if b.r == nil {

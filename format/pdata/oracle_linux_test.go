@@ -198,7 +198,7 @@ var (
 	dumped    = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 )
 
-// TestObjdump: the entries and their codes are those that objdump -p prints.
+// TestObjdump: the entries and their codes are as objdump -p prints them.
 func TestObjdump(t *testing.T) {
 	path, im, table := build(t, "-O2")
 	entries, codes := 0, 0

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// DWARF's numbers of the registers, by those of unwind codes (System V ABI, AMD64 supplement,
-// figure 3.36).
+// DWARF's numbers of the registers, by the numbers that unwind codes have for them (System V ABI,
+// AMD64 supplement, figure 3.36).
 var registers = [16]trad.Reg{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
 
 const (
@@ -23,7 +23,7 @@ const (
 var nonvolatile = []trad.Reg{3, 4, 5, 12, 13, 14, 15}
 
 // Row returns the row for a frame at rva in f; Lo is an RVA, too. In an innermost frame, which no
-// call has left, the code at rva may be that of an epilogue; in any other it is not. Row holds for
+// call has left, the code at rva may be an epilogue; in any other frame it is not. Row holds for
 // the rest of the body, or of the prologue, around rva; for one instruction in an epilogue, and in
 // an innermost frame's body, where an epilogue may begin at any instruction.
 func (t *Table) Row(f Function, rva uint32, innermost bool) (trad.Row, error) {

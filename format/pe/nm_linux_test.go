@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestNM: the functions of a program and of a library are those that nm prints: by COFF symbols,
-// and, of a stripped library, by its exports.
+// TestNM: the functions of a program and of a library are as nm prints them: by COFF symbols, and,
+// of a stripped library, by its exports.
 func TestNM(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "library.c")

@@ -88,7 +88,7 @@ func TestSharedIDs(t *testing.T) {
 	})
 }
 
-// A table of build IDs is cut where it is larger than that of any machine.
+// A table of build IDs is cut where it is larger than any machine's.
 func TestManyBuildIDs(t *testing.T) {
 	m := newMade(binary.LittleEndian)
 	m.records = m.packed(bytes.Repeat(m.record(67, append(make([]byte, 28), "/x\x00\x00\x00\x00\x00\x00"...)), 1<<20))

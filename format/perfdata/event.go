@@ -18,8 +18,8 @@ type Event struct {
 	Format          perfevent.Format
 	StackSize       uint32 // bytes of each stack that the kernel has copied at most
 	MaxChain        uint16 // addresses of each call chain at most; 0 if the kernel's own bound counts
-	// Monotonic says that times are of CLOCK_MONOTONIC (perf record -k mono), as those of jitdumps
-	// are.
+	// Monotonic says that times are of CLOCK_MONOTONIC (perf record -k mono), as the times in
+	// jitdumps are.
 	Monotonic bool
 
 	index uint16 // in the Reader's Events

@@ -40,7 +40,7 @@ type Info struct {
 	// Wall is the time of day at the time Clock of the events' clock.
 	Wall  time.Time
 	Clock uint64
-	// BuildIDs are those of files that samples are in.
+	// BuildIDs are the build IDs of files that samples are in.
 	BuildIDs []BuildID
 }
 

@@ -117,7 +117,7 @@ func (m *made) stream() []byte {
 	return append(b, m.records...)
 }
 
-// packed compresses records: those of each part become one compressed record, of one stream.
+// packed compresses records: the records of each part become one compressed record, of one stream.
 func (m *made) packed(parts ...[]byte) (b []byte) {
 	var out bytes.Buffer
 	w, err := zstd.NewWriter(&out, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, m.packing...)...)

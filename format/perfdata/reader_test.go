@@ -25,8 +25,8 @@ func times(records []perfdata.Record) (list []uint64) {
 	return list
 }
 
-// Records come in the order of their times, though each round has those of one processor after
-// those of another, in files, streams and compressed, of either byte order.
+// Records come in the order of their times, though each round has the records of one processor
+// after the records of another, in files, streams and compressed, of either byte order.
 func TestOrder(t *testing.T) {
 	for _, order := range orders {
 		m := newMade(order)

@@ -25,7 +25,7 @@ const (
 var (
 	usualSize uint64 = 64 << 20
 	maxRatio  uint64 = 4096
-	maxWindow uint64 = 128 << 20 // bytes that zstd's decoder keeps: those of perf record -z22
+	maxWindow uint64 = 128 << 20 // bytes that zstd's decoder keeps: as many as perf record -z22 needs
 )
 
 // unpacker decompresses what perf record -z has compressed: the payloads of all compressed records

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// The records that wait for their turn take at most maxWaiting bytes of memory, those of a small
-// file leastWaiting bytes and some for each byte of the file.
+// The records that wait for their turn take at most maxWaiting bytes of memory. The records of a
+// small file take at most leastWaiting bytes and some for each byte of the file.
 const (
 	maxWaiting   = 160 << 20
 	leastWaiting = 48 << 20
@@ -57,7 +57,7 @@ func (w *window) gone(x *waiting) bool {
 	return true
 }
 
-// sort puts the records in the order of their times, and those of one time in that of the file.
+// sort puts the records in the order of their times, and records of one time in the file's order.
 func (w *window) sort() {
 	slices.SortStableFunc(w.list, func(a, b waiting) int { return cmp.Compare(a.time, b.time) })
 }

@@ -141,9 +141,9 @@ func (f *Format) Mmap(r Record) (m Mmap, err error) {
 }
 
 // protected reports whether a RecordMmap2 goes on with protection and flags. Kernels before Linux
-// 3.16, and those that have its RecordMmap2 of then, as Red Hat's, have none: the path follows at
-// once. A protection may be anything but a path's beginning: perf inject --jit writes a file's mode
-// there.
+// 3.16, and kernels that have kept the RecordMmap2 of then, as Red Hat's have, write neither: the
+// path follows at once. A protection may be anything but a path's beginning: perf inject --jit
+// writes a file's mode there.
 func (in *fields) protected() bool {
 	return len(in.b) < 2 || in.b[0] != '/' && in.b[0] != '[' || in.b[1] <= ' ' || in.b[1] > '~'
 }
@@ -308,8 +308,8 @@ func (in *fields) error(what string) error {
 	return nil
 }
 
-// Next returns the first record of b and the bytes behind it. The bytes are those of whole records;
-// an error says that they are not.
+// Next returns the first record of b and the bytes behind it. b must hold whole records; the error
+// says that it does not.
 func (f *Format) Next(b []byte) (r Record, rest []byte, err error) {
 	if len(b) < HeaderSize {
 		return Record{}, nil, fmt.Errorf("header: %w", ErrShort)

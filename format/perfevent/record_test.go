@@ -44,8 +44,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// A RecordMmap2 has the file's inode or its build ID, and protection and flags; that of Linux 3.12
-// to 3.15 has neither of the last two (include/uapi/linux/perf_event.h of each).
+// A RecordMmap2 has the file's inode or its build ID, and protection and flags; the RecordMmap2 of
+// Linux 3.12 to 3.15 has neither of the last two (include/uapi/linux/perf_event.h of each).
 func TestMmap2(t *testing.T) {
 	for _, order := range []bothOrder{binary.LittleEndian, binary.BigEndian} {
 		f := perfevent.Format{SampleType: perfevent.SampleTID | perfevent.SampleTime, IDAll: true, Order: order}

@@ -59,7 +59,7 @@ type Format struct {
 	UserRegs   uint64           // the registers that a sample has (sample_regs_user)
 	BranchType uint64           // branch_sample_type
 	IDAll      bool             // records that are no samples end with an [ID]
-	Order      binary.ByteOrder // nil for that of this machine
+	Order      binary.ByteOrder // nil for this machine's
 }
 
 // Sample is what the kernel says of a thread at one moment. The slices are valid until the record's

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// grown returns a section of n functions, back to back from address 0x1000. They repeat those of a
-// real section, each with FREs of its own.
+// grown returns a section of n functions, back to back from address 0x1000. They repeat the
+// functions of a real section, each with FREs of its own.
 func grown(t testing.TB, fixture string, n int) *Section {
 	t.Helper()
 	src, _ := openFixture(t, fixture)

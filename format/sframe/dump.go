@@ -13,8 +13,8 @@ import (
 // 2.44, V3 as 2.47.
 //
 // "u" is a register that the row does not mention, "f" one that is where the header puts it, "U"
-// one that has a place holder. The rule of a "U" register is that of a "u" or an "f" one. "[s]"
-// marks a signed return address, "[m]" offsets in a block.
+// one that has a place holder. The rule of a "U" register is the same as the rule of a "u" or an
+// "f" one. "[s]" marks a signed return address, "[m]" offsets in a block.
 //
 // Where only later binutils can read a form, Dump prints as they do. It prints V2 as 2.47 does for
 // s390x, with starts relative to their fields, and for an undefined RA, which 2.44 takes for a CFA

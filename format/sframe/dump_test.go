@@ -39,8 +39,8 @@ func sameLines(t *testing.T, got, want string) {
 	}
 }
 
-// TestDumpFixtures compares dumps of real sections with those of their own binutils. These have no
-// blanks at ends of lines.
+// TestDumpFixtures compares dumps of real sections with dumps by their own binutils, from which
+// blanks at ends of lines were removed.
 func TestDumpFixtures(t *testing.T) {
 	for _, fx := range fixtures {
 		t.Run(fx.name, func(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// FuzzSection reads what it can of any bytes. A row that Find gives must hold for the PC, and be
-// that of an FRE in an FDE that covers the PC. The test finds both by reading them in order.
+// FuzzSection reads what it can of any bytes. A row that Find gives must hold for the PC, and come
+// from an FRE in an FDE that covers the PC. The test finds the FDE and the FRE by reading them in
+// order.
 func FuzzSection(f *testing.F) {
 	for _, fx := range fixtures {
 		s, _ := openFixture(f, fx.name)

@@ -10,11 +10,11 @@ import (
 // ErrDiffer is returned for Contents that cannot be joined.
 var ErrDiffer = errors.New("sframe: the sections to be joined differ")
 
-// Join joins several sections, as a linker does: first the functions of the first part, then those
-// of the next. All parts must have the same version, ABI, fixed offsets and auxiliary header; else
-// the error wraps ErrDiffer. Convert makes the versions alike. The result has FDESorted,
-// FramePointer if all parts have it, and FDEFuncStartPCRel if the first part has it. It shares
-// memory with the parts.
+// Join joins several sections, as a linker does: first the functions of the first part, then the
+// functions of the next. All parts must have the same version, ABI, fixed offsets and auxiliary
+// header; else the error wraps ErrDiffer. Convert makes the versions alike. The result has
+// FDESorted, FramePointer if all parts have it, and FDEFuncStartPCRel if the first part has it. It
+// shares memory with the parts.
 func Join(parts ...*Contents) (*Contents, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("%w: there are none", ErrDiffer)

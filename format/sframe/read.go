@@ -10,8 +10,8 @@ import (
 const minFRESize = 2
 
 // Contents reads the whole section. Only the auxiliary header of the result refers to the section's
-// bytes. The error is that of the first FDE or FRE that cannot be read. FDEs that share FREs are an
-// error, too; this keeps the result below some 40 times the section's size.
+// bytes. The error says which FDE or FRE is the first that cannot be read. FDEs that share FREs are
+// an error, too; this keeps the result below some 40 times the section's size.
 func (s *Section) Contents() (*Contents, error) {
 	c := &Contents{
 		Version: s.Version, ABI: s.ABI, Flags: s.Flags,
@@ -30,7 +30,7 @@ func (s *Section) Contents() (*Contents, error) {
 		fdes = append(fdes, f)
 	}
 	if s.Flags&FDESorted != 0 {
-		// FDEs are in the order of their starts, their FREs in that of Contents.Functions. A
+		// FDEs are in the order of their starts, their FREs in the order of Contents.Functions. A
 		// function without FREs comes before the one that has the next FREs.
 		slices.SortStableFunc(fdes, func(a, b FDE) int {
 			return cmp.Or(cmp.Compare(a.FREOff, b.FREOff), cmp.Compare(min(a.NumFREs, 1), min(b.NumFREs, 1)))

@@ -83,7 +83,7 @@ func TestOpenAllocates(t *testing.T) {
 			runtime.ReadMemStats(&stats)
 			return stats.TotalAlloc
 		}
-		// The counter is that of the whole process, and the runtime may allocate at the same time:
+		// The counter counts for the whole process, and the runtime may allocate at the same time:
 		// the least of several times counts.
 		open, find := ^uint64(0), ^uint64(0)
 		for range 5 {

@@ -216,7 +216,7 @@ func (p *program) value(t testing.TB, name string) int64 {
 	return int64(binary.NativeEndian.Uint64(v[:]))
 }
 
-// sameCode checks that the program's code is that of its file.
+// sameCode checks that the program's code is as in its file.
 func sameCode(t testing.TB, p *program) {
 	t.Helper()
 	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", p.PID))

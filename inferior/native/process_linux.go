@@ -36,7 +36,7 @@ type Process struct {
 	memory  memory
 	threads map[int]*Thread
 	late    []int // threads that could not be stopped
-	order   []int // of the threads: that of the last event first
+	order   []int // of the threads: the thread of the last event first
 
 	socket *os.File
 	guard  int // its process ID
@@ -62,7 +62,7 @@ func Attach(ctx context.Context, pid int, o Options) (*Process, error) {
 }
 
 // Open finds the modules of the process pid and starts the guard, while the process runs. The error
-// wraps one of those of package live if there is one.
+// wraps an error of package live if one says what is wrong.
 func Open(pid int) (*Process, error) {
 	look, err := live.Look(pid)
 	if err != nil {

@@ -120,7 +120,7 @@ func (p *Process) Inferiors() []inferior.Thread {
 	if p.gone || p.closed {
 		return nil
 	}
-	p.list() // if it fails, the threads are those of before
+	p.list() // if it fails, the threads are the same as before
 	var list []inferior.Thread
 	threads, _ := p.target.Threads()
 	for _, t := range threads {

@@ -165,7 +165,7 @@ func TestGuestBreakpoints(t *testing.T) {
 	}
 }
 
-// The signals that come: told of, then delivered or not as the debugger says; those that wait are
+// The signals that come: told of, then delivered or not as the debugger says; signals that wait are
 // delivered at the end.
 func TestSignals(t *testing.T) {
 	p := build(t, "amd64")

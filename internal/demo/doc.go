@@ -23,7 +23,7 @@ var (
 )
 
 // The bundled files for this platform, nil if there are none. A file for each processor fills them
-// in, so that a program embeds those of its own processor alone.
+// in, so that a program embeds the files of its own processor alone.
 var (
 	program               []byte
 	deadProgram, deadCore []byte // an emulated amd64 host has none

@@ -15,7 +15,7 @@ type File struct {
 	Programs []elf.ProgHeader
 }
 
-// Section is a section of a file. Size is that of its bytes when they are unpacked
+// Section is a section of a file. Size is how many bytes it has when they are unpacked
 // (SHF_COMPRESSED).
 type Section struct{ elf.SectionHeader }
 
@@ -90,8 +90,8 @@ func (h *Headers) ReadAt(p []byte, off int64) (int, error) {
 	return h.r.ReadAt(p, off)
 }
 
-// Read reads the headers. If those of sections are missing or broken, the file has none, and broken
-// says why.
+// Read reads the headers. If section headers are missing or broken, the file has no sections, and
+// broken says why.
 func (h *Headers) Read() (f *File, broken, err error) {
 	eh, err := ReadHeader(h)
 	if err != nil {

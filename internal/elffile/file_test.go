@@ -57,8 +57,8 @@ func compare(t *testing.T, name string, r io.ReaderAt, size int64) bool {
 	return true
 }
 
-// The headers of this machine's programs, libraries, objects and archives' members are those of
-// debug/elf.
+// The headers of this machine's programs, libraries, objects and archives' members are as debug/elf
+// has them.
 func TestHeaders(t *testing.T) {
 	n := 0
 	for _, pattern := range []string{"/usr/bin/*", "/usr/lib/x86_64-linux-gnu/*.so*", "/usr/lib/x86_64-linux-gnu/*.o", "/usr/lib/gcc*/*/*/*", gdbtest.Testdata(t, "bin", "*")} {

@@ -25,7 +25,7 @@ func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 }
 
 // sectionTable reads the section headers, count of shentsize bytes each, and the sections' names;
-// these are nil if there are none. The checks are those of debug/elf and of CheckSections.
+// these are nil if there are none. It checks what debug/elf and CheckSections check.
 func (h *Header) sectionTable(r *Headers, size int64) (table, text []byte, count int, err error) {
 	headerSize := uint64(40)
 	if h.Is64 {
@@ -107,7 +107,7 @@ func New(r io.ReaderAt, size int64) (*elf.File, error) {
 }
 
 // Standard reads the headers of a file of size bytes as debug/elf has them. sections says that
-// [Headers.Read] has found those of sections. Standard checks these once more: the file may have
+// [Headers.Read] has found section headers. Standard checks them once more: the file may have
 // changed meanwhile.
 func Standard(r io.ReaderAt, size int64, sections bool) (*elf.File, error) {
 	if sections {

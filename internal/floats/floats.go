@@ -178,8 +178,8 @@ func (f Format) Text(b []byte) string {
 		if low(mantissa, f.Fraction).Sign() == 0 {
 			return sign + "inf"
 		}
-		// GDB writes the last digits in groups of eight: those of a signalling NaN may have zeros
-		// before them.
+		// GDB writes the last digits in groups of eight: the digits of a signalling NaN may have
+		// zeros before them.
 		grouped := (f.stored() - 1) / 32 * 32
 		text := new(big.Int).Rsh(mantissa, uint(grouped)).Text(16)
 		if grouped > 0 {

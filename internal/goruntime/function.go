@@ -23,8 +23,8 @@ var CalledByC = map[string]bool{
 }
 
 // neverReturns reports whether a function of the runtime does not return. The state at its call is
-// then not that of the code behind the call. morestack counts as such a function: where it comes
-// back to, registers are as they were before the call.
+// then not the state of the code behind the call. morestack counts as such a function: where it
+// comes back to, registers are as they were before the call.
 func neverReturns(name string) bool {
 	switch name = Base(name); name {
 	case "runtime.abort", "runtime.badmcall", "runtime.badmcall2", "runtime.badmorestackg0", "runtime.badmorestackgsignal", "runtime.badsystemstack":

@@ -30,7 +30,7 @@ type Layout struct {
 
 // FindLayout reads the whole layout off the code of the module that has Go's runtime. ok is false
 // if the module has no Go code, if the architecture is not known here, or if the code is unlike
-// that of all known releases.
+// every known release's.
 func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 	p, err := Open(m, a)
 	if err != nil {
@@ -44,9 +44,9 @@ func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 }
 
 // Layout returns the program's layout. PC and FP come from the code of mcall, which parks a
-// goroutine, RA from that of morestack, which does so, too. The others come from the code of
-// systemstack, which follows g and m. ok is false if the code of systemstack is unlike that of all
-// known releases. If the code of mcall or morestack is, the offsets that come from it are 0.
+// goroutine, RA from the code of morestack, which does so, too. The others come from the code of
+// systemstack, which follows g and m. ok is false if the code of systemstack is unlike every known
+// release's. If the code of mcall or morestack is, the offsets that come from it are 0.
 func (p *Program) Layout() (l Layout, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 }
 
 // parks returns the offsets at which a function puts registers into a struct g, if it puts the
-// stack pointer at offset sp. They are those of the state in which it has put the most registers.
+// stack pointer at offset sp. They are taken from the state in which it has put the most registers.
 func (p *Program) parks(f gopclntab.Func, sp int64) (most Saved, ok bool) {
 	n := 0
 	for _, s := range p.follow(f).at {

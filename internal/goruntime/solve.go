@@ -184,9 +184,10 @@ func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 	return trad.Rule{Kind: trad.Undefined}
 }
 
-// others returns rules for the other registers that are known, and for those that C preserves and
-// Go does not. While it calls load_g, _cgo_topofstack keeps values in registers that C does not
-// preserve. For the rest, the architecture says whether they are lost, or no frame's own.
+// others returns rules for the other registers that are known, and for the registers that C
+// preserves and Go does not. While it calls load_g, _cgo_topofstack keeps values in registers that
+// C does not preserve. For the rest, the architecture says whether they are lost, or no frame's
+// own.
 func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
 	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {

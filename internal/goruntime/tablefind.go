@@ -70,7 +70,7 @@ func (f *finder) open(data []byte, addr uint64) (*gopclntab.Table, error) {
 }
 
 // withoutModuleData finds the address that functions are relative to if moduledata is not found, or
-// differs from that of all known releases. Inlined calls are then unknown.
+// differs from every known release's. Inlined calls are then unknown.
 func (f *finder) withoutModuleData(t *gopclntab.Table, header uint64) error {
 	texts := []uint64{header} // until Go 1.25
 	for _, s := range f.im.Lookup("runtime.text", 1) {
@@ -81,7 +81,7 @@ func (f *finder) withoutModuleData(t *gopclntab.Table, header uint64) error {
 			return nil
 		}
 	}
-	// The Go linker's section of code begins with Go's; those of other linkers do not.
+	// The Go linker's section of code begins with Go's code; other linkers' sections do not.
 	if s := f.im.ELF().Section(".text"); s != nil {
 		t.Text = s.Addr
 		if entry, ok := t.Find(f.im.Entry); ok && entry.Lo == f.im.Entry {

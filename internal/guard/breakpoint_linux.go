@@ -17,7 +17,7 @@ type breakpoint struct {
 
 // pass says at which breakpoints a thread does not stop that stands there already.
 type pass struct {
-	ran int // guard.runs when the thread ran last: it does not stop at those that were set since
+	ran int // guard.runs when the thread ran last: it does not stop at breakpoints that were set since
 	// may says that it stops at none: the owner knows that it is there, or has put it there. A
 	// thread that another one's event has stopped on its way, or a signal, may not pass.
 	may bool

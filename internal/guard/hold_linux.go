@@ -302,7 +302,7 @@ func (g *guard) gone(tid int) {
 	if tid != g.named {
 		return
 	}
-	// If the process ends, the kernel tells that of its threads first.
+	// If the process ends, the kernel first tells that its threads have ended.
 	for range 3 {
 		if g.all && !g.others() {
 			return

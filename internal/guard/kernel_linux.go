@@ -35,7 +35,7 @@ const (
 	eventExit      = 6
 	eventStop      = 128
 
-	// All stops but those of new threads are told: PTRACE_O_TRACESYSGOOD, FORK, VFORK, EXEC,
+	// All stops but the stops of new threads are told: PTRACE_O_TRACESYSGOOD, FORK, VFORK, EXEC,
 	// VFORKDONE, EXIT.
 	traceAlways  = 1 | 1<<eventFork | 1<<eventVfork | 1<<eventExec | 1<<eventVforkDone | 1<<eventExit
 	traceThreads = traceAlways | 1<<eventClone

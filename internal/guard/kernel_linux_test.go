@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/control"
 )
 
-// The constants are those of golang.org/x/sys/unix.
+// The constants equal the constants of golang.org/x/sys/unix.
 func TestKernel(t *testing.T) {
 	for i, pair := range [][2]uint64{
 		{ptraceCont, unix.PTRACE_CONT}, {ptraceSingleStep, unix.PTRACE_SINGLESTEP}, {ptraceDetach, unix.PTRACE_DETACH}, {ptraceSyscall, unix.PTRACE_SYSCALL},

@@ -38,7 +38,7 @@ func (t *tracee) deliver(g *guard, always bool) (signal int, ok bool) {
 		return 0, false
 	}
 	if t.signal != nil {
-		// The stop may be another one than that of this signal.
+		// The stop may be for something else than this signal.
 		setSigInfo(t.tid, t.signal)
 		signal = t.signal.number()
 		t.signal = nil

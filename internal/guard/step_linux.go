@@ -67,7 +67,7 @@ func (t *tracee) endSteps(g *guard) bool {
 	return g.await(func() bool { return t.state == running }, g.timeout) && t.state == stopped && g.threads[t.tid] == t
 }
 
-// status returns the set NT_PRSTATUS, empty if it cannot be read, or if it is that of code of
+// status returns the set NT_PRSTATUS, empty if it cannot be read, or if the thread runs code of
 // another width than the program has.
 func (t *tracee) status(a *control.Control) []byte {
 	room := make([]byte, a.StatusSize+8) // the kernel wants a multiple of a register

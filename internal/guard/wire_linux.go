@@ -54,7 +54,7 @@ type Reply struct {
 	N     int
 	TIDs  []int // the threads that are held
 	Late  []int // of OpAttach: the threads that could not be stopped yet
-	Sizes []int // of OpGet, bytes of Data: those of each set
+	Sizes []int // of OpGet: how many bytes of Data each set has
 	Event Event
 }
 

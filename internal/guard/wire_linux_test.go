@@ -46,7 +46,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// same takes empty lists and those that are nil for the same.
+// same takes empty lists and nil lists for the same.
 func same[T any](a, b T) bool {
 	x, y := reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()
 	for i := range x.NumField() {

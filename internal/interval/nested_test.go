@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNested compares Find with a search through every range: it yields those that hold the
+// TestNested compares Find with a search through every range: it yields the ranges that hold the
 // address, the one that begins last first, an inner one before an outer one.
 func TestNested(t *testing.T) {
 	random := rand.New(rand.NewSource(1))

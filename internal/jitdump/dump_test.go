@@ -128,8 +128,8 @@ func describe(t *testing.T, d *Dump, class elf.Class, addr, time uint64) string 
 	return text
 }
 
-// Code has the name, the lines and the table of the time: those of the record that was written last
-// then.
+// Code has the name, the lines and the table of its time, as the last record before that time has
+// them.
 func TestDump(t *testing.T) {
 	const now = 1 << 40
 	g := `g [0x%[1]x000, 0x%[1]x010), at 0x%[1]x010 "a table of 16 b.", 0x%[1]x000 /src/a.x:10, 0x%[1]x004 /src/a.x:11, 0x%[1]x008 /src/b.x:3, 0x%[1]x010`

@@ -17,7 +17,7 @@ const (
 
 // ELF returns a piece of code with what the file tells of it as an ELF file, whose addresses are
 // the process's. The code itself is left out if the file lacks it, or if it is larger than 1 MiB.
-// class is that of the process. ELF may be called while [Dump.Read] is.
+// class is the process's. ELF may be called while [Dump.Read] is.
 func (d *Dump) ELF(c *Code, class elf.Class) ([]byte, error) {
 	h, r := &d.header, d.r.r
 	load, err := h.Record(r, c.load)
@@ -52,7 +52,7 @@ func (d *Dump) ELF(c *Code, class elf.Class) ([]byte, error) {
 	return w.file(elf.Machine(h.Machine)), nil
 }
 
-// code returns the code; nil if it is not there. size is that of the name.
+// code returns the code; nil if it is not there. size is the name's, in bytes.
 func (d *Dump) code(c *Code, load *Record, size int64) []byte {
 	n := c.Hi - c.Lo
 	if n > maxCode || loadSize+size+int64(n) > load.Length {

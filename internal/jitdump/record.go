@@ -17,8 +17,8 @@ var (
 	ErrVersion = errors.New("it is not of version 1")
 )
 
-// IsName reports whether a file's path is that of a jitdump: jit-PID.dump. A process maps the file
-// as code to tell where it is.
+// IsName reports whether a file's path is a jitdump's: jit-PID.dump. A process maps the file as
+// code to tell where it is.
 func IsName(name string) bool {
 	pid, ok := strings.CutPrefix(path.Base(name), "jit-")
 	pid, ok2 := strings.CutSuffix(pid, ".dump")

@@ -75,7 +75,7 @@ func stop(sig syscall.Signal) {
 }
 
 // ignoredSignals returns the signals that are ignored, as this process was started or by its own
-// wish: that of number 1 is the lowest bit.
+// wish: signal number 1 is the lowest bit.
 func ignoredSignals() (mask uint64) {
 	text, _ := os.ReadFile("/proc/self/status")
 	for line := range bytes.Lines(text) {

@@ -50,8 +50,8 @@ func (c *Cache) Names(addrs []uint64) map[uint64]string {
 	return names
 }
 
-// table returns the kernel's own functions: those that were kept, or the kernel's list, which is
-// kept then. It returns nil if this user is not told where they are.
+// table returns the kernel's own functions: the list that was kept, or else the kernel's list,
+// which is kept then. It returns nil if this user is not told where they are.
 func (c *Cache) table() table {
 	f, err := os.Open(c.list)
 	if err != nil {

@@ -6,6 +6,6 @@
 // functions, which stay the same until the next boot, in a file below the user's cache folder.
 // Those of modules, BPF programs and probes, which come and go, are always read from the kernel.
 //
-// The addresses are a secret of those who may read them. The file is this user's alone, and counts
-// only as long as the kernel tells this user the same first addresses as the file has.
+// The addresses are a secret of the users who may read them. The file is this user's alone, and
+// counts only as long as the kernel tells this user the same first addresses as the file has.
 package kernelnames

@@ -32,9 +32,9 @@ func running(list string, addrs []uint64) map[uint64]string {
 // Read returns the functions of a list that hold addresses. It reads lines of an address, a type
 // and a name. Of the symbols at or below an address, the highest counts. There are hundreds of
 // thousands, so only those are kept that may be it. The kernel's own symbols come first and ascend
-// (scripts/kallsyms.c), then those of its modules, which are elsewhere: so once one is above all
-// addresses, nothing that follows is asked for. The kernel takes longer to write the lines than
-// this takes to read them.
+// (scripts/kallsyms.c), then its modules' symbols, which are elsewhere: so once one of its own is
+// above all addresses, nothing that follows is asked for. The kernel takes longer to write the
+// lines than this takes to read them.
 func Read(r io.Reader, addrs []uint64) map[uint64]string {
 	addrs = slices.Clone(addrs)
 	slices.Sort(addrs)
@@ -43,7 +43,7 @@ func Read(r io.Reader, addrs []uint64) map[uint64]string {
 		addr uint64
 		name string
 	}
-	next := make([]symbol, len(addrs)) // the highest of those that have addrs[i] as the first address at or above them
+	next := make([]symbol, len(addrs)) // the highest symbol for which addrs[i] is the first address at or above it
 	in := bufio.NewReaderSize(r, 64<<10)
 	ascend := true
 	var last uint64

@@ -7,8 +7,8 @@ import (
 )
 
 // table has the lines of the kernel's own functions, as the list has them: their addresses ascend.
-// The first are at the address of _stext, the last is that of _etext. Modules, and what else comes
-// and goes, are outside of these two.
+// The first lines have the address of _stext, the last line has the address of _etext. Modules, and
+// what else comes and goes, are outside of these two.
 type table []byte
 
 const (
@@ -76,8 +76,8 @@ func (t table) name(addr uint64) (name string, ok bool) {
 	return string(function), function != nil
 }
 
-// find returns where the first line begins whose address is as is says; so are those of all that
-// follow.
+// find returns where the first line begins whose address is as is says. The addresses of all lines
+// that follow are so, too.
 func (t table) find(is func(addr uint64) bool) int {
 	return sort.Search(len(t), func(i int) bool { return is(t.address(i)) })
 }

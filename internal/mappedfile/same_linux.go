@@ -20,9 +20,9 @@ import (
 const maxPage = 4096
 
 // same reports whether file is the mapped one. On overlay and btrfs file systems, the mapping's
-// device and inode differ from those of stat(2), but not from those of another mapping. A copy of
-// the mapped file serves as well: there the contents decide, the build ID, or, without one, the
-// first page.
+// device and inode differ from what stat(2) says, but not from the device and inode of another
+// mapping. A copy of the mapped file serves as well: there the contents decide, the build ID, or,
+// without one, the first page.
 func (p *Process) same(file *os.File, m *procmaps.File) bool {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &st); err != nil {

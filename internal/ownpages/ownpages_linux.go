@@ -21,8 +21,8 @@ func Release() {
 	}
 }
 
-// unchanged returns the mappings of the program's file that have just what the file has: not those
-// that are written to or relocated, nor code in which a debugger has set breakpoints.
+// unchanged returns the mappings of the program's file that have just what the file has: no
+// mappings that are written to or relocated, nor code in which a debugger has set breakpoints.
 var unchanged = sync.OnceValue(func() (list []procmaps.Mapping) {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SameUser returns an error if the kernel says that another user of this machine has made the
-// connection, who is not among those that may as well, or does not say who.
+// SameUser returns an error if the kernel says that another user of this machine, who is not in
+// also, has made the connection, or does not say who has.
 func SameUser(conn net.Conn, also ...int) error {
 	uid, known := 0, false
 	var err error

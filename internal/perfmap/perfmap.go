@@ -50,7 +50,7 @@ type hit struct {
 }
 
 // Names returns the names of the code at addresses, by a map of size bytes: of several lines that
-// have an address, that of the last. It reads the map once, and keeps no more of it than the
+// have an address, the last counts. It reads the map once, and keeps no more of it than the
 // addresses need. Lines of another form are left out. The error says why a part of the map is left
 // out, which may be a hole; names that were found come with it.
 func Names(r io.ReaderAt, size int64, addrs []uint64) (names map[uint64]string, err error) {

@@ -47,7 +47,7 @@ type checker struct {
 
 	child         *child // nil if it must be started first
 	description   *protocol.Description
-	architectures []*arch.Arch // those that the plug-in supports
+	architectures []*arch.Arch // the architectures that the plug-in supports
 	subjects      []*subject
 	asked         []asked // questions of the host, while it walked
 	walking       *subject

@@ -16,9 +16,9 @@ const PathVariable = "SFWALK_PLUGIN_PATH"
 // Prefix is the beginning of the name of each plug-in in a directory.
 const Prefix = "sniffer-"
 
-// Dirs returns the directories that plug-ins are looked for in: those that PathVariable
-// lists, then sfwalk/plugins in the user's folder of configuration (~/.config). There may be
-// no such directory.
+// Dirs returns the directories that plug-ins are looked for in: the directories that PathVariable
+// lists, then sfwalk/plugins in the user's folder of configuration (~/.config). There may be no
+// such directory.
 func Dirs() []string {
 	var dirs []string
 	for _, dir := range filepath.SplitList(os.Getenv(PathVariable)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkWriter writes text like that of stacks: lines of ASCII but for one sign.
+// BenchmarkWriter writes text like the text of stacks: lines of ASCII but for one sign.
 func BenchmarkWriter(b *testing.B) {
 	page := []byte(strings.Repeat("#12  0x00007ff0ef7dcdd0 in serve_request (…) at ../sysdeps/unix/sysv/linux/pause.c:29\n", 180))
 	w := NewWriter(io.Discard)

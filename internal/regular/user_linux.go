@@ -55,7 +55,7 @@ func (a At) openAs(u *User) (*os.File, error) {
 	return f, err
 }
 
-// rights are those of a thread to files. Other threads of this program keep theirs.
+// rights are a thread's rights to files. Other threads of this program keep theirs.
 type rights struct {
 	uid, gid int
 	groups   []int

@@ -9,7 +9,7 @@ import (
 )
 
 // Overlay is the whole memory. It has the file's own bytes and, for unwritable memory that the file
-// leaves out, those of the mapped files.
+// leaves out, the bytes of the mapped files.
 type Overlay struct {
 	Own     *Memory
 	Modules *target.Modules

@@ -136,8 +136,8 @@ func functionsOf(im *elfimage.Image, table []byte, names string, l object.Layout
 			symbols = append(symbols, symbol{Range{value, value + length}, name})
 		}
 	}
-	// Of several functions at one address the longest counts. Of those of one length the first in
-	// the table counts.
+	// Of several functions at one address the longest counts. If several have that length, the
+	// first in the table counts.
 	slices.SortStableFunc(symbols, func(a, b symbol) int {
 		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(b.Hi, a.Hi))
 	})

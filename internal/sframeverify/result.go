@@ -40,7 +40,7 @@ type Coverage struct {
 	Total, Both, SFrameOnly, CFIOnly, Neither uint64
 }
 
-// Sizes are those of a file's sections, in bytes.
+// Sizes are the sizes of a file's sections, in bytes.
 type Sizes struct {
 	SFrame, EHFrame, EHFrameHdr, DebugFrame uint64
 }
@@ -56,7 +56,7 @@ type Disagreement struct {
 	FDE      int         // index in the SFrame section
 	Section  int         // index in the file's SFrame sections
 	// Times is the number of blocks with the same disagreement, in an FDE of PC type mask. Lo and
-	// Hi are those of the first. For other FDEs Times is 1.
+	// Hi are the bounds of the first block. For other FDEs Times is 1.
 	Times int
 }
 

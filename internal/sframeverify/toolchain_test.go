@@ -16,8 +16,8 @@ import (
 )
 
 // TestThisToolchain compares a program of binutils 2.40, whose mistakes are known. It writes a CFA
-// in r10 as if it were in SP. It describes the first stub of .plt.sec like that of .plt. It
-// describes the stubs of .plt with endbr64, which push at offset 4 to 9, like those without, which
+// in r10 as if it were in SP. It describes the first stub of .plt.sec like the first stub of .plt.
+// It describes stubs of .plt with endbr64, which push at offset 4 to 9, like stubs without, which
 // push at 6 to 11.
 func TestThisToolchain(t *testing.T) {
 	gcc := gdbtest.Tool(t, "x86_64-linux-gnu-gcc")

@@ -36,8 +36,9 @@ const (
 	remember    = time.Hour        // that a server has no such file
 	// maxTime is for all files of one run. What was fetched in part is fetched on by the next one.
 	maxTime = time.Hour
-	// Compressed files may become maxRatio bytes for each that was sent, and all those of a run
-	// freeSize bytes beyond that. Those of large programs become ten times as large.
+	// A compressed file may become maxRatio bytes for each byte that was sent. All compressed files
+	// of a run together may become freeSize bytes more. The symbol files of large programs become
+	// ten times as large.
 	freeSize = 16 << 20
 	maxRatio = 32
 )

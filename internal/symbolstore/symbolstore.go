@@ -120,8 +120,8 @@ func Identifier(im *elfimage.Image) (string, error) {
 
 var errNoIdentity = errors.New("it has neither a build ID nor code")
 
-// loadAddress returns the link-time address that symbol files count from: that of the file's first
-// byte.
+// loadAddress returns the link-time address that symbol files count from: the address of the file's
+// first byte.
 func loadAddress(im *elfimage.Image) uint64 {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && p.Off == 0 {

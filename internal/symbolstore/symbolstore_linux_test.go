@@ -31,7 +31,7 @@ func TestIdentifier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What is wanted is 16 bytes: those of the build ID, or a sum.
+		// What is wanted is 16 bytes: the build ID's first ones, or a sum.
 		var want [16]byte
 		if strings.HasSuffix(flag, "sha1") {
 			out, err := exec.Command(gdbtest.Tool(t, "readelf"), "-n", program).Output()

@@ -64,7 +64,7 @@ const (
 	dtRELR   elf.DynTag = 36
 )
 
-// inRelocations counts those that the program makes when it starts, as it is told where it
+// inRelocations counts the pointers that the program makes when it starts, as it is told where it
 // is loaded.
 func (p *pointers) inRelocations(dyn []byte) {
 	var rel, relLen, rela, relaLen, relr, relrLen uint64
@@ -89,7 +89,7 @@ func (p *pointers) inRelocations(dyn []byte) {
 	p.inPacked(p.im.Loaded(relr, min(relrLen, p.word*maxPointers)))
 }
 
-// inTable counts those of a table of relocations at addr, of size bytes.
+// inTable counts the pointers of a table of relocations at addr, of size bytes.
 func (p *pointers) inTable(addr, size uint64, addends bool) {
 	looked := 0
 	for r := range p.im.Relocations(p.im.Loaded(addr, min(size, p.im.RelocationSize(addends)*maxPointers)), addends) {
@@ -106,9 +106,9 @@ func (p *pointers) inTable(addr, size uint64, addends bool) {
 	}
 }
 
-// inPacked counts those of packed relocations: an address, which is even, is that of a word; an odd
-// number has a bit for each of the words behind those before, of which there is one fewer than a
-// word has bits.
+// inPacked counts the pointers of packed relocations: an even number is the address of a word; an
+// odd number has a bit for each of the words behind those before, of which there is one fewer than
+// a word has bits.
 func (p *pointers) inPacked(table []byte) {
 	at, bits := uint64(0), 8*p.word-1
 	for looked := 0; uint64(len(table)) >= p.word && p.seen < maxPointers && looked < maxPacked; table = table[p.word:] {

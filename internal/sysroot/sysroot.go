@@ -27,9 +27,9 @@ type Options struct {
 	// Root is the folder below which the target's paths are; "" for this machine's
 	// own root.
 	Root string
-	// Beside are folders with files that may not be at their paths here: that of a core
-	// file, that of its program. A file is looked for there by its name, and where its
-	// path is relative by that.
+	// Beside are folders with files that may not be at their paths here: the folder of a core file,
+	// the folder of its program. A file is looked for there by its name, and where its path is
+	// relative by that.
 	Beside []string
 	// Word says with whose rights files of this machine are opened that the target has named.
 	Word regular.Word

@@ -123,8 +123,8 @@ func (l *lock) glibcKind() (kind, users uint64) {
 func (l *lock) mutex(w *Wait) bool { return l.glibcMutex(w) || l.muslMutex(w) }
 
 // glibcMutex recognizes a mutex of glibc: the word is its first. It is 2 if somebody waits, or has
-// the owner, as the kernel wants it of robust mutexes and of those that hand priorities on. Another
-// field always has the owner, but for a moment when the lock is taken.
+// the owner, as the kernel wants it of robust mutexes and of mutexes that hand priorities on.
+// Another field always has the owner, but for a moment when the lock is taken.
 func (l *lock) glibcMutex(w *Wait) bool {
 	atKind, atUsers := l.glibcKind()
 	own, ok := l.finder.word(l.at.Word + glibcOwner)
@@ -190,10 +190,10 @@ const (
 	rwPhase       = 8
 	rwWriters     = 12
 	rwReaderShift = 3 // above WRPHASE, WRLOCKED and RWAITING
-	rwWritten     = 1 // the phase is that of writers
+	rwWritten     = 1 // it is the writers' phase
 	rwWaiting     = 4
-	phaseUsed     = 2     // with 0: the phase is that of readers
-	writersUsed   = 1 | 2 // with 1: the phase is that of writers, or there are writers
+	phaseUsed     = 2     // with 0: it is the readers' phase
+	writersUsed   = 1 | 2 // with 1: it is the writers' phase, or there are writers
 	muslWrites    = 1<<31 - 1
 )
 

@@ -38,7 +38,7 @@ var ofRust = []struct {
 	{"futex_condvar::Condvar::wait", Condition, false},
 	{"once::futex::Once::call", Once, false},
 	{"futex_once::Once::call", Once, false},
-	// parking_lot's threads wait for a word of their own, not for that of the lock.
+	// parking_lot's threads wait for a word of their own, not for the lock's.
 	{"parking_lot::raw_mutex::RawMutex::lock_slow", Mutex, false},
 	{"parking_lot::raw_rwlock::RawRwLock::lock_shared_slow", RWLock, true},
 	{"parking_lot::raw_rwlock::RawRwLock::lock_exclusive_slow", RWLock, false},

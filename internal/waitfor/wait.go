@@ -30,8 +30,8 @@ func (k Kind) String() string {
 type Wait struct {
 	Thread int // its ID
 	Kind   Kind
-	// Object is the address of the lock. It is that of the futex where the lock's beginning is not
-	// known.
+	// Object is the address of the lock. It is the address of the futex where the lock's beginning
+	// is not known.
 	Object uint64
 	Futex  uint64
 	// Owner is the ID of the thread that holds the lock, or that is to end; 0 if none is known.

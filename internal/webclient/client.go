@@ -15,7 +15,7 @@ const (
 	connectTime = 10 * time.Second
 )
 
-// Options are those of a client.
+// Options are a client's options.
 type Options struct {
 	HeaderTime time.Duration // until the headers of an answer are there; 0 for any time
 	AtOnce     int           // connections to a host; 0 for any number

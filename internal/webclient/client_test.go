@@ -41,8 +41,8 @@ func ask(t *testing.T, c *http.Client, address string) (int, error) {
 	return answer.StatusCode, nil
 }
 
-// A server's redirection leads to itself, to another named one, and to those that the user allows;
-// to no other host, port or scheme. No other host sees what is the user's.
+// A server's redirection leads to itself, to another named server, and to hosts that the user
+// allows; to no other host, port or scheme. No other host sees what is the user's.
 func TestRedirections(t *testing.T) {
 	other, otherAsked := server(t, func(http.ResponseWriter, *http.Request) {})
 	to := ""

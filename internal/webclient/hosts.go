@@ -40,11 +40,12 @@ func (o origin) String() string {
 	return o.scheme + "://" + host
 }
 
-// hosts are those that may be asked. A host that begins with a dot stands for all below a domain.
+// hosts are the hosts that may be asked. A host that begins with a dot stands for all below a
+// domain.
 type hosts []origin
 
-// allowed returns the hosts of some addresses, and those that the user allows. Addresses that are
-// none of a server are left out.
+// allowed returns the hosts of some addresses, and the hosts that the user allows. It leaves out
+// addresses that are no server's.
 func allowed(servers []string) (list hosts, err error) {
 	for _, address := range servers {
 		if u, err := url.Parse(address); err == nil && usualPorts[u.Scheme] != "" {

@@ -17,8 +17,8 @@ type Frame struct {
 	Thread int    // its ID
 	PC     uint64 // the address to which the function will return, in code or on the stack
 	SP     uint64 // SP when it has returned
-	// Saved has the registers that the thread had before the call, and Wide those that are wider
-	// than 64 bits (arch.Arch.WideRegs), as they would lie in memory. Save fills in both.
+	// Saved has the registers that the thread had before the call. Wide has the registers that are
+	// wider than 64 bits (arch.Arch.WideRegs), as they would lie in memory. Save fills in both.
 	Saved arch.Registers
 	Wide  map[trad.Reg][]byte
 }

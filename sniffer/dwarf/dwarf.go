@@ -115,7 +115,7 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 }
 
 // landsAt reports whether no call ends at q.PC: code goes on there that has caught an exception,
-// whose row need not be that of the code before it.
+// whose row need not be the row of the code before it.
 func landsAt(q *frame.Query) bool {
 	follows, known := q.FollowsCall(q.PC)
 	return known && !follows
@@ -144,8 +144,8 @@ func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	}
 }
 
-// at returns section number i, or nil behind the last one. The last section is that of a separate
-// debug file. The first call that asks for it opens the file.
+// at returns section number i, or nil behind the last one. The last section is a separate debug
+// file's. The first call that asks for it opens the file.
 func (s *sections) at(q *frame.Query, i int) *cfi.Section {
 	if i < len(s.list) {
 		return s.list[i]

@@ -12,10 +12,10 @@ import (
 // The functions of libgcc's unwinder (_Unwind_RaiseException, _Unwind_Resume) end in
 // __builtin_eh_return: they take all frames down that an exception passes, and jump to its handler.
 // Shortly before, they put what the handler's function has in its registers into the places where
-// they have saved their own caller's. The return address is the last of these: it is then that of
-// the call by which the handler's function was left. No table says that, nor where the handler's
-// stack pointer is. The frame itself has it: in a struct _Unwind_Context (libgcc's unwind-dw2.c)
-// the stack pointer stands before the address at which the program goes on.
+// they have saved their own caller's registers. The return address is the last of these: it is then
+// the one that the call has left by which the handler's function was left. No table says that, nor
+// where the handler's stack pointer is. The frame itself has it: in a struct _Unwind_Context
+// (libgcc's unwind-dw2.c) the stack pointer stands before the address at which the program goes on.
 
 const (
 	maxPassed  = 1 << 30 // bytes of frames that an exception passes

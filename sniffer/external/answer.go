@@ -277,7 +277,7 @@ func (c *checks) register(n uint32) {
 	}
 }
 
-// rules checks the main rules of a message, and those of other registers.
+// rules checks the main rules of a message, and the rules of other registers.
 func (c *checks) rules(others []*protocol.RegisterRule, main ...*protocol.Rule) {
 	for _, m := range main {
 		c.rule(m)

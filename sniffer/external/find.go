@@ -15,8 +15,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// Dirs returns the directories of plug-ins: those that the environment variable SFWALK_PLUGIN_PATH
-// lists, then sfwalk/plugins in the user's configuration folder (~/.config). They need not exist.
+// Dirs returns the directories of plug-ins: the directories that the environment variable
+// SFWALK_PLUGIN_PATH lists, then sfwalk/plugins in the user's configuration folder (~/.config).
+// They need not exist.
 func Dirs() []string { return plugindir.Dirs() }
 
 // Found is a plug-in in a directory.

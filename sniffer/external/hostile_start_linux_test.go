@@ -82,7 +82,7 @@ func TestBadStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	const short = 500 * time.Millisecond // for those that hang
+	const short = 500 * time.Millisecond // for plug-ins that hang
 	for _, c := range []struct {
 		mode  string
 		limit time.Duration

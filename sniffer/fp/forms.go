@@ -9,7 +9,7 @@ import (
 // anyRecord follows the frame record where compilers do not agree on its form. A form counts if the
 // record leads to a return address behind a call, and outward; of several, one whose next record
 // does so, too, counts more. If the stack is scanned afterwards, records at the architecture's own
-// frame pointer do not count, but those of Apple's systems, whose code always has them, do.
+// frame pointer do not count, except on Apple's systems, whose code always has them.
 func anyRecord(q *frame.Query, scanned bool) (trad.Row, frame.Answer) {
 	answer := unknownFP
 	if scanned {

@@ -10,7 +10,7 @@ import (
 const (
 	// scanned is how many bytes of the stack are searched for the return address of THIS: GHC's run
 	// time reserves 16 KiB. maxCalls bounds the candidates that are tried by following the code,
-	// maxLookUps those that are tried by tables.
+	// maxLookUps the candidates that are tried by tables.
 	scanned    = 20 << 10
 	maxCalls   = 8
 	maxLookUps = 64

@@ -13,7 +13,7 @@ import (
 // local ones.
 const maxNamesakes = 8
 
-// coldPartOf returns the function's name if name is that of a function's cold part: foo for
+// coldPartOf returns the function's name if name is the name of a function's cold part: foo for
 // foo.cold or foo.cold.3.
 func coldPartOf(name string) (of string, ok bool) {
 	if of, ok = strings.CutSuffix(name, ".cold"); ok {

@@ -34,10 +34,10 @@ func (s *Sniffer) byFrame(q *frame.Query) (row trad.Row, ok bool) {
 	return row, finds
 }
 
-// refined returns the first of the other guesses (those whose Len is not 0) that has the caller and
-// the frame pointer of the frame record, or else the record's own row. A function that has aligned
-// its stack keeps a copy of its return address in the record: the CFA lies further out, and its
-// code knows where.
+// refined returns the first of the other guesses (only a guess whose Len is not 0 counts) that has
+// the caller and the frame pointer of the frame record, or else the record's own row. A function
+// that has aligned its stack keeps a copy of its return address in the record: the CFA lies further
+// out, and its code knows where.
 func refined(q *frame.Query, framed trad.Row, guesses []trad.Row) trad.Row {
 	want, ok := q.Apply(&framed)
 	if !ok || !want.FP.Known() {

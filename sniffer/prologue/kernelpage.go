@@ -71,8 +71,8 @@ func (s *Sniffer) replaced(q *frame.Query, next *frame.Frame) (ra uint64, sure b
 	return ra, false, err
 }
 
-// maxWalked bounds the frames inside of THIS that are compared with those of the kernel, which has
-// 127 by default.
+// maxWalked bounds the frames inside of THIS that are compared with the kernel's frames. By
+// default, the kernel has 127.
 const maxWalked = 1 << 10
 
 // walkedBefore returns the return address that the kernel has behind the frames inside of THIS.

@@ -21,7 +21,7 @@ func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	if !ok || !aligned(q, cfa) {
 		return row, false
 	}
-	// A link register that is not saved may be that of a call that THIS has made.
+	// A link register that is not saved may come from a call that THIS has made.
 	near := ra-q.PC < maxFunction || q.PC-ra < maxFunction
 	return row, row.RA.Kind != trad.Same || !near
 }

@@ -92,7 +92,7 @@ func (w *walker) walk(depth int) (b both) {
 	return walks(w).walk(depth - 1)
 }
 
-// A goroutine's own stack is that of Go's run time: in the main goroutine of a test, in others,
+// A goroutine's own stack is as Go's run time has it: in the main goroutine of a test, in others,
 // behind deferred calls, closures, callbacks of the library, small stacks and deep ones.
 func TestGoroutine(t *testing.T) {
 	p := open(t)

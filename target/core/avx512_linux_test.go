@@ -14,8 +14,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// The registers of AVX-512 in the kernel's cores are those that the program had, whether the core
-// tells their places (Linux 6.12) or not. Where it does, they are those that the processor tells.
+// The registers of AVX-512 in the kernel's cores have the values that the program had, whether the
+// core tells their places (Linux 6.12) or not. Where it does, the places are the ones that the
+// processor tells.
 func TestAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	for _, test := range []struct {
@@ -40,7 +41,7 @@ func TestAVX512(t *testing.T) {
 	}
 }
 
-// sameAsAVX512 compares the registers of AVX-512 with those of avx512.c.
+// sameAsAVX512 compares the registers of AVX-512 with the values that avx512.c has put there.
 func sameAsAVX512(t *testing.T, tg *Target) {
 	t.Helper()
 	threads, err := tg.Threads()

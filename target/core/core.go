@@ -174,7 +174,7 @@ func (t *Target) Stored() int64 { return t.stored }
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
 // Memory returns the address space: the core's bytes, and, for unchanged memory that the core
-// leaves out, those of the mapped files.
+// leaves out, the bytes of the mapped files.
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped.
@@ -224,7 +224,8 @@ type setNote struct {
 // ID returns the kernel's thread ID.
 func (t *Thread) ID() int { return t.id }
 
-// Name returns the thread's name. A core has that of the main thread alone; other threads have "".
+// Name returns the thread's name. A core has the name of the main thread alone; other threads have
+// "".
 func (t *Thread) Name() string { return t.name }
 
 // Registers fills in the thread's registers.

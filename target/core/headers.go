@@ -91,7 +91,7 @@ func (l *loader) wasLoaded(im *elfimage.Image, base uint64) bool {
 // held are the addresses that modules have.
 type held struct {
 	modules *target.Modules
-	added   interval.Map[struct{}] // by those that came since
+	added   interval.Map[struct{}] // by headers that came since
 }
 
 func (h *held) has(addr uint64) bool {

@@ -13,9 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// withMany puts many program headers of memory without bytes before those of a core, as the kernel
-// writes them of a process with so many mappings: e_phnum is PN_XNUM, and sh_info of the one
-// section header, behind all, has the number (binfmt_elf.c, fill_extnum_info).
+// withMany puts many program headers of memory without bytes before a core's program headers, as
+// the kernel writes them of a process with so many mappings: e_phnum is PN_XNUM, and sh_info of the
+// one section header, behind all, has the number (binfmt_elf.c, fill_extnum_info).
 func withMany(data []byte, many int) []byte {
 	data = bytes.Clone(data)
 	var order interface {

@@ -203,8 +203,8 @@ func link(t *testing.T, file, name string) {
 	}
 }
 
-// found checks that tg has the modules of want, the whole core. All have their files, but for those
-// that are lost.
+// found checks that tg has the modules of want, the whole core. All have their files, but for the
+// modules of lost files.
 func found(t *testing.T, tg, want *Target, lost []string) {
 	t.Helper()
 	byStart := map[uint64]*target.Module{}

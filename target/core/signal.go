@@ -33,7 +33,7 @@ const (
 	lastSignal    = 64
 )
 
-// Codes of the signals that the processor causes (asm-generic/siginfo.h), and of those that
+// Codes of the signals that the processor causes (asm-generic/siginfo.h), and of signals that
 // processes send.
 var faultCodes = map[int][]string{
 	sigill:  {1: "ILL_ILLOPC", 2: "ILL_ILLOPN", 3: "ILL_ILLADR", 4: "ILL_ILLTRP", 5: "ILL_PRVOPC", 6: "ILL_PRVREG", 7: "ILL_COPROC", 8: "ILL_BADSTK"},

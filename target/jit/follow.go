@@ -59,7 +59,8 @@ func (f *Follower) look() uint64 {
 
 var seed = maphash.MakeSeed()
 
-// Objects returns the objects that the process has registered now. modules are those of its files.
+// Objects returns the objects that the process has registered now. modules are the modules of its
+// files.
 func (f *Follower) Objects(modules *target.Modules) []*target.Module {
 	begin := time.Now()
 	f.find(modules)

@@ -21,7 +21,7 @@ func dumpRecord(kind, length uint32, fields ...uint64) []byte {
 	return b
 }
 
-// dumpHeader is that of a jitdump of amd64.
+// dumpHeader is the header of a jitdump of amd64.
 var dumpHeader = dumpRecord(0x4a695444, 1, 40|62<<32, 0, 0, 0)
 
 // growing is a jitdump whose process writes one more record each time that somebody asks for its

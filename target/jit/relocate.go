@@ -17,9 +17,9 @@ type relocatable struct {
 	left int // how many relocations may still be applied, for overlapping tables would cost too much
 }
 
-// relocate changes all addresses in a relocatable file to their run-time values: those of symbols,
-// which are relative to their sections, and those that relocations apply to. near is an address
-// from which the code can be reached.
+// relocate changes all addresses in a relocatable file to their run-time values: the addresses of
+// symbols, which are relative to their sections, and the addresses that relocations apply to. near
+// is an address from which the code can be reached.
 func relocate(data []byte, a *arch.Arch, near uint64) {
 	f := &relocatable{data, a, layoutOf(a), len(data) / (2 * a.PtrSize)}
 	for i := uint64(0); f.section(i) != nil; i++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-// The registers of AVX-512 are those that the program has, in the process and in its snapshot, and
-// it keeps them.
+// The registers of AVX-512 have the program's values, in the process and in its snapshot, and the
+// program keeps them.
 func TestAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	for _, test := range []struct {

@@ -15,7 +15,7 @@ import (
 var hostArch = arch.ByName(runtime.GOARCH)
 
 // narrowArch is the architecture of the 32-bit programs that the kernel of this machine runs beside
-// those of hostArch; nil if it runs none, or if nobody knows how to read their threads.
+// programs of hostArch; nil if it runs none, or if nobody knows how to read their threads.
 var narrowArch = narrowOf(hostArch)
 
 func narrowOf(a *arch.Arch) *arch.Arch {

@@ -243,7 +243,7 @@ func missing(copies []block, want []span) (parts []span) {
 	return parts
 }
 
-// disjoint sorts copies, and cuts those that overlap. Of two copies, the one that begins further
+// disjoint sorts copies, and cuts copies that overlap. Of two copies, the one that begins further
 // outward keeps the bytes that both have: it is the inner part of its thread's stack.
 func disjoint(blocks []block) []block {
 	sort.SliceStable(blocks, func(i, j int) bool { return blocks[i].lo < blocks[j].lo })

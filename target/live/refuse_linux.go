@@ -109,9 +109,9 @@ func processName(pid int) string {
 	return fmt.Sprintf("%s (pid %d)", strings.TrimSuffix(string(comm), "\n"), pid)
 }
 
-// checkExe finds out the architecture of the program, and refuses those that cannot be read. If the
-// program cannot be opened, it counts as the machine's own; the size of the register set decides
-// later.
+// checkExe finds out the architecture of the program, and refuses architectures that cannot be
+// read. If the program cannot be opened, it counts as the machine's own; the size of the register
+// set decides later.
 func checkExe(p *proc) error {
 	f, err := p.openat("exe", unix.O_RDONLY)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {

@@ -45,8 +45,8 @@ func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte, values
 }
 
 // readWideSets reads the register sets of a stopped thread that have its wide registers. room has
-// target.MaxRegisterSet bytes. last are those of a thread that was read before: threads that wait
-// at the same place often have equal ones, which they share.
+// target.MaxRegisterSet bytes. last are the sets of a thread that was read before: threads that
+// wait at the same place often have equal sets, which they share.
 func readWideSets(a *arch.Arch, tid int, room []byte, last target.RegisterSets) (sets target.RegisterSets) {
 	for i, note := range target.WideSets(a) {
 		n, err := registerSet(tid, note, room)

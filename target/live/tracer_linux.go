@@ -84,7 +84,7 @@ func onOwnThread(f func()) {
 	<-done
 }
 
-// stopAll stops every thread of the process, including those that appear meanwhile. It marks
+// stopAll stops every thread of the process, including threads that appear meanwhile. It marks
 // threads that it cannot stop as failed. The error says that the process cannot be traced at all,
 // or that ctx is done.
 func (t *tracer) stopAll(ctx context.Context) error {

@@ -75,8 +75,8 @@ func OfCore(t target.Target, c *core.Target, read []uint64, page uint64, most in
 	return made, g.cut, nil
 }
 
-// buildIDOf returns the build ID of what is mapped, or else that of the file that was found; "" if
-// there is none.
+// buildIDOf returns the build ID of what is mapped, or else the build ID of the file that was
+// found; "" if there is none.
 func buildIDOf(t target.Target, m *target.Module) string {
 	if len(m.Mappings) > 0 && m.Mappings[0].Offset == 0 {
 		if im, err := elf.OpenMapped(t.Memory(), m.Lo(), m.Hi()-m.Lo()); err == nil && im.BuildID != "" {

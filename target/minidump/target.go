@@ -25,11 +25,11 @@ type Options struct {
 	// Beside is a folder in which files are looked for by their names alone; "" for none. [Open]
 	// takes the dump's.
 	Beside string
-	// TrustPaths has files opened with this program's rights. Else those that the dump names are
-	// opened as [minidump.File.OpenNamed] does.
+	// TrustPaths has files opened with this program's rights. Else the files that the dump names
+	// are opened as [minidump.File.OpenNamed] does.
 	TrustPaths bool
-	// Files are those that this target shares with others; nil if it has its own, which its Close
-	// closes.
+	// Files are the files that this target shares with others; nil if it has its own, which its
+	// Close closes.
 	Files *Files
 }
 
@@ -118,8 +118,8 @@ func notAddress(mask uint64) uint64 {
 // Arch returns the process's architecture.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space: the dump's bytes, and, for code that the dump leaves out, those
-// of the modules' files.
+// Memory returns the address space: the dump's bytes, and, for code that the dump leaves out, the
+// bytes of the modules' files.
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped.
@@ -183,7 +183,7 @@ func registers(dump *minidump.File, t *minidump.Thread) ([]minidump.Register, er
 func threads(dump *minidump.File, a *arch.Arch) (list []*Thread) {
 	requesting, known := dump.Requesting()
 	first := -1
-	var numbers []int // of the registers of a context; those of all threads mostly have the same
+	var numbers []int // of the registers of a context; the contexts of all threads mostly have the same
 	for i := range dump.Threads {
 		x := &dump.Threads[i]
 		if x.ID == dump.Breakpad.Handler && x.ID != 0 {

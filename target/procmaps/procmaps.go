@@ -54,8 +54,8 @@ func Parse(text []byte) ([]Mapping, error) {
 // parser makes mappings of lines.
 type parser struct {
 	maps []Mapping
-	// path is that of the line before, for most files have several lines in a row; plain has its
-	// newlines.
+	// path is the path of the line before, for most files have several lines in a row; plain has
+	// its newlines.
 	path, plain string
 }
 

@@ -22,7 +22,7 @@ const (
 	leftText  = "the list of what is mapped has more than 512 MiB: what is beyond is not known"
 )
 
-// Read reads /proc/PID/maps as [Parse] does its text, but keeps a bounded part of the paths: those
+// Read reads /proc/PID/maps as [Parse] does its text, but keeps a bounded part of the paths: paths
 // that are longer than usual are left out where they are too many, and so is what is behind 512
 // MiB. warn, which may be nil, is told so once the list is read.
 func Read(r io.Reader, warn func(format string, args ...any)) ([]Mapping, error) {

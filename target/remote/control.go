@@ -48,7 +48,7 @@ func (t *Target) point(verb byte, addr uint64, kind int) error {
 }
 
 // KeepSignals has the stub deliver no signal of its own accord when it lets the target go. Else
-// gdbserver delivers those that it has told of last.
+// gdbserver delivers the signals that it has told of last.
 func (t *Target) KeepSignals() error {
 	if !t.s.features["QProgramSignals"] {
 		return nil

@@ -236,7 +236,7 @@ func (t *Target) registers(th *Thread, to *arch.Registers) error {
 	return nil
 }
 
-// readRegisters asks for all registers at once. It asks one by one for those that this answer
+// readRegisters asks for all registers at once. It asks one by one for registers that this answer
 // lacks.
 func (t *Target) readRegisters(th *Thread, r *arch.Registers) error {
 	general, err := t.general(th)

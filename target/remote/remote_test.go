@@ -95,7 +95,7 @@ func TestBadStubs(t *testing.T) {
 	for _, tt := range []struct {
 		name, packet string
 		answer       any
-		want         string // part of the error, either Dial's or that of the first registers
+		want         string // part of the error, either Dial's or the one when registers are first read
 	}{
 		{"silent at first", "qSupported", silent{}, "no answer in 300ms to qSupported: is it a GDB stub?"},
 		{"silent on threads", "qXfer:threads", silent{}, "read threads: no answer in 300ms"},

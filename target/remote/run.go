@@ -22,7 +22,7 @@ const (
 	Killed
 	// ThreadExited is the end of one thread. Few stubs tell of it.
 	ThreadExited
-	// NoThread says that no thread is left of those that were resumed.
+	// NoThread says that no resumed thread is left.
 	NoThread
 	// Forked and VForked: the process has made a child, which the stub holds, too.
 	Forked
@@ -233,7 +233,7 @@ func (t *Target) ListThreads() error {
 	pid := t.threads[0].id.pid
 	list = slices.DeleteFunc(list, func(th *Thread) bool { return th.id.pid != pid })
 	if len(list) == 0 {
-		return nil // a stub that lists none has those of before
+		return nil // if a stub lists none, the threads stay as before
 	}
 	for i, th := range list {
 		th.t, th.Current = t, false

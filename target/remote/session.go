@@ -15,7 +15,7 @@ type session struct {
 	addr       string // of the stub, as the user gives it
 	mu         sync.Mutex
 	link       *link
-	features   map[string]bool // those that qSupported offers, with + or with a value
+	features   map[string]bool // the features that qSupported offers, with + or with a value
 	packetSize int             // bytes that the stub takes, and gives, in one packet
 	thread     string          // the thread that g and p are about, as the stub names it
 	control    bool            // the stub is asked to tell of all events
@@ -32,7 +32,8 @@ const (
 // ours is what we offer: we understand pPID.TID, and a description of i386's registers in XML.
 const ours = "qSupported:multiprocess+;xmlRegisters=i386"
 
-// events are those that only who controls a process wants to be told of.
+// events are the features by which a stub tells of events that only who controls a process wants to
+// know.
 const events = ";swbreak+;hwbreak+;fork-events+;vfork-events+;exec-events+;no-resumed+"
 
 // start agrees on the protocol.

@@ -9,7 +9,7 @@ import (
 type State struct {
 	target  *Target
 	general []byte
-	behind  []kept // those that g does not read
+	behind  []kept // registers that g does not read
 }
 
 type kept struct {
@@ -17,8 +17,8 @@ type kept struct {
 	value []byte
 }
 
-// State reads all registers of the thread that the stub has, but those of features of its own:
-// these are the processor's rather than a thread's.
+// State reads all registers of the thread that the stub has. It leaves out registers of the stub's
+// own features: they are the processor's rather than a thread's.
 func (t *Thread) State() (*State, error) {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -37,8 +37,8 @@ func (t *Thread) State() (*State, error) {
 	return s, nil
 }
 
-// behind calls do for each of the thread's registers that g does not read. It leaves out those that
-// the stub does not tell.
+// behind calls do for each of the thread's registers that g does not read. It leaves out registers
+// that the stub does not tell.
 func (t *Thread) behind(general []byte, do func(d *described, value []byte) error) error {
 	for i := range t.t.layout.all {
 		d := &t.t.layout.all[i]
@@ -61,7 +61,7 @@ func (t *Thread) behind(general []byte, do func(d *described, value []byte) erro
 }
 
 // SetState puts the thread's registers back, and reads them back: the error may be a
-// [*NotWrittenError]. It writes only those that have changed.
+// [*NotWrittenError]. It writes only registers that have changed.
 func (t *Thread) SetState(s *State) error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
@@ -89,8 +89,8 @@ func (t *Thread) setState(s *State) error {
 			return err
 		}
 	}
-	// Registers may be parts of others: the ones that are read now may have changed by those that
-	// were written.
+	// Registers may be parts of others: a register that is read now may have changed because
+	// another was written.
 	for i := range s.behind {
 		k := &s.behind[i]
 		now, err := t.t.readSlot(t, k.slot)

@@ -160,8 +160,8 @@ func (s *State) value(d *described) (b []byte, ok bool) {
 // that they stand at; qemu's step over it.
 func (t *Target) Keeps() bool { return t.s.features["ConditionalBreakpoints"] }
 
-// Arrived compares registers that were changed from before to want with those that the thread has,
-// now that it was told to run. The error is a [*NotWrittenError].
+// Arrived compares registers that were changed from before to want with the registers that the
+// thread has, now that it was told to run. The error is a [*NotWrittenError].
 func (t *Thread) Arrived(before, want *State) error {
 	now, err := t.State()
 	if err != nil {

@@ -171,8 +171,8 @@ func (t *Target) sendSlot(th *Thread, p slot, b []byte) error {
 }
 
 // writeTwice writes a register again if it has another value than it was given: qemu takes the low
-// halves of s390x's vector registers from the 8 bytes behind those that it was sent (cpu_write_vreg
-// in target/s390x/gdbstub.c).
+// halves of s390x's vector registers from the 8 bytes behind the bytes that it was sent
+// (cpu_write_vreg in target/s390x/gdbstub.c).
 func (t *Target) writeTwice(p slot, b []byte) error {
 	now, err := t.s.exchange(fmt.Sprintf("p%x", p.num))
 	if err != nil || string(now) == hex.EncodeToString(b) {

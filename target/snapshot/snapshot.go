@@ -29,8 +29,8 @@ type Snapshot struct {
 	Monotonic time.Duration
 
 	Threads []Thread // the main thread first
-	// Maps are the process's mappings, ascending. They include at least those that hold Memory and
-	// the PCs. Offsets are multiples of 4096.
+	// Maps are the process's mappings, ascending. They include at least the mappings that hold
+	// Memory and the PCs. Offsets are multiples of 4096.
 	Maps    []procmaps.Mapping
 	Modules []Module // the mapped files that have code, ascending by Lo
 	Memory  []Block  // what was copied, ascending, disjoint

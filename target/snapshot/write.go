@@ -72,7 +72,7 @@ func (s *Snapshot) layout() layout {
 	return layout{ehdr: 64, phdr: 56, phoff: 32, sizes: 52, flags: 4, offset: 8, vaddr: 16, filesz: 32, memsz: 40, align: 48}
 }
 
-// maxSegments is how many segments e_phnum can count, beside that of the notes.
+// maxSegments is how many segments e_phnum can count, beside the notes' segment.
 const maxSegments = 0xffff - 2 // 0xffff says that the number is elsewhere
 
 // page is the unit of the offsets in NT_FILE, bytes.
@@ -216,7 +216,7 @@ func withCode(maps []procmaps.Mapping) (list []procmaps.Mapping) {
 	return list
 }
 
-// headers makes the ELF header and the program headers, that of the notes first. end is the offset
+// headers makes the ELF header and the program headers, the notes' header first. end is the offset
 // in the file behind all that the headers describe.
 func (s *Snapshot) headers(notes int, segments []segment) (b []byte, end uint64) {
 	order, l := s.Arch.Order, s.layout()

@@ -65,7 +65,7 @@ func (r *release) tree(ctx context.Context, platform, shared string) (t tree, er
 	return t, r.settle(t.dir)
 }
 
-// environment is that of a build: nothing that the user has set decides about the bytes.
+// environment is the environment of a build: nothing that the user has set decides about the bytes.
 func environment(system, processor string) []string {
 	var list []string
 	for _, v := range os.Environ() {
@@ -92,7 +92,7 @@ func (r *release) run(ctx context.Context, env []string, out *bytes.Buffer, name
 	return nil
 }
 
-// completions are the shells' scripts, where the shells look for those of packages.
+// completions are the shells' scripts, where the shells look for scripts of packages.
 var completions = map[string]string{
 	"bash":       "share/bash-completion/completions/sfwalk",
 	"zsh":        "share/zsh/vendor-completions/_sfwalk",

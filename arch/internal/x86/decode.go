@@ -271,7 +271,7 @@ func (in *inst) branch(x *x86asm.Inst, code []byte, at int) {
 }
 
 // entersKernel reports whether an instruction is call *%gs:0x10, by which 32-bit programs enter the
-// kernel: the vDSO's code there preserves all registers but that of the result.
+// kernel: the vDSO's code there preserves all registers but the one that holds the result.
 func (in *inst) entersKernel(x *x86asm.Inst) bool {
 	m, ok := x.Args[0].(x86asm.Mem)
 	return ok && in.mode == 32 && x.Op == x86asm.CALL && m.Segment == x86asm.GS && m.Base == 0 && m.Index == 0 && m.Disp == 0x10

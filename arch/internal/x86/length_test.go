@@ -10,9 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/rowtest"
 )
 
-// TestDecodeLength compares the length of every instruction of libm, which has
-// all that AVX, FMA and FMA4 offer, and of 32-bit libraries with objdump's; and that of the length
-// decoder, which stands in where x86asm does not know an instruction.
+// TestDecodeLength compares the length of every instruction of libm, which has all that AVX, FMA
+// and FMA4 offer, and of 32-bit libraries with objdump's. It does so, too, with the lengths by the
+// length decoder, which stands in where x86asm does not know an instruction.
 func TestDecodeLength(t *testing.T) {
 	for _, tt := range []struct {
 		mode, extensions int

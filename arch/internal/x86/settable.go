@@ -1,8 +1,8 @@
 package x86
 
-// Settable returns [arch.GDB].Settable: of the flags those that programs compute with; nothing of
-// what the x87 tells of its last instruction, of its registers' tags, which are made of the
-// registers, and of the registers of systems, which qemu has.
+// Settable returns [arch.GDB].Settable: the flags that programs compute with; nothing of what the
+// x87 tells of its last instruction, of its registers' tags, which are made of the registers, and
+// of the registers of systems, which qemu has.
 //
 // [arch.GDB]: https://pkg.go.dev/github.com/sfwalk/sfwalk/arch#GDB
 func Settable() map[string]uint64 {

@@ -32,8 +32,8 @@ func (d *Decoder) VectorCode(code []byte) (c arch.VectorCode, ok bool) {
 	return c, true
 }
 
-// vectorUse is what instructions use: registers of SSE, of AVX, all 64 bytes of those of AVX-512,
-// memory other than constants.
+// vectorUse is what instructions use: registers of SSE, registers of AVX, all 64 bytes of registers
+// of AVX-512, memory other than constants.
 type vectorUse struct{ sse, vex, wide, memory bool }
 
 // use takes in one instruction.

@@ -38,7 +38,7 @@ func vector(first trad.Reg, n, i int) arch.WideReg {
 	}
 }
 
-// Vector returns the i-th vector register of those that SSE has, too. first is DWARF's number of
+// Vector returns the i-th of the vector registers that SSE has, too. first is DWARF's number of
 // xmm0, note the set that has it at 160.
 func Vector(first trad.Reg, i int, note uint32) arch.WideReg {
 	w := vector(first, i, i)
@@ -49,7 +49,7 @@ func Vector(first trad.Reg, i int, note uint32) arch.WideReg {
 	return w
 }
 
-// Vector16 returns the i-th vector register of those that AVX-512 adds. first is DWARF's number of
+// Vector16 returns the i-th of the vector registers that AVX-512 adds. first is DWARF's number of
 // xmm16.
 func Vector16(first trad.Reg, i int) arch.WideReg {
 	w := vector(first, 16+i, i)

@@ -1,5 +1,5 @@
 // Package object finds SFrame in ELF files: linked ones, relocatable ones, whose relocations it
-// applies, and those whose section headers are gone.
+// applies, and ones whose section headers are gone.
 //
 // [Sections] takes an [elfimage.Image] and a [Layout], which has the address of each section, and
 // returns the opened SFrame sections. In the file all sections of a relocatable object have the

@@ -41,8 +41,8 @@ func (s Section) Dump(w io.Writer) error {
 	return stored.Dump(w)
 }
 
-// Sections returns the SFrame sections of a file: those called .sframe, those whose name begins
-// with ".sframe.", and those of type SHT_GNU_SFRAME. If there are none, it returns the section that
+// Sections returns the SFrame sections of a file: sections whose name is .sframe or begins with
+// ".sframe.", and sections of type SHT_GNU_SFRAME. If there are none, it returns the section that
 // PT_GNU_SFRAME leads to. Empty sections count as none. The error is ErrNoSFrame, or says which
 // section cannot be read; the sections before it are returned with the error.
 func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
@@ -130,8 +130,8 @@ func (e *extents) add(s *elfimage.Section) (shares *elfimage.Section) {
 	return nil
 }
 
-// Joined joins all sections that [Sections] returns. The error is that of Sections, or that of a
-// section that cannot be read whole, or it wraps [sframe.ErrDiffer].
+// Joined joins all sections that [Sections] returns. The error comes from Sections, or says which
+// section cannot be read whole, or wraps [sframe.ErrDiffer].
 func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
 	sections, err := Sections(im, l)
 	if err != nil {
@@ -167,7 +167,7 @@ const maxSize int64 = 1 << 31
 
 // Read returns the SFrame sections of a file of size bytes. The file is an ELF file (laid out
 // AsLinked), or an SFrame section and nothing else. Such a section gets the address 0, the name
-// .sframe and the Index -1. The error is that of [elfimage.Open], [elfimage.Image.SectionsError] or
+// .sframe and the Index -1. The error comes from [elfimage.Open], [elfimage.Image.SectionsError] or
 // [Sections].
 func Read(r io.ReaderAt, size int64) ([]Section, error) {
 	var magic [2]byte

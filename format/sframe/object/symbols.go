@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// symbolSize is the size of Elf64_Sym, symbolSize32 that of Elf32_Sym, the smaller one.
+// symbolSize is the size of Elf64_Sym, symbolSize32 the size of Elf32_Sym, the smaller one.
 const (
 	symbolSize   = 24
 	symbolSize32 = 16

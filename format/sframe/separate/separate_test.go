@@ -57,7 +57,7 @@ func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 }
 
 // TestBinutils has binutils read the files, if this machine's binutils know the file's machine. The
-// build ID is that of the program, and the sections are well formed.
+// build ID equals the program's, and the sections are well formed.
 func TestBinutils(t *testing.T) {
 	readelf := gdbtest.Tool(t, "readelf")
 	run := func(args ...string) string {

@@ -17,7 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestMeasure: this build is compared with that of the last commit, in all works.
+// TestMeasure: this build is compared with the last commit's build, in all works.
 func TestMeasure(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "gcc")

@@ -88,7 +88,8 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	return s, nil
 }
 
-// measure measures the costs, and the pauses beside those of a command that does nothing.
+// measure measures the costs, and the pauses beside the pauses that a command that does nothing
+// makes.
 func measure(ctx context.Context, m *meter, p scenario, list []tool) ([]*sample, error) {
 	samples, err := m.cost(ctx, p, list)
 	if err != nil {

@@ -25,7 +25,7 @@ type comparison struct {
 	head        []string
 	row         func(s *sample) []string
 	goals       func(p scenario, samples []*sample, missing string) []report.Goal
-	debugFiles  bool // those of libraries are not hidden
+	debugFiles  bool // the debug files of libraries are not hidden
 	calls       bool // gdb has the process call getpid
 }
 

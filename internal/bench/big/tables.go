@@ -93,8 +93,8 @@ func (b *bench) attachToTables(ctx context.Context, sizes []int, flags ...string
 	return b.printStacks(ctx, work, list)
 }
 
-// makeTables makes a program whose code has so many FDEs, besides those of wait.c and what that
-// needs.
+// makeTables makes a program whose code has so many FDEs, besides the FDEs of wait.c and of what
+// wait.c needs.
 func (b *bench) makeTables(ctx context.Context, n int, flags []string) (string, error) {
 	source := filepath.Join(b.dir.Path, fmt.Sprintf("fdes%d.s", n))
 	object := source + ".o"

@@ -27,8 +27,7 @@ func newRunner(t *testing.T) *Runner {
 	return r
 }
 
-// TestRun: the costs of a command are those that are known, and this process's memory is not in
-// them.
+// TestRun: the costs of commands whose costs are known, without this process's memory.
 func TestRun(t *testing.T) {
 	r := newRunner(t)
 	ctx := context.Background()

@@ -90,8 +90,8 @@ func Compressed(ctx context.Context, dir string, units int) (string, error) {
 	return program, os.Rename(part, program)
 }
 
-// folder makes the folder of programs that this compiler makes of these sources, and removes those
-// of others.
+// folder makes the folder of programs that this compiler makes of these sources, and removes the
+// programs of other compilers and sources.
 func folder(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

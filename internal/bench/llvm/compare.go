@@ -33,10 +33,10 @@ func (d *Differences) All() int { return d.None + d.Chain + d.Name + d.File }
 // most bounds Differences.Shown.
 const most = 16
 
-// Compare compares answers with those of llvm-symbolizer, whose names are short ones ([Short]). It
-// leaves out the addresses for which llvm-symbolizer knows no function. mayBe reports whether ours
-// may be the place of the innermost frame of an address, though llvm-symbolizer has another one;
-// nil for never.
+// Compare compares answers with llvm-symbolizer's, whose names are short ones ([Short]). It leaves
+// out the addresses for which llvm-symbolizer knows no function. mayBe reports whether ours may be
+// the place of the innermost frame of an address, though llvm-symbolizer has another one; nil for
+// never.
 func Compare(ours, theirs [][]Frame, mayBe func(i int, f Frame) bool) (d Differences) {
 	for i := range min(len(ours), len(theirs)) {
 		us, them := ours[i], theirs[i]
@@ -96,9 +96,9 @@ func differ(us, them []Frame, mayBe func(Frame) bool) kind {
 	return same
 }
 
-// named reports whether a name with its scopes, as package symbol spells it, may be that of a
+// named reports whether a name with its scopes, as package symbol spells it, may be the name of a
 // function whose short name is known. Compilers and demanglers spell the arguments of templates in
-// many ways: those are not compared.
+// many ways: the arguments are not compared.
 func named(whole, short string) bool {
 	base, last := plain(short), plain(whole)
 	// The brackets of a name with an operator in it may be the operator's.

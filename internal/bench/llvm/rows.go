@@ -92,9 +92,9 @@ func (r *Rows) readUnit(d *dwarf.Data, unit *dwarf.Entry, names map[string]int32
 	}
 }
 
-// Has reports whether a place is one of those that the line table has for an address. Several rows
-// may begin at one address, and llvm-symbolizer takes the last of them; GDB prefers one that begins
-// a statement, and takes no notice of a row that repeats the place of the row before.
+// Has reports whether a place is one of the places that the line table has for an address. Several
+// rows may begin at one address, and llvm-symbolizer takes the last of them; GDB prefers one that
+// begins a statement, and takes no notice of a row that repeats the place of the row before.
 func (r *Rows) Has(addr uint64, f Frame) bool {
 	i, _ := slices.BinarySearchFunc(r.rows, addr+1, func(r row, addr uint64) int { return cmp.Compare(r.addr, addr) })
 	if i == 0 || f.Line == 0 {

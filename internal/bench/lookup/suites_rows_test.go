@@ -19,8 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/sframeverify"
 )
 
-// file compares the SFrame sections of a file: their dumps with those of readelf and of the test,
-// their rows with libsframe's, and both with DWARF.
+// file compares the SFrame sections of a file: their dumps with readelf's and the test's, their
+// rows with libsframe's, and both with DWARF.
 func (s *suite) file(t *testing.T, p processor, file string, d *dumpTest) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -115,7 +115,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 	s.compared += int(r.Compared)
 	for _, d := range r.Disagreements {
 		// docs/sframe.md lists the mistakes of older versions. The linker describes the stubs of
-		// .plt.got like those of .plt.
+		// .plt.got like the stubs of .plt.
 		if s.version == sframe.V3 && d.Function != ".plt.got" {
 			t.Errorf("%#x..%#x in %s: %v: SFrame %v, DWARF %v", d.Lo, d.Hi, d.Function, d.Fields, d.SFrame, d.CFI)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 )
 
-// peers are the programs that could be built; "" for those that could not.
+// peers are the programs that could be built; "" for a program that could not.
 type peers struct {
 	framehop, local, remote string
 	versions                []string

@@ -393,7 +393,7 @@ func (c *Client) store(root *os.Root, a answer, id string, progress Progress) (e
 	return root.Rename(name, file)
 }
 
-// check checks that a file of size bytes is that of a build ID.
+// check checks that a file of size bytes has a build ID.
 func check(f *os.File, size int64, id string) error {
 	im, err := elf.Open(f, size)
 	if err != nil {

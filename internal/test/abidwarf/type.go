@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/abi"
 )
 
-// Encodings of base types (DWARF 5, 7.8), and that of compilers for complex integers.
+// Encodings of base types (DWARF 5, 7.8), and the encoding that compilers have for complex
+// integers.
 const (
 	encBoolean      = 0x02
 	encComplexFloat = 0x03
@@ -137,7 +138,7 @@ func (r *Reader) array(e *dwarf.Entry, dimensions []*dwarf.Entry) (*abi.Type, er
 		t = &abi.Type{Kind: kind, Elem: t, Count: n, Size: n * t.Size, Flexible: flexible}
 	}
 	if size := number(e, dwarf.AttrByteSize); kind == abi.Vector && size != 0 {
-		t.Size = size // of three elements, it is that of four
+		t.Size = size // three elements take the room of four
 	}
 	return t, nil
 }

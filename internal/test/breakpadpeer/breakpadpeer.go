@@ -1,6 +1,5 @@
 // Package breakpadpeer fetches Breakpad's own tools and sources, for tests and benchmarks that
-// compare with them. They are those of the npm package minidump; nothing of it is part of this
-// module.
+// compare with them. They come from the npm package minidump; nothing of it is part of this module.
 package breakpadpeer
 
 import (

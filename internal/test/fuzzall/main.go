@@ -200,8 +200,8 @@ func (r *runner) ask(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// counted are the packages whose code counts what the fuzzer has reached: those that read others'
-// data.
+// counted are the packages whose code counts what the fuzzer has reached: the packages that read
+// others' data.
 //
 // With the go command's own -fuzz, all packages count. Then, after each input, the fuzzer looks
 // through the counters of gRPC and of Delve, and code that counts decodes the JSON in which it

@@ -24,8 +24,7 @@ type Processor struct {
 	// OracleCPU is the processor model with which gdb is right: with the default one
 	// of arm64, gdb 13 knows no mask for the return addresses that it signs.
 	OracleCPU string
-	// Registers are those that a caller relies on and the PC, gdb's names by
-	// DWARF number.
+	// Registers are the registers that a caller relies on and the PC: gdb's names by DWARF number.
 	Registers map[int]string
 
 	description string // gdb's target description, where the stub's own misleads gdb

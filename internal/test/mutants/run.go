@@ -51,7 +51,7 @@ func run(argv, env []string, dir string, binary bool) outcome {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, stdout, stderr
 	c.WaitDelay = 10 * time.Second
-	// The kernel counts the most memory of a new process from that of its parent.
+	// The kernel begins to count the most memory of a new process at its parent's.
 	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	if err := c.Start(); err != nil {
 		return outcome{broken: err.Error()}

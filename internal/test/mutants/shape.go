@@ -29,7 +29,7 @@ type shape struct {
 	text    bool   // the records are lines
 }
 
-// input is a file's bytes, for those who find its shape. Every offset may be wrong.
+// input is a file's bytes, for whoever finds its shape. Every offset may be wrong.
 type input struct {
 	data  []byte
 	order binary.ByteOrder

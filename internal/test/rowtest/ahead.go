@@ -32,7 +32,7 @@ func (p *Processor) ReadAhead(t *testing.T, name, code string, off uint64, away 
 }
 
 // FuzzReadAhead fuzzes Arch.ReadAhead, Arch.FindsFrame and Arch.Preserves: rows are of one
-// instruction, and whole, and those of fewer calls come first.
+// instruction, and whole, and rows of fewer calls come first.
 func (p *Processor) FuzzReadAhead(f *testing.F, seeds [][]byte) {
 	for _, s := range seeds {
 		f.Add(s, uint16(0))

@@ -17,18 +17,18 @@ type Tally struct {
 	Functions, Total   int
 	LeftOut            map[string]int // functions, by reason
 	Sure, Guess, None  int            // instructions that have a sure row, a guess, no row
-	Missed             map[string]int // those that have no row, by reason
+	Missed             map[string]int // instructions that have no row, by reason
 	Wrong, WrongGuess  int            // rows that are wrong in what every frame needs
 	WrongIn            int            // functions with such rows that are sure
 	Other, Rules       int            // sure rows that are wrong in other registers, and their wrong rules
 	Unknown            int            // sure rows that do not follow every register
 	Unlike             int            // rows that give the CFA from another register than the oracle, with no way to compare
 	FPInReg, RAInReg   int            // sure rows that have the FP, and the RA, in another register
-	Epilogues, Returns int            // instructions at which ReadEpilogue finds an epilogue, and those that return
+	Epilogues, Returns int            // instructions at which ReadEpilogue finds an epilogue, and instructions that return
 	SureEpilogues      int            // neither the row nor the state that it is compared by is a guess
 	WrongEpilogue      int            // of them
 	WrongEpilogueGuess int
-	SeenReturns        int // those that ReadEpilogue finds
+	SeenReturns        int // returns that ReadEpilogue finds
 	SureReturns        int // as SureEpilogues
 	logged             int
 }
@@ -45,7 +45,7 @@ type Instruction struct {
 	PC     uint64
 	Code   []byte          // from PC on
 	Text   string          // objdump's
-	Before string          // that of the instruction before, but for padding
+	Before string          // the text of the instruction before, but for padding
 	State  *dataflow.State // before it runs; nil where no way leads there
 }
 

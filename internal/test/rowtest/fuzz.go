@@ -145,9 +145,9 @@ func (p *Processor) FuzzReferences(f *testing.F, seeds [][]byte) {
 	})
 }
 
-// FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows, and
-// Arch.StubSlot; and Arch.StubPath, Arch.ReturnPopped, ReturnPushed, ReturnReplaced and Arch.Thunk,
-// if the processor has them.
+// FuzzStubFrame fuzzes Arch.StubFrame, whose distances must be as sound allows, and Arch.StubSlot;
+// and Arch.StubPath, Arch.ReturnPopped, ReturnPushed, ReturnReplaced and Arch.Thunk, if the
+// processor has them.
 func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromSP int32) bool) {
 	for _, s := range seeds {
 		f.Add(s, uint8(0))

@@ -14,7 +14,7 @@ import (
 )
 
 // AfterCall demands of Arch.AfterCall that it sees every call that objdump shows from behind, at
-// least so many, and that of a thousand other instructions at most so many look like a call by
+// least so many, and that at most so many of a thousand other instructions look like a call by
 // accident.
 func (p *Processor) AfterCall(t *testing.T, file string, least, most int, isCall func(text string) bool) {
 	t.Helper()

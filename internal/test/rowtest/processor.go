@@ -53,8 +53,8 @@ type function struct {
 	lines   []string // and their text
 }
 
-// functions returns those of a file, in the order of its tables, each with up to extra bytes more
-// of code.
+// functions returns the functions of a file, in the order of its tables, each with up to extra
+// bytes more of code.
 func (p *Processor) functions(t testing.TB, file string, extra uint64) (list []*function) {
 	t.Helper()
 	pcs, text := p.Instructions(t, file)

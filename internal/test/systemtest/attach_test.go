@@ -172,7 +172,7 @@ func (g *Guest) subjects(t *testing.T) (list []*subject) {
 	return list
 }
 
-// attach compares stacks of live processes with those of the system's own gdb.
+// attach compares stacks of live processes with the stacks that the system's own gdb shows.
 func (g *Guest) attach(t *testing.T) {
 	for _, s := range g.subjects(t) {
 		t.Run(s.name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 )
 
 // TestDeferred boots a kernel by which frames of the program come in records of their own, has its
-// perf record one, and reads the file on this machine: the stacks are those that the guest's perf
-// script prints. SFWALK_PERF_FIXTURES names a folder to which record/testdata/perf/deferred is
+// perf record one, and reads the file on this machine: the stacks are as the guest's perf script
+// prints them. SFWALK_PERF_FIXTURES names a folder to which record/testdata/perf/deferred is
 // written.
 func TestDeferred(t *testing.T) {
 	g := Boot(t, Later)

@@ -9,7 +9,7 @@ import (
 )
 
 // goes looks at Go programs. Their source tells the stacks: gdb does not follow a thread from its
-// own stack to that of a goroutine.
+// own stack to a goroutine's.
 func (g *Guest) goes(t *testing.T) {
 	for _, c := range []struct {
 		name, pkg, function string

@@ -9,8 +9,8 @@ import (
 	"regexp"
 )
 
-// modules are what the network and the tests need of the kernel's modules, in their order; those
-// that a kernel does not have as modules are built in.
+// modules are what the network and the tests need of the kernel's modules, in their order; what a
+// kernel does not have as a module is built in.
 var modules = []string{
 	"virtio", "virtio_ring", "virtio_pci_modern_dev", "virtio_pci_legacy_dev", "virtio_pci", "failover", "net_failover", "virtio_net",
 	"overlay", // for the tests of overlay file systems

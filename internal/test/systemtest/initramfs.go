@@ -82,7 +82,7 @@ func (a *archive) file(name, from string) {
 	a.add(name, typeFile|0o755, data)
 }
 
-// tree adds all files below a folder, at a place, but for those that skip chooses.
+// tree adds all files below a folder, at a place, but for files that skip chooses.
 func (a *archive) tree(at, dir string, skip func(name string) bool) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// perf has the guest's perf record programs, and reads its files on this machine: the stacks are
-// those that the guest's perf script prints. SFWALK_PERF_FIXTURES names a folder to which the files
-// of record/testdata/perf are written.
+// perf has the guest's perf record programs, and reads its files on this machine: the stacks are as
+// the guest's perf script prints them. SFWALK_PERF_FIXTURES names a folder to which the files of
+// record/testdata/perf are written.
 func (g *Guest) perf(t *testing.T) {
 	sfwalk := filepath.Join(g.Temp, "sfwalk-here")
 	build := exec.Command("go", "build", "-o", sfwalk, "./cmd/sfwalk")

@@ -69,7 +69,7 @@ func (g *Guest) tests(t *testing.T, pkg, run string) {
 }
 
 // vsyscall compares the stack of a 32-bit process that is blocked in the vDSO with gdb's. Its code
-// there is that of the processor's kind, and is read in place of the tables.
+// there depends on the processor's kind, and is read in place of the tables.
 func (g *Guest) vsyscall(t *testing.T) {
 	source, program, sfwalk := filepath.Join(g.Temp, "blocked.c"), filepath.Join(g.Temp, "blocked"), filepath.Join(g.Temp, "sfwalk")
 	if err := os.WriteFile(source, []byte(blocked), 0o600); err != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// record has the guest's sfwalk record a program without frame pointers: its stacks are those of
-// its source, and the shares of its functions are those that it keeps by its own clock.
+// record has the guest's sfwalk record a program without frame pointers: its stacks are as in its
+// source, and its functions have the shares that it keeps by its own clock.
 func (g *Guest) record(t *testing.T) {
 	exe := filepath.Join(g.Temp, "shares")
 	cc := exec.Command(g.Triple+"-gcc", "-o", exe, "-O2", "-fomit-frame-pointer", "-pthread", filepath.Join(g.Source, "testdata", "progs", "shares.c"))

@@ -29,12 +29,12 @@ func (g *generator) function(call caller) caller {
 	return p.caller(name)
 }
 
-// parameters are those of one function.
+// parameters are the parameters of one function.
 type parameters struct {
 	g       *generator
 	list    []variable
 	values  []func(number) string // the arguments of a call
-	numbers []string              // those that are integers
+	numbers []string              // names of parameters that are integers
 }
 
 func (g *generator) parameters(n int) *parameters {

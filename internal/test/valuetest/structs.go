@@ -32,8 +32,8 @@ func (g *generator) flexible() string {
 	return one(g, "int flexible[]", "char flexible[]", "struct { short a; char b; } flexible[0]")
 }
 
-// members returns the declarations of a struct's members, their initializers and the names of those
-// that are integers.
+// members returns the declarations of a struct's members, their initializers and the names of the
+// members that are integers.
 func (g *generator) members(n int) (body, values, integers []string) {
 	for range 1 + g.r.IntN(5) {
 		member := g.name("m")

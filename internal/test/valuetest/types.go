@@ -21,7 +21,7 @@ type typ struct {
 	declare func(declarator string) string // `unsigned char x`, `int (*x)[3]`
 	value   func() string                  // an initializer, constant
 	kind    kind
-	members []string // of a struct: those that are integers
+	members []string // of a struct: its members that are integers
 	fixed   bool     // it is const, or volatile
 	flex    bool     // its objects have a size of their own, so that there are no arrays of it, nor copies
 }
@@ -137,7 +137,7 @@ func (g *generator) base() *typ {
 		func() *typ { return named("uint32_t", integer, integers(32, false, "")) },
 		func() *typ { return named("intptr_t", integer, integers(50, true, "L")) },
 	}
-	if g.often(50) { // those that programs have most
+	if g.often(50) { // types that programs have most
 		return bases[g.r.IntN(16)]()
 	}
 	return bases[g.r.IntN(len(bases))]()

@@ -240,7 +240,7 @@ func Now() time.Duration {
 	return zero.clock + time.Since(zero.time)
 }
 
-// clockZero is one moment on the clock of the events, and on that of package time, which goes at
+// clockZero is one moment on the clock of the events, and on package time's clock, which goes at
 // the same pace and takes no system call.
 var clockZero = sync.OnceValue(func() (zero struct {
 	time  time.Time

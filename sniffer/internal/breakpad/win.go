@@ -21,8 +21,8 @@ import (
 // its stack. Breakpad looks there, too, and then at as many words as where it has no record; such
 // an address is marked as a guess, and so is one that is not in the first place. rust-minidump
 // looks in the first place alone. Breakpad takes the size of the arguments of frame 0's function
-// where that of NEXT's counts (its loop over the frames does not end at the first); here, NEXT's
-// counts.
+// where NEXT's function counts (its loop over the frames does not end at the first); here, NEXT's
+// function counts.
 
 const (
 	noWin       = frame.Answer("no STACK WIN record covers PC")

@@ -48,7 +48,7 @@ func (p *program) fromCallback(f gopclntab.Func, q *frame.Query, a goruntime.Pre
 }
 
 // fromScheduled is fromCallback where no register leads to the thread's own stack: the stack
-// pointer in g0.sched.sp does. It is that of the frame that THIS has there if both have the same
+// pointer in g0.sched.sp does. It belongs to the frame that THIS has there if both have the same
 // arguments: C has passed the address of its own.
 func (p *program) fromScheduled(f gopclntab.Func, q *frame.Query, a goruntime.Previous) trad.Row {
 	cfa := uint64(0)
@@ -72,7 +72,7 @@ func (p *program) fromScheduled(f gopclntab.Func, q *frame.Query, a goruntime.Pr
 }
 
 // sameArguments reports whether the arguments that cgocallback has copied to the goroutine's stack
-// are those of a frame on the thread's own stack, with the given CFA.
+// equal the arguments of a frame on the thread's own stack, with the given CFA.
 func (p *program) sameArguments(q *frame.Query, c *goruntime.Callback, cfa uint64) bool {
 	sp := q.This.Register(p.m.Arch.SP)
 	for _, w := range c.Copied {
@@ -163,9 +163,8 @@ func (p *program) innerCallback(q *frame.Query) *frame.Frame {
 	return nil
 }
 
-// threadOf returns the struct m of the thread that runs the goroutine which THIS is on the stack
-// of. If the goroutine is parked, it is that of the only thread that may run it. m is 0 if any
-// thread may.
+// threadOf returns the struct m of the thread that runs the goroutine on whose stack THIS is. If
+// the goroutine is parked, the thread is the only one that may run it. m is 0 if any thread may.
 func (p *program) threadOf(q *frame.Query) (m uint64, l goruntime.Layout, ok bool) {
 	l, ok = p.Layout()
 	if !ok {

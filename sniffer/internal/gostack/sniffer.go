@@ -107,7 +107,7 @@ func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	return a.Row, ok && a.Saved == nil && a.Row.CFA.Kind != trad.NotTracked
 }
 
-// inject changes a row to that of a function that PREVIOUS has not called.
+// inject changes a row to the row of a function that PREVIOUS has not called.
 func (p *program) inject(row *trad.Row) {
 	row.Flags |= trad.Injected
 	if p.m.Injected != 0 {

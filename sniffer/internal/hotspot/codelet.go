@@ -101,7 +101,7 @@ func (l *codeletList) find(r *reader, size field, begin, end, pc uint64) (at, hi
 	return l.at[i-1], l.at[i], true
 }
 
-// atCodelet returns the row of a frame in a codelet; row is that of a frame that is set up.
+// atCodelet returns the row of a frame in a codelet; row is the row of a frame that is set up.
 func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	lo, hi, name, ok := vm.findCodelet(r, q.AddressInBlock)

@@ -201,7 +201,7 @@ func (x *scanner) unread(ra uint64) rank {
 		return none
 	}
 	if ra%functionAlign == 0 || x.q.FunctionBegins(ra) {
-		return other // rather the address of a function, such as that of main, with which libc calls it
+		return other // rather the address of a function, such as main's, with which libc calls it
 	}
 	return untold
 }

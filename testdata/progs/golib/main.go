@@ -1,5 +1,5 @@
 // Command golib is a library of Go for programs of C, to be built as c-shared. Each build has a
-// runtime of its own, with goroutines that have the same numbers as those of the others.
+// runtime of its own, with goroutines that have the same numbers as the other builds' goroutines.
 //
 // Build: go build -buildmode=c-shared -o DIR/golib.so ./testdata/progs/golib
 package main

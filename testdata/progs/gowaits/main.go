@@ -7,7 +7,7 @@
 //	rwmutex ADDRESS WAITERS
 //	waitgroup ADDRESS WAITERS COUNTER
 //
-// With the argument "deadlock", only those that wait for channels and locks are there.
+// With the argument "deadlock", only goroutines that wait for channels and locks are there.
 package main
 
 import (

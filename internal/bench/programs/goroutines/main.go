@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command goroutines is a Go program with as many parked goroutines as its first argument says.
-// With a second one, the name of a file, two threads tick, as those of ticker.c do.
+// With a second one, the name of a file, two threads tick, as the threads of ticker.c do.
 package main
 
 import (

@@ -26,7 +26,7 @@ type Done struct {
 type Tool struct {
 	Name, Dir string
 	Env, Args []string
-	Files     map[string][]byte // those that are named in Args, where the guest has made them
+	Files     map[string][]byte // files that are named in Args, where the guest has made them
 }
 
 // A Made is the output of a Tool, and the file that it has made.
