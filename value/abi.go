@@ -98,7 +98,7 @@ func (x *abiTypes) make(t *Type) (*abi.Type, error) {
 	case Void:
 		return &abi.Type{Kind: abi.Void}, nil
 	case Bool, Char, Integer, Enum:
-		if t.fixedPoint() {
+		if t.IsFixedPoint() {
 			break
 		}
 		signed := t.Signed

@@ -45,8 +45,8 @@ func (t *Type) formatOf(n uint64) (f floats.Format, ok bool) {
 	return floats.Format{}, false
 }
 
-// floatText writes a floating-point number with as many digits as tell it from all others.
-func (t *Type) floatText(b []byte) string {
+// FloatText writes a floating-point number with as many digits as tell it from all others.
+func (t *Type) FloatText(b []byte) string {
 	if t.Encoding == 0x0f { // DW_ATE_decimal_float
 		return t.decimalText(b)
 	}
@@ -67,7 +67,7 @@ func (w *Writer) complex(v *Value, t *Type, b []byte) {
 	parts := [2]string{}
 	for i := range parts {
 		part := b[i*half : (i+1)*half]
-		parts[i] = t.floatText(part)
+		parts[i] = t.FloatText(part)
 	}
 	w.Put(parts[0] + " + " + parts[1] + "i")
 }

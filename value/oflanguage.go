@@ -5,10 +5,6 @@ func (w *Writer) ofLanguage(v *Value, t *Type) bool {
 	switch v.language() {
 	case "go":
 		return w.goRaw(v, t)
-	case "ada":
-		return w.ada(v, t)
-	case "fortran":
-		return w.fortran(v, t)
 	}
 	if write := v.Type.r.Printers.Languages[v.language()]; write != nil {
 		return write(w, v)

@@ -25,7 +25,7 @@ func (w *Writer) Scalar(v *Value) {
 			w.unsigned(n, 10)
 		}
 	case Integer, Char:
-		if t.fixedPoint() {
+		if t.IsFixedPoint() {
 			w.Put(t.fixedText(v))
 			return
 		}
@@ -37,7 +37,7 @@ func (w *Writer) Scalar(v *Value) {
 	case Subrange:
 		w.Integer(v, b)
 	case Float:
-		w.Put(t.floatText(b))
+		w.Put(t.FloatText(b))
 	case Complex:
 		w.complex(v, t, b)
 	case Enum:

@@ -166,3 +166,11 @@ func (f *Field) virtual() bool {
 	n, _ := f.entry.Constant(dwarf.AttrVirtuality)
 	return n == 1
 }
+
+// IndexType returns the type of an array's indices; void if it is not known.
+func (t *Type) IndexType() *Type {
+	if t.dimension == nil {
+		return t.r.void()
+	}
+	return t.r.typeOf(t.dimension)
+}

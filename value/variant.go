@@ -191,3 +191,20 @@ func (t *Type) Variants() (list [][]Field) {
 	}
 	return list
 }
+
+// VariantFields returns the members of the variant that a record of Ada has. known is false if nothing tells which one it
+// has.
+func (v *Value) VariantFields() (list []Field, known bool) {
+	p := v.Type.Strip().read().variant
+	switch {
+	case p == nil:
+		return nil, true
+	case p.discriminant == nil && len(p.variants) > 1:
+		return nil, false
+	}
+	a, err := p.active(v)
+	if err != nil {
+		return nil, true
+	}
+	return a.fields, true
+}

@@ -5,7 +5,7 @@ package value
 
 // Enter begins what is one struct deeper. It reports false if the Printer's depth is reached: then that is left out.
 func (w *Writer) Enter() bool {
-	if w.depth >= w.p.depth() {
+	if w.depth >= min(w.p.depth(), maxDepth) {
 		return false
 	}
 	w.depth++
@@ -26,6 +26,13 @@ func (w *Writer) Elements(n uint64, at func(i uint64) Value) { w.elements(n, at,
 
 // Quoted writes a text of characters of a type, in quotes. more says that the text goes on.
 func (w *Writer) Quoted(b []byte, elem *Type, more bool) { w.quoted(b, w.classOf(elem), more) }
+
+// Quote is Quoted as a text.
+func (w *Writer) Quote(b []byte, elem *Type, more bool) string {
+	in := &Writer{p: w.p, cost: w.cost}
+	in.Quoted(b, elem, more)
+	return in.String()
+}
 
 // TextAt writes a text of n characters of one byte at an address, as far as they can be read.
 func (w *Writer) TextAt(v *Value, elem *Type, addr, n uint64) {
