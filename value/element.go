@@ -2,6 +2,7 @@ package value
 
 import (
 	"bytes"
+	"reflect"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
@@ -189,7 +190,7 @@ func (v *Value) textBytes() (b []byte, ok bool) {
 		return nil, false
 	}
 	if t.Language() == "go" {
-		if kind, _ := goKindOf(x.Type); kind == goString {
+		if kind, _ := x.Type.GoKind(); kind == reflect.String {
 			addr, err := x.Word(0)
 			n, err2 := x.Word(1)
 			if err == nil && err2 == nil {

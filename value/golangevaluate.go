@@ -2,6 +2,8 @@ package value
 
 import (
 	"debug/dwarf"
+	"iter"
+	"reflect"
 	"strings"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
@@ -16,22 +18,22 @@ type goRun struct {
 
 // goRunOf returns the elements of a string, a slice, an array or a pointer to an array. ok is false for other types.
 func (e *evaluation) goRunOf(v *Value, at int) (run goRun, ok bool, err error) {
-	kind, t := goKindOf(v.Type)
-	if kind == goPointer {
+	kind, t := v.Type.GoKind()
+	if kind == reflect.Pointer {
 		to := v.Deref()
-		if k, _ := goKindOf(to.Type); k == goArray {
+		if k, _ := to.Type.GoKind(); k == reflect.Array {
 			*v, kind, t = to, k, to.Type.Strip()
 		}
 	}
 	switch kind {
-	case goString, goSlice:
+	case reflect.String, reflect.Slice:
 		addr, err := v.Word(0)
 		length, err2 := v.Word(1)
 		if err := firstOf(err, err2); err != nil {
 			return run, false, e.because(at, err)
 		}
 		run = goRun{addr: addr, length: int64(length), cap: int64(length)}
-		if kind == goString {
+		if kind == reflect.String {
 			run.elem = e.goNamed("uint8")
 			if run.elem == nil {
 				run.elem = e.r.basic("unsigned char")
@@ -45,7 +47,7 @@ func (e *evaluation) goRunOf(v *Value, at int) (run goRun, ok bool, err error) {
 		}
 		run.cap, run.elem = int64(capacity), fields[0].Type.Strip().Elem()
 		return run, true, nil
-	case goArray:
+	case reflect.Array:
 		n := int64(t.Strip().Bounds().Count)
 		return goRun{elem: t.Strip().Elem(), addr: v.Addr, length: n, cap: n}, v.Place == InMemory, nil
 	}
@@ -57,25 +59,25 @@ func (e *evaluation) goNamed(name string) *Type { return e.typeCalled(name, nil)
 
 // goElement evaluates operand[index] of Go.
 func (e *evaluation) goElement(v *Value, index *syntax.Node, at int) (x Value, ok bool, err error) {
-	kind, t := goKindOf(v.Type)
-	if kind == goMap {
+	if kind, _ := v.Type.GoKind(); kind == reflect.Map {
 		key, err := e.value(index)
 		if err != nil {
 			return x, false, err
 		}
-		w := (&Printer{}).writer()
-		next, _, ok := w.goPairs(v)
-		if !ok {
+		entries := e.goEntries(v)
+		if entries == nil {
 			return x, false, e.fail(at, "the map cannot be read")
 		}
-		keys, elems := t.goPart(attrGoKey), t.goPart(attrGoElem)
-		for n := 0; next != nil && n < maxItems; n++ {
-			p, more := next()
-			if !more {
-				break
+		var k Value
+		n := 0
+		for c := range entries {
+			if n++; n%2 == 1 {
+				k = c.Value
+			} else if same(&k, &key) {
+				return c.Value, true, nil
 			}
-			if k := p.key.goStored(keys); same(&k, &key) {
-				return p.value.goStored(elems), true, nil
+			if n > 2*maxItems {
+				break
 			}
 		}
 		return x, false, e.fail(index.At, "key not found")
@@ -100,6 +102,14 @@ func (e *evaluation) goElement(v *Value, index *syntax.Node, at int) (x Value, o
 		return x, false, e.fail(at, "the size of an element is not known")
 	}
 	return v.At(run.elem, run.addr+uint64(n)*size), true, nil
+}
+
+// goEntries yields keys and values of a map in turn; nil if it cannot be read.
+func (e *evaluation) goEntries(v *Value) iter.Seq2[Child, error] {
+	if s := (&Printer{}).writer().show(v, v.Type.Strip()); s != nil {
+		return s.Children
+	}
+	return nil
 }
 
 // slice evaluates operand[low:high] of Go, and operand[low..high] of Rust.
@@ -137,22 +147,22 @@ func (e *evaluation) slice(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return v, err
 	}
-	kind, _ := goKindOf(v.Type)
+	kind, _ := v.Type.GoKind()
 	most := run.length
-	if kind == goSlice {
+	if kind == reflect.Slice {
 		most = max(run.cap, most)
 	}
 	if low < 0 || high < low || high > most {
 		return v, e.fail(n.At, "index out of bounds")
 	}
 	t := v.Type
-	if kind == goArray {
-		if t = e.goNamed("[]" + goTypeName(run.elem)); t == nil {
-			return v, e.fail(n.At, "the program has no type []%s", goTypeName(run.elem))
+	if kind == reflect.Array {
+		if t = e.goNamed("[]" + run.elem.Name); t == nil {
+			return v, e.fail(n.At, "the program has no type []%s", run.elem.Name)
 		}
 	}
 	words := []uint64{run.addr + uint64(low)*run.elem.sizeOrZero(), uint64(high - low)}
-	if kind != goString {
+	if kind != reflect.String {
 		words = append(words, uint64(run.cap-low))
 	}
 	var b []byte
@@ -181,27 +191,18 @@ func (e *evaluation) goLength(n *syntax.Node, what string) (Value, error) {
 	if err != nil {
 		return v, err
 	}
-	kind, _ := goKindOf(v.Type)
+	kind, _ := v.Type.GoKind()
 	switch {
 	case ok && what == "len":
 		return t.constant(run.length), nil
-	case ok && kind != goString:
+	case ok && kind != reflect.String:
 		return t.constant(run.cap), nil
-	case kind == goMap && what == "len":
-		if _, count, ok := (&Printer{}).writer().goPairs(&v); ok {
-			return t.constant(int64(count)), nil
-		}
-	case kind == goChan:
-		addr, err := v.Uint()
+	default:
+		size, ok, err := asked(&v, func(o Operators) (Value, bool, error) { return o.Method(&v, what) })
 		if err != nil {
 			return v, e.because(n.Args[1].At, err)
 		}
-		if addr == 0 {
-			return t.constant(0), nil
-		}
-		c := v.Deref()
-		m, ok := c.Member(map[string]string{"len": "qcount", "cap": "dataqsiz"}[what])
-		if count, err := m.Uint(); ok && err == nil {
+		if count, err := size.Uint(); ok && err == nil {
 			return t.constant(int64(count)), nil
 		}
 	}
@@ -214,10 +215,10 @@ func (e *evaluation) assert(n *syntax.Node) (Value, error) {
 	if err != nil {
 		return v, err
 	}
-	if kind, _ := goKindOf(v.Type); kind != goInterface {
+	if kind, _ := v.Type.GoKind(); kind != reflect.Interface {
 		return v, e.fail(n.At, "expression \"%s\" not an interface", v.Type)
 	}
-	data, t, err := v.goInside()
+	data, t, err := v.Inside()
 	if err != nil {
 		return v, e.because(n.At, err)
 	}
@@ -226,7 +227,7 @@ func (e *evaluation) assert(n *syntax.Node) (Value, error) {
 		return v, e.fail(n.At, "interface conversion: the interface is nil, not %s", want)
 	}
 	if want != "data" {
-		name := goTypeName(t)
+		name := t.Name
 		if slash := strings.LastIndexByte(name, '/') + 1; name != want && name[slash:] != want {
 			return v, e.fail(n.At, "interface conversion: the interface has a %s, not %s", name, want)
 		}
@@ -293,7 +294,7 @@ func (v *Value) goPromoted(name string) (x Value, ok bool) {
 				f := &fields[k]
 				if f.Name == name {
 					x = o.path([]*Field{f})
-					x.parametric()
+					x.Parametric()
 					return x, true
 				}
 				if f.entry != nil && f.entry.Flag(attrGoEmbedded) {

@@ -46,7 +46,7 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 		}
 	}
 	// The type of a parameter is in the unit of its function; the type that it stands for is where all types are.
-	_, at := goKindOf(v.Type)
+	_, at := v.Type.GoKind()
 	if at.entry == nil || base == 0 {
 		return nil, false
 	}
@@ -155,10 +155,10 @@ func (r *Reader) goConstantsOf(root symbol.Ref) goConstants {
 	return list
 }
 
-// goConstant returns the name of the constant that a number of a type is, or of those that it is made of: "a|b"; "" if there is
+// GoConstant returns the name of the constant that a number of a type is, or of those that it is made of: "a|b"; "" if there is
 // none. It knows the constants of the package that the frame's function is in, and of packages that have an initializer.
-func (v *Value) goConstant(n int64) string {
-	name := goTypeName(v.Type)
+func (v *Value) GoConstant(n int64) string {
+	name := v.Type.Name
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 || v.Type.entry == nil || strings.HasPrefix(name, "C.") || strings.ContainsAny(name, "[{") {
 		return ""

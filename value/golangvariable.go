@@ -16,9 +16,9 @@ func (v *Variable) goEscaped() (name string, is bool) {
 	return v.Name[1:], true
 }
 
-// parametric gives a value whose type is a parameter of a generic function the type that the function was called with:
+// Parametric gives a value whose type is a parameter of a generic function the type that the function was called with:
 // the function's dictionary has it.
-func (v *Value) parametric() {
+func (v *Value) Parametric() {
 	if v.Type.entry == nil || v.frame == nil {
 		return
 	}

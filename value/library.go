@@ -18,9 +18,6 @@ func (w *Writer) library(v *Value, t *Type) bool {
 		}
 		return w.library(&to, to.Type.Strip())
 	}
-	if t.Language() == "go" {
-		return w.goLibrary(v, t)
-	}
 	s := w.show(v, t)
 	if s == nil {
 		return false

@@ -87,7 +87,7 @@ func (e *evaluation) located(v Value, at int) (Value, error) {
 		return v, e.because(at, v.err)
 	}
 	if e.f.Language == "go" {
-		v.parametric()
+		v.Parametric()
 	}
 	return v, nil
 }

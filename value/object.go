@@ -51,6 +51,22 @@ func (v *Value) Part(t *Type, offset int64) Value {
 // Unknowable returns a value of which nothing is known. The error says why.
 func Unknowable(t *Type, why error) Value { return Value{Type: t, err: why} }
 
+// Lost returns why nothing of a value is known. Unlike [Value.Err] it is nil if the value has parts that are at places of
+// their own, be they all lost.
+func (v *Value) Lost() error {
+	v.load()
+	return v.err
+}
+
+// Missing returns why something of a value is not known; nil if all is, or if its size is not known.
+func (v *Value) Missing() error {
+	if n, ok := v.size(); ok {
+		why, _ := v.missing(0, 8*n)
+		return why
+	}
+	return nil
+}
+
 // Number returns a number of one of C's own types, by GDB's name of it, such as "unsigned long".
 func (r *Reader) Number(name string, n int64) Value { return r.basic(name).constant(n) }
 
@@ -59,6 +75,13 @@ func (v *Value) PointerTo(t *Type, addr uint64) Value {
 	p := v.Type.r.pointerTo(t).constant(int64(v.Type.r.Arch.Wrap(addr)))
 	p.mem, p.frame = v.mem, v.frame
 	return p
+}
+
+// Unnamed returns a type without its name, so that it is written by what it is made of.
+func (t *Type) Unnamed() *Type {
+	n := *t
+	n.Name, n.fullName = "", ""
+	return &n
 }
 
 // Reader returns the Reader that a type belongs to.

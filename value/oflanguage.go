@@ -2,10 +2,6 @@ package value
 
 // ofLanguage writes a value in the way of its language, if that is not C's. It reports false if it is.
 func (w *Writer) ofLanguage(v *Value, t *Type) bool {
-	switch v.language() {
-	case "go":
-		return w.goRaw(v, t)
-	}
 	if write := v.Type.r.Printers.Languages[v.language()]; write != nil {
 		return write(w, v)
 	}

@@ -81,7 +81,7 @@ func (p *Printer) Argument(v *Value) string {
 // argument is Argument.
 func (w *Writer) argument(v *Value) {
 	scalar := v.Type.scalar()
-	if !scalar || v.Type.goScalar() {
+	if !scalar || len(v.Type.Strip().showers()) > 0 {
 		if text, ok := w.p.summary(v); ok {
 			w.Put(text)
 			return

@@ -107,3 +107,12 @@ func (w *Writer) characters(b []byte, elem *Type, size uint64, more bool) {
 	}
 	w.quoted(b, w.classOf(elem), more)
 }
+
+// SpendOn is Spend for what it takes to read a value, if that has not been read.
+func (w *Writer) SpendOn(v *Value) bool {
+	n, ok := v.size()
+	return v.bytes != nil || !ok || w.Spend(int(min(n, maxRead)))
+}
+
+// Short reports whether an argument is written in a line that has others: without the elements of containers.
+func (w *Writer) Short() bool { return w.summary }

@@ -1,13 +1,16 @@
-package value
+package golang
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/sfwalk/sfwalk/value"
 )
 
-// goTime returns the moment that a time.Time means, as Delve writes it.
-func (v *Value) goTime(t *Type) (text string, ok bool) {
+// moment returns the moment that a time.Time means, as Delve writes it.
+func moment(v *value.Value, t *value.Type) (text string, ok bool) {
 	if t.Name != "time.Time" {
 		return "", false
 	}
@@ -24,7 +27,7 @@ func (v *Value) goTime(t *Type) (text string, ok bool) {
 		if at, err := loc.Uint(); err == nil && at != 0 {
 			place := loc.Deref()
 			if name, ok := place.Member("name"); ok {
-				if z, err := time.LoadLocation(name.goText(64)); err == nil {
+				if z, err := time.LoadLocation(textOf(&name, 64)); err == nil {
 					zone = z
 				}
 			}
@@ -50,9 +53,9 @@ func (v *Value) goTime(t *Type) (text string, ok bool) {
 	return time.Unix(ext+from, 0).In(zone).Format(time.RFC3339), true
 }
 
-// goText returns the text of a string of up to n bytes; "" if it is longer or cannot be read.
-func (v *Value) goText(n uint64) string {
-	if kind, _ := goKindOf(v.Type); kind != goString {
+// textOf returns the text of a string of up to n bytes; "" if it is longer or cannot be read.
+func textOf(v *value.Value, n uint64) string {
+	if kind, _ := v.Type.GoKind(); kind != reflect.String {
 		return ""
 	}
 	addr, err := v.Word(0)
@@ -67,9 +70,9 @@ func (v *Value) goText(n uint64) string {
 	return string(b)
 }
 
-// goFloat returns a floating-point number with as many digits as tell it from all others.
-func goFloat(b []byte, big bool) string {
-	n := number(b, big)
+// float returns a floating-point number with as many digits as tell it from all others.
+func float(v *value.Value, b []byte) string {
+	n := word(v, b)
 	var x float64
 	if len(b) == 4 {
 		x = float64(math.Float32frombits(uint32(n)))
