@@ -103,7 +103,7 @@ demo:
 # links gRPC or Delve takes longer than all the rest, and is built for other systems by 'make
 # cross'; but for what stands in for Delve where it does not compile.
 CROSS    := windows/amd64 linux/arm64 linux/s390x linux/mips
-HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /pluginrow -e /plugintest -e /external -e /cmd/sniffer -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
+HEAVY    := -e '/plugin$$' -e /plugin/ -e /plugincheck -e /pluginhost -e /pluginrow -e /plugintest -e /external -e /cmd/sniffer -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
             -e /delve -e /dlvhost
 
 # Compilers and checkers take less time if they may leave more garbage.
