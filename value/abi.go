@@ -191,16 +191,13 @@ func (x *abiTypes) object(t *Type) (*abi.Type, error) {
 			m.Align = typedefAlignment(f.Type)
 		}
 		if f.Bits != 0 {
-			m.Offset, m.BitSize, m.BitOffset = 0, f.Bits, x.bitOffset(&f)
+			m.Offset, m.BitSize, m.BitOffset = 0, f.Bits, uint64(8*f.Offset)+f.BitOffset
 		}
 		of.Members = append(of.Members, m)
 	}
 	of.ByReference = x.byReference(t, of)
 	return of, nil
 }
-
-// bitOffset returns where a bit-field begins, in bits from the beginning of the struct.
-func (x *abiTypes) bitOffset(f *Field) uint64 { return uint64(8*f.Offset) + f.BitOffset }
 
 // alignmentAsked returns the alignment that a declaration has asked for; 0 if it has not.
 func alignmentAsked(e *symbol.Entry) (n uint64) {

@@ -89,9 +89,11 @@ func (s *Session) read(text string) (*evaluation, *syntax.Node, error) {
 	return e, n, wrong
 }
 
-// frameOf returns the first frame that has all names of an expression; nil if none has. plain is
-// the expression as C; nil if it is none.
-func (s *Session) frameOf(frames []*Frame, text string, plain *syntax.Node) *Frame {
+// frameOf returns the first frame that has all names of an expression; nil if none has. A frame in
+// which a name that is not called is a variable comes before one in which it is a function: of C's
+// library, perhaps. plain is the expression as C; nil if it is none.
+func (s *Session) frameOf(frames []*Frame, text string, plain *syntax.Node) (best *Frame) {
+	least := 0
 	for _, f := range frames {
 		e, n := &evaluation{r: f.in.r, f: f, c: f.in, text: text}, plain
 		if plain == nil {
@@ -101,11 +103,15 @@ func (s *Session) frameOf(frames []*Frame, text string, plain *syntax.Node) *Fra
 			}
 		}
 		e.session = s
-		if e.knows(n) {
-			return f
+		functions, ok := e.knows(n)
+		if ok && (best == nil || functions < least) {
+			best, least = f, functions
+		}
+		if ok && functions == 0 {
+			break
 		}
 	}
-	return nil
+	return best
 }
 
 // needsFrame reports whether an expression has names that may be those of variables or types: all
@@ -150,34 +156,38 @@ func (e *evaluation) isFunction(n *syntax.Node) bool {
 	return err != nil || s != nil && s.Function
 }
 
-// knows reports whether the frame has all names of an expression.
-func (e *evaluation) knows(n *syntax.Node) bool {
+// knows reports whether the frame has all names of an expression. functions is how many of those
+// that are not called are names of functions.
+func (e *evaluation) knows(n *syntax.Node) (functions int, ok bool) {
 	if n == nil {
-		return true
+		return 0, true
 	}
 	if n.Type != nil {
 		if _, err := e.typeNamed(n.Type); errors.Is(err, ErrNotInScope) {
-			return false
+			return 0, false
 		}
 	}
 	if n.Kind == syntax.Name {
 		if _, ok := e.isEarlier(n); ok {
-			return true
+			return 0, true
 		}
-		if _, err := e.name(n); errors.Is(err, ErrNotInScope) {
-			return false
+		v, err := e.name(n)
+		if err == nil && v.Type.Strip().Kind == Function {
+			functions = 1
 		}
+		return functions, !errors.Is(err, ErrNotInScope)
 	}
 	args := n.Args
 	if n.Kind == syntax.Call && e.isFunction(args[0]) {
 		args = args[1:]
 	}
 	for _, arg := range args {
-		if !e.knows(arg) {
-			return false
+		more, ok := e.knows(arg)
+		if functions += more; !ok {
+			return functions, false
 		}
 	}
-	return true
+	return functions, true
 }
 
 // isEarlier reports whether a name is that of a value of the session, and returns which one:

@@ -23,12 +23,12 @@ system call. The other threads run meanwhile; --alone holds them.
 
 The expression is C: numbers, 'c', "texts" and {1, 2, 3} (put on the thread's stack for the
 time of the call), names, &name, other calls as arguments, and casts. Debug
-information tells the types, and has variables, members and methods: 'p->ops->read(5)',
-'area(shape)', 'make(1, 2).x'. Without it, numbers are passed as they are written, and a
+information tells the types, and has all that --print reads: 'p->ops->read(5)', 'area(shape)',
+'length(req->url) > 8', 'make(3)->next'. Without it, numbers are passed as they are written, and a
 cast says what the function returns: '(double) pow(2.0, 10.0)'; else it is an int.
 
 Several expressions are evaluated one after the other, while the thread is held; $1 is the
-value of the first one. After an error, those that follow are left out. An expression that
+value of the first one, $ of the last one, $$ of the one before that. After an error, those that follow are left out. An expression that
 begins with a minus sign comes behind '--'.
 
 A function that faults, does not come back within --timeout, or is interrupted by Ctrl-C, is
@@ -48,6 +48,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
   sfwalk call 4242 'puts("hello")'
   sfwalk call 4242 --timeout 2s '(void) malloc_stats_print(0, 0, "J")'
   sfwalk call 4242 '(void *) malloc(16)' '(void) free($1)'
+  sfwalk call 4242 'find_user(7)' '$1->name' '$1->next->name'
   sfwalk call 4242 --json 'getpid()'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

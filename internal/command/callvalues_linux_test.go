@@ -102,6 +102,44 @@ func TestRemoteCallValues(t *testing.T) {
 	}
 }
 
+// callInto are expressions in progs/callinto.c, in the order in which one session evaluates them: $1 is the first one's.
+var callInto = []string{
+	"at(1)", "at(0)->next", "*at(0)->next", "$1", "$1->value", "$$2.value", "$", "$$",
+	"make(5)->next->value", "make(6)->value + make(7)->value", "*make(8)->next", "copy(request).codes[1]", "copy(*req).in.weight",
+	"copy(request).list->next->value", "copy(local).url", "length(req->url)", "length(request.url + 1)", "length(\"abc\\n\")",
+	"length((char *) \"typed\")", "first(&req->url[3])", "first(req->url + 4)", "add(req->codes[0], req->codes[2])",
+	"add(req->list->value, own.next->next->value)", "add(small, -1)", "add((char) 300, (unsigned char) 511)", "add(2.75, 'a')",
+	"weigh(&request)", "weigh(req)", "weigh(&local) > 4", "wide(-5)", "wide(4294967295U)", "wide(req->codes[1] == 301)",
+	"kindOf(3)", "kindOf(0) == PLAIN", "kindOf(req->list != 0)", "add(kindOf(1), FANCY)", "sum(req->codes, 3)", "sum(&req->codes[1], 2)",
+	"sum(req->codes + 1, sizeof(req->codes) / sizeof(int) - 1)", "apply(add, 3, 4)", "apply(&add, index, time)", "name()", "name()[2]",
+	"*name()@3", "at(2)", "at(2) == 0", "!at(0)", "at(1) && kindOf(0)", "at(0) - at(1) > 0 ? 1 : 2", "own.value + at(0)->value", "index",
+	"add(index, index)", "time", "add(time, 1)", "&at(0)->next", "*at", "sizeof(at(0)->value)", "(long) at(2)", "(struct node *) at(2)",
+	"*(struct node *) at(1)", "at(0)->next->next", "-add(1, 2) * 3", "~add(1, 2)", "{1, 2, 3}", "sum({4, 5, 6}, 3)", "$9 + 1", "$17 + $16",
+}
+
+// TestCallInto compares with gdb what calls pass and return where expressions look into it: members, elements, what pointers
+// lead to, comparisons, strings, and values of the session.
+func TestCallInto(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	if why := gdbtest.CannotWrite(t, "gdb"); why != "" {
+		gdbtest.NoOracle(t, 1, 1, why, "nothing: gdb makes the same calls")
+		return
+	}
+	for _, compiler := range []string{"gcc", "clang"} {
+		t.Run(compiler, func(t *testing.T) {
+			p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callinto.c"), gdbtest.Tool(t, compiler), "-g"))
+			stdout, stderr, err := execute(newCall(nil), append([]string{"--", strconv.Itoa(p.PID)}, callInto...)...)
+			ours := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+			if err != nil || stderr != "" || len(ours) != len(callInto) {
+				t.Fatalf("%d values of %d: %v %s %q", len(ours), len(callInto), err, stderr, ours)
+			}
+			gdb := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), "gdb.execute(\"frame function main\")\n"+evaluatePy,
+				map[string]any{"expressions": callInto, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
+			compareCalls(t, gdb, callInto, ours)
+		})
+	}
+}
+
 // callMethods are calls in progs/callmethods.cc, with what C++ makes of them.
 var callMethods = [][2]string{
 	{"other.times(2)", "8"}, {"other.named()", "1"}, {"pointer->times(3)", "12"}, {"pointer->named()", "104"}, {"base->scaled(2)", "14"},
@@ -110,6 +148,9 @@ var callMethods = [][2]string{
 	{"increment(counter)", "6"}, {"counter", "6"}, {"twice(counter)", "12"}, {"twice(7)", "14"}, {"twice(narrow)", "6"}, {"sum(pair)", "12"},
 	{"length(text)", "5"}, {"make(3)", "{a = 3, b = 4}"}, {"make(3).b", "4"}, {"refer().a", "1"}, {"negated(1)", "false"}, {"turned(way)", "Way::out"},
 	{"space::triple(4)", "12"}, {"space::triple(space::g)", "21"}, {"space::overloaded(int)(1)", "1"}, {"space::overloaded(double)(1)", "2"},
+	{"make(3).b == 4", "true"}, {"!negated(1)", "true"}, {"text.size() == length(text)", "true"}, {"derived.own() > other.times(2)", "true"},
+	{"make(make(7).a).b", "8"}, {"sum(make(4))", "45"}, {"(&refer())->b + refer().a", "3"}, {"twice(make(5).b)", "12"},
+	{"pointer->times(list[1] + 1)", "12"}, {"turned(turned(way)) == way", "true"},
 }
 
 // TestCallMethods calls methods of objects, and passes references.
