@@ -130,7 +130,10 @@ TESTALL   = CGO_ENABLED=0 $(GO) run ./internal/test/testall -go '$(GO)' -timeout
 
 check:
 	CGO_ENABLED=0 $(GO) build ./...
-	@SFWALK_LATER='*' $(TESTALL) -skip '^($(LONG))$$' ./...
+	@SFWALK_LATER='*' $(TESTALL) -skip '^($(LONG)|$(SECONDS))$$' ./...
+
+# Tests that take a second and more, of those that need nothing but Go.
+SECONDS  := TestAnswersMemory|TestBatchOfLongNames|TestBroken|TestConforms|TestDAPLaunches|TestExpandedTables|TestFuzzBounds|TestGood|TestHangs|TestHoard|TestHostileVariables|TestHour|TestManyBytes|TestManySearches|TestMemoryReads|TestMutation|TestPlacesAlone|TestPlainLinkage|TestPluginCheck|TestPprof|TestShared|TestSnapshot|TestStays|TestThisKernel|TestWriteStreams
 
 # Nothing here is C, and so one build serves vet, the tests and the programs that they start.
 # To vet once is enough: 'go test' would do so anew for each processor, and for the race detector,
@@ -147,7 +150,7 @@ rest: all-deps
 	+$(MAKE) --no-print-directory --keep-going long-tests race-tests
 
 # Tests that take longest, each in packages that have others of the same code.
-LONG     := TestARM64|TestAgree|TestBuilds|TestCannotCall|TestCgo|TestDocumentedCommands|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLargeProgram|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestOwnerKilled|TestPerf|TestPeriods|TestPictureOfProcesses|TestPieces|TestProgramAnew|TestRecordPage|TestRecordSteps|TestRecordWallCommand|TestRustAsGDB|TestSFrameDumpCut|TestSlowServer|TestStepsLibc|TestTextCopied|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
+LONG     := TestARM64|TestAgree|TestBuilds|TestCannotCall|TestCgo|TestDocumentedCommands|TestDumpSyms|TestFileKinds|TestFileStacks|TestGoMixed|TestGuests|TestHostKilledAnywhen|TestHostileCode|TestInfoOfGuests|TestInlined|TestLargeProgram|TestLocalsAtStubAsGDB|TestLocalsOfGuestsAsGDB|TestLocalsOfOldGo|TestManyInlined|TestMeasure|TestMeasureCalls|TestMeasureFile|TestModels|TestOpenIsAttach|TestOracleMinidumps|TestOwnerKilled|TestPerf|TestPeriods|TestPictureOfProcesses|TestPieces|TestProgramAnew|TestRecordPage|TestRecordSteps|TestRecordWallCommand|TestRustAsGDB|TestSFrameDumpCut|TestSharedByThreads|TestSlowServer|TestStepsLibc|TestTextCopied|TestThreadLocals|TestThreadLocalsOfGuests|TestThrows|TestUnknownCode
 
 # Those that 'make test' has left to this run with them, and those with recorded answers of gdb and other
 # tools, which are asked anew (gdbtest.Recorded).
