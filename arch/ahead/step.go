@@ -7,7 +7,7 @@ type stepper struct {
 	*dataflow.Machine
 	*state
 	ops  []dataflow.Op // room for the micro-operations of an instruction
-	temp value         // of values.Temp
+	temp value         // of dataflow.Temp
 }
 
 func (m *Machine) stepper() *stepper {
@@ -85,7 +85,7 @@ func (x *stepper) flow(w *way, in *dataflow.Inst, s *state) {
 // instruction.
 type domain stepper
 
-// Reg implements values.Domain.
+// Reg implements dataflow.Domain.
 func (x *domain) Reg(r dataflow.Reg) value {
 	if r == dataflow.Temp {
 		return x.temp
@@ -93,7 +93,7 @@ func (x *domain) Reg(r dataflow.Reg) value {
 	return x.state.reg(uint8(r))
 }
 
-// Set implements values.Domain.
+// Set implements dataflow.Domain.
 func (x *domain) Set(r dataflow.Reg, v value) {
 	if r == dataflow.Temp {
 		x.temp = v
@@ -101,13 +101,13 @@ func (x *domain) Set(r dataflow.Reg, v value) {
 	x.state.set(uint8(r), v)
 }
 
-// Constant implements values.Domain.
+// Constant implements dataflow.Domain.
 func (x *domain) Constant(n int32) value { return number(n) }
 
-// Round implements values.Domain. What comes out is not known.
+// Round implements dataflow.Domain. What comes out is not known.
 func (x *domain) Round(*dataflow.Op, value) value { return value{} }
 
-// Load implements values.Domain.
+// Load implements dataflow.Domain.
 func (x *domain) Load(o *dataflow.Op, at value) value {
 	if o.Width != x.Word {
 		return value{}
@@ -115,7 +115,7 @@ func (x *domain) Load(o *dataflow.Op, at value) value {
 	return x.state.load(at)
 }
 
-// Store implements values.Domain.
+// Store implements dataflow.Domain.
 func (x *domain) Store(o *dataflow.Op, at, v value) {
 	ofStack := v.kind == sum && !v.deref && v.reg == uint8(x.SP)
 	inFrame := at.kind == sum && !at.deref && x.state.frame>>at.reg&1 != 0
@@ -123,7 +123,7 @@ func (x *domain) Store(o *dataflow.Op, at, v value) {
 	x.state.store(at, int32(o.Width), v)
 }
 
-// Compare implements values.Domain. It keeps what the stack pointer is compared with.
+// Compare implements dataflow.Domain. It keeps what the stack pointer is compared with.
 func (x *domain) Compare(o *dataflow.Op) {
 	x.compared = value{}
 	switch x.SP {
@@ -134,7 +134,7 @@ func (x *domain) Compare(o *dataflow.Op) {
 	}
 }
 
-// Sign implements values.Domain.
+// Sign implements dataflow.Domain.
 func (x *domain) Sign() { x.signed = !x.signed }
 
 // undoes reports whether a micro-operation takes some of the frame down. Where code moves the stack

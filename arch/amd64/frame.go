@@ -50,13 +50,13 @@ var Machine = &dataflow.Machine{
 // search is the search for ways out.
 var search = ahead.New(Machine)
 
-// endsThread implements values.Machine.EndsThread: syscall, for exit or exit_group
+// endsThread implements dataflow.Machine.EndsThread: syscall, for exit or exit_group
 // (asm/unistd_64.h).
 func endsThread(code []byte, number int) bool {
 	return (number == 60 || number == 231) && len(code) >= 2 && code[0] == 0x0f && code[1] == 0x05
 }
 
-// checksStack implements values.Machine.StackCheck: a comparison of rsp (or of r12, an
+// checksStack implements dataflow.Machine.StackCheck: a comparison of rsp (or of r12, an
 // address below it) with the limit that r14 points to, and a jbe.
 func checksStack(code []byte, at int) bool {
 	if code[at] != 0x76 && (code[at] != 0x0f || at+1 >= len(code) || code[at+1] != 0x86) {

@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 )
 
-// decodeA32 implements values.Machine.Decode for A32 code. The Arm Architecture Reference Manual
+// decodeA32 implements dataflow.Machine.Decode for A32 code. The Arm Architecture Reference Manual
 // for ARMv7-A, A5, has the encodings.
 func decodeA32(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	in := newInst(at, word, false, ops)

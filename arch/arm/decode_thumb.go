@@ -2,7 +2,7 @@ package arm
 
 import "github.com/sfwalk/sfwalk/arch/dataflow"
 
-// decodeThumb implements values.Machine.Decode for Thumb code. The Arm Architecture Reference
+// decodeThumb implements dataflow.Machine.Decode for Thumb code. The Arm Architecture Reference
 // Manual for ARMv7-A, A6, has the encodings. The instructions of an IT block are one with the
 // block's first: any of them may be executed or not.
 func decodeThumb(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {

@@ -60,7 +60,7 @@ func dwarf(r dataflow.Reg) trad.Reg {
 	return trad.Reg(r)
 }
 
-// endsThread implements values.Machine.EndsThread: svc #0, for exit or exit_group
+// endsThread implements dataflow.Machine.EndsThread: svc #0, for exit or exit_group
 // (asm/unistd-eabi.h).
 func endsThread(code []byte, number int) bool {
 	if number != 1 && number != 248 || len(code) < 2 {
@@ -69,7 +69,7 @@ func endsThread(code []byte, number int) bool {
 	return binary.LittleEndian.Uint16(code) == 0xdf00 || len(code) >= word && binary.LittleEndian.Uint32(code) == 0xef000000
 }
 
-// checksStack implements values.Machine.StackCheck: functions of Go begin with ldr r1, [g, #8],
+// checksStack implements dataflow.Machine.StackCheck: functions of Go begin with ldr r1, [g, #8],
 // then compare that with sp or with an address below it, and bls. Go makes A32 code.
 func checksStack(code []byte, at int) bool {
 	if at > 32 || at+word > len(code) || len(code) < word {

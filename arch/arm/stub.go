@@ -66,7 +66,7 @@ func thumbStub(code []byte, start uint64) (slot uint64, length int, ok bool) {
 	return uint64(uint32(in.ops[0].Imm)&0xffff + uint32(second.ops[0].Imm)<<16 + uint32(start) + 8 + 4), size, true
 }
 
-// inStub implements values.Machine.InStub: more than the last jump is left, which other code may
+// inStub implements dataflow.Machine.InStub: more than the last jump is left, which other code may
 // have as well.
 func inStub(code []byte) bool {
 	rest := code[thunk(code):]

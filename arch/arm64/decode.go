@@ -32,7 +32,7 @@ type inst struct {
 
 func (in *inst) do(ops ...dataflow.Op) { in.ops = append(in.ops, ops...) }
 
-// decode implements values.Machine.Decode. The Arm Architecture Reference Manual for A-profile,
+// decode implements dataflow.Machine.Decode. The Arm Architecture Reference Manual for A-profile,
 // C4.1, has the encodings.
 func decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	in := inst{dataflow.Inst{Len: size, By: dataflow.None, Target: dataflow.NoTarget}, ops}

@@ -50,13 +50,13 @@ func dwarf(r dataflow.Reg) trad.Reg {
 	return trad.Reg(r)
 }
 
-// endsThread implements values.Machine.EndsThread: svc #0, for exit or exit_group
+// endsThread implements dataflow.Machine.EndsThread: svc #0, for exit or exit_group
 // (asm-generic/unistd.h).
 func endsThread(code []byte, number int) bool {
 	return (number == 93 || number == 94) && len(code) >= size && binary.LittleEndian.Uint32(code) == 0xd4000001
 }
 
-// checksStack implements values.Machine.StackCheck: functions of Go begin with ldr x16, [x28,
+// checksStack implements dataflow.Machine.StackCheck: functions of Go begin with ldr x16, [x28,
 // #16], then compare that with sp or with x17, an address below it, and b.ls.
 func checksStack(code []byte, at int) bool {
 	if at > 32 || at+size > len(code) || len(code) < size {

@@ -59,7 +59,7 @@ var search = ahead.New(Machine)
 // kernelEntries are int $0x80, sysenter, syscall, and call *%gs:0x10.
 var kernelEntries = []string{"\xcd\x80", "\x0f\x34", "\x0f\x05", "\x65\xff\x15\x10\x00\x00\x00"}
 
-// endsThread implements values.Machine.EndsThread: int $0x80, sysenter or a call of the vDSO's
+// endsThread implements dataflow.Machine.EndsThread: int $0x80, sysenter or a call of the vDSO's
 // entry, for exit or exit_group (asm/unistd_32.h).
 func endsThread(code []byte, number int) bool {
 	return (number == 1 || number == 252) && slices.ContainsFunc(kernelEntries, func(entry string) bool { return strings.HasPrefix(string(code[:min(len(code), 8)]), entry) })
@@ -71,9 +71,9 @@ const (
 	leastThunk = 128 // bytes from the code to the global offset table, at least
 )
 
-// spares implements values.Machine.Spares. Position-independent code calls a routine that puts the
-// return address into a register, often ebx, and adds the distance of the global offset table to
-// that.
+// spares implements dataflow.Machine.Spares. Position-independent code calls a routine that puts
+// the return address into a register, often ebx, and adds the distance of the global offset table
+// to that.
 func spares(a *dataflow.Analysis, s *dataflow.State, next int32) bool {
 	if decoder.Spares(a, s, next) {
 		return true

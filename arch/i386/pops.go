@@ -8,10 +8,10 @@ const (
 	stackAlign    = 16 // bytes, of the stack at a call
 )
 
-// pops implements values.Machine.Pops. A function that returns a struct pops the address where that
-// goes, which the caller has passed; functions of other conventions (stdcall, fastcall) pop all
-// arguments. What the code does next tells: the stack pointer must be where it was on entry when
-// the code returns, and aligned when it calls again, if it was at this call.
+// pops implements dataflow.Machine.Pops. A function that returns a struct pops the address where
+// that goes, which the caller has passed; functions of other conventions (stdcall, fastcall) pop
+// all arguments. What the code does next tells: the stack pointer must be where it was on entry
+// when the code returns, and aligned when it calls again, if it was at this call.
 func pops(a *dataflow.Analysis, s *dataflow.State, next int32) int32 {
 	sp, ok := s.Reg(esp).Distance()
 	if !ok {

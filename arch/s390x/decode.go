@@ -43,7 +43,7 @@ func opcode(p []byte) uint16 {
 	return first
 }
 
-// decode implements values.Machine.Decode.
+// decode implements dataflow.Machine.Decode.
 func decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	in := inst{dataflow.Inst{By: dataflow.None, Target: dataflow.NoTarget}, ops}
 	n := length(code[at])

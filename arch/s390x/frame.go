@@ -46,7 +46,7 @@ var Machine = &dataflow.Machine{
 // search is the search for ways out.
 var search = ahead.New(Machine)
 
-// endsThread implements values.Machine.EndsThread: svc, for exit or exit_group
+// endsThread implements dataflow.Machine.EndsThread: svc, for exit or exit_group
 // (asm/unistd_64.h). The number is in the instruction, unless it is 0 there.
 func endsThread(code []byte, number int) bool {
 	if len(code) < 2 || code[0] != 0x0a {
@@ -58,7 +58,7 @@ func endsThread(code []byte, number int) bool {
 	return number == 1 || number == 248
 }
 
-// addsPool implements values.Machine.Regain, for an instruction that adds a number in memory
+// addsPool implements dataflow.Machine.Regain, for an instruction that adds a number in memory
 // to r11 or r15: a very large frame is taken down that way, by a constant that is not in the
 // code. What then loads r15 does so from the slot that r15 was saved in.
 func addsPool(a *dataflow.Analysis, s *dataflow.State, r dataflow.Reg, next int32) {
@@ -94,7 +94,7 @@ func loadsSP(ops []dataflow.Op, r dataflow.Reg) (off int32, ok bool) {
 	return 0, false
 }
 
-// checksStack implements values.Machine.StackCheck: functions of Go begin with lg
+// checksStack implements dataflow.Machine.StackCheck: functions of Go begin with lg
 // %r10,16(%r13), then clgrj of r10 with r15, or with r11, an address below it.
 func checksStack(code []byte, at int) bool {
 	return match(code, 0xe3, 0xa0, 0xd0, 0x10, 0x00, 0x04) &&

@@ -5,14 +5,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// step executes one instruction in its state. It implements values.Domain.
+// step executes one instruction in its state. It implements dataflow.Domain.
 type step struct {
 	*state
 	m    *Machine
 	code []byte // of the function, which is at address lo
 	lo   uint64
 	addr uint64 // of the instruction
-	temp value  // of values.Temp
+	temp value  // of dataflow.Temp
 }
 
 // execute executes an instruction, but does not say where control goes.

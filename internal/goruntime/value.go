@@ -39,7 +39,7 @@ func (v value) plus(n int64) value {
 	return v
 }
 
-// Plus, Sum, Minus and Number implement values.Number.
+// Plus, Sum, Minus and Number implement dataflow.Number.
 func (v value) Plus(n int32) value { return v.plus(int64(n)) }
 
 func (v value) Sum(w value) value {

@@ -35,7 +35,7 @@ func (in *inst) do(ops ...dataflow.Op) {
 	in.ops, in.Kill = append(in.ops, ops...), 0
 }
 
-// Decode implements values.Machine.Decode.
+// Decode implements dataflow.Machine.Decode.
 func (d *Decoder) Decode(code []byte, at int, ops []dataflow.Op) (dataflow.Inst, []dataflow.Op) {
 	p := code[at:min(len(code), at+MaxLen)]
 	in := inst{d, dataflow.Inst{By: dataflow.None, Target: dataflow.NoTarget}, ops}
@@ -367,7 +367,7 @@ func (d *Decoder) wideArg(x *x86asm.Inst, i int) dataflow.Reg {
 
 // An operand is one in memory, at the sum of a base register, an index and a displacement.
 type operand struct {
-	base, index dataflow.Reg // the index is None, or values.Thread
+	base, index dataflow.Reg // the index is None, or dataflow.Thread
 	disp        int32
 	ok          bool // the address can be followed
 }
