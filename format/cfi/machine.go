@@ -112,6 +112,14 @@ func (m *machine) findExchanged() {
 
 // number returns the number of the register that the entry calls reg.
 func (m *machine) number(reg uint64) uint64 {
+	if !m.exchanged && m.s.doubles == 0 {
+		return reg
+	}
+	return m.otherNumber(reg)
+}
+
+//go:noinline // so that number is: most files need no more
+func (m *machine) otherNumber(reg uint64) uint64 {
 	if m.exchanged {
 		return exchange(m.s.exchange, reg)
 	}
@@ -179,50 +187,55 @@ func (m *machine) bottom() int {
 func (m *machine) step() error {
 	c, s := &m.c, &m.top
 	m.at = c.Off
-	op := c.U8()
-	reason := ""
 	if m.left--; m.left < 0 {
 		return m.fail(fmt.Sprintf("is beyond the limit of %d instructions", maxInstructions), ErrUnsupported)
 	}
-	switch op & 0xc0 {
-	case cfaAdvanceLoc:
-		reason = m.advance(uint64(op & 0x3f))
-	case cfaOffset:
-		reason = m.offsetRule(uint64(op&0x3f), trad.Saved, c.ULEB128())
-	case cfaRestore:
-		m.restore(uint64(op & 0x3f))
+	if op := Op(c.Data[c.Off]); op&0xc0 == CFAAdvanceLoc && !m.cie { // half of all: to call for it would take as long as it does
+		c.Off++
+		if reason := m.advance(uint64(op & 0x3f)); reason != "" {
+			return m.fail(reason, ErrMalformed)
+		}
+		return nil
+	}
+	in, known := ReadInstruction(&c.Reader)
+	if !known {
+		return m.fail("is unknown", ErrUnsupported)
+	}
+	reason := ""
+	switch in.Op {
+	case CFAAdvanceLoc:
+		reason = m.advance(in.Reg)
+	case CFAOffset:
+		reason = m.offsetRule(in.Reg, trad.Saved, in.N)
+	case CFARestore:
+		m.restore(in.Reg)
 	default:
-		switch op {
-		case cfaNop:
-		case cfaSetLoc:
+		switch in.Op {
+		case CFAAdvanceLoc1, CFAAdvanceLoc2, CFAAdvanceLoc4, CFAMIPSAdvanceLoc8:
+			reason = m.advance(in.Reg)
+		case CFAOffsetExtended:
+			reason = m.offsetRule(in.Reg, trad.Saved, in.N)
+		case CFARestoreExtended:
+			m.restore(in.Reg)
+		case CFANop, CFAGNUArgsSize: // the size of outgoing arguments is for exception handlers only
+		case CFASetLoc:
 			reason = m.setLoc()
-		case cfaAdvanceLoc1:
-			reason = m.advance(uint64(c.U8()))
-		case cfaAdvanceLoc2:
-			reason = m.advance(uint64(c.U16()))
-		case cfaAdvanceLoc4:
-			reason = m.advance(uint64(c.U32()))
-		case cfaMIPSAdvanceLoc8:
-			reason = m.advance(c.U64())
 
-		case cfaDefCFA:
-			reg := c.ULEB128()
-			reason = m.defCFA(reg, c.ULEB128(), 1)
-		case cfaDefCFASF:
-			reg := c.ULEB128()
-			reason = m.defCFA(reg, uint64(c.SLEB128()), m.fde.CIE.DataAlign)
-		case cfaDefCFARegister:
-			reg := c.ULEB128()
+		case CFADefCFA:
+			reason = m.defCFA(in.Reg, in.N, 1)
+		case CFADefCFASF:
+			reason = m.defCFA(in.Reg, in.N, m.fde.CIE.DataAlign)
+		case CFADefCFARegister:
 			switch {
 			case s.cfa.Kind == trad.ValExpr:
 				reason = "the CFA is an expression, not a register and an offset"
-			case reg > math.MaxUint16:
+			case in.Reg > math.MaxUint16:
 				reason = "register number does not fit in 16 bits"
 			default:
-				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(m.number(reg))
+				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(m.number(in.Reg))
 			}
-		case cfaDefCFAOffset:
-			n, was := c.ULEB128(), s.cfa.Off
+		case CFADefCFAOffset:
+			n, was := in.Reg, s.cfa.Off
 			switch maybe := n == 2*uint64(m.s.ptrSize) && m.s.thunk != nil && m.loc-m.before >= minThunk; {
 			case maybe && m.needThunk():
 				m.settle()
@@ -234,57 +247,45 @@ func (m *machine) step() error {
 					m.maybe = maybeThunk{m.loc, was}
 				}
 			}
-		case cfaDefCFAOffsetSF:
-			reason = m.defCFAOffset(uint64(c.SLEB128()), m.fde.CIE.DataAlign)
-		case cfaDefCFAExpr:
-			s.cfa, m.maybe.at = m.expression(trad.ValExpr), 0
+		case CFADefCFAOffsetSF:
+			reason = m.defCFAOffset(in.Reg, m.fde.CIE.DataAlign)
+		case CFADefCFAExpression:
+			s.cfa, m.maybe.at = m.expression(trad.ValExpr, in.Block), 0
 
-		case cfaUndefined:
-			m.rule(c.ULEB128(), trad.Rule{Kind: trad.Undefined})
-		case cfaSameValue:
-			m.rule(c.ULEB128(), trad.Rule{Kind: trad.Same})
-		case cfaOffsetExtended:
-			reg := c.ULEB128()
-			reason = m.offsetRule(reg, trad.Saved, c.ULEB128())
-		case cfaOffsetExtSF:
-			reg := c.ULEB128()
-			reason = m.signedRule(reg, trad.Saved, c.SLEB128())
-		case cfaValOffset:
-			reg := c.ULEB128()
-			reason = m.offsetRule(reg, trad.Value, c.ULEB128())
-		case cfaValOffsetSF:
-			reg := c.ULEB128()
-			reason = m.signedRule(reg, trad.Value, c.SLEB128())
-		case cfaGNUNegativeOffsetExt:
-			reg := c.ULEB128()
-			if n := c.ULEB128(); n > math.MaxInt64 {
+		case CFAUndefined:
+			m.rule(in.Reg, trad.Rule{Kind: trad.Undefined})
+		case CFASameValue:
+			m.rule(in.Reg, trad.Rule{Kind: trad.Same})
+		case CFAOffsetExtendedSF:
+			reason = m.signedRule(in.Reg, trad.Saved, int64(in.N))
+		case CFAValOffset:
+			reason = m.offsetRule(in.Reg, trad.Value, in.N)
+		case CFAValOffsetSF:
+			reason = m.signedRule(in.Reg, trad.Value, int64(in.N))
+		case CFAGNUNegativeOffsetExtended:
+			if in.N > math.MaxInt64 {
 				reason = tooFar
 			} else {
-				reason = m.signedRule(reg, trad.Saved, -int64(n))
+				reason = m.signedRule(in.Reg, trad.Saved, -int64(in.N))
 			}
-		case cfaRegister:
-			reg, in := c.ULEB128(), c.ULEB128()
-			if in > math.MaxUint16 {
+		case CFARegister:
+			if in.N > math.MaxUint16 {
 				reason = "register number does not fit in 16 bits"
 			} else {
-				m.rule(reg, trad.Rule{Kind: trad.InReg, Reg: trad.Reg(m.number(in))})
+				m.rule(in.Reg, trad.Rule{Kind: trad.InReg, Reg: trad.Reg(m.number(in.N))})
 			}
-		case cfaExpression:
-			reg := c.ULEB128()
-			m.rule(reg, m.expression(trad.Expr))
-		case cfaValExpression:
-			reg := c.ULEB128()
-			m.rule(reg, m.expression(trad.ValExpr))
-		case cfaRestoreExtended:
-			m.restore(c.ULEB128())
+		case CFAExpression:
+			m.rule(in.Reg, m.expression(trad.Expr, in.Block))
+		case CFAValExpression:
+			m.rule(in.Reg, m.expression(trad.ValExpr, in.Block))
 
-		case cfaRememberState:
+		case CFARememberState:
 			if m.depth-m.bottom() >= maxSaved {
 				return m.fail("state stack is full", ErrUnsupported)
 			}
 			m.settle()
 			m.push()
-		case cfaRestoreState:
+		case CFARestoreState:
 			if m.depth <= m.bottom() {
 				reason = "state stack is empty"
 			} else {
@@ -292,24 +293,20 @@ func (m *machine) step() error {
 				m.maybe.at = 0
 			}
 
-		case cfaGNUArgsSize: // of outgoing arguments: for exception handlers only
-			c.ULEB128()
-		case cfaNegateRAState, cfaNegateRAStateWithPC, cfaSetRAState:
+		case CFANegateRAState, CFANegateRAStateWithPC, CFASetRAState:
 			if !m.s.pauth {
 				return m.fail("is for another architecture", ErrUnsupported)
 			}
-			if op != cfaSetRAState {
+			if in.Op != CFASetRAState {
 				s.signed = !s.signed
 				break
 			}
-			how := c.ULEB128() // 0: not signed; 1: signed with SP; 2: signed with SP and PC
-			c.SLEB128()        // where it was signed: for the check, not for the address
-			if how > 2 {
-				reason = fmt.Sprintf("state is %d, want 0 to 2", how)
+			// 0: not signed; 1: signed with SP; 2: signed with SP and PC. Where it was signed (N) is for the
+			// check, not for the address.
+			if in.Reg > 2 {
+				reason = fmt.Sprintf("state is %d, want 0 to 2", in.Reg)
 			}
-			s.signed = how != 0
-		default:
-			return m.fail("is unknown", ErrUnsupported)
+			s.signed = in.Reg != 0
 		}
 	}
 	switch {
@@ -324,7 +321,7 @@ func (m *machine) step() error {
 }
 
 func (m *machine) fail(reason string, kind error) error {
-	e := &Error{m.s.kind, "FDE", m.fde.Offset, instructionName(m.c.Data[m.at]), m.c.base + m.at, reason, kind}
+	e := &Error{m.s.kind, "FDE", m.fde.Offset, opOf(m.c.Data[m.at]).String(), m.c.base + m.at, reason, kind}
 	if m.cie {
 		e.Entry, e.Offset = "CIE", m.fde.CIE.Offset
 	}
@@ -454,11 +451,9 @@ func (m *machine) signedRule(reg uint64, kind trad.Kind, n int64) (reason string
 	return ""
 }
 
-// expression steps over an expression, and returns a rule for it.
-func (m *machine) expression(kind trad.Kind) trad.Rule {
-	at := m.c.at()
-	m.c.Take(m.c.ULEB128())
-	return trad.Rule{Kind: kind, Off: int32(uint32(at))}
+// expression returns a rule for the expression whose length is at an offset in the data of m.c.
+func (m *machine) expression(kind trad.Kind, at int) trad.Rule {
+	return trad.Rule{Kind: kind, Off: int32(uint32(m.c.base + at))}
 }
 
 // rule sets a register's rule.

@@ -9,42 +9,6 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// Instructions of call frame information, DWARF 5 table 7.29, and GNU's.
-const (
-	cfaAdvanceLoc = 0x40
-	cfaOffset     = 0x80
-	cfaRestore    = 0xc0
-
-	cfaNop                  = 0x00
-	cfaAdvanceLoc1          = 0x02
-	cfaAdvanceLoc2          = 0x03
-	cfaAdvanceLoc4          = 0x04
-	cfaOffsetExtended       = 0x05
-	cfaRestoreExtended      = 0x06
-	cfaUndefined            = 0x07
-	cfaSameValue            = 0x08
-	cfaRegister             = 0x09
-	cfaRememberState        = 0x0a
-	cfaRestoreState         = 0x0b
-	cfaDefCFA               = 0x0c
-	cfaDefCFARegister       = 0x0d
-	cfaDefCFAOffset         = 0x0e
-	cfaDefCFAExpr           = 0x0f
-	cfaExpression           = 0x10
-	cfaOffsetExtSF          = 0x11
-	cfaDefCFASF             = 0x12
-	cfaDefCFAOffsetSF       = 0x13
-	cfaValOffset            = 0x14
-	cfaValOffsetSF          = 0x15
-	cfaValExpression        = 0x16
-	cfaMIPSAdvanceLoc8      = 0x1d
-	cfaSetRAState           = 0x2b // AArch64, as the next two
-	cfaNegateRAStateWithPC  = 0x2c
-	cfaNegateRAState        = 0x2d
-	cfaGNUArgsSize          = 0x2e
-	cfaGNUNegativeOffsetExt = 0x2f
-)
-
 var (
 	errNoCFA     = errors.New("a rule needs the CFA, which has none")
 	errTooMany   = errors.New("too many registers, states or instructions")
@@ -61,86 +25,62 @@ func (t *translator) run(cie *cfi.CIE, program []byte) error {
 		if t.left--; t.left < 0 {
 			return errTooMany
 		}
-		op := c.U8()
-		low := uint64(op & 0x3f)
+		in, known := cfi.ReadInstruction(&c)
 		var err error
-		switch op & 0xc0 {
-		case cfaAdvanceLoc:
-			t.advance(low * code)
-		case cfaOffset:
-			err = t.offset(low, saved, int64(c.ULEB128())*data)
-		case cfaRestore:
-			err = t.restore(low)
-		default:
-			switch op {
-			case cfaNop, cfaNegateRAState, cfaNegateRAStateWithPC:
-			case cfaSetRAState:
-				c.ULEB128()
-				c.SLEB128()
-			case cfaAdvanceLoc1:
-				t.advance(uint64(c.U8()) * code)
-			case cfaAdvanceLoc2:
-				t.advance(uint64(c.U16()) * code)
-			case cfaAdvanceLoc4:
-				t.advance(uint64(c.U32()) * code)
-			case cfaMIPSAdvanceLoc8:
-				t.advance(c.U64() * code)
-			case cfaDefCFA:
-				t.setCFA(cfiRule{kind: inRegister, reg: c.ULEB128(), off: int64(c.ULEB128())})
-			case cfaDefCFASF:
-				t.setCFA(cfiRule{kind: inRegister, reg: c.ULEB128(), off: c.SLEB128() * data})
-			case cfaDefCFARegister:
-				r := s.cfa
-				r.reg = c.ULEB128()
-				if r.kind == unset {
-					r.kind = inRegister
-				}
-				t.setCFA(r)
-			case cfaDefCFAOffset:
-				if n := c.ULEB128(); n != 2*uint64(t.pointer) || !t.thunk() {
-					err = t.cfaOffset(int64(n))
-				}
-			case cfaDefCFAOffsetSF:
-				err = t.cfaOffset(c.SLEB128() * data)
-			case cfaDefCFAExpr:
-				t.setCFA(cfiRule{kind: valExpr, expr: c.Take(c.ULEB128())})
-			case cfaUndefined:
-				err = t.set(c.ULEB128(), cfiRule{kind: undefined})
-			case cfaSameValue:
-				err = t.set(c.ULEB128(), cfiRule{kind: same})
-			case cfaOffsetExtended:
-				err = t.offset(c.ULEB128(), saved, int64(c.ULEB128())*data)
-			case cfaOffsetExtSF:
-				err = t.offset(c.ULEB128(), saved, c.SLEB128()*data)
-			case cfaGNUNegativeOffsetExt:
-				err = t.offset(c.ULEB128(), saved, -int64(c.ULEB128())*data)
-			case cfaValOffset:
-				err = t.offset(c.ULEB128(), cfaPlus, int64(c.ULEB128())*data)
-			case cfaValOffsetSF:
-				err = t.offset(c.ULEB128(), cfaPlus, c.SLEB128()*data)
-			case cfaRegister:
-				err = t.set(c.ULEB128(), cfiRule{kind: inRegister, reg: c.ULEB128()})
-			case cfaExpression:
-				err = t.set(c.ULEB128(), cfiRule{kind: expression, expr: c.Take(c.ULEB128())})
-			case cfaValExpression:
-				err = t.set(c.ULEB128(), cfiRule{kind: valExpr, expr: c.Take(c.ULEB128())})
-			case cfaRestoreExtended:
-				err = t.restore(c.ULEB128())
-			case cfaRememberState:
-				err = t.remember()
-			case cfaRestoreState:
-				err = t.recall()
-			case cfaGNUArgsSize:
-				c.ULEB128()
-			default:
-				err = fmt.Errorf("instruction %#x: not known", op)
+		switch in.Op {
+		case cfi.CFAAdvanceLoc, cfi.CFAAdvanceLoc1, cfi.CFAAdvanceLoc2, cfi.CFAAdvanceLoc4, cfi.CFAMIPSAdvanceLoc8:
+			t.advance(in.Reg * code)
+		case cfi.CFANop, cfi.CFANegateRAState, cfi.CFANegateRAStateWithPC, cfi.CFASetRAState, cfi.CFAGNUArgsSize:
+		case cfi.CFADefCFA:
+			t.setCFA(cfiRule{kind: inRegister, reg: in.Reg, off: int64(in.N)})
+		case cfi.CFADefCFASF:
+			t.setCFA(cfiRule{kind: inRegister, reg: in.Reg, off: int64(in.N) * data})
+		case cfi.CFADefCFARegister:
+			r := s.cfa
+			if r.reg = in.Reg; r.kind == unset {
+				r.kind = inRegister
 			}
+			t.setCFA(r)
+		case cfi.CFADefCFAOffset:
+			if in.Reg != 2*uint64(t.pointer) || !t.thunk() {
+				err = t.cfaOffset(int64(in.Reg))
+			}
+		case cfi.CFADefCFAOffsetSF:
+			err = t.cfaOffset(int64(in.Reg) * data)
+		case cfi.CFADefCFAExpression:
+			t.setCFA(cfiRule{kind: valExpr, expr: in.Expression(program)})
+		case cfi.CFAUndefined:
+			err = t.set(in.Reg, cfiRule{kind: undefined})
+		case cfi.CFASameValue:
+			err = t.set(in.Reg, cfiRule{kind: same})
+		case cfi.CFAOffset, cfi.CFAOffsetExtended, cfi.CFAOffsetExtendedSF:
+			err = t.offset(in.Reg, saved, int64(in.N)*data)
+		case cfi.CFAGNUNegativeOffsetExtended:
+			err = t.offset(in.Reg, saved, -int64(in.N)*data)
+		case cfi.CFAValOffset, cfi.CFAValOffsetSF:
+			err = t.offset(in.Reg, cfaPlus, int64(in.N)*data)
+		case cfi.CFARegister:
+			err = t.set(in.Reg, cfiRule{kind: inRegister, reg: in.N})
+		case cfi.CFAExpression:
+			err = t.set(in.Reg, cfiRule{kind: expression, expr: in.Expression(program)})
+		case cfi.CFAValExpression:
+			err = t.set(in.Reg, cfiRule{kind: valExpr, expr: in.Expression(program)})
+		case cfi.CFARestore, cfi.CFARestoreExtended:
+			err = t.restore(in.Reg)
+		case cfi.CFARememberState:
+			err = t.remember()
+		case cfi.CFARestoreState:
+			err = t.recall()
+		default:
+			known = false
 		}
-		if err == nil && c.Bad {
-			err = errTruncated
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case c.Bad:
+			return errTruncated
+		case !known:
+			return fmt.Errorf("%v: not known", in.Op)
 		}
 	}
 	return nil
