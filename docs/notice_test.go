@@ -64,7 +64,8 @@ func squeeze(text string) string { return strings.Join(strings.Fields(text), " "
 
 type linkedModule struct{ version, dir string }
 
-// linkedModules returns the modules of which packages are linked into the programs of a release, by path.
+// linkedModules returns the modules of which packages are linked into the programs of a release, by
+// path.
 func linkedModules(t *testing.T) map[string]linkedModule {
 	t.Helper()
 	// tools/internal/platforms lists the platforms of a release.

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestPackaging holds what says how a release is made against what is there: packaging/nfpm.yaml, the
-// programs in tools, and the workflows.
+// TestPackaging holds what says how a release is made against what is there: packaging/nfpm.yaml,
+// the programs in tools, and the workflows.
 func TestPackaging(t *testing.T) {
 	made := ""
 	for _, file := range gdbtest.Glob(t, "../tools/release/*.go") {
@@ -70,7 +70,8 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// TestVersions checks that the newest version in the changelog is one, and that a page says how it is released.
+// TestVersions checks that the newest version in the changelog is one, and that a page says how it
+// is released.
 func TestVersions(t *testing.T) {
 	versions := regexp.MustCompile(`(?m)^## \[([^\]]+)\](.*)$`).FindAllStringSubmatch(readFile(t, "../CHANGELOG.md"), -1)
 	if len(versions) < 2 || versions[0][1] != "Unreleased" {

@@ -188,7 +188,7 @@ this machine has there. Of those, eu-stack reads the symbols alone, eu-stack -s 
 lines, as sfwalk does. sfwalk keeps what it has inflated of them; before a "first time", all that was
 kept is removed.
 
-The peak memory is that of the kernel's accounting. It counts the parent's up to the exec:
+The peak memory is by the kernel's accounting. It counts the parent's up to the exec:
 the commands are started by a program of %v (/bin/true's peak here), not by one that is
 larger than they are.
 

@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestProgramAnew: a unit has two megabytes of debug information, threads wait in their units, and what
-// is there is not made again.
+// TestProgramAnew: a unit has two megabytes of debug information, threads wait in their units, and
+// what is there is not made again.
 func TestProgramAnew(t *testing.T) {
 	gdbtest.Tool(t, "g++")
 	dir := t.TempDir()

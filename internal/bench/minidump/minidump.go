@@ -77,7 +77,7 @@ const text = "One dump of a program (written by `sfwalk attach 4242 --save 4242.
 	"a browser's library has them. Both programs find the same frames. The least of %[2]d runs; the file is in the system's cache for all. *No index*: sfwalk has\n" +
 	"not seen the symbol file before; that it keeps an index of it is in the time. *Index*: it has.\n" +
 	"\n" +
-	"The batch: `sfwalk minidump ./reports` on %[3]d dumps with one set of symbols, that of the program, against a loop of minidump_stackwalk\n" +
+	"The batch: `sfwalk minidump ./reports` on %[3]d dumps with one set of symbols, the program's, against a loop of minidump_stackwalk\n" +
 	"on %[4]d of them; the time of one dump."
 
 // goals are what is measured; their values are not known yet.

@@ -87,7 +87,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 }
 
 const text = "A process of two threads, of functions without frame pointers, which compute at the bottom of their stacks, is sampled for %v by `sfwalk record PID -o FILE.pb.gz`, and by\n" +
-	"`perf record --call-graph dwarf -p PID`, whose file `perf script` unwinds. The profiler's CPU is all that it takes until the stacks have names: for perf, that of both\n" +
+	"`perf record --call-graph dwarf -p PID`, whose file `perf script` unwinds. The profiler's CPU is all that it takes until the stacks have names: for perf, the time of both\n" +
 	"commands. The target's time is the processor time that its threads take for 1000 pieces of the same work while they are sampled. A stack reaches the bottom if its outermost\n" +
 	"function is the one that begins threads or programs. The least of %d rounds, in turns.\n" +
 	"\n" +

@@ -13,5 +13,5 @@ rows share a slot of a cache depends on where the system has mapped the program.
 Warm: the rows of the stack's PCs are in the cache. Cold: every walk begins with an empty
 cache; files are open and parsed as far as they have to be (frame.Walker and frame.Stack:
 Reset; framehop: a new cache for each walk; libunwind: no cache at all). SFrame rows: of
-the program; the C library's have to come from DWARF. All registers: those of each frame
-are asked for, which takes DWARF's rows as well, where SFrame has not tracked them.`
+the program; the C library's have to come from DWARF. All registers: the registers
+of each frame are asked for, which takes DWARF's rows as well, where SFrame has not tracked them.`
