@@ -46,16 +46,16 @@ STAMP    := -X github.com/sfwalk/sfwalk/internal/command/version.version=$(VERSI
 APT_WAIT := -o DPkg::Lock::Timeout=600
 
 # Programs that the tests run, and the Debian packages that have them.
-TOOLS    := gcc g++ curl gdb gdbserver objdump readelf dwp dwz xz zstd make musl-gcc openssl eu-stack debuginfod groff tmux
-PACKAGES := gcc g++ curl libc6-dev gdb gdbserver binutils dwz xz-utils zstd make musl-tools openssl elfutils debuginfod groff-base tmux
+TOOLS    := gcc g++ curl gdb gdbserver objdump readelf dwp dwz xz zstd make musl-gcc openssl eu-stack debuginfod groff tmux /usr/lib/debug/.build-id
+PACKAGES := gcc g++ curl libc6-dev libc6-dbg gdb gdbserver binutils dwz xz-utils zstd make musl-tools openssl elfutils debuginfod groff-base tmux
 # Of a release that has them; elsewhere dwp is in binutils.
 DWP      := binutils-gold
 
 # What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
 # folders (gdbtest.Later).
 LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 node ruby \
-            perf rustc lldb lldb-server clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
-            /usr/lib/debug /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
+            perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
+            /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
             aarch64-linux-gnu-g++ s390x-linux-gnu-g++ i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ \
             qemu-i386 qemu-arm node protoc /usr/lib/python3/dist-packages/grpc/__init__.py
@@ -66,8 +66,8 @@ ALL_DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-ALL_TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
-ALL_PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
+ALL_TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
+ALL_PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
 ALL_TOOLS    += perf
 ALL_PACKAGES += linux-perf
