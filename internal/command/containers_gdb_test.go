@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestMoreContainersAsGDB compares containers of other elements, and broken ones, with what libstdc++'s printers for gdb make of them.
@@ -18,9 +19,9 @@ func TestMoreContainersAsGDB(t *testing.T) {
 	for variant, source := range []string{"morecontainers.cc", "brokencontainers.cc"} {
 		t.Run(source, func(t *testing.T) {
 			gdbtest.Share(t, variant)
-			var counts tally
+			var counts valuetest.Tally
 			localsAsGDB(t, gdbtest.Build(t, source, "-g", "-O0", "-std=c++20"), "", &counts, nil, gdbtest.WithScripts())
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }
@@ -31,9 +32,9 @@ func TestKnotsAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
 	program := gdbtest.Build(t, "anyknots.cc", "-g", "-O0", "-std=c++17")
-	var counts tally
+	var counts valuetest.Tally
 	localsAsGDB(t, program, "hold", &counts, nil, gdbtest.WithScripts())
-	counts.log(t)
+	counts.Log(t)
 	p := gdbtest.Start(t, program)
 	gdb := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(p.PID), "-ex", "frame function broken", "-ex", "print self")
 	said, err := gdb.Output()

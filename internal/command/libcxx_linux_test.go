@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // address is an address.
@@ -98,7 +99,7 @@ func TestLibcxxAsLibstdcxx(t *testing.T) {
 					continue
 				}
 				g, ok := got[name]
-				if reason := libcxxDiffers(name, w, g); w == g || ofNewerLibrary(g) == w {
+				if reason := libcxxDiffers(name, w, g); w == g || valuetest.OfNewerLibrary(g) == w {
 					equal++
 				} else if reason != "" {
 					why[reason]++
@@ -118,7 +119,7 @@ func TestLibcxxAsLibstdcxx(t *testing.T) {
 func variablesOf(t *testing.T, text string) map[string]string {
 	t.Helper()
 	variables := map[string]string{}
-	for _, thread := range parseFull(t, text) {
+	for _, thread := range valuetest.Parse(t, text) {
 		for i := range thread.Frames {
 			f := &thread.Frames[i]
 			if !strings.Contains(f.Place, "containers.cc") && !strings.Contains(f.Place, "libcxx.cc") {

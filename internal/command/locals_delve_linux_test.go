@@ -17,6 +17,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/test/delvetest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // delveFrame is a frame with its variables as Delve's client prints them in one line.
@@ -87,7 +88,7 @@ func TestLocalsAsDelve(t *testing.T) {
 				if err != nil || stderr != "" {
 					t.Fatal(err, stderr)
 				}
-				compareDelve(t, want, parseFull(t, out), !strings.Contains(flags, "-N"))
+				compareDelve(t, want, valuetest.Parse(t, out), !strings.Contains(flags, "-N"))
 			})
 		}
 	}
@@ -119,7 +120,7 @@ func TestLocalsOfOldGo(t *testing.T) {
 		if err != nil || stderr != "" {
 			t.Fatal(err, stderr)
 		}
-		compareDelve(t, want, parseFull(t, out), false)
+		compareDelve(t, want, valuetest.Parse(t, out), false)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // localsPy has gdb print the local variables of the frames that have lines of a file.
@@ -47,7 +48,7 @@ func compareLocals(t *testing.T, program, file string, known map[string]string, 
 	}
 	ours := make(map[string][]gdbtest.FullLocal)
 	functions := make(map[string]string)
-	for _, th := range parseFull(t, out) {
+	for _, th := range valuetest.Parse(t, out) {
 		for _, f := range th.Frames {
 			ours[f.Place], functions[f.Place] = f.Locals, f.Function
 		}

@@ -17,13 +17,13 @@ func TestLocalsAtGDBServerAsGDB(t *testing.T) {
 	}{{valuetest.C(8), "-O2"}, {valuetest.CXX(9), "-O1"}} {
 		t.Run(tt.program.Name, func(t *testing.T) {
 			b := valuetest.Build{Compiler: "gcc", Flags: []string{tt.flag, "-g", "-pthread"}}
-			program := compileValues(t, tt.program, b)
+			program := valuetest.Compile(t, tt.program, b)
 			p := gdbtest.Start(t, program)
-			want := parseFull(t, gdbtest.Full(t, p.PID, ""))
-			counts := tally{constants: byteConstants(t, program)}
+			want := valuetest.Parse(t, gdbtest.Full(t, p.PID, ""))
+			counts := valuetest.Tally{Constants: valuetest.ByteConstants(t, program)}
 			out, lost := locals(t, []string{"--raw"}, "remote", "localhost:"+gdbserver(t, p.PID))
-			counts.add(t, gdbtest.CompareFull(want, parseFull(t, out)), lost)
-			counts.log(t)
+			counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, out)), lost)
+			counts.Log(t)
 		})
 	}
 }

@@ -22,12 +22,12 @@ func TestLocalsOfGuestsAsGDB(t *testing.T) {
 			if p == guesttest.I386 {
 				gdbtest.NeedGDB(t, 13) // later, qemu's core files lack the vDSO's code, which the innermost frame is in
 			}
-			counts := tally{known: func(d gdbtest.FullDifference) string { return knownOfGuest(p, d) }}
+			counts := valuetest.Tally{Known: func(d gdbtest.FullDifference) string { return knownOfGuest(p, d) }}
 			for i, program := range []valuetest.Program{valuetest.C(1), valuetest.C(2), valuetest.CXX(3), valuetest.CXX(4)} {
 				b := valuetest.Builds[i%2]
 				t.Run(fmt.Sprint(program.Name, b.Flags), func(t *testing.T) { localsOfGuest(t, p, program, b, &counts) })
 			}
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }
@@ -39,9 +39,9 @@ func TestLocalsAtStubAsGDB(t *testing.T) {
 	const printers = "/usr/share/gcc/python"
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.I386, guesttest.S390X} {
 		t.Run(p.GOARCH, func(t *testing.T) {
-			counts := tally{known: func(d gdbtest.FullDifference) string { return knownOfGuest(p, d) }}
+			counts := valuetest.Tally{Known: func(d gdbtest.FullDifference) string { return knownOfGuest(p, d) }}
 			b := valuetest.Build{Compiler: "gcc", Flags: []string{"-O2", "-g", "-static"}, Triple: p.Triple}
-			program := compileValues(t, valuetest.C(5), b)
+			program := valuetest.Compile(t, valuetest.C(5), b)
 			localsAtStub(t, &guesttest.Guest{Processor: p, Path: program, Stops: []string{"stop"}, Full: []string{"set charset UTF-8"}}, &counts, "--raw")
 			if p == guesttest.ARM64 {
 				t.Run("containers", func(t *testing.T) {
@@ -52,27 +52,27 @@ func TestLocalsAtStubAsGDB(t *testing.T) {
 						"python from libstdcxx.v6.printers import register_libstdcxx_printers; register_libstdcxx_printers(None)"}}, &counts)
 				})
 			}
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }
 
 // localsAtStub compares a guest at its first stop.
-func localsAtStub(t *testing.T, g *guesttest.Guest, counts *tally, flags ...string) {
+func localsAtStub(t *testing.T, g *guesttest.Guest, counts *valuetest.Tally, flags ...string) {
 	t.Helper()
-	counts.constants = byteConstants(t, g.Path)
+	counts.Constants = valuetest.ByteConstants(t, g.Path)
 	n := 0
 	g.Each(t, false, func(stop *guesttest.Stop) {
 		if n++; n > 1 {
 			return
 		}
 		out, lost := locals(t, flags, "remote", "unix:"+stop.Stub, "--exe", g.Path)
-		want, got := parseFull(t, stop.Full), parseFull(t, out)
+		want, got := valuetest.Parse(t, stop.Full), valuetest.Parse(t, out)
 		if len(want) != 1 || len(got) != 1 {
 			t.Fatalf("gdb has %d threads, want 1; there are %d", len(want), len(got))
 		}
 		want[0].TID = got[0].TID // gdb's number of a thread of a stub is its own
-		counts.add(t, gdbtest.CompareFull(want, got), lost)
+		counts.Add(t, gdbtest.CompareFull(want, got), lost)
 	})
 }
 
@@ -97,16 +97,16 @@ func knownOfGuest(p *guesttest.Processor, d gdbtest.FullDifference) string {
 }
 
 // localsOfGuest compares a program that has crashed under an emulator.
-func localsOfGuest(t *testing.T, p *guesttest.Processor, program valuetest.Program, b valuetest.Build, counts *tally) {
+func localsOfGuest(t *testing.T, p *guesttest.Processor, program valuetest.Program, b valuetest.Build, counts *valuetest.Tally) {
 	t.Helper()
 	b.Triple = p.Triple
 	b.Flags = append([]string{"-static"}, b.Flags...)
-	path := compileValues(t, program, b)
-	counts.constants = byteConstants(t, path)
+	path := valuetest.Compile(t, program, b)
+	counts.Constants = valuetest.ByteConstants(t, path)
 	core := (&guesttest.Guest{Processor: p, Path: path}).Dump(t, "die")
-	want := parseFull(t, gdbtest.FullCore(t, path, core, gdbtest.OfGuest()))
+	want := valuetest.Parse(t, gdbtest.FullCore(t, path, core, gdbtest.OfGuest()))
 	out, lost := locals(t, []string{"--raw"}, "core", core, "--exe", path)
-	counts.add(t, gdbtest.CompareFull(want, parseFull(t, out)), lost)
+	counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, out)), lost)
 }
 
 // TestLocals386AsGDB does the same of processes of 32-bit x86 on this machine.
@@ -117,9 +117,9 @@ func TestLocals386AsGDB(t *testing.T) {
 		b := valuetest.Builds[i%2]
 		b.Triple, b.Flags = guesttest.I386.Triple, append(gdbtest.Dynamic386[:len(gdbtest.Dynamic386):len(gdbtest.Dynamic386)], b.Flags...)
 		t.Run(program.Name, func(t *testing.T) {
-			counts := tally{known: func(d gdbtest.FullDifference) string { return knownOfGuest(guesttest.I386, d) }}
-			localsAsGDB(t, compileValues(t, program, b), "", &counts, []string{"--raw"})
-			counts.log(t)
+			counts := valuetest.Tally{Known: func(d gdbtest.FullDifference) string { return knownOfGuest(guesttest.I386, d) }}
+			localsAsGDB(t, valuetest.Compile(t, program, b), "", &counts, []string{"--raw"})
+			counts.Log(t)
 		})
 	}
 }

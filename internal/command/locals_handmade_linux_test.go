@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestHandmadeLocals reads debug information as few compilers write it. The program's source tells the values;
@@ -24,7 +25,7 @@ func TestHandmadeLocals(t *testing.T) {
 	out, _ := locals(t, nil, "attach", strconv.Itoa(p.PID))
 	for who, text := range map[string]string{"sfwalk": out, "gdb": gdbtest.Full(t, p.PID, "")} {
 		n := 0
-		for _, f := range parseFull(t, text)[0].Frames {
+		for _, f := range valuetest.Parse(t, text)[0].Frames {
 			want, ok := wants[f.Function]
 			if !ok {
 				continue

@@ -27,15 +27,15 @@ func TestBetterAsLLDB(t *testing.T) {
 				if i != daily {
 					gdbtest.NeedSoak(t)
 				}
-				program := compileValues(t, p, b)
+				program := valuetest.Compile(t, p, b)
 				process := gdbtest.Start(t, program)
 				core := filepath.Join(t.TempDir(), "core")
-				want := parseFull(t, gdbtest.Full(t, process.PID, core))
+				want := valuetest.Parse(t, gdbtest.Full(t, process.PID, core))
 				out, lost := locals(t, []string{"--raw"}, "core", core)
 				counts := map[string]int{}
-				for _, d := range gdbtest.CompareFull(want, parseFull(t, out)).Different {
-					unsaved := strings.Contains(d.Got, "<optimized out>") && lost[lostVariable{d.TID, d.Level, d.Name}]
-					if d.Level == 0 || !unsaved && better(d) == "" {
+				for _, d := range gdbtest.CompareFull(want, valuetest.Parse(t, out)).Different {
+					unsaved := strings.Contains(d.Got, "<optimized out>") && lost[valuetest.Lost{TID: d.TID, Level: d.Level, Name: d.Name}]
+					if d.Level == 0 || !unsaved && valuetest.Better(d) == "" {
 						continue
 					}
 					got, ok := ourScalar(d)

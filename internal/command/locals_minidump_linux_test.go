@@ -18,9 +18,9 @@ import (
 func TestLocalsOfMinidumpAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")
-	program := compileValues(t, valuetest.C(7), valuetest.Build{Compiler: "gcc", Flags: []string{"-O2", "-g"}})
+	program := valuetest.Compile(t, valuetest.C(7), valuetest.Build{Compiler: "gcc", Flags: []string{"-O2", "-g"}})
 	p := gdbtest.Start(t, program)
-	want := parseFull(t, gdbtest.Full(t, p.PID, ""))
+	want := valuetest.Parse(t, gdbtest.Full(t, p.PID, ""))
 	t.Run("own", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "dump")
 		if out, stderr, err := command("attach", strconv.Itoa(p.PID), "--save", path, "--format", "minidump"); err != nil {
@@ -44,7 +44,7 @@ func localsOfMinidump(t *testing.T, program, path string, want []gdbtest.FullThr
 		t.Fatal(err)
 	}
 	defer dump.Close()
-	counts := tally{constants: byteConstants(t, program), known: func(d gdbtest.FullDifference) string {
+	counts := valuetest.Tally{Constants: valuetest.ByteConstants(t, program), Known: func(d gdbtest.FullDifference) string {
 		if at := noMemory.FindStringSubmatch(d.Got); at != nil {
 			addr, err := strconv.ParseUint(at[1], 0, 64)
 			if err == nil && !slices.ContainsFunc(dump.Dump.Memory, func(r minidump.Range) bool { return addr-r.Lo < uint64(r.Size) }) {
@@ -57,9 +57,9 @@ func localsOfMinidump(t *testing.T, program, path string, want []gdbtest.FullThr
 		return ""
 	}}
 	out, lost := locals(t, []string{"--raw"}, "minidump", path)
-	counts.add(t, gdbtest.CompareFull(want, parseFull(t, out)), lost)
-	if counts.values < 100 || 10*counts.equal < 9*counts.values {
-		t.Errorf("of %d values only %d are equal", counts.values, counts.equal)
+	counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, out)), lost)
+	if counts.Values < 100 || 10*counts.Equal < 9*counts.Values {
+		t.Errorf("of %d values only %d are equal", counts.Values, counts.Equal)
 	}
-	counts.log(t)
+	counts.Log(t)
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // loaded is a program with debug information that others wrote, or that is built of much of its language's library, at work.
@@ -79,9 +80,9 @@ func (p *loaded) test(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, mode := range modes {
-		counts := tally{constants: byteConstants(t, program), known: betterProgram}
+		counts := valuetest.Tally{Constants: valuetest.ByteConstants(t, program), Known: betterProgram}
 		moments, slow := 0, 0
-		for ; counts.frames < comparedFrames && moments < comparedFrames && slow < maxSlow; moments++ {
+		for ; counts.Frames < comparedFrames && moments < comparedFrames && slow < maxSlow; moments++ {
 			awaitCPU(t, sh.PID, time.Duration(r.IntN(100_000_000)))
 			sh.Stop(t)
 			t.Run(fmt.Sprintf("%s %d", mode.name, moments), func(t *testing.T) { // gdb itself may fail at one of them
@@ -96,7 +97,7 @@ func (p *loaded) test(t *testing.T) {
 			sh.Continue(t)
 		}
 		t.Logf("%s, %d moments, at %d of which gdb took too long:", mode.name, moments, slow)
-		counts.log(t)
+		counts.Log(t)
 	}
 }
 
@@ -105,7 +106,7 @@ const maxSlow = 3
 
 // moment compares what gdb, `sfwalk attach` and, if core is set, `sfwalk core` say of a stopped process. gdb comes last, because
 // it may let the process run.
-func (p *loaded) moment(t *testing.T, pid int, flags []string, options []gdbtest.FullOption, core bool, counts *tally) {
+func (p *loaded) moment(t *testing.T, pid int, flags []string, options []gdbtest.FullOption, core bool, counts *valuetest.Tally) {
 	t.Helper()
 	text, lost := locals(t, flags, "attach", strconv.Itoa(pid))
 	path := ""
@@ -113,11 +114,11 @@ func (p *loaded) moment(t *testing.T, pid int, flags []string, options []gdbtest
 		path = filepath.Join(t.TempDir(), "core")
 		defer os.Remove(path)
 	}
-	want := parseFull(t, gdbtest.Full(t, pid, path, options...))
-	counts.add(t, gdbtest.CompareFull(want, parseFull(t, text)), lost)
+	want := valuetest.Parse(t, gdbtest.Full(t, pid, path, options...))
+	counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, text)), lost)
 	if core {
 		text, lost = locals(t, flags, "core", path)
-		counts.add(t, gdbtest.CompareFull(want, parseFull(t, text)), lost)
+		counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, text)), lost)
 	}
 }
 

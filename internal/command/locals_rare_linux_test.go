@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestRareValuesAsGDB compares values that compilers seldom describe, and the names that gdb makes of functions.
@@ -35,14 +36,14 @@ func TestRareValuesAsGDB(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tt.source, tt.command), func(t *testing.T) {
 			gdbtest.Share(t, variant)
-			var counts tally
+			var counts valuetest.Tally
 			tt.command[0] = gdbtest.Tool(t, tt.command[0])
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source), tt.command...)
 			localsAsGDB(t, program, tt.own, &counts, []string{"--raw"})
-			if counts.values < 8 {
-				t.Errorf("%d values", counts.values)
+			if counts.Values < 8 {
+				t.Errorf("%d values", counts.Values)
 			}
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }
@@ -52,10 +53,10 @@ func TestRareValuesAsGDB(t *testing.T) {
 func TestMethodsInPart(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "methodparts.cc"), gdbtest.Tool(t, "clang++"), "-O2", "-g", "-w")
-	var counts tally
+	var counts valuetest.Tally
 	localsAsGDB(t, program, "keep", &counts, []string{"--raw"})
-	if n := counts.why[noAdjustment]; n < 6 {
-		t.Errorf("%d pointers are known in part, want at least 3 of a core and of the process: %v", n, counts.why)
+	if n := counts.Why[valuetest.NoAdjustment]; n < 6 {
+		t.Errorf("%d pointers are known in part, want at least 3 of a core and of the process: %v", n, counts.Why)
 	}
 }
 

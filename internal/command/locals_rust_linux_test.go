@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // betterRust says why a value of Rust that gdb has in another way is no defect, or returns "".
@@ -88,12 +89,12 @@ func TestMoreRustAsGDB(t *testing.T) {
 				flags, options = nil, []gdbtest.FullOption{gdbtest.WithScripts(printers)}
 			}
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source+".rs"), rustc, "--edition=2021", "-g", tt.level)
-			counts := tally{known: betterRust}
+			counts := valuetest.Tally{Known: betterRust}
 			localsAsGDB(t, program, tt.source+"::", &counts, flags, options...)
-			if counts.values < 100 {
-				t.Errorf("%d values", counts.values)
+			if counts.Values < 100 {
+				t.Errorf("%d values", counts.Values)
 			}
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }

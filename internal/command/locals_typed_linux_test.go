@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/guesttest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // typedValues are the values of progs/typed.c's variables, as C computes them.
@@ -22,7 +23,7 @@ var typedValues = map[string]string{
 // returns how many the compiler has kept.
 func checkTyped(t *testing.T, out string) (known int) {
 	t.Helper()
-	for _, th := range parseFull(t, out) {
+	for _, th := range valuetest.Parse(t, out) {
 		for i := range th.Frames {
 			f := &th.Frames[i]
 			if f.Function != "compute" {
@@ -65,16 +66,16 @@ func TestTypedLocalsAsGDB(t *testing.T) {
 			p := gdbtest.StartRunning(t, tt.build(t))
 			p.Runs(t, 20*time.Millisecond) // up to the label
 			core := filepath.Join(t.TempDir(), "core")
-			want := parseFull(t, gdbtest.Full(t, p.PID, core))
-			var counts tally
+			want := valuetest.Parse(t, gdbtest.Full(t, p.PID, core))
+			var counts valuetest.Tally
 			for _, args := range [][]string{{"core", core}, {"attach", strconv.Itoa(p.PID)}} {
 				out, lost := locals(t, nil, args...)
-				counts.add(t, gdbtest.CompareFull(want, parseFull(t, out)), lost)
+				counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, out)), lost)
 				if n := checkTyped(t, out); n < tt.known {
 					t.Errorf("%s: %d variables are known, want at least %d", args[0], n, tt.known)
 				}
 			}
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }
@@ -84,7 +85,7 @@ func TestTypedLocalsOfGuests(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
 		t.Run(p.GOARCH, func(t *testing.T) {
-			counts := tally{known: func(d gdbtest.FullDifference) string {
+			counts := valuetest.Tally{Known: func(d gdbtest.FullDifference) string {
 				if d.Got == typedValues[d.Name] { // gdb 13 converts a float of s390x to a long double with errors
 					return "the program has this value"
 				}
@@ -94,17 +95,17 @@ func TestTypedLocalsOfGuests(t *testing.T) {
 				return knownOfGuest(p, d)
 			}}
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "typed.c"), gdbtest.Tool(t, p.Triple+"-gcc"), "-O2", "-g", "-static", "-DONCE")
-			counts.constants = byteConstants(t, program)
+			counts.Constants = valuetest.ByteConstants(t, program)
 			(&guesttest.Guest{Processor: p, Path: program, Stops: []string{"stop"}, Full: []string{"set charset UTF-8"}}).Each(t, false, func(stop *guesttest.Stop) {
 				out, lost := locals(t, nil, "remote", "unix:"+stop.Stub, "--exe", program)
-				want, got := parseFull(t, stop.Full), parseFull(t, out)
+				want, got := valuetest.Parse(t, stop.Full), valuetest.Parse(t, out)
 				want[0].TID = got[0].TID // gdb's number of a thread of a stub is its own
-				counts.add(t, gdbtest.CompareFull(want, got), lost)
+				counts.Add(t, gdbtest.CompareFull(want, got), lost)
 				if known := checkTyped(t, out); known < 10 {
 					t.Errorf("%d variables are known", known)
 				}
 			})
-			counts.log(t)
+			counts.Log(t)
 		})
 	}
 }

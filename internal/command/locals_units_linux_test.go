@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestStaticsAsGDB compares static members that other units define, and types that dwz has moved into a file without a language.
@@ -42,12 +43,12 @@ func TestStaticsAsGDB(t *testing.T) {
 				run("cp", program, program+"2")
 				run("dwz", "-m", program+".common", program, program+"2")
 			}
-			var counts tally
+			var counts valuetest.Tally
 			localsAsGDB(t, program, "", &counts, []string{"--raw"})
-			if counts.values < 20 {
-				t.Errorf("%d values", counts.values)
+			if counts.Values < 20 {
+				t.Errorf("%d values", counts.Values)
 			}
-			counts.log(t)
+			counts.Log(t)
 			p := gdbtest.Start(t, program)
 			for expression, want := range map[string]string{
 				"Counted::perThread": "6", "Counted::list": "{1, 3, 3}", "Counted::shared": "7", "Counted::inlinedPerThread": "14", "Of<short>::last": "10",

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // TestPrintFortranWords evaluates variables of Fortran that have the names of C's types. GDB shows them among the local
@@ -22,7 +23,7 @@ func TestPrintFortranWords(t *testing.T) {
 	}
 	p := gdbtest.Start(t, program)
 	same := 0
-	for _, th := range parseFull(t, gdbtest.Full(t, p.PID, "")) {
+	for _, th := range valuetest.Parse(t, gdbtest.Full(t, p.PID, "")) {
 		for i, f := range th.Frames {
 			if !strings.Contains(f.Place, "words.f90") {
 				continue

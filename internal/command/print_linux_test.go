@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
 // printPy has gdb print expressions in frames.
@@ -116,7 +117,7 @@ func comparePrints(t *testing.T, program, file string) {
 				want.Error = why
 			}
 			switch {
-			case newerPrints(x, want.Value, want.Error, got.Value):
+			case valuetest.NewerPrints(x, want.Value, want.Error, got.Value):
 			case got.Value != want.Value || (got.Error != "") != (want.Error != "") || why != want.Error:
 				t.Errorf("#%d: %s: %s%s, gdb has %s%s", level, x, got.Value, got.Error, want.Value, want.Error)
 			case got.Error != "":

@@ -1,4 +1,4 @@
-package command
+package valuetest
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ var stringName = strings.NewReplacer("std::__cxx11::basic_string<char, std::char
 // defect, or returns "".
 func betterNewer(d gdbtest.FullDifference) string {
 	switch {
-	case strings.Contains(d.Want, "std::") && stringName.Replace(ofNewerLibrary(d.Got)) == stringName.Replace(d.Want):
+	case strings.Contains(d.Want, "std::") && stringName.Replace(OfNewerLibrary(d.Got)) == stringName.Replace(d.Want):
 		return "newer printers leave out what an optional or a variant is of, and count a tuple's elements from 0"
 	case samePointer(d.Want, d.Got):
 		return "newer printers show an atomic pointer that is shared"
@@ -60,8 +60,8 @@ func withoutWarning(text string) string {
 	return text
 }
 
-// newerPrints reports whether an expression has the value that a release of gdb after 13 prints in another way, or fails to.
-func newerPrints(expression, want, failure, got string) bool {
+// NewerPrints reports whether an expression has the value that a release of gdb after 13 prints in another way, or fails to.
+func NewerPrints(expression, want, failure, got string) bool {
 	switch {
 	case strings.HasPrefix(expression, "(_Bool)") && failure == `No symbol "_Bool" in current context`: // GCC 15's C has bool
 		return got == "true" || got == "false"
@@ -75,9 +75,9 @@ func newerPrints(expression, want, failure, got string) bool {
 	return false
 }
 
-// ofNewerLibrary returns a text as the printers of libstdc++ write it since GCC 13: an optional or a variant has no arguments in its name,
+// OfNewerLibrary returns a text as the printers of libstdc++ write it since GCC 13: an optional or a variant has no arguments in its name,
 // and the first element of a tuple has the number 0.
-func ofNewerLibrary(text string) string {
+func OfNewerLibrary(text string) string {
 	const tuple = "std::tuple containing = {"
 	var out strings.Builder
 	var tuples []bool // of the braces that are open: whether it is a tuple's
