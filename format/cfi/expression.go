@@ -112,13 +112,13 @@ func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error)
 		}
 		var err error
 		switch {
-		case op == opCallFrameCFA && hasCFA:
+		case op == dwarf.OpCallFrameCFA && hasCFA:
 			e.push(cfa)
-		case op == opCallFrameCFA:
+		case op == dwarf.OpCallFrameCFA:
 			e.reason = "the CFA is what is being computed"
 		case isRegisterOp(op):
 			err = e.register(op, env)
-		case op == opDeref || op == opDerefSize:
+		case op == dwarf.OpDeref || op == dwarf.OpDerefSize:
 			err = e.deref(op, env)
 		case !e.operand(op):
 			e.compute(op)
@@ -140,20 +140,20 @@ func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error)
 	return e.stack[e.n-1], nil
 }
 
-func isRegisterOp(op byte) bool { return op >= opReg0 && op <= opBregx }
+func isRegisterOp(op byte) bool { return op >= dwarf.OpReg0 && op <= dwarf.OpBregx }
 
 // register pushes a register of THIS, plus the offset of a breg. A plain
 // DW_OP_reg means the register's value here, because it has no other use.
 func (e *evaluation) register(op byte, env trad.Env) error {
 	reg, off := uint64(0), int64(0)
 	switch {
-	case op < opBreg0:
-		reg = uint64(op - opReg0)
-	case op < opRegx:
-		reg, off = uint64(op-opBreg0), e.c.SLEB128()
-	case op == opRegx:
+	case op < dwarf.OpBreg0:
+		reg = uint64(op - dwarf.OpReg0)
+	case op < dwarf.OpRegx:
+		reg, off = uint64(op-dwarf.OpBreg0), e.c.SLEB128()
+	case op == dwarf.OpRegx:
 		reg = e.c.ULEB128()
-	case op == opBregx:
+	case op == dwarf.OpBregx:
 		reg, off = e.c.ULEB128(), e.c.SLEB128()
 	default: // fbreg needs a function's frame base, and CFI has none
 		e.reason = "has no meaning in call frame information"
@@ -178,7 +178,7 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 // deref replaces the address on top by the value in memory there.
 func (e *evaluation) deref(op byte, env trad.Env) error {
 	size, word := e.x.ptrSize, uint64(e.x.ptrSize)
-	if op == opDerefSize {
+	if op == dwarf.OpDerefSize {
 		size = e.c.U8()
 		if !e.c.Bad && (size == 0 || size > e.x.ptrSize) {
 			e.reason = fmt.Sprintf("reads %d bytes, want 1 to %d", size, e.x.ptrSize)

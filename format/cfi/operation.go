@@ -7,82 +7,28 @@ import (
 	"github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// Operations (DWARF 5, section 7.7.1).
-const (
-	opAddr         = 0x03
-	opDeref        = 0x06
-	opConst1u      = 0x08
-	opConst1s      = 0x09
-	opConst2u      = 0x0a
-	opConst2s      = 0x0b
-	opConst4u      = 0x0c
-	opConst4s      = 0x0d
-	opConst8u      = 0x0e
-	opConst8s      = 0x0f
-	opConstu       = 0x10
-	opConsts       = 0x11
-	opDup          = 0x12
-	opDrop         = 0x13
-	opOver         = 0x14
-	opPick         = 0x15
-	opSwap         = 0x16
-	opRot          = 0x17
-	opAbs          = 0x19
-	opAnd          = 0x1a
-	opDiv          = 0x1b
-	opMinus        = 0x1c
-	opMod          = 0x1d
-	opMul          = 0x1e
-	opNeg          = 0x1f
-	opNot          = 0x20
-	opOr           = 0x21
-	opPlus         = 0x22
-	opPlusUconst   = 0x23
-	opShl          = 0x24
-	opShr          = 0x25
-	opShra         = 0x26
-	opXor          = 0x27
-	opBra          = 0x28
-	opEq           = 0x29
-	opGe           = 0x2a
-	opGt           = 0x2b
-	opLe           = 0x2c
-	opLt           = 0x2d
-	opNe           = 0x2e
-	opSkip         = 0x2f
-	opLit0         = 0x30
-	opReg0         = 0x50
-	opBreg0        = 0x70
-	opRegx         = 0x90
-	opFbreg        = 0x91
-	opBregx        = 0x92
-	opDerefSize    = 0x94
-	opNop          = 0x96
-	opCallFrameCFA = 0x9c
-)
-
 var operationNames = map[byte]string{
-	opAddr: "addr", opDeref: "deref",
-	opConst1u: "const1u", opConst1s: "const1s", opConst2u: "const2u", opConst2s: "const2s",
-	opConst4u: "const4u", opConst4s: "const4s", opConst8u: "const8u", opConst8s: "const8s",
-	opConstu: "constu", opConsts: "consts",
-	opDup: "dup", opDrop: "drop", opOver: "over", opPick: "pick", opSwap: "swap", opRot: "rot",
-	opAbs: "abs", opAnd: "and", opDiv: "div", opMinus: "minus", opMod: "mod", opMul: "mul",
-	opNeg: "neg", opNot: "not", opOr: "or", opPlus: "plus", opPlusUconst: "plus_uconst",
-	opShl: "shl", opShr: "shr", opShra: "shra", opXor: "xor",
-	opBra: "bra", opEq: "eq", opGe: "ge", opGt: "gt", opLe: "le", opLt: "lt", opNe: "ne", opSkip: "skip",
-	opRegx: "regx", opFbreg: "fbreg", opBregx: "bregx", opDerefSize: "deref_size",
-	opNop: "nop", opCallFrameCFA: "call_frame_cfa",
+	dwarf.OpAddr: "addr", dwarf.OpDeref: "deref",
+	dwarf.OpConst1u: "const1u", dwarf.OpConst1s: "const1s", dwarf.OpConst2u: "const2u", dwarf.OpConst2s: "const2s",
+	dwarf.OpConst4u: "const4u", dwarf.OpConst4s: "const4s", dwarf.OpConst8u: "const8u", dwarf.OpConst8s: "const8s",
+	dwarf.OpConstu: "constu", dwarf.OpConsts: "consts",
+	dwarf.OpDup: "dup", dwarf.OpDrop: "drop", dwarf.OpOver: "over", dwarf.OpPick: "pick", dwarf.OpSwap: "swap", dwarf.OpRot: "rot",
+	dwarf.OpAbs: "abs", dwarf.OpAnd: "and", dwarf.OpDiv: "div", dwarf.OpMinus: "minus", dwarf.OpMod: "mod", dwarf.OpMul: "mul",
+	dwarf.OpNeg: "neg", dwarf.OpNot: "not", dwarf.OpOr: "or", dwarf.OpPlus: "plus", dwarf.OpPlusUconst: "plus_uconst",
+	dwarf.OpShl: "shl", dwarf.OpShr: "shr", dwarf.OpShra: "shra", dwarf.OpXor: "xor",
+	dwarf.OpBra: "bra", dwarf.OpEq: "eq", dwarf.OpGe: "ge", dwarf.OpGt: "gt", dwarf.OpLe: "le", dwarf.OpLt: "lt", dwarf.OpNe: "ne", dwarf.OpSkip: "skip",
+	dwarf.OpRegx: "regx", dwarf.OpFbreg: "fbreg", dwarf.OpBregx: "bregx", dwarf.OpDerefSize: "deref_size",
+	dwarf.OpNop: "nop", dwarf.OpCallFrameCFA: "call_frame_cfa",
 }
 
 func operationName(op byte) string {
 	switch {
-	case op >= opLit0 && op < opReg0:
-		return fmt.Sprintf("lit%d", op-opLit0)
-	case op >= opReg0 && op < opBreg0:
-		return fmt.Sprintf("reg%d", op-opReg0)
-	case op >= opBreg0 && op < opRegx:
-		return fmt.Sprintf("breg%d", op-opBreg0)
+	case op >= dwarf.OpLit0 && op < dwarf.OpReg0:
+		return fmt.Sprintf("lit%d", op-dwarf.OpLit0)
+	case op >= dwarf.OpReg0 && op < dwarf.OpBreg0:
+		return fmt.Sprintf("reg%d", op-dwarf.OpReg0)
+	case op >= dwarf.OpBreg0 && op < dwarf.OpRegx:
+		return fmt.Sprintf("breg%d", op-dwarf.OpBreg0)
 	}
 	if name, ok := operationNames[op]; ok {
 		return name
@@ -95,33 +41,33 @@ func operationName(op byte) string {
 func (e *evaluation) operand(op byte) bool {
 	c := &e.c
 	switch op {
-	case opAddr:
+	case dwarf.OpAddr:
 		e.push(c.Uint(int(e.x.ptrSize)))
-	case opConst1u:
+	case dwarf.OpConst1u:
 		e.push(uint64(c.U8()))
-	case opConst1s:
+	case dwarf.OpConst1s:
 		e.push(signExtend(uint64(c.U8()), 1))
-	case opConst2u:
+	case dwarf.OpConst2u:
 		e.push(uint64(c.U16()))
-	case opConst2s:
+	case dwarf.OpConst2s:
 		e.push(signExtend(uint64(c.U16()), 2))
-	case opConst4u:
+	case dwarf.OpConst4u:
 		e.push(uint64(c.U32()))
-	case opConst4s:
+	case dwarf.OpConst4s:
 		e.push(signExtend(uint64(c.U32()), 4))
-	case opConst8u, opConst8s:
+	case dwarf.OpConst8u, dwarf.OpConst8s:
 		e.push(c.U64())
-	case opConstu:
+	case dwarf.OpConstu:
 		e.push(c.ULEB128())
-	case opConsts:
+	case dwarf.OpConsts:
 		e.push(uint64(c.SLEB128()))
-	case opPlusUconst:
+	case dwarf.OpPlusUconst:
 		e.push(e.pop() + c.ULEB128())
-	case opPick:
+	case dwarf.OpPick:
 		e.pick(int(c.U8()))
-	case opSkip, opBra:
+	case dwarf.OpSkip, dwarf.OpBra:
 		by := int(int16(c.U16()))
-		if op == opBra && e.pop() == 0 || c.Bad {
+		if op == dwarf.OpBra && e.pop() == 0 || c.Bad {
 			break
 		}
 		if to := c.Off + by; to < 0 || to > len(c.Data) {
@@ -138,10 +84,10 @@ func (e *evaluation) operand(op byte) bool {
 // compute runs an operation on the stack alone.
 func (e *evaluation) compute(op byte) {
 	switch {
-	case op >= opLit0 && op < opReg0:
-		e.push(uint64(op - opLit0))
+	case op >= dwarf.OpLit0 && op < dwarf.OpReg0:
+		e.push(uint64(op - dwarf.OpLit0))
 		return
-	case op >= opEq && op <= opNe || op >= opAnd && op <= opXor && op != opNeg && op != opNot:
+	case op >= dwarf.OpEq && op <= dwarf.OpNe || op >= dwarf.OpAnd && op <= dwarf.OpXor && op != dwarf.OpNeg && op != dwarf.OpNot:
 		b := e.pop()
 		a := e.pop()
 		if e.reason == "" {
@@ -150,26 +96,26 @@ func (e *evaluation) compute(op byte) {
 		return
 	}
 	switch op {
-	case opNop:
-	case opDup:
+	case dwarf.OpNop:
+	case dwarf.OpDup:
 		e.pick(0)
-	case opOver:
+	case dwarf.OpOver:
 		e.pick(1)
-	case opDrop:
+	case dwarf.OpDrop:
 		e.pop()
-	case opSwap:
+	case dwarf.OpSwap:
 		e.rotate(2)
-	case opRot:
+	case dwarf.OpRot:
 		e.rotate(3)
-	case opAbs:
+	case dwarf.OpAbs:
 		v := e.pop()
 		if e.signed(v) < 0 {
 			v = -v
 		}
 		e.push(v)
-	case opNeg:
+	case dwarf.OpNeg:
 		e.push(-e.pop())
-	case opNot:
+	case dwarf.OpNot:
 		e.push(^e.pop())
 	default:
 		e.reason = "is unknown, or has no meaning in call frame information"
@@ -182,44 +128,44 @@ func (e *evaluation) binary(op byte, a, b uint64) uint64 {
 	x, y := e.signed(a), e.signed(b)
 	is := false
 	switch op {
-	case opAnd:
+	case dwarf.OpAnd:
 		return a & b
-	case opOr:
+	case dwarf.OpOr:
 		return a | b
-	case opXor:
+	case dwarf.OpXor:
 		return a ^ b
-	case opPlus:
+	case dwarf.OpPlus:
 		return a + b
-	case opMinus:
+	case dwarf.OpMinus:
 		return a - b
-	case opMul:
+	case dwarf.OpMul:
 		return a * b
-	case opShl:
+	case dwarf.OpShl:
 		return a << b
-	case opShr:
+	case dwarf.OpShr:
 		return a >> b
-	case opShra:
+	case dwarf.OpShra:
 		return uint64(x >> b)
-	case opDiv, opMod:
+	case dwarf.OpDiv, dwarf.OpMod:
 		switch {
 		case b == 0:
 			e.reason = "divides by zero"
 			return 0
-		case op == opDiv:
+		case op == dwarf.OpDiv:
 			return uint64(x / y)
 		}
 		return a % b
-	case opEq:
+	case dwarf.OpEq:
 		is = x == y
-	case opGe:
+	case dwarf.OpGe:
 		is = x >= y
-	case opGt:
+	case dwarf.OpGt:
 		is = x > y
-	case opLe:
+	case dwarf.OpLe:
 		is = x <= y
-	case opLt:
+	case dwarf.OpLt:
 		is = x < y
-	case opNe:
+	case dwarf.OpNe:
 		is = x != y
 	}
 	if is {
@@ -240,33 +186,33 @@ func (x *expression) String() string {
 		op := c.U8()
 		b.WriteString(operationName(op))
 		switch {
-		case op == opConst1u, op == opPick, op == opDerefSize:
+		case op == dwarf.OpConst1u, op == dwarf.OpPick, op == dwarf.OpDerefSize:
 			fmt.Fprintf(&b, " %d", c.U8())
-		case op == opConst1s:
+		case op == dwarf.OpConst1s:
 			fmt.Fprintf(&b, " %d", int8(c.U8()))
-		case op == opConst2u:
+		case op == dwarf.OpConst2u:
 			fmt.Fprintf(&b, " %d", c.U16())
-		case op == opConst2s:
+		case op == dwarf.OpConst2s:
 			fmt.Fprintf(&b, " %d", int16(c.U16()))
-		case op == opConst4u:
+		case op == dwarf.OpConst4u:
 			fmt.Fprintf(&b, " %d", c.U32())
-		case op == opConst4s:
+		case op == dwarf.OpConst4s:
 			fmt.Fprintf(&b, " %d", int32(c.U32()))
-		case op == opConst8u:
+		case op == dwarf.OpConst8u:
 			fmt.Fprintf(&b, " %d", c.U64())
-		case op == opConst8s:
+		case op == dwarf.OpConst8s:
 			fmt.Fprintf(&b, " %d", int64(c.U64()))
-		case op == opConstu, op == opPlusUconst, op == opRegx:
+		case op == dwarf.OpConstu, op == dwarf.OpPlusUconst, op == dwarf.OpRegx:
 			fmt.Fprintf(&b, " %d", c.ULEB128())
-		case op == opConsts:
+		case op == dwarf.OpConsts:
 			fmt.Fprintf(&b, " %d", c.SLEB128())
-		case op == opAddr:
+		case op == dwarf.OpAddr:
 			fmt.Fprintf(&b, " %#x", c.Uint(int(x.ptrSize)))
-		case op == opSkip, op == opBra:
+		case op == dwarf.OpSkip, op == dwarf.OpBra:
 			fmt.Fprintf(&b, " %+d", int16(c.U16()))
-		case op >= opBreg0 && op < opRegx, op == opFbreg:
+		case op >= dwarf.OpBreg0 && op < dwarf.OpRegx, op == dwarf.OpFbreg:
 			fmt.Fprintf(&b, "%+d", c.SLEB128())
-		case op == opBregx:
+		case op == dwarf.OpBregx:
 			fmt.Fprintf(&b, " %d", c.ULEB128())
 			fmt.Fprintf(&b, "%+d", c.SLEB128())
 		}

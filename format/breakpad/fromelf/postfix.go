@@ -6,29 +6,6 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// Operations of DWARF expressions, DWARF 5 table 7.9, that STACK CFI has words for.
-const (
-	opAddr       = 0x03
-	opDeref      = 0x06
-	opConst1u    = 0x08
-	opConst8s    = 0x0f
-	opConstu     = 0x10
-	opConsts     = 0x11
-	opAnd        = 0x1a
-	opMinus      = 0x1c
-	opMul        = 0x1e
-	opPlus       = 0x22
-	opPlusUconst = 0x23
-	opShl        = 0x24
-	opGe         = 0x2a
-	opLit0       = 0x30
-	opLit31      = 0x4f
-	opBreg0      = 0x70
-	opBreg31     = 0x8f
-	opBregx      = 0x92
-	opNop        = 0x96
-)
-
 // maxPostfix bounds the operations of an expression that is translated.
 const maxPostfix = 32
 
@@ -77,23 +54,23 @@ func (t *translator) postfix(b, expr []byte, first string) (text []byte, ok bool
 			return b, false
 		}
 		switch {
-		case op == opNop:
+		case op == dwarfdata.OpNop:
 			continue
-		case op >= opLit0 && op <= opLit31:
-			pushNumber(int64(op - opLit0))
+		case op >= dwarfdata.OpLit0 && op < dwarfdata.OpLit0+32:
+			pushNumber(int64(op - dwarfdata.OpLit0))
 			continue
-		case op >= opConst1u && op <= opConst8s:
+		case op >= dwarfdata.OpConst1u && op <= dwarfdata.OpConst8s:
 			pushNumber(constant(&c, op))
 			continue
-		case op == opConstu:
+		case op == dwarfdata.OpConstu:
 			pushNumber(int64(c.ULEB128()))
 			continue
-		case op == opConsts:
+		case op == dwarfdata.OpConsts:
 			pushNumber(c.SLEB128())
 			continue
-		case op >= opBreg0 && op <= opBreg31 || op == opBregx:
-			reg := uint64(op - opBreg0)
-			if op == opBregx {
+		case op >= dwarfdata.OpBreg0 && op < dwarfdata.OpBreg0+32 || op == dwarfdata.OpBregx:
+			reg := uint64(op - dwarfdata.OpBreg0)
+			if op == dwarfdata.OpBregx {
 				reg = c.ULEB128()
 			}
 			if reg >= uint64(len(t.names)) || t.names[reg] == "" {
@@ -115,12 +92,12 @@ func (t *translator) postfix(b, expr []byte, first string) (text []byte, ok bool
 		}
 		top := &stack[n-1]
 		switch op {
-		case opDeref:
+		case dwarfdata.OpDeref:
 			flush()
 			stack[n-1].below = 0
 			word("^")
 			continue
-		case opPlusUconst:
+		case dwarfdata.OpPlusUconst:
 			off := c.ULEB128()
 			if top.number {
 				top.n += int64(off)
@@ -137,13 +114,13 @@ func (t *translator) postfix(b, expr []byte, first string) (text []byte, ok bool
 		x, y := &stack[n-2], *top
 		if !y.number {
 			switch {
-			case op != opPlus && op != opMinus && op != opMul || x.number:
+			case op != dwarfdata.OpPlus && op != dwarfdata.OpMinus && op != dwarfdata.OpMul || x.number:
 				return b, false
-			case op == opPlus:
+			case op == dwarfdata.OpPlus:
 				word("+")
-			case op == opMinus:
+			case op == dwarfdata.OpMinus:
 				word("-")
-			case op == opMul:
+			case op == dwarfdata.OpMul:
 				word("*")
 			}
 			x.below = 0
@@ -155,31 +132,31 @@ func (t *translator) postfix(b, expr []byte, first string) (text []byte, ok bool
 			return b, false
 		}
 		switch {
-		case op == opPlus:
+		case op == dwarfdata.OpPlus:
 			num(y.n)
 			word("+")
 			x.below = 0
-		case op == opMinus:
+		case op == dwarfdata.OpMinus:
 			num(y.n)
 			word("-")
 			x.below = 0
-		case op == opMul:
+		case op == dwarfdata.OpMul:
 			num(y.n)
 			word("*")
 			x.below = 0
-		case op == opShl && y.n >= 0 && y.n < 32:
+		case op == dwarfdata.OpShl && y.n >= 0 && y.n < 32:
 			num(1 << y.n)
 			word("*")
 			x.below = 0
-		case op == opAnd && y.n >= 0 && y.n < 1<<16 && bits.OnesCount64(uint64(y.n)+1) == 1:
+		case op == dwarfdata.OpAnd && y.n >= 0 && y.n < 1<<16 && bits.OnesCount64(uint64(y.n)+1) == 1:
 			num(y.n + 1)
 			word("%")
 			x.below = y.n + 1
-		case op == opAnd && y.n < 0 && bits.OnesCount64(uint64(-y.n)) == 1:
+		case op == dwarfdata.OpAnd && y.n < 0 && bits.OnesCount64(uint64(-y.n)) == 1:
 			num(-y.n)
 			word("@")
 			x.below = 0
-		case op == opGe && x.below > 0 && y.n > 0 && y.n < x.below && x.below-y.n < x.below:
+		case op == dwarfdata.OpGe && x.below > 0 && y.n > 0 && y.n < x.below && x.below-y.n < x.below:
 			num(x.below - y.n)
 			word("+")
 			num(x.below)
@@ -198,9 +175,9 @@ func (t *translator) postfix(b, expr []byte, first string) (text []byte, ok bool
 
 // constant reads a number of DW_OP_const1u to DW_OP_const8s.
 func constant(c *dwarfdata.Reader, op uint8) int64 {
-	size := 1 << ((op - opConst1u) / 2)
+	size := 1 << ((op - dwarfdata.OpConst1u) / 2)
 	v := c.Uint(size)
-	if (op-opConst1u)%2 == 1 {
+	if (op-dwarfdata.OpConst1u)%2 == 1 {
 		shift := 64 - 8*size
 		return int64(v<<shift) >> shift
 	}

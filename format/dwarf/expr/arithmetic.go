@@ -1,14 +1,18 @@
 package expr
 
-import "math"
+import (
+	"math"
+
+	"github.com/sfwalk/sfwalk/format/dwarf"
+)
 
 // arithmetic runs an operation on one or two numbers (DWARF 5, section 2.5.1.4). It reports whether
 // op is one of these.
 func (e *evaluation) arithmetic(op byte) bool {
 	switch op {
-	case opAbs, opNeg, opNot:
+	case dwarf.OpAbs, dwarf.OpNeg, dwarf.OpNot:
 		e.unary(op)
-	case opPlusUconst:
+	case dwarf.OpPlusUconst:
 		n := e.r.ULEB128()
 		v := e.popOperand()
 		if v.t.opaque() {
@@ -18,15 +22,15 @@ func (e *evaluation) arithmetic(op byte) bool {
 			e.fail(malformed("adds an integer to a float"))
 		}
 		if v.t.wide() {
-			e.wideIntegers(opPlus, v, operand{bits: n})
+			e.wideIntegers(dwarf.OpPlus, v, operand{bits: n})
 			break
 		}
 		e.pushOperand(operand{bits: (v.bits + n) & mask(v.t.width(e.word)), t: v.t})
-	case opAnd, opDiv, opMinus, opMod, opMul, opOr, opPlus, opShl, opShr, opShra, opXor,
-		opEq, opGe, opGt, opLe, opLt, opNe:
+	case dwarf.OpAnd, dwarf.OpDiv, dwarf.OpMinus, dwarf.OpMod, dwarf.OpMul, dwarf.OpOr, dwarf.OpPlus, dwarf.OpShl, dwarf.OpShr, dwarf.OpShra, dwarf.OpXor,
+		dwarf.OpEq, dwarf.OpGe, dwarf.OpGt, dwarf.OpLe, dwarf.OpLt, dwarf.OpNe:
 		b := e.popOperand()
 		a := e.popOperand()
-		shift := op == opShl || op == opShr || op == opShra
+		shift := op == dwarf.OpShl || op == dwarf.OpShr || op == dwarf.OpShra
 		switch {
 		case e.err != nil:
 		case a.t.opaque() || b.t.opaque():
@@ -64,9 +68,9 @@ func (e *evaluation) unary(op byte) {
 	}
 	if v.t.float() {
 		switch op {
-		case opAbs:
+		case dwarf.OpAbs:
 			e.pushOperand(real(math.Abs(v.number()), v.t))
-		case opNeg:
+		case dwarf.OpNeg:
 			e.pushOperand(real(-v.number(), v.t))
 		default:
 			e.fail(malformed("a float has no complement"))
@@ -79,9 +83,9 @@ func (e *evaluation) unary(op byte) {
 	}
 	n := v.bits
 	switch {
-	case op == opNot:
+	case op == dwarf.OpNot:
 		n = ^n
-	case op == opNeg, (v.t.generic() || v.t.signed()) && extend(n, size) < 0:
+	case op == dwarf.OpNeg, (v.t.generic() || v.t.signed()) && extend(n, size) < 0:
 		n = -n
 	}
 	e.pushOperand(operand{bits: n & mask(size), t: v.t})
@@ -90,13 +94,13 @@ func (e *evaluation) unary(op byte) {
 func (e *evaluation) floats(op byte, a, b operand) {
 	x, y := a.number(), b.number()
 	switch op {
-	case opPlus:
+	case dwarf.OpPlus:
 		x += y
-	case opMinus:
+	case dwarf.OpMinus:
 		x -= y
-	case opMul:
+	case dwarf.OpMul:
 		x *= y
-	case opDiv:
+	case dwarf.OpDiv:
 		x /= y
 	default:
 		if is, ok := compare(op, x, y); ok {
@@ -128,37 +132,37 @@ func (e *evaluation) integers(op byte, a, b operand) {
 		e.truth(is)
 		return
 	}
-	if (op == opDiv || op == opMod) && b.bits == 0 {
+	if (op == dwarf.OpDiv || op == dwarf.OpMod) && b.bits == 0 {
 		e.fail(malformed("divides by zero"))
 		return
 	}
 	v := a.bits
 	switch op {
-	case opAnd:
+	case dwarf.OpAnd:
 		v &= b.bits
-	case opOr:
+	case dwarf.OpOr:
 		v |= b.bits
-	case opXor:
+	case dwarf.OpXor:
 		v ^= b.bits
-	case opPlus:
+	case dwarf.OpPlus:
 		v += b.bits
-	case opMinus:
+	case dwarf.OpMinus:
 		v -= b.bits
-	case opMul:
+	case dwarf.OpMul:
 		v *= b.bits
-	case opShl:
+	case dwarf.OpShl:
 		v <<= b.bits
-	case opShr:
+	case dwarf.OpShr:
 		v >>= b.bits
-	case opShra:
+	case dwarf.OpShra:
 		v = uint64(x >> b.bits)
-	case opDiv:
+	case dwarf.OpDiv:
 		if unsigned {
 			v /= b.bits
 		} else {
 			v = uint64(x / y)
 		}
-	case opMod:
+	case dwarf.OpMod:
 		if a.t.signed() {
 			v = uint64(x % y)
 		} else {
@@ -180,17 +184,17 @@ func (e *evaluation) truth(is bool) {
 // compare compares two numbers; ok is false if op compares nothing.
 func compare[T int | int64 | uint64 | float64](op byte, x, y T) (is, ok bool) {
 	switch op {
-	case opEq:
+	case dwarf.OpEq:
 		return x == y, true
-	case opGe:
+	case dwarf.OpGe:
 		return x >= y, true
-	case opGt:
+	case dwarf.OpGt:
 		return x > y, true
-	case opLe:
+	case dwarf.OpLe:
 		return x <= y, true
-	case opLt:
+	case dwarf.OpLt:
 		return x < y, true
-	case opNe:
+	case dwarf.OpNe:
 		return x != y, true
 	}
 	return false, false

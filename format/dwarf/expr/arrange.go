@@ -1,26 +1,28 @@
 package expr
 
+import "github.com/sfwalk/sfwalk/format/dwarf"
+
 // arrange runs an operation that moves values on the stack, branches, or calls another expression
 // (DWARF 5, sections 2.5.1.3 and 2.5.1.5). It reports whether op is one of these.
 func (e *evaluation) arrange(op byte) bool {
 	r := &e.r
 	switch op {
-	case opNop:
-	case opDup:
+	case dwarf.OpNop:
+	case dwarf.OpDup:
 		e.pick(0)
-	case opOver:
+	case dwarf.OpOver:
 		e.pick(1)
-	case opPick:
+	case dwarf.OpPick:
 		e.pick(int(r.U8()))
-	case opDrop:
+	case dwarf.OpDrop:
 		e.popOperand()
-	case opSwap:
+	case dwarf.OpSwap:
 		e.rotate(2)
-	case opRot:
+	case dwarf.OpRot:
 		e.rotate(3)
-	case opSkip, opBra:
+	case dwarf.OpSkip, dwarf.OpBra:
 		by := int(int16(r.U16()))
-		if op == opBra && e.zero() || r.Bad || e.err != nil {
+		if op == dwarf.OpBra && e.zero() || r.Bad || e.err != nil {
 			break
 		}
 		to := r.Off + by
@@ -29,11 +31,11 @@ func (e *evaluation) arrange(op byte) bool {
 			break
 		}
 		r.Off = to
-	case opCall2:
+	case dwarf.OpCall2:
 		e.call(op, uint64(r.U16()))
-	case opCall4:
+	case dwarf.OpCall4:
 		e.call(op, uint64(r.U32()))
-	case opCallRef:
+	case dwarf.OpCallRef:
 		e.call(op, r.Uint(e.refSize()))
 	default:
 		return false

@@ -1,40 +1,42 @@
 package expr
 
+import "github.com/sfwalk/sfwalk/format/dwarf"
+
 // constant runs an operation that pushes a literal, an address of the file, or a number of the
 // frame (DWARF 5, section 2.5.1.1 to 2.5.1.3). It reports whether op is one of these.
 func (e *evaluation) constant(op byte) bool {
 	r := &e.r
 	switch {
-	case op >= opLit0 && op < opReg0:
-		e.push(uint64(op - opLit0))
+	case op >= dwarf.OpLit0 && op < dwarf.OpReg0:
+		e.push(uint64(op - dwarf.OpLit0))
 		return true
-	case op >= opBreg0 && op < opRegx:
+	case op >= dwarf.OpBreg0 && op < dwarf.OpRegx:
 		off := uint64(r.SLEB128())
-		e.push(e.register(uint64(op-opBreg0)) + off)
+		e.push(e.register(uint64(op-dwarf.OpBreg0)) + off)
 		return true
 	}
 	switch op {
-	case opAddr:
+	case dwarf.OpAddr:
 		e.push(r.Uint(e.x.AddrSize) + e.env.Bias)
-	case opConst1u:
+	case dwarf.OpConst1u:
 		e.push(uint64(r.U8()))
-	case opConst1s:
+	case dwarf.OpConst1s:
 		e.push(uint64(int8(r.U8())))
-	case opConst2u:
+	case dwarf.OpConst2u:
 		e.push(uint64(r.U16()))
-	case opConst2s:
+	case dwarf.OpConst2s:
 		e.push(uint64(int16(r.U16())))
-	case opConst4u:
+	case dwarf.OpConst4u:
 		e.push(uint64(r.U32()))
-	case opConst4s:
+	case dwarf.OpConst4s:
 		e.push(uint64(int32(r.U32())))
-	case opConst8u, opConst8s:
+	case dwarf.OpConst8u, dwarf.OpConst8s:
 		e.push(r.U64())
-	case opConstu:
+	case dwarf.OpConstu:
 		e.push(r.ULEB128())
-	case opConsts:
+	case dwarf.OpConsts:
 		e.push(uint64(r.SLEB128()))
-	case opAddrx, opConstx:
+	case dwarf.OpAddrx, dwarf.OpConstx:
 		i := r.ULEB128()
 		if r.Bad {
 			break
@@ -47,31 +49,31 @@ func (e *evaluation) constant(op byte) bool {
 		if err != nil {
 			e.fail(err)
 		}
-		if op == opAddrx {
+		if op == dwarf.OpAddrx {
 			addr += e.env.Bias
 		}
 		e.push(addr)
-	case opBregx:
+	case dwarf.OpBregx:
 		n, off := r.ULEB128(), uint64(r.SLEB128())
 		e.push(e.register(n) + off)
-	case opFbreg:
+	case dwarf.OpFbreg:
 		off := uint64(r.SLEB128())
 		e.ask(e.env.FrameBase, "the frame base")
 		if e.err == nil {
 			e.push(e.pop() + off)
 		}
-	case opCallFrameCFA:
+	case dwarf.OpCallFrameCFA:
 		e.ask(e.env.CFA, "the CFA")
-	case opPushObject:
+	case dwarf.OpPushObject:
 		e.ask(e.env.Object, "the object's address")
-	case opFormTLS:
+	case dwarf.OpFormTLS:
 		off := e.pop()
 		e.lookUp(e.env.TLS, off, "thread-local storage")
-	case opGNUParameterRef:
+	case dwarf.OpGNUParameterRef:
 		e.lookUp(e.env.Parameter, uint64(r.U32()), "the caller's argument")
-	case opGNUVariableValue:
+	case dwarf.OpGNUVariableValue:
 		e.lookUp(e.env.Variable, r.Uint(e.refSize()), "the variable's value")
-	case opEntryValue:
+	case dwarf.OpEntryValue:
 		code := r.Take(r.ULEB128())
 		if r.Bad {
 			break

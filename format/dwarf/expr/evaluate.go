@@ -109,7 +109,7 @@ func (e *evaluation) code(code []byte) {
 			return
 		}
 		op := modern(e.r.U8())
-		if e.whole && op != opPiece && op != opBitPiece && op != opGNUUninit && op != opNop {
+		if e.whole && op != dwarf.OpPiece && op != dwarf.OpBitPiece && op != dwarf.OpGNUUninit && op != dwarf.OpNop {
 			e.err = malformed("operation %#02x at %#x follows a whole location", op, at)
 			return
 		}

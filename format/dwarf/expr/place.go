@@ -1,41 +1,44 @@
 package expr
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"github.com/sfwalk/sfwalk/format/dwarf"
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // place runs an operation that describes a location as a whole, or a piece (DWARF 5, section 2.6). It
 // reports whether op is one of these.
 func (e *evaluation) place(op byte) bool {
 	r := &e.r
 	switch {
-	case op >= opReg0 && op < opBreg0:
-		e.loc, e.whole = Location{Kind: Register, Reg: trad.Reg(op - opReg0)}, true
+	case op >= dwarf.OpReg0 && op < dwarf.OpBreg0:
+		e.loc, e.whole = Location{Kind: Register, Reg: trad.Reg(op - dwarf.OpReg0)}, true
 		return true
 	}
 	switch op {
-	case opRegx:
+	case dwarf.OpRegx:
 		n := r.ULEB128()
 		if n > uint64(^trad.Reg(0)) {
 			e.fail(malformed("there is no register %d", n))
 		}
 		e.loc, e.whole = Location{Kind: Register, Reg: trad.Reg(n)}, true
-	case opStackValue:
+	case dwarf.OpStackValue:
 		v := e.popOperand()
 		e.loc, e.whole = Location{Kind: Value, Bits: v.bits, High: v.high, Type: v.t}, true
-	case opImplicitValue:
+	case dwarf.OpImplicitValue:
 		e.loc, e.whole = Location{Kind: Implicit, Bytes: r.Take(r.ULEB128())}, true
-	case opImplicitPointer:
+	case dwarf.OpImplicitPointer:
 		ref := r.Uint(e.refSize())
 		e.loc, e.whole = Location{Kind: Pointer, Ref: ref, Offset: r.SLEB128()}, true
-	case opPiece:
+	case dwarf.OpPiece:
 		n := r.ULEB128()
 		if n > 1<<60 {
 			e.fail(malformed("a piece of %d bytes", n))
 		}
 		e.piece(8*n, 0)
-	case opBitPiece:
+	case dwarf.OpBitPiece:
 		n := r.ULEB128()
 		e.piece(n, r.ULEB128())
-	case opGNUUninit: // the object is not initialized yet; gdb shows it all the same
+	case dwarf.OpGNUUninit: // the object is not initialized yet; gdb shows it all the same
 	default:
 		return false
 	}

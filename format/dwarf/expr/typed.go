@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -11,17 +12,17 @@ import (
 func (e *evaluation) typed(op byte) bool {
 	r := &e.r
 	switch op {
-	case opDeref:
+	case dwarf.OpDeref:
 		e.push(e.load(e.pop(), e.x.AddrSize))
-	case opDerefSize:
+	case dwarf.OpDerefSize:
 		size := int(r.U8())
 		if size > e.x.AddrSize {
 			e.fail(malformed("reads %d bytes, want 1 to %d", size, e.x.AddrSize))
 		}
 		e.push(e.load(e.pop(), size))
-	case opXderef, opXderefSize, opXderefType:
+	case dwarf.OpXderef, dwarf.OpXderefSize, dwarf.OpXderefType:
 		e.fail(unavailable("another address space"))
-	case opConstType:
+	case dwarf.OpConstType:
 		t := e.typeAt(r.ULEB128())
 		b := r.Take(uint64(r.U8()))
 		if e.err != nil || r.Bad {
@@ -32,11 +33,11 @@ func (e *evaluation) typed(op byte) bool {
 			break
 		}
 		e.pushOperand(e.typedNumber(b, t))
-	case opRegvalType:
+	case dwarf.OpRegvalType:
 		n := r.ULEB128()
 		t := e.typeAt(r.ULEB128())
 		e.pushOperand(e.typedRegister(n, t))
-	case opDerefType:
+	case dwarf.OpDerefType:
 		size := int(r.U8())
 		t := e.typeAt(r.ULEB128())
 		addr := e.pop()
@@ -44,13 +45,13 @@ func (e *evaluation) typed(op byte) bool {
 			e.fail(malformed("reads %d bytes for a type of %d", size, t.Size))
 		}
 		e.pushOperand(e.loadTyped(addr, t))
-	case opConvert, opReinterpret:
+	case dwarf.OpConvert, dwarf.OpReinterpret:
 		t := e.typeAt(r.ULEB128())
 		v := e.popOperand()
 		if e.err != nil || r.Bad {
 			break
 		}
-		if op == opConvert {
+		if op == dwarf.OpConvert {
 			e.pushOperand(e.convert(v, t))
 			break
 		}

@@ -3,6 +3,8 @@ package expr
 import (
 	"math"
 	"math/big"
+
+	"github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // wide reports whether values of the type have more bytes than a number of 64 bits holds.
@@ -47,11 +49,11 @@ func fromFloat(x float64, t Type) operand {
 func (e *evaluation) wideUnary(op byte, v operand) {
 	x := v.integer(e.word)
 	switch op {
-	case opNot:
+	case dwarf.OpNot:
 		x.Not(x)
-	case opNeg:
+	case dwarf.OpNeg:
 		x.Neg(x)
-	case opAbs:
+	case dwarf.OpAbs:
 		x.Abs(x)
 	}
 	e.pushOperand(fromInteger(x, v.t))
@@ -69,33 +71,33 @@ func (e *evaluation) wideIntegers(op byte, a, b operand) {
 		by = uint(min(y.Uint64(), 128))
 	}
 	switch op {
-	case opAnd:
+	case dwarf.OpAnd:
 		x.And(x, y)
-	case opOr:
+	case dwarf.OpOr:
 		x.Or(x, y)
-	case opXor:
+	case dwarf.OpXor:
 		x.Xor(x, y)
-	case opPlus:
+	case dwarf.OpPlus:
 		x.Add(x, y)
-	case opMinus:
+	case dwarf.OpMinus:
 		x.Sub(x, y)
-	case opMul:
+	case dwarf.OpMul:
 		x.Mul(x, y)
-	case opShl:
+	case dwarf.OpShl:
 		x.Lsh(x, by)
-	case opShr:
+	case dwarf.OpShr:
 		x.Mod(x, modulus).Rsh(x, by)
-	case opShra:
+	case dwarf.OpShra:
 		if !a.t.signed() && a.high>>63 != 0 {
 			x.Sub(x, modulus)
 		}
 		x.Rsh(x, by)
-	case opDiv, opMod:
+	case dwarf.OpDiv, dwarf.OpMod:
 		if y.Sign() == 0 {
 			e.fail(malformed("divides by zero"))
 			return
 		}
-		if op == opDiv {
+		if op == dwarf.OpDiv {
 			x.Quo(x, y)
 		} else {
 			x.Rem(x, y)

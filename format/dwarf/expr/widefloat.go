@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
@@ -56,9 +57,9 @@ func (e *evaluation) convertWide(v operand, to Type) operand {
 func (e *evaluation) wideFloatUnary(op byte, v operand) {
 	sign := uint64(1) << (v.t.signBit() - 64)
 	switch op {
-	case opAbs:
+	case dwarf.OpAbs:
 		v.high &^= sign
-	case opNeg:
+	case dwarf.OpNeg:
 		v.high ^= sign
 	default:
 		e.fail(malformed("a float has no complement"))
@@ -90,19 +91,19 @@ func (e *evaluation) wideFloats(op byte, a, b operand) {
 	}
 	r := floats.Number{Wide: new(big.Float).SetPrec(a.t.format().Precision())}
 	switch op {
-	case opPlus:
+	case dwarf.OpPlus:
 		if r.F = x.Near() + y.Near(); finite {
 			r.Wide.Add(p, q)
 		}
-	case opMinus:
+	case dwarf.OpMinus:
 		if r.F = x.Near() - y.Near(); finite {
 			r.Wide.Sub(p, q)
 		}
-	case opMul:
+	case dwarf.OpMul:
 		if r.F = x.Near() * y.Near(); finite {
 			r.Wide.Mul(p, q)
 		}
-	case opDiv:
+	case dwarf.OpDiv:
 		r.F = divided(x, y)
 		if finite = finite && q.Sign() != 0; finite {
 			r.Wide.Quo(p, q)
