@@ -124,21 +124,21 @@ func TestManySpaces(t *testing.T) {
 // The stacks of threads that are away are bounded together.
 func TestManyAway(t *testing.T) {
 	e := bareEngine()
-	frames := make([]uint32, maxAway/2-8)
+	frames := make([]uint32, maxOffFrames/2-8)
 	for range 2 { // they come back, and leave again
 		for tid := range int32(4) {
 			e.stack = append(e.stack[:0], frames...)
 			e.leave(&perfevent.Sample{ID: perfevent.ID{PID: 1, TID: tid}})
 		}
-		if e.awayFrames > maxAway+4 || len(e.away[0].stack) != len(frames) || len(e.away[3].stack) != 1 {
-			t.Errorf("%d frames are kept; %d and %d of the first and the last thread", e.awayFrames, len(e.away[0].stack), len(e.away[3].stack))
+		if e.offFrames > maxOffFrames+4 || len(e.offCPU[0].stack) != len(frames) || len(e.offCPU[3].stack) != 1 {
+			t.Errorf("%d frames are kept; %d and %d of the first and the last thread", e.offFrames, len(e.offCPU[0].stack), len(e.offCPU[3].stack))
 		}
 	}
 	for tid := range int32(4) {
-		e.dropAway(tid)
+		e.dropOffCPU(tid)
 	}
-	if e.awayFrames != 0 {
-		t.Errorf("%d frames are kept of no thread", e.awayFrames)
+	if e.offFrames != 0 {
+		t.Errorf("%d frames are kept of no thread", e.offFrames)
 	}
 }
 

@@ -41,15 +41,15 @@ type engine struct {
 	labelled   bool // goroutines that run have labels
 	soon       bool // what has come must be looked at soon: a process has begun or runs another program, or there are goroutines
 	stats      Stats
-	away       map[int32]*away // threads that have left their processors, with Event.Switches
-	unsure     []unsure        // samples, the oldest first
+	offCPU     map[int32]*offCPU // threads that have left their processors, with Event.Switches
+	unsure     []unsure          // samples, the oldest first
 	deferred   deferred
 
 	unsureFrames int // of unsure
 	came         came
 	room         []uint32 // for a stack that is looked at again
 
-	awayFrames int // of all stacks in away
+	offFrames int // of all stacks in offCPU
 
 	searched  int64      // instructions of code without tables, for all samples of a file
 	noSearch  bool       // it was said that no more are searched
@@ -83,7 +83,7 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 		budget: elf.Budget{Others: maxOthers},
 		host:   h, format: format, opts: opts, owners: map[*target.Module]owner{}, files: map[*elf.Image]*target.Module{},
 		spaces: map[int32]*space{}, early: map[int32]*mapped{}, paths: map[string]string{}, bares: map[bareKey]*target.Module{},
-		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), away: map[int32]*away{}, pcs: make([]uint64, maxDepth)}
+		names: map[int32]string{}, threads: map[int32]uint32{}, indices: map[Thread]uint32{}, tree: newTree(), offCPU: map[int32]*offCPU{}, pcs: make([]uint64, maxDepth)}
 }
 
 // take walks a sample and counts it.
@@ -111,7 +111,7 @@ func (e *engine) take(s *perfevent.Sample) {
 		value = e.period
 	}
 	key := e.tree.add(sampleKey{thread: e.thread(s.PID, s.TID), tag: e.tag}, e.stack, value)
-	if p := e.walked; p != nil && p.made.doubt {
+	if p := e.walked; p != nil && p.jit.doubt {
 		e.keep(p, key, value)
 	}
 }

@@ -28,7 +28,7 @@ type kernelMaps struct {
 	ids    []perfdata.BuildID // when the recording was read
 	own    bool
 	list   []kernelMap
-	made   []kernelMap // of the last to the first
+	jit    []kernelMap // of the last to the first
 	bytes  int         // of the names in both
 	full   bool        // a name was left out
 	warn   func(format string, args ...any)
@@ -85,8 +85,8 @@ const kernelName = "[kernel.kallsyms]"
 
 // compiled notes the name of a function that the kernel has compiled, such as one of BPF's.
 func (k *kernelMaps) compiled(s *perfevent.Ksymbol) {
-	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && k.mayName(s.Name, len(k.made)) {
-		k.made = append(k.made, kernelMap{s.Addr, s.Addr + uint64(s.Size), s.Name})
+	if !s.Gone && s.Size != 0 && s.Addr+uint64(s.Size) > s.Addr && k.mayName(s.Name, len(k.jit)) {
+		k.jit = append(k.jit, kernelMap{s.Addr, s.Addr + uint64(s.Size), s.Name})
 	}
 }
 
@@ -97,9 +97,9 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	slices.SortStableFunc(list, func(a, b kernelMap) int { return cmp.Compare(a.lo, b.lo) })
 	names := make(map[uint64]string, len(addrs))
 	var own []uint64
-	made := k.madeAt(addrs)
+	jitted := k.jitAt(addrs)
 	for _, addr := range addrs {
-		if name, ok := made[addr]; ok {
+		if name, ok := jitted[addr]; ok {
 			names[addr] = name
 			continue
 		}
@@ -133,12 +133,12 @@ func (k *kernelMaps) names(addrs []uint64) map[uint64]string {
 	return names
 }
 
-// madeAt returns the names of those addresses that are in functions which the kernel has compiled,
+// jitAt returns the names of those addresses that are in functions which the kernel has compiled,
 // of several the first. Each address is named once, however many functions have it.
-func (k *kernelMaps) madeAt(addrs []uint64) map[uint64]string {
+func (k *kernelMaps) jitAt(addrs []uint64) map[uint64]string {
 	free := interval.NewClaims(addrs)
 	names := map[uint64]string{}
-	for _, m := range k.made {
+	for _, m := range k.jit {
 		for addr := range free.Claim(m.lo, m.hi) {
 			names[addr] = m.name
 		}

@@ -166,7 +166,7 @@ func TestCompiledTogether(t *testing.T) {
 		addrs = append(addrs, 0x1000+i%maxKernelMaps+i)
 	}
 	var names map[uint64]string
-	bounds.Hold(t, 64<<20, func() { names = k.madeAt(addrs) })
+	bounds.Hold(t, 64<<20, func() { names = k.jitAt(addrs) })
 	if names[0x1000] != "f0" || names[0x11000] != "f1" || names[0xfff] != "" {
 		t.Errorf("%q, %q, %q", names[0x1000], names[0x11000], names[0xfff])
 	}

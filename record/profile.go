@@ -120,20 +120,20 @@ type Namer struct {
 	// LeftOut says what the last picture lacks because of MaxText.
 	LeftOut []string
 
-	symbols *symbol.Symbolizer
-	profile *Profile
-	text    int64             // bytes of named
-	unnamed int               // of these, how many have no names because of MaxText
-	named   [][]picture.Place // by the numbers of places; nil where nobody has asked
-	modules map[*target.Module]*picture.Module
-	alone   map[*target.Module]*target.Modules
-	kernel  map[uint64]string
-	made    map[madeAt]string // names of code that processes have made
-	said    []string          // see Warnings
+	symbols  *symbol.Symbolizer
+	profile  *Profile
+	text     int64             // bytes of named
+	unnamed  int               // of these, how many have no names because of MaxText
+	named    [][]picture.Place // by the numbers of places; nil where nobody has asked
+	modules  map[*target.Module]*picture.Module
+	alone    map[*target.Module]*target.Modules
+	kernel   map[uint64]string
+	jitNames map[jitAt]string // names of code that processes have made
+	said     []string         // see Warnings
 }
 
-// madeAt is where a process has made code.
-type madeAt struct {
+// jitAt is where a process has made code.
+type jitAt struct {
 	pid  int32
 	addr uint64
 }
@@ -148,7 +148,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	if n.profile != nil && n.profile.part != p.part {
 		n.keep(p)
 	}
-	n.profile, n.made = p, map[madeAt]string{}
+	n.profile, n.jitNames = p, map[jitAt]string{}
 	n.named = append(n.named, make([][]picture.Place, len(p.places)-min(len(p.places), len(n.named)))...)
 	s := &picture.Stacks{Time: p.Start, Duration: p.Duration}
 	s.Types = []picture.Type{{Name: "samples", Unit: "count"}}
@@ -161,7 +161,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		s.PeriodType = counted
 	}
 	n.nameKernel()
-	n.nameMade()
+	n.nameJITCode()
 	n.namePlaces()
 	processes := map[int]bool{}
 	for _, t := range p.Threads {
@@ -362,9 +362,9 @@ func (n *Namer) nameKernel() {
 	maps.Copy(n.kernel, names(addrs))
 }
 
-// nameMade finds the names that compilers at run time have given the code which has none yet, all
-// names of a process at once.
-func (n *Namer) nameMade() {
+// nameJITCode finds the names that compilers at run time have given the code which has none yet,
+// all names of a process at once.
+func (n *Namer) nameJITCode() {
 	addrs := map[int32][]uint64{}
 	for i := range n.profile.places {
 		p := &n.profile.places[i]
@@ -391,7 +391,7 @@ func (n *Namer) nameMade() {
 			n.say(fmt.Sprintf("names of code that process %d has made, %s: %v", pid, f.Name(), err))
 		}
 		for addr, name := range names {
-			n.made[madeAt{pid, addr}] = name
+			n.jitNames[jitAt{pid, addr}] = name
 		}
 	}
 }
@@ -479,17 +479,17 @@ func (n *Namer) nameAll(p *place) []picture.Place {
 // nameCode returns the frames of a place by what is known of the code there; with bare, by its
 // address alone.
 func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
-	made, kernel := n.made[madeAt{p.pid, p.addr}], n.kernel[p.addr]
+	jitted, kernel := n.jitNames[jitAt{p.pid, p.addr}], n.kernel[p.addr]
 	if bare {
-		made, kernel = "", ""
+		jitted, kernel = "", ""
 	}
 	switch {
 	case p.kind == placeEnd:
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
 		return []picture.Place{{Function: kernel, Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
-	case p.module == nil || p.module.Doubted() && made != "":
-		at := jitname.Split(jitname.Readable(made))
+	case p.module == nil || p.module.Doubted() && jitted != "":
+		at := jitname.Split(jitname.Readable(jitted))
 		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
 	}
 	m := n.modules[p.module]

@@ -290,3 +290,19 @@ func (h *recorded) opened(file *os.File, err error) (*elf.Image, error) {
 	}
 	return im, err
 }
+
+// file implements host.
+func (h *recorded) file(pid int, f *procmaps.File) (*os.File, error) {
+	err := error(os.ErrNotExist)
+	for _, at := range h.atPath(f.Path, h.root(pid)) {
+		if at.Root == "" && !h.own {
+			continue
+		}
+		var file *os.File
+		if file, err = h.openOf(pid, at); err == nil {
+			h.files = append(h.files, file)
+			return file, nil
+		}
+	}
+	return nil, err
+}

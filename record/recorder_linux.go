@@ -335,7 +335,7 @@ func (r *Recorder) Take() *Profile {
 	p := r.profile()
 	r.part++
 	r.lost += p.Stats.Lost
-	r.engine.anew()
+	r.engine.reset()
 	r.started, r.begin = r.started.Add(p.Duration), r.begin+p.Duration
 	return p
 }

@@ -65,7 +65,7 @@ func (e *engine) read(r perfevent.Record) error {
 		e.deferred.giveUp(e, k.TID)
 		delete(e.threads, k.TID)
 		delete(e.names, k.TID)
-		e.dropAway(k.TID)
+		e.dropOffCPU(k.TID)
 		if r.Type == perfevent.RecordExit {
 			if e.fresh[k.TID] {
 				delete(e.fresh, k.TID)

@@ -57,7 +57,7 @@ type space struct {
 	turn      uint64        // when a sample was of it last
 	life      *life
 	goes      goes
-	made      made
+	jit       jitCode
 	table     *frame.Table          // of the walker
 	searches  *frame.SharedSearches // of the walker; nil for a live process's
 	named     named
@@ -86,8 +86,8 @@ func (s *space) placeOf(addr uint64) uint32 {
 	p := s.place(addr)
 	id := s.tree.place(p)
 	switch {
-	case len(s.made.dumps) > 0 && (p.module == nil || jit.IsDump(p.module.Path)):
-		s.made.doubt = true
+	case len(s.jit.dumps) > 0 && (p.module == nil || jit.IsDump(p.module.Path)):
+		s.jit.doubt = true
 		return id // code comes and goes there
 	case p.module != nil && p.module.Registered():
 		p.module.PeekImage() // the process may take it away

@@ -75,14 +75,14 @@ func TestAnew(t *testing.T) {
 	e.stack = []uint32{e.tree.place(place{addr: 2}), e.tree.place(place{addr: 3})}
 	e.mark("why it ends")
 	labels := []goroutine.Label{{Key: "tenant", Value: "blue"}}
-	e.away[2] = &away{is: true, since: 10, stack: slices.Clone(e.stack), key: sampleKey{thread: e.listed(Thread{PID: 1, TID: 2, Name: "worker"}), tag: e.tree.tag(8, labels), state: stateWaiting}}
-	e.away[3] = &away{}
-	e.anew()
+	e.offCPU[2] = &offCPU{off: true, since: 10, stack: slices.Clone(e.stack), key: sampleKey{thread: e.listed(Thread{PID: 1, TID: 2, Name: "worker"}), tag: e.tree.tag(8, labels), state: stateWaiting}}
+	e.offCPU[3] = &offCPU{}
+	e.reset()
 	e.allBack(30)
 	names := symbol.New(symbol.Options{})
 	defer names.Close()
 	stacks := (&Profile{Frequency: 1, Threads: e.list, stacks: e.tree.now()}).Picture(names)
-	if len(stacks.Samples) != 1 || len(e.list) != 1 || len(e.away) != 1 || len(stacks.Places) != 3 {
+	if len(stacks.Samples) != 1 || len(e.list) != 1 || len(e.offCPU) != 1 || len(stacks.Places) != 3 {
 		t.Fatalf("%+v\n%v", stacks, e.list)
 	}
 	s := &stacks.Samples[0]

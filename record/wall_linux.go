@@ -129,7 +129,7 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 		}
 		w.stopped(p, th)
 		w.stats.Samples++
-		if key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since)); p.made.doubt {
+		if key := w.tree.add(sampleKey{thread: w.thread(int32(pid), tid), state: states[th.ID()]}, w.stack, uint64(since)); p.jit.doubt {
 			w.keep(p, key, uint64(since))
 		}
 		th.DropCopies()
@@ -191,7 +191,7 @@ func sameCode(a, b []procmaps.Mapping) bool {
 
 // stopped makes e.stack of a thread that was stopped.
 func (e *engine) stopped(p *space, th *live.Thread) {
-	p.made.doubt = false
+	p.jit.doubt = false
 	e.stack = e.stack[:0]
 	e.regs = arch.Registers{}
 	if err := th.Registers(&e.regs); err != nil {

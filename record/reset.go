@@ -1,8 +1,8 @@
 package record
 
-// anew forgets what was counted so far. Processes, and threads that are away from their processors,
-// stay as they are. Profiles that were taken before have the old tree.
-func (e *engine) anew() {
+// reset forgets what was counted so far. Processes, and threads that are away from their
+// processors, stay as they are. Profiles that were taken before have the old tree.
+func (e *engine) reset() {
 	old, list := e.tree, e.list
 	e.tree, e.stats, e.unsure, e.unsureFrames = newTree(), Stats{}, nil, 0
 	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
@@ -10,9 +10,9 @@ func (e *engine) anew() {
 	for _, s := range e.spaces {
 		clear(s.places[:])
 	}
-	for tid, a := range e.away {
-		if !a.is {
-			e.dropAway(tid)
+	for tid, a := range e.offCPU {
+		if !a.off {
+			e.dropOffCPU(tid)
 			continue
 		}
 		for i, id := range a.stack {
