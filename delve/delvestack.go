@@ -46,17 +46,17 @@ func (k *delveStack) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 		}
 		// Delve takes one stack for another here, or gives this frame the deferred calls of
 		// a frame that it has lost.
-		if led := k.elsewhere(f, at); led != nil {
+		if led := k.ledTo(f, at); led != nil {
 			return led, false
 		}
 		return frames, change
 	}
-	return k.elsewhere(f, at), false
+	return k.ledTo(f, at), false
 }
 
-// elsewhere returns Delve's frames for f from the stacks that Delve was led to, or leads Delve
+// ledTo returns Delve's frames for f from the stacks that Delve was led to, or leads Delve
 // to f.
-func (k *delveStack) elsewhere(f *frame.Frame, at frameKey) []proc.Stackframe {
+func (k *delveStack) ledTo(f *frame.Frame, at frameKey) []proc.Stackframe {
 	if frames := k.led[at]; frames != nil && !k.mistaken(frames, at.cfa) {
 		return frames
 	}

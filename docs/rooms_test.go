@@ -41,16 +41,16 @@ func packages(t *testing.T) map[string]*build.Package {
 
 var node = regexp.MustCompile(`(\w+)\["([^"<]*)[^"]*"\]`)
 
-// TestRooms compares the picture of the rooms in architecture.md with the imports.
+// TestRooms compares the diagram of the rooms in architecture.md with the imports.
 func TestRooms(t *testing.T) {
-	_, picture, ok := strings.Cut(readFile(t, "architecture.md"), "flowchart BT\n")
+	_, diagram, ok := strings.Cut(readFile(t, "architecture.md"), "flowchart BT\n")
 	if !ok {
-		t.Fatal("architecture.md has no picture of the rooms")
+		t.Fatal("architecture.md has no diagram of the rooms")
 	}
-	picture, _, _ = strings.Cut(picture, "```")
+	diagram, _, _ = strings.Cut(diagram, "```")
 	list := packages(t)
 	rooms := map[string][]string{} // packages by the name of the node: "arch/amd64, arm64" are two
-	for _, m := range node.FindAllStringSubmatch(picture, -1) {
+	for _, m := range node.FindAllStringSubmatch(diagram, -1) {
 		dir := ""
 		for _, name := range strings.Split(m[2], ", ") {
 			if beside := path.Join(dir, name); list[beside] != nil {
@@ -60,8 +60,8 @@ func TestRooms(t *testing.T) {
 			rooms[m[1]] = append(rooms[m[1]], name)
 		}
 	}
-	above := map[string]map[string]bool{} // what a package may import, by the picture
-	for _, line := range strings.Split(node.ReplaceAllString(picture, "$1"), "\n") {
+	above := map[string]map[string]bool{} // what a package may import, by the diagram
+	for _, line := range strings.Split(node.ReplaceAllString(diagram, "$1"), "\n") {
 		ends := strings.Split(strings.TrimSpace(line), " --> ")
 		for i, from := range ends[:len(ends)-1] {
 			imported := false
@@ -83,9 +83,9 @@ func TestRooms(t *testing.T) {
 		}
 	}
 	if len(above) < 20 {
-		t.Fatalf("the picture has only %d packages that import others", len(above))
+		t.Fatalf("the diagram has only %d packages that import others", len(above))
 	}
-	for grown := true; grown; { // the picture leads on from room to room
+	for grown := true; grown; { // the diagram leads on from room to room
 		grown = false
 		for _, list := range above {
 			for next := range list {
@@ -105,11 +105,11 @@ func TestRooms(t *testing.T) {
 	}
 	for from := range above {
 		if above[from][from] {
-			t.Errorf("the picture leads from %s back to it", from)
+			t.Errorf("the diagram leads from %s back to it", from)
 		}
 		for _, to := range list[from].Imports {
 			if to, ok := strings.CutPrefix(to, module); ok && shown[to] && !above[from][to] {
-				t.Errorf("%s imports %s: the picture does not have it", from, to)
+				t.Errorf("%s imports %s: the diagram does not have it", from, to)
 			}
 		}
 	}

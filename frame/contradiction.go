@@ -103,7 +103,7 @@ func (q *Query) contradicted(row *trad.Row) bool {
 		return q.leaves(row, &code)
 	case byFP(a.FP, row) && code.FP.Kind == trad.Same:
 		return true
-	case row.FP.Kind == trad.Same && elsewhere(code.FP), a.RA != a.PC && row.RA.Kind == trad.Same && elsewhere(code.RA):
+	case row.FP.Kind == trad.Same && outsideRegister(code.FP), a.RA != a.PC && row.RA.Kind == trad.Same && outsideRegister(code.RA):
 		return true
 	}
 	return bySP(a.SP, row) && bySP(a.SP, &code) && row.CFA != code.CFA && (a.RAOffset == 0 || q.movesSP(row, &code))
@@ -115,14 +115,14 @@ func atEntry(a *arch.Arch, row *trad.Row) bool {
 	return bySP(a.SP, row) && row.CFA.Off == -a.RAOffset-int32(a.SPFromCFA) && row.FP.Kind == trad.Same
 }
 
-// elsewhere reports whether a register's value is not in the register itself.
-func elsewhere(r trad.Rule) bool {
+// outsideRegister reports whether a register's value is not in the register itself.
+func outsideRegister(r trad.Rule) bool {
 	return r.Kind != trad.NotTracked && r.Kind != trad.Same && r.Kind != trad.Undefined
 }
 
 // byFP reports whether a row finds the CFA by the frame pointer, whose old value is saved.
 func byFP(fp trad.Reg, row *trad.Row) bool {
-	return (row.CFA.Kind == trad.InReg || row.CFA.Kind == trad.SavedAt) && row.CFA.Reg == fp && elsewhere(row.FP)
+	return (row.CFA.Kind == trad.InReg || row.CFA.Kind == trad.SavedAt) && row.CFA.Reg == fp && outsideRegister(row.FP)
 }
 
 func bySP(sp trad.Reg, row *trad.Row) bool { return row.CFA.Kind == trad.InReg && row.CFA.Reg == sp }
@@ -150,7 +150,7 @@ func (q *Query) leaves(row, code *trad.Row) bool {
 	}
 	down := q.before(row, func(before *trad.Row) bool {
 		if fp {
-			return elsewhere(before.FP)
+			return outsideRegister(before.FP)
 		}
 		return before.CFA == row.CFA || !bySP(a.SP, before) // or it loads SP
 	})

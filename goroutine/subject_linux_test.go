@@ -96,7 +96,7 @@ func (s *subject) rest(t testing.TB) {
 	p.Rest(t)
 }
 
-// attach takes a picture of the process.
+// attach takes a snapshot of the process.
 func (s *subject) attach(t testing.TB) target.Target {
 	t.Helper()
 	tg, err := live.Attach(context.Background(), s.pid, live.Options{Consistent: true})

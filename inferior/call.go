@@ -226,7 +226,7 @@ func (c *Caller) clear() error {
 // restore puts the thread back, if there still is one.
 func (c *Caller) restore(returned bool, why error) error {
 	var call *CallError
-	if errors.As(why, &call) && call.gone() {
+	if errors.As(why, &call) && call.threadEnded() {
 		return nil
 	}
 	if r, ok := c.thread.(Returner); ok && returned {
@@ -310,8 +310,8 @@ type CallError struct {
 	Cause error // of Interrupted: why the context has ended
 }
 
-// gone reports whether the thread is no more.
-func (e *CallError) gone() bool {
+// threadEnded reports whether the thread is no more.
+func (e *CallError) threadEnded() bool {
 	switch e.Event.Kind {
 	case ThreadExited, Exited, Killed, Execed:
 		return true

@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// every calls f with each instruction of a file's code, and objdump's text of it.
-func every(t *testing.T, file string, f func(code []byte, at int, pc uint64, text string)) {
+// eachInstruction calls f with each instruction of a file's code, and objdump's text of it.
+func eachInstruction(t *testing.T, file string, f func(code []byte, at int, pc uint64, text string)) {
 	t.Helper()
 	_, text := processor.Instructions(t, file)
 	im, err := elf.Open(file)
@@ -47,7 +47,7 @@ func TestDecode(t *testing.T) {
 	first := regexp.MustCompile(`^(\S+)\s+(?:\{)?([xwsvdqbh])(\d+|p|zr)?`)
 	writesNone := regexp.MustCompile(`^(st|cmp|cmn|tst|fcmp|ccmp|ccmn|fccmp|prf|msr|dc|ic|nop|hint|svc|bti|gcs(ss1|pushm|st)|swp[ab]*l?$)`)
 	branches, registers := 0, 0
-	every(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
+	eachInstruction(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
 		o, ops := decode(code, at, nil)
 		name, args, _ := strings.Cut(text, "\t")
 		flow, isBranch := dataflow.Next, true

@@ -190,7 +190,7 @@ func TestPython(t *testing.T) {
 // conforms runs the conformance test on the plug-in, with the stack that was walked.
 func conforms(t *testing.T, tg *live.Target) {
 	t.Helper()
-	picture, err := tg.Snapshot()
+	snapshot, err := tg.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func conforms(t *testing.T, tg *live.Target) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(picture.Write(file), file.Close()); err != nil {
+	if err := errors.Join(snapshot.Write(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	report, err := plugincheck.Run(context.Background(), folder(t), plugincheck.Options{Snapshots: []string{file.Name()}})

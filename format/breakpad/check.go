@@ -53,17 +53,17 @@ type checker struct {
 
 	files, origins map[int]string
 
-	fn        Func
-	inFunc    bool
-	lineEnd   uint64
-	lineAt    uint64
-	stack     []Inline // the calls around the next one
-	funcs     []checkedRange
-	publics   []checkedRange
-	cfi       []checkedRange
-	frames    []checkedRange // STACK WIN of frame data
-	fpo       []checkedRange
-	elsewhere []elsewhere
+	fn      Func
+	inFunc  bool
+	lineEnd uint64
+	lineAt  uint64
+	stack   []Inline // the calls around the next one
+	funcs   []checkedRange
+	publics []checkedRange
+	cfi     []checkedRange
+	frames  []checkedRange // STACK WIN of frame data
+	fpo     []checkedRange
+	outside []outsideCall
 
 	init     StackCFIInit
 	inInit   bool
@@ -77,9 +77,9 @@ type checkedRange struct {
 	hash uint64 // of the text, for ranges that are equal
 }
 
-// elsewhere is an inlined call whose code is outside of the FUNC before it: perhaps in another part
-// of the function.
-type elsewhere struct {
+// outsideCall is an inlined call whose code is outside of the FUNC before it: perhaps in another
+// part of the function.
+type outsideCall struct {
 	line int
 	name string
 	code Range
@@ -244,8 +244,8 @@ func (c *checker) inlined(in Inline) {
 		c.stack = append(c.stack[:in.Depth], in)
 	}
 	for _, x := range in.Ranges {
-		if x.Size > 0 && !(Range{c.fn.Address, c.fn.Size}).holds(x) && len(c.elsewhere) < maxProblems {
-			c.elsewhere = append(c.elsewhere, elsewhere{c.line, c.fn.Name, x})
+		if x.Size > 0 && !(Range{c.fn.Address, c.fn.Size}).holds(x) && len(c.outside) < maxProblems {
+			c.outside = append(c.outside, outsideCall{c.line, c.fn.Name, x})
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (c *checker) overlaps(record string, list []checkedRange, kind func(a, b *c
 
 // inlinedElsewhere reports inlined calls whose code is in no function of that name.
 func (c *checker) inlinedElsewhere() {
-	for _, e := range c.elsewhere {
+	for _, e := range c.outside {
 		i := sort.Search(len(c.funcs), func(i int) bool { return c.funcs[i].Address > e.code.Address })
 		found := false
 		for j := i - 1; j >= max(0, i-64) && !found; j-- { // functions may be folded

@@ -14,7 +14,7 @@ func FuzzRead(f *testing.F) {
 		binary.ByteOrder
 		binary.AppendByteOrder
 	}{binary.LittleEndian, binary.BigEndian} {
-		whole := made(order)
+		whole := testDump(order)
 		f.Add(whole)
 		f.Add(whole[:len(whole)/2])
 	}

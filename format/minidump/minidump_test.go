@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 )
 
-// made is a dump with a stream of each kind that is read.
-func made(order interface {
+// testDump is a dump with a stream of each kind that is read.
+func testDump(order interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
 }) []byte {
@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 		binary.ByteOrder
 		binary.AppendByteOrder
 	}{binary.LittleEndian, binary.BigEndian} {
-		f := read(t, made(order))
+		f := read(t, testDump(order))
 		if len(f.Warnings) > 0 || f.Order.String() != order.String() || !f.Time.Equal(time.Unix(1700000000, 0)) || f.Flags != 0x800 {
 			t.Errorf("%v, %v, %#x, warnings %q", f.Order, f.Time, f.Flags, f.Warnings)
 		}
@@ -202,7 +202,7 @@ func TestRanges(t *testing.T) {
 
 // TestBroken: what is no dump is refused, and what is broken in one costs itself.
 func TestBroken(t *testing.T) {
-	whole := made(binary.LittleEndian)
+	whole := testDump(binary.LittleEndian)
 	for _, b := range [][]byte{nil, []byte("MDMP"), []byte("\x7fELF plus enough bytes for a header of a dump"), append([]byte("MDMP\x93\xa8"), make([]byte, 40)...)} {
 		if _, err := Read(bytes.NewReader(b), int64(len(b))); !errors.Is(err, ErrNot) {
 			t.Errorf("%q: %v", b, err)

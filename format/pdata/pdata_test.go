@@ -27,8 +27,8 @@ const (
 	codeAt   = 0x1000
 )
 
-// made returns an image with entries, unwind information, and code.
-func made(entries []uint32, info, second, code []byte) image {
+// testImage returns an image with entries, unwind information, and code.
+func testImage(entries []uint32, info, second, code []byte) image {
 	m := make(image, 0x2000)
 	for i, v := range entries {
 		binary.LittleEndian.PutUint32(m[tableAt+4*i:], v)
@@ -98,7 +98,7 @@ func TestCodes(t *testing.T) {
 	info = binary.LittleEndian.AppendUint32(info, codeAt+0x200)
 	info = binary.LittleEndian.AppendUint32(info, codeAt+0x300)
 	info = binary.LittleEndian.AppendUint32(info, secondAt)
-	table := open(t, made([]uint32{codeAt, codeAt + 0x100, infoAt, codeAt + 0x200, codeAt + 0x300, secondAt}, info, second, nil), 2)
+	table := open(t, testImage([]uint32{codeAt, codeAt + 0x100, infoAt, codeAt + 0x200, codeAt + 0x300, secondAt}, info, second, nil), 2)
 	f, ok := table.Find(codeAt + 0x50)
 	if own, err := table.Primary(f); !ok || err != nil || own.Begin != codeAt+0x200 {
 		t.Errorf("%+v, %v, %v", own, ok, err)
@@ -124,7 +124,7 @@ func TestFramePointer(t *testing.T) {
 		10, 0x72, // alloc 0x40
 		1, 0x50, // push rbp
 	}
-	table := open(t, made([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil), 1)
+	table := open(t, testImage([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil), 1)
 	f, _ := table.Find(codeAt)
 	row, err := table.Row(f, codeAt+0x50, true)
 	check(t, "body", row, err, want{rbp, 0x30, savedAt(-16), map[trad.Reg]trad.Rule{5: savedAt(8 - 0x50)}, 0})
@@ -139,7 +139,7 @@ func TestFramePointer(t *testing.T) {
 func TestMachineFrame(t *testing.T) {
 	for kind, off := range []int32{0x10, 0x18} {
 		info := []byte{1, 4, 2, 0, 4, 0x02, 0, byte(kind)<<4 | 10} // alloc 8
-		table := open(t, made([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil), 1)
+		table := open(t, testImage([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil), 1)
 		f, _ := table.Find(codeAt)
 		row, err := table.Row(f, codeAt+0x50, true)
 		check(t, "machine frame", row, err, want{rsp, off, trad.Rule{}, map[trad.Reg]trad.Rule{rsp: savedAt(16)}, trad.Signal})
@@ -150,7 +150,7 @@ func TestMachineFrame(t *testing.T) {
 // unwound.
 func TestVersion2(t *testing.T) {
 	info := []byte{2, 4, 4, 0, 3, 0x16, 0x20, 0x06, 4, 0x42, 1, 0x30} // an epilogue of 3 bytes at the end, one 0x20 before; alloc 0x28, push rbx
-	m := made([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil)
+	m := testImage([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil)
 	table := open(t, m, 1)
 	f, _ := table.Find(codeAt)
 	x, err := table.Info(f)
@@ -180,7 +180,7 @@ func TestBad(t *testing.T) {
 		"machine frame":     {1, 4, 1, 0, 4, 0x2a},
 		"chained to itself": {4<<3 | 1, 0, 0, 0, 0, 0x10, 0, 0, 0, 0x11, 0, 0, 0, 2, 0, 0},
 	} {
-		table := open(t, made([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil), 1)
+		table := open(t, testImage([]uint32{codeAt, codeAt + 0x100, infoAt}, info, nil, nil), 1)
 		f, _ := table.Find(codeAt)
 		if row, err := table.Row(f, codeAt+0x50, false); err == nil {
 			t.Errorf("%s: %+v", name, row)
@@ -197,7 +197,7 @@ func FuzzRow(f *testing.F) {
 	f.Add([]byte{2, 4, 4, 0, 3, 0x16, 0x20, 0x06, 4, 0x42, 1, 0x30}, []byte{0x48, 0x8d, 0x65, 0x10, 0x41, 0x5c, 0xe9, 0, 1, 0, 0}, uint16(0), true)
 	f.Add([]byte{4<<3 | 1, 0, 0, 0, 0, 0x10, 0, 0, 0, 0x11, 0, 0, 0, 2, 0, 0}, []byte{0x5b}, uint16(1), false)
 	f.Fuzz(func(t *testing.T, info, code []byte, at uint16, innermost bool) {
-		m := made([]uint32{codeAt, codeAt + 0x100, infoAt, codeAt + 0x100, codeAt + 0x200, infoAt | 1}, info, info, code)
+		m := testImage([]uint32{codeAt, codeAt + 0x100, infoAt, codeAt + 0x100, codeAt + 0x200, infoAt | 1}, info, info, code)
 		bounds.Hold(t, 4<<20, func() {
 			table := open(t, m, 2)
 			rva := codeAt + uint32(at)%0x220

@@ -28,12 +28,12 @@ func opened(t *testing.T, file []byte) *perfdata.Reader {
 }
 
 // timesAlone has the samples of a file have nothing but their times.
-func timesAlone(m *made) { m.order.PutUint64(m.attrs[0][24:], perfevent.SampleTime) }
+func timesAlone(m *handmade) { m.order.PutUint64(m.attrs[0][24:], perfevent.SampleTime) }
 
 // Records that are small take much more memory than their bytes while they wait, and many of them
 // pack well. There are no rounds in which they would be given out.
 func TestSmallRecords(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	timesAlone(m)
 	const most = 2 << 20
 	m.records = m.packed(bytes.Repeat(m.record(perfevent.RecordSample, m.u64(5)), most+1))
@@ -50,7 +50,7 @@ func TestSmallRecords(t *testing.T) {
 
 // A chunk is kept for one record that waits, if all others in it have no time.
 func TestSparseRecords(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	timesAlone(m)
 	lost := m.record(perfevent.RecordLost, make([]byte, 64<<10-24))
 	part := append(m.record(perfevent.RecordSample, m.u64(5)), bytes.Repeat(lost, 3)...)
@@ -69,7 +69,7 @@ func TestSparseRecords(t *testing.T) {
 
 // Events may share the list of their IDs.
 func TestSharedIDs(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	for range 4000 {
 		m.event(0, 1)
 	}
@@ -90,7 +90,7 @@ func TestSharedIDs(t *testing.T) {
 
 // A table of build IDs is cut where it is larger than any machine's.
 func TestManyBuildIDs(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	m.records = m.packed(bytes.Repeat(m.record(67, append(make([]byte, 28), "/x\x00\x00\x00\x00\x00\x00"...)), 1<<20))
 	r := opened(t, m.file())
 	bounds.Hold(t, 180<<20, func() { r.Read(func(perfdata.Record) error { return nil }) })
@@ -127,7 +127,7 @@ func (h hole) ReadAt(p []byte, at int64) (n int, err error) {
 // What a record says to skip may be a hole of terabytes: it is not read. Neither is a feature.
 func TestHoles(t *testing.T) {
 	const size int64 = 1 << 43
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	m.features[2], m.features[6] = make([]byte, 100), m.text("x86_64")
 	m.records = m.record(71, m.u64(0, 0))
 	begin, end := m.file(), m.sample(7, 10)
@@ -158,7 +158,7 @@ func TestHoles(t *testing.T) {
 
 // perf record -z22 has the decoder keep 128 MiB. It keeps as much as a small file expands to.
 func TestLargeWindow(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	var out bytes.Buffer
 	w, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<20))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // FuzzRead reads any bytes as a file, and what they would be as compressed records.
 func FuzzRead(f *testing.F) {
 	for _, order := range orders {
-		m := newMade(order)
+		m := newHandmade(order)
 		m.event(2, 1, 8)
 		m.features[6], m.features[2] = m.text("s390x"), m.record(67, append(make([]byte, 28), "/lib/x\x00\x00"...))
 		m.records = append(append(m.sample(7, 20), m.sample(8, 10)...), m.record(round, nil)...)
@@ -29,7 +29,7 @@ func FuzzRead(f *testing.F) {
 	perfdata.Tighten(f, 64<<10, 256<<10)
 	f.Fuzz(func(t *testing.T, data []byte, pack bool) {
 		if pack {
-			m := newMade(orders[0])
+			m := newHandmade(orders[0])
 			// The usual window is allocated for each input, and takes three quarters of the time.
 			m.packing = []zstd.EOption{zstd.WithWindowSize(zstd.MinWindowSize), zstd.WithEncoderLevel(zstd.SpeedFastest)}
 			m.records = m.packed(data)

@@ -371,7 +371,7 @@ func (r *Reader) give(n int) error {
 			raw := x.in.b[x.at : int(x.at)+int(x.size) : int(x.at)+int(x.size)]
 			err = r.visit(Record{Record: r.kernelRecord(raw), Event: r.Events[x.event], Time: x.time})
 		}
-		if w.gone(x) && x.in != r.plain.at && x.in != r.unpacked.at {
+		if w.stopsWaiting(x) && x.in != r.plain.at && x.in != r.unpacked.at {
 			r.plain.put(x.in)
 		}
 	}

@@ -29,7 +29,7 @@ func times(records []perfdata.Record) (list []uint64) {
 // after the records of another, in files, streams and compressed, of either byte order.
 func TestOrder(t *testing.T) {
 	for _, order := range orders {
-		m := newMade(order)
+		m := newHandmade(order)
 		m.event(2, 1, 8, 9)
 		m.features[3], m.features[6] = m.text("host"), m.text("s390x")
 		m.features[11] = append(order.AppendUint32(nil, 2), append(m.text("perf"), m.text("record")...)...)
@@ -70,7 +70,7 @@ func TestOrder(t *testing.T) {
 // Where more records wait than there is room for, the oldest are given out; one that comes later is
 // counted.
 func TestWindowFull(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	for i := range 100 {
 		m.records = append(m.records, m.sample(7, uint64(1000+i))...)
 	}
@@ -89,7 +89,7 @@ func TestWindowFull(t *testing.T) {
 
 // A file whose writer was killed, or that is cut, is read as far as it goes.
 func TestUnfinished(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	m.features[6] = m.text("x86_64")
 	for i := range 10 {
 		m.records = append(m.records, m.sample(7, uint64(1000+i))...)
@@ -116,7 +116,7 @@ func TestUnfinished(t *testing.T) {
 
 // What is no file of perf's, or a broken one, is an error that says why.
 func TestBroken(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	m.features[6] = m.text("x86_64")
 	m.records = m.sample(7, 1000)
 	put := func(at int, v uint64) []byte {
@@ -158,7 +158,7 @@ func TestBroken(t *testing.T) {
 // What is broken costs itself alone, or what can no more be told apart from it: all other samples
 // are read. How many things were left out, and why the first was, is known.
 func TestLeftOut(t *testing.T) {
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	m.features[6] = m.text("x86_64")
 	m.records = m.sample(7, 1000)
 	put := func(at int, v uint64) []byte {
@@ -211,7 +211,7 @@ func TestLeftOut(t *testing.T) {
 // Records that expand to far more than stacks do are left out, before they take long.
 func TestBomb(t *testing.T) {
 	perfdata.Tighten(t, 1<<20, 8<<20)
-	m := newMade(binary.LittleEndian)
+	m := newHandmade(binary.LittleEndian)
 	m.records = m.packed(bytes.Repeat(m.record(perfevent.RecordThrottle, make([]byte, 24+40)), 1<<16))
 	if r, list, err := read(m.file()); err != nil || r.Unread != 1 || !strings.Contains(r.FirstUnread.Error(), "expand to more than") {
 		t.Errorf("%d records, %v; %+v", len(list), err, r)

@@ -47,8 +47,8 @@ func (w *window) add(x waiting) {
 	w.last = max(w.last, x.time)
 }
 
-// gone notes that a record does not wait any more, and reports whether its chunk is free.
-func (w *window) gone(x *waiting) bool {
+// stopsWaiting notes that a record does not wait any more, and reports whether its chunk is free.
+func (w *window) stopsWaiting(x *waiting) bool {
 	w.bytes -= waitingSize
 	if x.in.waiting--; x.in.waiting > 0 {
 		return false

@@ -257,7 +257,7 @@ func (g *guard) exits(t *tracee) {
 	for end := time.Now().Add(g.timeout); !g.await(func() bool { return !g.ended }, exitPatience); {
 		if g.others() || time.Now().After(end) {
 			delete(g.threads, t.tid)
-			g.gone(t.tid)
+			g.threadEnded(t.tid)
 			return
 		}
 	}
@@ -290,8 +290,8 @@ func statusField(pid, tid int, name string) []byte {
 	return nil
 }
 
-// gone notes that a thread is no more.
-func (g *guard) gone(tid int) {
+// threadEnded notes that a thread is no more.
+func (g *guard) threadEnded(tid int) {
 	kept := g.events[:0]
 	for _, e := range g.events {
 		if e.TID != tid {
@@ -318,7 +318,7 @@ func (g *guard) gone(tid int) {
 func (g *guard) end(t *tracee, ws syscall.WaitStatus) {
 	delete(g.threads, t.tid)
 	if t.tid != g.pid && !(len(g.threads) == 0 && g.processEnded()) {
-		g.gone(t.tid)
+		g.threadEnded(t.tid)
 		return
 	}
 	g.finish(ws)

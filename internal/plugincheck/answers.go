@@ -94,7 +94,7 @@ func (c *checker) ranges() finding {
 
 // holds asks about an address in a row's range, and compares the answer with the row.
 func (c *checker) holds(x *session, q *protocol.Question, row *protocol.Row, at uint64) error {
-	answer, err := x.ask(elsewhere(x.about, q, c.description.Needs, at))
+	answer, err := x.ask(questionAt(x.about, q, c.description.Needs, at))
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func (c *checker) holds(x *session, q *protocol.Question, row *protocol.Row, at 
 	return nil
 }
 
-// elsewhere returns the same question about another address.
-func elsewhere(s *subject, q *protocol.Question, needs *protocol.Needs, at uint64) *protocol.Question {
+// questionAt returns the same question about another address.
+func questionAt(s *subject, q *protocol.Question, needs *protocol.Needs, at uint64) *protocol.Question {
 	off := q.Pc - q.Block
 	q = proto.Clone(q).(*protocol.Question)
 	q.Block, q.Pc = at, at+off

@@ -102,7 +102,7 @@ func TestWithoutCFA(t *testing.T) {
 	if len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes != want {
 		t.Errorf("problems %v, %v, %d bytes compared, coverage %+v", r.Problems, lines(r), r.Compared, r.Bytes)
 	}
-	in, _, left := made(t, "testdata/simple.so", sframe.V3)
+	in, _, left := inputFromCFI(t, "testdata/simple.so", sframe.V3)
 	if r := sframeverify.Compare(&in); len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes.SFrameOnly+r.Bytes.CFIOnly > 0 || left != nil {
 		t.Errorf("made: problems %v, %v, %d bytes compared, coverage %+v, left out %v", r.Problems, lines(r), r.Compared, r.Bytes, left)
 	}
@@ -119,8 +119,9 @@ func installed(t *testing.T, path string) *elf.Image {
 	return im
 }
 
-// made returns an input whose SFrame section is made from the file's call frame information.
-func made(t *testing.T, path string, v sframe.Version) (in sframeverify.Input, data []byte, left []fromcfi.LeftOut) {
+// inputFromCFI returns an input whose SFrame section is made from the file's call frame
+// information.
+func inputFromCFI(t *testing.T, path string, v sframe.Version) (in sframeverify.Input, data []byte, left []fromcfi.LeftOut) {
 	t.Helper()
 	source, err := fromcfi.Open(installed(t, path))
 	if err != nil {
@@ -158,7 +159,7 @@ func TestMade(t *testing.T) {
 		"testdata/arm64-v2.so", "testdata/amd64-v3.so", "testdata/arm64-v3.so", "testdata/arm64be-v3.so", "testdata/s390x-v3.so"} {
 		for _, v := range []sframe.Version{sframe.V3, sframe.V2} {
 			t.Run(fmt.Sprintf("%s V%d", filepath.Base(path), v), func(t *testing.T) {
-				in, _, left := made(t, path, v)
+				in, _, left := inputFromCFI(t, path, v)
 				r := sframeverify.Compare(&in)
 				if len(r.Disagreements) > 0 || len(r.Problems) > 0 || r.Unsaid > 0 || r.Compared < 200 {
 					t.Errorf("%d bytes compared, problems %v, disagreements %v", r.Compared, r.Problems, lines(r))
@@ -228,7 +229,7 @@ func TestMutation(t *testing.T) {
 		}, sframeverify.RA},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, data, _ := made(t, tt.path, sframe.V3)
+			_, data, _ := inputFromCFI(t, tt.path, sframe.V3)
 			before := reopen(t, data)
 			changed := 0
 			for i := 0; i < int(before.NumFDEs); i += max(1, int(before.NumFDEs)/97) {
@@ -254,7 +255,7 @@ func TestMutation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				in, _, _ := made(t, tt.path, sframe.V3)
+				in, _, _ := inputFromCFI(t, tt.path, sframe.V3)
 				in.SFrame[0] = reopen(t, data)
 				r := sframeverify.Compare(&in)
 				if len(r.Disagreements) != 1 {
@@ -277,7 +278,7 @@ func TestMutation(t *testing.T) {
 // TestBlocks changes a row of a PLT. The result is one disagreement whose Times is the number of
 // blocks.
 func TestBlocks(t *testing.T) {
-	in, data, _ := made(t, "/usr/bin/gdb", sframe.V3)
+	in, data, _ := inputFromCFI(t, "/usr/bin/gdb", sframe.V3)
 	c, err := reopen(t, data).Contents()
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +334,7 @@ func TestDebugFrame(t *testing.T) {
 		}
 		return out
 	}
-	in, _, left := made(t, build("eh.o", "-fasynchronous-unwind-tables"), sframe.V3)
+	in, _, left := inputFromCFI(t, build("eh.o", "-fasynchronous-unwind-tables"), sframe.V3)
 	debug, err := fromcfi.Open(installed(t, build("debug.o", "-fno-asynchronous-unwind-tables")))
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ var holdLimit = func(before int) time.Duration { return 5 * time.Millisecond << 
 
 // retake implements source.
 func (f *files) retake(th *Thread, walk func()) error {
-	if err := f.gone(); err != nil {
+	if err := f.whyUnreadable(); err != nil {
 		return err
 	}
 	old := th.view
@@ -126,7 +126,7 @@ func touch(room []byte) {
 
 // retakeAll implements source.
 func (f *files) retakeAll(t *Target, room int, also func(*Held), walk func()) error {
-	if err := f.gone(); err != nil {
+	if err := f.whyUnreadable(); err != nil {
 		return err
 	}
 	m := t.memory.(*memory)
@@ -268,8 +268,8 @@ func (s *snapshot) deeper() (n int) {
 	return n
 }
 
-// gone says why nothing can be read of the process any more; nil if it can be read.
-func (f *files) gone() error {
+// whyUnreadable says why nothing can be read of the process any more; nil if it can be read.
+func (f *files) whyUnreadable() error {
 	switch {
 	case f.closed.Load():
 		return errClosed

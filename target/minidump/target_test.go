@@ -26,8 +26,8 @@ import (
 // elftest's programs have this build ID.
 const buildID = "6275696c64696421"
 
-// made is a dump of Linux, with the program and a library that is mapped by the kernel's list.
-func made(processor uint16) []byte {
+// linuxDump is a dump of Linux, with the program and a library that is mapped by the kernel's list.
+func linuxDump(processor uint16) []byte {
 	d := dumptest.New()
 	d.System(processor, 0x8201, "Linux 6.1")
 	context := func(pc, sp uint64) []byte {
@@ -58,11 +58,11 @@ func made(processor uint16) []byte {
 func folder(t *testing.T, a *arch.Arch) string {
 	dir := t.TempDir()
 	for name, typ := range map[string]elf.Type{"program": elf.ET_EXEC, "libsmall.so.1": elf.ET_DYN, "other.so": elf.ET_DYN} {
-		made := elftest.Program(elf.ELFCLASS64, a.Order.(interface {
+		linuxDump := elftest.Program(elf.ELFCLASS64, a.Order.(interface {
 			binary.ByteOrder
 			binary.AppendByteOrder
 		}), a.Machine, typ)
-		if err := os.WriteFile(filepath.Join(dir, name), made.Mapped(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), linuxDump.Mapped(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func folder(t *testing.T, a *arch.Arch) string {
 
 func TestTarget(t *testing.T) {
 	for processor, a := range map[uint16]*arch.Arch{9: amd64.Arch, 12: arm64.Arch} {
-		b := made(processor)
+		b := linuxDump(processor)
 		dump, err := format.Read(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
@@ -159,8 +159,8 @@ func TestErrArch(t *testing.T) {
 
 // FuzzTarget makes targets of dumps.
 func FuzzTarget(f *testing.F) {
-	f.Add(made(9))
-	f.Add(made(12))
+	f.Add(linuxDump(9))
+	f.Add(linuxDump(12))
 	windows := dumptest.New()
 	windows.System(9, 2, "")
 	headers := append(make([]byte, 0x3c), windows.U32(0x40)...)
@@ -204,7 +204,7 @@ func FuzzTarget(f *testing.F) {
 func TestShared(t *testing.T) {
 	dir, files := folder(t, amd64.Arch), new(Files)
 	path := filepath.Join(t.TempDir(), "crash.dmp")
-	if err := os.WriteFile(path, made(9), 0o644); err != nil {
+	if err := os.WriteFile(path, linuxDump(9), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var images [2]*elfimage.Image

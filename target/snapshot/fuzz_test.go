@@ -24,7 +24,7 @@ func program(a *arch.Arch) []byte {
 
 // small is a snapshot like [made]'s in some 5 KB: one carried file, and little memory.
 func small(a *arch.Arch) *snapshot.Snapshot {
-	s := made(a)
+	s := fullSnapshot(a)
 	s.Memory = []snapshot.Block{ // as in made: one behind the other, across the border of two mappings
 		{Addr: text + 0x1fd0, Data: fill(48, 1)},
 		{Addr: text + 0x2000, Data: fill(16, 2)},

@@ -89,7 +89,7 @@ func gathered(t testing.TB, mem []byte, before ...snapshot.Block) *snapshot.Snap
 	t.Helper()
 	memory := memtest.Flat{Lo: text, Data: mem}
 	hi := text + max(uint64(len(mem)+0xfff)&^0xfff, 0x1000) // mappings are whole pages
-	s := made(amd64.Arch)
+	s := fullSnapshot(amd64.Arch)
 	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
 	s.Modules, s.Memory, s.Files = nil, before, nil
 	mappings := []target.Mapping{{Lo: text, Hi: hi, Exec: true}}

@@ -56,7 +56,7 @@ func gdb(t *testing.T, args []string, commands ...string) string {
 func TestGDBReads(t *testing.T) {
 	for _, a := range arches {
 		t.Run(a.Name, func(t *testing.T) {
-			s := made(a)
+			s := fullSnapshot(a)
 			path := saved(t, s)
 			out := gdb(t, []string{"-core", path}, "thread apply all -ascending info all-registers",
 				"echo \n=other\n", "info proc mappings", "info auxv",
@@ -131,7 +131,7 @@ func xb(data []byte) string {
 // readelf has no complaints.
 func TestReadelf(t *testing.T) {
 	for _, a := range arches {
-		out, err := exec.Command(gdbtest.Tool(t, "readelf"), "-hlnW", saved(t, made(a))).CombinedOutput()
+		out, err := exec.Command(gdbtest.Tool(t, "readelf"), "-hlnW", saved(t, fullSnapshot(a))).CombinedOutput()
 		if err != nil || strings.Contains(strings.ToLower(string(out)), "warning") || !strings.Contains(string(out), "CORE (Core file)") || strings.Count(string(out), "NT_PRSTATUS") != 4 {
 			t.Errorf("%s: %v\n%s", a.Name, err, out)
 		}

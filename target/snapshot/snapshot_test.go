@@ -39,9 +39,9 @@ const (
 	nobody = 0x60_0000_0000 // no mapping
 )
 
-// made is a snapshot with everything that one can have: threads without some registers, copies that
-// begin within a page, that several mappings hold and that none holds, and a file.
-func made(a *arch.Arch) *snapshot.Snapshot {
+// fullSnapshot is a snapshot with everything that one can have: threads without some registers,
+// copies that begin within a page, that several mappings hold and that none holds, and a file.
+func fullSnapshot(a *arch.Arch) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{
 		Arch: a, PID: pid, Exe: "/usr/bin/server", Command: "server --port 80",
 		Taken: time.Date(2026, 11, 21, 7, 40, 1, 123456789, time.UTC), Pause: 1234567 * time.Nanosecond, Consistent: true,
@@ -127,7 +127,7 @@ func read(t testing.TB, data []byte) *snapshot.Target {
 func TestRoundTrip(t *testing.T) {
 	for _, a := range arches {
 		t.Run(a.Name, func(t *testing.T) {
-			s := made(a)
+			s := fullSnapshot(a)
 			data := written(t, s)
 			if !bytes.Equal(data, written(t, s)) {
 				t.Error("written twice, the bytes differ")
@@ -243,7 +243,7 @@ func TestCarriedFile(t *testing.T) {
 	if a == nil {
 		gdbtest.Cannot(t, "this test's own program is of no supported architecture")
 	}
-	s := made(a)
+	s := fullSnapshot(a)
 	var exec elf.ProgHeader
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
@@ -269,7 +269,7 @@ func TestCarriedFile(t *testing.T) {
 // A file that is cut off anywhere is either refused, or opened with a warning that says what is
 // missing. Its remaining parts are right.
 func TestCutShort(t *testing.T) {
-	s := made(amd64.Arch)
+	s := fullSnapshot(amd64.Arch)
 	data := written(t, s)
 	opened, whole := 0, read(t, data)
 	all, _ := whole.Threads()
@@ -297,7 +297,7 @@ func TestCutShort(t *testing.T) {
 
 // Open refuses other versions, and files that are no snapshots.
 func TestVersions(t *testing.T) {
-	data := written(t, made(amd64.Arch))
+	data := written(t, fullSnapshot(amd64.Arch))
 	changed := func(old, new string) []byte {
 		if len(old) != len(new) || bytes.Count(data, []byte(old)) != 1 {
 			t.Fatalf("%q", old)

@@ -33,7 +33,7 @@ func TestWriteErrors(t *testing.T) {
 			}
 		},
 	} {
-		s := made(amd64.Arch)
+		s := fullSnapshot(amd64.Arch)
 		change(s)
 		var b bytes.Buffer
 		if err := s.Write(&b); want == "memory 0x5555552000" {
@@ -45,7 +45,7 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 	// A disk may be full, and a file may have become shorter.
-	s := made(amd64.Arch)
+	s := fullSnapshot(amd64.Arch)
 	if err := s.Write(full{}); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}
@@ -63,7 +63,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 // A process may have more mappings than a core file can have program headers.
 func TestManyMappings(t *testing.T) {
-	s := made(amd64.Arch)
+	s := fullSnapshot(amd64.Arch)
 	for i := range uint64(70000) {
 		m := procmaps.Mapping{Lo: stack + 0x10_0000 + i*0x2000, Read: true}
 		m.Hi = m.Lo + 0x1000
@@ -77,7 +77,7 @@ func TestManyMappings(t *testing.T) {
 
 // Write takes no memory for the copies.
 func TestWriteStreams(t *testing.T) {
-	s := made(amd64.Arch)
+	s := fullSnapshot(amd64.Arch)
 	one := fill(1<<20, 0)
 	s.Memory, s.Files = nil, nil
 	for i := range uint64(512) {

@@ -14,9 +14,9 @@ import (
 
 const codeAddr = 0x1000
 
-// made returns a source with one FDE for AMD64, of size bytes of code at
+// fdeSource returns a source with one FDE for AMD64, of size bytes of code at
 // codeAddr, with the given instructions.
-func made(t testing.TB, size uint64, augmentation string, program ...byte) *fromcfi.Source {
+func fdeSource(t testing.TB, size uint64, augmentation string, program ...byte) *fromcfi.Source {
 	t.Helper()
 	entry := func(body []byte) []byte {
 		for len(body)%8 != 4 {
@@ -91,7 +91,7 @@ func TestExpressions(t *testing.T) {
 		{"PLT", cfaIs(plt...), "r7+8 [CFA-8] same; r7+16 [CFA-8] same; r7+8 [CFA-8] same; r7+16 [CFA-8] same"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := made(t, 32, "", tt.program...)
+			s := fdeSource(t, 32, "", tt.program...)
 			fdes, errs := s.FDEs()
 			if len(fdes) != 1 || errs != nil {
 				t.Fatal(fdes, errs)
@@ -144,7 +144,7 @@ func TestBlocks(t *testing.T) {
 		{"and more", 64, advance, "0x1000+32 mask 16: 0 r7+8, 11 r7+16; 0x1020+32 inc: 0 r7+8"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c, left := made(t, tt.size, "", tt.program...).Contents()
+			c, left := fdeSource(t, tt.size, "", tt.program...).Contents()
 			if left != nil {
 				t.Fatal(left)
 			}
@@ -170,11 +170,11 @@ func TestBlocks(t *testing.T) {
 // TestManyBytes bounds the work on a row that varies with the PC.
 func TestManyBytes(t *testing.T) {
 	once := cfaIs(0x77, 8, 0x80, 0, 0x0a, 0x20, 0x10, 0x2a, 0x33, 0x24, 0x22)
-	c, left := made(t, 1<<40, "", once...).Contents()
+	c, left := fdeSource(t, 1<<40, "", once...).Contents()
 	if len(c.Functions) != 0 || len(left) != 1 {
 		t.Errorf("%v %v", c, left)
 	}
-	c, left = made(t, 1<<32-1, "", once...).Contents()
+	c, left = fdeSource(t, 1<<32-1, "", once...).Contents()
 	if len(c.Functions) != 0 || len(left) != 1 || !strings.Contains(left[0].Reason, "too many expressions") {
 		t.Errorf("%v %v", c, left)
 	}
@@ -182,24 +182,24 @@ func TestManyBytes(t *testing.T) {
 
 // TestProperties translates properties of a whole function.
 func TestProperties(t *testing.T) {
-	c, _ := made(t, 32, "S").Contents()
+	c, _ := fdeSource(t, 32, "S").Contents()
 	if len(c.Functions) != 1 || !c.Functions[0].Signal {
 		t.Errorf("signal frame: %+v", c.Functions)
 	}
-	c, _ = made(t, 32, "", 0x07, 16).Contents()
+	c, _ = fdeSource(t, 32, "", 0x07, 16).Contents()
 	if f := c.Functions; len(f) != 1 || len(f[0].Entries) != 1 || f[0].Entries[0] != (sframe.Entry{RA: sframe.Rule{Kind: sframe.RuleUndefined}}) {
 		t.Errorf("outermost function: %+v", f)
 	}
-	c, _ = made(t, 32, "S", 0x07, 16).Contents()
+	c, _ = fdeSource(t, 32, "S", 0x07, 16).Contents()
 	if f := c.Functions; len(f) != 1 || len(f[0].Entries) != 1 || !f[0].Signal || f[0].Entries[0].RA.Kind != sframe.RuleUndefined {
 		t.Errorf("outermost signal frame: %+v", f)
 	}
 	// DW_CFA_offset: RBP (6) at CFA+0, an offset that Linux's reader takes for none.
-	c, _ = made(t, 32, "", 0x86, 0).Contents()
+	c, _ = fdeSource(t, 32, "", 0x86, 0).Contents()
 	if outermost, signal := 0, 0; strict(fitted(t, c), &outermost, &signal) != "" {
 		t.Error("RBP at CFA+0 has the offset 0")
 	}
-	c, _ = made(t, 32, "", 0x41, 0x07, 16).Contents()
+	c, _ = fdeSource(t, 32, "", 0x41, 0x07, 16).Contents()
 	if f := c.Functions; len(f) != 1 || len(f[0].Entries) != 2 || f[0].Entries[1].RA.Kind != sframe.RuleUndefined || f[0].Entries[1].CFA.Kind != sframe.RuleNone {
 		t.Errorf("function that is outermost after its first byte: %+v", f)
 	}

@@ -28,8 +28,8 @@ var programs = []string{
 	"../../../internal/sframeverify/testdata/arm64-v3.so", "../../../internal/sframeverify/testdata/arm64be-v3.so", "../../../internal/sframeverify/testdata/s390x-v3.so",
 }
 
-// made returns a program and its separate file.
-func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
+// programAndFile returns a program and its separate file.
+func programAndFile(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	t.Helper()
 	im, file, err := elfimage.OpenFile(gdbtest.File(t, path))
 	if err != nil {
@@ -70,7 +70,7 @@ func TestBinutils(t *testing.T) {
 	buildID := regexp.MustCompile(`Build ID: ([0-9a-f]+)`)
 	for _, path := range programs {
 		for _, v := range []sframe.Version{sframe.V2, sframe.V3} {
-			data, f := made(t, path, v)
+			data, f := programAndFile(t, path, v)
 			out := filepath.Join(t.TempDir(), "out")
 			if err := separate.Write(out, data); err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestBinutils(t *testing.T) {
 // loads, and has an FDE at a function's address in the program.
 func TestSection(t *testing.T) {
 	for _, path := range programs {
-		data, program := made(t, path, sframe.V3)
+		data, program := programAndFile(t, path, sframe.V3)
 		f, err := elf.NewFile(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
@@ -216,11 +216,11 @@ func FuzzBuildID(f *testing.F) {
 			if raw, err := hex.DecodeString(id); err != nil || len(raw) > len(notes) || !bytes.Contains(notes, raw) {
 				t.Errorf("%q: %v", id, err)
 			}
-			made, err := separate.Encode(file, &sframe.Contents{Version: sframe.V3, ABI: sframe.AMD64})
+			programAndFile, err := separate.Encode(file, &sframe.Contents{Version: sframe.V3, ABI: sframe.AMD64})
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := elf.NewFile(bytes.NewReader(made))
+			again, err := elf.NewFile(bytes.NewReader(programAndFile))
 			if err != nil {
 				t.Fatal(err)
 			}

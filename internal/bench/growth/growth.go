@@ -19,8 +19,8 @@ type Options struct {
 	Most   int // frames, threads and modules; 0 for as many as there are series for
 }
 
-// picture is the name of the plot's file, beside the document.
-const picture = "growth.svg"
+// plotName is the name of the plot's file, beside the document.
+const plotName = "growth.svg"
 
 // flat is the ratio by which the cost of one more may grow, from the middle of a series to its end.
 const flat = 1.5
@@ -45,7 +45,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	s := &report.Section{
 		Part: "growth", Title: "Growth",
 		Commands: []string{"go run ./internal/bench -only growth"}, Versions: build.Compilers(),
-		Text: fmt.Sprintf(text, o.Rounds, threadDepth, picture),
+		Text: fmt.Sprintf(text, o.Rounds, threadDepth, plotName),
 	}
 	m := meter{contest.Meter{Run: run, Rounds: o.Rounds, Enough: enough}, sfwalk, run.CanHide(ctx)}
 	for _, one := range list {
@@ -55,7 +55,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		s.Tables = append(s.Tables, one.table())
 		s.Goals = append(s.Goals, one.goals()...)
 	}
-	s.Files = map[string][]byte{picture: []byte(draw(list))}
+	s.Files = map[string][]byte{plotName: []byte(draw(list))}
 	return s, nil
 }
 
@@ -111,7 +111,7 @@ func cell(v report.Value) string {
 	return v.String()
 }
 
-// draw makes the picture: time above, memory below.
+// draw makes the plot: time above, memory below.
 func draw(list []*series) string {
 	var times, memory []plot.Panel
 	for _, s := range list {

@@ -36,15 +36,15 @@ func TestMeasure(t *testing.T) {
 	if got := strings.Join(sizes, " "); got != "10 1 10 1 10" {
 		t.Errorf("processes of sizes %s", got)
 	}
-	for d := xml.NewDecoder(bytes.NewReader(s.Files[picture])); ; {
+	for d := xml.NewDecoder(bytes.NewReader(s.Files[plotName])); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !strings.Contains(s.Text, picture) {
-		t.Error("the text does not show the picture")
+	if !strings.Contains(s.Text, plotName) {
+		t.Error("the text does not show the plot")
 	}
 }
 

@@ -121,13 +121,13 @@ func (s *suite) rows(t *testing.T, data []byte) {
 		}
 	}
 	if s.version == sframe.V3 {
-		s.made(t, im, sections, r)
+		s.againstDWARF(t, im, sections, r)
 	}
 }
 
-// made compares the file's sections with the section that fromcfi makes from the file's DWARF. It
-// leaves out the functions that r lists as disagreements between the two.
-func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section, r *sframeverify.Result) {
+// againstDWARF compares the file's sections with the section that fromcfi makes from the file's
+// DWARF. It leaves out the functions that r lists as disagreements between the two.
+func (s *suite) againstDWARF(t *testing.T, im *elfimage.Image, sections []object.Section, r *sframeverify.Result) {
 	t.Helper()
 	source, err := fromcfi.Open(im)
 	if err != nil {

@@ -49,8 +49,8 @@ const blobPC = heapAt + 2*64 + 16 + 64 + 8
 
 const heapAt = imageAt + 0xe00
 
-// made is an image of a small virtual machine.
-func made() image {
+// smallVM is an image of a small virtual machine.
+func smallVM() image {
 	m := make(image, 0x1100)
 	order := binary.LittleEndian
 	put := func(at int, v uint64) { order.PutUint64(m[at:], v) }
@@ -157,14 +157,14 @@ func (m image) read(pc uint64) (vm *machine, b blob, why frame.Answer) {
 
 // The image that the fuzz test begins with is a good one.
 func TestMade(t *testing.T) {
-	vm, b, why := made().read(blobPC)
+	vm, b, why := smallVM().read(blobPC)
 	if want := (blob{heapAt + 2*64 + 16 + 64, heapAt + 2*64 + 16 + 160, 6, 0}); why != frame.Claimed || b != want {
 		t.Errorf("%+v, %q; want %+v", b, why, want)
 	}
-	if _, _, why := made().read(heapAt + 70); why != noBlob {
+	if _, _, why := smallVM().read(heapAt + 70); why != noBlob {
 		t.Errorf("in a free segment: %q", why)
 	}
-	r := &reader{memory: made(), order: binary.LittleEndian}
+	r := &reader{memory: smallVM(), order: binary.LittleEndian}
 	if _, hi, name, ok := vm.findCodelet(r, heapAt+0x240); !ok || name != "return entry points" || hi != heapAt+0x280 {
 		t.Errorf("codelet %q up to %#x, %t", name, hi, ok)
 	}
@@ -201,13 +201,13 @@ func TestManyCodelets(t *testing.T) {
 
 // FuzzTables reads the tables of a malicious virtual machine.
 func FuzzTables(f *testing.F) {
-	m := made()
+	m := smallVM()
 	f.Add([]byte(m), uint16(blobPC-imageAt))
 	f.Add([]byte(m), uint16(heapAt+0x240-imageAt))
-	endless := made()
+	endless := smallVM()
 	copy(endless[0x108:], endless[0x100:0x700]) // entries that overlap
 	f.Add([]byte(endless), uint16(0))
-	hops := made()
+	hops := smallVM()
 	copy(hops[0x8c0:], []byte{1, 1, 1, 1, 1, 1, 1, 1})
 	f.Add([]byte(hops), uint16(blobPC-imageAt))
 	f.Fuzz(func(t *testing.T, data []byte, pc uint16) {

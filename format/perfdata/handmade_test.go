@@ -17,9 +17,9 @@ type bothOrder interface {
 	binary.AppendByteOrder
 }
 
-// made is a file that is made by hand, as tools/perf/Documentation/perf.data-file-format.txt has
-// it.
-type made struct {
+// handmade is a file that is made by hand, as tools/perf/Documentation/perf.data-file-format.txt
+// has it.
+type handmade struct {
 	order    bothOrder
 	attrs    [][]byte
 	ids      [][]uint64
@@ -31,14 +31,14 @@ type made struct {
 // sampleFields are what the samples of made files have.
 const sampleFields = perfevent.SampleIdentifier | perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SamplePeriod
 
-func newMade(order bothOrder) *made {
-	m := &made{order: order, features: map[int][]byte{}}
+func newHandmade(order bothOrder) *handmade {
+	m := &handmade{order: order, features: map[int][]byte{}}
 	m.event(0, 4000, 7)
 	return m
 }
 
 // event adds an event with so many samples a second.
-func (m *made) event(config, frequency uint64, ids ...uint64) {
+func (m *handmade) event(config, frequency uint64, ids ...uint64) {
 	b := make([]byte, 128)
 	m.order.PutUint32(b, 1) // software
 	m.order.PutUint32(b[4:], uint32(len(b)))
@@ -53,7 +53,7 @@ func (m *made) event(config, frequency uint64, ids ...uint64) {
 	m.attrs, m.ids = append(m.attrs, b), append(m.ids, ids)
 }
 
-func (m *made) u64(values ...uint64) (b []byte) {
+func (m *handmade) u64(values ...uint64) (b []byte) {
 	for _, v := range values {
 		b = m.order.AppendUint64(b, v)
 	}
@@ -61,7 +61,7 @@ func (m *made) u64(values ...uint64) (b []byte) {
 }
 
 // record makes a record.
-func (m *made) record(kind uint32, body []byte) []byte {
+func (m *handmade) record(kind uint32, body []byte) []byte {
 	b := m.order.AppendUint32(nil, kind)
 	b = m.order.AppendUint16(b, perfevent.MiscUser)
 	b = m.order.AppendUint16(b, uint16(8+len(body)))
@@ -69,21 +69,21 @@ func (m *made) record(kind uint32, body []byte) []byte {
 }
 
 // sample makes a sample of an event.
-func (m *made) sample(id, time uint64) []byte {
+func (m *handmade) sample(id, time uint64) []byte {
 	b := m.u64(id, 0x401000)
 	b = m.order.AppendUint32(m.order.AppendUint32(b, 42), 43)
 	return m.record(perfevent.RecordSample, append(b, m.u64(time, 5)...))
 }
 
 // text is a text as features have it.
-func (m *made) text(s string) []byte {
+func (m *handmade) text(s string) []byte {
 	b := make([]byte, (len(s)+8)&^7)
 	copy(b, s)
 	return append(m.order.AppendUint32(nil, uint32(len(b))), b...)
 }
 
 // file returns the file.
-func (m *made) file() []byte {
+func (m *handmade) file() []byte {
 	var attrs, ids []byte
 	at := 104 + (128+16)*len(m.attrs)
 	for i, a := range m.attrs {
@@ -106,7 +106,7 @@ func (m *made) file() []byte {
 }
 
 // stream returns what perf writes to a pipe.
-func (m *made) stream() []byte {
+func (m *handmade) stream() []byte {
 	b := m.u64(0x32454c4946524550, 16)
 	for i, a := range m.attrs {
 		b = append(b, m.record(64, append(a, m.u64(m.ids[i]...)...))...)
@@ -118,7 +118,7 @@ func (m *made) stream() []byte {
 }
 
 // packed compresses records: the records of each part become one compressed record, of one stream.
-func (m *made) packed(parts ...[]byte) (b []byte) {
+func (m *handmade) packed(parts ...[]byte) (b []byte) {
 	var out bytes.Buffer
 	w, err := zstd.NewWriter(&out, append([]zstd.EOption{zstd.WithEncoderConcurrency(1)}, m.packing...)...)
 	if err != nil {
