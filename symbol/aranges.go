@@ -64,9 +64,10 @@ func (d *debugInfo) unitFrom(off uint64) *unit {
 	return u
 }
 
-// inflatedUnit is unitFrom for a compressed section. Much has to be inflated to get there. Compilers and linkers
-// keep the units' parts of other sections in the same order. So inflatedUnit can tell which
-// bytes of those sections will be needed next, and has them inflated at the same time.
+// inflatedUnit is unitFrom for a compressed section. Much has to be inflated to get there.
+// Compilers and linkers keep the units' parts of other sections in the same order. So inflatedUnit
+// can tell which bytes of those sections will be needed next, and has them inflated at the same
+// time.
 func (d *debugInfo) inflatedUnit(off uint64) *unit {
 	if size := d.info.len(); off < size {
 		part := float64(off) / float64(size)
@@ -77,7 +78,8 @@ func (d *debugInfo) inflatedUnit(off uint64) *unit {
 	return unitIn(d.units, off)
 }
 
-// unitIn returns the unit of a list, ascending by offset, that begins at an offset; nil if there is none.
+// unitIn returns the unit of a list, ascending by offset, that begins at an offset; nil if there is
+// none.
 func unitIn(list []*unit, off uint64) *unit {
 	if i, ok := slices.BinarySearchFunc(list, off, unitOrder); ok {
 		return list[i]

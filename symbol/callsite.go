@@ -29,8 +29,8 @@ func isCallSite(t dwarf.Tag) bool {
 	return t == dwarf.TagCallSite || t == dwarfdata.TagGNUCallSite
 }
 
-// readCallEntry reads the attributes of a call site. GCC had them before DWARF 5, by other numbers and names:
-// DW_AT_low_pc is the return address there, and DW_AT_abstract_origin the function.
+// readCallEntry reads the attributes of a call site. GCC had them before DWARF 5, by other numbers
+// and names: DW_AT_low_pc is the return address there, and DW_AT_abstract_origin the function.
 func readCallEntry(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) (e callEntry) {
 	for i := range a.Attrs {
 		x := &a.Attrs[i]
@@ -97,9 +97,9 @@ type destination struct {
 	name string // of a symbol with that address, if addr is not known; "" if nothing is
 }
 
-// destination returns where a call in the unit goes. The entry that a call site refers to is a function
-// with code; or a declaration, and then a symbol tells; or neither: all copies of a function are
-// inlined, or the call goes to one of several.
+// destination returns where a call in the unit goes. The entry that a call site refers to is a
+// function with code; or a declaration, and then a symbol tells; or neither: all copies of a
+// function are inlined, or the call goes to one of several.
 func (d *debugInfo) destination(u *unit, s *callSite) (to destination) {
 	to.addr = nowhere
 	if !s.target.Reference() {

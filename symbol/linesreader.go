@@ -55,7 +55,8 @@ var lineRooms = sync.Pool{New: func() any { return new(lineRoom) }}
 // maxLineRoom bounds the rows of that room. Usual tables have a hundred thousand and fewer.
 const maxLineRoom = 1 << 18
 
-// read reads a line table of a unit with addresses of addrSize bytes. What it reads before an error counts.
+// read reads a line table of a unit with addresses of addrSize bytes. What it reads before an error
+// counts.
 func (r *linesReader) read(table []byte, addrSize int) error {
 	r.program.More = func(files int) bool { return r.held.take(fileSize*files) == nil }
 	if err := r.program.Read(table, r.d.order, addrSize); err != nil {

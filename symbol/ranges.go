@@ -81,8 +81,8 @@ func (d *debugInfo) mayKeep(e *entry, n int) bool {
 // nowhere stands for no address.
 const nowhere = ^uint64(0)
 
-// appendCode adds a range of an entry if it is code of the module. An empty range can hold the entry
-// PC as well: GCC writes one where an inlined call begins without an instruction of its own.
+// appendCode adds a range of an entry if it is code of the module. An empty range can hold the
+// entry PC as well: GCC writes one where an inlined call begins without an instruction of its own.
 func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]uint64 {
 	if e.enters != nowhere && (e.enters == lo || e.enters > lo && e.enters < hi) {
 		e.entered = true
@@ -104,8 +104,8 @@ func (d *debugInfo) base(u *unit, h *header) dwarfdata.Base {
 	}}
 }
 
-// rangeList reads the list of an entry at off in .debug_rnglists, or in .debug_ranges if old is set.
-// n is its size in bytes.
+// rangeList reads the list of an entry at off in .debug_rnglists, or in .debug_ranges if old is
+// set. n is its size in bytes.
 func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64, old bool) (_ [][2]uint64, n uint64, err error) {
 	before, s, base := len(list), d.rangeLists, d.base(u, h)
 	if old {

@@ -19,8 +19,8 @@ type splitPackage struct {
 	index    *dwarfdata.PackageIndex
 }
 
-// openPackages opens the packages that belong to the module: in the program or its debug file, beside them, and in
-// the directories of debug files.
+// openPackages opens the packages that belong to the module: in the program or its debug file,
+// beside them, and in the directories of debug files.
 func (s *splitFiles) openPackages() {
 	mod := s.mod
 	for _, im := range []*elf.Image{mod.image, mod.debug} {

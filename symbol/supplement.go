@@ -29,7 +29,8 @@ func readSupLink(im *elf.Image) (l dwarfdata.Link, err error) {
 	return l, err
 }
 
-// readDebugSup reads .debug_sup. Both files have it. supplementary is true in the supplementary file.
+// readDebugSup reads .debug_sup. Both files have it. supplementary is true in the supplementary
+// file.
 func readDebugSup(im *elf.Image) (l dwarfdata.Link, supplementary bool, err error) {
 	data, _, err := im.Section(".debug_sup")
 	if err != nil {
@@ -41,8 +42,8 @@ func readDebugSup(im *elf.Image) (l dwarfdata.Link, supplementary bool, err erro
 	return dwarfdata.ReadSup(data, im.Order)
 }
 
-// findSupplement opens the DWARF that a file of the module shares with others. It returns nil if there
-// is none, and warns if it is missing.
+// findSupplement opens the DWARF that a file of the module shares with others. It returns nil if
+// there is none, and warns if it is missing.
 func (mod *elfModule) findSupplement(x *sharedInfo) *debugInfo {
 	from := x.from
 	link, err := readSupLink(from)
@@ -93,8 +94,9 @@ func supplements(im *elf.Image, l dwarfdata.Link) error {
 	return nil
 }
 
-// supplementNames returns where the supplementary file of from may be: at its name, which is relative
-// to the folder of from; by its build ID; in the folder .dwz; in the folders of debug files themselves.
+// supplementNames returns where the supplementary file of from may be: at its name, which is
+// relative to the folder of from; by its build ID; in the folder .dwz; in the folders of debug
+// files themselves.
 func (mod *elfModule) supplementNames(from *elf.Image, link dwarfdata.Link) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {

@@ -10,7 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// unit is a compilation unit; or a partial unit, whose functions several units share; or a unit of one type.
+// unit is a compilation unit; or a partial unit, whose functions several units share; or a unit of
+// one type.
 type unit struct {
 	dwarfdata.Unit
 

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// Op is the operation of a call frame instruction (DWARF 5, section 7.24). The first three hold their
-// first operand in their low six bits.
+// Op is the operation of a call frame instruction (DWARF 5, section 7.24). The first three hold
+// their first operand in their low six bits.
 type Op uint8
 
 // Operations, DWARF 5 table 7.29, and others'.
@@ -99,7 +99,8 @@ func opOf(b byte) Op {
 	return Op(b)
 }
 
-// Instruction is a call frame instruction with its operands, as they are encoded: no factor is applied.
+// Instruction is a call frame instruction with its operands, as they are encoded: no factor is
+// applied.
 type Instruction struct {
 	Op Op
 	// Reg is the register; or, of an advance, of DW_CFA_def_cfa_offset and of others without a
@@ -110,9 +111,9 @@ type Instruction struct {
 	Block int
 }
 
-// ReadInstruction reads the next instruction. It does not read the operand of DW_CFA_set_loc, which is
-// encoded as the CIE says. known is false if there is no such operation. If the instruction is cut off, or
-// has a number of more than 64 bits, r is bad.
+// ReadInstruction reads the next instruction. It does not read the operand of DW_CFA_set_loc, which
+// is encoded as the CIE says. known is false if there is no such operation. If the instruction is
+// cut off, or has a number of more than 64 bits, r is bad.
 func ReadInstruction(r *dwarf.Reader) (in Instruction, known bool) {
 	op := Op(r.U8())
 	switch op & 0xc0 {

@@ -25,7 +25,8 @@ type machine struct {
 	lo, hi uint64 // range of the current line
 	left   int    // instructions that may still be run
 	cie    bool   // the initial instructions of the CIE are running
-	// exchanged says that the entry has two registers' numbers the other way round; see ABI.Exchanged.
+	// exchanged says that the entry has two registers' numbers the other way round; see
+	// ABI.Exchanged.
 	exchanged bool
 	maybe     maybeThunk // of the current state
 	states
@@ -101,7 +102,8 @@ func (m *machine) prepared() bool {
 	return true
 }
 
-// findExchanged notes, behind the instructions of a CIE, whether they have two registers the other way round.
+// findExchanged notes, behind the instructions of a CIE, whether they have two registers the other
+// way round.
 func (m *machine) findExchanged() {
 	of := m.s.exchange
 	at := trad.Rule{Kind: trad.InReg, Reg: of[1], Off: int32(m.fde.CIE.PtrSize)}
@@ -301,8 +303,8 @@ func (m *machine) step() error {
 				s.signed = !s.signed
 				break
 			}
-			// 0: not signed; 1: signed with SP; 2: signed with SP and PC. Where it was signed (N) is for the
-			// check, not for the address.
+			// 0: not signed; 1: signed with SP; 2: signed with SP and PC. Where it was signed (N)
+			// is for the check, not for the address.
 			if in.Reg > 2 {
 				reason = fmt.Sprintf("state is %d, want 0 to 2", in.Reg)
 			}
@@ -342,15 +344,16 @@ func (m *machine) advance(delta uint64) (reason string) {
 // minThunk is the length in bytes of a thunk's call, and of the loop behind it.
 const minThunk = 5 + 2
 
-// A maybeThunk is where an instruction has set the CFA's offset to two words, from a former one, but a thunk's code may
-// begin; see Options.Thunk. To find that out takes time, and few rows depend on it. at is 0 if there is no such place.
+// A maybeThunk is where an instruction has set the CFA's offset to two words, from a former one,
+// but a thunk's code may begin; see Options.Thunk. To find that out takes time, and few rows depend
+// on it. at is 0 if there is no such place.
 type maybeThunk struct {
 	at  uint64
 	was int32
 }
 
-// settle finds out about a place where a thunk's code may begin. Tables change nothing in the call and the loop before
-// that code: the CFA's offset is the former one.
+// settle finds out about a place where a thunk's code may begin. Tables change nothing in the call
+// and the loop before that code: the CFA's offset is the former one.
 func (m *machine) settle() {
 	if m.maybe.at != 0 && m.s.thunk(m.maybe.at) {
 		m.top.cfa.Off = m.maybe.was
@@ -365,8 +368,8 @@ func (m *machine) needThunk() bool {
 		slices.ContainsFunc(m.registers(t), func(r trad.RegRule) bool { return m.pushed(r.Rule) })
 }
 
-// thunk reports whether a thunk's code begins at m.loc. Where the call has pushed its return address, a register may
-// have been saved: tables leave out that it has its value again.
+// thunk reports whether a thunk's code begins at m.loc. Where the call has pushed its return
+// address, a register may have been saved: tables leave out that it has its value again.
 func (m *machine) thunk() bool {
 	if !m.s.thunk(m.loc) {
 		return false

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Abbrev is an abbreviation: the layout of all entries that begin with one code, DWARF 5 section 7.5.3.
+// Abbrev is an abbreviation: the layout of all entries that begin with one code, DWARF 5 section
+// 7.5.3.
 type Abbrev struct {
 	Tag      godwarf.Tag
 	Children bool  // entries are followed by those within them
@@ -63,7 +64,8 @@ func (t *Abbrevs) All() iter.Seq[*Abbrev] {
 	}
 }
 
-// AbbrevKey is the key of a unit's table among those of a file. The sizes of forms depend on the unit.
+// AbbrevKey is the key of a unit's table among those of a file. The sizes of forms depend on the
+// unit.
 type AbbrevKey struct {
 	Off uint64 // in .debug_abbrev
 	Encoding
@@ -103,8 +105,9 @@ func readAbbrev(r *Reader, e Encoding, room []AttrForm) (a Abbrev, rest []AttrFo
 }
 
 // ReadAbbrevs reads the table of a unit with an encoding; whole says that r goes to the end of
-// .debug_abbrev. kind gives each abbreviation its Kind; it may be nil. take may refuse the memory that
-// the table takes up, in bytes; the error is take's. If the table is cut off, r is bad, and t is nil.
+// .debug_abbrev. kind gives each abbreviation its Kind; it may be nil. take may refuse the memory
+// that the table takes up, in bytes; the error is take's. If the table is cut off, r is bad, and t
+// is nil.
 func ReadAbbrevs(r *Reader, whole bool, e Encoding, kind func(*Abbrev) uint8, take func(bytes int) error) (t *Abbrevs, err error) {
 	room := abbrevRooms.Get().(*abbrevRoom)
 	defer abbrevRooms.Put(room)

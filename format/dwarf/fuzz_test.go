@@ -97,7 +97,8 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzLists changes lists of ranges and of locations, and .debug_aranges. What is found lies in the input.
+// FuzzLists changes lists of ranges and of locations, and .debug_aranges. What is found lies in the
+// input.
 func FuzzLists(f *testing.F) {
 	x := open(f, gdbtest.Testdata(f, "bin", "mix-v3"))
 	f.Add(x.sections["rnglists"][12:], uint8(0), uint64(0x1000))

@@ -46,7 +46,8 @@ func (l *Lines) more(n uint64) bool {
 	return !l.r.Bad
 }
 
-// readList reads a DWARF 5 list of directories or files. inTable says that the list itself has names.
+// readList reads a DWARF 5 list of directories or files. inTable says that the list itself has
+// names.
 func (l *Lines) readList(list []LineFile) (_ []LineFile, inTable bool) {
 	r := &l.r
 	var room [8][2]uint64 // most tables have one or two, some have a checksum, too
@@ -128,7 +129,8 @@ func (l *Lines) readOldFiles() {
 	}
 }
 
-// oldFile reads what follows the name of a file, which is at an offset of the table, and adds the file.
+// oldFile reads what follows the name of a file, which is at an offset of the table, and adds the
+// file.
 func (l *Lines) oldFile(r *Reader, at uint64) {
 	dir := r.ULEB128()
 	r.ULEB128() // time

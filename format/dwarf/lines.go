@@ -32,15 +32,16 @@ const (
 	lneSetDiscriminator = 4
 )
 
-// Lines is a line table: its lists of directories and files, and the rows that its line number program
-// makes (DWARF 5, section 6.2). One Lines may read one table after the other, in the same memory.
+// Lines is a line table: its lists of directories and files, and the rows that its line number
+// program makes (DWARF 5, section 6.2). One Lines may read one table after the other, in the same
+// memory.
 type Lines struct {
 	Version int // 2 to 5
 	// Before DWARF 5, directory 0 is that of the unit, file 0 is none, and neither has a name. The
 	// program may add files.
 	Dirs, Files []LineFile
-	// NamesFrom and NamesTo are where the table has the names of form FormString, except for those of
-	// the files that the program adds. Both are 0 if it has none.
+	// NamesFrom and NamesTo are where the table has the names of form FormString, except for those
+	// of the files that the program adds. Both are 0 if it has none.
 	NamesFrom, NamesTo int
 
 	// Row is the last row that Next made.
@@ -48,8 +49,8 @@ type Lines struct {
 	// Err says why the program could not be read to its end.
 	Err error
 
-	// More reports whether there is memory for so many more directories or files; nil if there always
-	// is.
+	// More reports whether there is memory for so many more directories or files; nil if there
+	// always is.
 	More func(n int) bool
 
 	r                    Reader
@@ -79,13 +80,13 @@ type LineRow struct {
 type LineEvent uint8
 
 const (
-	LinesEnd    LineEvent = iota // the end of the program; or, with Lines.Err, of what can be read of it
+	LinesEnd    LineEvent = iota // the program ends, or Lines.Err says why it cannot be read on
 	LineMade                     // a row
 	SequenceEnd                  // the end of a sequence, whose code ends at the row's address
 )
 
-// LineTableSize returns how many bytes the line table has that begins with head, which is at most 12
-// of them; left is what the section has from there on.
+// LineTableSize returns how many bytes the line table has that begins with head, which is at most
+// 12 of them; left is what the section has from there on.
 func LineTableSize(head []byte, order binary.ByteOrder, left uint64) (size uint64, err error) {
 	r := New(head, order)
 	n, _ := r.UnitLength()

@@ -7,8 +7,8 @@ import (
 	"path"
 )
 
-// Link names a supplementary file, which has the DWARF that several files share. dwz makes one for a
-// whole package.
+// Link names a supplementary file, which has the DWARF that several files share. dwz makes one for
+// a whole package.
 type Link struct {
 	Name string
 	ID   string // build ID or checksum, hexadecimal: 2 to 64 bytes
@@ -44,8 +44,8 @@ func ReadSup(data []byte, order binary.ByteOrder) (l Link, supplementary bool, e
 	return l, supplementary, nil
 }
 
-// ReadDebugLink reads a section .gnu_debuglink: the name of the separate debug file, without a folder,
-// and the file's checksum (CRC-32).
+// ReadDebugLink reads a section .gnu_debuglink: the name of the separate debug file, without a
+// folder, and the file's checksum (CRC-32).
 func ReadDebugLink(data []byte, order binary.ByteOrder) (name string, crc uint32, err error) {
 	r := New(data, order)
 	name = r.String()

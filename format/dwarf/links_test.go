@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// FuzzDebugLink reads any .gnu_debuglink: a file name without a folder, then the checksum at a multiple
-// of four bytes.
+// FuzzDebugLink reads any .gnu_debuglink: a file name without a folder, then the checksum at a
+// multiple of four bytes.
 func FuzzDebugLink(f *testing.F) {
 	f.Add([]byte("prog.debug\x00\x00\x12\x34\x56\x78"), false)
 	f.Add([]byte("abc\x00\x12\x34\x56\x78"), true)

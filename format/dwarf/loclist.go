@@ -15,8 +15,9 @@ const (
 	lleStartLength  = 8
 )
 
-// Location returns the expression of a list of .debug_loclists (DWARF 5, section 2.6.2) at a link-time
-// address: a part of r's bytes, nil if the list has none. If the list is cut off, r is bad.
+// Location returns the expression of a list of .debug_loclists (DWARF 5, section 2.6.2) at a
+// link-time address: a part of r's bytes, nil if the list has none. If the list is cut off, r is
+// bad.
 func (b Base) Location(r *Reader, at uint64) (code []byte, err error) {
 	size := int(b.AddrSize)
 	var otherwise []byte

@@ -7,16 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// PackageIndex is the index of a package (.dwp), the section .debug_cu_index: which part of each section
-// belongs to a unit (DWARF 5, section 7.3.5). Version 2, from before DWARF 5, differs only in the
-// numbers of the sections.
+// PackageIndex is the index of a package (.dwp), the section .debug_cu_index: which part of each
+// section belongs to a unit (DWARF 5, section 7.3.5). Version 2, from before DWARF 5, differs only
+// in the numbers of the sections.
 type PackageIndex struct {
 	order                 binary.ByteOrder
 	index                 []byte // from the hash table on
 	slots, columns, units uint64
 	column                [PackageRangeLists + 1]int // counted from 1; 0 for none
 
-	left atomic.Int64 // slots that may still be looked at beyond the first few for a unit: a table may lead through all
+	// left is how many slots may still be looked at beyond the first few for a unit: a table may
+	// lead through all.
+	left atomic.Int64
 }
 
 // slotLooks is how often each slot of an index may be looked at, on average.
@@ -69,8 +71,8 @@ func ReadPackageIndex(index []byte, order binary.ByteOrder) (*PackageIndex, erro
 
 func (p *PackageIndex) number(at uint64) uint64 { return uint64(p.order.Uint32(p.index[at:])) }
 
-// Find returns the row of the unit with an ID; ok is false if the package does not have it, or if the
-// units that were looked for have led through too much of the index.
+// Find returns the row of the unit with an ID; ok is false if the package does not have it, or if
+// the units that were looked for have led through too much of the index.
 func (p *PackageIndex) Find(id uint64) (row uint64, ok bool) {
 	if p.slots == 0 {
 		return 0, false
@@ -92,8 +94,9 @@ func (p *PackageIndex) Find(id uint64) (row uint64, ok bool) {
 	return 0, false
 }
 
-// Part returns which part of a section, one of PackageInfo and its like, a row's unit has: n bytes at
-// from. ok is false if the index has no column of the section. The part may lie beyond the section.
+// Part returns which part of a section, one of PackageInfo and its like, a row's unit has: n bytes
+// at from. ok is false if the index has no column of the section. The part may lie beyond the
+// section.
 func (p *PackageIndex) Part(row uint64, section int) (from, n uint64, ok bool) {
 	column := uint64(p.column[section])
 	if column == 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 )
 
-// An index of units without an empty slot is not looked through for each unit that it does not have.
+// An index of units without an empty slot is not looked through for each unit that it does not
+// have.
 func TestFullPackageIndex(t *testing.T) {
 	const slots = 1 << 18
 	order := binary.LittleEndian

@@ -43,7 +43,8 @@ const (
 )
 
 // Ranges reads a list of .debug_rnglists (DWARF 5, section 2.17.3). It calls yield with each range
-// [lo, hi), which may be empty or turned round, until yield returns false. If the list is cut off, r is bad.
+// [lo, hi), which may be empty or turned round, until yield returns false. If the list is cut off,
+// r is bad.
 func (b Base) Ranges(r *Reader, yield func(lo, hi uint64) bool) (err error) {
 	size := int(b.AddrSize)
 	for base := b.Addr; ; {

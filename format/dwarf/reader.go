@@ -8,11 +8,13 @@ import (
 // Reader reads values one after the other, in place. A read past the end of Data sets Bad, which
 // stays set, and gives zero: a run of reads needs one check at its end.
 type Reader struct {
-	Data     []byte
-	Off      int  // of the next value in Data; never beyond len(Data)
-	Big      bool // numbers of fixed size are big-endian
-	Bad      bool // a value was cut off by the end of Data, or malformed
-	Overflow bool // a LEB128 number did not fit in 64 bits, or was padded to more than 16 bytes; Bad is set as well
+	Data []byte
+	Off  int  // of the next value in Data; never beyond len(Data)
+	Big  bool // numbers of fixed size are big-endian
+	Bad  bool // a value was cut off by the end of Data, or malformed
+	// Overflow says that a LEB128 number did not fit in 64 bits, or was padded to more than 16 bytes.
+	// Bad is set as well.
+	Overflow bool
 }
 
 // New returns a reader of all data. A nil order serves where there are no numbers of fixed size.

@@ -23,7 +23,7 @@ type Unit struct {
 	Kind              uint8  // UnitCompile for all before DWARF 5 but those of .debug_types
 	Start, Entry, End uint64 // offsets of its header, of its first entry, behind its last
 	Abbrev            uint64 // offset in .debug_abbrev
-	ID                uint64 // of a skeleton or split unit of DWARF 5; the signature of a unit of one type
+	ID                uint64 // of a skeleton or split unit of DWARF 5; a type unit's signature
 	TypeEntry         uint64 // offset of that type's entry; 0 for other units
 }
 
@@ -90,8 +90,8 @@ func (s *Units) At(at uint64) (u Unit, next uint64, err error) {
 	return u, u.End, nil
 }
 
-// padding returns the end of the zeros at an offset; with an error, the end of the section. A hole of
-// a file is no padding.
+// padding returns the end of the zeros at an offset; with an error, the end of the section. A hole
+// of a file is no padding.
 func (s *Units) padding(from uint64) (to uint64, err error) {
 	const step = 4 << 10
 	for to = from; to < s.Size; to += step {

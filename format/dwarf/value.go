@@ -52,8 +52,8 @@ func (v Value) Block() (lo, hi uint64) {
 	return lo, lo + v.N>>blockShift
 }
 
-// Cursor reads the entries of a unit one after the other: a code, by which the unit's [Abbrevs] tell
-// the layout, then the attributes.
+// Cursor reads the entries of a unit one after the other: a code, by which the unit's [Abbrevs]
+// tell the layout, then the attributes.
 type Cursor struct {
 	Reader        // Bad is set where bytes are missing, or Err is set
 	Unit   *Unit  // whose entries Data has
@@ -64,7 +64,8 @@ type Cursor struct {
 // Offset returns where the cursor is in the section.
 func (c *Cursor) Offset() uint64 { return c.Base + uint64(c.Off) }
 
-// Seek moves the cursor to an offset of the section, which is within Data, or else to an end of Data.
+// Seek moves the cursor to an offset of the section, which is within Data, or else to an end of
+// Data.
 func (c *Cursor) Seek(off uint64) {
 	c.Off = int(min(max(off, c.Base)-c.Base, uint64(len(c.Data))))
 }

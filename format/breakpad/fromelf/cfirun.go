@@ -16,7 +16,8 @@ var (
 	errTruncated = errors.New("an instruction is cut off")
 )
 
-// run runs instructions, and notes each change as dump_syms does: also a rule that is set anew to what it was.
+// run runs instructions, and notes each change as dump_syms does: also a rule that is set anew to
+// what it was.
 func (t *translator) run(cie *cfi.CIE, program []byte) error {
 	c := dwarfdata.New(program, t.d.image.Order)
 	s := &t.state

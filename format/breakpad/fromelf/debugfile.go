@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 )
 
-// findDebugFile opens the separate debug file: by the build ID, then by .gnu_debuglink; nil if there is none.
+// findDebugFile opens the separate debug file: by the build ID, then by .gnu_debuglink; nil if
+// there is none.
 func (d *Dump) findDebugFile() *elf.Image {
 	im := d.image
 	if id := im.BuildID; len(id) > 2 && !d.opts.LikeDumpSyms {
@@ -45,7 +46,8 @@ func (d *Dump) findDebugFile() *elf.Image {
 	return nil
 }
 
-// linked returns where the file of .gnu_debuglink may be. dump_syms looks in the folders that it is told alone.
+// linked returns where the file of .gnu_debuglink may be. dump_syms looks in the folders that it is
+// told alone.
 func (d *Dump) linked(name string) (list []string) {
 	for _, dir := range d.opts.DebugDirs {
 		list = append(list, filepath.Join(dir, name))
@@ -65,7 +67,8 @@ func (d *Dump) linked(name string) (list []string) {
 	return list
 }
 
-// matches reports why a debug file does not belong to im, whose .gnu_debuglink has the checksum crc.
+// matches reports why a debug file does not belong to im, whose .gnu_debuglink has the checksum
+// crc.
 func matches(debug, im *elf.Image, crc uint32) error {
 	if debug.BuildID != im.BuildID {
 		return fmt.Errorf("its build ID is %q, not %q", debug.BuildID, im.BuildID)

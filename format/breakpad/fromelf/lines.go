@@ -105,7 +105,8 @@ func (r *reader) lineText(f *dwarfdata.LineFile) []byte {
 	return nil
 }
 
-// fileID returns the number in Dump.files of a file of the unit's line table, plus 1; 0 if there is none.
+// fileID returns the number in Dump.files of a file of the unit's line table, plus 1; 0 if there is
+// none.
 func (r *reader) fileID(n uint64) uint32 {
 	t, l := &r.files, &r.lineTable
 	if n >= uint64(len(t.ids)) {

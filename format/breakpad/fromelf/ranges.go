@@ -41,8 +41,8 @@ func (r *reader) appendRanges(list []breakpad.Range, low, high, ranges dwarfdata
 	return list
 }
 
-// dumpSymsReads reports whether dump_syms reads a list of ranges: the form before DWARF 4, and lists of DWARF 5 without a
-// section .debug_addr, it does not.
+// dumpSymsReads reports whether dump_syms reads a list of ranges: the form before DWARF 4, and
+// lists of DWARF 5 without a section .debug_addr, it does not.
 func (r *reader) dumpSymsReads(v dwarfdata.Value) bool {
 	return v.Class != dwarfdata.ClassConstant && (r.u.Version < 5 || len(r.s.addr) > 0)
 }

@@ -183,7 +183,8 @@ func (r *reader) skipChildrenOf(c *dwarfdata.Cursor, a *dwarfdata.Abbrev) {
 	}
 }
 
-// skipChildren goes over the children of an entry. sibling is where the next entry is; 0 if that is not known.
+// skipChildren goes over the children of an entry. sibling is where the next entry is; 0 if that is
+// not known.
 func (r *reader) skipChildren(c *dwarfdata.Cursor, sibling uint64) {
 	if sibling > c.Offset() && sibling <= r.u.End {
 		c.Seek(sibling)

@@ -140,7 +140,8 @@ var (
 	errShared  = errors.New("units refer to the same data too often: functions are missing")
 )
 
-// unit returns the unit of rest that belongs to a skeleton in s, and gives rest what it has from there.
+// unit returns the unit of rest that belongs to a skeleton in s, and gives rest what it has from
+// there.
 func (p *splits) unit(s, rest *sections, skeleton *unit) *unit {
 	rest.addr, rest.ranges, rest.lineStr, rest.sup = s.addr, s.ranges, s.lineStr, s.sup
 	if p.dump.opts.LikeDumpSyms { // it does not have them at hand

@@ -5,8 +5,9 @@
 // ask for: registers, memory, the CFA, the frame base, the unit's addresses. What the context does
 // not have makes the evaluation fail with [ErrUnavailable], and nothing is guessed.
 //
-// [Expression.Locate] returns where an object is: in memory, in a register, nowhere but with a known
-// value, in pieces, or optimized out. [Expression.Value] returns a number, such as the base of a frame.
+// [Expression.Locate] returns where an object is: in memory, in a register, nowhere but with a
+// known value, in pieces, or optimized out. [Expression.Value] returns a number, such as the base
+// of a frame.
 //
 // Expressions come from files that nobody trusts: the operations, the stack and the nesting
 // are bounded.

@@ -50,8 +50,8 @@ func (x Expression) Locate(env *Context) (Location, error) {
 	return e.take(len(x.Code) == 0)
 }
 
-// Value returns the number that the expression computes: an address for a frame base or a location in
-// memory. A register stands for its contents, and so does a value that is nowhere.
+// Value returns the number that the expression computes: an address for a frame base or a location
+// in memory. A register stands for its contents, and so does a value that is nowhere.
 func (x Expression) Value(env *Context) (uint64, error) {
 	l, err := x.Number(env)
 	return l.Bits, err
@@ -126,8 +126,8 @@ func (e *evaluation) code(code []byte) {
 	e.r = outer
 }
 
-// Failure keeps the error that an expression's evaluation has ended with. In the frames of many threads, it ends with the
-// same.
+// Failure keeps the error that an expression's evaluation has ended with. In the frames of many
+// threads, it ends with the same.
 type Failure struct{ last *operationError }
 
 // failed returns the error of an operation.
@@ -151,8 +151,8 @@ func Same(a, b error) bool {
 	return t != nil && t == reflect.TypeOf(b) && t.Kind() == reflect.Pointer && a == b
 }
 
-// operationError says which operation failed. As for many variables an evaluation fails, and nobody asks why, it makes its
-// text when it is asked for.
+// operationError says which operation failed. As for many variables an evaluation fails, and nobody
+// asks why, it makes its text when it is asked for.
 type operationError struct {
 	op byte
 	at int // offset in the expression

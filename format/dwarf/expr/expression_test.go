@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// context has registers of 0x1000 times their number, and memory that holds the low byte of each address.
+// context has registers of 0x1000 times their number, and memory that holds the low byte of each
+// address.
 func context() *Context {
 	return &Context{
 		Register: func(r trad.Reg) (uint64, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// ErrUnavailable says that an expression needs something that is not known at this place: a register that
-// no row tracks, memory that was not copied, the value at a function's entry.
+// ErrUnavailable says that an expression needs something that is not known at this place: a
+// register that no row tracks, memory that was not copied, the value at a function's entry.
 var ErrUnavailable = trad.ErrUnavailable
 
 // ErrMalformed says that an expression breaks the rules of DWARF, or the bounds of this package.
@@ -26,10 +26,11 @@ type Expression struct {
 // Context has what an expression may ask for. Where a function is nil, the answer is not
 // available. An error of a function ends the evaluation, which wraps it.
 type Context struct {
-	// Word is the size of the process's addresses in bytes: a unit may have shorter ones. 0: it is the unit's.
+	// Word is the size of the process's addresses in bytes: a unit may have shorter ones. 0: it is
+	// the unit's.
 	Word int
-	// Typed returns the bytes of a value of a type that a register of THIS frame holds, as they would lie in memory.
-	// If it is nil, they are the low bits of Register's answer.
+	// Typed returns the bytes of a value of a type that a register of THIS frame holds, as they
+	// would lie in memory. If it is nil, they are the low bits of Register's answer.
 	Typed func(trad.Reg, Type) ([]byte, error)
 
 	Register   func(trad.Reg) (uint64, error)            // of THIS frame

@@ -5,8 +5,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// place runs an operation that describes a location as a whole, or a piece (DWARF 5, section 2.6). It
-// reports whether op is one of these.
+// place runs an operation that describes a location as a whole, or a piece (DWARF 5, section 2.6).
+// It reports whether op is one of these.
 func (e *evaluation) place(op byte) bool {
 	r := &e.r
 	switch {
@@ -61,8 +61,8 @@ func (e *evaluation) piece(size, skip uint64) {
 	e.pieces = append(e.pieces, Piece{l, size, skip})
 }
 
-// take returns the location that the operations since the last piece describe. empty allows there to be
-// none.
+// take returns the location that the operations since the last piece describe. empty allows there
+// to be none.
 func (e *evaluation) take(empty bool) (Location, error) {
 	if e.whole {
 		e.whole = false

@@ -7,10 +7,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
-// Type is the base type of a value on the stack. The zero Type is the generic type: an integer of the
-// size of an address, without a sign (DWARF 5, section 2.5.1).
+// Type is the base type of a value on the stack. The zero Type is the generic type: an integer of
+// the size of an address, without a sign (DWARF 5, section 2.5.1).
 type Type struct {
-	// Size is in bytes: 1 to 8 or 16; of a float 2, 4, 8, 12 or 16, of a decimal one 4, 8 or 16; 0 of the generic type.
+	// Size is in bytes: 1 to 8 or 16; of a float 2, 4, 8, 12 or 16, of a decimal one 4, 8 or 16; 0
+	// of the generic type.
 	Size     int
 	Encoding Encoding
 	X87      bool // a float of 12 or 16 bytes is the x87's number of 80 bits, and not one of IEEE 754
@@ -57,8 +58,8 @@ func (t Type) signed() bool {
 	return t.Encoding == Signed || t.Encoding == SignedChar
 }
 
-// like reports whether numbers of both types may be computed with each other. Compilers (clang) mix the generic type with integers of
-// the same size, as GDB allows them to do.
+// like reports whether numbers of both types may be computed with each other. Compilers (clang) mix
+// the generic type with integers of the same size, as GDB allows them to do.
 func (t Type) like(other Type, addrSize int) bool {
 	if t == other {
 		return true

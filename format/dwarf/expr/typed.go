@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// typed runs an operation that reads memory, or has a base type (DWARF 5, sections 2.5.1.2, 2.5.1.3 and
+// typed runs an operation that reads memory, or has a base type (DWARF 5, sections 2.5.1.2, 2.5.1.3
+// and
 // 2.5.1.6). It reports whether op is one of these.
 func (e *evaluation) typed(op byte) bool {
 	r := &e.r
@@ -65,8 +66,8 @@ func (e *evaluation) typed(op byte) bool {
 	return true
 }
 
-// typedRegister returns the value of a type in a register. Vectors and the x87's numbers have more bits than
-// [Context.Register] tells.
+// typedRegister returns the value of a type in a register. Vectors and the x87's numbers have more
+// bits than [Context.Register] tells.
 func (e *evaluation) typedRegister(n uint64, t Type) operand {
 	switch {
 	case e.r.Bad || e.err != nil:

@@ -59,7 +59,8 @@ func (e *evaluation) wideUnary(op byte, v operand) {
 	e.pushOperand(fromInteger(x, v.t))
 }
 
-// wideIntegers computes a op b, of which a has 16 bytes; b has, too, unless it is a number of bits to shift by.
+// wideIntegers computes a op b, of which a has 16 bytes; b has, too, unless it is a number of bits
+// to shift by.
 func (e *evaluation) wideIntegers(op byte, a, b operand) {
 	x, y := a.integer(e.word), b.integer(e.word)
 	if is, ok := compare(op, x.Cmp(y), 0); ok {

@@ -29,7 +29,8 @@ func wideReal(x floats.Number, t Type) operand {
 	return operand{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:]), t}
 }
 
-// convertWide returns v as a value of another type, where one of the two is a float of 12 or 16 bytes.
+// convertWide returns v as a value of another type, where one of the two is a float of 12 or 16
+// bytes.
 func (e *evaluation) convertWide(v operand, to Type) operand {
 	switch {
 	case v.t == to:
@@ -118,7 +119,8 @@ func (e *evaluation) wideFloats(op byte, a, b operand) {
 	e.pushOperand(wideReal(r, a.t))
 }
 
-// divided returns the infinity or the NaN that a division by zero, or of numbers that are not finite, gives.
+// divided returns the infinity or the NaN that a division by zero, or of numbers that are not
+// finite, gives.
 func divided(x, y floats.Number) float64 {
 	if q := y.Big(); q != nil && q.Sign() != 0 && x.Big() == nil {
 		return x.F * math.Copysign(1, float64(q.Sign()))
