@@ -126,7 +126,7 @@ func (p *loaded) moment(t *testing.T, pid int, flags []string, options []gdbtest
 func (p *loaded) printers(t *testing.T) []gdbtest.FullOption {
 	t.Helper()
 	if strings.Contains(p.build, "rustc") {
-		return []gdbtest.FullOption{gdbtest.WithScripts(rustPrinters(t, gdbtest.Tool(t, "rustc")))}
+		return []gdbtest.FullOption{gdbtest.WithScripts(valuetest.RustPrinters(t, gdbtest.Tool(t, "rustc")))}
 	}
 	return []gdbtest.FullOption{gdbtest.WithScripts(), gdbtest.WithSettings("set auto-load safe-path /usr/share/gdb/auto-load/usr/lib")}
 }
@@ -157,7 +157,7 @@ func betterProgram(d gdbtest.FullDifference) string {
 	case strings.HasSuffix(d.Want, ` ""`) && strings.Contains(d.Got, "len = <optimized out>"):
 		return "gdb takes a length that is optimized out for zero"
 	}
-	return betterRust(d)
+	return valuetest.BetterRust(d)
 }
 
 // goParameter matches a function's only parameter, a pointer of Go.

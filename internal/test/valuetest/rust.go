@@ -1,6 +1,4 @@
-//go:build linux
-
-package command
+package valuetest
 
 import (
 	"os/exec"
@@ -10,11 +8,10 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
-	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// betterRust says why a value of Rust that gdb has in another way is no defect, or returns "".
-func betterRust(d gdbtest.FullDifference) string {
+// BetterRust says why a value of Rust that gdb has in another way is no defect, or returns "".
+func BetterRust(d gdbtest.FullDifference) string {
 	switch {
 	case strings.Contains(d.Want, "integers of more than 8 bytes"):
 		return "gdb 13 reads no discriminants of 16 bytes"
@@ -48,8 +45,8 @@ var lostChannel = regexp.MustCompile(`\bflavor: std::sync::mpmc::SenderFlavor<[^
 // charEq matches the function of a search in a text.
 var charEq = regexp.MustCompile(`\bchar_eq: 0x[0-9a-f]+`)
 
-// rustPrinters returns the folder with rustc's printers for gdb. They are for the standard library that comes with them.
-func rustPrinters(t *testing.T, rustc string) string {
+// RustPrinters returns the folder with rustc's printers for gdb. They are for the standard library that comes with them.
+func RustPrinters(t *testing.T, rustc string) string {
 	t.Helper()
 	said, err := exec.Command(rustc, "--version").Output()
 	if err != nil {
@@ -64,37 +61,4 @@ func rustPrinters(t *testing.T, rustc string) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(strings.TrimSpace(string(root)), "lib", "rustlib", "etc")
-}
-
-// TestMoreRustAsGDB compares Rust's rarer values, and all of them as the compiler's own printers for gdb write them.
-func TestMoreRustAsGDB(t *testing.T) {
-	gdbtest.NeedAMD64(t)
-	rustc := gdbtest.Tool(t, "rustc")
-	for variant, tt := range []struct {
-		source, level string
-		raw           bool
-	}{
-		{"morevalues", "-Copt-level=0", true}, {"morevalues", "-O", true}, {"morevalues", "-Copt-level=0", false}, {"values", "-O", false},
-	} {
-		name := tt.source + tt.level
-		if !tt.raw {
-			name += " printed"
-		}
-		t.Run(name, func(t *testing.T) {
-			gdbtest.Share(t, variant)
-			flags, options := []string{"--raw"}, []gdbtest.FullOption(nil)
-			if !tt.raw {
-				printers := rustPrinters(t, rustc)
-				gdbtest.File(t, filepath.Join(printers, "gdb_providers.py"))
-				flags, options = nil, []gdbtest.FullOption{gdbtest.WithScripts(printers)}
-			}
-			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source+".rs"), rustc, "--edition=2021", "-g", tt.level)
-			counts := valuetest.Tally{Known: betterRust}
-			localsAsGDB(t, program, tt.source+"::", &counts, flags, options...)
-			if counts.Values < 100 {
-				t.Errorf("%d values", counts.Values)
-			}
-			counts.Log(t)
-		})
-	}
 }
