@@ -165,3 +165,20 @@ func localsAsGDB(t *testing.T, program, own string, counts *valuetest.Tally, p *
 		counts.Add(t, gdbtest.CompareFull(want, got), lost)
 	}
 }
+
+// printed returns what an expression is in the frames of a function, as GDB's print writes it, or the error.
+func printed(t testing.TB, tg opened, function, expression string, p *value.Printer) (texts []string) {
+	t.Helper()
+	eachFrame(t, tg, func(_ target.Thread, f *logical.Frame, in *value.Frame) {
+		if f.Function != function && !strings.HasPrefix(f.Function, function+"(") {
+			return
+		}
+		v, err := in.Evaluate(expression)
+		if err != nil {
+			texts = append(texts, err.Error())
+			return
+		}
+		texts = append(texts, p.Print(&v))
+	})
+	return texts
+}

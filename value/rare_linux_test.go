@@ -1,17 +1,17 @@
-package command
+package value_test
 
 import (
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
+	"github.com/sfwalk/sfwalk/value"
 )
 
 // TestRareValuesAsGDB compares values that compilers seldom describe, and the names that gdb makes of functions.
@@ -39,7 +39,7 @@ func TestRareValuesAsGDB(t *testing.T) {
 			var counts valuetest.Tally
 			tt.command[0] = gdbtest.Tool(t, tt.command[0])
 			program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", tt.source), tt.command...)
-			localsAsGDB(t, program, tt.own, &counts, []string{"--raw"})
+			localsAsGDB(t, program, tt.own, &counts, raw)
 			if counts.Values < 8 {
 				t.Errorf("%d values", counts.Values)
 			}
@@ -54,7 +54,7 @@ func TestMethodsInPart(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "methodparts.cc"), gdbtest.Tool(t, "clang++"), "-O2", "-g", "-w")
 	var counts valuetest.Tally
-	localsAsGDB(t, program, "keep", &counts, []string{"--raw"})
+	localsAsGDB(t, program, "keep", &counts, raw)
 	if n := counts.Why[valuetest.NoAdjustment]; n < 6 {
 		t.Errorf("%d pointers are known in part, want at least 3 of a core and of the process: %v", n, counts.Why)
 	}
@@ -73,16 +73,12 @@ func TestDecimalsAsProgram(t *testing.T) {
 	rows := strings.Fields(string(said))
 	next := 0
 	for _, name := range []string{"small", "middle", "large"} {
-		out, stderr, err := command("attach", strconv.Itoa(p.PID), "--print", name, "--frame", "main", "--print-elements", "-1", "--print-repeats", "1000")
-		if err != nil {
-			t.Fatal(err, stderr)
-		}
-		m := regexp.MustCompile(name + ` = \{(.*)\}`).FindStringSubmatch(out)
-		if m == nil {
-			t.Fatalf("no value of %s: %s", name, out)
+		texts := printed(t, attach(t, p.PID), "main", name, &value.Printer{Elements: -1, Repeats: 1000})
+		if len(texts) != 1 {
+			t.Fatalf("%d values of %s", len(texts), name)
 		}
 		zeros := 0
-		for i, text := range strings.Split(m[1], ", ") {
+		for i, text := range strings.Split(strings.Trim(texts[0], "{}"), ", ") {
 			want, err := strconv.ParseFloat(rows[next], 64)
 			if err != nil {
 				t.Fatal(err)
@@ -121,25 +117,29 @@ func TestWideAsProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals", "--frame", "nowhere")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
+	threads, _ := locals(t, attach(t, p.PID), pretty)
+	known := map[string]string{}
+	for _, f := range threads[0].Frames {
+		if f.Function == "nowhere" {
+			for _, l := range f.Locals {
+				known[l.Name] = l.Text
+			}
+		}
 	}
 	computed := 0
 	for line := range strings.Lines(string(said)) {
 		name, want, _ := strings.Cut(strings.TrimSpace(line), " ")
-		m := regexp.MustCompile(`(?m)^\s+` + name + ` = (.*)$`).FindStringSubmatch(out)
-		switch {
-		case m == nil:
-			t.Errorf("%s is not there:\n%s", name, out)
-		case m[1] == "<optimized out>": // the compiler has not described it
-		case m[1] != want:
-			t.Errorf("%s = %s, want %s", name, m[1], want)
+		switch got, ok := known[name]; {
+		case !ok:
+			t.Errorf("%s is not there: %v", name, known)
+		case got == "<optimized out>": // the compiler has not described it
+		case got != want:
+			t.Errorf("%s = %s, want %s", name, got, want)
 		default:
 			computed++
 		}
 	}
 	if computed < 8 {
-		t.Errorf("%d numbers are known:\n%s", computed, out)
+		t.Errorf("%d numbers are known: %v", computed, known)
 	}
 }
