@@ -1,12 +1,10 @@
-package command
+package value_test
 
 import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -44,7 +42,7 @@ func TestStaticsAsGDB(t *testing.T) {
 				run("dwz", "-m", program+".common", program, program+"2")
 			}
 			var counts valuetest.Tally
-			localsAsGDB(t, program, "", &counts, []string{"--raw"})
+			localsAsGDB(t, program, "", &counts, raw)
 			if counts.Values < 20 {
 				t.Errorf("%d values", counts.Values)
 			}
@@ -53,9 +51,8 @@ func TestStaticsAsGDB(t *testing.T) {
 			for expression, want := range map[string]string{
 				"Counted::perThread": "6", "Counted::list": "{1, 3, 3}", "Counted::shared": "7", "Counted::inlinedPerThread": "14", "Of<short>::last": "10",
 			} {
-				out, stderr, err := command("attach", strconv.Itoa(p.PID), "--print", expression, "--frame", "hold")
-				if err != nil || !strings.Contains(out, expression+" = "+want+"\n") {
-					t.Errorf("%s is not %s: %v\n%s%s", expression, want, err, out, stderr)
+				if got := printed(t, attach(t, p.PID), "hold", expression, pretty); len(got) != 1 || got[0] != want {
+					t.Errorf("%s is %q, want %s", expression, got, want)
 				}
 			}
 		})
