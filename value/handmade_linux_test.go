@@ -1,7 +1,6 @@
-package command
+package value_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,10 +21,12 @@ func TestHandmadeLocals(t *testing.T) {
 		"narrow": {"stacked": "1234", "global": "77"},
 		"wide":   {"pair": "{first = 11, second = 22}", "one": "11"},
 	}
-	out, _ := locals(t, nil, "attach", strconv.Itoa(p.PID))
-	for who, text := range map[string]string{"sfwalk": out, "gdb": gdbtest.Full(t, p.PID, "")} {
+	own, _ := locals(t, attach(t, p.PID), pretty)
+	for who, threads := range map[string][]gdbtest.FullThread{
+		"sfwalk": own, "gdb": valuetest.Parse(t, gdbtest.Full(t, p.PID, "")),
+	} {
 		n := 0
-		for _, f := range valuetest.Parse(t, text)[0].Frames {
+		for _, f := range threads[0].Frames {
 			want, ok := wants[f.Function]
 			if !ok {
 				continue
@@ -42,10 +43,10 @@ func TestHandmadeLocals(t *testing.T) {
 			}
 		}
 		if n != len(wants) {
-			t.Errorf("%s: %d functions are known, want %d: %s", who, n, len(wants), text)
+			t.Errorf("%s: %d functions are known, want %d: %v", who, n, len(wants), threads)
 		}
 	}
-	if got, _, err := command("attach", strconv.Itoa(p.PID), "--frame", "leaf", "--print", "counter"); err != nil || !strings.Contains(got, "counter = 77") {
-		t.Errorf("counter: %v %s", err, got)
+	if got := printed(t, attach(t, p.PID), "leaf", "counter", pretty); len(got) != 1 || got[0] != "77" {
+		t.Errorf("counter: %q", got)
 	}
 }
