@@ -37,7 +37,9 @@ func (e *evaluation) call(n *syntax.Node, cast *Type) (Value, error) {
 			return v, err
 		}
 	}
-	return Value{}, e.fail(n.At, "--print does not call functions: use sfwalk call")
+	return Value{}, &syntax.Error{
+		Text: e.text, Column: n.At, What: "--print does not call functions: use sfwalk call", Cause: ErrCalls,
+	}
 }
 
 // libraryMethod evaluates a method of an object of C++'s library, and runs nothing. ok is false if it is none of those

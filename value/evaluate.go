@@ -14,6 +14,9 @@ import (
 // ErrNotInScope says that an expression has a name that means nothing in a frame. Elsewhere it may mean something.
 var ErrNotInScope = errors.New("not in scope")
 
+// ErrCalls says that an expression calls a function, and that nobody makes calls: a [Session] does.
+var ErrCalls = errors.New("the expression calls a function")
+
 // Evaluate evaluates an expression of C or C++ in the frame, as GDB's print does: it reads names, members, elements and
 // registers, and computes. It neither assigns nor calls. The error points at a character of the expression. It wraps
 // [ErrNotInScope] if the frame lacks a name, and [MemoryError] if memory that the expression needs cannot be read.

@@ -3,6 +3,7 @@ package calling
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/inferior"
@@ -46,6 +47,50 @@ func (c *Caller) prepare(n *expression.Node) {
 	for _, arg := range n.Args {
 		c.prepare(arg)
 	}
+}
+
+// MayCall reports whether a part of an expression looks like a call.
+func MayCall(text string) bool {
+	n, err := expression.Guess(text)
+	return err == nil && hasCall(n)
+}
+
+func hasCall(n *expression.Node) bool {
+	return n != nil && (n.Kind == expression.Call || slices.ContainsFunc(n.Args, hasCall))
+}
+
+// Calls reports whether an expression calls a function of the process. Elements of Fortran's
+// arrays, conversions of Go and methods of C++'s containers look like calls, and are not.
+func (c *Caller) Calls(text string) bool {
+	n, err := expression.Guess(text)
+	return err == nil && c.calls(n)
+}
+
+func (c *Caller) calls(n *expression.Node) bool {
+	if n == nil {
+		return false
+	}
+	if n.Kind == expression.Call {
+		switch of := n.Args[0]; of.Kind {
+		case expression.Name:
+			s, several, _ := c.find(of.Text)
+			if several || s.Function || of.Overload {
+				return true
+			}
+		case expression.Member:
+			if !slices.Contains(read, of.Text) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Args, c.calls)
+}
+
+// read are methods of C++'s library of which package value knows what they return.
+var read = []string{
+	"size", "length", "empty", "front", "back", "at", "get", "data", "c_str", "value", "has_value", "use_count",
 }
 
 // Place puts bytes on the thread's stack.

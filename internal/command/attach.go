@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -47,6 +48,8 @@ debugger traces is left alone.
 
 --args prints the arguments of each frame, --locals its local variables, too, as gdb's
 bt full does, if there is debug information. All of a thread's values are of one moment.
+If an expression of --print calls a function of the process, all threads that are printed are held
+until everything is known, and each call runs in the thread of its frame, for 10 s at most.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
 as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
@@ -177,6 +180,26 @@ const usualSaved = 160 << 20
 // is collected.
 const besideSaved = 64 << 20
 
+// show prints the stacks of a process. One that is held for calls goes on before anything is
+// printed.
+func show(cmd *cobra.Command, s *report.Source, flags *report.Flags) error {
+	if s.Evaluate == nil {
+		return report.Show(cmd, s, flags)
+	}
+	var text bytes.Buffer
+	out := cmd.OutOrStdout()
+	cmd.SetOut(&text)
+	err := report.Show(cmd, s, flags)
+	cmd.SetOut(out)
+	if left := s.Close(); err == nil {
+		err = left
+	}
+	if _, wrong := out.Write(text.Bytes()); err == nil {
+		err = wrong
+	}
+	return err
+}
+
 func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options, save, layout string) error {
 	var file *files.Saving
 	if save != "" {
@@ -192,7 +215,14 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 		opts.LowMemory = true
 	}
 	targets.ShortSlices()
-	s, err := targets.Process(cmd.Context(), pid, opts)
+	var s *report.Source
+	var err error
+	if save == "" && !flags.Many.Any() {
+		s, err = callingSource(cmd.Context(), pid, flags)
+	}
+	if s == nil && err == nil {
+		s, err = targets.Process(cmd.Context(), pid, opts)
+	}
 	if err != nil {
 		return err
 	}
@@ -212,7 +242,7 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
 	}
-	shown := report.Show(cmd, s, flags)
+	shown := show(cmd, s, flags)
 	unread := files.ReaderGone(shown) // by which not all threads may have been walked
 	if unread {
 		shown = nil

@@ -57,7 +57,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 				return fmt.Errorf("call %w", err)
 			}
 			for _, text := range args[1:] {
-				if err := expression.Check(text); err != nil {
+				if _, err := expression.Guess(text); err != nil {
 					return exit.Misuse(fmt.Errorf("call %d: %w", pid, err))
 				}
 			}

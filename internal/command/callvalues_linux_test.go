@@ -140,6 +140,50 @@ func TestCallInto(t *testing.T) {
 	}
 }
 
+// TestPrintCalls compares with gdb what --print shows of expressions that call, in the frame of main.
+func TestPrintCalls(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callinto.c"), gdbtest.Tool(t, "gcc"), "-g"))
+	texts := []string{"length(local.url)", "(int) strlen(req->url)", "add(index, own.value)", "*at(own.value - 41)", "copy(local).codes[1]",
+		"length(\"text\") + index", "local.codes[2]", "weigh(&local) > 4"}
+	args := []string{strconv.Itoa(p.PID), "--frame", "main"}
+	for _, text := range texts {
+		args = append(args, "--print", text)
+	}
+	stdout, stderr, err := execute(newAttach(nil), args...)
+	if err != nil || stderr != "" {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	ours := make([]string, len(texts))
+	for i, text := range texts {
+		_, ours[i], _ = strings.Cut(stdout, "\n        "+text+" = ")
+		ours[i], _, _ = strings.Cut(ours[i], "\n")
+	}
+	if state := statusOf(t, p.PID, "TracerPid"); state != "0" {
+		t.Errorf("behind the calls, process %s traces the program", state)
+	}
+	for text, want := range map[string]string{
+		"wide()":         "the function takes 1 argument, not 0 at column 1",
+		"length(1)":      "the function was ended by SIGSEGV (address 0x1); the thread was put back",
+		"nowhere(index)": "--print does not call functions: use sfwalk call", // nothing of this name: the process is not held
+	} {
+		_, _, err := execute(newAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if why := gdbtest.CannotWrite(t, "gdb"); why != "" {
+		gdbtest.NoOracle(t, len(texts), len(texts), why, "nothing: gdb makes the same calls")
+		return
+	}
+	gdb := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), "gdb.execute(\"frame function main\")\n"+evaluatePy,
+		map[string]any{"expressions": texts, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
+	compareCalls(t, gdb, texts, ours)
+	if t.Failed() {
+		t.Log(stdout)
+	}
+}
+
 // callMethods are calls in progs/callmethods.cc, with what C++ makes of them.
 var callMethods = [][2]string{
 	{"other.times(2)", "8"}, {"other.named()", "1"}, {"pointer->times(3)", "12"}, {"pointer->named()", "104"}, {"base->scaled(2)", "14"},

@@ -99,7 +99,7 @@ func TestPrintNowhere(t *testing.T) {
 		"req->":             "--print req->: a name is missing at column 6",
 		"1 +":               "--print 1 +: an expression is missing at column 4",
 		"counter = 5":       "--print counter = 5: an expression cannot assign at column 9",
-		"handle_request(1)": "--print handle_request(1): --print does not call functions: use sfwalk call at column 1",
+		"handle_request(1)": "--print handle_request(1): the function takes 2 arguments, not 1 at column 1",
 		"1 / (2 - 2)":       "--print 1 / (2 - 2): Division by zero at column 3",
 		"(struct no *) 1":   "--print (struct no *) 1: No struct type named no at column 2",
 		"*(int *) 8":        "--print *(int *) 8: Cannot access memory at address 0x8",

@@ -35,20 +35,20 @@ func ParseWith(text string, in Scope) (*Node, error) {
 	return p.parse()
 }
 
-// Check returns what is wrong with a text that is no expression of any language, whatever its names mean; nil if it may be
-// one.
-func Check(text string) error {
-	_, err := Parse(text)
-	for _, language := range []string{"c", "c++", "rust", "go"} {
+// Guess reads a text whose language and names are not known: as C if it is C, else as the first of
+// the other languages. The error says what is wrong with it as C.
+func Guess(text string) (*Node, error) {
+	n, err := Parse(text)
+	for _, language := range []string{"c", "c++", "rust", "go", "fortran"} {
 		if err == nil {
 			break
 		}
 		in := Scope{IsType: func(string) bool { return false }, Language: language}
-		if _, other := ParseWith(text, in); other == nil {
-			err = nil
+		if other, wrong := ParseWith(text, in); wrong == nil {
+			return other, nil
 		}
 	}
-	return err
+	return n, err
 }
 
 func (p *parser) parse() (*Node, error) {

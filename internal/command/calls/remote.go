@@ -19,7 +19,7 @@ import (
 // Check finds mistakes in the flags about calls before a target is touched.
 func Check(cmd *cobra.Command, texts []string, flags *Flags) error {
 	for _, text := range texts {
-		if err := expression.Check(text); err != nil {
+		if _, err := expression.Guess(text); err != nil {
 			return exit.Misuse(fmt.Errorf("--call: %w", err))
 		}
 	}

@@ -51,8 +51,8 @@ func (p *printed) verdict() (err error) {
 // flags name frames.
 func (w *Walker) prints(x *Frame, f *value.Frame) {
 	flags := &w.Flags.Values
-	for _, text := range flags.prints {
-		v, err := f.Evaluate(text)
+	for _, text := range flags.Prints {
+		v, err := w.evaluate(f, text)
 		if err == nil && v.Err() != nil {
 			if memory := (*value.MemoryError)(nil); errors.As(v.Err(), &memory) {
 				err = memory
@@ -79,6 +79,14 @@ func (w *Walker) prints(x *Frame, f *value.Frame) {
 		}
 		x.Print = append(x.Print, y)
 	}
+}
+
+// evaluate evaluates an expression in a frame.
+func (w *Walker) evaluate(f *value.Frame, text string) (value.Value, error) {
+	if w.Target.Evaluate == nil {
+		return f.Evaluate(text)
+	}
+	return w.Target.Evaluate(w.reader, w.stack.Thread, f, text)
 }
 
 // describe fills in the type of a value, and where it is.

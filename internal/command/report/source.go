@@ -44,7 +44,10 @@ type Source struct {
 	// for them, where they differ. Both may be nil.
 	OneMoment  func() bool
 	OwnThreads func() map[int]int
-	Retake     func(walk func()) error // reads all threads once more, at one moment; nil if the target cannot
+	// Evaluate evaluates an expression of --print in a frame of a thread, and may run functions of the process. It is nil if
+	// expressions are only read.
+	Evaluate func(r *value.Reader, tid int, f *value.Frame, text string) (value.Value, error)
+	Retake   func(walk func()) error // reads all threads once more, at one moment; nil if the target cannot
 }
 
 func (s *Source) rootOf(*target.Module) string { return s.Root }

@@ -22,7 +22,7 @@ import (
 // valueFlags are the flags that have a command print the values in frames.
 type valueFlags struct {
 	args, locals bool
-	prints       []string     // expressions
+	Prints       []string     // expressions
 	printed      *printed     // nil without expressions
 	frames       []string     // levels, or names of functions; all where there are none
 	selected     *atomic.Bool // there was such a frame
@@ -36,7 +36,7 @@ func (v *valueFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
 	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
 	cmdline.List(f, &v.frames, "frame", "only these frames of each stack: by number, or by function")
-	cmdline.Texts(f, &v.prints, "print", "print the value of this expression of C, C++, Rust, Go or Fortran in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
+	cmdline.Texts(f, &v.Prints, "print", "print the value of this expression of C, C++, Rust, Go or Fortran in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
 	f.BoolVar(&v.printer.Raw, "raw", false, "print the strings and containers of C++, Rust and Go as the structs that they are")
 	f.IntVar(&v.printer.Elements, "print-elements", 200, "at most this many elements of an array and characters of a text; -1 for all")
 	f.IntVar(&v.printer.Repeats, "print-repeats", 10, "more equal elements in a row than this are printed once, with their number")
@@ -54,7 +54,7 @@ func (v *valueFlags) check() error {
 	}
 	v.printer.UTF8 = utf8Locale()
 	v.selected = new(atomic.Bool)
-	if len(v.prints) > 0 {
+	if len(v.Prints) > 0 {
 		v.printed = &printed{}
 	}
 	return nil
@@ -72,7 +72,7 @@ func utf8Locale() bool {
 }
 
 // Any reports whether values are asked for.
-func (v *valueFlags) Any() bool { return v.args || v.locals || len(v.prints) > 0 }
+func (v *valueFlags) Any() bool { return v.args || v.locals || len(v.Prints) > 0 }
 
 // chosen reports whether frames are printed by what the flags say of values.
 func (v *valueFlags) chosen() bool { return v.Any() || len(v.frames) > 0 }
