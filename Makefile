@@ -187,7 +187,7 @@ notice:
 	cd tools && CGO_ENABLED=0 $(GO) run ./notice -o ../NOTICE
 
 race: all-deps
-	$(GO) test -race -timeout $(PATIENCE) -run '$(MEET)' ./internal/command ./sniffer/external ./delve/server
+	$(GO) test -race -timeout $(PATIENCE) -run '$(MEET)' ./internal/command/... ./sniffer/external ./delve/server
 
 MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestConcurrentJoin|TestProfileMeanwhile|TestWindow|TestRunning|TestDAPRuns|TestBadClients)$$
 
@@ -255,7 +255,7 @@ soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/test/guesttest ./internal/bench/lookup ./sniffer ./symbol ./logical ./inferior/native
+	$(GO) test -count=1 -timeout 24h ./target/live ./format/cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command/... ./internal/test/guesttest ./internal/bench/lookup ./sniffer ./symbol ./logical ./inferior/native
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external

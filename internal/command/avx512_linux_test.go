@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/call"
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -17,11 +20,11 @@ func TestLocalsAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	p := gdbtest.Start(t, gdbtest.Build(t, "avx512locals.c", "-g", "-O2", "-mavx512f", "-mavx512bw", "-mavx512vl"))
 	saved := t.TempDir() + "/snapshot"
-	stdout, stderr, err := execute(newAttach(nil), strconv.Itoa(p.PID), "--locals", "--frame", "waits", "--save", saved)
+	stdout, stderr, err := commandtest.Execute(stacks.NewAttach(nil), strconv.Itoa(p.PID), "--locals", "--frame", "waits", "--save", saved)
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
-	later, stderr, err := execute(newOpen(nil), saved, "--locals", "--frame", "waits")
+	later, stderr, err := commandtest.Execute(stacks.NewOpen(nil), saved, "--locals", "--frame", "waits")
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -44,7 +47,7 @@ func TestCallKeepsAVX512(t *testing.T) {
 	}{{"amd64", gdbtest.Build}, {"386", gdbtest.Build386}} {
 		t.Run(test.name, func(t *testing.T) {
 			p := gdbtest.Start(t, test.build(t, "avx512.c", "-O1", "-g"))
-			if stdout, stderr, err := execute(newCall(nil), strconv.Itoa(p.PID), "change(41)"); stdout != "42\n" || err != nil {
+			if stdout, stderr, err := commandtest.Execute(call.New(nil), strconv.Itoa(p.PID), "change(41)"); stdout != "42\n" || err != nil {
 				t.Errorf("%s, %v %s", stdout, err, stderr)
 			}
 			p.Stdin.Close()
@@ -66,7 +69,7 @@ func TestRemoteCallAVX512(t *testing.T) {
 	const misplaced = "gdbserver before release 15 does not know where this processor has"
 	p := gdbtest.Start(t, gdbtest.Build(t, "avx512.c", "-O1", "-g"))
 	call := func(text string) (stdout, stderr string, err error) {
-		return execute(newRemote(nil), "--call", text, "--resume", "localhost:"+gdbserver(t, p.PID, settings...))
+		return commandtest.Execute(stacks.NewRemote(nil), "--call", text, "--resume", "localhost:"+commandtest.GDBServer(t, p.PID, settings...))
 	}
 	stdout, stderr, err := call("change(41)")
 	if stdout != "42\n" || err != nil {
@@ -77,13 +80,13 @@ func TestRemoteCallAVX512(t *testing.T) {
 		t.Errorf("the program says of its registers: %q, %v; we say %q", said, err, stderr)
 	}
 
-	program := vectorProgram(t, "-O1 -mavx512f")
-	want := vectorsSaid(t, program)[9]
+	program := commandtest.VectorProgram(t, "-O1 -mavx512f")
+	want := commandtest.VectorsSaid(t, program)[9]
 	p = gdbtest.Start(t, program)
 	stdout, stderr, err = call("add8(3, make8(1.5), 0.25, make8(40.0))")
 	got := strings.TrimSuffix(stdout, "\n")
 	refused := err != nil && got == "" && strings.Contains(err.Error(), misplaced)
-	if !refused && (err != nil || !sameNumbers(got, want)) {
+	if !refused && (err != nil || !commandtest.SameNumbers(got, want)) {
 		t.Errorf("%s, %v %s, want %s", got, err, stderr, want)
 	}
 	p.Rest(t)
@@ -107,7 +110,7 @@ func TestPrintVectorRegisters(t *testing.T) {
 	for _, x := range numbers {
 		args = append(args, "--print", x[0])
 	}
-	stdout, stderr, err := execute(newAttach(nil), append(args, pid, "--frame", "0")...)
+	stdout, stderr, err := commandtest.Execute(stacks.NewAttach(nil), append(args, pid, "--frame", "0")...)
 	if err != nil {
 		t.Fatal(err, stderr)
 	}

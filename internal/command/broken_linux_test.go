@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -24,7 +25,7 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Run(tt.how, func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, "corrupt.c", flags...), tt.how)
-			doc := take(t, p.PID, &report.Flags{})
+			doc := commandtest.Take(t, p.PID, &report.Flags{})
 			th := doc.Threads[0]
 			if last := th.Frames[len(th.Frames)-1]; th.Whole || last.Function != tt.outermost || tt.stop != "" && th.Stop != tt.stop {
 				t.Errorf("stops in %q by %q (%s), want %q by %q", last.Function, th.Stop, th.Error, tt.outermost, tt.stop)
@@ -43,7 +44,7 @@ func TestBroken(t *testing.T) {
 // the source, nocfi.c, and gdb's as far as gdb knows it.
 func TestNoTables(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "nocfi.c", gdbtest.Plain...))
-	th := take(t, p.PID, &report.Flags{}).Threads[0]
+	th := commandtest.Take(t, p.PID, &report.Flags{}).Threads[0]
 	var names, by []string
 	for _, f := range th.Frames {
 		names, by = append(names, f.Function), append(by, f.Sniffer)

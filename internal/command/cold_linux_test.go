@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -18,7 +19,7 @@ func TestColdParts(t *testing.T) {
 			for _, args := range [][]string{{fmt.Sprint(i)}, {fmt.Sprint(i), "trap"}} {
 				t.Run(fmt.Sprintf("%s %s %d", flag, name, len(args)), func(t *testing.T) {
 					p := gdbtest.Start(t, program, args...)
-					th := take(t, p.PID, &report.Flags{}).Threads[0]
+					th := commandtest.Take(t, p.PID, &report.Flags{}).Threads[0]
 					var names []string
 					for _, f := range th.Frames {
 						if f.Type == "sigtramp" {

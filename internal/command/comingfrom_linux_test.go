@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -117,7 +118,7 @@ func TestComingFrom(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")
 	known := comingFrom(t)
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	pid := strconv.Itoa(p.PID)
 	exe, err := os.Readlink("/proc/" + pid + "/exe")
 	if err != nil {
@@ -139,8 +140,8 @@ func TestComingFrom(t *testing.T) {
 	if err := errors.Join(os.MkdirAll("internal/demo", 0o777), os.Symlink(filepath.Join(folder, "../demo/target"), "internal/demo/target")); err != nil {
 		t.Fatal(err)
 	}
-	gcore(t, p.PID, "core."+pid)
-	names := strings.NewReplacer("4242 4243", pid+" "+strconv.Itoa(startDemo(t).PID), "core.4242", "core."+pid, "snapshot.4242", "snapshot."+pid, "4242", pid,
+	commandtest.GCore(t, p.PID, "core."+pid)
+	names := strings.NewReplacer("4242 4243", pid+" "+strconv.Itoa(commandtest.StartDemo(t).PID), "core.4242", "core."+pid, "snapshot.4242", "snapshot."+pid, "4242", pid,
 		"4243", strconv.Itoa(threadOf(t, pid, "walker")), "./server", exe, "/srv/arm64-root", "/", "FILE", file)
 	// Releases of gdb number threads in different orders.
 	walker := fmt.Sprintf("python [gdb.set_convenience_variable('walker', t.num) for t in gdb.selected_inferior().threads() if t.ptid[1] == %d]", threadOf(t, pid, "walker"))

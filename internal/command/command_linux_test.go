@@ -20,24 +20,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
-	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/plugintest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func startDemo(t *testing.T) *demo.Process {
-	t.Helper()
-	p, err := demo.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Stop() })
-	return p
-}
-
 func TestText(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	out, _, err := command("attach", strconv.Itoa(p.PID))
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +54,7 @@ func TestText(t *testing.T) {
 
 // Level numbers of any number of digits stand before the address, as in gdb.
 func TestLevels(t *testing.T) {
-	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{"1100"})
+	p := commandtest.StartTarget(t, "recurse.c", gdbtest.Plain, []string{"1100"})
 	begin := regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]{16} in `)
 	out, _, err := command("attach", strconv.Itoa(p.PID))
 	if err != nil {
@@ -87,12 +77,12 @@ func TestLevels(t *testing.T) {
 
 // TestJSON compares the document with its description.
 func TestJSON(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	out, _, err := command("attach", strconv.Itoa(p.PID), "--json", "--registers", "--explain")
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPage(t, "sfwalk attach", out)
+	commandtest.InPage(t, "sfwalk attach", out)
 
 	var doc struct {
 		PID     int
@@ -153,7 +143,7 @@ func TestRegistersGDB(t *testing.T) {
 	for _, src := range []string{"chain.c", "sighandler.c", "realign.c"} {
 		args := map[string][]string{"sighandler.c": {"alt", "middle"}}[src]
 		p := gdbtest.Start(t, gdbtest.Build(t, src, append([]string{"-mavx2"}, gdbtest.Plain...)...), args...)
-		got := take(t, p.PID, &report.Flags{Registers: true}).Threads[0]
+		got := commandtest.Take(t, p.PID, &report.Flags{Registers: true}).Threads[0]
 		known, compared := 0, 0
 		for i, g := range gdbtest.Backtrace(t, p.PID, gdbtest.WithRegisters())[0].Frames {
 			if !g.Physical() {
@@ -181,7 +171,7 @@ func TestRegistersGDB(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	pid := strconv.Itoa(p.PID)
 	for _, tt := range []struct {
 		args  []string
@@ -252,7 +242,7 @@ func TestConsistent(t *testing.T) {
 		if doc.Consistent != consistent {
 			t.Errorf("consistent is %v, want %v", doc.Consistent, consistent)
 		}
-		compare(t, doc, gdbtest.Backtrace(t, p.PID))
+		commandtest.CompareAll(t, doc, gdbtest.Backtrace(t, p.PID))
 	}
 }
 
@@ -260,7 +250,7 @@ func TestConsistent(t *testing.T) {
 // names are those of their functions.
 func TestNoLines(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "inline.c", gdbtest.Plain...))
-	got := take(t, p.PID, &report.Flags{NoLines: true})
+	got := commandtest.Take(t, p.PID, &report.Flags{NoLines: true})
 	for _, th := range gdbtest.Backtrace(t, p.PID) {
 		var want []string
 		for _, f := range th.Frames {
@@ -290,7 +280,7 @@ func TestNoLines(t *testing.T) {
 // TestDocumentedCommands runs every sfwalk command in the pages and the help texts. 4242 stands for
 // a process, 4243 for one of its threads. Whatever plug-in a page names, one for tests runs.
 func TestDocumentedCommands(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	var lines []string
 	pages := gdbtest.Glob(t, filepath.Join("..", "..", "docs", "*.md"))
 	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
@@ -303,7 +293,7 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("`(sfwalk [a-z][^`]*)`").FindAllSubmatch(text, -1) {
 			args := strings.Fields(string(m[1]))
-			if cmd, rest, _ := newRoot(Hosts{}, nil).Find(args[1:]); len(rest) == 0 && cmd.ValidateArgs(nil) != nil {
+			if cmd, rest, _ := commandtest.New(nil).Find(args[1:]); len(rest) == 0 && cmd.ValidateArgs(nil) != nil {
 				continue // the text names a command that needs arguments, and runs none
 			}
 			lines = append(lines, string(m[1]))
@@ -316,7 +306,7 @@ func TestDocumentedCommands(t *testing.T) {
 			help(sub)
 		}
 	}
-	help(newRoot(testHosts, nil))
+	help(commandtest.New(nil))
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the demo: %v, %v", tasks, err)
@@ -326,14 +316,14 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	called := callTarget(t)
+	called := commandtest.CallTarget(t)
 	crashed := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
 	t.Chdir(t.TempDir())
 	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777), os.Mkdir("symbols", 0o777), os.Mkdir("debug", 0o777), plugintest.Copy("sniffer-jit")); err != nil {
 		t.Fatal(err)
 	}
 	pid := strconv.Itoa(p.PID)
-	gcore(t, p.PID, "core."+pid)
+	commandtest.GCore(t, p.PID, "core."+pid)
 	if out, err := exec.Command(gdbtest.Tool(t, "zstd"), "-q", "core."+pid).CombinedOutput(); err != nil {
 		t.Fatalf("zstd: %v\n%s", err, out)
 	}
@@ -344,7 +334,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, errOut, err := command("attach", pid, "--save", "snapshot."+pid); err != nil {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	if err := os.Rename(lldbDump(t, crashed.PID), "crash.dmp"); err != nil {
+	if err := os.Rename(commandtest.LLDBDump(t, crashed.PID), "crash.dmp"); err != nil {
 		t.Fatal(err)
 	}
 	if _, errOut, err := command("symbols", "dump", exe, "-o", "server.sym"); err != nil {
@@ -384,7 +374,7 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("not an sfwalk command: %q", line)
 			continue
 		}
-		if group, rest, _ := newRoot(Hosts{}, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
+		if group, rest, _ := commandtest.New(nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
 			continue // the text names a group of commands, and runs none
 		}
 		if slices.Contains([]string{"record", "top", "perf"}, args[1]) {
@@ -400,7 +390,7 @@ func TestDocumentedCommands(t *testing.T) {
 			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestProcesses and TestCgroups run such commands
 		}
 		if args[1] == "call" {
-			args = callExample(line, pid, called)
+			args = commandtest.CallExample(line, pid, called)
 		}
 		if args[1] == "remote" && len(args) > 2 {
 			args = strings.Fields(strings.ReplaceAll(remoteExample(t, line, p.PID), "'", ""))

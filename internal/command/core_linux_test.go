@@ -6,27 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
-
-// gcore makes gdb write a core of a process, which then runs on.
-func gcore(t *testing.T, pid int, path string) {
-	t.Helper()
-	out, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(pid), "-ex", "generate-core-file "+path).CombinedOutput()
-	if err != nil {
-		t.Fatalf("gdb: %v\n%s", err, out)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("gdb: %v\n%s", err, out)
-	}
-}
 
 // equalThreads compares the stacks of two documents of one process. Only the order of the threads
 // may differ.
@@ -66,9 +54,9 @@ func TestCoreIsLive(t *testing.T) {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
 			flags := &report.Flags{Registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
-			want := take(t, p.PID, flags)
+			want := commandtest.Take(t, p.PID, flags)
 			path := filepath.Join(t.TempDir(), "core")
-			gcore(t, p.PID, path)
+			commandtest.GCore(t, p.PID, path)
 			s, err := targets.Core(path, core.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -86,9 +74,9 @@ func TestCoreIsLive(t *testing.T) {
 	}
 }
 
-// crash runs a program in a folder of its own until it dies, and returns the core that the kernel
+// coreOfCrash runs a program in a folder of its own until it dies, and returns the core that the kernel
 // leaves there.
-func crash(t *testing.T, program string, args ...string) string {
+func coreOfCrash(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.ContainsAny(string(pattern), "|/") {
@@ -107,7 +95,7 @@ func crash(t *testing.T, program string, args ...string) string {
 
 // For the kernel's core, text and JSON say what the process died of, and where.
 func TestCoreOfCrash(t *testing.T) {
-	path := crash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
+	path := coreOfCrash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
 	out, errOut, err := command("core", path)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out, errOut)
@@ -120,7 +108,7 @@ func TestCoreOfCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPage(t, "sfwalk core", out)
+	commandtest.InPage(t, "sfwalk core", out)
 	var doc struct {
 		Core, Exe string
 		Signal    struct {

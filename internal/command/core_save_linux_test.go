@@ -12,6 +12,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -54,9 +55,9 @@ func TestSaveCoreAsMinidump(t *testing.T) {
 		if _, _, err := command("attach", strconv.Itoa(p.PID), "--save", saved); err != nil {
 			t.Fatal(err)
 		}
-		gcore(t, p.PID, file)
+		commandtest.GCore(t, p.PID, file)
 		want := gdbtest.Backtrace(t, p.PID)
-		dumpSyms(t, store, program, gdbtest.File(t, "/lib/x86_64-linux-gnu/libc.so.6"))
+		commandtest.DumpSyms(t, store, program, gdbtest.File(t, "/lib/x86_64-linux-gnu/libc.so.6"))
 		for verb, from := range map[string]string{"core": file, "open": saved} {
 			path := filepath.Join(dir, verb+".dmp")
 			printed := framesOf(t, verb, from)
@@ -70,7 +71,7 @@ func TestSaveCoreAsMinidump(t *testing.T) {
 			peer := map[int][]uint64{}
 			if tt.peer {
 				ids := threadIDs(t, path)
-				stacks := peerStacks(t, path, store)
+				stacks := commandtest.PeerStacks(t, path, store)
 				if len(ids) != len(stacks) {
 					t.Fatalf("%s: minidump_stackwalk has %d threads of %d", verb, len(stacks), len(ids))
 				}
@@ -135,7 +136,7 @@ func threadIDs(t *testing.T, path string) (ids []int) {
 
 // TestSaveCrashAsMinidump: the minidump of the kernel's core says what the process died of, also to minidump_stackwalk.
 func TestSaveCrashAsMinidump(t *testing.T) {
-	file := crash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
+	file := coreOfCrash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
 	path := filepath.Join(t.TempDir(), "dmp")
 	if _, _, err := command("core", file, "--save", path, "--format", "minidump"); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -12,6 +13,6 @@ import (
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")
 	p := gdbtest.Start(t, gdbtest.Separate(t, program))
-	got := take(t, p.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})
-	compare(t, got, gdbtest.Backtrace(t, p.PID))
+	got := commandtest.Take(t, p.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})
+	commandtest.CompareAll(t, got, gdbtest.Backtrace(t, p.PID))
 }

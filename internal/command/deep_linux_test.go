@@ -14,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -116,10 +117,10 @@ func TestDeepStackMemory(t *testing.T) {
 			}
 			args = []string{"open", file}
 		case slices.Contains(tt.args, "core"):
-			gcore(t, p.PID, file)
+			commandtest.GCore(t, p.PID, file)
 			args = []string{"core", file}
 		case slices.Contains(tt.args, "remote"):
-			args = []string{"remote", "localhost:" + gdbserver(t, p.PID), "--resume"}
+			args = []string{"remote", "localhost:" + commandtest.GDBServer(t, p.PID), "--resume"}
 		}
 		n := 0
 		peak, lines := measured(t, callCounter(&n), args...)
@@ -142,18 +143,18 @@ func TestDeepStackMemory(t *testing.T) {
 // message says which flag shows more.
 func TestUsualFrames(t *testing.T) {
 	const depth, usual = 20_000, 7000
-	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{strconv.Itoa(depth)})
-	th := take(t, p.PID, &report.Flags{UsualFrames: usual}).Threads[0]
+	p := commandtest.StartTarget(t, "recurse.c", gdbtest.Plain, []string{strconv.Itoa(depth)})
+	th := commandtest.Take(t, p.PID, &report.Flags{UsualFrames: usual}).Threads[0]
 	if n := len(th.Frames); n < usual-report.FrameShare || n > usual+report.LeastFrames || th.Whole || th.Stop != "limit" || !strings.Contains(th.Error, "--max-frames 0 shows all") {
 		t.Errorf("%d frames, want %d at most: whole: %v, %q, %q", n, usual, th.Whole, th.Stop, th.Error)
 	}
 	for _, flags := range []*report.Flags{{UsualFrames: usual, FramesGiven: true}, {UsualFrames: usual, MaxFrames: 2 * depth}, {}} {
-		if th := take(t, p.PID, flags).Threads[0]; len(th.Frames) < depth || !th.Whole {
+		if th := commandtest.Take(t, p.PID, flags).Threads[0]; len(th.Frames) < depth || !th.Whole {
 			t.Errorf("%+v: %d frames, want %d: %s", flags, len(th.Frames), depth, th.Stop)
 		}
 	}
-	threads := startTarget(t, "threads.c", gdbtest.Plain, nil)
-	for _, th := range take(t, threads.PID, &report.Flags{UsualFrames: 1}).Threads {
+	threads := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, nil)
+	for _, th := range commandtest.Take(t, threads.PID, &report.Flags{UsualFrames: 1}).Threads {
 		if !th.Whole {
 			t.Errorf("thread %d has not its %d frames: %s", th.TID, report.LeastFrames, th.Stop)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -36,7 +37,7 @@ func TestEntryCalled(t *testing.T) {
 				t.Setenv("LD_LIBRARY_PATH", dir)
 			}
 			p := gdbtest.Start(t, v.program)
-			got := take(t, p.PID, &report.Flags{})
+			got := commandtest.Take(t, p.PID, &report.Flags{})
 			var names []string
 			for _, f := range got.Threads[0].Frames {
 				name, _, _ := strings.Cut(f.Function, "+")

@@ -18,15 +18,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // TestEveryOfSeveral: the rounds of several processes are added up, each process's by themselves.
 func TestEveryOfSeveral(t *testing.T) {
-	one := strconv.Itoa(startTarget(t, "threads.c", gdbtest.Plain, []string{"5"}).PID)
-	other := strconv.Itoa(startTarget(t, "threads.c", gdbtest.Plain, []string{"2"}).PID)
+	one := strconv.Itoa(commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"5"}).PID)
+	other := strconv.Itoa(commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"2"}).PID)
 	every := func(args ...string) string {
 		t.Helper()
 		out, stderr, err := command(append([]string{"attach", one, other, "--every", "10ms", "--count", "3", "--no-lines"}, args...)...)
@@ -49,7 +51,7 @@ func TestEveryOfSeveral(t *testing.T) {
 		t.Fatalf("%d documents", len(docs))
 	}
 	for i, want := range []string{`"count":15`, `"count":6`} {
-		inPage(t, "sfwalk attach", docs[i])
+		commandtest.InPage(t, "sfwalk attach", docs[i])
 		if !strings.Contains(docs[i], `"rounds":3`) || !strings.Contains(docs[i], want) {
 			t.Errorf("want %s: %s", want, docs[i])
 		}
@@ -65,7 +67,7 @@ func TestEveryOfSeveral(t *testing.T) {
 
 // TestEvery counts the rounds, and compares the samples that are added up with those of one round.
 func TestEvery(t *testing.T) {
-	p := startTarget(t, "threads.c", gdbtest.Plain, []string{"5"})
+	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"5"})
 	pid := strconv.Itoa(p.PID)
 	every := func(args ...string) string {
 		t.Helper()
@@ -82,7 +84,7 @@ func TestEvery(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(every("--json")), "\n")
 	var last time.Time
 	for _, line := range lines {
-		inPage(t, "sfwalk attach", line)
+		commandtest.InPage(t, "sfwalk attach", line)
 		var doc struct {
 			Taken   time.Time
 			Threads []struct{ TID int }
@@ -99,7 +101,7 @@ func TestEvery(t *testing.T) {
 		t.Errorf("--merge:\n%s", out)
 	}
 	doc := every("--merge", "--json")
-	inPage(t, "sfwalk attach", doc)
+	commandtest.InPage(t, "sfwalk attach", doc)
 	if !strings.Contains(doc, `"rounds":4`) || !strings.Contains(doc, `"count":20`) || strings.Count(doc, "\n") != 1 {
 		t.Errorf("--merge --json: %s", doc)
 	}
@@ -136,7 +138,7 @@ func (w *onRound) Write(p []byte) (int, error) {
 // TestEveryEnds ends the process, or interrupts the command, in the third round.
 func TestEveryEnds(t *testing.T) {
 	for _, tt := range []struct{ how, says string }{{"exit", "the process has ended after "}, {"interrupt", ""}} {
-		p := startTarget(t, "threads.c", gdbtest.Plain, []string{"1"})
+		p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"1"})
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		out := &onRound{heading: "Round 3 at ", do: func() { cancel() }}
@@ -148,7 +150,7 @@ func TestEveryEnds(t *testing.T) {
 		}
 		var stderr bytes.Buffer
 		args := []string{"attach", strconv.Itoa(p.PID), "--every", "10ms", "--no-lines"}
-		root := newRoot(testHosts, args)
+		root := commandtest.New(args)
 		root.SetOut(out)
 		root.SetErr(&stderr)
 		root.SetArgs(args)
@@ -160,7 +162,7 @@ func TestEveryEnds(t *testing.T) {
 
 // TestEveryInterrupted: when the user interrupts a walk, its round counts.
 func TestEveryInterrupted(t *testing.T) {
-	p := startTarget(t, "threads.c", gdbtest.Plain, []string{"3"})
+	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"3"})
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
 	cmd := &cobra.Command{}
@@ -219,7 +221,7 @@ func TestEveryErrors(t *testing.T) {
 
 // TestPictureOfProcesses has the processes around their stacks.
 func TestPictureOfProcesses(t *testing.T) {
-	a, b := startTarget(t, "threads.c", gdbtest.Plain, []string{"3"}), startTarget(t, "chain.c", gdbtest.Plain, nil)
+	a, b := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"3"}), commandtest.StartTarget(t, "chain.c", gdbtest.Plain, nil)
 	pids := []string{strconv.Itoa(a.PID), strconv.Itoa(b.PID)}
 	var want string
 	for i, pid := range pids {
@@ -264,9 +266,9 @@ func TestCgroups(t *testing.T) {
 		19: "0::/system.slice:docker:" + id("f") + "\n",
 		20: "0::/\n",
 	}
-	var list []listedProcess
+	var list []stacks.ListedProcess
 	for pid := 11; pid <= 20; pid++ {
-		list = append(list, listedProcess{pid: pid})
+		list = append(list, stacks.ListedProcess{Pid: pid})
 	}
 	for _, tt := range []struct {
 		wanted string
@@ -286,22 +288,22 @@ func TestCgroups(t *testing.T) {
 		{"aaaaa", "error"},
 		{"abab12abab12", "error"},
 	} {
-		c := chosen{cgroups: []string{tt.wanted}, cgroupsOf: func(pid int) []string { return parseCgroups(groups[pid]) }}
-		got, err := c.find(list)
+		c := stacks.Chosen{Cgroups: []string{tt.wanted}, CgroupsOf: func(pid int) []string { return stacks.ParseCgroups(groups[pid]) }}
+		got, err := c.Find(list)
 		if text := fmt.Sprint(got); text != tt.want && !(err != nil && tt.want == "error") {
 			t.Errorf("--cgroup %s: %s, %v, want %s", tt.wanted, text, err, tt.want)
 		}
 	}
 	groups[21] = "0::/docker/aaaaaaaaaaaa" + id("0")[12:] + "\n"
-	c := chosen{cgroups: []string{"aaaaaaaaaaaa"}, cgroupsOf: func(pid int) []string { return parseCgroups(groups[pid]) }}
-	if _, err := c.find(append(list, listedProcess{pid: 21})); err == nil || !strings.Contains(err.Error(), "several containers") {
+	c := stacks.Chosen{Cgroups: []string{"aaaaaaaaaaaa"}, CgroupsOf: func(pid int) []string { return stacks.ParseCgroups(groups[pid]) }}
+	if _, err := c.Find(append(list, stacks.ListedProcess{Pid: 21})); err == nil || !strings.Contains(err.Error(), "several containers") {
 		t.Errorf("two containers: %v", err)
 	}
 }
 
 // TestRealCgroup puts a process into a control group of its own.
 func TestRealCgroup(t *testing.T) {
-	p := startTarget(t, "chain.c", gdbtest.Plain, nil)
+	p := commandtest.StartTarget(t, "chain.c", gdbtest.Plain, nil)
 	var made string
 	for _, dir := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/systemd"} {
 		group := filepath.Join(dir, fmt.Sprintf("sfwalk-test-%d", p.PID))

@@ -2,17 +2,13 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
-	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -54,23 +50,15 @@ var matrix = []struct {
 	{name: "SFrame V3", src: "mix-v3"},
 }
 
-func startTarget(t *testing.T, src string, flags, args []string) *gdbtest.Process {
-	t.Helper()
-	if filepath.Ext(src) == "" {
-		return gdbtest.Start(t, gdbtest.Testdata(t, "bin", src), args...)
-	}
-	return gdbtest.Start(t, gdbtest.Build(t, src, flags...), args...)
-}
-
 // TestGDB compares PC, CFA, type, function and line of every frame of every
 // thread with gdb's, on the same standing process.
 func TestGDB(t *testing.T) {
 	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i)
-			p := startTarget(t, tt.src, tt.flags, tt.args)
-			got := take(t, p.PID, &report.Flags{Explain: true})
-			compare(t, got, gdbtest.Backtrace(t, p.PID))
+			p := commandtest.StartTarget(t, tt.src, tt.flags, tt.args)
+			got := commandtest.Take(t, p.PID, &report.Flags{Explain: true})
+			commandtest.CompareAll(t, got, gdbtest.Backtrace(t, p.PID))
 		})
 	}
 }
@@ -78,8 +66,8 @@ func TestGDB(t *testing.T) {
 // TestDlopenGDB does the same with a library that is loaded at run time.
 func TestDlopenGDB(t *testing.T) {
 	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
-	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
-	compare(t, take(t, p.PID, &report.Flags{}), gdbtest.Backtrace(t, p.PID))
+	p := commandtest.StartTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
+	commandtest.CompareAll(t, commandtest.Take(t, p.PID, &report.Flags{}), gdbtest.Backtrace(t, p.PID))
 }
 
 // TestSniffersAgree compares the stacks of one sniffer alone with those of the default order, as
@@ -88,7 +76,7 @@ func TestSniffersAgree(t *testing.T) {
 	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i+1)
-			p := startTarget(t, tt.src, tt.flags, tt.args)
+			p := commandtest.StartTarget(t, tt.src, tt.flags, tt.args)
 			process, err := live.Attach(context.Background(), p.PID, live.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -154,10 +142,10 @@ func described(frames []*frame.Frame) int {
 // TestSectionHeadersStripped unwinds a program by its segments alone. gdb cannot; it reads the same
 // program with its section headers.
 func TestSectionHeadersStripped(t *testing.T) {
-	p := startTarget(t, "mix-v3", nil, nil)
+	p := commandtest.StartTarget(t, "mix-v3", nil, nil)
 	want := gdbtest.Backtrace(t, p.PID)
-	bare := startTarget(t, "mix-v3-noheaders", nil, nil)
-	got := take(t, bare.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"sigtramp", "sframe", "dwarf"}}})
+	bare := commandtest.StartTarget(t, "mix-v3-noheaders", nil, nil)
+	got := commandtest.Take(t, bare.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"sigtramp", "sframe", "dwarf"}}})
 	for _, w := range want {
 		i := slices.IndexFunc(got.Threads, func(th report.Thread) bool { return th.Name == w.Name })
 		if i < 0 {
@@ -183,128 +171,4 @@ func TestSectionHeadersStripped(t *testing.T) {
 			}
 		}
 	}
-}
-
-// take attaches to a process and makes its document.
-func take(t *testing.T, pid int, flags *report.Flags) *report.Document {
-	t.Helper()
-	s, err := targets.Process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	doc, warnings, err := report.Collect(s, flags)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range warnings {
-		t.Logf("warning: %s", w)
-	}
-	return doc
-}
-
-func compare(t *testing.T, got *report.Document, want []gdbtest.Thread) {
-	t.Helper()
-	if len(got.Threads) != len(want) {
-		t.Fatalf("%d threads, gdb has %d", len(got.Threads), len(want))
-	}
-	frames := 0
-	for _, w := range want {
-		var th *report.Thread
-		for i := range got.Threads {
-			if got.Threads[i].TID == w.TID {
-				th = &got.Threads[i]
-			}
-		}
-		if th == nil {
-			t.Errorf("thread %d is missing", w.TID)
-			continue
-		}
-		frames += len(w.Frames)
-		if why := compareThread(th, w); why != "" {
-			t.Errorf("thread %d %q: %s\n%s", w.TID, th.Name, why, sideBySide(th, w))
-		}
-	}
-	t.Logf("%d threads, %d frames", len(want), frames)
-}
-
-// compareThread compares frame by frame. Beyond a return address of 0, or one that is no code, gdb
-// reads on and prints whatever is on the stack; sfwalk shows the address, unless it is 0, and
-// stops.
-func compareThread(th *report.Thread, w gdbtest.Thread) string {
-	i, called := 0, false
-	for _, g := range w.Frames {
-		if g.PC == 0 && called {
-			break
-		}
-		// If a function on the way has parts, gdb shows no tail calls: package logical's tests know when.
-		for i < len(th.Frames) && th.Frames[i].Type == "tailcall" && g.Type != "tailcall" && th.Frames[i].PC.V != g.PC {
-			i++
-		}
-		if i == len(th.Frames) {
-			return fmt.Sprintf("ends after %d frames (%s, %s), gdb has more", i, th.Stop, th.Error)
-		}
-		f := th.Frames[i]
-		i++
-		noCode := f.Module == "" || i == len(th.Frames) && th.Stop == frame.NotCode.String() // data of a module
-		if f.PC.V == g.PC && noCode && called {
-			break
-		}
-		called = g.Type != "sigtramp"
-		switch {
-		case f.PC.V != g.PC:
-			return fmt.Sprintf("frame %d: PC %#x, gdb has %#x", f.Level, f.PC.V, g.PC)
-		case f.Type != g.Type:
-			return fmt.Sprintf("frame %d: type %s, gdb has %s", f.Level, f.Type, g.Type)
-		case g.CFA != 0 && f.CFA.V != g.CFA:
-			return fmt.Sprintf("frame %d: CFA %#x, gdb has %#x", f.Level, f.CFA.V, g.CFA)
-		case f.ID != "" && g.CFA != 0 && g.Code != 0 && f.ID != gdbID(g):
-			return fmt.Sprintf("frame %d: ID %s, gdb has %s", f.Level, f.ID, gdbID(g))
-		case g.Function != "" && g.Type != "sigtramp" && function(f.Function) != function(g.Function):
-			return fmt.Sprintf("frame %d: function %s, gdb has %s", f.Level, f.Function, g.Function)
-		case g.Line != 0 && (f.Line != g.Line || filepath.Base(f.File) != filepath.Base(g.File)):
-			return fmt.Sprintf("frame %d: %s:%d, gdb has %s:%d", f.Level, f.File, f.Line, g.File, g.Line)
-		}
-	}
-	if i != len(th.Frames) {
-		return fmt.Sprintf("has %d frames, gdb %d", len(th.Frames), i)
-	}
-	return ""
-}
-
-// gdbID is gdb's frame ID.
-func gdbID(g gdbtest.Frame) string {
-	id := frame.ID{Stack: g.CFA, Code: g.Code, Has: frame.HasStack | frame.HasCode}
-	switch g.Type {
-	case "inline":
-		id.Depth = g.Artificial
-	case "tailcall":
-		id.Tail = g.Artificial
-	}
-	return id.String()
-}
-
-// function returns a function's name without its parameters, which gdb shows in some places only.
-func function(name string) string {
-	if i := strings.IndexByte(name, '('); i > 0 {
-		name = name[:i]
-	}
-	return name
-}
-
-func sideBySide(th *report.Thread, w gdbtest.Thread) string {
-	var b strings.Builder
-	for i := range min(max(len(th.Frames), len(w.Frames)), 40) {
-		var l, r string
-		if i < len(th.Frames) {
-			f := th.Frames[i]
-			l = fmt.Sprintf("%x %x %s %s:%d %s", f.PC.V, f.CFA.V, f.Function, filepath.Base(f.File), f.Line, f.Sniffer)
-		}
-		if i < len(w.Frames) {
-			f := w.Frames[i]
-			r = fmt.Sprintf("%x %x %s %s:%d", f.PC, f.CFA, f.Function, filepath.Base(f.File), f.Line)
-		}
-		fmt.Fprintf(&b, "%3d %-75s | %s\n", i, l, r)
-	}
-	return b.String()
 }

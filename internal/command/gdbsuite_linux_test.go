@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -59,23 +60,12 @@ func TestGDBSuite(t *testing.T) {
 	}
 }
 
-// suiteSources gets the sources of this release's gdb, with its suite, into the folder gdb of dir.
-func suiteSources(t *testing.T, dir string) {
-	t.Helper()
-	src, err := filepath.Abs("testdata/programs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	(&program{apt: "dpkg-dev dejagnu gcc g++"}).install(t)
-	inFolder(t, dir, fmt.Sprintf("sh -e %s/source.sh gdb", src))
-}
-
 // buildSuite runs the suite with this machine's gdb, in several shares at a time. What its tests find is of no interest
 // here, so they do not wait long for what gdb does not say.
 func buildSuite(t *testing.T, dir string) {
 	t.Helper()
-	suiteSources(t, dir)
-	inFolder(t, dir, fmt.Sprintf(`tests=$(cd gdb/gdb/testsuite && ls %s)
+	commandtest.SuiteSources(t, dir)
+	commandtest.InFolder(t, dir, fmt.Sprintf(`tests=$(cd gdb/gdb/testsuite && ls %s)
 for share in 0 1 2 3; do
 	mkdir build$share
 	(
@@ -87,16 +77,6 @@ for share in 0 1 2 3; do
 	) &
 done
 wait`, strings.Join(gdbSuites, "/*.exp ")+"/*.exp"))
-}
-
-// inFolder runs a shell's script in the folder dir.
-func inFolder(t *testing.T, dir, script string) {
-	t.Helper()
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("gdb's test suite: %v\n%s", err, out)
-	}
 }
 
 // suitePrograms returns the paths of the programs below dir, each once.
@@ -248,14 +228,14 @@ func (c *suiteCounts) core(t *testing.T, path string, stop *gdbtest.Stop) {
 		if w.Stop == "limit" {
 			th.Frames = th.Frames[:min(len(th.Frames), len(w.Frames))]
 		}
-		why := compareThread(th, w)
+		why := commandtest.Differs(th, w)
 		switch reason := suiteReason(t, path, th, w); {
 		case why == "":
 			c.equal++
 		case reason != "":
 			c.why[reason]++
 		default:
-			t.Errorf("moment %d, thread %d: %s (gdb: %s)\n%s", stop.Moment, w.TID, why, w.Stop, sideBySide(th, w))
+			t.Errorf("moment %d, thread %d: %s (gdb: %s)\n%s", stop.Moment, w.TID, why, w.Stop, commandtest.SideBySide(th, w))
 		}
 	}
 }
@@ -291,7 +271,7 @@ func otherStack(th *report.Thread, w gdbtest.Thread) bool {
 			f.Type = w.Frames[i].Type
 		}
 	}
-	return compareThread(&marked, w) == ""
+	return commandtest.Differs(&marked, w) == ""
 }
 
 // otherNames says why gdb has other names for functions of the program in a stack that is the same else, or returns "".
@@ -299,7 +279,7 @@ func otherNames(t *testing.T, path string, th *report.Thread, w gdbtest.Thread) 
 	w.Frames = slices.Clone(w.Frames)
 	for i := range min(len(th.Frames), len(w.Frames)) {
 		f, g := th.Frames[i], &w.Frames[i]
-		if f.PC.V != g.PC || g.Module != "" || function(f.Function) == function(g.Function) {
+		if f.PC.V != g.PC || g.Module != "" || commandtest.FunctionName(f.Function) == commandtest.FunctionName(g.Function) {
 			continue
 		}
 		switch {
@@ -313,7 +293,7 @@ func otherNames(t *testing.T, path string, th *report.Thread, w gdbtest.Thread) 
 		}
 		g.Function = ""
 	}
-	if compareThread(th, w) != "" {
+	if commandtest.Differs(th, w) != "" {
 		return ""
 	}
 	return reason

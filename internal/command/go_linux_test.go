@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -25,7 +26,7 @@ var ends = []string{"runtime.goexit", "runtime.mstart", "runtime.mcall"}
 func TestGoGDB(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	p.Stop(t)
-	got := take(t, p.PID, &report.Flags{})
+	got := commandtest.Take(t, p.PID, &report.Flags{})
 	for _, w := range gdbtest.Backtrace(t, p.PID) {
 		i := slices.IndexFunc(got.Threads, func(th report.Thread) bool { return th.TID == w.TID })
 		if i < 0 {
@@ -34,14 +35,14 @@ func TestGoGDB(t *testing.T) {
 		}
 		th := &got.Threads[i]
 		if end := goFunction(th.Frames[len(th.Frames)-1].Function); !slices.Contains(ends, end) || !th.Whole {
-			t.Errorf("thread %d ends in %s: %s %s\n%s", w.TID, end, th.Stop, th.Error, sideBySide(th, w))
+			t.Errorf("thread %d ends in %s: %s %s\n%s", w.TID, end, th.Stop, th.Error, commandtest.SideBySide(th, w))
 			continue
 		}
 		leaveOutPreempted(th, &w)
 		leaveOutSignal(&w)
 		w.Frames = w.Frames[:min(len(w.Frames), len(th.Frames))]
-		if why := compareThread(th, w); why != "" {
-			t.Errorf("thread %d %q: %s\n%s", w.TID, th.Name, why, sideBySide(th, w))
+		if why := commandtest.Differs(th, w); why != "" {
+			t.Errorf("thread %d %q: %s\n%s", w.TID, th.Name, why, commandtest.SideBySide(th, w))
 		}
 	}
 }
@@ -81,7 +82,7 @@ func leaveOutSignal(w *gdbtest.Thread) {
 func TestGoStripped(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget", "-ldflags=-s -w"))
 	p.Stop(t)
-	doc := take(t, p.PID, &report.Flags{})
+	doc := commandtest.Take(t, p.PID, &report.Flags{})
 	const want = "main.blockInRead main.lockedInner main.lockedOuter main.locked main.main.gowrap1 runtime.goexit"
 	found := false
 	for i := range doc.Threads {
@@ -102,7 +103,9 @@ func TestGoStripped(t *testing.T) {
 }
 
 // goFunction returns a function's name as the source has it.
-func goFunction(name string) string { return strings.TrimSuffix(function(name), ".abi0") }
+func goFunction(name string) string {
+	return strings.TrimSuffix(commandtest.FunctionName(name), ".abi0")
+}
 
 // These are the parts that C has in the stacks of gocgo, and the parts that Go has in those of its
 // C.
@@ -146,13 +149,13 @@ func TestGoMixed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := gdbtest.Start(t, tt.program)
-			doc := take(t, p.PID, &report.Flags{})
+			doc := commandtest.Take(t, p.PID, &report.Flags{})
 			compareGoMixed(t, doc, tt.program, tt.stripped)
 			if t.Failed() || tt.name != "stripped" {
 				return
 			}
 			path := filepath.Join(t.TempDir(), "core")
-			gcore(t, p.PID, path)
+			commandtest.GCore(t, p.PID, path)
 			s, err := targets.Core(path, core.Options{})
 			if err != nil {
 				t.Fatal(err)

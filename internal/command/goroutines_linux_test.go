@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -121,7 +122,7 @@ func TestGoroutines(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if name == "attach" {
-			inPage(t, "sfwalk attach", text)
+			commandtest.InPage(t, "sfwalk attach", text)
 		}
 		var doc goroutinesOf
 		if err := json.Unmarshal([]byte(text), &doc); err != nil {
@@ -167,7 +168,7 @@ func TestGoroutines(t *testing.T) {
 
 // A program without goroutines has none.
 func TestNoGoroutines(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	if _, _, err := command("attach", strconv.Itoa(p.PID), "--goroutines"); err == nil || !strings.Contains(err.Error(), "--goroutines") {
 		t.Errorf("error %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -20,7 +21,7 @@ func goAsleep(t *testing.T, args ...string) *report.Asleep {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	if args[0] == "attach" {
-		inPage(t, "sfwalk attach", out)
+		commandtest.InPage(t, "sfwalk attach", out)
 	}
 	var doc struct{ Asleep *report.Asleep }
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
@@ -75,7 +76,7 @@ func TestAsleep(t *testing.T) {
 				}
 			}
 			core := filepath.Join(t.TempDir(), "core")
-			gcore(t, p.cmd.Process.Pid, core)
+			commandtest.GCore(t, p.cmd.Process.Pid, core)
 			if a := goAsleep(t, "core", core); a == nil || a.Goroutines != tt.want.Goroutines || a.Signals != tt.want.Signals || a.Threads != tt.want.Threads {
 				t.Errorf("core: %+v, want %+v", a, tt.want)
 			}

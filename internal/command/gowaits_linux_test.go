@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -107,7 +108,7 @@ func TestGoroutinesSaved(t *testing.T) {
 
 	dump := printed("attach", p.pid, "--save", file("dump"), "--format", "minidump")
 	same("minidump", printed("minidump", file("dump")), strings.ReplaceAll(dump, " [moved on]", ""))
-	gcore(t, p.cmd.Process.Pid, file("core"))
+	commandtest.GCore(t, p.cmd.Process.Pid, file("core"))
 	ofCore := printed("core", file("core"), "--save", file("coredump"), "--format", "minidump")
 	same("minidump of a core", printed("minidump", file("coredump")), ofCore)
 
@@ -213,14 +214,14 @@ func TestGoroutineWaits(t *testing.T) {
 	}
 	dir := t.TempDir()
 	snapshot, core := filepath.Join(dir, "snapshot"), filepath.Join(dir, "core")
-	gcore(t, p.cmd.Process.Pid, core)
+	commandtest.GCore(t, p.cmd.Process.Pid, core)
 	for _, args := range [][]string{{"attach", p.pid, "--save", snapshot}, {"open", snapshot}, {"core", core, "--exe", exe}} {
 		text, errs, err := command(append(args, "--goroutines", "--json")...)
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs)
 		}
 		if args[0] == "attach" {
-			inPage(t, "sfwalk attach", regexp.MustCompile(`"labels": *\{[^}]*\},`).ReplaceAllString(text, "")) // their names are the program's
+			commandtest.InPage(t, "sfwalk attach", regexp.MustCompile(`"labels": *\{[^}]*\},`).ReplaceAllString(text, "")) // their names are the program's
 		}
 		var doc struct {
 			Goroutines []struct {

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
+	pprofile "github.com/google/pprof/profile"
 	"github.com/spf13/pflag"
 
+	"github.com/sfwalk/sfwalk/internal/command/profile"
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/picture"
 )
@@ -20,7 +22,7 @@ import (
 // switch, in each of its formats.
 func waysOf(t *testing.T, formats []string, path ...string) (ways [][]string) {
 	t.Helper()
-	root := newRoot(Hosts{}, nil)
+	root := commandtest.New(nil)
 	cmd, rest, err := root.Find(path)
 	if err != nil || len(rest) > 0 {
 		t.Fatalf("%q: %v, %q", path, err, rest)
@@ -44,12 +46,12 @@ func waysOf(t *testing.T, formats []string, path ...string) (ways [][]string) {
 func TestHostileFormats(t *testing.T) {
 	program := hostileProgram(t)
 	p := gdbtest.Start(t, program, "t\x1b[5m\n\u009b\xffX\U000e0041")
-	pid, full := strconv.Itoa(p.PID), filepath.Join(install(t, "sfwalk-full"), "sfwalk-full")
+	pid, full := strconv.Itoa(p.PID), filepath.Join(commandtest.Install(t, "sfwalk-full"), "sfwalk-full")
 	dir := t.TempDir()
 	core, dump, symbols := filepath.Join(dir, "core"), filepath.Join(dir, "x.dmp"), filepath.Join(dir, "x.sym")
-	sfwalk(t, full, "attach", pid, "--save", core)
-	sfwalk(t, full, "attach", pid, "--save", dump, "--format", "minidump")
-	sfwalk(t, full, "symbols", "dump", program, "-o", symbols)
+	commandtest.RunInstalled(t, full, "attach", pid, "--save", core)
+	commandtest.RunInstalled(t, full, "attach", pid, "--save", dump, "--format", "minidump")
+	commandtest.RunInstalled(t, full, "symbols", "dump", program, "-o", symbols)
 	shown := 0
 	for _, c := range []struct {
 		path    []string
@@ -60,20 +62,20 @@ func TestHostileFormats(t *testing.T) {
 		{[]string{"core"}, []string{core}, picture.Formats},
 		{[]string{"open"}, []string{core}, picture.Formats},
 		{[]string{"minidump"}, []string{dump}, append([]string{"sfwalk", "breakpad"}, picture.Formats...)},
-		{[]string{"record"}, []string{pid, "--wall", "-d", "100ms", "-o", "-", "--format", "json"}, recordFormats},
+		{[]string{"record"}, []string{pid, "--wall", "-d", "100ms", "-o", "-", "--format", "json"}, profile.RecordFormats},
 		{[]string{"symbols", "dump"}, []string{program}, nil},
 		{[]string{"symbols", "check"}, []string{symbols, program}, nil},
 		{[]string{"sframe", "dump"}, []string{program}, nil},
 		{[]string{"sframe", "verify"}, []string{program}, nil},
 	} {
 		if c.path[0] == "record" {
-			canRecord(t)
+			commandtest.CanRecord(t)
 		}
 		for _, way := range waysOf(t, c.formats, c.path...) {
 			args := slices.Concat(c.path, c.args, way)
-			out, said, _ := sfwalk(t, full, args...)
+			out, said, _ := commandtest.RunInstalled(t, full, args...)
 			if i := slices.Index(args, "pprof"); i > 0 {
-				if _, err := profile.ParseData([]byte(out)); err != nil {
+				if _, err := pprofile.ParseData([]byte(out)); err != nil {
 					t.Errorf("%q: %v", args, err)
 				}
 				continue

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -55,14 +56,14 @@ func TestHostileNames(t *testing.T) {
 	program := hostileProgram(t)
 	threadName := "t\x1b[5m\n\u009b\xffX\"y"
 	p := gdbtest.Start(t, program, threadName)
-	pid, bin := strconv.Itoa(p.PID), filepath.Join(install(t, "sfwalk-full"), "sfwalk-full")
+	pid, bin := strconv.Itoa(p.PID), filepath.Join(commandtest.Install(t, "sfwalk-full"), "sfwalk-full")
 	dir := t.TempDir()
 	saved, bare := filepath.Join(dir, "saved"+hostileText), filepath.Join(dir, "bare"+hostileText)
 	section := patched(t, "mix-v3", ".sframe\x00", "s\x1b[2J\nx\x00")
 
 	run := func(colors bool, args ...string) (out, stderr string) {
 		t.Helper()
-		out, stderr, _ = sfwalk(t, bin, args...)
+		out, stderr, _ = commandtest.RunInstalled(t, bin, args...)
 		for _, text := range []string{out, stderr} {
 			if colors {
 				text = ownColor.ReplaceAllString(text, "")
@@ -96,7 +97,7 @@ func TestHostileNames(t *testing.T) {
 	has(out, "in f"+asShown, "/s"+asShown, dirShown(program))
 	_, stderr := run(false, "core", saved, "--exe", "/bin/true")
 	has(stderr, "sfwalk: warning: ", `\x1b]0;OWNED\x07\x1b[2J\r\nfake\u009b31m\u202e`)
-	out, stderr = run(false, "remote", "localhost:"+gdbserver(t, p.PID), "--resume")
+	out, stderr = run(false, "remote", "localhost:"+commandtest.GDBServer(t, p.PID), "--resume")
 	has(out+stderr, "in f"+asShown, dirShown(program))
 
 	// JSON has the names themselves.
@@ -176,8 +177,8 @@ var writes = regexp.MustCompile(`\bfmt\.(Fprint\w*\([^&]|Print)|os\.Std(out|err)
 
 // Packages that write others' text use package printable.
 func TestWritersEscape(t *testing.T) {
-	for _, dir := range []string{".", "pluginhost", "dlvhost", "pprofhost", "screenhost", "../../delve/server", "../plugincheck"} {
-		for _, file := range gdbtest.Glob(t, dir+"/*.go") {
+	for _, files := range []string{"*.go", "*/*.go", "../../delve/server/*.go", "../plugincheck/*.go"} {
+		for _, file := range gdbtest.Glob(t, files) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}

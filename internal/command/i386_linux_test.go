@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -66,7 +67,7 @@ func TestGDB386(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i)
 			p := gdbtest.Start(t, gdbtest.Build386(t, tt.src, tt.flags...), tt.args...)
-			compare(t, take(t, p.PID, &report.Flags{Explain: true}), gdbtest.Backtrace(t, p.PID))
+			commandtest.CompareAll(t, commandtest.Take(t, p.PID, &report.Flags{Explain: true}), gdbtest.Backtrace(t, p.PID))
 			walkersAgree(t, p.PID)
 		})
 	}

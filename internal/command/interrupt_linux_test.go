@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -60,7 +61,7 @@ func endedBy(cmd *exec.Cmd, sig syscall.Signal) bool {
 // A signal ends a command that only reads files, whatever it is at.
 func TestFilesInterrupted(t *testing.T) {
 	program, made := gdbtest.Tool(t, "objdump"), filepath.Join(t.TempDir(), "made.sframe")
-	if _, _, err := execute(newSFrame(), "gen", program, "-o", made); err != nil {
+	if _, _, err := commandtest.Run("sframe", "gen", program, "-o", made); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"symbols", "dump", program}, {"sframe", "dump", made}} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/guesttest"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -54,10 +55,10 @@ func TestRegistered(t *testing.T) {
 			if dwarf, sframe := inObjects(want, "dwarf"), inObjects(want, "sframe"); dwarf != 10-bySFrame || sframe != bySFrame {
 				t.Errorf("%d frames in registered objects by DWARF, %d by SFrame, want %d, %d", dwarf, sframe, 10-bySFrame, bySFrame)
 			}
-			compare(t, want, gdbtest.Backtrace(t, p.PID))
+			commandtest.CompareAll(t, want, gdbtest.Backtrace(t, p.PID))
 			path := filepath.Join(t.TempDir(), "core")
 			if tt.core {
-				gcore(t, p.PID, path)
+				commandtest.GCore(t, p.PID, path)
 			}
 			end(t, p)
 			got, warnings := reopened(t, snapshot, core.Options{}, flags)
@@ -67,7 +68,7 @@ func TestRegistered(t *testing.T) {
 			}
 			if tt.core {
 				equalThreads(t, asCore(t, path, core.Options{}, flags), want)
-				compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, snapshot))
+				commandtest.CompareAll(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, snapshot))
 			}
 		})
 	}
@@ -131,7 +132,7 @@ func TestEmulator(t *testing.T) {
 	}
 	made := 0
 	for range 8 {
-		for _, th := range take(t, p.PID, &report.Flags{}).Threads {
+		for _, th := range commandtest.Take(t, p.PID, &report.Flags{}).Threads {
 			if !th.Whole {
 				t.Errorf("thread %d: %s (%s) after %d frames", th.TID, th.Stop, th.Error, len(th.Frames))
 			}
@@ -145,14 +146,14 @@ func TestEmulator(t *testing.T) {
 	}
 	for range 10 { // it may stop elsewhere
 		p.Stop(t)
-		got := take(t, p.PID, &report.Flags{Explain: true, Registers: true})
+		got := commandtest.Take(t, p.PID, &report.Flags{Explain: true, Registers: true})
 		th := &got.Threads[0]
 		if !inMade(&th.Frames[0]) || len(th.Frames) < 2 {
 			p.Continue(t)
 			continue
 		}
 		if registered {
-			compare(t, got, gdbtest.Backtrace(t, p.PID))
+			commandtest.CompareAll(t, got, gdbtest.Backtrace(t, p.PID))
 		}
 		returned(t, p.PID, th)
 		return
@@ -166,8 +167,8 @@ func returned(t *testing.T, pid int, th *report.Thread) {
 	caller := th.Frames[1]
 	want := gdbtest.Returned(t, pid, "SIGUSR1", caller.PC.V, th.Frames[0].CFA.V)
 	th.Frames = th.Frames[1:]
-	if why := compareThread(th, want); why != "" {
-		t.Errorf("thread %d where it has returned to: %s\n%s", want.TID, why, sideBySide(th, want))
+	if why := commandtest.Differs(th, want); why != "" {
+		t.Errorf("thread %d where it has returned to: %s\n%s", want.TID, why, commandtest.SideBySide(th, want))
 	}
 	kept := 0
 	for _, r := range caller.Registers {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -65,7 +66,7 @@ func TestGoroutineLabels(t *testing.T) {
 
 	pid := strconv.Itoa(cmd.Process.Pid)
 	core := filepath.Join(t.TempDir(), "core")
-	gcore(t, cmd.Process.Pid, core)
+	commandtest.GCore(t, cmd.Process.Pid, core)
 	for _, where := range [][]string{{"attach", pid}, {"core", core, "--exe", exe}} {
 		text, errs, err := command(append(where, "--goroutines")...)
 		if err != nil {

@@ -3,6 +3,7 @@ package command
 import (
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
@@ -21,7 +22,7 @@ func TestLocalsAtGDBServerAsGDB(t *testing.T) {
 			p := gdbtest.Start(t, program)
 			want := valuetest.Parse(t, gdbtest.Full(t, p.PID, ""))
 			counts := valuetest.Tally{Constants: valuetest.ByteConstants(t, program)}
-			out, lost := locals(t, []string{"--raw"}, "remote", "localhost:"+gdbserver(t, p.PID))
+			out, lost := locals(t, []string{"--raw"}, "remote", "localhost:"+commandtest.GDBServer(t, p.PID))
 			counts.Add(t, gdbtest.CompareFull(want, valuetest.Parse(t, out)), lost)
 			counts.Log(t)
 		})

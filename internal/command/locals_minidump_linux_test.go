@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/minidump"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 	target "github.com/sfwalk/sfwalk/target/minidump"
@@ -28,7 +29,7 @@ func TestLocalsOfMinidumpAsGDB(t *testing.T) {
 		}
 		localsOfMinidump(t, program, path, want)
 	})
-	t.Run("lldb", func(t *testing.T) { localsOfMinidump(t, program, lldbDump(t, p.PID), want) })
+	t.Run("lldb", func(t *testing.T) { localsOfMinidump(t, program, commandtest.LLDBDump(t, p.PID), want) })
 }
 
 var (

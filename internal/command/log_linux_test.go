@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -34,9 +35,9 @@ func logged(t *testing.T, text, what string) (lines []map[string]string) {
 // TestLog: the log has each thread with as many frames as gdb, and the debug file that is there, or lacking.
 func TestLog(t *testing.T) {
 	t.Setenv("DEBUGINFOD_URLS", "")
-	a := startApart(t)
+	a := commandtest.StartApart(t)
 	want := map[string]int{}
-	for _, th := range gdbtest.Backtrace(t, a.of.PID) {
+	for _, th := range gdbtest.Backtrace(t, a.Of.PID) {
 		for _, f := range th.Frames {
 			if f.Type != "inline" {
 				want[strconv.Itoa(th.TID)]++
@@ -45,18 +46,18 @@ func TestLog(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
-	plain, _, err := command("attach", a.pid)
+	plain, _, err := command("attach", a.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The debug file is nowhere, then in a folder. The second log is added to the first.
-	debug := filepath.Join(dir, ".build-id", a.id[:2], a.id[2:]+".debug")
+	debug := filepath.Join(dir, ".build-id", a.Id[:2], a.Id[2:]+".debug")
 	for round, flags := range [][]string{nil, {"--debug-dir", dir}} {
 		if round == 1 {
-			move(t, a.debug, debug)
+			commandtest.Move(t, a.Debug, debug)
 		}
-		out, stderr, err := command(append([]string{"attach", a.pid, "--log", path}, flags...)...)
-		if err != nil || stderr != "" || round == 0 && stack(out) != stack(plain) {
+		out, stderr, err := command(append([]string{"attach", a.Pid, "--log", path}, flags...)...)
+		if err != nil || stderr != "" || round == 0 && commandtest.StackIn(out) != commandtest.StackIn(plain) {
 			t.Fatalf("%v %s\n%s\nwithout a log:\n%s", err, stderr, out, plain)
 		}
 		text, err := os.ReadFile(path)
@@ -73,20 +74,20 @@ func TestLog(t *testing.T) {
 			}
 		}
 		targets := logged(t, string(text), "target")
-		if last := targets[len(targets)-1]; last["pid"] != a.pid || last["exe"] != a.program || last["threads"] != strconv.Itoa(len(want)) {
+		if last := targets[len(targets)-1]; last["pid"] != a.Pid || last["exe"] != a.Program || last["threads"] != strconv.Itoa(len(want)) {
 			t.Errorf("target %q", last)
 		}
 		found, lacks := "", ""
 		for _, m := range logged(t, string(text), "module") {
-			if m["build_id"] == a.id {
+			if m["build_id"] == a.Id {
 				found, lacks = m["debug_file"], m["lacks"]
 			}
 		}
-		if round == 0 && (found != "" || lacks != a.id) || round == 1 && (!strings.HasSuffix(found, debug) || lacks != "") {
+		if round == 0 && (found != "" || lacks != a.Id) || round == 1 && (!strings.HasSuffix(found, debug) || lacks != "") {
 			t.Errorf("debug file %q, lacking %q: want %s", found, lacks, debug)
 		}
 	}
-	out, stderr, err := command("attach", a.pid, "--log", "-", "--merge")
+	out, stderr, err := command("attach", a.Pid, "--log", "-", "--merge")
 	if err != nil || len(logged(t, stderr, "walked")) != len(want) || len(logged(t, stderr, "end")) != 1 || strings.Contains(out, "msg=") {
 		t.Errorf("--log -: %v\n%s", err, stderr)
 	}
@@ -94,7 +95,7 @@ func TestLog(t *testing.T) {
 
 // TestLogFull: a log on a full disk costs a warning, and no stack.
 func TestLogFull(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	out, stderr, err := command("attach", strconv.Itoa(p.PID), "--log", gdbtest.File(t, "/dev/full"))
 	if err != nil || !strings.Contains(out, "on_tick") || !strings.Contains(stderr, "warning: --log /dev/full: ") || !strings.Contains(stderr, "no space left") {
 		t.Errorf("%v\n%s\n%s", err, stderr, out)

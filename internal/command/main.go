@@ -9,10 +9,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/call"
+	"github.com/sfwalk/sfwalk/internal/command/crash"
+	"github.com/sfwalk/sfwalk/internal/command/dlv"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/plugin"
+	"github.com/sfwalk/sfwalk/internal/command/profile"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/sframe"
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/command/symbols"
 	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -20,9 +28,9 @@ import (
 // Hosts do what only sfwalk-full does.
 type Hosts struct {
 	Plugins  hosts.Plugins
-	Delve    DelveServer
-	Pages    PageServer
-	Terminal ScreenHost
+	Delve    dlv.Server
+	Pages    profile.PageServer
+	Terminal profile.ScreenHost
 }
 
 // Main runs sfwalk with its arguments and returns its exit code. A program without hosts becomes sfwalk-full when they are
@@ -44,8 +52,7 @@ func run(args []string, with Hosts) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the next signal ends sfwalk at once
-	root := newRoot(with, args)
-	root.SetArgs(behindVerb(root, args))
+	root := New(with, args)
 	// All output goes through these, which escape control characters.
 	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
 	defer stderr.Close()
@@ -74,6 +81,15 @@ func run(args []string, with Hosts) int {
 	}
 	printable.Fprintf(stderr, "sfwalk: %v\n", err)
 	return exit.Error
+}
+
+// New makes the program for a command line; nil is one that is set later.
+func New(with Hosts, args []string) *cobra.Command {
+	root := newRoot(with, args)
+	if args != nil {
+		root.SetArgs(dlv.BehindVerb(root, args))
+	}
+	return root
 }
 
 // newRoot makes the program's commands. If args begins with the name of one, only that is made, which saves time.
@@ -118,20 +134,20 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		name string
 		make func() *cobra.Command
 	}{
-		{"attach", func() *cobra.Command { return newAttach(host) }},
-		{"core", func() *cobra.Command { return newCore(host) }},
-		{"minidump", func() *cobra.Command { return newMinidump(host) }},
-		{"open", func() *cobra.Command { return newOpen(host) }},
-		{"remote", func() *cobra.Command { return newRemote(host) }},
-		{"record", func() *cobra.Command { return newRecord(host, with.Pages) }},
-		{"perf", func() *cobra.Command { return newPerf(host, with.Pages) }},
-		{"top", func() *cobra.Command { return newTop(host, with.Terminal) }},
-		{"call", func() *cobra.Command { return newCall(host) }},
-		{"sframe", newSFrame},
-		{"symbols", newSymbols},
-		{"plugin", func() *cobra.Command { return newPlugin(host) }},
-		{"dlv", func() *cobra.Command { return newDlv(host, with.Delve) }},
-		{"demo", func() *cobra.Command { return newDemo(host) }},
+		{"attach", func() *cobra.Command { return stacks.NewAttach(host) }},
+		{"core", func() *cobra.Command { return stacks.NewCore(host) }},
+		{"minidump", func() *cobra.Command { return crash.New(host) }},
+		{"open", func() *cobra.Command { return stacks.NewOpen(host) }},
+		{"remote", func() *cobra.Command { return stacks.NewRemote(host) }},
+		{"record", func() *cobra.Command { return profile.NewRecord(host, with.Pages) }},
+		{"perf", func() *cobra.Command { return profile.NewPerf(host, with.Pages) }},
+		{"top", func() *cobra.Command { return profile.NewTop(host, with.Terminal) }},
+		{"call", func() *cobra.Command { return call.New(host) }},
+		{"sframe", sframe.New},
+		{"symbols", symbols.New},
+		{"plugin", func() *cobra.Command { return plugin.New(host) }},
+		{"dlv", func() *cobra.Command { return dlv.New(host, with.Delve) }},
+		{"demo", func() *cobra.Command { return stacks.NewDemo(host) }},
 		{"version", newVersion},
 		{report.FetchCommand, func() *cobra.Command { return newFetchDebugFiles(host) }},
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -40,13 +41,13 @@ func gdbGroups(t *testing.T, pid int) (groups []string, folded map[string]int) {
 // TestMerge compares which threads have equal stacks with gdb's view of them.
 func TestMerge(t *testing.T) {
 	for _, src := range []string{"threads.c", "chain.c"} {
-		p := startTarget(t, src, gdbtest.Plain, nil)
+		p := commandtest.StartTarget(t, src, gdbtest.Plain, nil)
 		want, _ := gdbGroups(t, p.PID)
 		out, _, err := command("attach", strconv.Itoa(p.PID), "--merge", "--json")
 		if err != nil {
 			t.Fatal(err)
 		}
-		inPage(t, "sfwalk attach", out)
+		commandtest.InPage(t, "sfwalk attach", out)
 		var doc struct {
 			Threads []struct{ TID, Stack int }
 			Stacks  []struct {
@@ -95,7 +96,7 @@ func TestMerge(t *testing.T) {
 
 // TestTree adds up the numbers in the tree.
 func TestTree(t *testing.T) {
-	p := startTarget(t, "threads.c", gdbtest.Plain, []string{"20"})
+	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"20"})
 	text, _, err := command("attach", strconv.Itoa(p.PID), "--tree")
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPage(t, "sfwalk attach", out)
+	commandtest.InPage(t, "sfwalk attach", out)
 	var doc struct {
 		Threads []struct{ TID int }
 		Tree    []struct{ Depth, Count, Self int }
@@ -131,7 +132,7 @@ func TestTree(t *testing.T) {
 
 // TestPictures has Go's pprof read the profile, and compares the folded stacks with gdb's.
 func TestPictures(t *testing.T) {
-	p := startTarget(t, "threads.c", gdbtest.Plain, []string{"20"})
+	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"20"})
 	pid := strconv.Itoa(p.PID)
 	path := filepath.Join(t.TempDir(), "x")
 	if out, _, err := command("attach", pid, "--format", "pprof", "-o", path); err != nil || out != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -114,7 +115,7 @@ func TestOpenIsAttach(t *testing.T) {
 	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, i+1)
-			p := startTarget(t, tt.src, tt.flags, tt.args)
+			p := commandtest.StartTarget(t, tt.src, tt.flags, tt.args)
 			deep := tt.src == "recurse.c" // 20,000 frames
 			flags := &report.Flags{Registers: !deep}
 			want, path := saved(t, p.PID, flags)
@@ -134,7 +135,7 @@ func TestOpenIsAttach(t *testing.T) {
 				}
 				return
 			}
-			compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
+			commandtest.CompareAll(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
 		})
 	}
 }
@@ -155,7 +156,7 @@ func gdbOf(t *testing.T, program, core string, commands ...string) string {
 // The dynamic linker's list, which gdb reads, has a library that dlopen has loaded.
 func TestOpenDlopen(t *testing.T) {
 	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
-	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
+	p := commandtest.StartTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
 	flags := &report.Flags{Registers: true}
 	want, path := saved(t, p.PID, flags)
 	end(t, p)
@@ -164,7 +165,7 @@ func TestOpenDlopen(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Errorf("warnings %q", warnings)
 	}
-	compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
+	commandtest.CompareAll(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
 }
 
 // The program and one of its libraries were deleted while the process ran; then the process died.
@@ -172,7 +173,7 @@ func TestOpenDlopen(t *testing.T) {
 func TestOpenDeleted(t *testing.T) {
 	p, lib := withPlugin(t)
 	flags := &report.Flags{Registers: true}
-	exe := take(t, p.PID, flags).Exe
+	exe := commandtest.Take(t, p.PID, flags).Exe
 	if err := errors.Join(os.Remove(exe), os.Remove(lib)); err != nil {
 		t.Fatal(err)
 	}
@@ -198,22 +199,9 @@ func withPlugin(t *testing.T) (p *gdbtest.Process, lib string) {
 	dir := t.TempDir()
 	lib = filepath.Join(dir, "plugin.so")
 	exe := filepath.Join(dir, "dlopen")
-	copyFile(t, gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...), lib)
-	copyFile(t, gdbtest.Build(t, "dlopen.c", gdbtest.Plain...), exe)
+	commandtest.CopyFile(t, gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...), lib)
+	commandtest.CopyFile(t, gdbtest.Build(t, "dlopen.c", gdbtest.Plain...), exe)
 	return gdbtest.Start(t, exe, lib), lib
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err == nil {
-		if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
-			err = os.WriteFile(to, text, 0o755)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A library that was replaced after the snapshot was saved is recognized and not used.
@@ -221,7 +209,7 @@ func TestOpenReplacedLater(t *testing.T) {
 	p, lib := withPlugin(t)
 	want, path := saved(t, p.PID, &report.Flags{})
 	end(t, p)
-	copyFile(t, gdbtest.Build(t, "plugin.c", "-shared", "-fPIC", "-O0"), lib)
+	commandtest.CopyFile(t, gdbtest.Build(t, "plugin.c", "-shared", "-fPIC", "-O0"), lib)
 	got, warnings := reopened(t, path, core.Options{}, &report.Flags{})
 	id := ""
 	for _, f := range want.Threads[0].Frames {
@@ -248,7 +236,7 @@ func TestOpenSysroot(t *testing.T) {
 	root := t.TempDir()
 	for _, f := range want.Threads[0].Frames {
 		if to := filepath.Join(root, f.Module); f.Module != "" {
-			copyFile(t, f.Module, to)
+			commandtest.CopyFile(t, f.Module, to)
 		}
 	}
 	if err := errors.Join(os.Remove(want.Exe), os.Remove(lib)); err != nil {
@@ -324,7 +312,7 @@ func TestOpenJIT(t *testing.T) {
 // TestSave checks the command's output, the file's mode, and that a file stays as it was if nothing
 // can be written.
 func TestSave(t *testing.T) {
-	p := startDemo(t)
+	p := commandtest.StartDemo(t)
 	pid := strconv.Itoa(p.PID)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "snapshot")
@@ -361,7 +349,7 @@ func TestSave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPage(t, "sfwalk open", out)
+	commandtest.InPage(t, "sfwalk open", out)
 
 	// What would be the folder is a file; the path is a folder.
 	for to, want := range map[string]string{filepath.Join(path, "snapshot"): "not a directory", dir: "not a regular file"} {
@@ -379,7 +367,7 @@ func TestSave(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))
 	path := filepath.Join(t.TempDir(), "core")
-	gcore(t, p.PID, path)
+	commandtest.GCore(t, p.PID, path)
 	_, _, err := command("open", path)
 	if !errors.Is(err, snapshot.ErrNotSnapshot) || !strings.Contains(fmt.Sprint(err), "'sfwalk core'") {
 		t.Errorf("a core file: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -172,7 +173,7 @@ func TestDebugFilesOfOther(t *testing.T) {
 
 // A recording has the names that the process's user may read.
 func TestRecordOther(t *testing.T) {
-	canRecord(t)
+	commandtest.CanRecord(t)
 	dir := wordyFolder(t)
 	shell(t, dir, "gcc -g -gsplit-dwarf -O1 -o wordy wordy.c; chmod 600 *.dwo")
 	p := startAsOther(t, filepath.Join(dir, "wordy"), "spin")

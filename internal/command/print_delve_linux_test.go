@@ -12,6 +12,8 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/service/api"
 
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/delvetest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -36,7 +38,7 @@ func TestPrintAsDelve(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "govalues", "-gcflags=all=-N -l"))
 	wants := evaluatedByDelve(t, p.PID, expressions)
 	levels := make(map[string]printedFrame)
-	stdout, _, _ := execute(newAttach(nil), strconv.Itoa(p.PID), "--json")
+	stdout, _, _ := commandtest.Execute(stacks.NewAttach(nil), strconv.Itoa(p.PID), "--json")
 	var stacks struct {
 		Threads []struct{ Frames []printedFrame }
 	}
@@ -56,7 +58,7 @@ func TestPrintAsDelve(t *testing.T) {
 		for _, x := range list {
 			args = append(args, "--print", x)
 		}
-		stdout, stderr, _ := execute(newAttach(nil), args...)
+		stdout, stderr, _ := commandtest.Run(append([]string{"attach"}, args...)...)
 		var doc struct {
 			Threads []struct{ Frames []printedFrame }
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
@@ -49,7 +51,7 @@ func printIn(t *testing.T, pid int, frames []int, expressions []string, flags ..
 	for _, x := range expressions {
 		args = append(args, "--print", x)
 	}
-	stdout, _, _ := execute(newAttach(nil), args...)
+	stdout, _, _ := commandtest.Execute(stacks.NewAttach(nil), args...)
 	var doc struct {
 		Threads []struct{ Frames []printedFrame }
 	}
@@ -204,7 +206,7 @@ func TestPrintBetter(t *testing.T) {
 		"over(Plain *)":            "No symbol \"over(Plain*)\" in current context at column 1",
 		"int = 3":                  "an expression cannot assign at column 5",
 	} {
-		_, _, err := execute(newAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", text)
+		_, _, err := commandtest.Execute(stacks.NewAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", text)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -272,7 +274,7 @@ func TestPrintContainers(t *testing.T) {
 		"numbers.missing":      "There is no member named missing at column 9",
 		"unique->z":            "There is no member named z at column 9",
 	} {
-		_, _, err := execute(newAttach(nil), strconv.Itoa(cmd.Process.Pid), "--frame", "main", "--print", text)
+		_, _, err := commandtest.Execute(stacks.NewAttach(nil), strconv.Itoa(cmd.Process.Pid), "--frame", "main", "--print", text)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -36,7 +38,7 @@ func TestPrintPage(t *testing.T) {
 	p := gdbtest.Start(t, buildExpressions(t))
 	pid := strconv.Itoa(p.PID)
 	saved := filepath.Join(t.TempDir(), "saved")
-	if _, stderr, err := execute(newAttach(nil), pid, "--save", saved, "--print", "req->url", "--print", "counter"); err != nil {
+	if _, stderr, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--save", saved, "--print", "req->url", "--print", "counter"); err != nil {
 		t.Fatalf("%v %s", err, stderr)
 	}
 	wants := map[string]string{
@@ -53,14 +55,14 @@ func TestPrintPage(t *testing.T) {
 			}
 			args = append(args, q)
 		}
-		cmd, target := newAttach(nil), pid
+		cmd, target := stacks.NewAttach(nil), pid
 		switch m[1] {
 		case "core":
-			cmd, target = newCore(nil), saved
+			cmd, target = stacks.NewCore(nil), saved
 		case "open":
-			cmd, target = newOpen(nil), saved
+			cmd, target = stacks.NewOpen(nil), saved
 		}
-		stdout, stderr, err := execute(cmd, append([]string{target}, args...)...)
+		stdout, stderr, err := commandtest.Execute(cmd, append([]string{target}, args...)...)
 		if err != nil {
 			t.Errorf("%s: %v %s", m[0], err, stderr)
 		}
@@ -80,16 +82,16 @@ func TestPrintPage(t *testing.T) {
 func TestPrintNowhere(t *testing.T) {
 	p := gdbtest.Start(t, buildExpressions(t))
 	pid := strconv.Itoa(p.PID)
-	stdout, _, err := execute(newAttach(nil), pid, "--print", "depth")
+	stdout, _, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--print", "depth")
 	if got := strings.Count(stdout, "        depth = "); err != nil || got != 3 || strings.Contains(stdout, "error") {
 		t.Errorf("depth is in %d frames, want 3: %v\n%s", got, err, stdout)
 	}
-	stdout, _, err = execute(newAttach(nil), pid, "--print", "depth", "--frame", "leaf", "--frame", "handle_request")
+	stdout, _, err = commandtest.Execute(stacks.NewAttach(nil), pid, "--print", "depth", "--frame", "leaf", "--frame", "handle_request")
 	if err != nil || strings.Count(stdout, "        depth = <error: No symbol \"depth\" in current context at column 1>") != 1 {
 		t.Errorf("%v\n%s", err, stdout)
 	}
 	// Thread-local variables, and those of libraries without debug information of them.
-	stdout, _, err = execute(newAttach(nil), pid, "--frame", "leaf", "--print", "per_thread", "--print", "(long) &per_thread % 4")
+	stdout, _, err = commandtest.Execute(stacks.NewAttach(nil), pid, "--frame", "leaf", "--print", "per_thread", "--print", "(long) &per_thread % 4")
 	if err != nil || !strings.Contains(stdout, "per_thread = 78\n") {
 		t.Errorf("%v\n%s", err, stdout)
 	}
@@ -106,7 +108,7 @@ func TestPrintNowhere(t *testing.T) {
 		"$xyz":              "--print $xyz: no register is called $xyz at column 1",
 		"counter @@ 2":      "--print counter @@ 2: an expression is missing at column 10",
 	} {
-		_, _, err := execute(newAttach(nil), pid, "--print", text)
+		_, _, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--print", text)
 		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) || errors.Is(err, exit.Early) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestProcesses attaches to several processes, of which one does not exist.
 func TestProcesses(t *testing.T) {
-	a, b := startDemo(t), startDemo(t)
+	a, b := commandtest.StartDemo(t), commandtest.StartDemo(t)
 	out, stderr, err := command("attach", strconv.Itoa(a.PID), "2147483647", strconv.Itoa(b.PID), strconv.Itoa(a.PID))
 	if err == nil || !strings.Contains(stderr, "2147483647") {
 		t.Errorf("error %v, standard error %q", err, stderr)
@@ -69,16 +71,16 @@ func TestChosen(t *testing.T) {
 		parent.Wait()
 	}()
 	slices.Sort(children)
-	got, err := (&chosen{names: []string{"o (dd) name"}}).pids(nil)
+	got, err := (&stacks.Chosen{Names: []string{"o (dd) name"}}).Pids(nil)
 	if err != nil || !slices.Equal(got, children) {
 		t.Errorf("--name: %v, error %v, want %v", got, err, children)
 	}
 	want := append([]int{parent.Process.Pid}, children...)
 	slices.Sort(want)
-	if got, err := (&chosen{children: []int{parent.Process.Pid}}).pids(nil); err != nil || !slices.Equal(got, want) {
+	if got, err := (&stacks.Chosen{Children: []int{parent.Process.Pid}}).Pids(nil); err != nil || !slices.Equal(got, want) {
 		t.Errorf("--children: %v, error %v, want %v", got, err, want)
 	}
-	all, err := (&chosen{all: true}).pids(nil)
+	all, err := (&stacks.Chosen{All: true}).Pids(nil)
 	for _, pid := range want {
 		if !slices.Contains(all, pid) {
 			t.Errorf("--all: no %d in %v", pid, all)
@@ -87,7 +89,7 @@ func TestChosen(t *testing.T) {
 	if err != nil || slices.Contains(all, os.Getpid()) {
 		t.Errorf("--all: error %v, or this process is among %v", err, all)
 	}
-	if _, err := (&chosen{names: []string{"no such name"}}).pids(nil); err == nil {
+	if _, err := (&stacks.Chosen{Names: []string{"no such name"}}).Pids(nil); err == nil {
 		t.Error("--name of no process: no error")
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -160,18 +159,7 @@ func (p *program) take(t *testing.T, pid int) *report.Document {
 }
 
 // install installs the program's packages if it can.
-func (p *program) install(t *testing.T) {
-	for _, name := range strings.Fields("elfutils " + p.apt) {
-		if exec.Command("dpkg", "-s", name).Run() == nil {
-			continue
-		}
-		install := exec.Command("apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-qy", "--no-install-recommends", name)
-		install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-		if out, err := install.CombinedOutput(); err != nil {
-			gdbtest.Missing(t, fmt.Sprintf("apt-get install %s: %v\n%s", name, err, out))
-		}
-	}
-}
+func (p *program) install(t *testing.T) { commandtest.InstallPackages(t, "elfutils "+p.apt) }
 
 // start starts the program, and waits until it is at work. What it starts ends with it.
 func (p *program) start(t *testing.T) *gdbtest.Process {

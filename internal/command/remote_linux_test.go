@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,38 +16,10 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
-
-// gdbserver attaches a gdbserver to a process, which it stops, and returns its port. The gdbserver
-// ends with the test, or when a client detaches from it.
-func gdbserver(t *testing.T, pid int, settings ...string) (port string) {
-	t.Helper()
-	cmd := exec.Command(gdbtest.Tool(t, "gdbserver"), "--attach", "localhost:0", strconv.Itoa(pid))
-	cmd.Env = append(os.Environ(), settings...)
-	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	said := ""
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		said += lines.Text() + "\n"
-		if m := regexp.MustCompile(`Listening on port (\d+)`).FindStringSubmatch(lines.Text()); m != nil {
-			go io.Copy(io.Discard, out)
-			return m[1]
-		}
-	}
-	t.Fatalf("gdbserver: %s", said)
-	return ""
-}
 
 // A gdbserver shows the same of a threaded process as the process itself.
 func TestRemoteIsLive(t *testing.T) {
@@ -57,8 +27,8 @@ func TestRemoteIsLive(t *testing.T) {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
 			flags := &report.Flags{Registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
-			want := take(t, p.PID, flags)
-			port := gdbserver(t, p.PID)
+			want := commandtest.Take(t, p.PID, flags)
+			port := commandtest.GDBServer(t, p.PID)
 			// The process was stopped, and stays so: a second look sees the same.
 			for range 2 {
 				s, err := targets.Stub(context.Background(), "localhost:"+port, remote.Options{})
@@ -81,8 +51,8 @@ func TestRemoteIsLive(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, errOut)
 			}
-			inPage(t, "sfwalk remote", out)
-			equalThreads(t, take(t, p.PID, flags), want) // gdbserver has let the process go
+			commandtest.InPage(t, "sfwalk remote", out)
+			equalThreads(t, commandtest.Take(t, p.PID, flags), want) // gdbserver has let the process go
 		})
 	}
 }
@@ -126,7 +96,7 @@ func lldbServer(t *testing.T, pid int) (port string) {
 func TestRemoteLLDB(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")
 	flags := &report.Flags{Registers: true}
-	take := func() *report.Document { return withoutBases(take(t, p.PID, flags)) }
+	take := func() *report.Document { return withoutBases(commandtest.Take(t, p.PID, flags)) }
 	want := take()
 	for _, call := range []bool{true, false} {
 		port := lldbServer(t, p.PID)
@@ -204,7 +174,7 @@ func remoteExample(t *testing.T, line string, pid int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := gdbserver(t, pid)
+	port := commandtest.GDBServer(t, pid)
 	line = strings.NewReplacer("HOST:PORT", "localhost:"+port, "localhost:1234", "localhost:"+port, "localhost:3333", "localhost:"+port, "./firmware.elf", exe).Replace(line)
 	if strings.Contains(line, "unix:/run/qemu.sock") {
 		line = strings.ReplaceAll(line, "unix:/run/qemu.sock", "unix:"+onSocket(t, port))

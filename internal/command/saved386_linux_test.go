@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/remote"
@@ -33,7 +34,7 @@ func each386(t *testing.T, f func(t *testing.T, p *gdbtest.Process, flags *repor
 			gdbtest.Share(t, i+1)
 			p := gdbtest.Start(t, gdbtest.Build386(t, tt.src, tt.flags...), tt.args...)
 			flags := &report.Flags{Registers: true}
-			want := take(t, p.PID, flags)
+			want := commandtest.Take(t, p.PID, flags)
 			if want.Arch != "386" {
 				t.Fatalf("a process of %s", want.Arch)
 			}
@@ -46,13 +47,13 @@ func each386(t *testing.T, f func(t *testing.T, p *gdbtest.Process, flags *repor
 func TestCoreIsLive386(t *testing.T) {
 	each386(t, func(t *testing.T, p *gdbtest.Process, flags *report.Flags, want *report.Document) {
 		path := filepath.Join(t.TempDir(), "core")
-		gcore(t, p.PID, path)
+		commandtest.GCore(t, p.PID, path)
 		got := asCore(t, path, core.Options{}, flags)
 		if got.PID != p.PID || got.Exe != want.Exe || got.Arch != want.Arch {
 			t.Errorf("core of %d, %s, %s", got.PID, got.Exe, got.Arch)
 		}
 		equalThreads(t, got, want)
-		compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
+		commandtest.CompareAll(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
 	})
 }
 
@@ -67,15 +68,15 @@ func TestOpenIsAttach386(t *testing.T) {
 			t.Errorf("snapshot of %d, %s, %s; warnings %q", got.PID, got.Exe, got.Arch, warnings)
 		}
 		equalThreads(t, asCore(t, path, core.Options{}, flags), want)
-		compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
+		commandtest.CompareAll(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
 	})
 }
 
 // TestRemoteIsLive386 is TestRemoteIsLive for processes of 32-bit x86.
 func TestRemoteIsLive386(t *testing.T) {
 	each386(t, func(t *testing.T, p *gdbtest.Process, flags *report.Flags, want *report.Document) {
-		compare(t, want, gdbtest.Backtrace(t, p.PID))
-		s, err := targets.Stub(context.Background(), "localhost:"+gdbserver(t, p.PID), remote.Options{Resume: true})
+		commandtest.CompareAll(t, want, gdbtest.Backtrace(t, p.PID))
+		s, err := targets.Stub(context.Background(), "localhost:"+commandtest.GDBServer(t, p.PID), remote.Options{Resume: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,13 +94,13 @@ func TestRemoteIsLive386(t *testing.T) {
 
 // TestCoreOfCrash386 compares the kernel's core of a process of 32-bit x86 with gdb's view, and says what the process died of.
 func TestCoreOfCrash386(t *testing.T) {
-	path := crash(t, gdbtest.Build386(t, "nullcall.c", plain386...), "crash")
+	path := coreOfCrash(t, gdbtest.Build386(t, "nullcall.c", plain386...), "crash")
 	flags := &report.Flags{Registers: true}
 	doc := asCore(t, path, core.Options{}, flags)
 	if doc.Arch != "386" || doc.Signal == nil || doc.Signal.Name != "SIGSEGV" || !doc.Threads[0].Died {
 		t.Errorf("%+v", doc)
 	}
-	compare(t, doc, gdbtest.BacktraceCore(t, doc.PID, doc.Exe, path))
+	commandtest.CompareAll(t, doc, gdbtest.BacktraceCore(t, doc.PID, doc.Exe, path))
 	out, errOut, err := command("core", path)
 	if first, _, _ := strings.Cut(out, "\n"); err != nil || !strings.HasSuffix(first, " died of SIGSEGV (SEGV_MAPERR) at address 0x0") {
 		t.Errorf("%v\n%s%s", err, out, errOut)

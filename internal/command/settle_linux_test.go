@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -107,7 +108,7 @@ func TestRunOnIsSaid(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goqsort", "CGO_ENABLED=1"))
 	early := 0
 	for n := 0; n < 20 || n < 1000 && early == 0; n++ {
-		for _, th := range take(t, p.PID, &report.Flags{Once: true}).Threads {
+		for _, th := range commandtest.Take(t, p.PID, &report.Flags{Once: true}).Threads {
 			left, right := false, false
 			for _, f := range th.Frames {
 				if !f.MovedOn {

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -31,7 +32,7 @@ func generated(t *testing.T, stacks *report.Document, version string) *report.Fl
 				continue
 			}
 			seen[f.BuildID] = true
-			if _, report, err := execute(newSFrameGen(), f.Module, "-o", dir, "--format", version); err != nil {
+			if _, report, err := commandtest.Run("sframe", "gen", f.Module, "-o", dir, "--format", version); err != nil {
 				t.Fatalf("%v\n%s", err, report)
 			}
 		}
@@ -58,10 +59,10 @@ func TestSFrameDirGDB(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			gdbtest.Share(t, variant)
-			p := startTarget(t, tt.src, tt.flags, tt.args)
-			flags := generated(t, take(t, p.PID, &report.Flags{}), tt.version)
-			got, want := take(t, p.PID, flags), gdbtest.Backtrace(t, p.PID)
-			compare(t, got, want)
+			p := commandtest.StartTarget(t, tt.src, tt.flags, tt.args)
+			flags := generated(t, commandtest.Take(t, p.PID, &report.Flags{}), tt.version)
+			got, want := commandtest.Take(t, p.PID, flags), gdbtest.Backtrace(t, p.PID)
+			commandtest.CompareAll(t, got, want)
 			for _, th := range got.Threads {
 				for i, f := range th.Frames {
 					// SFrame only marks the outermost frame; DWARF also has its CFA.
@@ -89,8 +90,8 @@ func TestSFrameDirGDB(t *testing.T) {
 
 // TestSFrameDirWarnings: wrong files in the folder are not used.
 func TestSFrameDirWarnings(t *testing.T) {
-	p := startTarget(t, "chain.c", []string{"-g", "-O2"}, nil)
-	plain := take(t, p.PID, &report.Flags{})
+	p := commandtest.StartTarget(t, "chain.c", []string{"-g", "-O2"}, nil)
+	plain := commandtest.Take(t, p.PID, &report.Flags{})
 	exe := plain.Threads[0].Frames[len(plain.Threads[0].Frames)-1]
 	dir := t.TempDir()
 	place := separate.Paths(dir, exe.BuildID)[1]
@@ -99,7 +100,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := filepath.Join(t.TempDir(), "damaged")
-	if _, _, err := execute(newSFrameGen(), exe.Module, "-o", damaged); err != nil {
+	if _, _, err := commandtest.Run("sframe", "gen", exe.Module, "-o", damaged); err != nil {
 		t.Fatal(err)
 	}
 	bad, err := os.ReadFile(damaged)

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -51,9 +52,9 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 	} {
 		t.Run(tt.kind+" "+filepath.Base(tt.program), func(t *testing.T) {
 			p := gdbtest.Start(t, tt.program, tt.kind)
-			got := take(t, p.PID, &report.Flags{Explain: true})
+			got := commandtest.Take(t, p.PID, &report.Flags{Explain: true})
 			if tt.gdb {
-				compare(t, got, gdbtest.Backtrace(t, p.PID))
+				commandtest.CompareAll(t, got, gdbtest.Backtrace(t, p.PID))
 			}
 			if names := as(got); !strings.HasPrefix(names, tt.want) {
 				t.Errorf("got %s, want %s …", names, tt.want)
@@ -64,7 +65,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 
 			// DWARF alone gives the same.
 			if tt.program == withTables {
-				if names := as(take(t, p.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
+				if names := as(commandtest.Take(t, p.PID, &report.Flags{Choice: sniffers.Choice{Order: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
 					t.Errorf("by DWARF: %s, want %s …", names, tt.want)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -19,8 +20,8 @@ import (
 func TestPromisedFramePointers(t *testing.T) {
 	program := gdbtest.PromiseFP(t, gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
 	p := gdbtest.Start(t, program)
-	got := take(t, p.PID, &report.Flags{})
-	compare(t, got, gdbtest.Backtrace(t, p.PID))
+	got := commandtest.Take(t, p.PID, &report.Flags{})
+	commandtest.CompareAll(t, got, gdbtest.Backtrace(t, p.PID))
 	by := map[string]string{}
 	for _, fr := range got.Threads[0].Frames {
 		by[fr.Function] = fr.Sniffer
@@ -44,10 +45,10 @@ func TestVDSOGDB(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "vdso.c", gdbtest.Plain...))
 	for range 50 {
 		p.Stop(t)
-		got := take(t, p.PID, &report.Flags{})
+		got := commandtest.Take(t, p.PID, &report.Flags{})
 		if got.Threads[0].Frames[0].Module == "[vdso]" {
 			want := gdbtest.Backtrace(t, p.PID)
-			compare(t, got, want)
+			commandtest.CompareAll(t, got, want)
 			if !slices.ContainsFunc(got.Threads[0].Frames, func(f report.Frame) bool { return f.Function == "asks_time" }) {
 				t.Errorf("asks_time is not on the stack: %+v", got.Threads[0].Frames)
 			}

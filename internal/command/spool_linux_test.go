@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -30,7 +31,7 @@ func TestCoreFromPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root := newRoot(Hosts{}, []string{name, "-"})
+		root := commandtest.New([]string{name, "-"})
 		var out bytes.Buffer
 		in, err := os.Open(file)
 		if err != nil {
@@ -73,7 +74,7 @@ func TestNoCoreFromPipe(t *testing.T) {
 	}
 	defer empty.Close()
 	for name, in := range map[string]io.Reader{"nothing": empty, "text": strings.NewReader("hello, this is not a core\n")} {
-		root := newRoot(Hosts{}, []string{"core", "-"})
+		root := commandtest.New([]string{"core", "-"})
 		root.SetIn(in)
 		root.SetArgs([]string{"core", "-"})
 		if err := root.ExecuteContext(context.Background()); err == nil || err.Error() != "core -: not an ELF file: not a core file" {
@@ -88,7 +89,7 @@ func TestSaveWithoutReader(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "60")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "made", "here", "snapshot")
-	cmd := exec.Command("sh", "-c", `"$0" "$@" | head -n 1`, filepath.Join(install(t, "sfwalk"), "sfwalk"), "attach", strconv.Itoa(p.PID), "--save", file)
+	cmd := exec.Command("sh", "-c", `"$0" "$@" | head -n 1`, filepath.Join(commandtest.Install(t, "sfwalk"), "sfwalk"), "attach", strconv.Itoa(p.PID), "--save", file)
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "Thread ") {
 		t.Fatalf("%v: %s", err, out)

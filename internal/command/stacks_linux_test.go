@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -27,7 +28,7 @@ func TestPieces(t *testing.T) {
 		{src: "threads.c"},
 		{src: "recurse.c", args: []string{"3000"}},
 	} {
-		p := startTarget(t, tt.src, gdbtest.Plain, tt.args)
+		p := commandtest.StartTarget(t, tt.src, gdbtest.Plain, tt.args)
 		for _, flags := range []report.Flags{
 			{}, {Explain: true, Registers: true}, {MaxFrames: 2}, {Choice: sniffers.Choice{Order: []string{"fp-guess"}}, Explain: true}, {TIDs: []int{p.PID}},
 		} {
@@ -49,7 +50,7 @@ func TestPieces(t *testing.T) {
 				args = append(args, "--tid", strconv.Itoa(tid))
 			}
 			got, _, err := command(args...)
-			doc := take(t, p.PID, &flags)
+			doc := commandtest.Take(t, p.PID, &flags)
 			var want bytes.Buffer
 			e := json.NewEncoder(&want)
 			e.SetEscapeHTML(false)

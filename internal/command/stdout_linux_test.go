@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -15,7 +16,7 @@ import (
 // another name has the same.
 func TestStandardOutput(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", append([]string{"-Wl,--build-id"}, gdbtest.Plain...)...)
-	dump := unpack(t, filepath.Join("..", "..", "testdata", "breakpad", "linux_null_dereference.dmp.xz"), t.TempDir())
+	dump := commandtest.Unpack(t, filepath.Join("..", "..", "testdata", "breakpad", "linux_null_dereference.dmp.xz"), t.TempDir())
 	core, err := filepath.Abs(filepath.Join("..", "..", "target", "core", "testdata", "amd64-gdb.core"))
 	if err != nil {
 		t.Fatal(err)

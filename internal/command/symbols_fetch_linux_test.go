@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestSymbolServer(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	whole := gdbtest.Build(t, "chain.c", "-O2", "-fomit-frame-pointer", "-gdwarf-4")
-	store := symbolStore(t, whole, nmFunctions)
+	store := commandtest.SymbolStore(t, whole, commandtest.FunctionsOfNM)
 	stripped := filepath.Join(t.TempDir(), "chain")
 	if out, err := exec.Command(gdbtest.Tool(t, "strip"), "-o", stripped, whole).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -14,7 +16,7 @@ func TestTailCalls(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "tailcall.c", gdbtest.Plain...))
 	attach := func(flags ...string) string {
 		t.Helper()
-		out, stderr, err := execute(newAttach(nil), append(flags, strconv.Itoa(p.PID))...)
+		out, stderr, err := commandtest.Execute(stacks.NewAttach(nil), append(flags, strconv.Itoa(p.PID))...)
 		if err != nil || stderr != "" {
 			t.Fatal(stderr, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -29,9 +30,9 @@ func TestTextCopied(t *testing.T) {
 	}{{"none", false, true}, {"all", false, true}, {"memory", false, true}, {"middle", false, true}, {"changed", true, true}, {"twice", false, false}} {
 		t.Run(v.how, func(t *testing.T) {
 			p := gdbtest.Start(t, program, v.how)
-			got := take(t, p.PID, &report.Flags{})
+			got := commandtest.Take(t, p.PID, &report.Flags{})
 			if v.byGDB {
-				compare(t, got, gdbtest.Backtrace(t, p.PID))
+				commandtest.CompareAll(t, got, gdbtest.Backtrace(t, p.PID))
 			}
 			dir, pid := t.TempDir(), strconv.Itoa(p.PID)
 			snapshot, dump, core := filepath.Join(dir, "snapshot"), filepath.Join(dir, "dump"), filepath.Join(dir, "core")
@@ -41,7 +42,7 @@ func TestTextCopied(t *testing.T) {
 				{"open", snapshot}, {"minidump", dump}, {"core", core},
 			} {
 				if args[0] == "core" {
-					gcore(t, p.PID, core)
+					commandtest.GCore(t, p.PID, core)
 				}
 				out, said, err := command(args...)
 				if err != nil || said != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/format/sframe/object"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -25,10 +26,10 @@ func TestThunkRows(t *testing.T) {
 				"-mindirect-branch=thunk-inline", "-mfunction-return=thunk-inline", "-fcf-protection=none"}, flags...)...)
 			dir := t.TempDir()
 			symbols, section := filepath.Join(dir, "sym"), filepath.Join(dir, "sframe")
-			if _, stderr, err := execute(newSymbols(), "dump", program, "-o", symbols); err != nil {
+			if _, stderr, err := commandtest.Run("symbols", "dump", program, "-o", symbols); err != nil {
 				t.Fatal(err, stderr)
 			}
-			if _, stderr, err := execute(newSFrame(), "gen", program, "-o", section); err != nil {
+			if _, stderr, err := commandtest.Run("sframe", "gen", program, "-o", section); err != nil {
 				t.Fatal(err, stderr)
 			}
 			cfi, sframes := cfiRows(t, symbols), sframeRows(t, section)

@@ -21,7 +21,7 @@ func TestReturnProbeSaved(t *testing.T) {
 			t.Fatalf("%v\n%s", err, errs)
 		}
 	}
-	died := crash(t, program, "once", "dies")
+	died := coreOfCrash(t, program, "once", "dies")
 	for _, how := range [][]string{{"open", saved}, {"core", saved}, {"minidump", dump}, {"core", died}} {
 		out, errs, err := command(how...)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -49,7 +50,7 @@ func TestURing(t *testing.T) {
 		{"open", snapshot}, {"core", snapshot}, {"minidump", dump}, {"core", core},
 	} {
 		if args[1] == core {
-			gcore(t, p.PID, core)
+			commandtest.GCore(t, p.PID, core)
 		}
 		out, said, err := command(args...)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -23,7 +24,7 @@ func TestOuter(t *testing.T) {
 		src  string
 		args []string
 	}{{"inline.c", nil}, {"threads.c", []string{"3"}}, {"recurse.c", []string{"300"}}} {
-		p := startTarget(t, tt.src, gdbtest.Plain, tt.args)
+		p := commandtest.StartTarget(t, tt.src, gdbtest.Plain, tt.args)
 		threads := gdbtest.Backtrace(t, p.PID)
 		for _, n := range []int{1, 4, 1000} {
 			for _, flags := range [][]string{nil, {"--merge"}} {
@@ -73,7 +74,7 @@ func TestOuter(t *testing.T) {
 
 // TestSource compares the lines with those that sed prints.
 func TestSource(t *testing.T) {
-	p := startTarget(t, "chain.c", gdbtest.Plain, nil)
+	p := commandtest.StartTarget(t, "chain.c", gdbtest.Plain, nil)
 	pid := strconv.Itoa(p.PID)
 	file := gdbtest.Testdata(t, "progs", "chain.c")
 	folder := filepath.Dir(file) // another checkout may have built the program
@@ -81,7 +82,7 @@ func TestSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inPage(t, "sfwalk attach", out)
+	commandtest.InPage(t, "sfwalk attach", out)
 	var doc struct {
 		Threads []struct {
 			Frames []struct {

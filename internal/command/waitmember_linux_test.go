@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -18,13 +19,13 @@ func TestDeadlockOfMembers(t *testing.T) {
 	p := gdbtest.Start(t, program)
 	pid := strconv.Itoa(p.PID)
 	core := filepath.Join(t.TempDir(), "core")
-	gcore(t, p.PID, core)
+	commandtest.GCore(t, p.PID, core)
 	for _, args := range [][]string{{"attach", pid, "--consistent"}, {"core", core}} {
 		out, errs, err := command(append(args, "--json")...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, errs)
 		}
-		inPage(t, "sfwalk "+args[0], out)
+		commandtest.InPage(t, "sfwalk "+args[0], out)
 		var doc struct {
 			Threads []struct {
 				Waits *struct{ Member, Address string } `json:"waits_for"`

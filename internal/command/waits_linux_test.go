@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -39,7 +40,7 @@ func waitsOf(t *testing.T, page string, args ...string) (doc waitsDocument) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	inPage(t, page, out)
+	commandtest.InPage(t, page, out)
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestDeadlocksOfFiles(t *testing.T) {
 	if _, stderr, err := command("attach", pid, "--save", filepath.Join(dir, "in-turn")); err != nil {
 		t.Fatal(err, stderr)
 	}
-	gcore(t, p.PID, filepath.Join(dir, "core"))
+	commandtest.GCore(t, p.PID, filepath.Join(dir, "core"))
 	for _, args := range [][]string{{"open", filepath.Join(dir, "together")}, {"core", filepath.Join(dir, "core")}} {
 		doc := waitsOf(t, "sfwalk "+args[0], args...)
 		if n := doc.check(t, owners, "mutex"); n != 2 || len(doc.Deadlocks) != 1 {

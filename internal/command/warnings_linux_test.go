@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -60,14 +62,14 @@ func TestNotELF(t *testing.T) {
 			check("live", s, err)
 
 			saved := filepath.Join(t.TempDir(), "snapshot")
-			if _, stderr, err := execute(newAttach(nil), "--save", saved, strconv.Itoa(p.PID)); err != nil || stderr != "" {
+			if _, stderr, err := commandtest.Execute(stacks.NewAttach(nil), "--save", saved, strconv.Itoa(p.PID)); err != nil || stderr != "" {
 				t.Fatal(err, stderr)
 			}
 			s, err = targets.Snapshot(saved, core.Options{})
 			check("snapshot", s, err)
 
 			dump := filepath.Join(t.TempDir(), "core")
-			gcore(t, p.PID, dump)
+			commandtest.GCore(t, p.PID, dump)
 			s, err = targets.Core(dump, core.Options{})
 			check("core", s, err)
 		})

@@ -12,14 +12,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/command/dlv"
+
 	"github.com/go-delve/delve/pkg/gobuild"
 
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // build builds what o says, as dlv debug and dlv test do, and has o start it. The caller removes the file.
-func build(o *command.DelveOptions) (path string, err error) {
+func build(o *dlv.Options) (path string, err error) {
 	if info, err := os.Stat(o.Dir); o.Dir != "" && (err != nil || !info.IsDir()) {
 		return "", fmt.Errorf("--wd %s: want a folder", o.Dir)
 	}

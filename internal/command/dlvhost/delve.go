@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/internal/command/dlv"
+
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 
 	"github.com/go-delve/delve/pkg/gobuild"
@@ -24,7 +26,6 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 	"github.com/sfwalk/sfwalk/delve/server"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
@@ -32,13 +33,13 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Server is the [command.DelveServer] that embeds Delve.
+// Server is the [dlv.Server] that embeds Delve.
 type Server struct{}
 
-var _ command.DelveServer = Server{}
+var _ dlv.Server = Server{}
 
-// Serve implements [command.DelveServer].
-func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
+// Serve implements [dlv.Server].
+func (Server) Serve(ctx context.Context, o dlv.Options) error {
 	if o.Log || o.LogDest != "" {
 		if err := logflags.Setup(o.Log, o.LogOutput, o.LogDest); err != nil {
 			return fmt.Errorf("--log: %w", err)
@@ -98,7 +99,7 @@ func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 }
 
 // debugDirs returns the folders in which Delve itself looks for debug files by build ID. The last is also the dlv command's own.
-func debugDirs(o command.DelveOptions) (list []string) {
+func debugDirs(o dlv.Options) (list []string) {
 	for _, dir := range o.Symbols.DebugDirs {
 		list = append(list, filepath.Join(dir, ".build-id"))
 	}
@@ -106,19 +107,19 @@ func debugDirs(o command.DelveOptions) (list []string) {
 }
 
 // tell says where the server listens: where Delve says it, if the log has a place.
-func tell(o command.DelveOptions, at net.Addr, delve func(net.Addr)) {
+func tell(o dlv.Options, at net.Addr, delve func(net.Addr)) {
 	if o.LogDest != "" {
 		delve(at)
 	}
 	o.Listening(at)
 }
 
-func options(o command.DelveOptions) server.Options {
+func options(o dlv.Options) server.Options {
 	return server.Options{Symbols: o.Symbols, Continue: o.Continue, Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }}
 }
 
 // prepare sets the sniffers that the user wants, and the names that they have.
-func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
+func prepare(t *delve.Target, o dlv.Options) (release func()) {
 	of := hosts.Process{PID: t.Proc.Pid(), Live: o.Core == ""}
 	if o.DAP {
 		of.Live = traced(of.PID) // else it is a core file's
@@ -157,7 +158,7 @@ func listen(addr string) (net.Listener, error) {
 }
 
 // check finds mistakes in the program or core file that Delve reports badly, or not at all.
-func check(o command.DelveOptions) error {
+func check(o dlv.Options) error {
 	if len(o.Args) > 0 {
 		kind, err := elfType(o.Args[0])
 		if err != nil {
@@ -227,7 +228,7 @@ func checkCore(exe, path string) error {
 }
 
 // explain returns a better error than err, Delve's.
-func explain(ctx context.Context, o command.DelveOptions, err error) error {
+func explain(ctx context.Context, o dlv.Options, err error) error {
 	switch {
 	case o.PID != 0:
 		// live.Attach fails for the same reasons, and names a remedy.

@@ -1,6 +1,6 @@
-// Package dlvhost lets package command serve Delve's clients: it is the [command.DelveServer]
+// Package dlvhost lets package command serve Delve's clients: it is the [dlv.Server]
 // that is linked into sfwalk-full, and only there.
 //
-// [command.DelveOptions] say what to debug and where to listen. Package delve/server serves the
+// [dlv.Options] say what to debug and where to listen. Package delve/server serves the
 // clients.
 package dlvhost

@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// DebugFiles implements [command.PluginHost].
+// DebugFiles implements [hosts.Plugins].
 func (Host) DebugFiles(ctx context.Context, servers debuginfod.Config, buildIDs []string, bar io.Writer) []error {
 	c, err := fetch.New(servers)
 	if err != nil {

@@ -1,3 +1,3 @@
 // Package pluginhost lets package command run plug-ins, by sniffer/external. Only sfwalk-full links its
-// [command.PluginHost].
+// [hosts.Plugins].
 package pluginhost

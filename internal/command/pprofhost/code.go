@@ -5,10 +5,11 @@ import (
 	"path"
 	"regexp"
 
+	profiling "github.com/sfwalk/sfwalk/internal/command/profile"
+
 	"github.com/google/pprof/driver"
 
 	"github.com/sfwalk/sfwalk/arch/disassembly"
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -16,7 +17,7 @@ import (
 
 // code reads the code that was recorded, for pprof's pages with instructions. All addresses are those of the process.
 type code struct {
-	pages   *command.Pages
+	pages   *profiling.Pages
 	sources *sources
 	stacks  *picture.Stacks
 }

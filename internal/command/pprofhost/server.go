@@ -17,21 +17,22 @@ import (
 	"sync"
 	"time"
 
+	profiling "github.com/sfwalk/sfwalk/internal/command/profile"
+
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
 
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// Server is the [command.PageServer] that has pprof's pages.
+// Server is the [profiling.PageServer] that has pprof's pages.
 type Server struct{}
 
-var _ command.PageServer = Server{}
+var _ profiling.PageServer = Server{}
 
-// Listen implements [command.PageServer].
-func (Server) Listen(address, base string) (command.PageListener, error) {
+// Listen implements [profiling.PageServer].
+func (Server) Listen(address, base string) (profiling.PageListener, error) {
 	l := &listener{token: newToken()}
 	if base != "" {
 		var err error
@@ -54,11 +55,11 @@ type listener struct {
 	token token
 }
 
-// Address implements [command.PageListener].
+// Address implements [profiling.PageListener].
 func (l *listener) Address() string { return l.token.address(l.Addr()) }
 
-// Serve implements [command.PageListener].
-func (l *listener) Serve(ctx context.Context, p command.Pages) error {
+// Serve implements [profiling.PageListener].
+func (l *listener) Serve(ctx context.Context, p profiling.Pages) error {
 	from, err := newSources(p)
 	if err != nil {
 		return fmt.Errorf("--http: %w", err)
@@ -81,7 +82,7 @@ func (l *listener) Serve(ctx context.Context, p command.Pages) error {
 
 // server answers with pprof's pages of what there is at that moment.
 type server struct {
-	pages   command.Pages
+	pages   profiling.Pages
 	sources *sources
 	base    *profile.Profile // nil for none
 

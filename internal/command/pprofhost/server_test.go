@@ -16,9 +16,10 @@ import (
 	"time"
 	"unicode"
 
+	profiling "github.com/sfwalk/sfwalk/internal/command/profile"
+
 	"github.com/google/pprof/profile"
 
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -40,7 +41,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
-	pages := command.Pages{
+	pages := profiling.Pages{
 		Stacks: func() *picture.Stacks { return s },
 		Module: func(string, uint64) *target.Module { return nil },
 		Locate: func(*target.Module, uint64) []symbol.Location { return nil },
@@ -122,7 +123,7 @@ func TestSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go l.Serve(t.Context(), command.Pages{
+	go l.Serve(t.Context(), profiling.Pages{
 		Stacks: func() *picture.Stacks { return s },
 		Module: func(string, uint64) *target.Module { return nil },
 		Locate: func(*target.Module, uint64) []symbol.Location { return nil },

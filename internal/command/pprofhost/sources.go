@@ -12,9 +12,10 @@ import (
 	"strings"
 	"sync"
 
+	profiling "github.com/sfwalk/sfwalk/internal/command/profile"
+
 	"github.com/google/pprof/profile"
 
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -37,7 +38,7 @@ const (
 // told to look below dir, where each name of the profile has a file: the source, or a sentence that
 // says why it is not there.
 type sources struct {
-	pages command.Pages
+	pages profiling.Pages
 	dir   string
 
 	mu    sync.Mutex
@@ -45,7 +46,7 @@ type sources struct {
 	size  int
 }
 
-func newSources(pages command.Pages) (*sources, error) {
+func newSources(pages profiling.Pages) (*sources, error) {
 	dir, err := os.MkdirTemp("", "sfwalk-sources-")
 	return &sources{pages: pages, dir: dir, known: map[string]bool{}}, err
 }

@@ -10,20 +10,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/internal/command/profile"
+
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/term"
 
-	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// Terminal is the [command.ScreenHost] of this process's terminal.
+// Terminal is the [profile.ScreenHost] of this process's terminal.
 type Terminal struct{}
 
-var _ command.ScreenHost = Terminal{}
+var _ profile.ScreenHost = Terminal{}
 
-// Show implements [command.ScreenHost].
-func (Terminal) Show(ctx context.Context, s command.Screen) error {
+// Show implements [profile.ScreenHost].
+func (Terminal) Show(ctx context.Context, s profile.Screen) error {
 	if !term.IsTerminal(int(os.Stdout.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("this is no terminal: use 'sfwalk record', which writes files")
 	}
@@ -54,7 +55,7 @@ func (b bounded) WindowSize() (tcell.WindowSize, error) {
 }
 
 // show shows s on a screen.
-func show(ctx context.Context, screen tcell.Screen, s command.Screen) error {
+func show(ctx context.Context, screen tcell.Screen, s profile.Screen) error {
 	if err := screen.Init(); err != nil {
 		return fmt.Errorf("terminal %q: %w", os.Getenv("TERM"), err)
 	}
@@ -78,7 +79,7 @@ func show(ctx context.Context, screen tcell.Screen, s command.Screen) error {
 
 // take takes an event, and those that have come meanwhile: keys may come faster than the screen can
 // be drawn.
-func take(screen tcell.Screen, s command.Screen, event tcell.Event, more <-chan tcell.Event) (end bool, err error) {
+func take(screen tcell.Screen, s profile.Screen, event tcell.Event, more <-chan tcell.Event) (end bool, err error) {
 	resized := false
 	for taken := 0; ; taken++ {
 		switch event := event.(type) {
@@ -117,15 +118,15 @@ func (b bounded) Read(to []byte) (int, error) {
 	}
 }
 
-// styles are those of [command.Style].
-var styles = [...]tcell.Style{command.Plain: tcell.StyleDefault, command.Heading: tcell.StyleDefault.Bold(true), command.Selected: tcell.StyleDefault.Reverse(true), command.Dim: tcell.StyleDefault.Dim(true)}
+// styles are those of [profile.Style].
+var styles = [...]tcell.Style{profile.Plain: tcell.StyleDefault, profile.Heading: tcell.StyleDefault.Bold(true), profile.Selected: tcell.StyleDefault.Reverse(true), profile.Dim: tcell.StyleDefault.Dim(true)}
 
-func draw(screen tcell.Screen, s command.Screen) {
+func draw(screen tcell.Screen, s profile.Screen) {
 	width, height := screen.Size()
 	screen.Clear()
 	for y, line := range s.Draw(height) {
 		text := printable.Escape(line.Text)
-		if line.Style == command.Selected {
+		if line.Style == profile.Selected {
 			text += strings.Repeat(" ", max(0, width-len(text)))
 		}
 		screen.PutStrStyled(0, y, text, styles[line.Style])

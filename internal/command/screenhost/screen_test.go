@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/gdamore/tcell/v2"
+	"github.com/sfwalk/sfwalk/internal/command/profile"
 
-	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/gdamore/tcell/v2"
 )
 
 // tty is a terminal of a size, which shows and says nothing.
@@ -44,13 +44,13 @@ func TestSizes(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		drawn := 0
-		err = show(ctx, screen, command.Screen{Draw: func(height int) []command.Line {
+		err = show(ctx, screen, profile.Screen{Draw: func(height int) []profile.Line {
 			if width, _ := screen.Size(); width > maxWidth || height > maxHeight {
 				t.Errorf("%+v: %d by %d", size, width, height)
 			}
 			drawn++
 			cancel()
-			return []command.Line{{Text: "selected", Style: command.Selected}}
+			return []profile.Line{{Text: "selected", Style: profile.Selected}}
 		}})
 		if err != nil || drawn == 0 {
 			t.Errorf("%+v: drawn %d times: %v", size, drawn, err)
@@ -64,8 +64,8 @@ func TestManyKeys(t *testing.T) {
 	const keys = 100
 	all := make(chan struct{})
 	drawn, taken := 0, 0
-	err := show(t.Context(), screen, command.Screen{
-		Draw: func(int) []command.Line {
+	err := show(t.Context(), screen, profile.Screen{
+		Draw: func(int) []profile.Line {
 			if drawn++; drawn == 1 {
 				go func() {
 					for range keys {
@@ -94,8 +94,8 @@ func TestKeysNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = show(t.Context(), screen, command.Screen{
-		Draw: func(int) []command.Line { return nil },
+	err = show(t.Context(), screen, profile.Screen{
+		Draw: func(int) []profile.Line { return nil },
 		Key:  func(key string) bool { return key == "q" },
 	})
 	if err != nil {

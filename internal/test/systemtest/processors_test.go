@@ -25,7 +25,7 @@ var ofProcessors = []struct{ pkg, run string }{
 		"TestStepFlags|TestStepsLate|TestShadowStack)$"},
 	{"./inferior/stub", "^(TestCalls|TestDropped|TestDroppedAfterwards|TestWritesRefused)$/^amd64$"},
 	{"./target/core", "^(TestVectors)$"},
-	{"./internal/command", "^(TestCallVectors)$"},
+	{"./internal/command/call", "^(TestCallVectors)$"},
 }
 
 // TestProcessors boots Debian's kernel of amd64 with each model, and runs those tests there.

@@ -1,0 +1,3 @@
+// Package plugin is the verb plugin: lists plug-ins, checks them, and shows what one is asked and
+// answers.
+package plugin

@@ -1,0 +1,152 @@
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/picture"
+	"github.com/sfwalk/sfwalk/record"
+)
+
+// profileFlags are the flags that say where a profile is written, and how.
+type profileFlags struct {
+	output string // "" for none
+	layout string
+	none   bool         // without the flag, nothing is written
+	most   cmdline.Size // of text; 0 for the usual bound
+}
+
+// usualProfile is the file of a profile that the user does not name.
+const usualProfile = "sfwalk.pb.gz"
+
+// add adds the flags; unless says when there is no usual file.
+func (r *profileFlags) add(cmd *cobra.Command, unless string) {
+	f := cmd.Flags()
+	f.StringVarP(&r.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+unless+")")
+	f.StringVar(&r.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com), flamegraph (an SVG file for a browser) or json (docs/json.md)")
+	f.Var(&r.most, "max-size", "how much text may be written, for example 4G (default: 64M, and for a file its size more)")
+}
+
+// check finds mistakes in the flags.
+func (r *profileFlags) check() error {
+	if r.output == "" && !r.none {
+		r.output = usualProfile
+	}
+	if r.output == "" {
+		return nil
+	}
+	if r.layout == "" {
+		r.layout = formatOf(r.output)
+	} else if !slices.Contains(RecordFormats, r.layout) {
+		return exit.Misuse(fmt.Errorf("--format %s: want %s", r.layout, strings.Join(RecordFormats, ", ")))
+	}
+	if r.layout == "" {
+		return exit.Misuse(fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(RecordFormats, ", ")))
+	}
+	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
+		return exit.Misuse(errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'"))
+	}
+	return nil
+}
+
+// RecordFormats are the formats of profiles.
+var RecordFormats = append(slices.Clone(picture.Formats), "json")
+
+// formatOf returns the format that a file's name tells; "" if it tells none.
+func formatOf(name string) string {
+	if strings.HasSuffix(strings.ToLower(name), ".firefox.json") {
+		return "firefox"
+	}
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".gz", ".pb", ".pprof":
+		return "pprof"
+	case ".folded", ".txt":
+		return "folded"
+	case ".json", ".speedscope":
+		return "speedscope"
+	case ".svg":
+		return "flamegraph"
+	}
+	return ""
+}
+
+// open makes the file, which is not there before write; nil for standard output, or if nothing is written.
+func (r *profileFlags) open() (*files.Saving, error) {
+	if r.output == "-" || r.output == "" {
+		return nil, nil
+	}
+	return files.New("--output", r.output)
+}
+
+// write writes the stacks to the file that open has made.
+func (r *profileFlags) write(cmd *cobra.Command, file *files.Saving, stacks *picture.Stacks) error {
+	if r.output == "" {
+		return nil
+	}
+	if file != nil {
+		return file.Write(drawn{stacks, r.layout})
+	}
+	out := cmd.OutOrStdout()
+	if r.layout == "pprof" {
+		out = cmdline.Unescaped(cmd) // it is no text
+	}
+	return stacks.Write(out, r.layout)
+}
+
+// lacks returns what the user should know of stacks that were written.
+func (r *profileFlags) lacks(stacks *picture.Stacks, shown *shown) (list []string) {
+	for _, text := range append(shown.leftOut(), stacks.LeftOut) {
+		if text != "" {
+			list = append(list, fmt.Sprintf("%s: %s; --max-size SIZE allows more", r.layout, text))
+		}
+	}
+	return list
+}
+
+// profileText is how much text may be written of what has input bytes.
+func (r *profileFlags) profileText(input int64) int64 {
+	return cmp.Or(int64(r.most), cmdline.UsualText+input)
+}
+
+// drawn are stacks as they are written to a file.
+type drawn struct {
+	*picture.Stacks
+	format string
+}
+
+// Write implements written.
+func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
+
+// counted says how many samples a profile has, of the event with this name, and how many of them are not whole.
+func counted(p *record.Profile, of string) string {
+	var out strings.Builder
+	s := &p.Stats
+	fmt.Fprintf(&out, "%d samples%s of %d threads in %.1f s", s.Samples, of, len(p.Threads), p.Duration.Seconds())
+	for _, x := range []struct {
+		n    uint64
+		what string
+	}{
+		{s.Lost, "were lost: the machine was too busy"},
+		{s.Unread, "records do not parse, and are left out"},
+		{s.Cut, "have stacks that go on where nothing was copied, and are cut"},
+		{s.Chained, "have outer frames by frame pointers alone"},
+		{s.Stopped, "have stacks that are not whole"},
+	} {
+		if x.n > 0 {
+			fmt.Fprintf(&out, "; %d %s", x.n, x.what)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,338 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/format/perfevent"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/record"
+)
+
+// recordFlags are the flags of record.
+type recordFlags struct {
+	report.Flags
+	profileFlags
+	duration  time.Duration
+	frequency int
+	event     string
+	stack     cmdline.Size
+	system    bool
+	pages     pageFlags
+	wall      bool
+}
+
+// maxWarnings bounds what is said of the processes of one recording.
+const maxWarnings = 100
+
+func NewRecord(host hosts.Plugins, web PageServer) *cobra.Command {
+	var flags recordFlags
+	cmd := &cobra.Command{
+		Use:   "record {PID... | --system | -- COMMAND [ARGUMENT...]}",
+		Short: "Record where a process spends its time",
+		Long: `record samples the stacks of a process while it runs, 99 times a second of each thread's
+time on a processor, and writes how often each stack was found. The kernel copies the registers and
+the inner part of the stack; sfwalk walks each copy as it comes. So the process is never stopped, it needs
+no frame pointers, and no stack is kept on a disk.
+
+It records until Ctrl-C, until the processes have ended, or for the time of -d. Threads and
+processes that begin meanwhile are recorded, too. With --, record starts a command, and ends
+with its exit code.
+
+The format is that of --format, or of the file's name: .pb.gz and .pprof for go tool pprof, .folded for
+flamegraph.pl, .json for speedscope, .firefox.json for profiler.firefox.com, .svg for a flame graph that a browser shows.
+--format json writes all that is known.
+
+With --http, a browser sees the recording while it goes on, in pprof's own pages: graph, flame graph, functions with the most time,
+source, and instructions. Each page has the samples of the moment when it is loaded. --base FILE shows what has
+changed since an earlier profile. The pages stay until Ctrl-C. Only you can open them, by the address that is printed. sfwalk becomes the program sfwalk-full for this.
+
+With --wall, all threads are sampled 20 times a second, those that wait, too: it shows what a process waits for.
+Each thread is stopped for some ten microseconds, as attach does, read, and let go. That takes the right to trace the
+process, not that of perf_event_open(2). A thread's state is the label "state"; a sample counts for the time since
+the one before.
+
+Samples of a Go program have the number of their goroutine and its labels (those of runtime/pprof.Do), where these were the same before and
+after the sample.
+
+A stack that is longer than the kernel's copy goes on along frame pointers if the kernel's own walk
+agrees with what was walked. A stack that is not whole ends in a frame that says why: "[…]".
+
+Without root, only a user's own processes can be recorded, without the kernel's frames, and only if the machine
+allows it: sysctl kernel.perf_event_paranoid=2 or less.
+
+Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
+		Example: `  sfwalk record 4242
+  sfwalk record 4242 -d 10s -o profile.pb.gz
+  sfwalk record 4242 -d 10s -F 999 -o profile.svg
+  sfwalk record 4242 -d 10s --format folded -o - | sort -k2 -n
+  sfwalk record 4242 --event page-faults
+  sfwalk record 4242 --http localhost:0
+  sfwalk record 4242 --event off-cpu
+  sfwalk record 4242 --wall -d 10s -o wall.svg
+  sfwalk record --system -d 10s
+  sfwalk record -- ./server -port 8080`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var command []string
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				args, command = args[:at], args[at:]
+			}
+			pids, err := flags.check(cmd, args, command)
+			if err != nil {
+				return err
+			}
+			if flags.pages.listen != "" && web == nil {
+				return hosts.BecomeFull()
+			}
+			if err := flags.Begin(cmd); err != nil {
+				return err
+			}
+			defer flags.End(cmd)
+			return flags.run(cmd, web, pids, command)
+		},
+	}
+	f := cmd.Flags()
+	flags.addSampling(cmd, host)
+	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
+	flags.pages.add(cmd, ", while it goes on")
+	flags.profileFlags.add(cmd, ", with --http none")
+	cmd.ValidArgsFunction = cmdline.CompleteProcess
+	return cmd
+}
+
+// addSampling adds the flags that say how samples are taken and named.
+func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
+	f := cmd.Flags()
+	f.IntVarP(&r.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
+	f.BoolVar(&r.wall, "wall", false, "sample all threads, running or waiting, by short stops")
+	f.StringVar(&r.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
+	r.stack = perfevent.MaxStack
+	f.Var(&r.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
+	f.BoolVar(&r.system, "system", false, "record all processes of the machine")
+	f.BoolVar(&r.NoLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
+	f.BoolVar(&r.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
+	r.Choice.Add(cmd, host)
+	r.Debug.Add(cmd, host)
+	r.Debug.AddTrust(cmd)
+	r.Color = "never"
+}
+
+func eventNames() (list []string) {
+	for _, e := range perfevent.Events {
+		list = append(list, e.Name)
+	}
+	return list
+}
+
+// check finds mistakes in the flags, and returns the processes that the arguments name.
+func (r *recordFlags) check(cmd *cobra.Command, args, command []string) (pids []int, err error) {
+	if pids, err = r.checkSampling(cmd, args, command); err != nil {
+		return nil, err
+	}
+	if r.duration <= 0 && cmd.Flags().Changed("duration") {
+		return nil, exit.Misuse(fmt.Errorf("--duration %v: want more than 0", r.duration))
+	}
+	if err := r.pages.check(); err != nil {
+		return nil, err
+	}
+	r.none = r.pages.listen != ""
+	if err := r.profileFlags.check(); err != nil {
+		return nil, err
+	}
+	return pids, nil
+}
+
+// checkSampling finds mistakes in the flags of addSampling, and returns the processes that the arguments name.
+func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) (pids []int, err error) {
+	if r.wall && !cmd.Flags().Changed("frequency") {
+		r.frequency = record.UsualWallFrequency
+	}
+	if r.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
+		return nil, exit.Misuse(errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack"))
+	}
+	given := 0
+	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given == 0 && cmd.Name() == "top":
+		return nil, exit.Misuse(errors.New("top of what? Give a PID, or --system"))
+	case given == 0:
+		return nil, exit.Misuse(errors.New("record what? Give a PID, --system, or -- and a command"))
+	case given > 1:
+		return nil, exit.Misuse(errors.New("a PID, --system, and -- with a command are different things to record: give one"))
+	case r.wall && r.system:
+		return nil, exit.Misuse(errors.New("--wall stops processes: say which, instead of --system"))
+	case r.wall && r.frequency > 1000:
+		return nil, exit.Misuse(fmt.Errorf("--frequency %d: want 1 to 1000 with --wall", r.frequency))
+	case r.frequency < 1 || r.frequency > 100_000:
+		return nil, exit.Misuse(fmt.Errorf("--frequency %d: want 1 to 100000", r.frequency))
+	case r.stack < 256 || r.stack > perfevent.MaxStack:
+		return nil, exit.Misuse(fmt.Errorf("--stack %d: want 256 to %d bytes", r.stack, perfevent.MaxStack))
+	case !slices.Contains(eventNames(), r.event):
+		return nil, exit.Misuse(fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", ")))
+	}
+	r.stack &^= 7
+	for _, a := range args {
+		pid, err := cmdline.ProcessID(a)
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", cmd.Name(), err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// options returns what the flags say of how samples are taken.
+func (r *recordFlags) options(pids []int, said *warningList) (record.Options, error) {
+	own := arch.ByName(runtime.GOARCH)
+	options := record.Options{
+		PIDs: pids, Wall: r.wall, Frequency: r.frequency, StackSize: int(r.stack),
+		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
+		Arch:  own, Arch32: own.Of32Bits(),
+		Table: func(pid int, a *arch.Arch) *frame.Table {
+			return r.Table(a, false, r.Plugins.About(hosts.Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}))
+		},
+		Warn: said.add,
+	}
+	if options.Arch == nil {
+		return options, fmt.Errorf("record: there is no descriptor of this machine's processor, %s", runtime.GOARCH)
+	}
+	return options, nil
+}
+
+// run records and writes the profile.
+func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, command []string) error {
+	var said warningList
+	options, err := r.options(pids, &said)
+	if err != nil {
+		return err
+	}
+	file, err := r.open()
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		defer file.Discard()
+	}
+	var browsers PageListener
+	if r.pages.listen != "" {
+		var err error
+		if browsers, err = web.Listen(r.pages.listen, r.pages.base); err != nil {
+			return err
+		}
+		defer browsers.Close()
+	}
+	var started *startedCommand
+	if len(command) > 0 {
+		var err error
+		if started, err = startStopped(command); err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		defer started.discard()
+		options.PIDs = []int{started.pid}
+	}
+	targets.ShortSlices()
+	if r.wall {
+		targets.DeferStops()
+		if started != nil {
+			started.letGo() // who traces it lets nobody else do so
+		}
+	}
+	recorder, err := record.Start(options)
+	if err != nil {
+		return err
+	}
+	defer recorder.Close()
+	if started != nil {
+		started.letGo()
+	}
+	shown := newShown(recorder, newSubject(options.PIDs, command), &r.Flags)
+	defer shown.symbols.Close()
+	shown.namer.MaxText = r.profileText(0) / 2 // so a stack with all names fits in
+	served := make(chan error, 1)
+	if browsers != nil {
+		printable.Fprintf(cmd.OutOrStdout(), "See %s\n", browsers.Address())
+		go func() { served <- browsers.Serve(cmd.Context(), shown.pages(cmd)) }()
+	}
+	ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
+	if r.duration > 0 {
+		ctx, cancel = context.WithTimeout(ctx, r.duration)
+	}
+	defer cancel()
+	quiet := func() {}
+	if started == nil { // a command may write to the terminal itself
+		quiet = showProgress(cmd, recorder.Stats)
+	}
+	err = recorder.Run(ctx)
+	quiet()
+	if err != nil {
+		return err
+	}
+	pace.Often() // names are made of much that is garbage soon, beside all that was recorded
+	stacks := shown.now()
+	stacks.MaxText = r.profileText(0)
+	if err := r.write(cmd, file, stacks); err != nil {
+		return err
+	}
+	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.Warned()) {
+		cmdline.Warn(cmd, text)
+	}
+	r.report(cmd.ErrOrStderr(), shown.profile)
+	if browsers != nil {
+		printable.Fprintf(cmd.ErrOrStderr(), "The pages stay until Ctrl-C.\n")
+		if err := <-served; err != nil {
+			return err
+		}
+	}
+	if started != nil {
+		return started.wait()
+	}
+	return nil
+}
+
+// report says how the recording went.
+func (r *recordFlags) report(out io.Writer, p *record.Profile) {
+	printable.Fprintf(out, "%s", counted(p, ""))
+	if s := &p.Stats; s.Stops > 0 {
+		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
+	}
+	oftener := ""
+	if r.frequency < 999 {
+		oftener = "-F 999 finds more, "
+	}
+	if p.Stats.Samples == 0 && p.Stats.Unsampled == 0 && !r.wall && p.Event.Name == perfevent.Events[0].Name {
+		printable.Fprintf(out, ": no thread took %v on a processor: %s--wall shows what threads wait for",
+			(time.Second / time.Duration(r.frequency)).Round(100*time.Microsecond), oftener)
+	}
+	if p.Stats.Unsampled > 0 {
+		printable.Fprintf(out, "; %d threads ended before their first sample: %s--system counts them all", p.Stats.Unsampled, oftener)
+	}
+	if !p.Kernel {
+		printable.Fprintf(out, "; without the kernel's code")
+	}
+	if r.output != "-" && r.output != "" {
+		printable.Fprintf(out, "; written to %s", r.output)
+	}
+	printable.Fprintf(out, "\n")
+}

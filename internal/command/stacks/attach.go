@@ -1,0 +1,284 @@
+package stacks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/minidump"
+)
+
+func NewAttach(host hosts.Plugins) *cobra.Command {
+	var flags report.Flags
+	var opts live.Options
+	var save, layout string
+	var which Chosen
+	var every everyFlags
+	cmd := &cobra.Command{
+		Use:   "attach PID...",
+		Short: "Print the stacks of a live process",
+		Long: `attach stops the threads of a process for a moment, copies their registers
+and stacks, lets them run again, and prints every thread's stack.
+
+Each thread is stopped for some fifty microseconds, one after the other, so the
+stacks of two threads are of slightly different moments. --consistent stops all
+threads at one moment, and says of each that waits for a lock which one, and which thread
+holds it, if the C library, or Rust's, tells. Threads that wait for each other are
+named as a deadlock.
+
+attach copies the inner part of a deep stack at once, and the rest when it gets
+there. A thread that has run on by then is stopped once more, and held while its
+stack is walked if that needs memory beyond the stack. If that fails, too,
+"[moved on]" marks the frames that may be of another moment.
+
+A stopped process (job control, SIGSTOP) stays stopped. A process that another
+debugger traces is left alone.
+
+--args prints the arguments of each frame, --locals its local variables, too, as gdb's
+bt full does, if there is debug information. All of a thread's values are of one moment.
+If an expression of --print calls a function of the process, all threads that are printed are held
+until everything is known, and each call runs in the thread of its frame, for 10 s at most.
+
+--merge prints equal stacks once, with the threads that have them, most first; --tree prints all
+as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
+programs and for browsers, to standard output or to the file of -o.
+
+--goroutines prints the goroutines of a Go program in place of its threads, parked ones too,
+equal ones once, with their state and the go statement that has made them. A file that is
+saved by --save has them, too.
+
+--save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
+has all threads, whatever is printed, and the inner part of large stacks. Stacks
+hold secrets: only the file's owner can read it. The memory that plug-ins read is
+saved, too: ask the same plug-ins now that you will ask when you open the file.
+With --format minidump the file is a minidump, for minidump_stackwalk and all that reads
+crash reports: threads, their stacks, the modules with their build IDs, and texts of /proc.
+
+Several processes are attached to one after the other: by their PIDs, by --name, with all children
+by --children, those of a control group or a container by --cgroup, or --all that you may attach to. One that fails does not stop the others; its error
+is said. --json prints a document a line. --format makes one picture of all.
+
+--every 1s --count 10 attaches ten times, once a second, and prints the stacks of each round below
+a line with its time; without --count, until Ctrl-C. With --merge, --tree and --format, the
+rounds are added up, and printed at the end: of several processes, each one's by themselves.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk attach 4242
+  sfwalk attach 4242 --tid 4243 --registers
+  sfwalk attach 4242 --consistent
+  sfwalk attach 4242 --print 'req->url' --frame handle_request
+  sfwalk attach 4242 --args
+  sfwalk attach 4242 --locals --frame 3
+  sfwalk attach 4242 --no-lines
+  sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
+  sfwalk attach 4242 --sniffers dwarf,prologue --explain
+  sfwalk attach 4242 --sframe-dir /var/lib/sframe
+  sfwalk attach 4242 --source
+  sfwalk attach 4242 --outer 3
+  sfwalk attach 4242 --merge
+  sfwalk attach 4242 4243
+  sfwalk attach --name nginx --merge
+  sfwalk attach --children 4242
+  sfwalk attach --cgroup system.slice/nginx.service
+  sfwalk attach 4242 --every 1s --count 10
+  sfwalk attach --all --merge
+  sfwalk attach 4242 --tree
+  sfwalk attach 4242 --goroutines
+  sfwalk attach 4242 --format flamegraph -o stacks.svg
+  sfwalk attach 4242 --format pprof -o stacks.pprof
+  sfwalk attach 4242 --save snapshot.4242
+  sfwalk attach 4242 --goroutines --save snapshot.4242
+  sfwalk attach 4242 --save 4242.dmp --format minidump`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && !which.any() {
+				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup or --all"))
+			}
+			pids, err := which.Pids(args)
+			if err != nil {
+				return err
+			}
+			if err := every.check(cmd); err != nil {
+				return err
+			}
+			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
+			many := len(pids) != 1 || which.any()
+			switch summed := pictured || flags.Many.Merge || flags.Many.Tree || flags.Many.Goroutines; {
+			case many && (save != "" || flags.Many.Output != "" && !pictured && !(every.given() && summed) || len(flags.TIDs) > 0):
+				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
+			case every.given() && (save != "" || flags.Many.Output != "" && !summed):
+				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
+			}
+			switch isOfSaved := layout == "core" || layout == "minidump"; {
+			case save != "" && layout != "" && !isOfSaved:
+				return exit.Misuse(fmt.Errorf("--format %s: with --save, want core or minidump", layout))
+			case save == "" && isOfSaved:
+				return exit.Misuse(fmt.Errorf("--format %s is that of the file which --save names", layout))
+			case save == "":
+				flags.Many.Format = layout
+			}
+			if err := flags.Begin(cmd); err != nil {
+				return err
+			}
+			defer flags.End(cmd)
+			flags.SeveralProcesses = many
+			opts.Values = flags.Values.Any() || save != "" // values may be asked for later
+			opts.Consistent = opts.Consistent || flags.Many.Goroutines
+			round := func() error { return attach(cmd, pids[0], &flags, opts, save, layout) }
+			if many {
+				round = func() error {
+					if flags.Said != nil { // processes come and go between rounds
+						if pids, err = which.Pids(args); err != nil {
+							return err
+						}
+					}
+					return attachAll(cmd, pids, &flags, opts, which.All)
+				}
+			}
+			run := round
+			if every.given() {
+				run = func() error { return every.run(cmd, &flags, round) }
+			}
+			switch {
+			case every.given() && many && flags.Many.Any() && !pictured:
+				return flags.RunApart(cmd, run)
+			case every.given() && flags.Many.Any() || many && pictured:
+				return flags.RunTogether(cmd, run)
+			}
+			return run()
+		},
+	}
+	flags.Add(cmd, host)
+	which.add(cmd)
+	every.add(cmd)
+	cmd.ValidArgsFunction = cmdline.CompleteProcess
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
+	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
+	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
+	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+report.FormatHelp)
+	opts.MaxCopied = usualSaved
+	cmd.Flags().Var((*cmdline.Size)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
+	return cmd
+}
+
+// usualSaved is --max-saved where the user gives none, bytes.
+const usualSaved = 160 << 20
+
+// besideSaved is how much memory may be in use beside the saved stacks, bytes, before garbage
+// is collected.
+const besideSaved = 64 << 20
+
+// show prints the stacks of a process. One that is held for calls goes on before anything is
+// printed.
+func show(cmd *cobra.Command, s *report.Source, flags *report.Flags) error {
+	if s.Evaluate == nil {
+		return report.Show(cmd, s, flags)
+	}
+	var text bytes.Buffer
+	out := cmd.OutOrStdout()
+	cmd.SetOut(&text)
+	err := report.Show(cmd, s, flags)
+	cmd.SetOut(out)
+	if left := s.Close(); err == nil {
+		err = left
+	}
+	if _, wrong := out.Write(text.Bytes()); err == nil {
+		err = wrong
+	}
+	return err
+}
+
+func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options, save, layout string) error {
+	var file *files.Saving
+	if save != "" {
+		var err error
+		if file, err = files.New("--save", save); err != nil {
+			return err
+		}
+		defer file.Discard()
+		files.OutliveReader()
+		defer pace.Before(opts.MaxCopied + besideSaved)()
+	} else {
+		opts.Threads = flags.TIDs // the others need not be disturbed
+		opts.LowMemory = true
+	}
+	targets.ShortSlices()
+	var s *report.Source
+	var err error
+	if save == "" && !flags.Many.Any() {
+		s, err = callingSource(cmd.Context(), pid, flags)
+	}
+	if s == nil && err == nil {
+		s, err = targets.Process(cmd.Context(), pid, opts)
+	}
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	s.Saved = file != nil
+	if about := s.About; !flags.Taken.IsZero() {
+		s.About = func(doc *report.Document) {
+			about(doc)
+			doc.Taken = flags.Taken.UTC().Format(time.RFC3339Nano)
+		}
+	}
+	if flags.Many.PerProcess != nil {
+		flags.Many.Into = flags.Many.PerProcess.Of(flags, pid)
+	} else if m := flags.Many.Into; m != nil && flags.SeveralProcesses {
+		m.BeginProcess(pid, processName(pid))
+	}
+	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
+		return fmt.Errorf("--save %s: %w", save, err)
+	}
+	shown := show(cmd, s, flags)
+	unread := files.ReaderGone(shown) // by which not all threads may have been walked
+	if unread {
+		shown = nil
+	}
+	if file == nil || shown != nil && !errors.Is(shown, exit.Early) {
+		return shown
+	}
+	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
+	var unwalked []*report.Source
+	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Many.Goroutines {
+		unwalked = append(unwalked, s)
+		if partly && s.Goroutines != nil {
+			unwalked = append(unwalked, s.Goroutines)
+		}
+	}
+	for _, x := range unwalked {
+		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
+			return err
+		}
+	}
+	t := s.Target.(*live.Target)
+	picture, err := t.Snapshot()
+	if err != nil {
+		return err
+	}
+	if t.Partial() {
+		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
+	}
+	var made files.Content = picture
+	if layout == "minidump" {
+		if made, err = targets.Minidump(t, picture); err != nil {
+			return fmt.Errorf("--save %s: %w", save, err)
+		}
+	}
+	if err := file.Write(made); err != nil {
+		return err
+	}
+	return shown
+}

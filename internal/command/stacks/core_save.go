@@ -1,0 +1,104 @@
+package stacks
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/minidump"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+// dumping is what the flags of a core file's command say of the minidump that it also writes.
+type dumping struct {
+	path, format string
+	most         int64 // bytes of memory
+}
+
+func (d *dumping) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.path, "save", "", "also write a minidump to this file; needs --format minidump")
+	cmd.Flags().StringVar(&d.format, "format", "", "with --save: minidump. Without, "+report.FormatHelp)
+	d.most = usualSaved
+	cmd.Flags().Var((*cmdline.Size)(&d.most), "max-saved", "how much memory --save keeps, for example 2G")
+}
+
+// check finds mistakes in the flags.
+func (d *dumping) check(flags *report.Flags) error {
+	switch {
+	case d.path == "" && d.format == "minidump":
+		return exit.Misuse(errors.New("--format minidump is that of the file which --save names"))
+	case d.path == "":
+		flags.Many.Format = d.format
+	case d.path != "" && d.format == "":
+		return exit.Misuse(errors.New("--save: the file is a core already: --format minidump makes a minidump of it"))
+	case d.path != "" && d.format != "minidump":
+		return exit.Misuse(fmt.Errorf("--format %s: want minidump", d.format))
+	}
+	return nil
+}
+
+// show prints a core's stacks, and writes the minidump if the flags ask for one.
+func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags) error {
+	if d.path == "" {
+		return report.Show(cmd, s, flags)
+	}
+	if err := minidump.Writable(s.Arch()); err != nil {
+		return fmt.Errorf("--save %s: %w", d.path, err)
+	}
+	file, err := files.New("--save", d.path)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	files.OutliveReader()
+	shown := report.Show(cmd, s, flags)
+	if files.ReaderGone(shown) {
+		shown = nil
+	}
+	if shown != nil && !errors.Is(shown, exit.Early) {
+		return shown
+	}
+	// What a walk of all stacks reads beside them is in the dump: stacks that a signal handler has left, code without a file.
+	noted := &notedMemory{Memory: s.Memory(), pages: map[uint64]bool{}}
+	again := *s
+	again.Target = notedTarget{s.Target, noted}
+	again.Goroutines = nil
+	walked := []*report.Source{&again}
+	if flags.Many.Goroutines {
+		with, err := again.WithGoroutines()
+		if err != nil {
+			return err
+		}
+		walked = append(walked, with)
+	}
+	for _, x := range walked {
+		if err := report.Walk(x, &report.Flags{Choice: sniffers.Choice{Separate: flags.Separate, Plugins: flags.Plugins}}); err != nil {
+			return err
+		}
+	}
+	var c *core.Target
+	switch t := s.Target.(type) {
+	case *core.Target:
+		c = t
+	case *snapshot.Target:
+		c = t.Target
+	}
+	contents, cut, err := minidump.OfCore(s.Target, c, noted.read(), notedPage, d.most)
+	if err != nil {
+		return fmt.Errorf("--save %s: %w", d.path, err)
+	}
+	if cut {
+		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", d.path, d.most>>20))
+	}
+	if err := file.Write(contents); err != nil {
+		return err
+	}
+	return shown
+}

@@ -1,0 +1,190 @@
+package stacks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/procdir"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// Chosen are the processes that the flags of attach name beside its arguments.
+type Chosen struct {
+	Names    []string
+	Children []int
+	Cgroups  []string
+	All      bool
+
+	CgroupsOf func(pid int) []string // for tests; nil for those of /proc
+}
+
+func (c *Chosen) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	cmdline.List(f, &c.Names, "name", "also the processes of this name, as pgrep -x finds them")
+	f.IntSliceVar(&c.Children, "children", nil, "also this process, its children and theirs")
+	cmdline.List(f, &c.Cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
+	f.BoolVar(&c.All, "all", false, "all processes that may be attached to")
+}
+
+// any reports whether the flags name processes.
+func (c *Chosen) any() bool {
+	return len(c.Names) > 0 || len(c.Children) > 0 || len(c.Cgroups) > 0 || c.All
+}
+
+// Pids returns the processes that the arguments and the flags name, each once.
+func (c *Chosen) Pids(args []string) (list []int, err error) {
+	for _, a := range args {
+		pid, err := cmdline.ProcessID(a)
+		if err != nil {
+			return nil, fmt.Errorf("attach %w", err)
+		}
+		list = append(list, pid)
+	}
+	if c.any() {
+		running, err := processes()
+		if err != nil {
+			return nil, err
+		}
+		found, err := c.Find(running)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	var once []int
+	for _, pid := range list {
+		if !slices.Contains(once, pid) {
+			once = append(once, pid)
+		}
+	}
+	return once, nil
+}
+
+// ListedProcess is a process as /proc lists it.
+type ListedProcess struct {
+	Pid, parent int
+	name        string
+	gone        bool // it has no memory: a thread of the kernel's, or a zombie
+}
+
+// processes lists the processes of the machine, by PID.
+func processes() (list []ListedProcess, err error) {
+	dirs, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		// proc_pid_stat(5): PID (name) state parent … A name may have parentheses and blanks.
+		stat, err := os.ReadFile("/proc/" + d.Name() + "/stat")
+		lo, hi := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+		if err != nil || lo < 0 || hi < lo {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(stat[hi+1:]))
+		if len(fields) < 21 {
+			continue
+		}
+		p := ListedProcess{Pid: pid, name: string(stat[lo+1 : hi]), gone: fields[20] == "0"} // vsize
+		// If its first thread has ended, others may live on.
+		if fields[0] == "Z" {
+			p.gone = procdir.Thread(pid) == pid
+		}
+		p.parent, _ = strconv.Atoi(fields[1])
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b ListedProcess) int { return a.Pid - b.Pid })
+	return list, nil
+}
+
+// Find returns the processes among list that the flags name, but never this one.
+func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
+	grouped, err := c.inCgroups(list)
+	if err != nil {
+		return nil, err
+	}
+	in := map[int]bool{}
+	for _, pid := range c.Children {
+		if !slices.ContainsFunc(list, func(p ListedProcess) bool { return p.Pid == pid }) {
+			return nil, fmt.Errorf("--children %d: no such process", pid)
+		}
+		in[pid] = true
+	}
+	for grown := true; grown; { // a child may have a smaller PID than its parent
+		grown = false
+		for _, p := range list {
+			if in[p.parent] && !in[p.Pid] {
+				in[p.Pid], grown = true, true
+			}
+		}
+	}
+	for _, name := range c.Names {
+		if !slices.ContainsFunc(list, func(p ListedProcess) bool { return p.name == name && !p.gone }) {
+			return nil, fmt.Errorf("--name %s: no process has this name", name)
+		}
+	}
+	for _, p := range list {
+		if p.Pid != os.Getpid() && !p.gone && (c.All || in[p.Pid] || grouped[p.Pid] || slices.Contains(c.Names, p.name)) {
+			pids = append(pids, p.Pid)
+		}
+	}
+	return pids, nil
+}
+
+// processName returns the name of a process, as --name takes it.
+func processName(pid int) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "process"
+	}
+	return strings.TrimSuffix(string(name), "\n")
+}
+
+// attachAll prints the stacks of many processes, one after the other. One that fails does not stop the others; its
+// error is said.
+func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Options, all bool) error {
+	if len(pids) == 0 {
+		return errors.New("attach: no process to attach to: those that were named have ended, or are the kernel's own")
+	}
+	failed, early := 0, false
+	for _, pid := range pids {
+		if cmd.Context().Err() != nil {
+			return exit.Interrupted
+		}
+		if !flags.JSON && !flags.Many.IsLater() {
+			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
+		}
+		err := attach(cmd, pid, flags, opts, "", "")
+		switch {
+		case errors.Is(err, exit.Early):
+			early = true
+		case err != nil:
+			failed++
+			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
+		}
+		if !flags.JSON && !flags.Many.IsLater() {
+			printable.Fprintf(cmd.OutOrStdout(), "\n")
+		}
+	}
+	switch {
+	case failed > 0 && !all || failed == len(pids):
+		return fmt.Errorf("%d of %d processes could not be read", failed, len(pids))
+	case early:
+		return exit.Early
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package symbols is the verb symbols: makes and checks Breakpad's symbol files.
+package symbols

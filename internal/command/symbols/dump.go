@@ -1,0 +1,156 @@
+package symbols
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/format/breakpad/fromelf"
+	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/printable"
+)
+
+func newSymbolsDump() *cobra.Command {
+	var opts fromelf.Options
+	var out, store string
+	var headerOnly bool
+	cmd := &cobra.Command{
+		Use:   "dump ELF [DEBUG_DIR...]",
+		Short: "Make the symbol file of an ELF file",
+		Long: `dump writes the symbol file of an executable or library, as Breakpad's 'dump_syms -d' does:
+functions, lines, inlined calls and the linker's symbols, from DWARF 2 to 5 and the symbol
+tables; stack rules (STACK CFI) from .debug_frame and .eh_frame, or from SFrame if there is
+neither. ELF is for amd64, 32-bit x86, AArch64, 32-bit ARM or s390x.
+
+If ELF has no DWARF, dump reads the separate debug file: by its build ID and its
+.gnu_debuglink, in DEBUG_DIR (or in /usr/lib/debug, if none is given), in ELF's folder and in
+.debug there. Split DWARF (.dwo, .dwp) and files that dwz has shared are read, too.
+
+The symbol file goes to standard output, to the file of -o, or to a store of symbols:
+--store DIR writes DIR/NAME/ID/NAME.sym, where 'sfwalk minidump --symbols DIR',
+minidump_stackwalk and symbol servers look for it. The path is printed.
+
+What cannot be read is left out, with a warning on standard error. docs/symbol-files.md
+says where the output differs from that of dump_syms, and why.
+
+Exit codes: 0 written; 1 error; 2 usage.`,
+		Example: `  sfwalk symbols dump ./server > server.sym
+  sfwalk symbols dump ./server --store ./symbols
+  sfwalk symbols dump /bin/ls --no-cfi -o ls.sym
+  sfwalk symbols dump ./server ./debug-files -o server.sym`,
+		Args:   cobra.MinimumNArgs(1),
+		PreRun: exit.AtOnce,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out != "" && store != "" {
+				return exit.Misuse(errors.New("symbols dump: -o and --store: want one of them"))
+			}
+			opts.DebugDirs = args[1:]
+			if len(opts.DebugDirs) == 0 && !opts.LikeDumpSyms {
+				opts.DebugDirs = []string{"/usr/lib/debug"}
+			}
+			err := dumpSymbols(cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], out, store, headerOnly, opts)
+			if errors.Is(err, fromelf.ErrLarge) {
+				err = fmt.Errorf("%w: allow more by --max-size SIZE", err)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "output", "o", "", "the file to write; - for standard output (the default)")
+	f.StringVar(&store, "store", "", "a folder of symbol files, to write NAME/ID/NAME.sym to")
+	f.StringVar(&opts.Name, "name", "", "the module's name (default: its soname, or the file's name)")
+	f.StringVar(&opts.OS, "os", "", "the operating system: Linux or Android (default: Linux)")
+	f.BoolVar(&headerOnly, "header-only", false, "write MODULE and INFO alone (dump_syms -i)")
+	f.BoolVar(&opts.NoInlines, "no-inlines", false, "leave out inlined calls (dump_syms without -d)")
+	f.BoolVar(&opts.NoCFI, "no-cfi", false, "leave out stack rules (dump_syms -c)")
+	f.BoolVar(&opts.Multiple, "multiple", false, "mark a function that is one of several at its address with m, and leave out the others (dump_syms -m)")
+	f.Var((*cmdline.Size)(&opts.MaxSize), "max-size", "how large the symbol file may be, for example 4G (default: 64M and 8 times the file's size)")
+	f.BoolVar(&opts.LikeDumpSyms, "like-dump-syms", false, "leave out what dump_syms leaves out, and err where it does")
+	return cmd
+}
+
+func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly bool, opts fromelf.Options) error {
+	pace.Often() // what is read is garbage soon
+	d, err := fromelf.Open(name, opts)
+	if err != nil {
+		return exit.WithoutName(err)
+	}
+	defer d.Close()
+	write := func(w io.Writer) (err error) {
+		if headerOnly {
+			return d.WriteHeader(w)
+		}
+		_, err = d.WriteTo(w)
+		return err
+	}
+	flag := "--output"
+	if store != "" {
+		flag = "--store"
+		inside, err := d.Module.StorePath()
+		if err != nil {
+			return err
+		}
+		out = filepath.Join(store, filepath.FromSlash(inside))
+	}
+	if out == "-" {
+		out = ""
+	}
+	if out == "" {
+		err = write(stdout)
+	} else {
+		err = writeWhole(flag, out, write)
+	}
+	warnings, all := d.Warnings()
+	for _, w := range warnings {
+		printable.Fprintf(stderr, "sfwalk: warning: %s: %v\n", name, w)
+	}
+	if more := all - len(warnings); more > 0 {
+		printable.Fprintf(stderr, "sfwalk: warning: %s: %s more\n", name, cmdline.Count(uint64(more), "warning"))
+	}
+	switch {
+	case err != nil:
+		return err
+	case store != "":
+		printable.Fprintf(stdout, "%s\n", out)
+	case out != "":
+		printable.Fprintf(stderr, "%s: %s, %s, %s\n", out, cmdline.Count(uint64(d.Funcs), "function"), cmdline.Count(uint64(d.Publics), "other symbol"), cmdline.Count(uint64(d.CFI), "stack rule"))
+	}
+	return nil
+}
+
+// writeWhole has write make the file at path, and the folders on the way. Nobody sees a part of the file: it is written
+// beside path first. What is no regular file is written as it is.
+func writeWhole(flag, path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := files.New(flag, path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if err := f.Tmp.Chmod(0o644); err != nil { // others may read it
+		return err
+	}
+	return f.Write(writtenBy(write))
+}
+
+// writtenBy is [files.Content] by a function.
+type writtenBy func(io.Writer) error
+
+// Write implements [files.Content].
+func (w writtenBy) Write(out io.Writer) error { return w(out) }
