@@ -10,7 +10,7 @@ import (
 // An index of units without an empty slot is not looked through for each unit that it does not
 // have.
 func TestFullPackageIndex(t *testing.T) {
-	const slots = 1 << 18
+	const slots = 1 << 16
 	order := binary.LittleEndian
 	index := order.AppendUint32(nil, 2)
 	for _, n := range []uint32{2, 1, slots} { // columns, units, slots
