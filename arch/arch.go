@@ -48,8 +48,8 @@ type Arch struct {
 // most.
 const MaxOtherCalleeSaved = 20
 
-// InnerThan reports whether stack address a belongs to an inner (newer) frame
-// than b. Stacks of all supported architectures grow towards lower addresses.
+// InnerThan reports whether stack address x belongs to an inner (newer) frame than y. Stacks of all
+// supported architectures grow towards lower addresses.
 func (a *Arch) InnerThan(x, y uint64) bool { return x < y }
 
 // FrameAlign returns the nearest address, at sp or inner to it, that the ABI
@@ -108,8 +108,8 @@ func (a *Arch) OtherCalleeSavedIndex(r trad.Reg) int {
 	return int(a.kept[r]) - 1
 }
 
-// Narrow returns the value v of register r without the bits that r does not have: what
-// a processor leaves there is undefined.
+// Narrow returns the value v of register r without the bits that r does not have: a processor
+// leaves anything in them.
 func (a *Arch) Narrow(r trad.Reg, v uint64) uint64 {
 	if r >= MaxReg || a.spare[r] == 0 {
 		return v
@@ -117,8 +117,8 @@ func (a *Arch) Narrow(r trad.Reg, v uint64) uint64 {
 	return v & (1<<(64-a.spare[r]) - 1)
 }
 
-// Saved returns the value of register r that is saved where word is the word in memory:
-// a register that is narrower than that comes first.
+// Saved returns the value of register r, where word is the word in memory at the address at which r
+// is saved. A register that is narrower than a word has the word's first bytes in memory.
 func (a *Arch) Saved(r trad.Reg, word uint64) uint64 {
 	if r >= MaxReg || a.spare[r] == 0 {
 		return word

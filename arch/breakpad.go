@@ -17,13 +17,15 @@ type BreakpadRules struct {
 	Registers func() []string
 }
 
-// NamesInOrder returns the words of names, in order: a BreakpadRules.Registers.
+// NamesInOrder returns a function that returns the words of names, in order, for
+// BreakpadRules.Registers.
 func NamesInOrder(names string) func() []string {
 	return sync.OnceValue(func() []string { return strings.Fields(names) })
 }
 
-// NamesFrom returns names by number: a BreakpadRules.Registers. Of each run of names, the number of
-// the first is given; "r0-r2" stands for r0 r1 r2.
+// NamesFrom returns a function that returns names of registers by their numbers, for
+// BreakpadRules.Registers. runs has runs of names by the number of the first name; "r0-r2" stands
+// for r0 r1 r2.
 func NamesFrom(runs map[int]string) func() []string {
 	return sync.OnceValue(func() []string { return numbered(runs) })
 }

@@ -96,7 +96,7 @@ const MaxCall = 8
 // MaxLoadSP is how many bytes of code [Arch.LoadsSP] looks at, at most.
 const MaxLoadSP = 32
 
-// A WayOut says how straight code leaves its function; it is 0 where it does not.
+// A WayOut says how straight code leaves its function. It is 0 where the code does not leave.
 type WayOut uint8
 
 const (

@@ -10,8 +10,8 @@ type GDB struct {
 	// Names are the names of the architecture in target descriptions: BFD's, "i386:x86-64", and
 	// LLVM's, "x86_64", which lldb-server writes.
 	Names []string
-	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
-	// them.
+	// Registers are the registers in the answer to the packet g, in order, of a stub that does not
+	// describe its registers.
 	Registers []GDBRegister
 	// Aliases has the names of registers of Regs, by the other names that some stubs have for them.
 	Aliases map[string]string
@@ -22,9 +22,10 @@ type GDB struct {
 	// VectorElements are the types of the elements of vector registers as values, in the order of
 	// GDB's members: v4_float. nil where GDB has other members.
 	VectorElements []VectorElement
-	// Misplaced returns what reports, by their names, which registers gdbserver before release 15
-	// has elsewhere than the processor of which /proc/cpuinfo tells: it gives others. Misplaced
-	// returns nil if there are none. It is nil for processors of which that is never so.
+	// gdbserver before release 15 reads some registers of some processors at wrong places.
+	// Misplaced takes /proc/cpuinfo of the stub's machine, and returns a function that reports, by
+	// a register's name, whether the value from gdbserver is another register's; nil if no register
+	// is concerned. Misplaced is nil for architectures on which none ever is.
 	Misplaced func(cpuinfo []byte) func(name string) bool
 	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
 	SystemCall string

@@ -83,9 +83,9 @@ func (k *KernelRegs) Get(a *Arch, data []byte, to *Registers) {
 	}
 }
 
-// Put writes the registers that are known into data, a set of Size bytes; what
-// it has of others stays. It reports whether there is anything to say: a core file
-// of a process without such registers has no such set.
+// Put writes the registers that are known into data, a set of Size bytes. Bytes of other registers
+// stay as they are. Put reports whether the set has anything to say: a core file of a process
+// without such registers has no such set.
 func (k *KernelRegs) Put(a *Arch, from *Registers, data []byte) bool {
 	if k.Write != nil || k.Read != nil {
 		return k.Write != nil && k.Write(a, from, data)

@@ -34,7 +34,7 @@ func (a *Arch) FromPerf(mask uint64, values []uint64, to *Registers) {
 	}
 }
 
-// PerfRun returns n registers in a row: those from reg on, whose bits begin at bit.
+// PerfRun returns n registers whose numbers begin at reg, and whose bits begin at bit.
 func PerfRun(bit uint8, reg trad.Reg, n int) (list []PerfReg) {
 	for i := range n {
 		list = append(list, PerfReg{Bit: bit + uint8(i), Reg: reg + trad.Reg(i)})

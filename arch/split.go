@@ -27,7 +27,7 @@ func NewSplitFunction(hot []byte, start uint64, cold []byte, apart uint64) *Spli
 	return s
 }
 
-// Holds reports whether an offset is one of a part, and not of what is between them.
+// Holds reports whether an offset lies in one of the two parts, and not between them.
 func (s *SplitFunction) Holds(at int32) bool { return at < s.hot || at >= s.Cold }
 
 // Address returns the address of the code at an offset.

@@ -70,8 +70,8 @@ const (
 // FUTEX_PRIVATE_FLAG, and with it FUTEX_CLOCK_REALTIME.
 const futexPrivate, futexFlags = 128, 128 | 256
 
-// Futex returns for what a thread waits in futex(2), if it does. code is [SystemCallCode] bytes,
-// the middle of which is at PC.
+// Futex returns what a thread waits for in futex(2). ok is false if the thread is not in that
+// system call, or nobody can tell. code is [SystemCallCode] bytes, the middle of which is at PC.
 func (a *Arch) Futex(r *Registers, code []byte) (w Futex, ok bool) {
 	c := a.SystemCalls
 	if c == nil || len(code) < SystemCallCode {

@@ -2,9 +2,9 @@ package arch
 
 import "sync"
 
-// Thunks returns what tells whether a thunk's code begins at an address (cfi.Options.Thunk); nil if
-// the processor has no thunks. read reads code at an address, and returns how many bytes it has
-// read.
+// Thunks returns a function that tells whether a thunk's code begins at an address
+// (cfi.Options.Thunk); nil if the processor has no thunks. read reads code at an address, and
+// returns how many bytes it has read.
 func (a *Arch) Thunks(read func(addr uint64, p []byte) int) func(addr uint64) bool {
 	if a.ThunkBegins == nil {
 		return nil
@@ -23,8 +23,8 @@ const thunkHalf = 16
 
 var thunkRoom = sync.Pool{New: func() any { return new([2 * thunkHalf]byte) }}
 
-// ThunkCode reads the code around the address at which a thunk's may begin, which is code[at:]: as
-// much as ThunkBegins and Thunk look at.
+// ThunkCode reads the code around addr, at which a thunk may begin: as much as ThunkBegins and
+// Thunk look at. The code from addr on is code[at:].
 func ThunkCode(addr uint64, read func(addr uint64, p []byte) int) (code []byte, at int) {
 	return readThunk(addr, read, make([]byte, 2*thunkHalf))
 }

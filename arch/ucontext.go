@@ -43,10 +43,11 @@ func (a *Arch) AlternateStack(sp uint64, off int, stack []byte) (base, size uint
 	return base, size, size <= maxAlternate && at+uint64(a.UContextEnd())-base <= size
 }
 
-// SeekAlternateStack returns the first offset from off on, a multiple of a word further, at which
-// AlternateStack may report a stack, or one beyond which stack is too short for it. Only an address
-// that is little below sp can be a stack's lowest. Nearly no word of a stack is, so that this takes
-// a tenth of the time that it takes to ask for each: a thread is held meanwhile.
+// SeekAlternateStack returns the first offset, a multiple of a word behind off, at which
+// AlternateStack may report a stack. If there is none, it returns an offset at which stack is too
+// short for AlternateStack. Call it to go through a whole stack: it takes a tenth of the time of
+// asking AlternateStack at each word, and a thread is held meanwhile. For only an address that is
+// little below sp can be a stack's lowest, and nearly no word of a stack is one.
 func (a *Arch) SeekAlternateStack(sp uint64, off int, stack []byte) int {
 	if a.PtrSize != 8 || a.Order != binary.ByteOrder(binary.LittleEndian) {
 		return off

@@ -63,8 +63,9 @@ func (a *Arch) IsX87(r trad.Reg) bool {
 	return w != nil && w.Size() == bytes
 }
 
-// Following returns the register in which, for GDB, a value goes on that is wider than r, if the
-// debug information names r alone. ok is false if there is none, or if r is wider than 64 bits.
+// Following returns the register that holds the rest of a value which is wider than r, where the
+// debug information names r alone, as GDB has it. ok is false if there is none, or if r is wider
+// than 64 bits.
 func (a *Arch) Following(r trad.Reg) (next trad.Reg, ok bool) {
 	if a.Continued != nil {
 		i := slices.Index(a.Continued, r)

@@ -41,7 +41,7 @@ func (a *Arch) wide(r trad.Reg) bool {
 	return i >= 0 && a.Regs[i].Bits > 8*a.PtrSize
 }
 
-// Join returns the register of two words of 4 bytes that has the word first in memory before
+// Join returns the value of a register of two words of 4 bytes: in memory, first stands before
 // second.
 func (a *Arch) Join(first, second uint64) uint64 {
 	if a.bigEndian() {

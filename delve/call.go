@@ -28,8 +28,9 @@ type Result struct {
 }
 
 // CallsC reports whether text is a call of a C function that is in the process, and that Delve does
-// not find: an expression of C, in which the functions may have cgo's prefix "C.". Names that Delve
-// finds in the innermost frame of owner are Go's, without that prefix.
+// not find. Ask it before [Call]: what it denies is for Delve's own call. text is an expression of
+// C, in which functions may have cgo's prefix "C.". Names that Delve finds in the innermost frame
+// of owner are Go's, without that prefix.
 func CallsC(t *Target, owner Owner, text string) bool {
 	if recorded(t.Proc) {
 		return false

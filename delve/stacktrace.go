@@ -20,13 +20,14 @@ type Owner struct {
 	isThread  bool
 }
 
-// Goroutine returns the owner with Delve's ID id of a goroutine. -1 and 0 stand for the
-// selected goroutine, or for the current thread where none is selected, as in
-// [proc.FindGoroutine]. A running goroutine is walked from its thread's registers, a
-// parked one from the registers that the run time has saved.
+// Goroutine returns the owner that is the goroutine with Delve's ID id. -1 and 0 stand for the
+// selected goroutine, or for the current thread where none is selected, as in [proc.FindGoroutine].
+// A running goroutine is walked from its thread's registers, a parked one from the registers that
+// the run time has saved.
 func Goroutine(id int64) Owner { return Owner{goroutine: id} }
 
-// Thread returns the thread with the operating system's ID id, whatever runs on it.
+// Thread returns the owner that is the thread with the operating system's ID id, whatever runs on
+// it.
 func Thread(id int) Owner { return Owner{thread: id, isThread: true} }
 
 func (o Owner) String() string {
@@ -84,7 +85,8 @@ func Frames(t *Target, owner Owner, o Options) (frames []Frame, err error) {
 	return frames, err
 }
 
-// Stacktrace returns the frames that [Frames] returns, as Delve's API has them.
+// Stacktrace returns the frames that [Frames] returns, in the types of Delve's API, for its
+// clients.
 func Stacktrace(t *Target, owner Owner, depth int) ([]api.Stackframe, error) {
 	frames, err := Frames(t, owner, Options{Depth: depth})
 	if err != nil {

@@ -103,8 +103,8 @@ func (f *Frame) Set(object, expression string) error {
 	return nil
 }
 
-// Values returns what reads the variables of frames that are not Go's, at this stop of the process.
-// After [Target.Refresh] it is another one.
+// Values returns the reader of the variables of frames that are not Go's, at this stop of the
+// process. After [Target.Refresh], call it again.
 func (t *Target) Values() *value.Reader {
 	if t.values == nil {
 		t.values = value.NewReader(t, t.symbols, printers.All())

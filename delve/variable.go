@@ -206,7 +206,8 @@ func (c *converter) contents(a *api.Variable, v *value.Value, level int) {
 	}
 }
 
-// MemberName returns the name by which clients see a part of a value.
+// MemberName returns the name by which Delve's clients see a part of a value: a struct's member, an
+// array's element.
 func MemberName(c *value.Child) string {
 	name := printable.Escape(c.Name)
 	switch {

@@ -43,8 +43,8 @@ func (f *Frame) InEdge() bool {
 	return atEdge(s.arch, s.modules, &s.window, f.pc, f.caller, make([]byte, maxBefore+maxEpilogue))
 }
 
-// First returns the context of frame 0 as [NewContext] does, and fills in Edge. mem is the stack's
-// memory.
+// First returns the context of frame 0 as [NewContext] does, and fills in Edge. Call it instead of
+// NewContext where Edge is wanted: it may read the code around PC. mem is the stack's memory.
 func (w *Walker) First(regs *arch.Registers, mem target.Memory) Context {
 	c := NewContext(w.arch, regs)
 	if c.PC != 0 {

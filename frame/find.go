@@ -34,10 +34,11 @@ func (f *Frame) Function() (addr uint64, ok bool) {
 	return id.Code, id.Has&HasCode != 0
 }
 
-// PrevRegister returns the value of register r in PREVIOUS, without making PREVIOUS: as GDB's
-// frame_unwind_register does. So a stack that ends at its Limit tells to which PC its last frame
-// returns. PC may have bits that are not part of the address ([arch.Arch.CodeAddress]). The value
-// is not known if THIS is outermost, or if no sniffer has claimed it.
+// PrevRegister returns the value of register r in PREVIOUS, without making PREVIOUS, as GDB's
+// frame_unwind_register does. Call it where PREVIOUS need not be made, or cannot be: it tells to
+// which PC the last frame of a stack with a Limit returns. PC may have bits that are not part of
+// the address ([arch.Arch.CodeAddress]). The value is not known if THIS is outermost, or if no
+// sniffer has claimed it.
 func (f *Frame) PrevRegister(r trad.Reg) Value {
 	switch a := f.stack.arch; {
 	case f.outdated():

@@ -7,8 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Register returns the value of register r as THIS frame sees it, unwound
-// through NEXT.
+// Register returns the value of register r as THIS frame sees it, unwound through NEXT. The value
+// is the one that a debugger shows for the frame: for frame 0 the thread's own, for outer frames
+// what inner frames have saved or left.
 func (f *Frame) Register(r trad.Reg) Value {
 	if f.Level <= 0 {
 		if f.outdated() {

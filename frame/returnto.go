@@ -34,8 +34,8 @@ func (q *Query) CallTarget(ra uint64) (to uint64, ok bool) {
 }
 
 // LinkRow returns the row of a THIS whose return address is still in the link register, as a guess.
-// Nothing tells how large its frame is: if it may have one inward of the frame record, PREVIOUS's
-// SP is not tracked.
+// Nothing tells how large THIS frame is: if a part of it may lie inward of the frame record,
+// PREVIOUS's SP is not tracked.
 func (q *Query) LinkRow() trad.Row {
 	a := q.Arch
 	row := trad.Row{
@@ -76,9 +76,10 @@ func (q *Query) MayReturnTo(pc uint64) bool {
 // jump.
 const maxStraight = 64
 
-// MayHaveLedHere reports whether the call before a return address may have led to THIS: it does not
-// tell where it goes, it goes to the function that THIS is in, or to straight code that ends in a
-// jump, as a run-time system's way into the code that it has made, or a linkage stub.
+// MayHaveLedHere reports whether the call before a return address may have led to THIS. It may have
+// if it does not tell where it goes; if it goes to the function that THIS is in; or if it goes to
+// straight code that ends in a jump, such as a linkage stub, or the way of a run-time system into
+// code that it has made.
 func (q *Query) MayHaveLedHere(ra uint64) bool {
 	to, ok := q.CallTarget(ra)
 	if !ok {
@@ -103,7 +104,7 @@ func (q *Query) Passes(from uint64) bool {
 const maxJumpsOn = 1 << 10
 
 // JumpsOn reports whether the function at an address may leave by a jump to where a register or
-// memory says, as one does that finds the code of a run-time system, and goes there.
+// memory says. A function that looks up code of a run-time system, and goes on there, leaves so.
 func (q *Query) JumpsOn(function uint64) bool {
 	lo, hi, ok := q.FunctionAt(function)
 	if !ok || lo != function || hi-lo > maxJumpsOn || q.Arch.Exits == nil {

@@ -70,8 +70,8 @@ func (q *Query) CountSearched(n int) (more bool) {
 // spent reports whether the tables that share searches have reached their common limit.
 func (c *rowCache) spent() bool { return c.shared != nil && c.shared.Left.Load() <= 0 }
 
-// SearchSpent reports whether the stack, or all that share searches with it, have reached their
-// limit. Then a sniffer leaves out what takes long.
+// SearchSpent reports whether the stack, or the stacks that share searches together, have reached
+// their limit. Then a sniffer leaves out what takes long.
 func (q *Query) SearchSpent() bool {
 	if q.This == nil {
 		return false

@@ -7,9 +7,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// SharedSearches is shared by tables that walk several threads of one target at the same time. It
-// bounds how much code may be searched through for all their stacks together, and has the results,
-// so that the same code is searched once. See [Table.ShareSearches]. It is safe for concurrent use.
+// SharedSearches is for tables that walk several threads of one target at the same time, see
+// [Table.ShareSearches]. It bounds how much code may be searched through for all their stacks
+// together. It keeps what searches have found, so that the same code is searched once. It is safe
+// for concurrent use.
 type SharedSearches struct {
 	// Left is how many instructions may still be read, see [Stack.SearchLimit].
 	Left atomic.Int64
@@ -34,8 +35,9 @@ type sharedRow struct {
 // maxShared is how many rows are kept, and how many places where nothing was found.
 const maxShared = 1 << 14
 
-// ShareSearches makes t share its searches by with. All tables that share one SharedSearches must
-// be for the same target, with the same sniffers in the same order. nil ends the sharing.
+// ShareSearches has t share its searches with all other tables that were given the same
+// SharedSearches, until it is called with nil. All of them must be for the same target, with the
+// same sniffers in the same order.
 func (t *Table) ShareSearches(with *SharedSearches) { t.rows.shared = with }
 
 // start locks s, and drops its results if they are for modules of another generation.

@@ -167,9 +167,10 @@ func (q *Query) SearchedInVain() bool {
 	return slot.frames >= vainFrames && slot.pc == q.PC && slot.block == q.AddressInBlock && slot.epoch == q.rows.epoch
 }
 
-// NoteSearchedInVain notes that a long search of the code at PC has found nothing, so that it need
-// not be made for every frame there. The table forgets that when it forgets its rows: when the
-// target has run, or its modules have changed.
+// NoteSearchedInVain notes that a long search of the code at PC has found nothing. Call it after
+// such a search: after several, [Query.SearchedInVain] tells the sniffer to leave out the search
+// for other frames at PC. The table forgets the note when it forgets its rows: when the target has
+// run, or its modules have changed.
 func (q *Query) NoteSearchedInVain() {
 	if q.rows == nil {
 		return
@@ -223,8 +224,8 @@ type SpecialSniffer interface {
 	SpecialAddress(q *Query) (addr uint64, ok bool)
 }
 
-// A PreservedSniffer is a Sniffer that can tell more of one frame that it has claimed than its
-// row, which is true for every frame at a PC.
+// A PreservedSniffer is a Sniffer that can tell more of one frame that it has claimed than a row
+// can, which is true for every frame at a PC.
 type PreservedSniffer interface {
 	Sniffer
 	// PreservedRegisters returns the registers that THIS has not changed, although the ABI lets it
@@ -232,8 +233,8 @@ type PreservedSniffer interface {
 	PreservedRegisters(q *Query, ra uint64) arch.RegSet
 }
 
-// A CachingSniffer is a Sniffer that keeps facts about a target's memory. They may be
-// wrong when the target has run.
+// A CachingSniffer is a Sniffer that keeps facts about a target's memory, which may be wrong when
+// the target has run.
 type CachingSniffer interface {
 	Sniffer
 	// Forget drops these facts. [Table.Forget] calls it when the target has run.

@@ -21,8 +21,9 @@ type Stack struct {
 	// all. 0 means [DefaultSearchLimit]; if it is negative, no code is searched through.
 	SearchLimit int64
 
-	// Deeper, if it is not nil, is called now and then as [Stack.RetakeIfMovedOn] walks frames that
-	// it does not make, with how many there were so far. Memory that is read is garbage soon.
+	// [Stack.RetakeIfMovedOn] calls Deeper, unless it is nil, now and then while it walks the
+	// frames of a deep stack without making them. frames is how many it has walked so far. The
+	// memory that it reads for them soon is garbage: Deeper may have it collected.
 	Deeper func(frames int)
 
 	// Thread is the ID of the stack's thread. New and Reset fill it in; it is 0 for a

@@ -45,7 +45,8 @@ func (t *Table) set(sniffers []Sniffer) {
 	}
 }
 
-// Clone returns a table of the same sniffers, in the same order, with an empty cache.
+// Clone returns a table of the same sniffers, in the same order, with an empty cache. Call it for
+// each further goroutine that walks stacks.
 func (t *Table) Clone() *Table {
 	c := &Table{Arch: t.Arch, bases: slices.Clone(t.bases), base: t.base}
 	c.set(slices.Clone(t.sniffers))
@@ -55,8 +56,9 @@ func (t *Table) Clone() *Table {
 // Reset forgets all rows, in constant time.
 func (t *Table) Reset() { t.rows.reset() }
 
-// Release forgets all rows, and leaves their memory to tables that are used next. No stack of t may
-// be walked any more. Those who walk the stacks of many targets save time so.
+// Release forgets all rows, and leaves their memory to tables that are used next. Call it when you
+// are done with t: no stack of t may be walked any more. A program that walks the stacks of many
+// targets, each with a table of its own, saves time so.
 func (t *Table) Release() {
 	if t.rows.slots != nil {
 		released.Put(&releasedSlots{t.rows.slots, t.rows.epoch})
@@ -75,7 +77,7 @@ func (t *Table) Forget() {
 	}
 }
 
-// CacheStats counts the hits and misses of the table's cache of rows.
+// CacheStats returns how often the table's cache has had the row for a PC, and how often not.
 func (t *Table) CacheStats() CacheStats { return t.rows.stats }
 
 // Sniffers returns the sniffers in order.
@@ -102,13 +104,15 @@ func (t *Table) insert(i int, s Sniffer) {
 	t.rows = rowCache{} // rows name their sniffers by position, and s may have better ones
 }
 
-// AppendBase adds a base sniffer. The first one that knows a frame answers.
+// AppendBase adds a base sniffer behind the others. The first one that knows a frame answers for
+// it.
 func (t *Table) AppendBase(b BaseSniffer) { t.bases = append(slices.Clone(t.bases), b) }
 
 // SetDefaultBase replaces the base sniffer of frames that no other base sniffer knows.
 func (t *Table) SetDefaultBase(b BaseSniffer) { t.base = b }
 
-// Base returns the base sniffer for a frame.
+// Base returns the base sniffer for a frame: the first that knows the frame, or else the default
+// one.
 func (t *Table) Base(this *Frame) BaseSniffer {
 	for _, b := range t.bases {
 		if b.SniffBase(this) {

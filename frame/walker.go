@@ -77,7 +77,8 @@ func (w *Walker) forgetFrames() {
 	}
 }
 
-// CacheStats counts the hits and misses of the cache of rows so far.
+// CacheStats returns how often the Walker's cache has had the row for a PC so far, and how often
+// not.
 func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
 
 // Walk fills pcs with the PCs of a stack, from the innermost frame outwards. It returns how many

@@ -40,7 +40,8 @@ func (f *Frame) WideRegister(r trad.Reg) ([]byte, error) {
 	return b, nil
 }
 
-// ErrLost says that a register is lost: no inner frame has saved it.
+// ErrLost says that a register is lost: no inner frame has saved it. Errors of [Frame.WideRegister]
+// wrap it.
 var ErrLost = errors.New("it is lost")
 
 // Reasons of wide.

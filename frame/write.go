@@ -19,8 +19,9 @@ func (f *Frame) SetRegister(r trad.Reg, bits uint64) error {
 }
 
 // WriteRegister changes the bytes of register r of THIS from offset on to b, as the register would
-// lie in memory. A vector register has its full width in frame 0; of an outer frame's, as much was
-// saved as the ABI has a callee save. For the rest it is [Frame.SetRegister].
+// lie in memory. Call it for registers wider than 64 bits, which [Frame.SetRegister] does not
+// write. In frame 0, a vector register has its full width. In an outer frame, only the bytes can be
+// written that the ABI has a callee save. Otherwise WriteRegister does what SetRegister does.
 func (f *Frame) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	at, err := f.place(r, offset, len(b))
 	if err != nil {

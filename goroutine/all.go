@@ -17,11 +17,11 @@ import (
 // registers.
 func (r *Runtime) All() ([]Goroutine, error) { return r.AllIn(r.t.Memory()) }
 
-// AllIn is All for a memory of the target's that is not Target.Memory, such as a copy of it.
+// AllIn is All for another memory of the target than Target.Memory, such as a copy.
 func (r *Runtime) AllIn(mem target.Memory) ([]Goroutine, error) { return r.AppendAll(nil, mem) }
 
-// AppendAll is AllIn that appends to list, which must be empty: a caller that holds the target
-// makes room for the list before.
+// AppendAll is AllIn that appends to list, which must be empty. Call it while you hold the target,
+// with a list for which room was made before: making room takes time.
 func (r *Runtime) AppendAll(list []Goroutine, mem target.Memory) ([]Goroutine, error) {
 	in := *r
 	in.t = within{r.t, mem}

@@ -109,8 +109,9 @@ var (
 	reasonFunctions = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
 )
 
-// FindIn finds the runtime in one module of a target. The error wraps [ErrNotGo] if the module has
-// no Go code. With any other error the Runtime, if there is one, is of no use.
+// FindIn finds the runtime in one module of a target. Call it if you know which module has Go code:
+// the others are not read. The error wraps [ErrNotGo] if the module has no Go code. With any other
+// error the Runtime, if there is one, is of no use.
 func FindIn(t target.Target, m *target.Module) (*Runtime, error) {
 	table, _, err := goruntime.Table(m)
 	if errors.Is(err, ErrNotGo) {

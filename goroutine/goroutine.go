@@ -38,9 +38,10 @@ type Goroutine struct {
 	m, g0   uint64 // the structs of the thread that runs it; 0 if there is none
 }
 
-// Structs returns the addresses of the runtime's structs that lead from the stack of the thread
-// which runs the goroutine, if that is another one, to the goroutine's own: the thread's struct g
-// and struct m, and G. There are none if it is parked.
+// Structs returns the addresses of the runtime's structs that lead from a thread's own stack to the
+// stack of the goroutine that it runs: the thread's struct g and struct m, and G. A copy of the
+// process needs them to walk from one stack to the other. There are none if the goroutine is
+// parked.
 func (g *Goroutine) Structs() []uint64 {
 	if g.m == 0 {
 		return nil

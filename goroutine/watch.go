@@ -16,7 +16,7 @@ import (
 // goroutine. It says nothing otherwise: of a goroutine's first sample, of one that has begun a
 // moment ago, and where labels have changed.
 //
-// A Watcher reads the structs of those goroutines alone that run. One goroutine may use it.
+// A Watcher reads only the structs of goroutines that run. One goroutine may use it.
 type Watcher struct {
 	r     *Runtime
 	clock func() time.Duration
@@ -141,9 +141,9 @@ func (w *Watcher) drop() {
 	})
 }
 
-// Look reads what was not read since a moment. The shorter the time between two calls, the more is
-// known of what changes. labels says whether some goroutine has labels, so that calls are worth
-// their time.
+// Look reads the structs that were not read since a moment. Call it after each batch of samples:
+// the shorter the time between two calls, the more is known of what changes. labels says whether
+// some goroutine has labels, so that calls are worth their time.
 func (w *Watcher) Look(since time.Duration) (labels bool) {
 	w.drop()
 	for _, x := range w.list {

@@ -98,8 +98,9 @@ func leftOfAlternate(p Process, sp uint64) (left uint64, ok bool) {
 	return 0, false
 }
 
-// Place puts bytes on the thread's stack, where no function of this Caller writes them over, and
-// returns their address, a multiple of 16. They stay there until the thread runs on.
+// Place puts bytes on the thread's stack, and returns their address, a multiple of 16. Call it for
+// texts and structs that arguments point to. No function of this Caller overwrites the bytes. They
+// stay there until the thread runs on.
 func (c *Caller) Place(b []byte) (addr uint64, err error) {
 	at := (c.sp - uint64(len(b))) &^ 15
 	if at > c.sp {

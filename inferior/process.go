@@ -24,9 +24,10 @@ type Process interface {
 	Inferiors() []Thread
 	// SetBreakpoint puts a breakpoint at an instruction. ClearBreakpoint takes it away. Memory
 	// reads as if there were none. A thread that stands at the address does not stop there when it
-	// is resumed if an event has told so, if its PC was written, or if the breakpoint was set since
-	// it ran. One that was stopped on its way to the instruction, by another thread's event or by a
-	// signal, does. Several breakpoints at one address count as one that was set several times.
+	// is resumed if an event has told that it stands there, if its PC was written, or if the
+	// breakpoint was set since it ran. A thread that was stopped on its way to the instruction, by
+	// another thread's event or by a signal, does stop there. Several breakpoints at one address
+	// count as one that was set several times.
 	SetBreakpoint(addr uint64) error
 	ClearBreakpoint(addr uint64) error
 	// EntryPoint returns the address of the instruction with which the program has begun
@@ -51,7 +52,7 @@ type Thread interface {
 	// when the thread is resumed then.
 	Save() error
 	Restore() error
-	// Drop drops the state of the last Save, and leaves the thread as it is.
+	// Drop forgets the state of the last Save, and leaves the thread as it is.
 	Drop() error
 	// Jump sets the PC as a debugger does: a system call that was interrupted is not begun
 	// again.
@@ -65,8 +66,8 @@ type Thread interface {
 // the thread blocks stays.
 type Returner interface {
 	Thread
-	// Returned is Restore after a function that the thread was made to call has returned: the
-	// thread goes on to block the signals that it blocks now.
+	// Call Returned instead of Restore after a function that the thread was made to call has
+	// returned. The thread then still blocks the signals that it blocks now.
 	Returned() error
 }
 
@@ -78,11 +79,12 @@ type Beginner interface {
 	Begin(registers []abi.Register, pc uint64) error
 }
 
-// X87Marker is a Thread that finds out how its registers of the x87 are numbered.
+// X87Marker is a Thread that can find out how its registers of the x87 are numbered.
 type X87Marker interface {
 	Thread
-	// MarkX87 is called before a function runs that returns a number in such a register:
-	// ReadRegister finds it behind. The thread's state was saved.
+	// Call MarkX87 before the thread runs a function that returns a number in a register of the
+	// x87. After the function has returned, ReadRegister finds the number. The thread's state was
+	// saved before.
 	MarkX87() error
 }
 
@@ -110,7 +112,8 @@ const (
 	// Signalled: a signal has come for Thread. It was not delivered. If Resume names Thread, its
 	// Signal is delivered instead. Else the signal is delivered when the thread runs again.
 	Signalled
-	// ThreadExited: the thread that Resume has named has ended. The ends of others are no events.
+	// ThreadExited: the thread that Resume has named has ended. When other threads end, that is no
+	// event.
 	ThreadExited
 	// Exited: the process has ended by exit(2); Status is its status.
 	Exited
@@ -142,7 +145,7 @@ type Signal struct {
 	Own    bool
 }
 
-// RegisterBytes reads size bytes of a register, from the first on.
+// RegisterBytes reads size bytes of a register, from the first on, as it would lie in memory.
 func RegisterBytes(t target.WideThread, r trad.Reg, size int) ([]byte, error) {
 	b := make([]byte, size)
 	return b, t.ReadRegister(r, 0, b)

@@ -11,9 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Result returns what the function of a frame, whose type is fn, has given, where the frame has
-// just returned ([Returned]). The error says that the result is in memory whose address is not
-// known: on arm64 and s390x it is if the last run has begun at the function's first instruction.
+// Result returns the result of a function of type fn, whose frame has just returned: call it after
+// a run has ended with [Returned]. The error says that the result is in memory whose address is not
+// known: on arm64 and s390x, it is known only if the last run has begun at the function's first
+// instruction.
 func (r *Runner) Result(fn *abi.Func) ([]byte, error) {
 	a := r.process.Arch()
 	where, err := a.Calls.ReturnValue(fn)

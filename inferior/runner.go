@@ -37,7 +37,8 @@ func NewRunner(p Process, t Thread, table *frame.Table) *Runner {
 	return &Runner{process: p, thread: t, table: table}
 }
 
-// Stack returns the thread's stack as it is now. After a run it is of another moment.
+// Stack returns the thread's stack as it is now. After a run, call it again: the stack from before
+// is of another moment.
 func (r *Runner) Stack() (*frame.Stack, error) { return frame.New(r.process, r.thread, r.table) }
 
 // Frame returns a frame of the thread's stack as it is now.

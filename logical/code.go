@@ -41,7 +41,8 @@ const (
 	maxCodeSize = 16 << 20
 )
 
-// Code describes the code of a physical frame.
+// Code describes the code of a physical frame: the calls that are inlined at PC, and the function.
+// Call it to keep something of one's own with the code ([Code].Extra).
 func (v *View) Code(f *frame.Frame) *Code { return v.at(codeKey{f.PC(), block(f)}) }
 
 func (v *View) at(key codeKey) *Code {

@@ -40,7 +40,8 @@ type Info struct {
 	Stop frame.StopReason // why there is no PREVIOUS
 }
 
-// Base is an address of a frame, as a base sniffer gives it.
+// Base is one of the three addresses that a base sniffer gives of a frame: its own, its locals' or
+// its arguments'.
 type Base struct {
 	Sniffer string // who gave it
 	Addr    uint64

@@ -49,8 +49,9 @@ func New(t target.Target, symbols *symbol.Symbolizer) *View {
 // must not be used.
 func (v *View) All(s *frame.Stack) iter.Seq2[Frame, error] { return v.each(s.All()) }
 
-// AllOnce yields the same frames for stacks of any depth, as [frame.Stack.AllOnce] does. A frame
-// may be used until the next one is yielded.
+// AllOnce yields the same frames as [View.All], and drops them, as [frame.Stack.AllOnce] does: call
+// it for stacks of any depth, so that memory does not grow with the depth. A frame may be used
+// until the next one is yielded.
 func (v *View) AllOnce(s *frame.Stack) iter.Seq2[Frame, error] { return v.each(s.AllOnce()) }
 
 func (v *View) each(stack iter.Seq2[*frame.Frame, error]) iter.Seq2[Frame, error] {
@@ -83,7 +84,8 @@ func (v *View) Append(list []Frame, level int, f *frame.Frame) []Frame {
 	return v.AppendOwn(list, level+len(list)-before, f)
 }
 
-// AppendOwn is [View.Append] without the frames that left by tail calls.
+// AppendOwn is [View.Append] without the frames that left by tail calls: what is on the stack, with
+// its inlined calls.
 func (v *View) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	code := v.Code(f)
 	outer := len(code.At) - 1

@@ -53,7 +53,7 @@ type Place struct {
 	Inlined bool
 }
 
-// Shown is the name of a frame for people.
+// Shown returns the name of a frame for people: its function, or else its Name.
 func (p *Place) Shown() string {
 	switch {
 	case p.Function != "":
@@ -91,7 +91,8 @@ type Number struct {
 	Value int64
 }
 
-// Add adds a sample with these frames, the innermost first. Its Frames are set here.
+// Add adds a sample with these frames, the innermost first. It sets sample.Frames: leave that
+// empty.
 func (s *Stacks) Add(frames []Place, sample Sample) {
 	if s.index == nil {
 		s.index = map[Place]int{}
@@ -117,8 +118,8 @@ func (x *Sample) value() int64 {
 	return x.Values[0]
 }
 
-// Formats are the formats that Write knows, but for "json", which commands that have a JSON
-// document of their own do not offer.
+// Formats are the formats that a command can offer for [Stacks.Write]. Write knows "json", too,
+// which is not among them: commands have JSON documents of their own.
 var Formats = []string{"pprof", "folded", "speedscope", "firefox", "flamegraph"}
 
 // Write writes the stacks in one of Formats, or as "json".

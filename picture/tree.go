@@ -12,7 +12,7 @@ type Tree[F any] struct {
 	root  Node[F] // the parent of the roots
 }
 
-// Node is a frame of those stacks that have the same frames further out.
+// Node is a frame, for all stacks that have it behind the same frames further out.
 type Node[F any] struct {
 	Frame  F
 	Parent int // index of the frame further out; -1 at a root
@@ -31,8 +31,9 @@ type child struct {
 // NewTree returns a tree without nodes.
 func NewTree[F any]() *Tree[F] { return &Tree[F]{known: map[child]int32{}} }
 
-// Add adds a stack of n frames. key returns what makes the i-th frame equal to others, from the
-// outermost on; frame returns that frame, which is only asked for the first of equal ones.
+// Add adds a stack of n frames, which has been found value times. i counts frames from the
+// outermost on. Frames with the same key(i) behind the same frames are one node. Add calls frame(i)
+// for the first of them alone.
 func (t *Tree[F]) Add(n int, value int64, key func(i int) int, frame func(i int) F) {
 	at := int32(-1)
 	for i := range n {
@@ -77,15 +78,16 @@ func (t *Tree[F]) kids(of int) (list []int) {
 	}
 }
 
-// Children returns the indices of a node's children, those with the most first; of -1, the roots.
+// Children returns the indices of a node's children, the child with the greatest Value first. The
+// children of -1 are the roots.
 func (t *Tree[F]) Children(of int) []int {
 	list := t.kids(of)
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(t.Nodes[b].Value, t.Nodes[a].Value) })
 	return list
 }
 
-// Walk calls visit with the nodes in the order of a listing: a node, then its children, those with
-// the most first. The tree may be deeper than a program's own stack.
+// Walk calls visit with the nodes in the order of a listing: a node, then its children, the child
+// with the greatest Value first. The tree may be deeper than a program's own stack.
 func (t *Tree[F]) Walk(visit func(i int)) {
 	todo := t.Children(-1)
 	slices.Reverse(todo)

@@ -14,8 +14,8 @@ type Sniffer interface {
 	Begin(t *Target) (Session, error)
 }
 
-// Session answers questions about one process. The host may have several sessions at once, for
-// several processes, and they may run concurrently.
+// Session answers questions about one process. [Sniffer].Begin returns it. The host may have
+// several sessions at once, for several processes, and they may run concurrently.
 type Session interface {
 	// Sniff says how to unwind THIS frame, or why the plug-in declines it. One session has one
 	// call at a time.
@@ -90,8 +90,8 @@ type Frame struct {
 	// missing are not tracked.
 	Registers map[trad.Reg]Value
 	// Flags are [trad.Signal], [trad.OtherStack], [trad.Outermost] and [trad.Guess]; and
-	// [trad.Dummy], [trad.Inline], [trad.TailCall] and [trad.Injected], which a host of before they
-	// were added shows as what it knows.
+	// [trad.Dummy], [trad.Inline], [trad.TailCall] and [trad.Injected]. An older host, which does
+	// not know these, shows the frame as it would without them.
 	Flags trad.Flags
 	// Special is the special address of THIS frame's ID, if HasSpecial. It tells frames apart that
 	// have equal CFA and Function.

@@ -130,7 +130,7 @@ func (t *Target) Lookup(name, files string) ([]Symbol, error) {
 	return t.find(&protocol.Find{Name: name, Module: files})
 }
 
-// SymbolAt finds the function at an address; ok is false if none is known.
+// SymbolAt finds the function at a run-time address. ok is false if no symbol table has one there.
 func (t *Target) SymbolAt(addr uint64) (s Symbol, ok bool, err error) {
 	list, err := t.find(&protocol.Find{Address: addr})
 	if err != nil || len(list) == 0 {

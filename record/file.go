@@ -22,8 +22,8 @@ type FileOptions struct {
 	// modifiers; "" for the first.
 	Event  string
 	Places Places
-	// Size is how many bytes the file takes up on disk, which allow as much more work; 0 for a
-	// stream: then those count that were read.
+	// Size is how many bytes the file takes up on disk: a larger file may take more work. It is 0
+	// for a stream: then the bytes that were read count.
 	Size int64
 	// Own says that the recording is of this machine: files are where it had them, if they are the
 	// same.

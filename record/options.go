@@ -10,7 +10,8 @@ import (
 // number, so that samples do not keep step with what programs do a hundred times a second.
 const UsualFrequency = 99
 
-// UsualWallFrequency is the same with [Options.Wall].
+// UsualWallFrequency is how many times a second each thread is sampled with [Options.Wall] where
+// nobody says otherwise.
 const UsualWallFrequency = 20
 
 // Options say what is recorded.

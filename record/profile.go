@@ -102,7 +102,8 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	return &later
 }
 
-// Picture names the frames, and returns the stacks as one picture.
+// Picture names the frames, and returns the stacks, for package picture to draw. Call
+// [Namer.Picture] instead for several profiles of one recording.
 func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 	return NewNamer(symbols).Picture(p)
 }
@@ -110,8 +111,8 @@ func (p *Profile) Picture(symbols *symbol.Symbolizer) *picture.Stacks {
 // Namer names the frames of one recording's profiles. It keeps the names, for the next profile. One
 // goroutine may use it.
 type Namer struct {
-	// Kernel returns the functions of the kernel that runs which hold addresses; nil for what
-	// /proc/kallsyms has, which takes the kernel some 50 ms to write.
+	// Kernel returns the names of the running kernel's functions that hold addresses. If it is nil,
+	// /proc/kallsyms is read, which takes the kernel some 50 ms to write.
 	Kernel func(addrs []uint64) map[uint64]string
 
 	// MaxText bounds the text of all names and labels in bytes, 0 for 32 MiB. Places and samples
@@ -143,7 +144,8 @@ func NewNamer(symbols *symbol.Symbolizer) *Namer {
 	return &Namer{symbols: symbols, modules: map[*target.Module]*picture.Module{}, alone: map[*target.Module]*target.Modules{}, kernel: map[uint64]string{}}
 }
 
-// Picture names the frames of a profile, and returns its stacks as one picture.
+// Picture names the frames of a profile, and returns its stacks, for package picture to draw. Call
+// it for each profile of the recording: names are found once.
 func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	if n.profile != nil && n.profile.part != p.part {
 		n.keep(p)
@@ -409,10 +411,11 @@ func (n *Namer) say(what string) {
 	}
 }
 
-// Warnings returns what the user should know of the names so far.
+// Warnings returns what the user should know of the names so far. Call it after Picture.
 func (n *Namer) Warnings() []string { return n.said }
 
-// Tables calls said with what went wrong with the symbols of the modules that frames are in.
+// Tables calls said for each thing that went wrong with the symbols of a module that frames are in;
+// path is the module's. Call it after Picture.
 func (n *Namer) Tables(said func(path string, err error)) {
 	list := slices.SortedFunc(maps.Keys(n.modules), func(a, b *target.Module) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Lo(), b.Lo()))

@@ -317,18 +317,18 @@ func (r *Recorder) Stats() Stats {
 	return r.engine.stats
 }
 
-// Profile returns what was recorded so far, or since the last [Recorder.Take]. It may be called
-// while [Recorder.Run] runs.
+// Profile returns what was recorded so far, or since the last [Recorder.Take], and forgets nothing.
+// It may be called while [Recorder.Run] runs.
 func (r *Recorder) Profile() *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.profile()
 }
 
-// Take returns what was recorded since the last Take, or the beginning, and forgets it. So a
-// recording may go on for as long as it likes: what was taken counts no more for the bound of
-// different stacks. Time of which a thread is still away from its processor is in a later profile.
-// Take may be called while [Recorder.Run] runs, and after it.
+// Take returns what was recorded since the last Take, or the beginning, and forgets it. Call it
+// from time to time in a recording that goes on and on: what was taken counts no more for the bound
+// of different stacks. Take counts no time of threads that are still off the processors: a later
+// profile has it. Take may be called while [Recorder.Run] runs, and after it.
 func (r *Recorder) Take() *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()

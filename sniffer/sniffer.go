@@ -22,15 +22,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Options are options of the default sniffers. The zero value has none.
+// Options add sniffers to the default ones, and tell sniffers where to find files. The zero value
+// adds none.
 type Options struct {
 	// Separate finds SFrame sections for modules that have no usable one; it may be nil.
 	Separate *sframe.Separate
 	// Symbols is a folder of Breakpad's symbol files, or several, listed as in PATH; "" for none.
 	// With one, the sniffer breakpad stands behind dwarf.
 	Symbols string
-	// Scan says that the sniffer scan stands behind all others, for crash reports. It can be had by
-	// its name without.
+	// Scan says that the sniffer scan stands behind all others, for crash reports. [Options.ByName]
+	// returns scan without it, too.
 	Scan bool
 	// Windows says that the process is one of Windows: pdata stands behind dwarf.
 	Windows bool
@@ -83,7 +84,8 @@ func (o Options) scan() frame.Sniffer {
 	}}
 }
 
-// Table returns a table of the default sniffers.
+// Table returns a table of the default sniffers, as [frame.New] and [frame.NewWalker] take it. For
+// other sniffers, call [frame.NewTable] with what [Options.Default] or [ByName] returns.
 func Table(a *arch.Arch) *frame.Table { return frame.NewTable(a, Default()...) }
 
 // AllNames returns the names of all sniffers, in order: also of sniffers that no default table has.

@@ -43,7 +43,7 @@ type Module struct {
 	budget *elfimage.Budget // that its image joins; nil of a module that is in no list
 }
 
-// Identity are the names by which a module's symbols are found where its file is not at hand.
+// Identity has the names by which a module's symbols are found where its file is not at hand.
 type Identity struct {
 	Base      uint64 // the run-time address that symbol files count from
 	DebugFile string // the name of the file with the symbols, without its folders: "ntdll.pdb"; "" if it is not known
@@ -93,7 +93,8 @@ func (m *Module) Lo() uint64 {
 	return m.Mappings[0].Lo
 }
 
-// Base returns where the module begins, as far as the target knows: Identity's base, or Lo.
+// Base returns the address at which the module begins, as far as the target knows: Identity's base,
+// or Lo.
 func (m *Module) Base() uint64 {
 	if m.Identity != nil {
 		return m.Identity.Base
@@ -190,8 +191,8 @@ func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
 	return s.Addr + bias, s.Addr + s.Size + bias, ok
 }
 
-// Stub returns the run-time range [lo, hi) of the linkage stub that holds addr (an entry of the
-// procedure linkage table). By a stub a module calls a function of another.
+// Stub returns the run-time range [lo, hi) of the linkage stub that holds addr: an entry of the
+// procedure linkage table, by which a module calls a function of another one.
 func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	im, bias, err := m.Image()
 	if err != nil {
@@ -225,10 +226,9 @@ func (m *Module) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	return 0, false
 }
 
-// Memo returns what build gave for this module and key, calling build when key
-// is first asked for. It lets a sniffer keep what it has read of a module (an
-// opened section) for as long as the module lives. Concurrent callers may both
-// build; one result is kept.
+// Memo returns what build has returned for this module and key. It calls build when key is first
+// asked for. A sniffer calls Memo to keep what it has read of a module (an opened section) for as
+// long as the module lives. Concurrent callers may both build; one result is kept.
 func (m *Module) Memo(key any, build func() any) any { return m.memo.get(key, build) }
 
 // firstLoaded returns the link-time address of the page where the first loadable segment begins.

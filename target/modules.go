@@ -90,8 +90,8 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 	return ms
 }
 
-// Only returns a list in which a module has all addresses. It serves who asks for addresses that
-// are known to be the module's.
+// Only returns a list in which a module has all addresses. Call it to look up addresses that are
+// known to be the module's.
 func Only(m *Module) *Modules {
 	ms := NewModules([]*Module{m}, nil)
 	ms.spans = []span{{Mapping{Hi: ^uint64(0), Exec: true}, m}}
@@ -169,8 +169,8 @@ func (ms *Modules) FindFile(addr uint64) *Module {
 	return m
 }
 
-// FindData is Find, but also finds the module of memory that no file has: of the zeros that a
-// program's variables begin with, behind the end of its data (.bss).
+// FindData is Find, but also finds the module of memory that is in no file: variables that begin as
+// zeros, behind the end of a program's data (.bss). Call it for addresses of variables.
 func (ms *Modules) FindData(addr uint64) *Module {
 	if m := ms.Find(addr); m != nil || ms == nil {
 		return m

@@ -18,11 +18,12 @@ type RegisterSet struct {
 // and control.NTXLayout of its machine, if that is known.
 type RegisterSets []RegisterSet
 
-// MaxRegisterSet is the size of the largest set that is kept, bytes. NT_X86_XSTATE has 2,696 with
-// AVX-512, and 11,008 with AMX; NT_ARM_SVE has 8,768 with the longest vectors.
+// MaxRegisterSet is the size of the largest register set that is kept, in bytes. NT_X86_XSTATE has
+// 2,696 with AVX-512, and 11,008 with AMX; NT_ARM_SVE has 8,768 with the longest vectors.
 const MaxRegisterSet = 16 << 10
 
-// WideSets returns the types of the sets that have a processor's wide registers.
+// WideSets returns the types of the register sets that have a processor's wide registers: a target
+// reads these sets of each thread from the kernel or from a core file, see [RegisterSets].
 func WideSets(a *arch.Arch) (notes []uint32) {
 	seen := make(map[uint32]bool)
 	for i := range a.WideRegs() {

@@ -44,7 +44,7 @@ type CopiedMemory interface {
 	Window(addr uint64) (lo uint64, data []byte)
 }
 
-// RunningMemory is the Memory of a process that may run on while it is read.
+// RunningMemory is the Memory of a process that may run on while the memory is read.
 type RunningMemory interface {
 	Memory
 	// MovedOn reports whether any of the n bytes (1 or more) that have just been read at

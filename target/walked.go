@@ -5,7 +5,6 @@ package target
 type WalkedMemory interface {
 	Memory
 	// CallerOf returns the return address that was found behind frames with the given PCs, of which
-	// the first is the innermost. ok is false if those are not the frames that were found, or if
-	// there are no more.
+	// the first is the innermost. ok is false if other frames were found, or none behind these.
 	CallerOf(pcs []uint64) (ra uint64, ok bool)
 }

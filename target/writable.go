@@ -22,8 +22,8 @@ type WideThread interface {
 	ReadRegister(r trad.Reg, offset int, b []byte) error
 }
 
-// ReadWide returns the bytes of a wide register: all, or the bytes of its first parts if the
-// thread's processor has no more.
+// ReadWide returns the bytes of a wide register. If the thread's processor has only the first parts
+// of the register, it returns their bytes.
 func ReadWide(t WideThread, w *arch.WideReg) ([]byte, error) {
 	b := make([]byte, w.Size())
 	err := t.ReadRegister(w.Num, 0, b)

@@ -48,8 +48,9 @@ func (row *Row) Apply(env Env) (cfa uint64, err error) {
 	return 0, fmt.Errorf("CFA: %w", ErrNoRule)
 }
 
-// Place applies rule, which is the row's for register reg, to a frame with the CFA cfa: the row's
-// own frame, or one that the row completes. Errors are as for [Row.Apply].
+// Place applies rule, which is the row's for register reg, to a frame with the CFA cfa, which
+// [Row.Apply] returns. The frame is the row's own, or one that the row completes. Errors are as for
+// Row.Apply.
 func (row *Row) Place(rule Rule, reg Reg, env Env, cfa uint64) (Place, error) {
 	return row.place(rule, reg, env, cfa, true)
 }
@@ -101,8 +102,9 @@ func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Pla
 	return Place{}, fmt.Errorf("rule kind %d: %w", rule.Kind, ErrNoRule)
 }
 
-// UnknownRegister is the error of a register that env does not know: it wraps [ErrUnavailable]. If
-// env has a method RegName(Reg) string, its text names the register, else it has the number.
+// UnknownRegister returns the error that says that env does not know a register: an [Expression]
+// returns it from Eval. It wraps [ErrUnavailable]. If env has a method RegName(Reg) string, the
+// error's text names the register, else it has the number.
 func UnknownRegister(env Env, r Reg) error {
 	if names, ok := env.(interface{ RegName(Reg) string }); ok {
 		return fmt.Errorf("register %s: %w", names.RegName(r), ErrUnavailable)

@@ -8,8 +8,8 @@
 // over. Those of -last begin when all others are done.
 //
 // With -left, it writes the tests that were left to 'make rest' to a file, one to a line. With
-// -rest, it runs those of such a file, and those that -run names; all tests if there is no such
-// file.
+// -rest, it runs the tests that such a file lists, and the tests that -run names; all tests if
+// there is no such file.
 package main
 
 import (

@@ -73,8 +73,8 @@ func order(packages []folder, last string) (first, behind []folder) {
 
 var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// restOf has c run the tests of a file that writeLeft has made, and those of c.run. It returns the
-// packages that have one of them. Without the file, c runs all tests.
+// restOf has c run the tests of a file that writeLeft has made, and the tests of c.run. It returns
+// the packages that have one of them. Without the file, c runs all tests.
 func (c *commandLine) restOf(file string, packages []folder) ([]folder, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

@@ -30,15 +30,15 @@ type report struct {
 	builds map[string][]string // what the compiler has said, by package
 	failed []string            // packages and tests
 	skips  map[string]int      // tests that were not run, by reason
-	left   []string            // PACKAGE TEST: those that 'make rest' is to run
+	left   []string            // PACKAGE TEST: the tests that 'make rest' is to run
 	old    int                 // recorded answers that no run has asked anew for a month
 }
 
 // active is a package whose tests run.
 type active struct {
 	began  time.Time
-	tests  map[string]time.Time // those that run, and since when
-	output map[string][]string  // of those that have not passed, and of the package itself as ""
+	tests  map[string]time.Time // the tests that run, and since when
+	output map[string][]string  // of tests that have not passed, and of the package itself as ""
 	ran    int
 }
 

@@ -80,8 +80,9 @@ func Better(d gdbtest.FullDifference) string {
 		// In the same frame, gdb itself has the values that we have for the object that the reference refers to.
 		return "gdb misplaces the virtual base of an object that a reference to a base refers to"
 	case d.Twice && d.Want == "<optimized out>":
-		// readelf: with LTO, an inlined call of memcpy has the arguments of one abstract instance, with locations, and those of another one.
-		// gdb's "info address" knows the latter alone. The code loads the third argument from the register of the former.
+		// readelf: with LTO, an inlined call of memcpy has the arguments of one abstract instance,
+		// with locations, and the arguments of another one. gdb's "info address" knows the second
+		// instance's alone. The code loads the third argument from the register of the former.
 		return "gdb looks arguments up by their names, and finds a second one"
 	case strings.Contains(d.Want, "more than max-value-size"):
 		return "gdb reads no object of more than 64 KiB"
@@ -122,7 +123,7 @@ func noDecimals(want, got string) bool {
 	return want != got
 }
 
-// decimal matches numbers, noDecimal those of decimal types that are zero or none.
+// decimal matches numbers. noDecimal matches numbers of decimal types that are zero or no number.
 var (
 	decimal   = regexp.MustCompile(`-?\d+(\.\d+)?(E[+-]\d+)?|-?s?NaN\d*|-?Infinity`)
 	noDecimal = regexp.MustCompile(`^-?0(E[+-]\d+|\.0+)?$|^-?s?NaN\d*$`)
@@ -146,7 +147,8 @@ var float16 = regexp.MustCompile(`_Z\w+DF16_`)
 // noLazyString matches what gdb has for a text that its printers look for at address 0: there is no memory, and so nothing is read.
 var noLazyString = regexp.MustCompile(`<error reading variable: Cannot create a lazy string with address (0x0), and a non-zero length\.>`)
 
-// formatting matches characters of Unicode's category Cf, such as those that turn the direction of a text.
+// formatting matches characters of Unicode's category Cf, such as characters that turn the
+// direction of a text.
 var formatting = regexp.MustCompile(`\p{Cf}`)
 
 var privateUse = regexp.MustCompile(`\\u[ef][0-9a-f]{3}`)
@@ -163,8 +165,9 @@ func BetterClang(d gdbtest.FullDifference, split bool) string {
 	case lost != d.Want && (lost == d.Got || d.Got == "<optimized out>" && nothingKnown.MatchString(lost)):
 		return "gdb takes what is behind the last piece for a synthetic pointer" // LLVM writes no DW_OP_implicit_pointer
 	case split && strings.Contains(d.Want, "<optimized out>"):
-		// gdb 13 leaves out what DW_LLE_base_addressx adds to the addresses of a list: "info address" has ranges that begin near the file's
-		// first address, llvm-dwarfdump those of the code.
+		// gdb 13 leaves out what DW_LLE_base_addressx adds to the addresses of a list: "info
+		// address" has ranges that begin near the file's first address, llvm-dwarfdump has the
+		// ranges of the code.
 		return "gdb 13 reads lists of locations in split DWARF with the wrong base"
 	}
 	return ""

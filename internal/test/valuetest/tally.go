@@ -92,8 +92,9 @@ func isBytes(v any) bool {
 	return ok
 }
 
-// ByteConstants returns the names of a program's variables that the debug information has as the bytes of a constant; and of those
-// that are constants and belong to no block, for gdb. With split DWARF, any may be one.
+// ByteConstants returns the names of a program's variables that the debug information has as the
+// bytes of a constant; and the names of variables that are constants and belong to no block, for
+// gdb. With split DWARF, any may be one.
 func ByteConstants(t *testing.T, program string) map[string]bool {
 	t.Helper()
 	f, err := elf.Open(program)
