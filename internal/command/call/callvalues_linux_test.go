@@ -151,7 +151,7 @@ func TestPrintCalls(t *testing.T) {
 	for _, text := range texts {
 		args = append(args, "--print", text)
 	}
-	stdout, stderr, err := execute(newAttach(nil), args...)
+	stdout, stderr, err := commandtest.Run(append([]string{"attach"}, args...)...)
 	if err != nil || stderr != "" {
 		t.Fatalf("%v %s", err, stderr)
 	}
@@ -168,7 +168,7 @@ func TestPrintCalls(t *testing.T) {
 		"length(1)":      "the function was ended by SIGSEGV (address 0x1); the thread was put back",
 		"nowhere(index)": "--print does not call functions: use sfwalk call", // nothing of this name: the process is not held
 	} {
-		_, _, err := execute(newAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", text)
+		_, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--frame", "main", "--print", text)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

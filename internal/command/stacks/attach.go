@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
@@ -218,7 +219,7 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 	var s *report.Source
 	var err error
 	if save == "" && !flags.Many.Any() {
-		s, err = callingSource(cmd.Context(), pid, flags)
+		s, err = calls.HoldForPrint(cmd.Context(), pid, flags)
 	}
 	if s == nil && err == nil {
 		s, err = targets.Process(cmd.Context(), pid, opts)

@@ -1,0 +1,49 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/inferior/native"
+	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/procdir"
+)
+
+// HoldForPrint returns a process that is held, if expressions of --print call functions of it; nil
+// if none does.
+func HoldForPrint(ctx context.Context, pid int, flags *report.Flags) (*report.Source, error) {
+	if !slices.ContainsFunc(flags.Values.Prints, calling.MayCall) {
+		return nil, nil
+	}
+	targets.DeferStops()
+	p, err := native.Open(pid)
+	if err != nil {
+		return nil, err
+	}
+	c := &Callee{Process: p, Source: ProcessSource(p), Name: fmt.Sprintf("attach %d", pid), Exe: p.Exe}
+	c.Auxv, _ = os.ReadFile(procdir.File(pid, "auxv"))
+	if !c.InFrames(ctx, flags.Values.Prints) {
+		return nil, p.Close()
+	}
+	if err := p.Hold(ctx, native.Options{Threads: flags.TIDs}); err != nil {
+		return nil, err
+	}
+	return c.Source, nil
+}
+
+// ProcessSource makes what the other commands print of a process that is held.
+func ProcessSource(p *native.Process) *report.Source {
+	return &report.Source{
+		Target:   p,
+		Process:  hosts.Process{PID: p.PID},
+		Root:     procdir.File(p.PID, "root"),
+		Opener:   p.OpenNamed,
+		About:    func(doc *report.Document) { doc.PID, doc.Exe = p.PID, p.Exe },
+		Warnings: p.Warnings,
+	}
+}

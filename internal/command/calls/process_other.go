@@ -1,0 +1,12 @@
+//go:build !linux
+
+package calls
+
+import (
+	"context"
+
+	"github.com/sfwalk/sfwalk/internal/command/report"
+)
+
+// HoldForPrint returns nil: nothing is called here.
+func HoldForPrint(context.Context, int, *report.Flags) (*report.Source, error) { return nil, nil }
