@@ -48,7 +48,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
   sfwalk call 4242 'puts("hello")'
   sfwalk call 4242 --timeout 2s '(void) malloc_stats_print(0, 0, "J")'
   sfwalk call 4242 '(void *) malloc(16)' '(void) free($1)'
-  sfwalk call 4242 'find_user(7)' '$1->name' '$1->next->name'
+  sfwalk call 4242 '(char *) getenv("PATH")' '$1[0]' '$1 == 0'
   sfwalk call 4242 --json 'getpid()'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
