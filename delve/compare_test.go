@@ -212,7 +212,7 @@ func beginsThread(function string) bool {
 	return function == "runtime.mstart" || function == "runtime.clone" || function == "runtime.mcall" || function == "runtime.morestack"
 }
 
-// switched compares the frames behind those on the system's stack with the frames that Delve finds
+// switched compares the frames behind the system stack's frames with the frames that Delve finds
 // where the goroutine has left its own stack.
 func (c *comparison) switched(g *proc.G, ours []api.Stackframe) (why string) {
 	for k := range ours {

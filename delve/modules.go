@@ -17,7 +17,7 @@ import (
 )
 
 // refreshLive takes the modules from the kernel's list of mappings. Delve's own list lacks the
-// names of files on overlay file systems, such as those in containers.
+// names of files on overlay file systems, such as files in containers.
 func (t *Target) refreshLive() error {
 	pid := t.Proc.Pid()
 	f, err := os.Open(procdir.File(pid, "maps"))

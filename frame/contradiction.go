@@ -127,8 +127,8 @@ func byFP(fp trad.Reg, row *trad.Row) bool {
 
 func bySP(sp trad.Reg, row *trad.Row) bool { return row.CFA.Kind == trad.InReg && row.CFA.Reg == sp }
 
-// movesSP reports whether an instruction that row covers, among those on the way to a
-// return that PC is one of, moves the stack pointer. code is what is so at PC.
+// movesSP reports whether an instruction that row covers moves the stack pointer, on a way to a
+// return that PC is on. code is the row at PC by the code.
 func (q *Query) movesSP(row, code *trad.Row) bool {
 	a := q.Arch
 	if next := q.PC + uint64(code.Len); row.Contains(next) {

@@ -67,7 +67,7 @@ func TestGivenUpGuests(t *testing.T) {
 
 // downs is how often the function down is on the stack, by the source of gopanic.
 func downs(blocks, depth string) int {
-	n := int(depth[0] - '0') // those around the one that is given up
+	n := int(depth[0] - '0') // the calls around the one that is given up
 	if strings.HasSuffix(depth, "thread") {
 		n++
 	}

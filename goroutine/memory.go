@@ -21,7 +21,7 @@ const (
 
 // pointers reads the slice of pointers at an address. It returns its first max pointers in
 // ascending order, each once, and the number of pointers that the slice claims to have. If some
-// cannot be read, it returns those before them, and an error.
+// cannot be read, it returns the pointers before them, and an error.
 func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64, err error) {
 	mem := r.t.Memory()
 	var header [24]byte

@@ -31,7 +31,7 @@ func (c *Code) entry() uint64 {
 	return at.Start
 }
 
-// codeKey is the PC of a frame and its address in block. Two frames can share the latter but not
+// codeKey is the PC of a frame and its address in block. Two frames can share the address but not
 // the PC: one that was interrupted at that address, and one whose call ends with that byte.
 type codeKey struct{ pc, block uint64 }
 

@@ -34,7 +34,7 @@ func (o *object) field(name string, value any) {
 	o.value(value)
 }
 
-// list writes a field that is an array of n elements, or of those before the first nil.
+// list writes a field that is an array of n elements, or of the elements before the first nil.
 func (o *object) list(name string, n int, element func(i int) any) {
 	o.name(name)
 	o.w.WriteByte('[')

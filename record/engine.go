@@ -31,7 +31,7 @@ type engine struct {
 	indices map[Thread]uint32
 	only    map[int32]bool // processes to count, where the whole machine is sampled; nil for all
 	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
-	fresh   map[int32]bool // of the threads that have begun, those without a sample yet; nil if that is not counted
+	fresh   map[int32]bool // threads that have begun and have no sample yet; nil if they are not counted
 	file    *recorded      // the file that the records come from; nil if this machine writes them
 	// otherClock says that the times of samples are not of CLOCK_MONOTONIC.
 	otherClock bool

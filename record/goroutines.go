@@ -105,7 +105,7 @@ func (g *goes) of(modules *target.Modules, pcs []uint64) *goroutine.Watcher {
 const (
 	maxTries = 20
 	tryAgain = 500 * time.Millisecond
-	maxAsked = 1 << 8 // modules; those before are asked again
+	maxAsked = 1 << 8 // modules; earlier ones are asked again
 )
 
 // process is a space as a target.

@@ -213,7 +213,7 @@ func (r *Recorder) threads(pid int) error {
 }
 
 // ofOther reports whether root alone may sample a process, whatever the machine allows: /proc gives
-// those to root that have changed their user.
+// processes to root that have changed their user.
 func ofOther(pid int) bool {
 	var s unix.Stat_t
 	return os.Geteuid() != 0 && unix.Stat(fmt.Sprintf("/proc/%d", pid), &s) == nil && int(s.Uid) != os.Geteuid()

@@ -76,12 +76,11 @@ type search struct {
 	now, apart, behind []place
 }
 
-// follow searches the ways out of the code from the instruction at offset at. It
-// hands each to found, those with the fewest calls first, until found returns false. An end
-// of the thread counts only where straight code leads to it. loses tells which registers a
-// call of the function at an offset, negative where that is not known, does not preserve; away
-// returns the code around an offset that is outside, and where that begins. The registers of
-// frame point into the frame.
+// follow searches the ways out of the code from the instruction at offset at. It hands each way to
+// found, the way with the fewest calls first, until found returns false. An end of the thread
+// counts only where straight code leads to it. loses tells which registers a call of the function
+// at an offset, negative where that is not known, does not preserve; away returns the code around
+// an offset that is outside, and where that begins. The registers of frame point into the frame.
 func (f *search) follow(code []byte, at int32, frame uint64) {
 	f.pieces = append(f.pieces[:0], newPiece(code, 0))
 	f.left = maxAway

@@ -181,7 +181,7 @@ func TestStubs(t *testing.T) {
 	}
 }
 
-// TestLength: instructions are as long as objdump has them, but for those in IT blocks.
+// TestLength: instructions outside of IT blocks are as long as objdump has them.
 func TestLength(t *testing.T) {
 	file := library(t, "libgcc_s.so.1")
 	pcs, text := thumbCode.Instructions(t, file)

@@ -67,8 +67,8 @@
 // [Execute] says what each micro-operation means. It is generic over the abstract domain: this
 // analysis has the values above. Package arch/ahead executes the same micro-operations in a domain
 // of its own, from an instruction on to the return. So does package internal/goruntime, through the
-// words of memory that the run time keeps its stacks by. Addresses relative to the instruction
-// ([PC]) and the thread's own storage ([Thread]) are for the latter; here they are not known.
+// words of memory that the run time keeps its stacks by. Only internal/goruntime knows addresses
+// relative to the instruction ([PC]) and the thread's own storage ([Thread]).
 //
 // # Epilogues
 //

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// packed is a State as it is kept: the values alone that are not those on entry.
+// packed is a State as it is kept: only the values that differ from the values on entry.
 type packed struct {
 	same, known Set
 	vals        []Value // of the registers in known, ascending

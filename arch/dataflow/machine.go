@@ -55,10 +55,10 @@ type Machine struct {
 	// Lost is the kind of the rule of a register whose value on entry is in no known place.
 	Lost trad.Kind
 
-	// Arguments is the register by which a function with a realigned frame finds its
-	// arguments, Probed that which holds the end of a frame that is made page by page,
-	// LinkCopy that which holds the return address for the routine that makes a goroutine's
-	// stack larger, and keeps it. Each is None where there is none.
+	// Arguments is the register by which a function with a realigned frame finds its arguments.
+	// Probed is the register that holds the end of a frame that is made page by page. LinkCopy is
+	// the register that holds the return address for the routine that makes a goroutine's stack
+	// larger, and keeps it. Each is None where there is no such register.
 	Arguments, Probed, LinkCopy Reg
 
 	// SystemCall is the register that holds the number of a system call. EndsThread reports
@@ -70,8 +70,8 @@ type Machine struct {
 	// InStub reports whether code begins with the rest of a linkage stub that has no frame; nil
 	// where stubs have one.
 	InStub func(code []byte) bool
-	// StackCheck reports whether the branch at code[at:] is that which functions of Go begin
-	// with, to the routine that makes the stack larger.
+	// StackCheck reports whether the branch at code[at:] is the one at the beginning of functions
+	// of Go, to the routine that makes the stack larger.
 	StackCheck func(code []byte, at int) bool
 
 	// Apart reports whether code is a part of a function that is elsewhere, and has another

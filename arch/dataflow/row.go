@@ -112,10 +112,10 @@ func (a *Analysis) around(off int32) (i int32, ok bool) {
 	return 0, false
 }
 
-// cfaRule returns the CFA: from the frame pointer, as compilers' tables have it, else from
-// the stack pointer, else from a slot that a realigned frame keeps it in, else from another
-// register, such as that which a loop that touches the stack's pages is going to, or that
-// the stack pointer is saved in.
+// cfaRule returns the CFA: from the frame pointer, as compilers' tables have it, else from the
+// stack pointer, else from a slot that a realigned frame keeps it in, else from another register,
+// such as the register up to which a loop touches the stack's pages, or in which the stack pointer
+// is saved.
 func (s *State) cfaRule() (rule trad.Rule, ok bool) {
 	m := s.m
 	sp, fp := s.Reg(m.SP), s.Reg(m.FP)
@@ -179,8 +179,8 @@ func (s *State) rule(r Reg) (rule trad.Rule, ok bool) {
 	return trad.Rule{}, false
 }
 
-// Unchanged is the OtherRules of a frame that has changed no register but those with cells of
-// their own in a row.
+// Unchanged is the OtherRules of a frame that has changed no register, except registers that have
+// cells of their own in a row.
 var Unchanged = &trad.OtherRules{Default: trad.Same}
 
 // rest returns the rules of the other registers that a call preserves.

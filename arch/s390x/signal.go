@@ -33,9 +33,9 @@ const (
 	sregsFPRs = 216 // 16 of 8 bytes, behind the control register and padding
 )
 
-// rtSignalRow is the row of the trampoline that ends a handler with
-// rt_sigreturn, signalRow of that with sigreturn. The CFA is as the interrupted
-// code would have had it for a call: its SP + 160.
+// rtSignalRow is the row of the trampoline that ends a handler with rt_sigreturn. signalRow is the
+// row of the trampoline with sigreturn. The CFA is as the interrupted code would have had it for a
+// call: its SP + 160.
 func rtSignalRow(lo uint64, n uint32) trad.Row {
 	return sigregsRow(lo, n, rtSigframeSregs, rtSignalRest())
 }

@@ -54,7 +54,7 @@ func TestEveryInstruction(t *testing.T) {
 type stepped struct {
 	t        *testing.T
 	session  session
-	rows     []plugin.Answer // those with rows for ranges
+	rows     []plugin.Answer // answers with rows for ranges
 	said     map[uint64]plugin.Answer
 	right    map[string]int // by whether it was frame 0
 	declined int

@@ -44,7 +44,7 @@ type tables struct {
 
 	located   recent[[]Location]
 	ruled     recent[*Rules]
-	functions recent[*indexedFunc] // by offset, as those below
+	functions recent[*indexedFunc] // by offset, as the next two
 	cfis      recent[*indexedCFI]
 	records   recent[parsed]
 }

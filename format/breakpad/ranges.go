@@ -115,7 +115,7 @@ func (r *ranges) find(addr uint64) (p place, ok bool) {
 		}
 		i = int(p.outer)
 		if p.far > 0 {
-			if far := r.at(int(p.far) - 1); far.last() < addr { // so are those between
+			if far := r.at(int(p.far) - 1); far.last() < addr { // so are the ranges between
 				i = int(p.far)
 			}
 		}

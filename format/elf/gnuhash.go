@@ -71,8 +71,8 @@ func (t *symbolTable) hashed(name string) (list []int, ok bool) {
 	return nil, false
 }
 
-// definedBefore returns the defined symbols that the hash table leaves out: those before the first
-// one that it has. There are none in most files. ok is false if there are many.
+// definedBefore returns the defined symbols that the hash table leaves out: they stand before the
+// first one that it has. Most files have no such symbols. ok is false if there are many.
 func (t *symbolTable) definedBefore(first int64) (list []int, ok bool) {
 	t.beforeOnce.Do(func() {
 		size := t.im.symbolSize()

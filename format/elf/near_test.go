@@ -24,7 +24,7 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// Small sections are what debug/elf reads, whoever else reads which file, and those on one page
+// Small sections are what debug/elf reads, whoever else reads which file, and sections on one page
 // take one read.
 func TestNear(t *testing.T) {
 	var readers sync.WaitGroup

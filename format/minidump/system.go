@@ -23,7 +23,7 @@ type System struct {
 	Graphics           string // of a microdump: versions and names, with "|" between them; "" if it is not known
 }
 
-// Processor is a processor's architecture (PROCESSOR_ARCHITECTURE_…; those from 0x8001 on are
+// Processor is a processor's architecture (PROCESSOR_ARCHITECTURE_…; numbers from 0x8001 on are
 // Breakpad's).
 type Processor uint16
 
@@ -68,7 +68,7 @@ func (p Processor) AddressBits() int {
 	return 64
 }
 
-// OS is an operating system (VER_PLATFORM_…; those from 0x8000 on are Breakpad's).
+// OS is an operating system (VER_PLATFORM_…; numbers from 0x8000 on are Breakpad's).
 type OS uint32
 
 // The systems of real dumps.

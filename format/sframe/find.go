@@ -210,7 +210,7 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 	return nil
 }
 
-// load returns the eight bytes of p from pos on, in little-endian order, with zeros for those
+// load returns the eight bytes of p from pos on, in little-endian order, with zeros for bytes
 // behind the end. It reports false if p has fewer than need bytes there; need is at most 8.
 func load(p []byte, pos, need int) (v uint64, ok bool) {
 	if pos <= len(p)-8 {

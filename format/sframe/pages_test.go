@@ -19,7 +19,7 @@ func paged(t testing.TB, r io.ReaderAt, s *Section) *Section {
 }
 
 // A section that is read page by page has the rows, the FDEs and the FREs of one that is read at
-// once, also if it says that it is not sorted; and the last FDE before a PC is that whose end is
+// once, also if it says that it is not sorted; and the last FDE before a PC is the one whose end is
 // the highest before it.
 func TestPages(t *testing.T) {
 	for _, fx := range fixtures {

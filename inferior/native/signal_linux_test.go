@@ -120,7 +120,7 @@ gdb.execute("kill")
 			if e.TID != x.PID {
 				continue
 			}
-			// The first one is that which gdb has first: before the fault.
+			// The first stop is the one that gdb has first: before the fault.
 			s := stop{e.Kind == inferior.Signalled, x.value(t, "rounds", 0)}
 			if len(got) == 1 && !s.Signal {
 				got = nil

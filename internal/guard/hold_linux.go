@@ -164,7 +164,7 @@ func (g *guard) resume(r *Request, named *tracee) error {
 			list = append(list, t)
 		}
 	}
-	// First those at breakpoints, one after the other, while nobody runs.
+	// First the threads at breakpoints, one after the other, while nobody runs.
 	steps := map[*tracee]bool{}
 	for _, t := range list {
 		pc, ok := t.pc(g.arch)

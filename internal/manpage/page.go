@@ -17,8 +17,8 @@ type Manual struct {
 	Date    string // of the release: "2026-11-26"
 }
 
-// All returns a command and all below it, each before those below it, but for hidden and deprecated
-// ones.
+// All returns a command and all commands below it, each before its own, but for hidden and
+// deprecated ones.
 func All(cmd *cobra.Command) (list []*cobra.Command) {
 	list = append(list, cmd)
 	for _, sub := range cmd.Commands() {

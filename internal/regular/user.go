@@ -22,8 +22,7 @@ type User struct {
 // Nobody is a user who may read only what everybody may read.
 func Nobody(called string) *User { return &User{UID: overflow, GID: overflow, Called: called} }
 
-// overflow is the number of the user, and of the group, that stands for those without a number of
-// their own.
+// overflow is the number that stands for users and groups without a number of their own.
 const overflow = 65534
 
 // UserOf returns whose rights to files a process has, by its status (proc_pid_status(5)). The last

@@ -14,10 +14,10 @@ const (
 	maxPacked     = 1 << 19 // words that packed relocations name are looked at
 )
 
-// checkPointers compares the addresses of code that a file has in its data, as a table of
-// functions has them, with those in memory. What a program protects when it has started
-// (PT_GNU_RELRO), it does not change, but for the few that the C library chooses itself
-// (IFUNC); in another build of it code lies elsewhere, and most of them are others.
+// checkPointers compares the addresses of code that a file has in its data, as a table of functions
+// has them, with the addresses in memory. What a program protects when it has started
+// (PT_GNU_RELRO), it does not change, but for the few that the C library chooses itself (IFUNC); in
+// another build of it code lies elsewhere, and most of them are others.
 //
 // A core file may have nothing else of a static program: its text is left out, and what the
 // kernel has told of it is the same for builds that differ a little.
@@ -107,8 +107,7 @@ func (p *pointers) inTable(addr, size uint64, addends bool) {
 }
 
 // inPacked counts the pointers of packed relocations: an even number is the address of a word; an
-// odd number has a bit for each of the words behind those before, of which there is one fewer than
-// a word has bits.
+// odd number has a bit for each of the words that follow: one fewer than a word has bits.
 func (p *pointers) inPacked(table []byte) {
 	at, bits := uint64(0), 8*p.word-1
 	for looked := 0; uint64(len(table)) >= p.word && p.seen < maxPointers && looked < maxPacked; table = table[p.word:] {

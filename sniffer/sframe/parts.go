@@ -14,7 +14,7 @@ import (
 type part struct {
 	*sframe.Section
 	lo, hi uint64 // its functions lie in [lo, hi)
-	most   uint64 // the highest hi of this part and of those before it
+	most   uint64 // the highest hi of this part and of the parts before it
 }
 
 // newParts returns the parts of a section by address; nil if there is one alone.

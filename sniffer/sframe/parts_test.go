@@ -42,7 +42,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	// Where no FDE is, the one before ends where the highest end of those before says.
+	// Where no FDE is, the one before ends where the highest end of all FDEs before says.
 	checked := 0
 	for pc := s.parts[0].lo - 2; pc < s.parts[1].hi+2; pc++ {
 		want, covered := uint64(0), false

@@ -76,7 +76,7 @@ func (f *relocatable) symbols(table []byte) {
 	}
 }
 
-// apply applies the relocations for a section. It skips those for code, which lies elsewhere.
+// apply applies the relocations for a section. It skips relocations for code, which lies elsewhere.
 func (f *relocatable) apply(rela *section) {
 	to, symtab := f.section(rela.info()), f.section(rela.link())
 	if to == nil || symtab == nil || symtab.typ() != elf.SHT_SYMTAB || to.flags()&(elf.SHF_EXECINSTR|elf.SHF_COMPRESSED) != 0 {

@@ -83,7 +83,7 @@ func (c *pageCache) page(addr uint64) ([]byte, error) {
 	return k.pages[i], nil
 }
 
-// more reads page i of the chunk at lo, and those behind it if it is not the chunk's first.
+// more reads page i of the chunk at lo, and the pages behind it if it is not the chunk's first.
 func (c *pageCache) more(lo, i uint64) (*chunk, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

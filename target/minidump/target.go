@@ -163,7 +163,8 @@ func (t *Thread) ID() int { return t.id }
 // Name returns the thread's name, "" if the dump has none.
 func (t *Thread) Name() string { return t.name }
 
-// Registers fills in the thread's registers: of the one that died, those at the exception.
+// Registers fills in the thread's registers. The thread that died has its registers at the
+// exception.
 func (t *Thread) Registers(r *arch.Registers) error {
 	*r = t.regs
 	return t.err

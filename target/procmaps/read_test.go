@@ -69,7 +69,7 @@ func TestReadLongPaths(t *testing.T) {
 		var maps []Mapping
 		var err error
 		var said []string
-		bounds.Hold(t, 40<<20, func() { // 36 or 100 MB; the paths as they are, and those without "(deleted)" share 8
+		bounds.Hold(t, 40<<20, func() { // 36 or 100 MB; paths with and without "(deleted)" share 8
 			maps, err = Read(&chunks{list}, func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
 		})
 		if err != nil || len(maps) != test.n || len(said) != 1 || said[0] != leftPaths {

@@ -69,7 +69,7 @@ func TestDescribedLayout(t *testing.T) {
 				t.Fatal(err)
 			}
 			compareLayout(t, a, l, gdbLayout(t, "set architecture "+d.arch, "set tdesc filename "+filepath.Join(dir, "target.xml")))
-			// All registers can be read, including those behind the end of g.
+			// All registers can be read, including registers behind the end of g.
 			var r arch.Registers
 			threads, _ := tg.Threads()
 			if err := threads[0].Registers(&r); err != nil || r.Known.Len() != len(l.regs) {

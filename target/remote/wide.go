@@ -78,8 +78,7 @@ func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 }
 
 // each calls do for each of the stub's registers that has some of the n bytes of a register from
-// offset on: with the bytes of the stub's register now, of which those from lo on are the bytes at
-// of the n.
+// offset on: now has the bytes of the stub's register: from lo on, they are the n bytes from at on.
 func (t *Thread) each(r trad.Reg, offset, n int, do func(p *part, now []byte, lo, at int) error) error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()

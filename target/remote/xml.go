@@ -147,7 +147,7 @@ func attr(t xml.StartElement, name string) string {
 type element map[string]string
 
 // elements returns the attributes of all elements of a name. If the list is cut short or malformed,
-// elements returns those before the fault, and an error.
+// elements returns the elements before the fault, and an error.
 func elements(text []byte, name string, limit int) (list []element, err error) {
 	d := xml.NewDecoder(bytes.NewReader(bytes.Map(allowed, text)))
 	d.Strict = false

@@ -51,7 +51,7 @@ func Version(program string) string {
 // Args are the arguments that have llvm-symbolizer answer for a file's own addresses.
 func Args(file string) []string { return []string{"--obj=" + file} }
 
-// Short are those for names as DWARF has them, without scopes and parameters.
+// Short returns the arguments for names as DWARF has them, without scopes and parameters.
 func Short(file string) []string { return append(Args(file), "--functions=short") }
 
 // WriteAddresses writes the questions.

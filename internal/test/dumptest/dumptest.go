@@ -120,7 +120,7 @@ func (d *Dump) ModuleAt(name string, base uint64, size, stamp uint32, codeview [
 }
 
 // AMD64 returns a CONTEXT of x64 whose integer registers are 0x1000 times their place in it, but
-// for those given.
+// for rip, rsp and rbp.
 func (d *Dump) AMD64(rip, rsp, rbp uint64) []byte {
 	b := make([]byte, 1232)
 	copy(b[48:], d.U32(0x10001f))
@@ -134,7 +134,7 @@ func (d *Dump) AMD64(rip, rsp, rbp uint64) []byte {
 }
 
 // ARM64 returns a CONTEXT of arm64 whose registers x0 to x30 are 0x1000 times their number, but for
-// those given.
+// fp and lr.
 func (d *Dump) ARM64(pc, sp, fp, lr uint64) []byte {
 	b := make([]byte, 912)
 	copy(b, d.U32(0x400007))

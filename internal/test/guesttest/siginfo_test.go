@@ -45,7 +45,8 @@ func TestSiginfo(t *testing.T) {
 	}
 }
 
-// siginfo compares the frames outward of the signal with those before it, from run_alternate's on.
+// siginfo compares the frames outward of the signal with the frames before it, from run_alternate's
+// on.
 func (c *checker) siginfo(stop *Stop, before []gdbtest.Frame, o order) {
 	t := c.t
 	tg, err := fromStub.open(stop, c.Path, c.Root)

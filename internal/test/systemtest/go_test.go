@@ -67,7 +67,7 @@ func (g *Guest) goes(t *testing.T) {
 	}
 }
 
-// same compares the stacks of a process that stands still with those from before.
+// same compares the stacks of a process that stands still with the stacks from before.
 func same(t *testing.T, before, after *document) {
 	t.Helper()
 	was, is := before.physical(), after.physical()

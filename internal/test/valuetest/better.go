@@ -82,7 +82,8 @@ func Better(d gdbtest.FullDifference) string {
 	case d.Twice && d.Want == "<optimized out>":
 		// readelf: with LTO, an inlined call of memcpy has the arguments of one abstract instance,
 		// with locations, and the arguments of another one. gdb's "info address" knows the second
-		// instance's alone. The code loads the third argument from the register of the former.
+		// instance's alone. The code loads the third argument from the register that the first
+		// instance has.
 		return "gdb looks arguments up by their names, and finds a second one"
 	case strings.Contains(d.Want, "more than max-value-size"):
 		return "gdb reads no object of more than 64 KiB"

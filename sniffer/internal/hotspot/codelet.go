@@ -76,8 +76,8 @@ type codeletList struct {
 	at         []uint64 // ascending: where each codelet begins, and where the last one ends
 }
 
-// find returns the range of the codelet that pc is in, of those from begin to end. size is the
-// field with a codelet's size.
+// find returns the range of the codelet that pc is in, of the codelets from begin to end. size is
+// the field with a codelet's size.
 func (l *codeletList) find(r *reader, size field, begin, end, pc uint64) (at, hi uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
