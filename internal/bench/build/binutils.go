@@ -20,7 +20,7 @@ type Binutils struct {
 // the libraries that those need. The error wraps ErrMissing if they cannot be had.
 func (d Dir) Binutils(suite string, packages ...string) (*Binutils, error) {
 	args := append([]string{suite, "binutils-common", "libbinutils", "libc6", "zlib1g"}, packages...)
-	dir, err := d.fetch("format/sframe/suites.sh", "binutils-"+suite, args...)
+	dir, err := d.fetch("sframe/suites.sh", "binutils-"+suite, args...)
 	if err != nil {
 		return nil, err
 	}

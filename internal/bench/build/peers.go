@@ -30,7 +30,7 @@ func (d Dir) fetch(script, name string, args ...string) (string, error) {
 
 // Libsframe returns the folder with libsframe's header and libraries, and its version.
 func (d Dir) Libsframe() (dir, version string, err error) {
-	if dir, err = d.fetch("format/sframe/libsframe.sh", "libsframe"); err != nil {
+	if dir, err = d.fetch("sframe/libsframe.sh", "libsframe"); err != nil {
 		return "", "", err
 	}
 	return dir, Package(dir, "libsframe3"), nil
