@@ -2,15 +2,17 @@ package symbol
 
 import "strings"
 
-// adaOperators are the functions of Ada whose names are operators, by the names that GNAT gives them (its source has them in exp_dbug.ads).
+// adaOperators are the functions of Ada whose names are operators, by the names that GNAT gives
+// them (its source has them in exp_dbug.ads).
 var adaOperators = map[string]string{
 	"Oabs": `"abs"`, "Oand": `"and"`, "Omod": `"mod"`, "Onot": `"not"`, "Oor": `"or"`, "Orem": `"rem"`, "Oxor": `"xor"`, "Oeq": `"="`, "One": `"/="`,
 	"Olt": `"<"`, "Ole": `"<="`, "Ogt": `">"`, "Oge": `">="`, "Oadd": `"+"`, "Osubtract": `"-"`, "Oconcat": `"&"`, "Omultiply": `"*"`,
 	"Odivide": `"/"`, "Oexpon": `"**"`,
 }
 
-// adaName returns the name of a function as Ada's users know it, from the one that GNAT has encoded it in: "pkg__proc__2" is
-// pkg.proc. As GDB, it puts names that are not encoded so into angle brackets.
+// adaName returns the name of a function as Ada's users know it, from the one that GNAT has encoded
+// it in: "pkg__proc__2" is pkg.proc. As GDB, it puts names that are not encoded so into angle
+// brackets.
 func adaName(encoded string) string {
 	name := strings.TrimPrefix(encoded, "_ada_")
 	switch {
@@ -57,7 +59,8 @@ func adaName(encoded string) string {
 
 func isLowerOrDigit(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
-// withoutAdaNumber returns a name without the number that tells it from others of the same name: "__2", "___2", ".2", "$2".
+// withoutAdaNumber returns a name without the number that tells it from others of the same name:
+// "__2", "___2", ".2", "$2".
 func withoutAdaNumber(name string) string {
 	rest := strings.TrimRight(name, "0123456789")
 	if rest == name {

@@ -7,8 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Symbol returns the name of the function or variable that a symbol table has at an address, as GDB shows it
-// behind a pointer, and how many bytes behind its beginning the address is. Its name is demangled.
+// Symbol returns the name of the function or variable that a symbol table has at an address, as GDB
+// shows it behind a pointer, and how many bytes behind its beginning the address is. Its name is
+// demangled.
 func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, offset uint64, ok bool) {
 	m := modules.FindData(addr)
 	if m == nil {
@@ -43,8 +44,9 @@ func (s *Symbolizer) Symbol(modules *target.Modules, addr uint64) (name string, 
 	return "", 0, false
 }
 
-// withoutNumber returns the name of a variable that is local to a function without the number by which compilers
-// tell it from others: "count" for "count.4". GDB does so if the name could be Ada's.
+// withoutNumber returns the name of a variable that is local to a function without the number by
+// which compilers tell it from others: "count" for "count.4". GDB does so if the name could be
+// Ada's.
 func withoutNumber(name string) string {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || i == len(name)-1 || name[0] == '_' || strings.ToLower(name) != name {
@@ -58,8 +60,8 @@ func withoutNumber(name string) string {
 	return name[:i]
 }
 
-// withoutPart returns the name of a function without what gcc adds to the symbol of a changed copy: "scan" for
-// "scan.constprop.0". Debug information has the function's own name.
+// withoutPart returns the name of a function without what gcc adds to the symbol of a changed copy:
+// "scan" for "scan.constprop.0". Debug information has the function's own name.
 func withoutPart(name string) string {
 	for _, mark := range [...]string{".lto_priv.", ".constprop.", ".isra.", ".part."} {
 		if i := strings.Index(name, mark); i > 0 && !strings.HasSuffix(name, ".cold") {
@@ -69,8 +71,8 @@ func withoutPart(name string) string {
 	return name
 }
 
-// Named returns the run-time addresses of the symbols of a name, which is mangled: those of the module m, if it is
-// not nil, before those that other modules export.
+// Named returns the run-time addresses of the symbols of a name, which is mangled: those of the
+// module m, if it is not nil, before those that other modules export.
 func (s *Symbolizer) Named(modules *target.Modules, m *target.Module, name string) (list []uint64) {
 	if m != nil {
 		list, _ = s.symbolsNamed(m, name, true)

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// CanonicalName spells the template arguments in a name of C++ as GDB does where GDB can parse them: "unsigned long" for gcc's
-// "long unsigned int", "char const*" for "const char *", "> >" for ">>".
+// CanonicalName spells the template arguments in a name of C++ as GDB does where GDB can parse
+// them: "unsigned long" for gcc's "long unsigned int", "char const*" for "const char *", "> >" for
+// ">>".
 func CanonicalName(name string) string {
 	if strings.IndexByte(name, '<') < 0 || len(name) > maxCanonical || unparsed(name) {
 		return name
@@ -49,7 +50,8 @@ func canonicalScoped(name string, depth int) string {
 	return b.String()
 }
 
-// templateArguments splits "<a, b>…". end is the offset behind the list; it is negative if the list does not end.
+// templateArguments splits "<a, b>…". end is the offset behind the list; it is negative if the list
+// does not end.
 func templateArguments(text string) (end int, args []string) {
 	depth, start := 0, 1
 	for i := 0; i < len(text); i++ {
@@ -76,7 +78,8 @@ func templateArguments(text string) (end int, args []string) {
 	return -1, nil
 }
 
-// literal spells a number with the letters of its type as GDB does, 3ul for clang's 3UL. It returns "" for anything else.
+// literal spells a number with the letters of its type as GDB does, 3ul for clang's 3UL. It returns
+// "" for anything else.
 func literal(name string) string {
 	digits := strings.TrimRight(name, "ulUL")
 	if _, err := strconv.ParseInt(digits, 10, 64); err != nil || digits == name {
@@ -85,7 +88,8 @@ func literal(name string) string {
 	return digits + strings.ToLower(name[len(digits):])
 }
 
-// canonicalType spells a template argument: qualifiers stand behind what they qualify, and stars directly behind the type.
+// canonicalType spells a template argument: qualifiers stand behind what they qualify, and stars
+// directly behind the type.
 func canonicalType(name string, depth int) string {
 	constant, volatile := false, false
 	for {
@@ -103,7 +107,8 @@ func canonicalType(name string, depth int) string {
 	if name == "" || strings.IndexByte(`0123456789-('"&[*`, name[0]) >= 0 && !strings.HasPrefix(name, anonymousSpace) {
 		return name
 	}
-	// The type's own name goes as far as a star, an ampersand, a qualifier, or a list of parameters or bounds.
+	// The type's own name goes as far as a star, an ampersand, a qualifier, or a list of parameters
+	// or bounds.
 	end := len(name)
 	for i, level := 0, 0; i < len(name); i++ {
 		switch c := name[i]; {
@@ -148,7 +153,8 @@ func canonicalType(name string, depth int) string {
 	return base + canonicalDeclarator(rest, depth)
 }
 
-// canonicalDeclarator spells what is behind the name of a type: stars, ampersands, qualifiers, bounds, and lists of parameters.
+// canonicalDeclarator spells what is behind the name of a type: stars, ampersands, qualifiers,
+// bounds, and lists of parameters.
 func canonicalDeclarator(text string, depth int) string {
 	var b strings.Builder
 	for text != "" {
@@ -214,9 +220,10 @@ func canonicalParameters(list []string, depth int) string {
 	return b.String()
 }
 
-// CanonicalFunction spells the name of a function of C++ with its parameters as GDB does if the function has no linkage name. The
-// name begins with the function's scope and may end in template arguments; behind the parameters is end, such as " const". If GDB
-// cannot parse the name with the parameters, all of it is left as the debug information has it.
+// CanonicalFunction spells the name of a function of C++ with its parameters as GDB does if the
+// function has no linkage name. The name begins with the function's scope and may end in template
+// arguments; behind the parameters is end, such as " const". If GDB cannot parse the name with the
+// parameters, all of it is left as the debug information has it.
 func CanonicalFunction(name string, parameters []string, end string) string {
 	if len(parameters) == 0 {
 		parameters = []string{"void"}
@@ -235,7 +242,8 @@ func CanonicalFunction(name string, parameters []string, end string) string {
 
 const anonymousSpace = "(anonymous namespace)"
 
-// CanonicalType spells a type of C++ as CanonicalName spells one among the arguments of a template: "char const*" for "const char *".
+// CanonicalType spells a type of C++ as CanonicalName spells one among the arguments of a template:
+// "char const*" for "const char *".
 func CanonicalType(name string) string {
 	if len(name) > maxCanonical || unparsed(name) {
 		return name
@@ -243,8 +251,9 @@ func CanonicalType(name string) string {
 	return canonicalType(name, 0)
 }
 
-// SplitTemplate splits the name of a type that is made of a template of C++ into that of the template and the arguments. Names without
-// arguments, and those of members of such types, have none.
+// SplitTemplate splits the name of a type that is made of a template of C++ into that of the
+// template and the arguments. Names without arguments, and those of members of such types, have
+// none.
 func SplitTemplate(name string) (template string, args []string) {
 	i := strings.IndexByte(name, '<')
 	if i < 0 {

@@ -21,8 +21,8 @@ import (
 // module. Errors of [Symbolizer.Warnings] wrap it.
 var ErrMismatch = errors.New("debug file does not belong to the module")
 
-// roots returns the folders below which the module's paths are looked up, in this order: the module's
-// own root, if it has one, and the host's, which is "".
+// roots returns the folders below which the module's paths are looked up, in this order: the
+// module's own root, if it has one, and the host's, which is "".
 func (mod *elfModule) roots() []string {
 	if mod.s.opts.Root != nil {
 		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
@@ -32,8 +32,8 @@ func (mod *elfModule) roots() []string {
 	return []string{""}
 }
 
-// placeOf returns the place at which an image was opened. Its Path is "" if the image was not opened
-// by a path.
+// placeOf returns the place at which an image was opened. Its Path is "" if the image was not
+// opened by a path.
 func placeOf(im *elfimage.Image) regular.At { return regular.At{Root: im.Root, Path: im.Inside} }
 
 func sameFile(a, b regular.At) bool {
@@ -70,7 +70,8 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 	}
 	for _, root := range mod.roots() {
 		for _, name := range mod.linkedNames(link) {
-			// A link may have the module's own name. It then means the file of that name in another folder.
+			// A link may have the module's own name. It then means the file of that name in another
+			// folder.
 			at := regular.At{Root: root, Path: name}
 			if sameFile(at, at.With(mod.path())) {
 				continue
@@ -98,7 +99,8 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 	return nil
 }
 
-// byBuildID returns where Options.ByBuildID knows a file of a build ID. The path is "" if it knows none.
+// byBuildID returns where Options.ByBuildID knows a file of a build ID. The path is "" if it knows
+// none.
 func (mod *elfModule) byBuildID(id string) regular.At {
 	if mod.s.opts.ByBuildID == nil || id == "" {
 		return regular.At{}

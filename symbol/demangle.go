@@ -21,8 +21,8 @@ func demangleSymbol(name string) string {
 	return name
 }
 
-// demangleFunction returns the readable form of a linkage name from DWARF as GDB's backtrace prints a
-// function: without its return type, and without its parameters unless [keepsParameters] says so.
+// demangleFunction returns the readable form of a linkage name from DWARF as GDB's backtrace prints
+// a function: without its return type, and without its parameters unless [keepsParameters] says so.
 func demangleFunction(name string) string {
 	return affordably(name, func() string { return demangleLinkage(name) })
 }
@@ -52,8 +52,8 @@ func demangleWhole(name string, bare func() string) string {
 	return demangle.ASTToString(typed.Name, maxDemangled)
 }
 
-// DemangleFunction returns the readable form of a function's linkage name with its parameters, and, like GDB where there is debug
-// information, without the type of its result.
+// DemangleFunction returns the readable form of a function's linkage name with its parameters, and,
+// like GDB where there is debug information, without the type of its result.
 func DemangleFunction(linkage string) string {
 	return affordably(linkage, func() string {
 		ast, err := parse(linkage)
@@ -77,7 +77,8 @@ func parse(name string, opts ...demangle.Option) (demangle.AST, error) {
 	return ast, nil
 }
 
-// withoutResult removes the type of a function's result, and returns the function; nil if it has no parameters.
+// withoutResult removes the type of a function's result, and returns the function; nil if it has no
+// parameters.
 func withoutResult(ast demangle.AST) *demangle.Typed {
 	for clone, ok := ast.(*demangle.Clone); ok; clone, ok = ast.(*demangle.Clone) { // with optimization at link time
 		ast = clone.Base
@@ -116,19 +117,21 @@ func filter(name string, opts ...demangle.Option) string {
 	return name // a mangled name that names nothing
 }
 
-// Demangler makes names of C++ readable, with their parameters, as c++filt does. It is for programs that read all names
-// of a file: [Demangle] bounds the time that the names of a process may take, a Demangler only that of names which take much.
-// It is safe for concurrent use.
+// Demangler makes names of C++ readable, with their parameters, as c++filt does. It is for programs
+// that read all names of a file: [Demangle] bounds the time that the names of a process may take, a
+// Demangler only that of names which take much. It is safe for concurrent use.
 type Demangler struct{ left atomic.Int64 }
 
-// NewDemangler returns a Demangler whose names together take at most about as many microseconds beyond what a usual name takes.
+// NewDemangler returns a Demangler whose names together take at most about as many microseconds
+// beyond what a usual name takes.
 func NewDemangler(steps int64) *Demangler {
 	d := new(Demangler)
 	d.left.Store(steps)
 	return d
 }
 
-// Name returns the readable form of a mangled name; name itself if it is not one of C++, or takes too long.
+// Name returns the readable form of a mangled name; name itself if it is not one of C++, or takes
+// too long.
 func (d *Demangler) Name(name string) string {
 	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") {
 		return name

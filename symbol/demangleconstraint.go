@@ -8,8 +8,8 @@ import (
 )
 
 // withoutConstraint takes off the constraint at the end of a template's or a method's name. The
-// constraint does not tell where the code is, and the demangler leaves its parameters as T, T0 and so
-// on. The types of the function may refer to types that the constraint mentions first. In those,
+// constraint does not tell where the code is, and the demangler leaves its parameters as T, T0 and
+// so on. The types of the function may refer to types that the constraint mentions first. In those,
 // withoutConstraint replaces the parameters by the template's arguments.
 func withoutConstraint(ast demangle.AST) demangle.AST {
 	if clone, ok := ast.(*demangle.Clone); ok {
@@ -37,8 +37,8 @@ func templateOf(ast demangle.AST) *demangle.Template {
 	return of
 }
 
-// maxParameters bounds the nodes of a constraint that are looked at. Parts of a mangled name may refer
-// to other parts, so that the whole can be much larger than the name.
+// maxParameters bounds the nodes of a constraint that are looked at. Parts of a mangled name may
+// refer to other parts, so that the whole can be much larger than the name.
 const maxParameters = 1 << 6
 
 // substitute replaces the parameters of a constraint by the arguments of a template.
@@ -58,8 +58,8 @@ func substitute(constraint demangle.AST, of *demangle.Template) {
 	})
 }
 
-// parameter returns the number of the template parameter that name stands for, in the demangler's form
-// for a parameter without an argument; -1 if name is none.
+// parameter returns the number of the template parameter that name stands for, in the demangler's
+// form for a parameter without an argument; -1 if name is none.
 func parameter(name string) int {
 	digits, ok := strings.CutPrefix(name, "T")
 	switch n, err := strconv.ParseUint(digits, 10, 16); {

@@ -30,7 +30,8 @@ const (
 // demangled names are at most 2^16 bytes long: mangling compresses.
 var maxDemangled = demangle.MaxLength(16)
 
-// budget is an amount of time that may be spent. It grows back, for programs that run for a long time.
+// budget is an amount of time that may be spent. It grows back, for programs that run for a long
+// time.
 type budget struct {
 	mu   sync.Mutex
 	full time.Duration
@@ -90,8 +91,8 @@ func (b *budget) charge(d time.Duration) {
 	b.mu.Unlock()
 }
 
-// affordably returns demangle(), the readable form of name. If that would cost too much, or has cost
-// too much, it returns name itself.
+// affordably returns demangle(), the readable form of name. If that would cost too much, or has
+// cost too much, it returns name itself.
 func affordably(name string, demangle func() string) string {
 	if len(name) > maxMangled {
 		return name

@@ -8,8 +8,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Names made to be slow are shown as they are once the budget of all names is spent. A name that may
-// take too much alone is never tried.
+// Names made to be slow are shown as they are once the budget of all names is spent. A name that
+// may take too much alone is never tried.
 func TestSlowNames(t *testing.T) {
 	now := time.Now() // it stands still: nothing grows back
 	clock = func() time.Time { return now }

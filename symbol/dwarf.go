@@ -33,8 +33,8 @@ type debugInfo struct {
 	aranges                      *section
 	locLists, oldLocs            *section
 
-	// types has the units of .debug_types, where DWARF 4 keeps types (section 7.5.1.2); nil if there are none. There,
-	// typesOnly is set, and main is the DWARF that refers to them.
+	// types has the units of .debug_types, where DWARF 4 keeps types (section 7.5.1.2); nil if
+	// there are none. There, typesOnly is set, and main is the DWARF that refers to them.
 	types     *debugInfo
 	typesOnly bool
 	main      *debugInfo
@@ -112,7 +112,8 @@ func (d *debugInfo) take(n int) error {
 // holdings returns what can be dropped to make room.
 func (d *debugInfo) holdings() *holdings { return &d.room.kept.holdings }
 
-// openDWARF opens the DWARF of from, which describes the code of module. Its memory belongs to kept.
+// openDWARF opens the DWARF of from, which describes the code of module. Its memory belongs to
+// kept.
 func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, err error) {
 	d = &debugInfo{
 		order: from.Order,
@@ -156,7 +157,8 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 	return d, nil
 }
 
-// limit bounds the reading: by a multiple of the sections' sizes, as far as the file has their bytes.
+// limit bounds the reading: by a multiple of the sections' sizes, as far as the file has their
+// bytes.
 func (d *debugInfo) limit() {
 	room := uint64(d.room.left.Load())
 	believed := func(s *section) uint64 { return min(s.len(), room) }

@@ -89,8 +89,8 @@ type debugFile struct {
 
 type debugKey struct{ s *elfSource }
 
-// maxDebugTries bounds how many modules of one file look for its debug file. They may have different
-// names, and each name may lead to large files, whose checksums are computed.
+// maxDebugTries bounds how many modules of one file look for its debug file. They may have
+// different names, and each name may lead to large files, whose checksums are computed.
 const maxDebugTries = 4
 
 func hasDWARF(im *elfimage.Image) bool {
@@ -224,8 +224,8 @@ type infoKey struct {
 	from *elfimage.Image // the file that has the DWARF
 }
 
-// maxKept bounds the debug information of a file that is kept for [Options.Entries], bytes. Of larger ones, units that are far
-// from each other are rarely read.
+// maxKept bounds the debug information of a file that is kept for [Options.Entries], bytes. Of
+// larger ones, units that are far from each other are rarely read.
 const maxKept = 32 << 20
 
 // openInfo opens the DWARF of x.from for the module's code.

@@ -11,9 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestEntered compares where inlined calls are entered, and what is inlined into them, with the tree of
-// entries that debug/dwarf reads. It does so for a program of GCC 16 and one of the installed compiler.
-// GCC 16's has calls entered at addresses that only an empty range of theirs has, as gdb 18 takes them.
+// TestEntered compares where inlined calls are entered, and what is inlined into them, with the
+// tree of entries that debug/dwarf reads. It does so for a program of GCC 16 and one of the
+// installed compiler. GCC 16's has calls entered at addresses that only an empty range of theirs
+// has, as gdb 18 takes them.
 func TestEntered(t *testing.T) {
 	dir := t.TempDir()
 	source, err := filepath.Abs(gdbtest.Testdata(t, "progs", "cxxwait.cc"))

@@ -8,8 +8,8 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// Ref refers to one entry of the debug information of a module's file. The zero Ref refers to none. Refs
-// of one [Symbolizer] are equal if they refer to the same entry.
+// Ref refers to one entry of the debug information of a module's file. The zero Ref refers to none.
+// Refs of one [Symbolizer] are equal if they refer to the same entry.
 type Ref struct {
 	of       *sharedInfo
 	part     part
@@ -39,8 +39,8 @@ const (
 // ErrNoEntry says that debug information lacks an entry, or that it cannot be read.
 var ErrNoEntry = errors.New("no such entry in the debug information")
 
-// Entry is one entry of the debug information: of a type, a variable, a function (DWARF 5, section 2.1).
-// It is a copy, and stays as it is.
+// Entry is one entry of the debug information: of a type, a variable, a function (DWARF 5, section
+// 2.1). It is a copy, and stays as it is.
 type Entry struct {
 	Ref
 	Tag dwarf.Tag
@@ -132,9 +132,9 @@ func (d *debugInfo) partOf(r Ref) (_ *debugInfo, u *unit) {
 	return d, u
 }
 
-// rawEntries calls yield with the entry at off of the part of r, and with those that follow it in the
-// unit, until yield returns false or the unit ends. An entry without a tag ends a list of children.
-// yield may set an entry's next to a later offset, to go on there.
+// rawEntries calls yield with the entry at off of the part of r, and with those that follow it in
+// the unit, until yield returns false or the unit ends. An entry without a tag ends a list of
+// children. yield may set an entry's next to a later offset, to go on there.
 func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield func(*Entry) bool) error {
 	var e *Entry
 	return d.eachEntry(u, off, func(off uint64) {
@@ -154,8 +154,8 @@ func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield 
 	})
 }
 
-// childEntries calls enter with the entries directly within e. If enter returns true, it calls enter with
-// the entries within that one, too, and at the end of these with an entry without a tag.
+// childEntries calls enter with the entries directly within e. If enter returns true, it calls
+// enter with the entries within that one, too, and at the end of these with an entry without a tag.
 func (d *debugInfo) childEntries(u *unit, e *Entry, enter func(*Entry) bool) error {
 	if !e.children { // what follows it is not within it
 		return nil
@@ -205,8 +205,8 @@ func (e *Entry) Flag(a dwarf.Attr) bool {
 	return ok && v.N != 0
 }
 
-// Constant returns an attribute that is a number. A negative one is there as its two's complement if
-// the form has a sign.
+// Constant returns an attribute that is a number. A negative one is there as its two's complement
+// if the form has a sign.
 func (e *Entry) Constant(a dwarf.Attr) (n uint64, ok bool) {
 	v, ok := e.attr(a)
 	return v.N, ok && v.Class == dwarfdata.ClassConstant
@@ -238,7 +238,8 @@ func (e *Entry) Text(a dwarf.Attr) (text string) {
 	return text
 }
 
-// Reference returns the entry that an attribute refers to; the zero Ref if the attribute is not there.
+// Reference returns the entry that an attribute refers to; the zero Ref if the attribute is not
+// there.
 func (e *Entry) Reference(a dwarf.Attr) (r Ref) {
 	v, ok := e.attr(a)
 	if !ok {
@@ -247,7 +248,8 @@ func (e *Entry) Reference(a dwarf.Attr) (r Ref) {
 	return e.refer(v)
 }
 
-// At returns the entry at an offset of the section that e is in; if ofUnit is set, at an offset in e's unit.
+// At returns the entry at an offset of the section that e is in; if ofUnit is set, at an offset in
+// e's unit.
 func (e *Entry) At(off uint64, ofUnit bool) (r Ref) {
 	if !ofUnit {
 		return e.refer(dwarfdata.Value{N: off, Class: dwarfdata.ClassReference})
@@ -284,8 +286,8 @@ func (e *Entry) refer(v dwarfdata.Value) (r Ref) {
 	return r
 }
 
-// Expression returns the expression that an attribute is or, of a list of locations, has at a link-time
-// address; nil if there is none.
+// Expression returns the expression that an attribute is or, of a list of locations, has at a
+// link-time address; nil if there is none.
 func (e *Entry) Expression(a dwarf.Attr, addr uint64) (x *Expression, err error) {
 	v, ok := e.attr(a)
 	if !ok {
@@ -302,7 +304,8 @@ func (e *Entry) Expression(a dwarf.Attr, addr uint64) (x *Expression, err error)
 	return x, err
 }
 
-// Block returns the bytes of an attribute that is neither a number nor a string; nil if it is not there.
+// Block returns the bytes of an attribute that is neither a number nor a string; nil if it is not
+// there.
 func (e *Entry) Block(a dwarf.Attr) (b []byte) {
 	v, ok := e.attr(a)
 	if !ok || v.Class != dwarfdata.ClassBlock {
@@ -323,8 +326,9 @@ func (e *Entry) Listed(a dwarf.Attr) bool {
 	return ok && (v.Class == dwarfdata.ClassList || v.Class == dwarfdata.ClassOffset || v.Class == dwarfdata.ClassConstant)
 }
 
-// Prefix returns the names of the namespaces and classes around the entry of a type or function, as C++ and Rust have
-// them before its name: "outer::inner::". Like GDB, it has none for the methods of a class without a name.
+// Prefix returns the names of the namespaces and classes around the entry of a type or function, as
+// C++ and Rust have them before its name: "outer::inner::". Like GDB, it has none for the methods
+// of a class without a name.
 func (e *Entry) Prefix() (prefix string) {
 	if e.Tag == dwarf.TagEnumerationType { // one in a unit of its own is outside of the class that declares it
 		if declared, err := e.s.Entry(e.Reference(dwarf.AttrSpecification)); err == nil {
@@ -353,7 +357,8 @@ func (e *Entry) Root() (r Ref) {
 	return r
 }
 
-// Language returns the language of the entry's unit, by GDB's name of it, as [Symbolizer.Language] does.
+// Language returns the language of the entry's unit, by GDB's name of it, as [Symbolizer.Language]
+// does.
 func (e *Entry) Language() (name string) {
 	e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		name = ""

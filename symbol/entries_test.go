@@ -39,8 +39,8 @@ type call struct {
 	within []*call
 }
 
-// readCalls returns the functions of a file. Its debug information, if it has any, must be in the file
-// itself and in one piece.
+// readCalls returns the functions of a file. Its debug information, if it has any, must be in the
+// file itself and in one piece.
 func readCalls(t testing.TB, file string) (functions []*call) {
 	t.Helper()
 	f, err := elf.Open(file)
@@ -140,8 +140,8 @@ func setCalls(t testing.TB, answers []answer, file string) {
 	}
 }
 
-// stretched reports whether gdb's answer has other calls than the debug information, and got has the
-// debug information's.
+// stretched reports whether gdb's answer has other calls than the debug information, and got has
+// the debug information's.
 func (a *answer) stretched(got []Location) bool {
 	same := func(i int, name string, line int) bool {
 		base := a.calls[i].name

@@ -12,8 +12,8 @@ import (
 // ErrNoFrameBase says that no debug information tells the frame base of a function at an address.
 var ErrNoFrameBase = errors.New("debug information has no frame base here")
 
-// State is what a frame base may be computed from: the registers of THIS frame, its CFA, and memory.
-// A nil function knows nothing.
+// State is what a frame base may be computed from: the registers of THIS frame, its CFA, and
+// memory. A nil function knows nothing.
 type State struct {
 	Register func(trad.Reg) (uint64, bool)
 	CFA      func() (uint64, bool)

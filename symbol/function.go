@@ -103,9 +103,9 @@ func (at *codeAt) chain(addr uint64, where place) []Location {
 	return chain
 }
 
-// calledAt returns the place of a call that is inlined. If the line table has no such file (it may be file 0 of
-// DWARF before version 5, or there may be no table), the call is in the file that the unit is named by, as GDB has
-// it.
+// calledAt returns the place of a call that is inlined. If the line table has no such file (it may
+// be file 0 of DWARF before version 5, or there may be no table), the call is in the file that the
+// unit is named by, as GDB has it.
 func (d *debugInfo) calledAt(u *unit, f *function) place {
 	lines := d.linesOf(u)
 	if file := lines.fileName(int(f.callFile)); file != "" {

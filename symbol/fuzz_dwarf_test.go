@@ -247,7 +247,8 @@ const (
 	fuzzPacked
 )
 
-// withoutUnitRanges renames the attributes by which the first abbreviation, a unit's, says which code the unit has.
+// withoutUnitRanges renames the attributes by which the first abbreviation, a unit's, says which
+// code the unit has.
 func withoutUnitRanges(abbrevs []byte) []byte {
 	const header, unassigned = 3, 0x07
 	list := bytes.Clone(abbrevs)
@@ -306,8 +307,8 @@ func FuzzDWARF(f *testing.F) {
 	})
 }
 
-// FuzzSplit changes the contents of the sections of a .dwo file, or of a package of such files with its
-// index. The skeletons are a real program's.
+// FuzzSplit changes the contents of the sections of a .dwo file, or of a package of such files with
+// its index. The skeletons are a real program's.
 func FuzzSplit(f *testing.F) {
 	names := []string{".debug_info.dwo", ".debug_abbrev.dwo", ".debug_str.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo", ".debug_cu_index"}
 	main := openImage(f, fixture(f, "split/program"))

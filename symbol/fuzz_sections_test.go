@@ -38,8 +38,8 @@ func FuzzStubs(f *testing.F) {
 		order   binary.AppendByteOrder
 		longest int // stub
 	}{{elf.EM_X86_64, little, 16}, {elf.EM_AARCH64, little, 1 << 20}, {elf.EM_S390, big, 32}}
-	// bti c; adrp x16; ldr x17, [x16]; add; autia1716; br x17; nop, and larl, lg, br with what binds: each
-	// jumps through the word at 0x2000.
+	// bti c; adrp x16; ldr x17, [x16]; add; autia1716; br x17; nop, and larl, lg, br with what
+	// binds: each jumps through the word at 0x2000.
 	for i, code := range []string{
 		"\x5f\x24\x03\xd5\x10\x00\x00\xb0\x11\x02\x40\xf9\x10\x02\x00\x91\x9f\x21\x03\xd5\x20\x02\x1f\xd6\x1f\x20\x03\xd5",
 		"\xc0\x10\x00\x00\x08\x00\xe3\x10\x10\x00\x00\x04\x07\xf1\x0d\x10\xe3\x10\x10\x0c\x00\x14\xc0\xf4\xff\xff\xff\xef\x00\x00\x00\x00",
@@ -105,8 +105,8 @@ func FuzzStubs(f *testing.F) {
 	})
 }
 
-// stored makes an xz stream (.xz file format 1.2.0) of data. Its header gives dictionary as the code of
-// the dictionary's size. The stream has no check, and one block of uncompressed chunks.
+// stored makes an xz stream (.xz file format 1.2.0) of data. Its header gives dictionary as the
+// code of the dictionary's size. The stream has no check, and one block of uncompressed chunks.
 func stored(data []byte, dictionary byte) []byte {
 	sum := func(b []byte, from int) []byte {
 		return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
@@ -200,7 +200,8 @@ func FuzzXZ(f *testing.F) {
 				put(n-12-4, data[n-12-size:n-12-4])
 			}
 		}
-		// A dictionary may be as large as the header says, a file a thousand times what it was packed to.
+		// A dictionary may be as large as the header says, a file a thousand times what it was
+		// packed to.
 		bounds.Hold(t, 4*maxMiniDebug, func() {
 			if whole, err := unpack(new(elfimage.Image), data); err == nil && len(whole) > maxMiniDebug {
 				t.Errorf("%d bytes", len(whole))

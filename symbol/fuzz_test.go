@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// mappedWhole maps a file so that run-time addresses equal the file's, wherever its code lies in it.
+// mappedWhole maps a file so that run-time addresses equal the file's, wherever its code lies in
+// it.
 func mappedWhole(im *elfimage.Image) *target.Module {
 	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
 	if _, bias, err := m.Image(); err != nil || bias != 0 {

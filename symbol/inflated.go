@@ -19,11 +19,12 @@ type CompressedSection struct {
 }
 
 // Inflated keeps what compressed sections were inflated to, from one run of a program to the next:
-// to inflate them takes most of the time in which an address is looked up. Several goroutines may call
-// its methods at once.
+// to inflate them takes most of the time in which an address is looked up. Several goroutines may
+// call its methods at once.
 //
 // It must return the bytes of a section only if the section's file is the one, and has not changed
-// since. A build ID alone does not tell: it is part of the file, and anyone may make a file that has it.
+// since. A build ID alone does not tell: it is part of the file, and anyone may make a file that
+// has it.
 type Inflated interface {
 	// Open returns the inflated bytes of a section; nil if they are not kept. They may take up
 	// 64 KiB of memory, and a byte for each KiB of the section.

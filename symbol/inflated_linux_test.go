@@ -71,8 +71,8 @@ func (s *memorySection) Close() error {
 }
 
 // The sections that were inflated are kept, with the bytes that they have in a file that is not
-// compressed. With them, nothing is inflated, and gdb's answers are found; also if they turn out to be
-// damaged after any number of reads.
+// compressed. With them, nothing is inflated, and gdb's answers are found; also if they turn out to
+// be damaged after any number of reads.
 func TestInflated(t *testing.T) {
 	file := compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc")
 	addresses := addressesOf(t, file, 1, func(name string) bool { return name == "main" || name == "calls_split" })

@@ -3,8 +3,8 @@ package symbol
 import "github.com/sfwalk/sfwalk/target"
 
 // InlinedInto reports whether the call with the entry inner is inlined, directly or through others,
-// into the call or function with the entry outer. It is true if both are the same. Each address is a
-// [Location.Entry], or that of a function's symbol.
+// into the call or function with the entry outer. It is true if both are the same. Each address is
+// a [Location.Entry], or that of a function's symbol.
 func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) bool {
 	if inner == outer {
 		return true
@@ -26,8 +26,8 @@ func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) b
 	return d != nil && d.within(inner-mod.bias, outer-mod.bias)
 }
 
-// within reports whether a call with the entry inner is inlined into a call with the entry outer. Both
-// are link-time addresses, and need not be in any range.
+// within reports whether a call with the entry inner is inlined into a call with the entry outer.
+// Both are link-time addresses, and need not be in any range.
 func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	d.eachUnit(outer, func(u *unit) bool {
 		in := d.described(u)

@@ -4,8 +4,8 @@ import dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 import "github.com/sfwalk/sfwalk/target"
 
 // Language returns the language in which the function at pc, an address in block, is written
-// (DW_AT_language), by GDB's name of it: "c", "c++", "rust", "asm". It is "" if no debug information tells, and
-// "minimal" for a language that GDB has no name for.
+// (DW_AT_language), by GDB's name of it: "c", "c++", "rust", "asm". It is "" if no debug
+// information tells, and "minimal" for a language that GDB has no name for.
 func (s *Symbolizer) Language(modules *target.Modules, pc uint64) (name string) {
 	m := modules.Find(pc)
 	if m == nil {

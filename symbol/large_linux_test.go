@@ -68,8 +68,8 @@ func TestLargeProgram(t *testing.T) {
 		t.Error("warnings however much room there is")
 	}
 
-	// Of a compressed program, too, also where there is no more room than for what it is inflated to
-	// and what is made of that.
+	// Of a compressed program, too, also where there is no more room than for what it is inflated
+	// to and what is made of that.
 	for _, left := range []int64{0, whole + debugSize(t, file)} {
 		ms, s := fullTarget(t, []string{packed}, left), New(Options{})
 		defer s.Close()

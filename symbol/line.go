@@ -40,7 +40,8 @@ func (t *lineTable) find(addr uint64) (p place, ok bool) {
 	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line, t.unitDir}, true
 }
 
-// double notes that one more row is at an address. As in GDB, rows of another file drop those before.
+// double notes that one more row is at an address. As in GDB, rows of another file drop those
+// before.
 func (t *lineTable) double(addr uint64, sameFile bool) {
 	n := len(t.doubled)
 	known := n > 0 && t.doubled[n-1] == addr

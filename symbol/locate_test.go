@@ -109,9 +109,10 @@ func TestRows(t *testing.T) {
 	compare(t, New(Options{}), file, answers)
 }
 
-// TestLineTables: a file in a directory that is in no list is known by its name, and the other lines of its table
-// count. A row without code at the end of a sequence does not. Before DWARF 4, constants are addresses. A name of C++
-// has the types that its template is made of. A unit of an unknown kind costs itself and a warning.
+// TestLineTables: a file in a directory that is in no list is known by its name, and the other
+// lines of its table count. A row without code at the end of a sequence does not. Before DWARF 4,
+// constants are addresses. A name of C++ has the types that its template is made of. A unit of an
+// unknown kind costs itself and a warning.
 func TestLineTables(t *testing.T) {
 	file := compile(t, sources(t), "cc", "tables.s", "-no-pie")
 	functions := []string{"main", "third", "other", "fourth", "fifth"}

@@ -10,8 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
-// maxMiniDebug bounds the unpacked size of .gnu_debugdata in bytes. maxMiniRatio bounds it in times its
-// packed size. The largest in distributions unpack to some megabytes, and to five times their size.
+// maxMiniDebug bounds the unpacked size of .gnu_debugdata in bytes. maxMiniRatio bounds it in times
+// its packed size. The largest in distributions unpack to some megabytes, and to five times their
+// size.
 const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
 // MiniDebugImage opens the ELF file in .gnu_debugdata. It is compressed by xz, and

@@ -2,12 +2,12 @@ package symbol
 
 import "strings"
 
-// keepsParameters reports whether GDB's backtrace prints a C++ function with its parameters. GDB means
-// to leave them out everywhere, but has to parse the name for that. It prints a name that it cannot
-// parse as it is. Such names have lambdas, classes without a name, types of functions as template
-// arguments ("std::function<void (int)>"), empty lists of template arguments, ABI tags or reference
-// qualifiers. The name of something local to a function contains the function's parameters, and keeps
-// its own.
+// keepsParameters reports whether GDB's backtrace prints a C++ function with its parameters. GDB
+// means to leave them out everywhere, but has to parse the name for that. It prints a name that it
+// cannot parse as it is. Such names have lambdas, classes without a name, types of functions as
+// template arguments ("std::function<void (int)>"), empty lists of template arguments, ABI tags or
+// reference qualifiers. The name of something local to a function contains the function's
+// parameters, and keeps its own.
 func keepsParameters(full string) bool {
 	return unparsed(full) || strings.HasSuffix(full, ") &") || strings.HasSuffix(full, ") const &") || strings.HasSuffix(full, "&&")
 }
@@ -22,8 +22,8 @@ func unparsed(full string) bool {
 	return hasComplex(full) || hasFunctionType(full)
 }
 
-// hasComplex reports whether name has a complex number as gcc's debug information calls it, "complex double", among its template arguments
-// or parameters.
+// hasComplex reports whether name has a complex number as gcc's debug information calls it,
+// "complex double", among its template arguments or parameters.
 func hasComplex(name string) bool {
 	for {
 		i := strings.Index(name, "complex ")

@@ -12,24 +12,27 @@ import (
 // Scope is a function, a call that is inlined, or a block of statements.
 type Scope struct {
 	*Entry
-	// Entries are those directly within the scope, without the scopes: variables, parameters, types, call sites.
+	// Entries are those directly within the scope, without the scopes: variables, parameters,
+	// types, call sites.
 	Entries []*Entry
-	// Others are the blocks and inlined calls directly within the scope. Those that have code at the address are scopes of their
-	// own, and the entries of a block that has no code anywhere are in Entries.
+	// Others are the blocks and inlined calls directly within the scope. Those that have code at
+	// the address are scopes of their own, and the entries of a block that has no code anywhere are
+	// in Entries.
 	Others []*Entry
 }
 
-// Called reports whether the scope is an inlined call that is shown as a frame. Strict DWARF 2 cannot say from which line it is
-// called (DW_AT_call_file, DW_AT_call_line): like GDB, such a call counts as a block of the function around it.
+// Called reports whether the scope is an inlined call that is shown as a frame. Strict DWARF 2
+// cannot say from which line it is called (DW_AT_call_file, DW_AT_call_line): like GDB, such a call
+// counts as a block of the function around it.
 func (s *Scope) Called() bool { return s.called() }
 
 func (e *Entry) called() bool {
 	return e.Tag == dwarf.TagInlinedSubroutine && e.Has(dwarf.AttrCallFile) && e.Has(dwarf.AttrCallLine)
 }
 
-// Scopes returns the scopes that have code at pc, an address in block: the function, then those within it,
-// each within the one before. bias is what to add to the file's addresses. If no debug information
-// describes the function, the list is empty.
+// Scopes returns the scopes that have code at pc, an address in block: the function, then those
+// within it, each within the one before. bias is what to add to the file's addresses. If no debug
+// information describes the function, the list is empty.
 func (s *Symbolizer) Scopes(modules *target.Modules, pc uint64) (list []Scope, bias uint64, err error) {
 	m := modules.Find(pc)
 	if m == nil {
@@ -68,7 +71,8 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	// A block without code of its own is as if it were not there: GDB has its entries in the block around it.
+	// A block without code of its own is as if it were not there: GDB has its entries in the block
+	// around it.
 	open, depths := []int{0}, []int{1} // of a scope's own entries
 	var around map[int]bool            // scopes that have no code at addr, but may have blocks that do
 	var tooMuch error
@@ -99,8 +103,8 @@ func (d *debugInfo) scopes(s *Symbolizer, u *unit, r Ref, addr uint64) (list []S
 					tooMuch = wrong
 				}
 				if !holds {
-					// Strict DWARF 2 has no ranges: of code in several parts, blocks within it may have parts that it cannot tell. GDB
-					// has such a block around them.
+					// Strict DWARF 2 has no ranges: of code in several parts, blocks within it may
+					// have parts that it cannot tell. GDB has such a block around them.
 					if u.Version > 2 || bounds.ranges.Class != dwarfdata.ClassNone || !x.children {
 						return false
 					}

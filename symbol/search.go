@@ -12,14 +12,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Search looks for the entries of one name that are outside of functions and classes: in a unit, or in all units of a
-// module. A variable that is defined there may have its name within a class, or in another unit. It reads the names of a unit's own
-// entries, and skips what is within functions and classes.
+// Search looks for the entries of one name that are outside of functions and classes: in a unit, or
+// in all units of a module. A variable that is defined there may have its name within a class, or
+// in another unit. It reads the names of a unit's own entries, and skips what is within functions
+// and classes.
 type Search struct {
 	Name string // without namespaces
 	// File leaves only units of this source file, by its path or the end of that; "" leaves all.
 	File string
-	// Work is how many entries the search may still read. It bounds the time that a search in a large file takes.
+	// Work is how many entries the search may still read. It bounds the time that a search in a
+	// large file takes.
 	Work *int
 
 	texts map[*section]map[uint64]bool // where the name is in the sections that have strings
@@ -50,7 +52,8 @@ func (s *Symbolizer) UnitOf(r Ref) (first Ref) {
 	return first
 }
 
-// InUnit returns the entries of the name in the unit that the entry at r is in, and in those units that it imports.
+// InUnit returns the entries of the name in the unit that the entry at r is in, and in those units
+// that it imports.
 func (x *Search) InUnit(s *Symbolizer, r Ref) (list []Hit, err error) {
 	x.begin()
 	err = s.reading(r, func(d *debugInfo, u *unit) error {
@@ -206,7 +209,8 @@ type searchLevel struct {
 	of    Ref // the enumeration around the level
 }
 
-// walk goes over the entries. Where siblings are told, it skips the inside of functions, types and classes.
+// walk goes over the entries. Where siblings are told, it skips the inside of functions, types and
+// classes.
 func (w *searchWalk) walk() error {
 	c := &w.c
 	levels := []searchLevel{{}} // around the unit's own entry
@@ -354,7 +358,8 @@ func (w *searchWalk) is(v dwarfdata.Value) bool {
 	return places[off]
 }
 
-// places returns the offsets of a section of strings at which a string is: also where it is the end of a longer one.
+// places returns the offsets of a section of strings at which a string is: also where it is the end
+// of a longer one.
 func (s *section) places(text string) map[uint64]bool {
 	const step, most = 1 << 20, 1 << 12
 	found := map[uint64]bool{}

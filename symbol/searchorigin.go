@@ -7,9 +7,10 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// origin returns where the variable that an entry without a name is has its name: at its abstract instance, which link-time optimization
-// leaves in another unit, or at its declaration, within a class. to is the reference there. ok is false if that has another name than the
-// one that is sought.
+// origin returns where the variable that an entry without a name is has its name: at its abstract
+// instance, which link-time optimization leaves in another unit, or at its declaration, within a
+// class. to is the reference there. ok is false if that has another name than the one that is
+// sought.
 func (w *searchWalk) origin(to dwarfdata.Value) (d *debugInfo, u *unit, off uint64, ok bool) {
 	d, u = w.d, w.u
 	for range maxOrigins {

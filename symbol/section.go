@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// section is a section of debug information. It reads only the parts that are asked for. It inflates
-// a compressed section up to the end of those parts. A nil section is empty.
+// section is a section of debug information. It reads only the parts that are asked for. It
+// inflates a compressed section up to the end of those parts. A nil section is empty.
 type section struct {
 	name string
 	size uint64
@@ -105,7 +105,8 @@ func (s *section) compressed() bool {
 	return s.openKept() == nil
 }
 
-// part returns the n bytes at from as a section of their own; nil if the section does not have them.
+// part returns the n bytes at from as a section of their own; nil if the section does not have
+// them.
 func (s *section) part(from, n uint64) *section {
 	if size := s.len(); from > size || n > size-from {
 		return nil
@@ -227,8 +228,8 @@ func (s *section) read(room []byte, at uint64) error {
 	return fmt.Errorf("read %s at %#x: %w", s.name, at, err)
 }
 
-// keep makes the section keep everything that it inflates, if there is room. The caller will read the
-// whole section.
+// keep makes the section keep everything that it inflates, if there is room. The caller will read
+// the whole section.
 func (s *section) keep() {
 	if s == nil || s.whole != nil {
 		return

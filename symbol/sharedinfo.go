@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 )
 
-// sharedInfo is the DWARF of a file. All modules of the file share it. When the DWARF of other files
-// needs the room, it drops what it has read. It reads that again when somebody asks for it.
+// sharedInfo is the DWARF of a file. All modules of the file share it. When the DWARF of other
+// files needs the room, it drops what it has read. It reads that again when somebody asks for it.
 type sharedInfo struct {
 	mod   *elfModule // the first one, which has the warnings
 	from  *elf.Image // has the DWARF
@@ -57,8 +57,8 @@ func (x *sharedInfo) get() *debugInfo {
 	return x.info
 }
 
-// letGo drops what was read. It keeps the warnings, unless too little room was the reason for some and
-// there may be more room now. Nobody may be using the DWARF.
+// letGo drops what was read. It keeps the warnings, unless too little room was the reason for some
+// and there may be more room now. Nobody may be using the DWARF.
 func (x *sharedInfo) letGo() {
 	x.mod.mu.Lock()
 	warnings := x.warnings
@@ -120,7 +120,8 @@ func (x *sharedInfo) within(inner, outer uint64) (found bool) {
 }
 
 // ask asks the DWARF a question, if it can be read. Others may read DWARF at the same time. If they
-// leave too little room, ask waits until nobody else reads, reads the DWARF again, and asks once more.
+// leave too little room, ask waits until nobody else reads, reads the DWARF again, and asks once
+// more.
 func (x *sharedInfo) ask(question func(d *debugInfo)) {
 	together := &x.mod.s.together
 	together.RLock()

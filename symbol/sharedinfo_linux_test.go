@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// fullTarget maps files beside one another. It takes all but the given number of bytes of the room that
-// the files have to expand, or nothing if that number is 0.
+// fullTarget maps files beside one another. It takes all but the given number of bytes of the room
+// that the files have to expand, or nothing if that number is 0.
 func fullTarget(t *testing.T, paths []string, left int64) *target.Modules {
 	t.Helper()
 	var list []*target.Module
@@ -43,8 +43,9 @@ func fullTarget(t *testing.T, paths []string, left int64) *target.Modules {
 	return ms
 }
 
-// The DWARF of many files is not kept all at once, but read again when somebody asks for it. The answers
-// stay the same, by one goroutine and by several. The DWARF of one file at a time has to fit.
+// The DWARF of many files is not kept all at once, but read again when somebody asks for it. The
+// answers stay the same, by one goroutine and by several. The DWARF of one file at a time has to
+// fit.
 func TestReadAgain(t *testing.T) {
 	for _, how := range []string{"one file", "split"} {
 		t.Run(how, func(t *testing.T) {

@@ -20,10 +20,10 @@ const (
 	SkippedByCode             // the instructions end there that set up the frame
 )
 
-// SkipPrologue returns the address at which a breakpoint belongs in the function with the given entry:
-// behind the instructions that set up the frame and store the arguments, as GDB's break does. a and
-// mem are the target's; without mem, code is read from the module's file. Without debug information, the
-// code decides. If nothing is known of the function, pc is entry.
+// SkipPrologue returns the address at which a breakpoint belongs in the function with the given
+// entry: behind the instructions that set up the frame and store the arguments, as GDB's break
+// does. a and mem are the target's; without mem, code is read from the module's file. Without debug
+// information, the code decides. If nothing is known of the function, pc is entry.
 func (s *Symbolizer) SkipPrologue(modules *target.Modules, entry uint64, a *arch.Arch, mem target.Memory) (pc uint64, how Skip) {
 	const longest = 512 // bytes of code
 	code := make([]byte, longest)
@@ -98,8 +98,8 @@ func (p *prologue) end() uint64 {
 	return p.entry
 }
 
-// skip finds the end as GDB does (amd64_skip_prologue, skip_prologue_using_sal, skip_prologue_sal). ok is
-// false if the function has no lines.
+// skip finds the end as GDB does (amd64_skip_prologue, skip_prologue_using_sal, skip_prologue_sal).
+// ok is false if the function has no lines.
 func (p *prologue) skip() (pc uint64, how Skip, ok bool) {
 	t := p.lines
 	if t == nil {
@@ -134,8 +134,8 @@ func (p *prologue) skip() (pc uint64, how Skip, ok bool) {
 	return pc, how, true
 }
 
-// secondLine returns where the first line of the function ends, or the last of the lines before it in the
-// source that follow; 0 if the function has one line.
+// secondLine returns where the first line of the function ends, or the last of the lines before it
+// in the source that follow; 0 if the function has one line.
 func (p *prologue) secondLine() uint64 {
 	t, end := p.lines, p.end()
 	if _, twice := slices.BinarySearch(t.doubled, p.entry); twice { // the line of the body begins here as well

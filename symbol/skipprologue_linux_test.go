@@ -24,8 +24,8 @@ import (
 
 var breakpointText = regexp.MustCompile(`(?m)^Breakpoint \d+ at (0x[0-9a-f]+)`)
 
-// breakpoints returns the addresses at which gdb puts breakpoints into the functions of a file that have a
-// name of their own, by the functions' entries.
+// breakpoints returns the addresses at which gdb puts breakpoints into the functions of a file that
+// have a name of their own, by the functions' entries.
 func breakpoints(t *testing.T, gdb, path string) map[uint64]uint64 {
 	t.Helper()
 	f, err := elf.Open(path)

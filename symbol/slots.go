@@ -9,7 +9,8 @@ import (
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 )
 
-// linkSlot is an entry of the global offset table that a stub jumps through. GDB shows it as "printf@got.plt".
+// linkSlot is an entry of the global offset table that a stub jumps through. GDB shows it as
+// "printf@got.plt".
 type linkSlot struct {
 	addr uint64
 	name uint32 // offset in the string table
@@ -21,7 +22,8 @@ type linkSlots struct {
 	list  []linkSlot
 }
 
-// readLinkSlots returns the slots of a file whose relocations belong to its procedure linkage table; nil if there are none.
+// readLinkSlots returns the slots of a file whose relocations belong to its procedure linkage
+// table; nil if there are none.
 func readLinkSlots(im *elfimage.Image) *linkSlots {
 	a := arch.ByMachine(im.Machine, im.Order)
 	if a == nil || im.Class != a.Class() {

@@ -7,12 +7,13 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Source has names and lines that are neither in a module's ELF file nor in its debug files. It reads
-// files of another format, or asks a debugger. Several goroutines may call its methods at once.
+// Source has names and lines that are neither in a module's ELF file nor in its debug files. It
+// reads files of another format, or asks a debugger. Several goroutines may call its methods at
+// once.
 type Source interface {
-	// Open returns the table of m, nil if the source has nothing for m. A [Symbolizer] calls Open once
-	// for each module, when somebody first asks for an address there. An error becomes a warning of
-	// the module. A table that comes with an error is used.
+	// Open returns the table of m, nil if the source has nothing for m. A [Symbolizer] calls Open
+	// once for each module, when somebody first asks for an address there. An error becomes a
+	// warning of the module. A table that comes with an error is used.
 	Open(m *target.Module) (Table, error)
 }
 
@@ -48,8 +49,8 @@ func (t *tables) open(s *Symbolizer, m *target.Module) {
 	}
 }
 
-// locate returns the best answer of the tables for an address. A function with a line is better than
-// a function alone, which is better than a line alone. The first of equal answers counts.
+// locate returns the best answer of the tables for an address. A function with a line is better
+// than a function alone, which is better than a line alone. The first of equal answers counts.
 func (t *tables) locate(pc uint64) []Location {
 	best := t.elf.Locate(pc)
 	for _, table := range t.others {

@@ -59,8 +59,8 @@ func newListing(path string, bias uint64, answers []answer) *listing {
 	return l
 }
 
-// A stripped program has the names, lines and inlined calls of another source. A program with DWARF has
-// those of its DWARF.
+// A stripped program has the names, lines and inlined calls of another source. A program with DWARF
+// has those of its DWARF.
 func TestSource(t *testing.T) {
 	whole := compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc", "-no-pie")
 	stripped := filepath.Join(t.TempDir(), "program")
@@ -134,8 +134,8 @@ func (s silent) Open(m *target.Module) (Table, error) {
 
 func (silent) Warnings() []error { return nil }
 
-// A function with a line is better than a function alone, which is better than a line alone. Names are
-// bounded. A module without a file has the names that a source gives.
+// A function with a line is better than a function alone, which is better than a line alone. Names
+// are bounded. A module without a file has the names that a source gives.
 func TestSourceOrder(t *testing.T) {
 	const pc = 0x1000
 	chain := func(function string, line int) []Location { return []Location{{Function: function, Line: line}} }

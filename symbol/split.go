@@ -8,15 +8,16 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// splitUnit is the rest of a unit whose DWARF is split. The module's own DWARF has a skeleton with the
-// lines, the ranges and a table of addresses. Another file has the functions. See DWARF 5 appendix F;
-// for DWARF 4 see https://gcc.gnu.org/wiki/DebugFission.
+// splitUnit is the rest of a unit whose DWARF is split. The module's own DWARF has a skeleton with
+// the lines, the ranges and a table of addresses. Another file has the functions. See DWARF 5
+// appendix F; for DWARF 4 see https://gcc.gnu.org/wiki/DebugFission.
 type splitUnit struct {
 	info *debugInfo
 	unit *unit
 }
 
-// splitFile is the DWARF of a .dwo file, or the part of a package (.dwp) that comes from one .dwo file.
+// splitFile is the DWARF of a .dwo file, or the part of a package (.dwp) that comes from one .dwo
+// file.
 type splitFile struct {
 	info, abbrev, str, strOffsets, rangeLists *section
 	locLists, oldLocs                         *section
@@ -97,9 +98,9 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 	return nil
 }
 
-// completeHeader fills in the bases that a split unit lacks. Some come from its skeleton. The others
-// are fixed: the unit's parts of the sections begin behind a header (DWARF 5 sections 7.26 and 7.28).
-// Before DWARF 5 they have no header.
+// completeHeader fills in the bases that a split unit lacks. Some come from its skeleton. The
+// others are fixed: the unit's parts of the sections begin behind a header (DWARF 5 sections 7.26
+// and 7.28). Before DWARF 5 they have no header.
 func (d *debugInfo) completeHeader(u *unit, h *header) {
 	h.base, h.addrs = d.skeleton.base, d.skeleton.addrs
 	if u.Version >= 5 {

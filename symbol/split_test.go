@@ -20,8 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// splitProgram compiles a program of two units in a folder of its own, with split DWARF. whole has the
-// same code, and its DWARF is in the file.
+// splitProgram compiles a program of two units in a folder of its own, with split DWARF. whole has
+// the same code, and its DWARF is in the file.
 func splitProgram(t *testing.T, flags ...string) (program, whole string) {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
@@ -64,7 +64,8 @@ func textOf(t *testing.T, file string) []byte {
 // everyFew returns some addresses of all the program's code.
 func everyFew(t *testing.T, program string) []uint64 { return textAddresses(t, program, ".text", 3) }
 
-// Split DWARF gives the same answers as DWARF in one file, in every version and form, and in a package.
+// Split DWARF gives the same answers as DWARF in one file, in every version and form, and in a
+// package.
 func TestSplit(t *testing.T) {
 	for i, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-gdwarf-5", "-gz=zlib"}, {"-gdwarf-4", "-gz=zlib"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
@@ -105,8 +106,8 @@ func TestSplitCXX(t *testing.T) {
 	}
 }
 
-// Programs of other processors give the same answers from split DWARF as from DWARF in one file. Other
-// tests compare the latter with gdb.
+// Programs of other processors give the same answers from split DWARF as from DWARF in one file.
+// Other tests compare the latter with gdb.
 func TestSplitArches(t *testing.T) {
 	for _, machine := range []string{"aarch64", "s390x"} {
 		for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
@@ -209,8 +210,8 @@ func TestSplitPlaces(t *testing.T) {
 	}
 }
 
-// If a program is given by its file, as for a core from another machine, its package lies beside that
-// file. So does the debug file that .gnu_debuglink names.
+// If a program is given by its file, as for a core from another machine, its package lies beside
+// that file. So does the debug file that .gnu_debuglink names.
 func TestSplitElsewhere(t *testing.T) {
 	program, whole := splitProgram(t, "-gdwarf-4")
 	dir := filepath.Dir(program)
@@ -242,8 +243,8 @@ func TestSplitElsewhere(t *testing.T) {
 	check("debug file")
 }
 
-// If the files are missing or of another build, the user is told once. Symbols then have the names, and
-// skeletons the lines.
+// If the files are missing or of another build, the user is told once. Symbols then have the names,
+// and skeletons the lines.
 func TestSplitMissing(t *testing.T) {
 	program, _ := splitProgram(t, "-gdwarf-5")
 	dir := filepath.Dir(program)

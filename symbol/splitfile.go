@@ -38,8 +38,8 @@ type missingSplits struct {
 // missingUnit identifies a unit by its ID and a hash of its file's name: old units may have no ID.
 type missingUnit struct{ id, name uint64 }
 
-// find returns the files that may have the rest of a unit, the most likely one first. The caller stops
-// at the file that has it. The files before that one are of another build.
+// find returns the files that may have the rest of a unit, the most likely one first. The caller
+// stops at the file that has it. The files before that one are of another build.
 func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 	return func(yield func(*splitFile) bool) {
 		s.packagesRead.Do(s.openPackages)
@@ -80,8 +80,8 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 	}
 }
 
-// paths returns where a .dwo file may be: at its name, which is relative to the compilation directory;
-// below the directories of debug files; beside the program.
+// paths returns where a .dwo file may be: at its name, which is relative to the compilation
+// directory; below the directories of debug files; beside the program.
 func (s *splitFiles) paths(name, dir string) (list []regular.At) {
 	path := name
 	if !filepath.IsAbs(name) {
@@ -186,7 +186,8 @@ func openSplitFile(im *elf.Image, kept *sharedInfo) (*splitFile, error) {
 	return f, nil
 }
 
-// warning returns an error that names the units whose split DWARF was not found; nil if there are none.
+// warning returns an error that names the units whose split DWARF was not found; nil if there are
+// none.
 func (s *splitFiles) warning() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

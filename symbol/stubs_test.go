@@ -20,8 +20,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/walktest"
 )
 
-// manyCalls has more than a few stubs, an IFUNC of its own, a function whose address it takes as well,
-// and two descriptors of threads' own variables, for which arm64's linker adds a stub without a name.
+// manyCalls has more than a few stubs, an IFUNC of its own, a function whose address it takes as
+// well, and two descriptors of threads' own variables, for which arm64's linker adds a stub without
+// a name.
 const manyCalls = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,9 @@ int main(int c, char **v) { puts(v[0]); printf("%d%s", c, v[1]); return atoi(v[1
 void drop(void *p) { free(p); abort(); }
 `
 
-// Each byte of a stub has the name that objdump gives the stub. binutils 2.44 takes arm64's stubs with a
-// bti for 16 bytes long, but they have 24. There the names come from the relocations of the slots.
+// Each byte of a stub has the name that objdump gives the stub. binutils 2.44 takes arm64's stubs
+// with a bti for 16 bytes long, but they have 24. There the names come from the relocations of the
+// slots.
 func TestStubsObjdump(t *testing.T) {
 	for _, p := range []struct {
 		name, triple, folder, branch string
@@ -84,8 +86,9 @@ func TestStubsObjdump(t *testing.T) {
 	}
 }
 
-// sameStubs compares the name and the beginning of the stub at each byte with objdump's. A stub ends
-// with branch: objdump counts relocations, and some of arm64's belong to no stub (R_AARCH64_TLSDESC).
+// sameStubs compares the name and the beginning of the stub at each byte with objdump's. A stub
+// ends with branch: objdump counts relocations, and some of arm64's belong to no stub
+// (R_AARCH64_TLSDESC).
 func sameStubs(t *testing.T, file, objdump, branch string) {
 	im := walktest.Open(t, file)
 	s, err := readStubs(im)

@@ -26,8 +26,8 @@ func twice(t *testing.T, flags ...string) (program, other string) {
 	return filepath.Join(dir, "program"), filepath.Join(dir, "other")
 }
 
-// DWARF that dwz has moved is found: in partial units of the file itself, and in a file that several
-// have in common, in GNU's form and in that of DWARF 5.
+// DWARF that dwz has moved is found: in partial units of the file itself, and in a file that
+// several have in common, in GNU's form and in that of DWARF 5.
 func TestDwz(t *testing.T) {
 	for _, version := range []string{"-gdwarf-5"} {
 		built, _ := twice(t, version)
@@ -53,8 +53,8 @@ func TestDwz(t *testing.T) {
 	}
 }
 
-// The common file is found by its link, from a debug file, by build ID, and below the module's root.
-// The file is checked. If it is missing, the user is told once.
+// The common file is found by its link, from a debug file, by build ID, and below the module's
+// root. The file is checked. If it is missing, the user is told once.
 func TestDwzPlaces(t *testing.T) {
 	program, other := twice(t, "-gdwarf-4")
 	dir, global, root := filepath.Dir(program), t.TempDir(), t.TempDir()

@@ -35,13 +35,14 @@ const (
 
 // Options says where symbols come from. Its zero value is the usual choice.
 type Options struct {
-	// DebugDirs are the directories that hold separate debug files: by build ID below .build-id, by the
-	// paths of the files that they belong to, and by their own names. nil means /usr/lib/debug.
+	// DebugDirs are the directories that hold separate debug files: by build ID below .build-id, by
+	// the paths of the files that they belong to, and by their own names. nil means /usr/lib/debug.
 	DebugDirs []string
 
-	// ByBuildID returns the path, on this machine, of the debug file with a build ID (hexadecimal) that is not in
-	// the usual places; "" if there is none. A thread may be held meanwhile, so it must not fetch the file. It
-	// may be called by several goroutines at once. nil means that there are no more places.
+	// ByBuildID returns the path, on this machine, of the debug file with a build ID (hexadecimal)
+	// that is not in the usual places; "" if there is none. A thread may be held meanwhile, so it
+	// must not fetch the file. It may be called by several goroutines at once. nil means that there
+	// are no more places.
 	ByBuildID func(buildID string) (path string)
 
 	// Root returns the directory below which the paths of m are looked up first, before the host's:
@@ -55,16 +56,17 @@ type Options struct {
 	// opens all with this program's rights.
 	Open func(m *target.Module, root, path string) (*os.File, error)
 
-	// SymbolsOnly leaves DWARF unread. Locations then have no files, lines or inlined calls, not even
-	// from Go's function table. It does not concern Sources.
+	// SymbolsOnly leaves DWARF unread. Locations then have no files, lines or inlined calls, not
+	// even from Go's function table. It does not concern Sources.
 	SymbolsOnly bool
 
-	// Entries says that entries are read, too ([Symbolizer.Scopes], [Symbolizer.Entry]): then what is inflated of a
-	// compressed section is kept, for entries refer to each other back and forth.
+	// Entries says that entries are read, too ([Symbolizer.Scopes], [Symbolizer.Entry]): then what
+	// is inflated of a compressed section is kept, for entries refer to each other back and forth.
 	Entries bool
 
-	// Inflated keeps what compressed sections of files of this machine were inflated to; nil for nothing. The
-	// sections that it lacks are kept by Close, which may take as long as the first look-up did.
+	// Inflated keeps what compressed sections of files of this machine were inflated to; nil for
+	// nothing. The sections that it lacks are kept by Close, which may take as long as the first
+	// look-up did.
 	Inflated Inflated
 
 	// Sources are asked in this order. A source is asked only if the module's ELF file, its debug
@@ -88,8 +90,8 @@ func New(opts Options) *Symbolizer {
 	return &Symbolizer{elf: elfSource{opts: opts}, sources: opts.Sources}
 }
 
-// DebugFile returns the separate debug file of m. It returns nil if m has names and lines of its own,
-// or if there is no such file. The image must not be used after Close.
+// DebugFile returns the separate debug file of m. It returns nil if m has names and lines of its
+// own, or if there is no such file. The image must not be used after Close.
 func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	if m == nil {
 		return nil
@@ -97,8 +99,9 @@ func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	return s.tables(m).elf.debug
 }
 
-// Lacks returns the build IDs, hexadecimal, of the files that m lacks: its debug file, if it has no names or no lines
-// of its own and none was found; else the supplementary file that its DWARF shares with others.
+// Lacks returns the build IDs, hexadecimal, of the files that m lacks: its debug file, if it has no
+// names or no lines of its own and none was found; else the supplementary file that its DWARF
+// shares with others.
 func (s *Symbolizer) Lacks(m *target.Module) (buildIDs []string) {
 	if m == nil {
 		return nil
@@ -106,15 +109,15 @@ func (s *Symbolizer) Lacks(m *target.Module) (buildIDs []string) {
 	return s.tables(m).elf.lacks()
 }
 
-// Close closes the debug files that the symbolizer opened. Before, it has [Options.Inflated] keep what was
-// inflated; so the files of the modules must still be open. It leaves [Options.Sources] to their owner.
-// The symbolizer must not be used any more.
+// Close closes the debug files that the symbolizer opened. Before, it has [Options.Inflated] keep
+// what was inflated; so the files of the modules must still be open. It leaves [Options.Sources] to
+// their owner. The symbolizer must not be used any more.
 func (s *Symbolizer) Close() error { return s.elf.close() }
 
-// Locate returns what is at pc, the address in block of a frame: the inlined calls, innermost first, then the
-// function that contains the code. It always returns at least one Location. If nothing else is known about the
-// address, that has only the module. Code that the kernel has mapped has its name for a function: "[uprobes]".
-// Names that are too long are cut ([Truncate]).
+// Locate returns what is at pc, the address in block of a frame: the inlined calls, innermost
+// first, then the function that contains the code. It always returns at least one Location. If
+// nothing else is known about the address, that has only the module. Code that the kernel has
+// mapped has its name for a function: "[uprobes]". Names that are too long are cut ([Truncate]).
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// namedSymbols holds the link-time addresses of a file's symbols by those names that somebody has asked for. All modules of the file
-// share it.
+// namedSymbols holds the link-time addresses of a file's symbols by those names that somebody has
+// asked for. All modules of the file share it.
 type namedSymbols struct {
 	mu    sync.Mutex
 	found map[namedKey][]uint64
@@ -25,9 +25,9 @@ type namedSymbolsKey struct{ s *Symbolizer }
 // read the names of all symbols. Of a file, the symbols of as many names are kept.
 const maxSought, maxNamesakes = 256, 16
 
-// symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled. own
-// says that symbols that other modules do not see count as well. ok is false if too many names were
-// looked up.
+// symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled.
+// own says that symbols that other modules do not see count as well. ok is false if too many names
+// were looked up.
 func (s *Symbolizer) symbolsNamed(m *target.Module, name string, own bool) (list []uint64, ok bool) {
 	mod := s.tables(m).elf
 	if mod.image == nil {

@@ -7,19 +7,19 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// TailCalls says how a call came to a function other than the one that it went to: by tail calls, which
-// are jumps. Its zero value says that nothing is known of tail calls.
+// TailCalls says how a call came to a function other than the one that it went to: by tail calls,
+// which are jumps. Its zero value says that nothing is known of tail calls.
 type TailCalls struct {
 	// Calls are the tail calls that were made for certain, the innermost first.
 	Calls []TailCall
-	// Callees is how many of Calls are next to each other and to the inner function. Where Ambiguous
-	// is set, there may be any number of unknown tail calls behind them.
+	// Callees is how many of Calls are next to each other and to the inner function. Where
+	// Ambiguous is set, there may be any number of unknown tail calls behind them.
 	Callees int
-	// Ambiguous says that there are several ways, maybe around a loop. Calls has the tail calls that
-	// they all begin with or end with.
+	// Ambiguous says that there are several ways, maybe around a loop. Calls has the tail calls
+	// that they all begin with or end with.
 	Ambiguous bool
-	// Target is the run-time address of the function to which the call goes; 0 if it is not known, or if
-	// the call goes to the inner function itself.
+	// Target is the run-time address of the function to which the call goes; 0 if it is not known,
+	// or if the call goes to the inner function itself.
 	Target uint64
 	// Err says why Calls is empty, although the call went to another function.
 	Err error
@@ -32,15 +32,15 @@ type TailCall struct {
 	To   uint64 // run-time address of the function that is entered
 }
 
-// Bounds on a search for tail calls: how many on one way; how many are looked at, each as often as a
-// way leads to it.
+// Bounds on a search for tail calls: how many on one way; how many are looked at, each as often as
+// a way leads to it.
 const maxTailDepth, maxTailWork = 1 << 9, 1 << 11
 
 // TailCalls says how the call that returns to ret came to the function that is entered at inner (a
 // [Location.Entry], or a function's Start if that is not known). It looks at the call sites in the
-// debug information, as GDB does: the call goes to one function, whose tail calls go to others. Where
-// several ways lead to inner, it tells what they share. It tells nothing if any function on the way
-// has no debug information, or a tail call with a target that only the program knows.
+// debug information, as GDB does: the call goes to one function, whose tail calls go to others.
+// Where several ways lead to inner, it tells what they share. It tells nothing if any function on
+// the way has no debug information, or a tail call with a target that only the program knows.
 func (s *Symbolizer) TailCalls(modules *target.Modules, ret, inner uint64) TailCalls {
 	first, known := s.callAt(modules, ret)
 	if !known || inner == 0 {
@@ -75,9 +75,9 @@ func (s *Symbolizer) TailCalls(modules *target.Modules, ret, inner uint64) TailC
 	return out
 }
 
-// TailCallsItself reports whether the function that is entered at entry may call itself by tail calls, directly or
-// through other functions, as far as the debug information has such calls. It is true if one of them has a target that
-// only the program knows.
+// TailCallsItself reports whether the function that is entered at entry may call itself by tail
+// calls, directly or through other functions, as far as the debug information has such calls. It is
+// true if one of them has a target that only the program knows.
 func (s *Symbolizer) TailCallsItself(modules *target.Modules, entry uint64) bool {
 	search := tailSearch{s: s, modules: modules, inner: entry, lenient: true, jumps: make(map[uint64][]jump), onWay: make(map[uint64]bool)}
 	return search.follow(entry) != nil || search.found
@@ -109,8 +109,8 @@ type tailSearch struct {
 	work  int
 }
 
-// follow looks at all ways that go on in the function that is entered at entry. An error says why the
-// ways cannot all be known, or that they share nothing.
+// follow looks at all ways that go on in the function that is entered at entry. An error says why
+// the ways cannot all be known, or that they share nothing.
 func (t *tailSearch) follow(entry uint64) error {
 	jumps, err := t.from(entry)
 	if err != nil {
@@ -221,7 +221,8 @@ func (t *tailSearch) from(entry uint64) (list []jump, err error) {
 	return list, err
 }
 
-// callAt returns the call that returns to ret. It is not known unless the debug information describes it.
+// callAt returns the call that returns to ret. It is not known unless the debug information
+// describes it.
 func (s *Symbolizer) callAt(modules *target.Modules, ret uint64) (call jump, known bool) {
 	m := modules.Find(ret - 1)
 	s.withDWARF(m, func(d *debugInfo, bias uint64) {
@@ -245,7 +246,8 @@ func newJump(m *target.Module, bias uint64, d *debugInfo, u *unit, s *callSite) 
 	return j
 }
 
-// withDWARF asks the DWARF of a module a question, if there is any: once more if others took its room.
+// withDWARF asks the DWARF of a module a question, if there is any: once more if others took its
+// room.
 func (s *Symbolizer) withDWARF(m *target.Module, question func(d *debugInfo, bias uint64)) {
 	if m == nil {
 		return

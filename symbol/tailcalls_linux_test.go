@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// tailCalls asks how some of the calls in a module came to some of its functions, and returns how many
-// tail calls were made for certain.
+// tailCalls asks how some of the calls in a module came to some of its functions, and returns how
+// many tail calls were made for certain.
 func tailCalls(t testing.TB, s *Symbolizer, ms *target.Modules) (n int) {
 	const most = 6 // of each
 	var calls, functions []uint64
@@ -52,7 +52,8 @@ func tailCalls(t testing.TB, s *Symbolizer, ms *target.Modules) (n int) {
 	return n
 }
 
-// TestTailCalls looks for the ways in testdata/small/tails.c, by the addresses that objdump has for it.
+// TestTailCalls looks for the ways in testdata/small/tails.c, by the addresses that objdump has for
+// it.
 func TestTailCalls(t *testing.T) {
 	const last, left, branch, once, far, even, beyond = 0x401000, 0x401010, 0x401030, 0x401050, 0x401060, 0x401080, 0x4010a0
 	names := map[uint64]string{0x40101f: "left", 0x40102f: "right", 0x401040: "branch", 0x401044: "branch", 0x40105f: "once", 0x40107f: "odd", 0x401094: "even", 0x40109d: "even", 0x4010af: "beyond"}
@@ -105,7 +106,8 @@ func TestTailCalls(t *testing.T) {
 	}
 }
 
-// TestJumpAddress reads tail calls whose own address is known alone, as LLVM writes them for DWARF 5.
+// TestJumpAddress reads tail calls whose own address is known alone, as LLVM writes them for DWARF
+// 5.
 func TestJumpAddress(t *testing.T) {
 	const last, left, ofLeft = 0x401000, 0x401010, 0x4010df
 	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_aranges"}

@@ -39,8 +39,8 @@ func (d *debugInfo) entryAt(near *unit, to dwarfdata.Value) (e typeEntry, err er
 	return e, err
 }
 
-// entriesAt calls yield with the entry at off and the entries that follow it in the unit, until yield
-// returns false or the unit ends. An entry without a tag ends a list of children.
+// entriesAt calls yield with the entry at off and the entries that follow it in the unit, until
+// yield returns false or the unit ends. An entry without a tag ends a list of children.
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
 	var e typeEntry
 	err := d.eachEntry(u, off, func(off uint64) { e = typeEntry{info: d, unit: u, off: off} },

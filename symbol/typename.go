@@ -8,8 +8,9 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// parameters returns the parameters of the function whose entry is at off, in brackets, as GDB spells
-// them, followed by " const" for a const method. It returns "" where an entry cannot be read.
+// parameters returns the parameters of the function whose entry is at off, in brackets, as GDB
+// spells them, followed by " const" for a const method. It returns "" where an entry cannot be
+// read.
 func (d *debugInfo) parameters(u *unit, off uint64) string {
 	e, err := d.entryAt(u, dwarfdata.Value{N: off, Class: dwarfdata.ClassReference})
 	if err != nil {
@@ -29,8 +30,9 @@ const (
 	tagTemplatePack dwarf.Tag = 0x4107
 )
 
-// templateTypes returns the arguments of the template that the function whose entry is at off is made of, as "<int>".
-// It returns "" if there are none, if one is no type, or if an entry cannot be read.
+// templateTypes returns the arguments of the template that the function whose entry is at off is
+// made of, as "<int>". It returns "" if there are none, if one is no type, or if an entry cannot be
+// read.
 func (d *debugInfo) templateTypes(u *unit, off uint64) string {
 	e, err := d.entryAt(u, dwarfdata.Value{N: off, Class: dwarfdata.ClassReference})
 	if err != nil {
@@ -76,8 +78,8 @@ func (p *typePrinter) put(s string) {
 	}
 }
 
-// qualified is a type without the const and volatile around it. constant and volatile note those. A nil
-// entry is void.
+// qualified is a type without the const and volatile around it. constant and volatile note those. A
+// nil entry is void.
 type qualified struct {
 	*typeEntry
 	constant, volatile bool
@@ -197,8 +199,8 @@ var shortNames = strings.NewReplacer(
 	"long int", "long", "long unsigned int", "unsigned long",
 )
 
-// prefix writes the part of a type that stands before a name. pointed says that a star or an ampersand
-// follows.
+// prefix writes the part of a type that stands before a name. pointed says that a star or an
+// ampersand follows.
 func (p *typePrinter) prefix(q qualified, pointed, space bool) {
 	if q.named() || p.failed {
 		return
@@ -337,8 +339,8 @@ func (p *typePrinter) arguments(e *typeEntry, function bool) {
 	}
 }
 
-// whole returns the entry that has the type of the parameter x: x itself, or an entry that x refers to.
-// It returns nil if there is none.
+// whole returns the entry that has the type of the parameter x: x itself, or an entry that x refers
+// to. It returns nil if there is none.
 func (p *typePrinter) whole(x *typeEntry) *typeEntry {
 	artificial := x.artificial
 	for range maxOrigins {

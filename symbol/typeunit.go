@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 )
 
-// openTypes opens .debug_types, where DWARF 4 has units of one type each. They use the other sections of d.
+// openTypes opens .debug_types, where DWARF 4 has units of one type each. They use the other
+// sections of d.
 func (d *debugInfo) openTypes(from *elf.Image) error {
 	s, err := openSection(from, "types", 0)
 	if err != nil {
@@ -28,8 +29,8 @@ func (d *debugInfo) openTypes(from *elf.Image) error {
 	return nil
 }
 
-// typeUnit returns the unit of the type with a signature, and the DWARF that it is in; nil if there is
-// none (DWARF 5, section 7.32).
+// typeUnit returns the unit of the type with a signature, and the DWARF that it is in; nil if there
+// is none (DWARF 5, section 7.32).
 func (d *debugInfo) typeUnit(signature uint64) (*debugInfo, *unit) {
 	if d.main != nil {
 		d = d.main

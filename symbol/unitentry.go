@@ -2,7 +2,8 @@ package symbol
 
 import "fmt"
 
-// Unit returns the first entry of the unit that e is in (DW_TAG_compile_unit and its like): the entries of the unit are its children.
+// Unit returns the first entry of the unit that e is in (DW_TAG_compile_unit and its like): the
+// entries of the unit are its children.
 func (e *Entry) Unit() (first *Entry, err error) {
 	err = e.s.reading(e.Ref, func(d *debugInfo, u *unit) error {
 		first = nil

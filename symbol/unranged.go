@@ -9,9 +9,9 @@ import (
 // maxUnranged bounds the entries of units without ranges that are read to find an address, bytes.
 const maxUnranged = 64 << 20
 
-// unranged returns the code of the functions in units that do not say which code they have. DWARF lets a unit leave
-// that out, and its functions still have addresses. It reads these units whole, once: ask it for an address only
-// that no other unit has.
+// unranged returns the code of the functions in units that do not say which code they have. DWARF
+// lets a unit leave that out, and its functions still have addresses. It reads these units whole,
+// once: ask it for an address only that no other unit has.
 func (d *debugInfo) unranged() *interval.Nested[int32] {
 	d.unrangedRead.Do(func() {
 		left := uint64(maxUnranged)
@@ -37,8 +37,8 @@ func (d *debugInfo) unranged() *interval.Nested[int32] {
 	return &d.unrangedCode
 }
 
-// withoutRanges yields the units that may have functions with code, and do not say which code they have, with their
-// indexes.
+// withoutRanges yields the units that may have functions with code, and do not say which code they
+// have, with their indexes.
 func (d *debugInfo) withoutRanges() func(yield func(int, *unit) bool) {
 	d.whole() // reads all headers
 	d.mu.Lock()
@@ -53,8 +53,8 @@ func (d *debugInfo) withoutRanges() func(yield func(int, *unit) bool) {
 	}
 }
 
-// mayHaveCode reports whether a unit without ranges may have functions with code. Most such units, of types or of
-// what was inlined elsewhere, have no abbreviation for one.
+// mayHaveCode reports whether a unit without ranges may have functions with code. Most such units,
+// of types or of what was inlined elsewhere, have no abbreviation for one.
 func (d *debugInfo) mayHaveCode(u *unit) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,8 +72,8 @@ func (d *debugInfo) mayHaveCode(u *unit) bool {
 	return table.code
 }
 
-// uncovered calls yield with the units that have code at an address which no unit's ranges have, until yield
-// returns false. It reads the units.
+// uncovered calls yield with the units that have code at an address which no unit's ranges have,
+// until yield returns false. It reads the units.
 func (d *debugInfo) uncovered(addr uint64, yield func(*unit) bool) {
 	d.unranged().Find(addr, func(r span) bool { return yield(d.units[r.Value]) })
 }

@@ -85,7 +85,7 @@ func (x *abiTypes) of(t *Type) (*abi.Type, error) {
 	return made, nil
 }
 
-// Encodings of base types that are no numbers of the ABI, and that of compilers for complex
+// Encodings of base types that are no numbers of the ABI, and compilers' encoding for complex
 // integers.
 const (
 	encodingDecimal    = 0x0f
@@ -161,7 +161,7 @@ func (x *abiTypes) array(t *Type) (*abi.Type, error) {
 	}
 	of.Kind = abi.Vector
 	if t.Size != 0 {
-		of.Size = t.Size // of three elements, it is that of four
+		of.Size = t.Size // of three elements, it is the size of four
 	}
 	return of, nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Arguments writes the arguments of a frame as GDB's backtrace does: "n=5, p=p@entry=0x4006f0 \"text\", s=...". An
-// argument whose value at the function's entry the caller's call site tells, and which still has that value, is written
-// with "@entry"; with another value, both are written.
+// Arguments writes the arguments of a frame as GDB's backtrace does: "n=5, p=p@entry=0x4006f0
+// \"text\", s=...". An argument whose value at the function's entry the caller's call site tells,
+// and which still has that value, is written with "@entry"; with another value, both are written.
 func (p *Printer) Arguments(f *Frame) string { return string(p.AppendArguments(nil, f)) }
 
 // AppendArguments appends Arguments(f) to b.
@@ -63,8 +63,8 @@ func (w *Writer) orError(v *Value) {
 	w.argument(v)
 }
 
-// sameAsEntry reports whether an argument has the value that it had at the function's entry; of a reference, whether the
-// object has, too.
+// sameAsEntry reports whether an argument has the value that it had at the function's entry; of a
+// reference, whether the object has, too.
 func sameAsEntry(v, entry *Value) bool {
 	if !sameContents(v, entry) {
 		return false
@@ -85,8 +85,9 @@ func sameContents(a, b *Value) bool {
 	return err == nil && slices.Equal(x, y)
 }
 
-// AtEntry returns the value that an argument had when the function was entered, if the call site tells it: of the caller, or
-// of the function that has left by a tail call (DWARF 5, section 3.4.2). Of an inlined call it is not known.
+// AtEntry returns the value that an argument had when the function was entered, if the call site
+// tells it: of the caller, or of the function that has left by a tail call (DWARF 5, section
+// 3.4.2). Of an inlined call it is not known.
 func (v *Variable) AtEntry() (Value, bool) {
 	c := v.in
 	if c == nil || v.entry == nil || c.frame.Type == frame.Inline {
@@ -112,14 +113,16 @@ func (v *Variable) AtEntry() (Value, bool) {
 	}
 	n, err := caller.argument(p)
 	if err != nil {
-		// What the value is computed from need not be saved by the function. At its first instruction, it still has it.
+		// What the value is computed from need not be saved by the function. At its first
+		// instruction, it still has it.
 		if n, err = c.enteredWith(p); err != nil {
 			return Value{}, false
 		}
 	}
 	out, ok := c.argumentOf(v.Type, &n)
 	if t := v.Type.Strip(); ok && (t.Kind == Reference || t.Kind == RvalueReference) {
-		// The object may have changed since: without its value at the entry, that of the reference means nothing.
+		// The object may have changed since: without its value at the entry, the reference's value
+		// means nothing.
 		n, err := caller.argumentObject(p)
 		if err != nil {
 			return Value{}, false
@@ -130,7 +133,8 @@ func (v *Variable) AtEntry() (Value, bool) {
 	return out, ok
 }
 
-// enteredWith returns the register that has an argument of a call, if the frame is at the entry of the function that was called.
+// enteredWith returns the register that has an argument of a call, if the frame is at the entry of
+// the function that was called.
 func (c *context) enteredWith(p *callParameter) (dwarfexpr.Location, error) {
 	const reg0, reg31 = 0x50, 0x6f
 	if c.frame.Type == frame.TailCall || c.frame.PC != c.entry() || c.frame.AddressInBlock != c.frame.PC {
@@ -154,8 +158,8 @@ func (c *context) argumentOf(t *Type, n *dwarfexpr.Location) (Value, bool) {
 	return Value{Type: t, bytes: b, read: true, frame: c, mem: c.mem}, true
 }
 
-// matching returns the function that tells the argument of a call site which the callee finds at x: in a register, or on the stack
-// by the frame's base. It returns nil if x is neither.
+// matching returns the function that tells the argument of a call site which the callee finds at x:
+// in a register, or on the stack by the frame's base. It returns nil if x is neither.
 func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 	const reg0, reg31, regx, fbreg, breg0, breg31, bregx = 0x50, 0x6f, 0x90, 0x91, 0x70, 0x8f, 0x92
 	if len(x.Code) == 0 {
@@ -184,7 +188,8 @@ func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 	return nil
 }
 
-// localDepth is how deep GDB's bt full counts a local variable to be, without any struct around it: by the blanks before it.
+// localDepth is how deep GDB's bt full counts a local variable to be, without any struct around it:
+// by the blanks before it.
 const localDepth = 4
 
 // Local writes a local variable as GDB's info locals does: "name = value".
@@ -214,8 +219,9 @@ func (p *Printer) AppendLocal(b []byte, v *Variable) []byte {
 	return append(b, w.buf...)
 }
 
-// Shown returns the name and the value under which a variable is shown. A variable of Go that is on the heap is shown as
-// if it were not: the compiler has a pointer to it, with an ampersand before its name.
+// Shown returns the name and the value under which a variable is shown. A variable of Go that is on
+// the heap is shown as if it were not: the compiler has a pointer to it, with an ampersand before
+// its name.
 func (p *Printer) Shown(v *Variable) (string, Value) {
 	x := v.Value()
 	name, escaped := v.goEscaped()

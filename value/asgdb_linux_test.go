@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestTextsAsGDB compares texts that end within a character, are no UTF-8, or have digits behind escapes.
+// TestTextsAsGDB compares texts that end within a character, are no UTF-8, or have digits behind
+// escapes.
 func TestTextsAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	var source strings.Builder

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// basePaths returns the ways that lead from a class to its bases of a name. Two ways to one virtual base count as one.
+// basePaths returns the ways that lead from a class to its bases of a name. Two ways to one virtual
+// base count as one.
 func basePaths(t *Type, name string, depth int) [][]*Field {
 	return distinct(pathsTo(t, depth, func(t *Type) []*Field {
 		if t.FullName() == name || t.Name == name {
@@ -15,13 +16,14 @@ func basePaths(t *Type, name string, depth int) [][]*Field {
 	}))
 }
 
-// memberPaths returns the ways that lead from a class to its members of a name. A member hides those of the same name in
-// the bases of its class.
+// memberPaths returns the ways that lead from a class to its members of a name. A member hides
+// members of the same name in the bases of its class.
 func memberPaths(t *Type, name string, depth int) [][]*Field {
 	return distinct(pathsTo(t, depth, func(t *Type) []*Field { return ownPath(t, name, 0) }))
 }
 
-// ownPath returns the fields that lead to a member of a class itself, through members without a name; nil if it has none.
+// ownPath returns the fields that lead to a member of a class itself, through members without a
+// name; nil if it has none.
 func ownPath(t *Type, name string, depth int) []*Field {
 	if depth > maxClasses || t.Kind != Struct && t.Kind != Union {
 		return nil
@@ -47,7 +49,8 @@ func ownPath(t *Type, name string, depth int) []*Field {
 // maxPaths bounds the ways to a base.
 const maxPaths = 64
 
-// pathsTo returns the ways from a class to what is returns of it or of its bases. It does not look behind what is finds.
+// pathsTo returns the ways from a class to what is returns of it or of its bases. It does not look
+// behind what is finds.
 func pathsTo(t *Type, depth int, is func(t *Type) []*Field) (list [][]*Field) {
 	if depth > maxClasses || t.Kind != Struct && t.Kind != Union {
 		return nil
@@ -70,7 +73,8 @@ func pathsTo(t *Type, depth int, is func(t *Type) []*Field) (list [][]*Field) {
 	return list
 }
 
-// distinct leaves one of the ways that lead to the same place of an object, or to the same static member.
+// distinct leaves one of the ways that lead to the same place of an object, or to the same static
+// member.
 func distinct(list [][]*Field) (out [][]*Field) {
 	if len(list) < 2 {
 		return list

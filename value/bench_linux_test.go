@@ -15,9 +15,10 @@ import (
 	"github.com/sfwalk/sfwalk/value/printers"
 )
 
-// BenchmarkFrame reads all arguments and local variables of a stack, as texts; debug information has been read before.
-// The program "wait" is the one that internal/bench measures: its functions have strings, arrays, one whose bound is in the
-// frame, and arguments that only their callers know.
+// BenchmarkFrame reads all arguments and local variables of a stack, as texts; debug information
+// has been read before. The program "wait" is the one that internal/bench measures: its functions
+// have strings, arrays, one whose bound is in the frame, and arguments that only their callers
+// know.
 func BenchmarkFrame(b *testing.B) {
 	b.Run("recurse", func(b *testing.B) {
 		benchmarkFrame(b, gdbtest.Build(b, "recurse.c", "-g", "-O2"), "200")

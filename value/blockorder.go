@@ -2,8 +2,8 @@ package value
 
 import "strings"
 
-// hashed brings the variables of a block that is within a function's into the order in which GDB shows them:
-// that of its table, with a fifth as many buckets as names.
+// hashed brings the variables of a block that is within a function's into the order in which GDB
+// shows them: the order of its table, with a fifth as many buckets as names.
 func hashed(list []Variable, language string) []Variable {
 	if len(list) < 5 {
 		return list
@@ -45,7 +45,8 @@ func foldName(name string) (h uint32) {
 	return h
 }
 
-// hashName is GDB's hash of a name in other languages. It knows the names that Ada's compiler makes.
+// hashName is GDB's hash of a name in other languages. It knows the names that Ada's compiler
+// makes.
 func hashName(name string) (h uint32) {
 	all := func() (h uint32) {
 		for i := range len(name) {

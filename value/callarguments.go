@@ -44,7 +44,7 @@ func (e *evaluation) run(n *syntax.Node, cast *Type) (Value, error) {
 	return Value{Type: c.Result, bytes: b, read: true, mem: e.c.mem, frame: e.c}, nil
 }
 
-// arguments evaluates the arguments of a call, behind those that it has.
+// arguments evaluates the arguments of a call, behind the arguments that it has.
 func (e *evaluation) arguments(c *Call, n *syntax.Node) error {
 	var params []*Type
 	more := true

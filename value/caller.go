@@ -6,8 +6,7 @@ import gocontext "context"
 // [Session].
 type Caller interface {
 	// Symbol returns the symbol of a name, which may be qualified, as the dynamic linker looks it
-	// up. It returns nil if there is none. The error says that the name is that of several
-	// functions.
+	// up. It returns nil if there is none. The error says that several functions have the name.
 	Symbol(name string) (*Symbol, error)
 	// Call has the target call a function, and returns the bytes of the result; none if the
 	// function has none. The error is a [*NotCallable] if the function cannot be called with these

@@ -4,8 +4,9 @@ import (
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// call evaluates a call. Elements of Fortran's arrays, conversions, len and cap of Go look like one, and run nothing. Without
-// a Caller, neither do methods of C++'s containers that tell what their printers know. cast is as for run.
+// call evaluates a call. Elements of Fortran's arrays, conversions, len and cap of Go look like
+// one, and run nothing. Without a Caller, neither do methods of C++'s containers that tell what
+// their printers know. cast is as for run.
 func (e *evaluation) call(n *syntax.Node, cast *Type) (Value, error) {
 	of := n.Args[0]
 	if e.f.Language == "fortran" {
@@ -42,8 +43,8 @@ func (e *evaluation) call(n *syntax.Node, cast *Type) (Value, error) {
 	}
 }
 
-// libraryMethod evaluates a method of an object of C++'s library, and runs nothing. ok is false if it is none of those
-// that are known.
+// libraryMethod evaluates a method of an object of C++'s library, and runs nothing. ok is false if
+// it is no known method.
 func (e *evaluation) libraryMethod(o Value, of *syntax.Node, args []*syntax.Node) (v Value, ok bool, err error) {
 	if o = referred(o); of.Arrow {
 		if to, ok, err := e.pointedTo(&o, of.At); err != nil {

@@ -24,7 +24,8 @@ func (e *evaluation) castNode(n *syntax.Node, t *Type) (Value, error) {
 	return e.cast(v, t, n.At)
 }
 
-// operand evaluates what is cast to a type. Of a function without debug information, the cast says what it returns.
+// operand evaluates what is cast to a type. Of a function without debug information, the cast says
+// what it returns.
 func (e *evaluation) operand(n *syntax.Node, t *Type) (Value, error) {
 	if n.Kind == syntax.Call {
 		return e.call(n, t)
@@ -178,7 +179,8 @@ func truncated(x floats.Number) uint64 {
 	return 1 << 63
 }
 
-// castObject converts a value to a struct or an array: an object in memory is read as one of that type.
+// castObject converts a value to a struct or an array: an object in memory is read as one of that
+// type.
 func (e *evaluation) castObject(v Value, t *Type, at int) (Value, error) {
 	to, from := t.Strip(), v.Type.Strip()
 	switch {
@@ -205,8 +207,8 @@ func (e *evaluation) castObject(v Value, t *Type, at int) (Value, error) {
 	return v, e.fail(at, "Invalid cast.")
 }
 
-// related returns the part of an object of a class that is of a base of the class, or the object of a derived class that
-// it is a part of.
+// related returns the part of an object of a class that is of a base of the class, or the object of
+// a derived class that it is a part of.
 func (e *evaluation) related(v *Value, t *Type) (Value, bool) {
 	from, to := v.Type.Strip(), t.Strip()
 	if from.Kind != Struct || to.Kind != Struct || from.Declared || to.Declared || from.FullName() == to.FullName() {

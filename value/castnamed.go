@@ -6,8 +6,8 @@ import (
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// namedCast evaluates C++'s static_cast, reinterpret_cast, const_cast and dynamic_cast. As GDB, it takes the first and the
-// third for casts of C.
+// namedCast evaluates C++'s static_cast, reinterpret_cast, const_cast and dynamic_cast. As GDB, it
+// takes the first and the third for casts of C.
 func (e *evaluation) namedCast(n *syntax.Node, t *Type) (Value, error) {
 	switch n.Text {
 	case "dynamic_cast":
@@ -54,7 +54,8 @@ func (e *evaluation) reinterpretCast(n *syntax.Node, t *Type) (Value, error) {
 	return t.constant(i), nil
 }
 
-// dynamicCast evaluates dynamic_cast by the type that the object's table of virtual functions tells.
+// dynamicCast evaluates dynamic_cast by the type that the object's table of virtual functions
+// tells.
 func (e *evaluation) dynamicCast(n *syntax.Node, t *Type) (Value, error) {
 	to := t.Strip()
 	pointer := to.Kind == Pointer

@@ -4,13 +4,16 @@ import "unicode/utf8"
 
 // Characters are a text that is in the memory of a process.
 type Characters struct {
-	// Text is the text in UTF-8, as far as it was asked for. Bytes that are no characters are in it as they are.
+	// Text is the text in UTF-8, as far as it was asked for. Bytes that are no characters are in it
+	// as they are.
 	Text string
-	// More is how many characters follow that were not asked for, as far as they can be read and are not behind 64 KiB.
+	// More is how many characters follow that were not asked for, as far as they can be read and
+	// are not behind 64 KiB.
 	More int
 }
 
-// IsText reports whether values of a type are texts: arrays of characters, and pointers to them, as GDB sees them.
+// IsText reports whether values of a type are texts: arrays of characters, and pointers to them, as
+// GDB sees them.
 func (t *Type) IsText() bool {
 	s := t.Strip()
 	if s.Kind != Pointer && (s.Kind != Array || s.Vector) {
@@ -26,9 +29,10 @@ func (t *Type) IsCharacter() bool { return (&Writer{}).textual(t) }
 // IsSigned reports whether numbers of a type may be negative.
 func (t *Type) IsSigned() bool { return t.Strip().isSigned() }
 
-// Characters returns the text that a value of a type that [Type.IsText] is or points to, with at most limit characters. Zeros at
-// the end of an array are not part of it; a pointer's text ends at a zero. The error says why the text or its end cannot be
-// read; the text before is there. A null pointer has no text.
+// Characters returns the text that a value of a type that [Type.IsText] is or points to, with at
+// most limit characters. Zeros at the end of an array are not part of it; a pointer's text ends at
+// a zero. The error says why the text or its end cannot be read; the text before is there. A null
+// pointer has no text.
 func (v *Value) Characters(limit int) (c Characters, err error) {
 	t := v.Type.Strip()
 	elem := t.Elem()

@@ -18,14 +18,16 @@ const (
 	Item                         // what an object of a library contains
 )
 
-// Child is a part of a value, or what a pointer points to. Its bytes are read when they are asked for.
+// Child is a part of a value, or what a pointer points to. Its bytes are read when they are asked
+// for.
 type Child struct {
 	Relation Relation
-	// Name is a member's; it is empty if the member has none. A Base has the full name of its class, an Element
-	// its index: "3", counted from the array's lower bound. An Item has its number, counted from 0, or its name.
+	// Name is a member's; it is empty if the member has none. A Base has the full name of its
+	// class, an Element its index: "3", counted from the array's lower bound. An Item has its
+	// number, counted from 0, or its name.
 	Name  string
 	Value Value
-	// Text is that of an Item that has no Value: Value.Type is nil.
+	// Text is the text of an Item that has no Value: Value.Type is nil.
 	Text string
 }
 
@@ -37,9 +39,10 @@ type Children struct {
 	at func(i uint64) Child
 }
 
-// Children returns the members of a struct or union, with the bases before them; the elements of an array; or what a pointer
-// points to. A reference has the parts of its object. There are none of other values, of null pointers, of pointers to functions and to
-// types that are not known, and of values of which nothing is known.
+// Children returns the members of a struct or union, with the bases before them; the elements of an
+// array; or what a pointer points to. A reference has the parts of its object. There are none of
+// other values, of null pointers, of pointers to functions and to types that are not known, and of
+// values of which nothing is known.
 func (v *Value) Children() Children {
 	t := v.Type.Strip()
 	for range maxNames {
@@ -138,8 +141,8 @@ func (c *Children) From(i uint64) iter.Seq2[uint64, Child] {
 	}
 }
 
-// Summary writes a value as [Printer.Text] does, but no struct or array within another one: "{a = 1, b = {...}}". It has
-// at most 1 KiB, or MaxText.
+// Summary writes a value as [Printer.Text] does, but no struct or array within another one: "{a =
+// 1, b = {...}}". It has at most 1 KiB, or MaxText.
 func (p *Printer) Summary(v *Value) string {
 	short := *p
 	short.Depth = 1
@@ -149,7 +152,8 @@ func (p *Printer) Summary(v *Value) string {
 	return short.Text(v)
 }
 
-// Reason says why a value is not known, as GDB does: "optimized out", "not saved", "unavailable", or the error's own text.
+// Reason says why a value is not known, as GDB does: "optimized out", "not saved", "unavailable",
+// or the error's own text.
 func Reason(err error) string {
 	for _, known := range []error{ErrOptimizedOut, ErrSynthetic, ErrNotSaved, ErrUnavailable} {
 		if errors.Is(err, known) {
@@ -159,8 +163,9 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// OfLibrary returns the text of a value of a type that its library's or language's users know otherwise than as a struct, such as C++'s
-// std::string, or an enum of Rust's. ok is false for all other types.
+// OfLibrary returns the text of a value of a type that its library's or language's users know
+// otherwise than as a struct, such as C++'s std::string, or an enum of Rust's. ok is false for all
+// other types.
 func (p *Printer) OfLibrary(v *Value) (text string, ok bool) {
 	if p.Raw || v.Err() != nil {
 		return "", false

@@ -1,6 +1,7 @@
 package value
 
-// Code is what debug information says of the function whose code is at an address, in no frame of it.
+// Code is what debug information says of the function whose code is at an address, in no frame of
+// it.
 type Code struct {
 	// Linkage is the linker's name of the function; "" if it has none.
 	Linkage string
@@ -10,8 +11,9 @@ type Code struct {
 	unit *Type
 }
 
-// CodeAt returns what debug information says of the function whose code is at an address, as a table of virtual functions
-// has it, or an object that a printer knows by the function that manages it.
+// CodeAt returns what debug information says of the function whose code is at an address, as a
+// table of virtual functions has it, or an object that a printer knows by the function that manages
+// it.
 func (r *Reader) CodeAt(pc uint64) (c Code, ok bool) {
 	scopes, _, err := r.Symbols.Scopes(r.Modules, pc)
 	if err != nil || len(scopes) == 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// TestContainersAsGDB compares libstdc++'s containers with what its own printers for gdb make of them.
+// TestContainersAsGDB compares libstdc++'s containers with what its own printers for gdb make of
+// them.
 func TestContainersAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
@@ -31,7 +32,8 @@ func TestContainersAsGDB(t *testing.T) {
 	}
 }
 
-// TestMoreContainersAsGDB compares containers of other elements, and broken ones, with what libstdc++'s printers for gdb make of them.
+// TestMoreContainersAsGDB compares containers of other elements, and broken ones, with what
+// libstdc++'s printers for gdb make of them.
 func TestMoreContainersAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
@@ -45,8 +47,8 @@ func TestMoreContainersAsGDB(t *testing.T) {
 	}
 }
 
-// TestKnotsAsGDB compares objects that contain objects of any type. One that contains itself is too much for gdb's printers, and ends in its
-// members for gdb and for us.
+// TestKnotsAsGDB compares objects that contain objects of any type. One that contains itself is too
+// much for gdb's printers, and ends in its members for gdb and for us.
 func TestKnotsAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Contents are what an object of a library contains, as its users know it: the elements of C++'s std::vector, the keys and values
-// of a map, what a smart pointer points to.
+// Contents are what an object of a library contains, as its users know it: the elements of C++'s
+// std::vector, the keys and values of a map, what a smart pointer points to.
 type Contents struct {
 	// Pairs says that keys and values alternate.
 	Pairs bool
@@ -17,8 +17,8 @@ type Contents struct {
 // maxItems bounds the items of one object: its list may be a ring.
 const maxItems = 1 << 20
 
-// Contents returns what an object of a library contains. ok is false if v is of a type whose library's users know it as a
-// struct, or as a text; and if p is Raw.
+// Contents returns what an object of a library contains. ok is false if v is of a type whose
+// library's users know it as a struct, or as a text; and if p is Raw.
 func (p *Printer) Contents(v *Value) (c Contents, ok bool) {
 	if p.Raw || v.Err() != nil {
 		return c, false

@@ -40,10 +40,11 @@ type context struct {
 
 	structs map[*Type]*Type // what structs of variable size are in the frame
 
-	bytes []byte // room for those of small values
+	bytes []byte // room for the bytes of small values
 }
 
-// smallBytes returns n zeros for the bytes of a value, which the end of the frame's use ends, too. c may be nil.
+// smallBytes returns n zeros for the bytes of a value, which the end of the frame's use ends, too.
+// c may be nil.
 func (c *context) smallBytes(n uint64) []byte {
 	const small, many, most = 256, 512, 16 << 10
 	if c == nil || n > small {
@@ -140,7 +141,8 @@ func (c *context) value(e *symbol.Entry, x *symbol.Expression) (uint64, error) {
 	return l.Bits, err
 }
 
-// number is value for a number of any type, which it returns as a location of the kind [dwarfexpr.Value].
+// number is value for a number of any type, which it returns as a location of the kind
+// [dwarfexpr.Value].
 func (c *context) number(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Location, error) {
 	env := &c.r.env
 	defer env.leave(env.enter(c, e, x))
@@ -174,7 +176,8 @@ func (c *context) location(e *symbol.Entry, at *expression) (dwarfexpr.Location,
 	return l, err
 }
 
-// called returns the expression of the entry that DW_OP_call names. It is empty if the object is nowhere.
+// called returns the expression of the entry that DW_OP_call names. It is empty if the object is
+// nowhere.
 func (c *context) called(ref symbol.Ref) ([]byte, error) {
 	e, err := c.r.Symbols.Entry(ref)
 	if err != nil {
@@ -201,8 +204,8 @@ func (r *Reader) stackType(ref symbol.Ref) (dwarfexpr.Type, error) {
 	return dwarfexpr.Type{Size: int(t.Size), Encoding: dwarfexpr.Encoding(t.Encoding), X87: x87}, nil
 }
 
-// typedRegister returns the bytes of a number of a base type that a register holds, as they would lie in memory
-// (DW_OP_regval_type).
+// typedRegister returns the bytes of a number of a base type that a register holds, as they would
+// lie in memory (DW_OP_regval_type).
 func (c *context) typedRegister(reg trad.Reg, t dwarfexpr.Type) ([]byte, error) {
 	b, err := c.registerBytes(reg, t.Size)
 	if err != nil {
@@ -229,7 +232,8 @@ func (c *context) valueOf(ref symbol.Ref) (uint64, error) {
 	return v.Uint()
 }
 
-// variable returns the value of the variable of an entry, or of the one in scope that this is the abstract entry of.
+// variable returns the value of the variable of an entry, or of the one in scope that this is the
+// abstract entry of.
 func (c *context) variable(ref symbol.Ref) (Value, error) {
 	to := c.scopes.mentioned(c.r, ref)
 	if to.err != nil {

@@ -69,7 +69,8 @@ func (t *Type) decimalText(b []byte) string {
 	return sign + scientific(coefficient.String(), exponent-bias)
 }
 
-// scientific writes digits times a power of ten as the decimal arithmetic specification does (to-scientific-string).
+// scientific writes digits times a power of ten as the decimal arithmetic specification does
+// (to-scientific-string).
 func scientific(digits string, exponent int) string {
 	adjusted := exponent + len(digits) - 1
 	switch {
@@ -94,8 +95,8 @@ func scientific(digits string, exponent int) string {
 	return s + "E" + sign + strconv.Itoa(adjusted)
 }
 
-// payload writes the digits that a decimal number carries that is none, in its lowest bits. Too large a payload counts as zero (IEEE 754,
-// section 3.5.2).
+// payload writes the digits that a decimal number carries that is none, in its lowest bits. Too
+// large a payload counts as zero (IEEE 754, section 3.5.2).
 func payload(all *big.Int, bits, digits int, packed bool) string {
 	p := new(big.Int).And(all, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1)))
 	text := p.String()
@@ -108,8 +109,9 @@ func payload(all *big.Int, bits, digits int, packed bool) string {
 	return text
 }
 
-// packed returns the digits and the biased exponent of a number of n bits whose digits are packed (IEEE 754, section 3.5.2): the
-// first digit and two bits of the exponent in five bits behind the sign, the rest of the exponent, groups of three digits.
+// packed returns the digits and the biased exponent of a number of n bits whose digits are packed
+// (IEEE 754, section 3.5.2): the first digit and two bits of the exponent in five bits behind the
+// sign, the rest of the exponent, groups of three digits.
 func packed(all *big.Int, n, exponentBits int) (digits string, exponent int) {
 	bits := func(lo, count int) int { return bitsOf(all, lo, count) }
 	rest := exponentBits - 2

@@ -79,7 +79,8 @@ func (r *Reader) basic(name string) *Type {
 	return t
 }
 
-// basicOf returns one of C's own types by the words that name it in any order; nil if there is none.
+// basicOf returns one of C's own types by the words that name it in any order; nil if there is
+// none.
 func (r *Reader) basicOf(words []string) *Type {
 	count := map[string]int{}
 	for _, w := range words {
@@ -175,7 +176,8 @@ func (t *Type) withParameters(of *Type) *Type {
 	return &out
 }
 
-// withoutInformation returns the type of a function or variable that no debug information describes, as GDB names it.
+// withoutInformation returns the type of a function or variable that no debug information
+// describes, as GDB names it.
 func (r *Reader) withoutInformation(code bool) *Type {
 	if code {
 		return &Type{Kind: Function, Name: "<text variable, no debug info>", r: r, elem: r.basic("int"), elemRead: true, parts: &parts{}}

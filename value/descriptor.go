@@ -23,8 +23,8 @@ var (
 	errNotAssociated = errors.New("not associated")
 )
 
-// hasDescriptor reports whether an object of the type is a descriptor, which tells where the elements of an array are, and
-// how many.
+// hasDescriptor reports whether an object of the type is a descriptor, which tells where the
+// elements of an array are, and how many.
 func (t *Type) hasDescriptor() bool {
 	return t.Kind == Array && t.entry != nil && !t.described && t.entry.Has(attrDataLocation)
 }

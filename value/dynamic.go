@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// dynamic returns t with the bounds that only the frame tells: those of arrays of variable length.
+// dynamic returns t with the bounds that only the frame tells: bounds of arrays of variable length.
 func (c *context) dynamic(t *Type, depth int) *Type {
 	if depth > maxNames || !t.varies(0) {
 		return t
@@ -56,8 +56,8 @@ func (c *context) dynamic(t *Type, depth int) *Type {
 	return t
 }
 
-// dynamicStruct returns t, of a size that only the frame tells, with its members' types, places and size: GNU C has arrays of variable
-// length as members.
+// dynamicStruct returns t, of a size that only the frame tells, with its members' types, places and
+// size: GNU C has arrays of variable length as members.
 func (c *context) dynamicStruct(t *Type, depth int) *Type {
 	if known := c.structs[t]; known != nil {
 		return known
@@ -157,7 +157,8 @@ func (c *context) bounds(e *symbol.Entry, b Bounds) Bounds {
 	return b
 }
 
-// bound returns an attribute that is a constant, an expression, or the variable that has the number.
+// bound returns an attribute that is a constant, an expression, or the variable that has the
+// number.
 func (c *context) bound(e *symbol.Entry, a dwarf.Attr) (n int64, ok bool) {
 	if v, ok := e.Constant(a); ok {
 		return int64(v), true

@@ -28,8 +28,8 @@ func (v *Value) run() (run Run, ok bool, err error) {
 	return run, ok, err
 }
 
-// pointedTo returns what * of an object of a library is: of a smart pointer, an iterator, an optional. ok is false for
-// other types.
+// pointedTo returns what * of an object of a library is: of a smart pointer, an iterator, an
+// optional. ok is false for other types.
 func (e *evaluation) pointedTo(v *Value, at int) (to Value, ok bool, err error) {
 	t := v.Type.Strip()
 	if t.Kind != Struct || t.Declared {
@@ -41,8 +41,8 @@ func (e *evaluation) pointedTo(v *Value, at int) (to Value, ok bool, err error) 
 	return to, ok, nil
 }
 
-// element returns what operand[index] of a container of a library, or of Go, is. ok is false if the operand is none.
-// checked says that an index behind the end is an error, as of at().
+// element returns what operand[index] of a container of a library, or of Go, is. ok is false if the
+// operand is none. checked says that an index behind the end is an error, as of at().
 func (e *evaluation) element(v *Value, index *syntax.Node, at int, checked bool) (x Value, ok bool, err error) {
 	t := v.Type.Strip()
 	if t.Language() == "go" {
@@ -147,8 +147,8 @@ func same(key, v *Value) bool {
 	return err == nil && err2 == nil && m == n
 }
 
-// sameText reports whether two texts are equal, of which one at least is a string of a language's library. ok is false if
-// they are no such texts.
+// sameText reports whether two texts are equal, of which one at least is a string of a language's
+// library. ok is false if they are no such texts.
 func sameText(a, b *Value) (yes, ok bool) {
 	if a.Type.Strip().Kind != Struct && b.Type.Strip().Kind != Struct {
 		return false, false
@@ -161,7 +161,8 @@ func sameText(a, b *Value) (yes, ok bool) {
 	return bytes.Equal(x, y), ok
 }
 
-// textBytes returns the bytes of a text: of a string of a library or of Go, of an array of characters or a pointer to them.
+// textBytes returns the bytes of a text: of a string of a library or of Go, of an array of
+// characters or a pointer to them.
 func (v *Value) textBytes() (b []byte, ok bool) {
 	x := referred(*v)
 	t := x.Type.Strip()

@@ -37,8 +37,9 @@ func (r *Reader) static(f *Field, of *Value) Value {
 	return v
 }
 
-// staticDefinition returns the entry that defines a static member, nil if none tells where it is. Linkers know no variable of a thread,
-// none of a namespace without a name, and after link-time optimization few others; until DWARF 5, only the definition has a linkage name.
+// staticDefinition returns the entry that defines a static member, nil if none tells where it is.
+// Linkers know no variable of a thread, none of a namespace without a name, and after link-time
+// optimization few others; until DWARF 5, only the definition has a linkage name.
 func (r *Reader) staticDefinition(f *Field, of *Value) *symbol.Entry {
 	if of.frame == nil {
 		return nil
@@ -70,8 +71,8 @@ func (r *Reader) staticDefinition(f *Field, of *Value) *symbol.Entry {
 	return nil
 }
 
-// virtualBase returns a base that the object's table of virtual functions locates: the expression of the base's entry
-// reads it there.
+// virtualBase returns a base that the object's table of virtual functions locates: the expression
+// of the base's entry reads it there.
 func (v *Value) virtualBase(f *Field) Value {
 	n, ok := f.Type.SizeOf()
 	if !ok || v.frame == nil {

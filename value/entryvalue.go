@@ -21,14 +21,15 @@ const (
 	tagGNUCallSiteParm dwarf.Tag  = 0x410a
 )
 
-// entryValue returns the value that an expression had when the function was entered: what the caller's call
-// site says of it (DW_OP_entry_value).
+// entryValue returns the value that an expression had when the function was entered: what the
+// caller's call site says of it (DW_OP_entry_value).
 func (c *context) entryValue(x dwarfexpr.Expression) (dwarfexpr.Location, error) {
 	return c.callerArgument(func(p *callParameter) bool { return sameParameter(p.at, x.Code) })
 }
 
-// sameParameter reports whether the location of an argument at a call site is that of an entry value. An entry value
-// may read memory whose address the call site has as a register plus an offset.
+// sameParameter reports whether the location of an argument at a call site is the location of an
+// entry value. An entry value may read memory whose address the call site has as a register plus an
+// offset.
 func sameParameter(at, want []byte) bool {
 	if len(at) == 0 || len(want) == 0 {
 		return false
@@ -61,7 +62,8 @@ type callParameter struct {
 	value, object *expression
 }
 
-// callerArgument returns the value that the caller passed for an argument, where its call site tells it.
+// callerArgument returns the value that the caller passed for an argument, where its call site
+// tells it.
 func (c *context) callerArgument(is func(p *callParameter) bool) (dwarfexpr.Location, error) {
 	caller, p, err := c.callerParameter(is)
 	if err != nil {
@@ -70,7 +72,8 @@ func (c *context) callerArgument(is func(p *callParameter) bool) (dwarfexpr.Loca
 	return caller.argument(p)
 }
 
-// untold says why a call site does not tell an argument. It is an [ErrUnavailable]. Its text is seldom asked for.
+// untold says why a call site does not tell an argument. It is an [ErrUnavailable]. Its text is
+// seldom asked for.
 type untold struct {
 	format string // for addr
 	addr   uint64
@@ -143,7 +146,8 @@ func (c *context) computed(p *callParameter, x *expression) (dwarfexpr.Location,
 	return c.number(p.entry, x.x)
 }
 
-// computed reads an expression that computes a value, and not where one is, by the first of two attributes that is there.
+// computed reads an expression that computes a value, and not where one is, by the first of two
+// attributes that is there.
 func computed(e *symbol.Entry, pc uint64, attr, gnu dwarf.Attr) *expression {
 	x := expressionOf(e, attr, pc)
 	if x.x == nil && x.err == nil {
@@ -157,7 +161,8 @@ func computed(e *symbol.Entry, pc uint64, attr, gnu dwarf.Attr) *expression {
 	return x
 }
 
-// entry returns the run-time address at which the frame's function is entered; 0 if it is not known.
+// entry returns the run-time address at which the frame's function is entered; 0 if it is not
+// known.
 func (c *context) entry() uint64 {
 	if c.scopes.entry == 0 {
 		c.scopes.entry = c.findEntry()
@@ -181,8 +186,9 @@ func (c *context) findEntry() uint64 {
 	return f.Start
 }
 
-// callsTo returns an error unless a call is known to go to the function of another frame, and not to one that has left
-// by a tail call. Where the call goes, the program alone may know: then the call site must say how to find it.
+// callsTo returns an error unless a call is known to go to the function of another frame, and not
+// to one that has left by a tail call. Where the call goes, the program alone may know: then the
+// call site must say how to find it.
 func (c *context) callsTo(site *callSite, inner *context) error {
 	if site.target != nil {
 		to, err := c.value(site.entry, site.target.x)
@@ -204,7 +210,8 @@ func (c *context) callsTo(site *callSite, inner *context) error {
 	return fmt.Errorf("%v: %w", calls.Err, ErrUnavailable)
 }
 
-// sameFunction reports whether an entry describes the function of another one: both may only refer to what does.
+// sameFunction reports whether an entry describes the function of another one: both may only refer
+// to what does.
 func (r *Reader) sameFunction(ref symbol.Ref, function *symbol.Entry) bool {
 	called, err := r.Symbols.Entry(ref)
 	if err != nil {
@@ -220,8 +227,8 @@ func (r *Reader) sameFunction(ref symbol.Ref, function *symbol.Entry) bool {
 	return false
 }
 
-// callsItself reports whether the function that is entered at entry may call itself by tail calls: then its arguments may
-// not be those of the call site.
+// callsItself reports whether the function that is entered at entry may call itself by tail calls:
+// then its arguments may not be the call site's.
 func (r *Reader) callsItself(entry uint64) bool {
 	if yes, ok := r.loops[entry]; ok {
 		return yes
@@ -307,7 +314,8 @@ func (c *context) context(f *frame.Frame, pc, block uint64, t frame.Type) (*cont
 	return out, nil
 }
 
-// callSite returns the call that returns to a link-time address; nil if there is none. pc is an address within the call.
+// callSite returns the call that returns to a link-time address; nil if there is none. pc is an
+// address within the call.
 func (s *scopes) callSite(ret, pc uint64) (*callSite, error) {
 	if site, ok := s.sites[ret]; ok {
 		return site, nil
@@ -366,7 +374,8 @@ func (r *Reader) tailCalls(ret, entry uint64) *symbol.TailCalls {
 	return &t
 }
 
-// callEntry returns the entry of the call that returns to a link-time address; nil if there is none.
+// callEntry returns the entry of the call that returns to a link-time address; nil if there is
+// none.
 func (s *scopes) callEntry(ret uint64) *symbol.Entry {
 	for i := len(s.list) - 1; i >= 0; i-- {
 		for _, e := range s.list[i].Entries {

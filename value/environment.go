@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// environment is what expressions are evaluated with. A reader has one: to make its functions for each frame would
-// cost more than most evaluations.
+// environment is what expressions are evaluated with. A reader has one: to make its functions for
+// each frame would cost more than most evaluations.
 type environment struct {
 	dwarfexpr.Context
 	now evaluating
@@ -24,7 +24,8 @@ type evaluating struct {
 	failure *dwarfexpr.Failure
 }
 
-// enter begins the evaluation of an expression of an entry, and returns the one that it interrupts: evaluations nest.
+// enter begins the evaluation of an expression of an entry, and returns the one that it interrupts:
+// evaluations nest.
 func (env *environment) enter(c *context, e *symbol.Entry, x *symbol.Expression) evaluating {
 	if env.Register == nil {
 		env.open()

@@ -11,16 +11,18 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// ErrNotInScope says that an expression has a name that means nothing in a frame. Elsewhere it may mean something.
+// ErrNotInScope says that an expression has a name that means nothing in a frame. Elsewhere it may
+// mean something.
 var ErrNotInScope = errors.New("not in scope")
 
 // ErrCalls says that an expression calls a function, and that nobody makes calls: a [Session] does.
 var ErrCalls = errors.New("the expression calls a function")
 
-// Evaluate evaluates an expression of C or C++ in the frame, as GDB's print does: it reads names, members, elements and
-// registers, and computes. It neither assigns nor calls. The error points at a character of the expression. It wraps
-// [ErrNotInScope] if the frame lacks a name, and [MemoryError] if memory that the expression needs cannot be read.
-// A value that the compiler keeps nowhere is no error, unless the expression computes with it.
+// Evaluate evaluates an expression of C or C++ in the frame, as GDB's print does: it reads names,
+// members, elements and registers, and computes. It neither assigns nor calls. The error points at
+// a character of the expression. It wraps [ErrNotInScope] if the frame lacks a name, and
+// [MemoryError] if memory that the expression needs cannot be read. A value that the compiler keeps
+// nowhere is no error, unless the expression computes with it.
 func (f *Frame) Evaluate(text string) (Value, error) {
 	e, n, err := f.parse(text)
 	if err != nil {
@@ -29,7 +31,8 @@ func (f *Frame) Evaluate(text string) (Value, error) {
 	return e.value(n)
 }
 
-// EvaluateAs is Evaluate for a value that is to be assigned to an object of type t: it is converted to that type.
+// EvaluateAs is Evaluate for a value that is to be assigned to an object of type t: it is converted
+// to that type.
 func (f *Frame) EvaluateAs(text string, t *Type) (Value, error) {
 	e, n, err := f.parse(text)
 	if err != nil {
@@ -66,7 +69,8 @@ type evaluation struct {
 	f    *Frame
 	c    *context
 	text string
-	// session has the values before, and makes calls; nil if there are no values, and calls are errors.
+	// session has the values before, and makes calls; nil if there are no values, and calls are
+	// errors.
 	session *Session
 	ctx     gocontext.Context // of calls
 
@@ -213,8 +217,8 @@ func referred(v Value) Value {
 	return v
 }
 
-// coerced evaluates a node for an operator: of an array it returns a pointer to the first element, of a function
-// one to the function, of a reference the object.
+// coerced evaluates a node for an operator: of an array it returns a pointer to the first element,
+// of a function one to the function, of a reference the object.
 func (e *evaluation) coerced(n *syntax.Node) (Value, error) {
 	v, err := e.value(n)
 	if err != nil {

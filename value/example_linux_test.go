@@ -126,7 +126,8 @@ type program struct {
 	in  io.Closer
 }
 
-// startProgram compiles a program, and starts it. The program has written a byte when it is where it waits.
+// startProgram compiles a program, and starts it. The program has written a byte when it is where
+// it waits.
 func startProgram(source string) *program {
 	dir, err := os.MkdirTemp("", "value")
 	if err != nil {

@@ -23,8 +23,9 @@ type findKey struct {
 	sure       bool
 }
 
-// The work of all searches of a Reader, in entries. A file with 500 MB of debug information has some 20 million, most of
-// them within functions and classes, which searches skip. Where a name may be nowhere, less is spent.
+// The work of all searches of a Reader, in entries. A file with 500 MB of debug information has
+// some 20 million, most of them within functions and classes, which searches skip. Where a name may
+// be nowhere, less is spent.
 const (
 	searchSure  = 8 << 20
 	searchMaybe = 1 << 20
@@ -83,8 +84,8 @@ func inScope(list []symbol.Hit, scope string, is func(tag dwarf.Tag) bool) (out 
 	return out
 }
 
-// plainScope returns a scope without the namespaces that need not be written: those without a name, and those of the
-// versions of C++'s libraries.
+// plainScope returns a scope without the namespaces that need not be written: namespaces without a
+// name, and for the versions of C++'s libraries.
 var plainScope = strings.NewReplacer("(anonymous namespace)::", "", "std::__cxx11::", "std::", "std::__1::", "std::", "{{anonymous}}::", "").Replace
 
 // splitName splits a name at its last "::" outside of template arguments.
@@ -105,7 +106,8 @@ func splitName(name string) (scope, last string) {
 	return "", name
 }
 
-// prefixes returns the namespaces and classes around a function, from the inner to the outer, with "" at the end.
+// prefixes returns the namespaces and classes around a function, from the inner to the outer, with
+// "" at the end.
 func prefixes(function string) (list []string) {
 	name := function
 	for i := 0; i < len(name); i++ { // without the parameters
@@ -144,8 +146,8 @@ func isValueTag(tag dwarf.Tag) bool {
 	return tag == dwarf.TagVariable || tag == dwarf.TagSubprogram || tag == dwarf.TagEnumerator || tag == tagConstant
 }
 
-// definition returns the definition of a type that t declares: of the same unit, file, or another module; nil if it is
-// not found.
+// definition returns the definition of a type that t declares: of the same unit, file, or another
+// module; nil if it is not found.
 func (r *Reader) definition(t *Type) *Type {
 	if t.Name == "" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ofAdaCompiler reports whether a variable is none of the source: names of Ada are in lower case, and those that GNAT makes have
-// capitals.
+// ofAdaCompiler reports whether a variable is none of the source: names of Ada are in lower case,
+// and names that GNAT makes have capitals.
 func ofAdaCompiler(name string) bool { return strings.ToLower(name) != name }
 
 // Attributes and encodings of fixed-point numbers (DWARF 5, 5.1.1).

@@ -6,7 +6,8 @@ import (
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// fortranElement evaluates array(i, j) of Fortran. ok is false if what stands before the parentheses is no array.
+// fortranElement evaluates array(i, j) of Fortran. ok is false if what stands before the
+// parentheses is no array.
 func (e *evaluation) fortranElement(n *syntax.Node) (v Value, ok bool, err error) {
 	if v, err = e.value(n.Args[0]); err != nil {
 		return v, false, err
@@ -14,7 +15,8 @@ func (e *evaluation) fortranElement(n *syntax.Node) (v Value, ok bool, err error
 	return e.fortranIndexed(v, n)
 }
 
-// fortranIndexed is fortranElement for the array v. The first index varies fastest, so it is the innermost.
+// fortranIndexed is fortranElement for the array v. The first index varies fastest, so it is the
+// innermost.
 func (e *evaluation) fortranIndexed(v Value, n *syntax.Node) (Value, bool, error) {
 	v = referred(v)
 	if v.describe(); v.Type.Strip().Kind != Array {

@@ -6,9 +6,9 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// functionAt returns the name of the function at an address, and where the function begins, if debug information has one: of several
-// symbols with one address, the one that was meant; in C++ without the type of the result; without a linkage name, what GDB makes of
-// the parameters.
+// functionAt returns the name of the function at an address, and where the function begins, if
+// debug information has one: of several symbols with one address, the one that was meant; in C++
+// without the type of the result; without a linkage name, what GDB makes of the parameters.
 func (r *Reader) functionAt(addr uint64) (name string, start uint64) {
 	scopes, bias, err := r.Symbols.Scopes(r.Modules, addr)
 	if err != nil {

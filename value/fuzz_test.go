@@ -29,8 +29,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/printers"
 )
 
-// everywhere is memory that has the same bytes again and again, at every address: whatever a pointer is, it leads to
-// something, and lists have no end.
+// everywhere is memory that has the same bytes again and again, at every address: whatever a
+// pointer is, it leads to something, and lists have no end.
 type everywhere []byte
 
 func (m everywhere) ReadMemory(addr uint64, p []byte) (int, error) {

@@ -6,9 +6,10 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// glibc describes itself to debuggers: for each member of a structure that libthread_db reads there is a constant
-// _thread_db_STRUCT_MEMBER of three numbers, of 32 bits each: the member's size in bits, how many there are, and its offset in
-// bytes (nptl_db/db_info.c). A thread's table (its DTV) has the address of its storage for each module, by the module's number.
+// glibc describes itself to debuggers: for each member of a structure that libthread_db reads there
+// is a constant _thread_db_STRUCT_MEMBER of three numbers, of 32 bits each: the member's size in
+// bits, how many there are, and its offset in bytes (nptl_db/db_info.c). A thread's table (its DTV)
+// has the address of its storage for each module, by the module's number.
 
 // glibc is that description.
 type glibc struct {
@@ -70,8 +71,8 @@ func (d *glibc) offset(name string) uint64 { return d.field(name).offset }
 
 func (d *glibc) size(structure string) uint64 { return d.field("sizeof_" + structure).size }
 
-// variable returns the address of a variable of the dynamic linker: in its struct rtld_global, or, in static programs,
-// by itself.
+// variable returns the address of a variable of the dynamic linker: in its struct rtld_global, or,
+// in static programs, by itself.
 func (d *glibc) variable(name string) (addr uint64, ok bool) {
 	if f := d.field("rtld_global_" + name); f.known {
 		if list := d.r.Symbols.Named(d.r.Modules, nil, "_rtld_global"); len(list) > 0 {
@@ -102,7 +103,8 @@ func (c *context) glibcStorage(m *target.Module, tp uint64) (uint64, error) {
 	if err != nil || base != 0 {
 		return base, err
 	}
-	// The thread has not asked for it yet. But storage that lies beside the thread pointer is there.
+	// The thread has not asked for it yet. But storage that lies beside the thread pointer is
+	// there.
 	none := c.r.Arch.Wrap(^uint64(0))
 	off, err := c.word(lm + d.offset("link_map_l_tls_offset"))
 	if err != nil || !d.knows("link_map_l_tls_offset") || off == 0 || off >= none-1 {
@@ -114,7 +116,8 @@ func (c *context) glibcStorage(m *target.Module, tp uint64) (uint64, error) {
 	return tp - off, nil
 }
 
-// tableEntry returns what a thread's table has for the module of a number, which lm describes; 0 if there is nothing.
+// tableEntry returns what a thread's table has for the module of a number, which lm describes; 0 if
+// there is nothing.
 func (c *context) tableEntry(lm, id, tp uint64) (base uint64, err error) {
 	d := c.r.glibc()
 	at := tp + d.offset("pthread_dtvp")
@@ -155,8 +158,8 @@ func (c *context) tableEntry(lm, id, tp uint64) (base uint64, err error) {
 	return base, err
 }
 
-// generation returns when the dynamic linker gave the module that lm describes its number: the tables of threads that have
-// not used it since are of an earlier generation.
+// generation returns when the dynamic linker gave the module that lm describes its number: the
+// tables of threads that have not used it since are of an earlier generation.
 func (c *context) generation(lm, id uint64) (now uint64, ok bool) {
 	d := c.r.glibc()
 	list, ok := d.variable("_dl_tls_dtv_slotinfo_list")

@@ -15,8 +15,8 @@ const (
 	attrGoIndex dwarf.Attr = 0x2906 // of a type parameter: its index in the function's dictionary
 )
 
-// GoKind returns the kind that a type has in Go, also one of another language, and which of the types that t is another
-// name of has it.
+// GoKind returns the kind that a type has in Go, also one of another language, and which of the
+// types that t is another name of has it.
 func (t *Type) GoKind() (reflect.Kind, *Type) {
 	at := t
 	for range maxNames {

@@ -16,7 +16,8 @@ type goRun struct {
 	length, cap int64
 }
 
-// goRunOf returns the elements of a string, a slice, an array or a pointer to an array. ok is false for other types.
+// goRunOf returns the elements of a string, a slice, an array or a pointer to an array. ok is false
+// for other types.
 func (e *evaluation) goRunOf(v *Value, at int) (run goRun, ok bool, err error) {
 	kind, t := v.Type.GoKind()
 	if kind == reflect.Pointer {
@@ -275,7 +276,8 @@ func (e *evaluation) rustSlice(n *syntax.Node, v *Value, bound func(of *syntax.N
 
 const attrGoEmbedded dwarf.Attr = 0x2903
 
-// goPromoted returns a member of a struct, or of the structs that are embedded in it: the least deep one.
+// goPromoted returns a member of a struct, or of the structs that are embedded in it: the least
+// deep one.
 func (v *Value) goPromoted(name string) (x Value, ok bool) {
 	level := []Value{*v}
 	for depth := 0; depth < maxBases && len(level) > 0 && len(level) <= maxPaths; depth++ {

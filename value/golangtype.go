@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// goTypes has the types of a unit by the offset of their description in the program. Go's linker writes all types of a program into
-// one unit.
+// goTypes has the types of a unit by the offset of their description in the program. Go's linker
+// writes all types of a program into one unit.
 type goTypes map[uint64]symbol.Ref
 
 // goKept are the types and constants of Go that were read.
@@ -22,15 +22,15 @@ type goKept struct {
 	bases     map[*target.Module][]uint64 // where the descriptions of types begin in a module
 }
 
-// goPackage is a package in the debug information of one file. Several libraries of a process may have
-// packages of one name.
+// goPackage is a package in the debug information of one file. Several libraries of a process may
+// have packages of one name.
 type goPackage struct {
 	file   symbol.Ref
 	prefix string // the package's path, with a point
 }
 
-// goDynamic returns the type whose description (runtime._type) is at an address, nil if it is not known; direct says that an
-// interface has its values themselves instead of pointers to them.
+// goDynamic returns the type whose description (runtime._type) is at an address, nil if it is not
+// known; direct says that an interface has its values themselves instead of pointers to them.
 func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 	r := v.Type.r
 	b := make([]byte, 2*r.Arch.PtrSize+8)
@@ -45,7 +45,8 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 			base = x
 		}
 	}
-	// The type of a parameter is in the unit of its function; the type that it stands for is where all types are.
+	// The type of a parameter is in the unit of its function; the type that it stands for is where
+	// all types are.
 	_, at := v.Type.GoKind()
 	if at.entry == nil || base == 0 {
 		return nil, false
@@ -57,7 +58,8 @@ func (v *Value) goDynamic(addr uint64) (t *Type, direct bool) {
 	return r.typeAt(ref), direct
 }
 
-// goBases returns where the descriptions of types begin in the module that has the one at an address.
+// goBases returns where the descriptions of types begin in the module that has the one at an
+// address.
 func (r *Reader) goBases(addr uint64) []uint64 {
 	m := r.Modules.Find(addr)
 	if m == nil {
@@ -113,7 +115,7 @@ const maxGoUnits = 64
 // goConstants are the constants of a unit by their type, in the order of their values.
 type goConstants map[symbol.Ref][]Enumerator
 
-// goConstantsOf returns the constants of a unit: those of one package.
+// goConstantsOf returns the constants of a unit: one package's.
 func (r *Reader) goConstantsOf(root symbol.Ref) goConstants {
 	if list, ok := r.golang.constants[root]; ok {
 		return list
@@ -155,8 +157,9 @@ func (r *Reader) goConstantsOf(root symbol.Ref) goConstants {
 	return list
 }
 
-// GoConstant returns the name of the constant that a number of a type is, or of those that it is made of: "a|b"; "" if there is
-// none. It knows the constants of the package that the frame's function is in, and of packages that have an initializer.
+// GoConstant returns the name of the constant that a number of a type is, or of the constants that
+// it is made of: "a|b"; "" if there is none. It knows the constants of the package that the frame's
+// function is in, and of packages that have an initializer.
 func (v *Value) GoConstant(n int64) string {
 	name := v.Type.Name
 	dot := strings.LastIndexByte(name, '.')

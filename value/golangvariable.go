@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// goEscaped returns the variable that a pointer of Go's compiler points to: a variable that is on the heap has a pointer
-// to it as its entry, with an ampersand before the name.
+// goEscaped returns the variable that a pointer of Go's compiler points to: a variable that is on
+// the heap has a pointer to it as its entry, with an ampersand before the name.
 func (v *Variable) goEscaped() (name string, is bool) {
 	if len(v.Name) < 2 || v.Name[0] != '&' || v.Type == nil || v.Type.Language() != "go" || v.Type.Strip().Kind != Pointer {
 		return v.Name, false
@@ -16,8 +16,8 @@ func (v *Variable) goEscaped() (name string, is bool) {
 	return v.Name[1:], true
 }
 
-// Parametric gives a value whose type is a parameter of a generic function the type that the function was called with:
-// the function's dictionary has it.
+// Parametric gives a value whose type is a parameter of a generic function the type that the
+// function was called with: the function's dictionary has it.
 func (v *Value) Parametric() {
 	if v.Type.entry == nil || v.frame == nil {
 		return
@@ -45,8 +45,8 @@ func (v *Value) Parametric() {
 	}
 }
 
-// HideDictionary leaves out of the arguments what Go's compiler has added to those of a generic function: its dictionary. As
-// Delve, users do not know it.
+// HideDictionary leaves out of the arguments what Go's compiler has added to a generic function's:
+// its dictionary. As Delve, users do not know it.
 func (f *Frame) HideDictionary() {
 	if f.Language == "go" {
 		f.Arguments = slices.DeleteFunc(f.Arguments, func(v Variable) bool { return v.Name == ".dict" })

@@ -6,7 +6,8 @@ import (
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
 
-// gone is an error for which a value counts as optimized out, as in GDB: what it would be computed from is lost.
+// gone is an error for which a value counts as optimized out, as in GDB: what it would be computed
+// from is lost.
 type gone struct{ why error }
 
 func (e *gone) Error() string     { return e.why.Error() }
@@ -25,9 +26,9 @@ func (x *expression) wrapGone(why error) error {
 	return x.gone
 }
 
-// Why says why a value that is printed as "<optimized out>" or "<unavailable>" is not known: what it would be computed
-// from, and what of that is missing. It is "" of a value of which something is known, and of one for which the
-// compiler has no location.
+// Why says why a value that is printed as "<optimized out>" or "<unavailable>" is not known: what
+// it would be computed from, and what of that is missing. It is "" of a value of which something is
+// known, and of one for which the compiler has no location.
 func (v *Value) Why() string {
 	err := v.Err()
 	switch {

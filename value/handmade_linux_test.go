@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestHandmadeLocals reads debug information as few compilers write it. The program's source tells the values;
-// where gdb has one it must be the same.
+// TestHandmadeLocals reads debug information as few compilers write it. The program's source tells
+// the values; where gdb has one it must be the same.
 func TestHandmadeLocals(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "handmade.c"), gdbtest.Tool(t, "gcc"), "-g0", "-no-pie")

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/printers"
 )
 
-// twisted is memory of which some words are others, always the same for a seed: lengths and heights without end, pointers to
-// anywhere and to each other.
+// twisted is memory of which some words are others, always the same for a seed: lengths and heights
+// without end, pointers to anywhere and to each other.
 type twisted struct {
 	target.Memory
 	seed uint64
@@ -44,8 +44,8 @@ func (m *twisted) ReadMemory(addr uint64, p []byte) (int, error) {
 	return n, err
 }
 
-// TestHostileContainers shows the values of Rust, Go and C++ with libc++ of a process whose memory has been overwritten here and there. They
-// cost no more than their bounds.
+// TestHostileContainers shows the values of Rust, Go and C++ with libc++ of a process whose memory
+// has been overwritten here and there. They cost no more than their bounds.
 func TestHostileContainers(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, name := range []string{"go", "rust", "libc++"} {

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// lent says that the names of one scope are to be found in another one: C++'s using directives and declarations, aliases
-// of namespaces, inline namespaces.
+// lent says that the names of one scope are to be found in another one: C++'s using directives and
+// declarations, aliases of namespaces, inline namespaces.
 type lent struct {
 	to     string // the scope that has the names now: "outer::", "" for the global one, inFunction
 	name   string // of a declaration or an alias: the name there; "" if all names are lent
@@ -159,7 +159,7 @@ func (e *evaluation) functionImports(unit *imports) []lent {
 // maxWays bounds the whole names that a name may stand for.
 const maxWays = 256
 
-// wholeNames returns the whole names that a name may stand for, those of the innermost scope first.
+// wholeNames returns the whole names that a name may stand for, the innermost scope's first.
 func (e *evaluation) wholeNames(name string, global bool) (list []string) {
 	if known, ok := e.whole[wholeKey{name, global}]; ok {
 		return known
@@ -235,7 +235,7 @@ func (e *evaluation) ways(scope string, parts []string) []string {
 	return at
 }
 
-// withLent returns scopes, and those that lend them all their names.
+// withLent returns scopes, and the scopes that lend them all their names.
 func (e *evaluation) withLent(list []string) []string {
 	for n := 0; n < len(list) && n < maxWays; n++ {
 		for i := range e.imports {

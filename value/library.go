@@ -1,7 +1,7 @@
 package value
 
-// library writes an object that a printer knows. It reports false if none does. t is the type of v without typedefs
-// and qualifiers.
+// library writes an object that a printer knows. It reports false if none does. t is the type of v
+// without typedefs and qualifiers.
 func (w *Writer) library(v *Value, t *Type) bool {
 	if t.Kind == Reference { // to such an object: that is written in its place
 		elem := t.Elem().Strip()
@@ -48,12 +48,14 @@ func (w *Writer) show(v *Value, t *Type) *Shown {
 	return nil
 }
 
-// maxInside bounds objects that contain one another and nothing else. GDB's printers end at some hundreds, with an error.
+// maxInside bounds objects that contain one another and nothing else. GDB's printers end at some
+// hundreds, with an error.
 const maxInside = 100
 
-// Show returns how the printers write an object that is all that another one contains, such as that of a std::optional,
-// or what a reference refers to. It is nil if none knows the object. endless says that objects contain one another
-// without an end, as broken ones may do: then a printer returns nil.
+// Show returns how the printers write an object that is all that another one contains, such as a
+// std::optional's, or what a reference refers to. It is nil if none knows the object. endless says
+// that objects contain one another without an end, as broken ones may do: then a printer returns
+// nil.
 func (w *Writer) Show(v *Value) (s *Shown, endless bool) {
 	if w.inside++; w.inside > maxInside {
 		w.endless = true
@@ -72,7 +74,8 @@ func (w *Writer) Show(v *Value) (s *Shown, endless bool) {
 	return s, false
 }
 
-// summary writes an argument of a type of a library: a text, or what a container is, without its elements.
+// summary writes an argument of a type of a library: a text, or what a container is, without its
+// elements.
 func (p *Printer) summary(v *Value) (string, bool) {
 	t := v.Type.Strip()
 	if p.Raw || v.Err() != nil {

@@ -12,8 +12,8 @@ const (
 	maxNamespaces = 1 << 6
 )
 
-// linkMap returns the address of the dynamic linker's description of a module (struct link_map of <link.h>). debug names the
-// linker's struct r_debug.
+// linkMap returns the address of the dynamic linker's description of a module (struct link_map of
+// <link.h>). debug names the linker's struct r_debug.
 func (c *context) linkMap(m *target.Module, debug string) (uint64, error) {
 	_, bias, err := m.Image()
 	if err != nil {
@@ -32,8 +32,8 @@ func (c *context) linkMap(m *target.Module, debug string) (uint64, error) {
 	return found, err
 }
 
-// eachLinked calls do for the struct link_map of each module, with the distance of its addresses from those of its file,
-// until it returns false.
+// eachLinked calls do for the struct link_map of each module, with the distance of its addresses
+// from its file's, until it returns false.
 func (c *context) eachLinked(debug string, do func(at, load uint64) bool) error {
 	list := c.r.Symbols.Named(c.r.Modules, nil, debug)
 	if len(list) == 0 {

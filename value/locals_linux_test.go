@@ -113,7 +113,8 @@ func locals(t testing.TB, tg opened, p *value.Printer) (threads []gdbtest.FullTh
 	return threads, lost
 }
 
-// loseFrames notes what is lost of frames that others are inlined into, or that have left by a jump.
+// loseFrames notes what is lost of frames that others are inlined into, or that have left by a
+// jump.
 func loseFrames(th *gdbtest.FullThread, types []frame.Type, lost map[valuetest.Lost]bool) {
 	note := func(level int, name string) { lost[valuetest.Lost{TID: th.TID, Level: level, Name: name}] = true }
 	tail := false // the function that further frames are inlined into has left by a jump
@@ -144,8 +145,8 @@ var (
 	pretty = &value.Printer{UTF8: true}
 )
 
-// localsAsGDB compares the variables of a program that waits, in a core file and live, with gdb's bt full. Only frames of
-// functions that begin with own count.
+// localsAsGDB compares the variables of a program that waits, in a core file and live, with gdb's
+// bt full. Only frames of functions that begin with own count.
 func localsAsGDB(t *testing.T, program, own string, counts *valuetest.Tally, p *value.Printer, options ...gdbtest.FullOption) {
 	t.Helper()
 	t.Setenv("LC_ALL", "C.UTF-8") // for gdb
@@ -166,7 +167,8 @@ func localsAsGDB(t *testing.T, program, own string, counts *valuetest.Tally, p *
 	}
 }
 
-// printed returns what an expression is in the frames of a function, as GDB's print writes it, or the error.
+// printed returns what an expression is in the frames of a function, as GDB's print writes it, or
+// the error.
 func printed(t testing.TB, tg opened, function, expression string, p *value.Printer) (texts []string) {
 	t.Helper()
 	eachFrame(t, tg, func(_ target.Thread, f *logical.Frame, in *value.Frame) {

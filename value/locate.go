@@ -40,7 +40,8 @@ func (t *Type) constant(n int64) Value {
 	return Value{Type: t, bytes: b, read: true}
 }
 
-// locate returns the value of the variable of an entry, of type t. k keeps what was read; it may be nil.
+// locate returns the value of the variable of an entry, of type t. k keeps what was read; it may be
+// nil.
 func (c *context) locate(e *symbol.Entry, t *Type, k *known) Value {
 	if c.nested > maxNested {
 		return Value{Type: t, err: ErrUnavailable}
@@ -83,7 +84,8 @@ func (c *context) constantOf(e *symbol.Entry, t *Type) Value {
 	return t.constantOf(e, &Value{frame: c, mem: c.mem})
 }
 
-// constantOf returns the value of a variable or a static member that is a constant; what it points to is where in points to.
+// constantOf returns the value of a variable or a static member that is a constant; what it points
+// to is where in points to.
 func (t *Type) constantOf(e *symbol.Entry, in *Value) Value {
 	if n, ok := e.Constant(dwarf.AttrConstValue); ok {
 		v := t.constant(int64(n))
@@ -146,7 +148,8 @@ func (c *context) valueAt(l *dwarfexpr.Location, t *Type, e *symbol.Entry) Value
 	return v
 }
 
-// piece fills in n bits of v from the bit at on, with what is at a location, without its first skip bits.
+// piece fills in n bits of v from the bit at on, with what is at a location, without its first skip
+// bits.
 func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *symbol.Entry) {
 	missing := func(err error) {
 		if n > 0 {
@@ -207,8 +210,8 @@ func (c *context) piece(v *Value, l *dwarfexpr.Location, at, n, skip uint64, e *
 	copyBits(v.bytes, at, source, skip, n, big)
 }
 
-// lowest returns where n bits begin in the bytes of a number of a big-endian processor, if skip bits below them are
-// left out.
+// lowest returns where n bits begin in the bytes of a number of a big-endian processor, if skip
+// bits below them are left out.
 func lowest(number []byte, skip, n uint64) uint64 {
 	return max(8*uint64(len(number)), skip+n) - skip - n
 }
@@ -230,7 +233,8 @@ func put(b []byte, low, high uint64, big bool) {
 	}
 }
 
-// copyBits copies n bits. Bits of a byte count from the lowest on a little-endian processor, else from the highest.
+// copyBits copies n bits. Bits of a byte count from the lowest on a little-endian processor, else
+// from the highest.
 func copyBits(to []byte, at uint64, from []byte, skip, n uint64, big bool) {
 	if at%8 == 0 && skip%8 == 0 && n%8 == 0 {
 		copy(to[at/8:], from[skip/8:(skip+n)/8])
@@ -246,8 +250,8 @@ func copyBits(to []byte, at uint64, from []byte, skip, n uint64, big bool) {
 	}
 }
 
-// registerBytes returns the bytes of a register as they would lie in memory. If n is more than it has, the bytes
-// of further registers follow: those in which, for GDB, a value goes on.
+// registerBytes returns the bytes of a register as they would lie in memory. If n is more than it
+// has, the bytes of further registers follow: those in which, for GDB, a value goes on.
 func (c *context) registerBytes(reg trad.Reg, n int) ([]byte, error) {
 	b, err := c.oneRegister(reg, n)
 	for range maxRegisters {
@@ -265,7 +269,8 @@ func (c *context) registerBytes(reg trad.Reg, n int) ([]byte, error) {
 // maxRegisters bounds the registers that one value is in.
 const maxRegisters = 8
 
-// oneRegister returns the bytes of one register as they would lie in memory: at least n of them, if it has as many.
+// oneRegister returns the bytes of one register as they would lie in memory: at least n of them, if
+// it has as many.
 func (c *context) oneRegister(reg trad.Reg, n int) ([]byte, error) {
 	a := c.r.Arch
 	if a.Wide(reg) != nil && c.frame.Physical != nil {
@@ -287,7 +292,8 @@ func (c *context) oneRegister(reg trad.Reg, n int) ([]byte, error) {
 	return a.RegisterBytes(reg, bits), nil
 }
 
-// leftAligned reports whether a value that is shorter than its register is in the register's first bytes.
+// leftAligned reports whether a value that is shorter than its register is in the register's first
+// bytes.
 func (c *context) leftAligned(reg trad.Reg) bool { return c.r.Arch.Wide(reg) != nil }
 
 // pointee returns the object that an implicit pointer points to (DW_OP_implicit_pointer).

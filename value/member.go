@@ -7,7 +7,8 @@ import (
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// member evaluates operand.name and operand->name. As GDB, it follows pointers and references in both forms.
+// member evaluates operand.name and operand->name. As GDB, it follows pointers and references in
+// both forms.
 func (e *evaluation) member(n *syntax.Node) (Value, error) {
 	if v, ok, err := e.dotted(n); ok || err != nil {
 		return v, err
@@ -31,8 +32,8 @@ func (e *evaluation) member(n *syntax.Node) (Value, error) {
 	return e.memberOf(&v, n.Text, what, n.At)
 }
 
-// owner returns the object that has the member of a node: behind pointers, references, and smart pointers if it is written
-// with ->.
+// owner returns the object that has the member of a node: behind pointers, references, and smart
+// pointers if it is written with ->.
 func (e *evaluation) owner(v Value, n *syntax.Node) (Value, error) {
 	var err error
 	for range maxNames {
@@ -154,7 +155,8 @@ func (v *Value) path(fields []*Field) Value {
 // maxClasses bounds how deep classes and unnamed members are within each other.
 const maxClasses = 32
 
-// fieldPath returns the fields that lead to a member: through members without a name, then through bases.
+// fieldPath returns the fields that lead to a member: through members without a name, then through
+// bases.
 func fieldPath(t *Type, name string, depth int) []*Field {
 	if depth > maxClasses || t.Kind != Struct && t.Kind != Union {
 		return nil

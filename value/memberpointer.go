@@ -24,7 +24,8 @@ func (w *Writer) memberPointer(v *Value, t *Type) {
 	w.Put(strconv.FormatInt(n, 10))
 }
 
-// memberAt returns the name of the member that a class, or a base of it, has at an offset; "" if there is none.
+// memberAt returns the name of the member that a class, or a base of it, has at an offset; "" if
+// there is none.
 func memberAt(class *Type, offset int64) string {
 	for range maxBases {
 		if class == nil {
@@ -57,9 +58,10 @@ func (t *Type) isMethodPointer() bool {
 	return t.Kind == MemberPointer && t.Elem().Strip().Kind == Function
 }
 
-// methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in the table of
-// virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second word. Optimised code may have
-// the first word alone: what it leads to is then said as for an object that needs no adjustment.
+// methodPointer writes a pointer to a method as the Itanium ABI has it: an address, or an offset in
+// the table of virtual functions plus 1; and what to add to this. On arm64, the 1 is in the second
+// word. Optimised code may have the first word alone: what it leads to is then said as for an
+// object that needs no adjustment.
 func (w *Writer) methodPointer(v *Value, t *Type) {
 	n, _ := t.SizeOf()
 	size := n / 2
@@ -108,8 +110,9 @@ func (w *Writer) methodPointer(v *Value, t *Type) {
 	}
 }
 
-// virtualMethod returns the name, with parameters, of the method at an index of the table of virtual functions of the class of a pointer to
-// methods, adjust bytes behind the beginning of its objects; "" if there is none.
+// virtualMethod returns the name, with parameters, of the method at an index of the table of
+// virtual functions of the class of a pointer to methods, adjust bytes behind the beginning of its
+// objects; "" if there is none.
 func (t *Type) virtualMethod(index, adjust int64) string {
 	class := t.Class
 	for range maxBases {
@@ -163,8 +166,8 @@ func (t *Type) methodAt(index int64) string {
 	return ""
 }
 
-// resultLength returns how long the type of the result is, with the blank behind it, that stands before the name of a
-// function that is made of a template; 0 if none does.
+// resultLength returns how long the type of the result is, with the blank behind it, that stands
+// before the name of a function that is made of a template; 0 if none does.
 func resultLength(name string) int {
 	depth, blank := 0, 0
 	for i := range len(name) {

@@ -6,7 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// mentioned is a variable that an expression or the bound of an array refers to, as debug information has it at one address.
+// mentioned is a variable that an expression or the bound of an array refers to, as debug
+// information has it at one address.
 type mentioned struct {
 	entry *symbol.Entry // has the location
 	t     *Type
@@ -20,10 +21,12 @@ type attributeOf struct {
 	attr  dwarf.Attr
 }
 
-// maxMentioned bounds how many of each kind are kept for one address. Programs refer to as many as their frames have arrays.
+// maxMentioned bounds how many of each kind are kept for one address. Programs refer to as many as
+// their frames have arrays.
 const maxMentioned = 1 << 8
 
-// mentioned returns the variable of an entry, or the one in scope that this is the abstract entry of.
+// mentioned returns the variable of an entry, or the one in scope that this is the abstract entry
+// of.
 func (s *scopes) mentioned(r *Reader, ref symbol.Ref) *mentioned {
 	if to := s.mentions[ref]; to != nil {
 		return to
@@ -43,7 +46,8 @@ func (s *scopes) mentioned(r *Reader, ref symbol.Ref) *mentioned {
 	return to
 }
 
-// concrete returns the variable in scope that an entry is the abstract entry of; that entry itself if there is none.
+// concrete returns the variable in scope that an entry is the abstract entry of; that entry itself
+// if there is none.
 func (s *scopes) concrete(abstract *symbol.Entry) *symbol.Entry {
 	for i := range s.list {
 		for _, x := range s.list[i].Entries {

@@ -2,7 +2,8 @@ package value
 
 import "github.com/sfwalk/sfwalk/target"
 
-// watched is the memory of a process that runs on. It notes whether something was of another moment than the frame.
+// watched is the memory of a process that runs on. It notes whether something was of another moment
+// than the frame.
 type watched struct {
 	target.RunningMemory
 	late bool
@@ -16,8 +17,8 @@ func (w *watched) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, err
 }
 
-// MovedOn reports whether memory that was read for the frame's values, since MovedOn was called last, is of another
-// moment than the frame: the process has run on meanwhile.
+// MovedOn reports whether memory that was read for the frame's values, since MovedOn was called
+// last, is of another moment than the frame: the process has run on meanwhile.
 func (f *Frame) MovedOn() bool {
 	if f.in == nil {
 		return false

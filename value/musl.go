@@ -14,9 +14,10 @@ func (r *Reader) muslLibrary() bool {
 	return r.libc.musl
 }
 
-// muslStorage returns the address of a thread's storage for a module. musl numbers the modules that have such storage from 1, in
-// the order of its list, and its threads have tables of addresses by these numbers: the address of a table is the second word
-// of the thread's structure, at the thread pointer, or the last word, before it (src/internal/pthread_impl.h).
+// muslStorage returns the address of a thread's storage for a module. musl numbers the modules that
+// have such storage from 1, in the order of its list, and its threads have tables of addresses by
+// these numbers: the address of a table is the second word of the thread's structure, at the thread
+// pointer, or the last word, before it (src/internal/pthread_impl.h).
 func (c *context) muslStorage(m *target.Module, tp uint64) (uint64, error) {
 	blocks := map[uint64]bool{} // by the distance from the file's addresses
 	for _, x := range c.r.Modules.All() {

@@ -24,8 +24,8 @@ func (u *unknownType) Error() string {
 	return fmt.Sprintf("'%s' has unknown type; cast it to its declared type", u.name)
 }
 
-// name evaluates a name: of a local variable, a member of this, a variable or function of a namespace, the unit, another
-// unit, another module.
+// name evaluates a name: of a local variable, a member of this, a variable or function of a
+// namespace, the unit, another unit, another module.
 func (e *evaluation) name(n *syntax.Node) (Value, error) {
 	if strings.HasPrefix(n.Text, "$") {
 		if i, ok := e.isEarlier(n); ok {
@@ -165,7 +165,8 @@ func (e *evaluation) ofThis(name string, at int) (v Value, ok bool, err error) {
 	return v, true, err
 }
 
-// contextOf returns a context for the expressions of a module's variables, of which the frame's function is none.
+// contextOf returns a context for the expressions of a module's variables, of which the frame's
+// function is none.
 func (e *evaluation) contextOf(m *target.Module) *context {
 	c := &context{r: e.r, frame: e.c.frame, mem: e.c.mem, scopes: &scopes{}}
 	if m != nil {
@@ -179,7 +180,8 @@ func (e *evaluation) contextOf(m *target.Module) *context {
 	return c
 }
 
-// hitValue returns the variable, function or constant that a hit is. ok is false if it has neither a place nor a value.
+// hitValue returns the variable, function or constant that a hit is. ok is false if it has neither
+// a place nor a value.
 func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool) {
 	k, err := e.r.Symbols.Entry(h.Ref)
 	if err != nil {
@@ -225,8 +227,8 @@ func (e *evaluation) hitValue(h *symbol.Hit, m *target.Module) (v Value, ok bool
 	return e.threadLocalSymbol(about, t, h.Scope != "", m)
 }
 
-// threadLocalSymbol returns the thread's variable that a symbol table has for an entry without a location: compilers for arm64 give
-// none. scoped is as for symbolOf.
+// threadLocalSymbol returns the thread's variable that a symbol table has for an entry without a
+// location: compilers for arm64 give none. scoped is as for symbolOf.
 func (e *evaluation) threadLocalSymbol(k *symbol.Entry, t *Type, scoped bool, m *target.Module) (v Value, ok bool) {
 	name := symbolName(k, scoped)
 	if _, known := t.SizeOf(); !known || name == "" {
@@ -257,8 +259,8 @@ func (e *evaluation) threadLocalSymbol(k *symbol.Entry, t *Type, scoped bool, m 
 	return v, false
 }
 
-// symbolOf returns the address that a symbol table has for the function or variable of an entry. scoped says that its
-// name has a scope, so that its symbol has another name.
+// symbolOf returns the address that a symbol table has for the function or variable of an entry.
+// scoped says that its name has a scope, so that its symbol has another name.
 func (e *evaluation) symbolOf(k *symbol.Entry, scoped bool, m *target.Module) (addr uint64, ok bool) {
 	name := symbolName(k, scoped)
 	if name == "" {
@@ -274,7 +276,8 @@ func (e *evaluation) symbolOf(k *symbol.Entry, scoped bool, m *target.Module) (a
 	return list[0], true
 }
 
-// symbolName returns the name of the symbol of an entry, "" if it is not known. scoped says that the entry's name has a scope.
+// symbolName returns the name of the symbol of an entry, "" if it is not known. scoped says that
+// the entry's name has a scope.
 func symbolName(k *symbol.Entry, scoped bool) string {
 	name := linkageName(k)
 	if name == "" && !scoped {
@@ -296,7 +299,7 @@ func (e *evaluation) inFile(file, name string) (v Value, ok bool) {
 	return v, false
 }
 
-// modules returns all modules, that of the frame first.
+// modules returns all modules, the frame's first.
 func (e *evaluation) modules() (list []*target.Module) {
 	own := e.module()
 	if own != nil {

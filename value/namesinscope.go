@@ -49,7 +49,8 @@ func (e *evaluation) ofClass(class, name string) (v Value, ok bool) {
 	return v, false
 }
 
-// ofFunction returns a variable with a place of its own of a function of the unit: function::variable.
+// ofFunction returns a variable with a place of its own of a function of the unit:
+// function::variable.
 func (e *evaluation) ofFunction(name string, m *target.Module) (v Value, ok bool) {
 	scope, last := splitName(name)
 	unit := e.unitRef()
@@ -69,7 +70,8 @@ func (e *evaluation) ofFunction(name string, m *target.Module) (v Value, ok bool
 	return v, false
 }
 
-// within returns a variable that is declared in a function or block, and has the same place in all calls.
+// within returns a variable that is declared in a function or block, and has the same place in all
+// calls.
 func (e *evaluation) within(block *symbol.Entry, name string, m *target.Module, depth int) (v Value, ok bool) {
 	kids, err := block.Children()
 	if err != nil || depth > maxNames {

@@ -2,8 +2,8 @@ package value
 
 import "debug/dwarf"
 
-// Member returns a member of an object by the names that lead to it, each a member of the one before: of the object
-// itself, or of a class that it is derived from.
+// Member returns a member of an object by the names that lead to it, each a member of the one
+// before: of the object itself, or of a class that it is derived from.
 func (v *Value) Member(names ...string) (m Value, ok bool) {
 	m = *v
 	for _, name := range names {
@@ -51,14 +51,15 @@ func (v *Value) Part(t *Type, offset int64) Value {
 // Unknowable returns a value of which nothing is known. The error says why.
 func Unknowable(t *Type, why error) Value { return Value{Type: t, err: why} }
 
-// Lost returns why nothing of a value is known. Unlike [Value.Err] it is nil if the value has parts that are at places of
-// their own, be they all lost.
+// Lost returns why nothing of a value is known. Unlike [Value.Err] it is nil if the value has parts
+// that are at places of their own, be they all lost.
 func (v *Value) Lost() error {
 	v.load()
 	return v.err
 }
 
-// Missing returns why something of a value is not known; nil if all is, or if its size is not known.
+// Missing returns why something of a value is not known; nil if all is, or if its size is not
+// known.
 func (v *Value) Missing() error {
 	if n, ok := v.size(); ok {
 		why, _ := v.missing(0, 8*n)
@@ -87,8 +88,8 @@ func (t *Type) Unnamed() *Type {
 // Reader returns the Reader that a type belongs to.
 func (t *Type) Reader() *Reader { return t.r }
 
-// Argument returns the i-th argument of the template, or generic type, that a type is made of; nil if it has no such
-// one, or if that is a number.
+// Argument returns the i-th argument of the template, or generic type, that a type is made of; nil
+// if it has no such one, or if that is a number.
 func (t *Type) Argument(i int) *Type {
 	if list := t.TemplateArguments(); i < len(list) && list[i].Value == nil {
 		return list[i].Type
@@ -104,8 +105,8 @@ func (t *Type) sizeOrZero() uint64 {
 
 const attrAlignment dwarf.Attr = 0x88
 
-// Alignment returns the alignment of objects of a type in bytes: of members, or (preferred) of variables, which
-// i386 aligns more.
+// Alignment returns the alignment of objects of a type in bytes: of members, or (preferred) of
+// variables, which i386 aligns more.
 func (t *Type) Alignment(preferred bool) uint64 { return t.alignmentAt(preferred, 0) }
 
 func (t *Type) alignmentAt(preferred bool, depth int) uint64 {

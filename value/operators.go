@@ -193,7 +193,8 @@ func (e *evaluation) binary(n *syntax.Node) (Value, error) {
 // maxRepetitions bounds the elements of an array that an expression makes.
 const maxRepetitions = 1 << 20
 
-// repeated evaluates GDB's operand@count: an array of that many elements, the first of which is the operand.
+// repeated evaluates GDB's operand@count: an array of that many elements, the first of which is the
+// operand.
 func (e *evaluation) repeated(n *syntax.Node) (Value, error) {
 	v, err := e.value(n.Args[0])
 	if err != nil {

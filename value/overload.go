@@ -88,13 +88,13 @@ func (e *evaluation) overloaded(n *syntax.Node) (Value, error) {
 	return Value{}, e.missing(n.At, "No symbol \"%s(%s)\" in current context.", text, strings.Join(want, ", "))
 }
 
-// parameterName returns the name by which the types of parameters are compared: that without qualifiers of the parameter
-// itself (C++20, [dcl.fct] 5).
+// parameterName returns the name by which the types of parameters are compared: that without
+// qualifiers of the parameter itself (C++20, [dcl.fct] 5).
 func (t *Type) parameterName() string {
 	return spaceless(symbol.CanonicalType(t.Unqualified().String()))
 }
 
-// isValue reports whether a name with template arguments is that of a function or variable.
+// isValue reports whether a name with template arguments is a function or variable.
 func (e *evaluation) isValue(name string) bool {
 	_, ok, _ := e.global(name, false)
 	return ok

@@ -132,7 +132,7 @@ type Writer struct {
 
 func (p *Printer) writer() *Writer { return &Writer{p: p, cost: new(int)} }
 
-// writers are those whose text was taken: their room is used again.
+// writers have no text any more, for it was taken: their room is used again.
 var writers = sync.Pool{New: func() any { return (*Printer)(nil).writer() }}
 
 // begin returns a writer, to be freed.
@@ -224,8 +224,8 @@ func (w *Writer) hex(n uint64) {
 	w.unsigned(n, 16)
 }
 
-// Gone reports whether an error says that a value is nowhere, or where nothing is known of: that it was optimized out, is
-// unavailable, not saved, or the object of a synthetic pointer.
+// Gone reports whether an error says that a value is nowhere, or where nothing is known of: that it
+// was optimized out, is unavailable, not saved, or the object of a synthetic pointer.
 func Gone(err error) bool {
 	return errors.Is(err, ErrOptimizedOut) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNotSaved) || errors.Is(err, ErrSynthetic)
 }
@@ -277,7 +277,8 @@ func (w *Writer) value(v *Value) {
 	w.Part(v)
 }
 
-// Part writes a value. Of one that is a part of another, GDB says member by member what is not known.
+// Part writes a value. Of one that is a part of another, GDB says member by member what is not
+// known.
 func (w *Writer) Part(v *Value) {
 	if w.full {
 		return

@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// TestRareValuesAsGDB compares values that compilers seldom describe, and the names that gdb makes of functions.
+// TestRareValuesAsGDB compares values that compilers seldom describe, and the names that gdb makes
+// of functions.
 func TestRareValuesAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for variant, tt := range []struct {
@@ -48,8 +49,8 @@ func TestRareValuesAsGDB(t *testing.T) {
 	}
 }
 
-// TestMethodsInPart compares pointers to methods with gdb's: where a compiler has kept their first word alone, it tells the method, and
-// that the adjustment of the object is not known.
+// TestMethodsInPart compares pointers to methods with gdb's: where a compiler has kept their first
+// word alone, it tells the method, and that the adjustment of the object is not known.
 func TestMethodsInPart(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "methodparts.cc"), gdbtest.Tool(t, "clang++"), "-O2", "-g", "-w")
@@ -60,8 +61,8 @@ func TestMethodsInPart(t *testing.T) {
 	}
 }
 
-// TestDecimalsAsProgram compares decimal numbers, many of which have too large a coefficient, with what the arithmetic of the program
-// itself makes of them.
+// TestDecimalsAsProgram compares decimal numbers, many of which have too large a coefficient, with
+// what the arithmetic of the program itself makes of them.
 func TestDecimalsAsProgram(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	path := filepath.Join(t.TempDir(), "numbers")
@@ -108,7 +109,8 @@ func TestDecimalsAsProgram(t *testing.T) {
 	}
 }
 
-// TestWideAsProgram compares integers of 16 bytes that are nowhere, which GDB 13 does not compute, with what the program itself makes of them.
+// TestWideAsProgram compares integers of 16 bytes that are nowhere, which GDB 13 does not compute,
+// with what the program itself makes of them.
 func TestWideAsProgram(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	path := filepath.Join(t.TempDir(), "numbers")

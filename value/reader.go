@@ -8,13 +8,13 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Reader reads the variables of frames of one process. It keeps the types and the scopes that it has read.
-// One goroutine at a time may use it.
+// Reader reads the variables of frames of one process. It keeps the types and the scopes that it
+// has read. One goroutine at a time may use it.
 type Reader struct {
 	Symbols *symbol.Symbolizer
 	Modules *target.Modules
 	Arch    *arch.Arch
-	// Memory is that of the process. Values of a frame are read by the memory of its stack instead.
+	// Memory is the process's. Values of a frame are read by the memory of its stack instead.
 	Memory target.Memory
 	// Budget bounds the work for expressions, and for what is read; nil for no bound. A Printer has
 	// it, too.

@@ -1,7 +1,7 @@
 package value
 
-// room is what released frames were read into: later frames are read into it again. Backtraces of many threads would leave ten
-// times as much garbage as they have text.
+// room is what released frames were read into: later frames are read into it again. Backtraces of
+// many threads would leave ten times as much garbage as they have text.
 type room struct {
 	list     []Variable
 	contexts []*context
@@ -33,15 +33,15 @@ func (m *room) variables(n int) []Variable {
 	return list[:n]
 }
 
-// Release ends the use of a frame: its variables, their values, and all that comes from these must not be used any
-// more. Later frames take their room. A frame need not be released.
+// Release ends the use of a frame: its variables, their values, and all that comes from these must
+// not be used any more. Later frames take their room. A frame need not be released.
 func (f *Frame) Release() {
 	if f.in == nil {
 		return
 	}
 	m := &f.in.r.room
 	m.shown, m.entered = Value{}, Value{}
-	for c := f.in; c != nil && len(m.contexts) < maxRoom; { // and those of the callers that were asked for arguments
+	for c := f.in; c != nil && len(m.contexts) < maxRoom; { // and the contexts of callers that were asked for arguments
 		caller := c.calledBy.c
 		*c = context{bytes: c.bytes[:0]}
 		m.contexts = append(m.contexts, c)

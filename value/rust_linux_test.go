@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestRustAsGDB compares Rust's values, also with what the compiler's own printers for gdb make of them.
+// TestRustAsGDB compares Rust's values, also with what the compiler's own printers for gdb make of
+// them.
 func TestRustAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, flags := range [][]string{{"-Copt-level=0"}, {"-O"}} {
@@ -25,7 +26,8 @@ func TestRustAsGDB(t *testing.T) {
 	}
 }
 
-// TestRustLibraryAsGDB compares Rust's values with what the compiler's own printers for gdb make of them.
+// TestRustLibraryAsGDB compares Rust's values with what the compiler's own printers for gdb make of
+// them.
 func TestRustLibraryAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	rustc := gdbtest.Tool(t, "rustc")
@@ -43,7 +45,8 @@ func TestRustLibraryAsGDB(t *testing.T) {
 	counts.Log(t)
 }
 
-// TestMoreRustAsGDB compares Rust's rarer values, and all of them as the compiler's own printers for gdb write them.
+// TestMoreRustAsGDB compares Rust's rarer values, and all of them as the compiler's own printers
+// for gdb write them.
 func TestMoreRustAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	rustc := gdbtest.Tool(t, "rustc")

@@ -2,7 +2,8 @@ package value
 
 import "strings"
 
-// rustBasics are the types of Rust that need no declaration (The Rust Reference, section "Types"): kind, and size in bytes; 0 is that of a pointer.
+// rustBasics are the types of Rust that need no declaration (The Rust Reference, section "Types"):
+// kind, and size in bytes; 0 stands for the size of a pointer.
 var rustBasics = map[string]struct {
 	kind Kind
 	size uint64

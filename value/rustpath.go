@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// rustPath returns the whole name that a path of Rust stands for in the frame's function, without a "::" before it. The path begins with self,
-// super, crate or "::" (The Rust Reference, section "Paths"); ok is false for any other. wrong says in GDB's words what is wrong with the path.
+// rustPath returns the whole name that a path of Rust stands for in the frame's function, without a
+// "::" before it. The path begins with self, super, crate or "::" (The Rust Reference, section
+// "Paths"); ok is false for any other. wrong says in GDB's words what is wrong with the path.
 func (e *evaluation) rustPath(path string) (whole string, ok bool, wrong string) {
 	if e.f.Language != "rust" {
 		return "", false, ""
@@ -46,8 +47,8 @@ func (e *evaluation) rustCrate() string {
 	return crate
 }
 
-// rustModule returns the path of the module that the frame's function is in. Types, their implementations, and functions around a closure are
-// no modules.
+// rustModule returns the path of the module that the frame's function is in. Types, their
+// implementations, and functions around a closure are no modules.
 func (e *evaluation) rustModule() string {
 	for _, scope := range prefixes(e.c.frame.Function) {
 		path := strings.TrimSuffix(scope, "::")

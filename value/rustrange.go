@@ -30,8 +30,8 @@ func (e *evaluation) rustLiteral(n *syntax.Node) (Value, bool) {
 	return t.constant(int64(n.Int)), true
 }
 
-// rustRange evaluates a range of Rust. As for GDB, both bounds are of one type, and the range is of a struct that the debug information
-// need not have.
+// rustRange evaluates a range of Rust. As for GDB, both bounds are of one type, and the range is of
+// a struct that the debug information need not have.
 func (e *evaluation) rustRange(n *syntax.Node) (Value, error) {
 	name := "Range"
 	if n.Text == "..=" {

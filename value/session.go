@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/logical"
 )
 
-// Session evaluates expressions one after the other. Each may name the values of those before it:
-// $1 is that of the first one, $ the last one, $$ the one before that, $$2 the one before $$.
+// Session evaluates expressions one after the other. Each may name the values of earlier ones: $1
+// is the value of the first one, $ the last one, $$ the one before that, $$2 the one before $$.
 type Session struct {
 	// Caller makes the calls that expressions ask for. If it is nil, a call is an error.
 	Caller Caller
@@ -114,9 +114,9 @@ func (s *Session) frameOf(frames []*Frame, text string, plain *syntax.Node) (bes
 	return best
 }
 
-// needsFrame reports whether an expression has names that may be those of variables or types: all
-// but functions that are called, values of the session and C's own types. What a comparison is
-// depends on the frame's language.
+// needsFrame reports whether an expression has names that may be variables or types: all names but
+// functions that are called, values of the session and C's own types. What a comparison is depends
+// on the frame's language.
 func (e *evaluation) needsFrame(n *syntax.Node) bool {
 	switch {
 	case n == nil:
@@ -156,8 +156,8 @@ func (e *evaluation) isFunction(n *syntax.Node) bool {
 	return err != nil || s != nil && s.Function
 }
 
-// knows reports whether the frame has all names of an expression. functions is how many of those
-// that are not called are names of functions.
+// knows reports whether the frame has all names of an expression. functions is how many names of
+// functions are not called.
 func (e *evaluation) knows(n *syntax.Node) (functions int, ok bool) {
 	if n == nil {
 		return 0, true
@@ -190,8 +190,8 @@ func (e *evaluation) knows(n *syntax.Node) (functions int, ok bool) {
 	return functions, true
 }
 
-// isEarlier reports whether a name is that of a value of the session, and returns which one:
-// counted from 0 for the first.
+// isEarlier reports whether a name is a value of the session, and returns which one: counted from 0
+// for the first.
 func (e *evaluation) isEarlier(n *syntax.Node) (i int, ok bool) {
 	if e.session == nil {
 		return 0, false

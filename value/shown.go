@@ -112,9 +112,11 @@ func (w *Writer) abort(err error) {
 const (
 	// maxDepth bounds objects within each other if the printer does not.
 	maxDepth = 256
-	// maxNesting bounds texts within each other, such as that of an iterator's element in that of the iterator.
+	// maxNesting bounds texts within each other, such as the text of an iterator's element in the
+	// text of the iterator.
 	maxNesting = 8
-	// maxCost bounds the children that one value has at all depths, the nodes that are followed, and the bytes of both.
+	// maxCost bounds the children that one value has at all depths, the nodes that are followed,
+	// and the bytes of both.
 	maxCost = 16 << 20
 )
 
@@ -135,7 +137,8 @@ func (w *Writer) Spend(n int) bool {
 	return true
 }
 
-// Text returns the text of a value that is written within the text of another one. The error says why it cannot be read.
+// Text returns the text of a value that is written within the text of another one. The error says
+// why it cannot be read.
 func (w *Writer) Text(v *Value) (string, error) {
 	if w.nesting >= maxNesting {
 		return "{...}", nil

@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestStaticsAsGDB compares static members that other units define, and types that dwz has moved into a file without a language.
+// TestStaticsAsGDB compares static members that other units define, and types that dwz has moved
+// into a file without a language.
 func TestStaticsAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	sources := gdbtest.Testdata(t, "progs", "statics")

@@ -110,7 +110,8 @@ func (w *Writer) again(t *Type) bool {
 	return false
 }
 
-// twice reports whether a static member is being written already: a class may have a static member of its own type.
+// twice reports whether a static member is being written already: a class may have a static member
+// of its own type.
 func (w *Writer) twice(m *Value) bool {
 	if m.Place != InMemory || m.Type.scalar() {
 		return false

@@ -96,7 +96,7 @@ func (c *class) next(b []byte) (e element) {
 					return element{r: r, raw: b[:4], ok: true}
 				}
 			}
-			const low = 0xdc00 // the first of those that come second
+			const low = 0xdc00 // the first of the halves that come second
 			return element{raw: b[:2], part: u < low && len(b) < 4}
 		}
 		return element{r: u, raw: b[:2], ok: true}
@@ -113,8 +113,8 @@ func (c *class) cut(b []byte) bool {
 	return e.part
 }
 
-// beginning reports whether b is the beginning of a character in UTF-8, as the C library's iconv has it: its leading bytes
-// go up to 0xfd.
+// beginning reports whether b is the beginning of a character in UTF-8, as the C library's iconv
+// has it: its leading bytes go up to 0xfd.
 func beginning(b []byte) bool {
 	n := 0
 	switch lead := b[0]; {
@@ -164,7 +164,8 @@ func (w *Writer) Char(v *Value) {
 	w.Put("'")
 }
 
-// quoted writes a text in double quotes: 'x' <repeats 11 times> for many equal characters. more says that the text goes on.
+// quoted writes a text in double quotes: 'x' <repeats 11 times> for many equal characters. more
+// says that the text goes on.
 func (w *Writer) quoted(b []byte, c class, more bool) {
 	if len(b) == 0 {
 		w.Put(c.prefix + `""`)

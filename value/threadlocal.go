@@ -14,8 +14,8 @@ type noThreadLocal struct{ why string }
 
 func (e noThreadLocal) Error() string { return "Cannot find thread-local storage: " + e.why }
 
-// threadLocal returns the address of a thread's variable at an offset in the thread-local storage of the module that the frame
-// runs in (DW_OP_form_tls_address).
+// threadLocal returns the address of a thread's variable at an offset in the thread-local storage
+// of the module that the frame runs in (DW_OP_form_tls_address).
 func (c *context) threadLocal(offset uint64) (uint64, error) {
 	m := c.r.Modules.Find(c.frame.AddressInBlock)
 	if m == nil {
@@ -42,7 +42,8 @@ func (c *context) threadLocal(offset uint64) (uint64, error) {
 	return c.r.Arch.Wrap(base + offset), nil
 }
 
-// moduleStorage returns the address of a thread's storage for a module, if tp is the thread's pointer.
+// moduleStorage returns the address of a thread's storage for a module, if tp is the thread's
+// pointer.
 func (c *context) moduleStorage(m *target.Module, im *elfimage.Image, tp uint64) (uint64, error) {
 	err := error(noThreadLocal{"the C library does not tell where the storage of libraries is"})
 	var base uint64
@@ -58,8 +59,8 @@ func (c *context) moduleStorage(m *target.Module, im *elfimage.Image, tp uint64)
 	return base, err
 }
 
-// isProgram reports whether an image is a program rather than a library. Of programs that can lie anywhere, linkers say so
-// since binutils 2.26.
+// isProgram reports whether an image is a program rather than a library. Of programs that can lie
+// anywhere, linkers say so since binutils 2.26.
 func isProgram(im *elfimage.Image) bool {
 	if im.Type == elf.ET_EXEC {
 		return true
@@ -76,8 +77,9 @@ func isProgram(im *elfimage.Image) bool {
 	return false
 }
 
-// programStorage returns a thread's storage for the program, which is made of block, as the ABI has it whatever the C library. It ends at the thread pointer (variant II
-// of ELF's handling of thread-local storage), or follows the C library's own words there (variant I).
+// programStorage returns a thread's storage for the program, which is made of block, as the ABI has
+// it whatever the C library. It ends at the thread pointer (variant II of ELF's handling of
+// thread-local storage), or follows the C library's own words there (variant I).
 func (c *context) programStorage(block *elf.ProgHeader, tp uint64) (uint64, error) {
 	align := max(block.Align, 1)
 	if align&(align-1) != 0 || block.Memsz > maxObject {
@@ -89,7 +91,8 @@ func (c *context) programStorage(block *elf.ProgHeader, tp uint64) (uint64, erro
 	return tp - block.Memsz - (-block.Memsz-block.Vaddr)&(align-1), nil
 }
 
-// threadBlock returns the segment that a thread's storage for an image is made of; nil if there is none.
+// threadBlock returns the segment that a thread's storage for an image is made of; nil if there is
+// none.
 func threadBlock(im *elfimage.Image) *elf.ProgHeader {
 	for i := range im.Progs {
 		if im.Progs[i].Type == elf.PT_TLS {

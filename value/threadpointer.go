@@ -28,8 +28,8 @@ func (c *context) threadPointer() (tp uint64, err error) {
 // maxListed bounds the threads that are looked for in the C library's lists.
 const maxListed = 1 << 16
 
-// listedPointer returns the pointer of a thread by the lists that glibc keeps of all threads (2.34 and later), for targets
-// without the register. The threads have the kernel's numbers there.
+// listedPointer returns the pointer of a thread by the lists that glibc keeps of all threads (2.34
+// and later), for targets without the register. The threads have the kernel's numbers there.
 func (c *context) listedPointer(tid int) (tp uint64, ok bool) {
 	d := c.r.glibc()
 	if d == nil || tid <= 0 {

@@ -2,8 +2,8 @@ package value
 
 import "errors"
 
-// Print writes a value as GDB's print does: of a pointer or a reference with its type, "(struct node *) 0x4052a0", unless
-// the text that it points to says enough.
+// Print writes a value as GDB's print does: of a pointer or a reference with its type, "(struct
+// node *) 0x4052a0", unless the text that it points to says enough.
 func (p *Printer) Print(v *Value) string {
 	t := v.Type.Strip()
 	err := v.Err()

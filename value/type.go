@@ -37,8 +37,8 @@ const (
 	Subrange                    // some of the values of Elem
 )
 
-// Type is a type as the debug information has it. Its parts are read when they are asked for. A Type
-// belongs to its Reader.
+// Type is a type as the debug information has it. Its parts are read when they are asked for. A
+// Type belongs to its Reader.
 type Type struct {
 	Kind   Kind
 	Name   string // without namespaces; "" if it has none
@@ -63,7 +63,7 @@ type Type struct {
 	fullName    string
 	language    string // "" until it is first asked for
 	showersRead bool
-	shown       []shower // those of the printers that know the type
+	shown       []shower // from the printers that know the type
 
 	definition *Type // of a type that is only declared; nil until it is first asked for
 
@@ -78,7 +78,7 @@ type Type struct {
 	dimension *symbol.Entry
 }
 
-// parts are those of a struct, a union, an enumeration or a function.
+// parts are the parts of a struct, a union, an enumeration or a function.
 type parts struct {
 	fields      []Field
 	enumerators []Enumerator
@@ -97,8 +97,8 @@ type Field struct {
 	Name   string // "" if it has none
 	Type   *Type
 	Offset int64 // in bytes from the beginning
-	// Bits is the size of a bit-field, 0 for other members. It begins BitOffset bits behind Offset: on a
-	// little-endian processor counted from the lowest bit.
+	// Bits is the size of a bit-field, 0 for other members. It begins BitOffset bits behind Offset:
+	// on a little-endian processor counted from the lowest bit.
 	Bits, BitOffset uint64
 	Base            bool // a class that this one is derived from
 	Virtual         bool // the same, virtually: Offset is not known
@@ -128,8 +128,8 @@ type Bounds struct {
 	Stride uint64 // bytes from one element to the next; 0 for the size of an element
 }
 
-// Elem returns the type that t is made of: what a pointer points to, an element, the type that a typedef
-// names, the result of a function, the type below an enumeration. It is void if t has none.
+// Elem returns the type that t is made of: what a pointer points to, an element, the type that a
+// typedef names, the result of a function, the type below an enumeration. It is void if t has none.
 func (t *Type) Elem() *Type {
 	if !t.elemRead && t.entry != nil {
 		t.readElem()
@@ -175,8 +175,8 @@ func (t *Type) consists() bool {
 	return false
 }
 
-// asNumber returns an integer type with its qualifiers as one whose values are never characters, as GDB has the elements of vectors.
-// Another type is returned as it is, a typedef, too.
+// asNumber returns an integer type with its qualifiers as one whose values are never characters, as
+// GDB has the elements of vectors. Another type is returned as it is, a typedef, too.
 func (t *Type) asNumber() *Type {
 	n := *t
 	switch t.Kind {
@@ -193,7 +193,8 @@ func (t *Type) asNumber() *Type {
 // maxNames bounds the typedefs and qualifiers around a type.
 const maxNames = 64
 
-// Strip returns t without typedefs and qualifiers. For a type that is only declared, it looks for the definition.
+// Strip returns t without typedefs and qualifiers. For a type that is only declared, it looks for
+// the definition.
 func (t *Type) Strip() *Type { return t.bare().defined() }
 
 // bare is Strip, but looks for no definition.
@@ -255,7 +256,8 @@ func (t *Type) scalar() bool {
 	return true
 }
 
-// SizeOf returns the size of a value of the type in bytes, through typedefs. ok is false if it is not known.
+// SizeOf returns the size of a value of the type in bytes, through typedefs. ok is false if it is
+// not known.
 func (t *Type) SizeOf() (n uint64, ok bool) {
 	s := t.Strip()
 	switch s.Kind {

@@ -17,7 +17,7 @@ var usual = map[string]string{
 	"uint8_t": "unsigned char", "uint16_t": "unsigned short", "uint32_t": "unsigned int", "uint64_t": "unsigned long long",
 }
 
-// isType reports whether a name is that of a type, and not of a variable that hides it.
+// isType reports whether a name is a type, and not a variable that hides it.
 func (e *evaluation) isType(name string) bool {
 	if e.local(name) != nil {
 		return false
@@ -32,7 +32,8 @@ func (e *evaluation) isType(name string) bool {
 	return ok
 }
 
-// isVariable reports whether a variable of the frame has a name, or one that is lent to the function.
+// isVariable reports whether a variable of the frame has a name, or one that is lent to the
+// function.
 func (e *evaluation) isVariable(name string) bool {
 	if e.local(name) != nil {
 		return true
@@ -44,7 +45,7 @@ func (e *evaluation) isVariable(name string) bool {
 	return !errors.Is(err, ErrNotInScope)
 }
 
-// mayBeType reports whether a name is that of a type, or of nothing.
+// mayBeType reports whether a name is a type, or nothing.
 func (e *evaluation) mayBeType(name string) bool {
 	if e.isType(name) {
 		return true
@@ -82,8 +83,8 @@ func (e *evaluation) typeNamed(as *syntax.Type) (*Type, error) {
 	return e.derive(t, as)
 }
 
-// typeCalled returns the type of a name; nil if there is none. is leaves only types of some tags, nil those that need no
-// tag before their name.
+// typeCalled returns the type of a name; nil if there is none. is leaves only types of some tags,
+// nil leaves types that need no tag before their name.
 func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 	if is == nil {
 		is = isTypeTag
@@ -158,7 +159,8 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 	return declared
 }
 
-// typeCalledOutside returns the class around a type: of the unit, or of the file. The name is whole.
+// typeCalledOutside returns the class around a type: of the unit, or of the file. The name is
+// whole.
 func (e *evaluation) typeCalledOutside(name string) *Type {
 	scope, last := splitName(name)
 	is := func(tag dwarf.Tag) bool {

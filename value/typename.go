@@ -13,7 +13,8 @@ var (
 	littleEndian binary.ByteOrder = binary.LittleEndian
 )
 
-// FullName returns the type's own name with the namespaces and classes around it; "" if it has none.
+// FullName returns the type's own name with the namespaces and classes around it; "" if it has
+// none.
 func (t *Type) FullName() string {
 	if t.fullName == "" && t.Name != "" {
 		t.fullName = t.Name
@@ -53,7 +54,8 @@ func (t *Type) rawString() string {
 	return string(w.text)
 }
 
-// typeWriter writes types: "const char *(*)[3]" has a base, a part before the name and a part behind it.
+// typeWriter writes types: "const char *(*)[3]" has a base, a part before the name and a part
+// behind it.
 type typeWriter struct {
 	text  []byte
 	depth int
@@ -193,7 +195,8 @@ func (t *Type) qualifiers() (constant, volatile bool) {
 	return
 }
 
-// before writes the part of a type that stands before a name. pointed says that a star or an ampersand follows.
+// before writes the part of a type that stands before a name. pointed says that a star or an
+// ampersand follows.
 func (w *typeWriter) before(t *Type, pointed, space bool) {
 	u := t.Unqualified()
 	if w.named(u) {

@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// arguments returns the arguments of the template that a type of C++ is made of. GCC leaves them out of some types' debug
-// information: then they are told from the type's name, and the types of that name in the same unit.
+// arguments returns the arguments of the template that a type of C++ is made of. GCC leaves them
+// out of some types' debug information: then they are told from the type's name, and the types of
+// that name in the same unit.
 func (t *Type) arguments() []TemplateArgument {
 	p := t.read()
 	if len(p.arguments) > 0 || p.named || t.entry == nil || strings.IndexByte(t.Name, '<') < 0 {
@@ -42,7 +43,8 @@ func (t *Type) arguments() []TemplateArgument {
 // spaceless returns a text without its blanks.
 func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
 
-// TypeNamed returns a type by its name as GDB spells it: one of the unit of near, or made of one. It is nil if there is none.
+// TypeNamed returns a type by its name as GDB spells it: one of the unit of near, or made of one.
+// It is nil if there is none.
 func (r *Reader) TypeNamed(name string, near *Type) *Type {
 	base, behind := name, ""
 	if i := strings.LastIndexByte(name, '>'); i >= 0 {
@@ -85,13 +87,15 @@ func (r *Reader) TypeNamed(name string, near *Type) *Type {
 	return t
 }
 
-// maxUnitNames bounds the types of a unit that are known by name, and maxUnits the units whose types are.
+// maxUnitNames bounds the types of a unit that are known by name, and maxUnits the units whose
+// types are.
 const (
 	maxUnitNames = 1 << 16
 	maxUnits     = 64
 )
 
-// unitNames returns the types of the unit of a type, by their names without blanks: those in namespaces, not those in classes.
+// unitNames returns the types of the unit of a type, by their names without blanks: those in
+// namespaces, not those in classes.
 func (r *Reader) unitNames(near *Type) map[string]symbol.Ref {
 	unit, err := near.entry.Unit()
 	if err != nil {

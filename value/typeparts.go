@@ -142,7 +142,8 @@ func (r *Reader) field(e *symbol.Entry) (f Field) {
 	return f
 }
 
-// memberOffset returns the constant that DW_OP_plus_uconst, or DW_OP_constu and DW_OP_plus, add (DWARF 2 and 3).
+// memberOffset returns the constant that DW_OP_plus_uconst, or DW_OP_constu and DW_OP_plus, add
+// (DWARF 2 and 3).
 func memberOffset(code []byte) int64 {
 	const plusUconst, constu, plus = 0x23, 0x10, 0x22
 	if len(code) < 2 || code[0] != plusUconst && !(code[0] == constu && code[len(code)-1] == plus) {

@@ -95,7 +95,7 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 		r.arrayType(t)
 	case dwarf.TagSubroutineType:
 		t.Kind = Function
-	case dwarf.TagSubprogram: // that of the function
+	case dwarf.TagSubprogram: // the function's
 		t.Kind, t.Name, t.Declared = Function, "", false // its type is whole where it is only declared, too
 	case dwarf.TagTypedef, dwarf.TagTemplateAlias:
 		t.Kind = Typedef
@@ -185,8 +185,8 @@ func (t *Type) charOf() {
 	}
 }
 
-// language returns the language of an entry's unit. A partial unit, as dwz makes them, has none of its own: as for GDB, it has that of the
-// unit through which it was first reached.
+// language returns the language of an entry's unit. A partial unit, as dwz makes them, has none of
+// its own: as for GDB, it has the language of the unit through which it was first reached.
 func (r *Reader) language(e *symbol.Entry) string {
 	if name := e.Language(); name != "" {
 		return name
@@ -208,7 +208,8 @@ func (r *Reader) reached(from, to *symbol.Entry) {
 	}
 }
 
-// arrayType fills in an array, DWARF 5 section 5.5: its first dimension. The others are arrays within.
+// arrayType fills in an array, DWARF 5 section 5.5: its first dimension. The others are arrays
+// within.
 func (r *Reader) arrayType(t *Type) {
 	t.Kind = Array
 	t.Vector = t.entry.Flag(attrGNUVector)
@@ -245,8 +246,8 @@ func (r *Reader) dimension(t *Type, dims []*symbol.Entry) {
 	}
 }
 
-// staticBounds returns the bounds that need no frame. A bound that is an expression or a variable is not
-// known.
+// staticBounds returns the bounds that need no frame. A bound that is an expression or a variable
+// is not known.
 func (r *Reader) staticBounds(e *symbol.Entry) (b Bounds) {
 	b.Lower = r.lowerBound(e)
 	if n, ok := e.Constant(dwarf.AttrLowerBound); ok {
@@ -285,8 +286,8 @@ func (r *Reader) lowerBound(e *symbol.Entry) int64 {
 	return 0
 }
 
-// Bounds returns the dimension of an array. A bound that only a frame tells is known if the array is the
-// type of a [Value].
+// Bounds returns the dimension of an array. A bound that only a frame tells is known if the array
+// is the type of a [Value].
 func (t *Type) Bounds() Bounds {
 	if t.bounds == nil {
 		return Bounds{}

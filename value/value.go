@@ -55,11 +55,13 @@ type pointee struct {
 var (
 	// ErrOptimizedOut says that the compiler keeps a value nowhere.
 	ErrOptimizedOut = errors.New("optimized out")
-	// ErrUnavailable says that a value is somewhere, but that the register or the memory is not known.
+	// ErrUnavailable says that a value is somewhere, but that the register or the memory is not
+	// known.
 	ErrUnavailable = dwarfexpr.ErrUnavailable
 	// ErrNotSaved says that a value was in a register that a call may have changed.
 	ErrNotSaved = errors.New("not saved")
-	// ErrSynthetic says that a pointer points to an object that is in no memory. [Value.Deref] has that.
+	// ErrSynthetic says that a pointer points to an object that is in no memory. [Value.Deref] has
+	// that.
 	ErrSynthetic = errors.New("synthetic pointer")
 	// ErrTooLarge says that an object has more bytes than are read of one.
 	ErrTooLarge = errors.New("value is too large")
@@ -72,7 +74,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("Cannot access memory at address %#x", e.Addr)
 }
 
-// maxRead bounds the bytes that are read of one object, and so those of all values that are part of it.
+// maxRead bounds the bytes that are read of one object, and so the bytes of all values that are
+// part of it.
 const maxRead = 1 << 16
 
 // Err returns why nothing of the value is known; nil if some of it is.
@@ -116,7 +119,8 @@ func (v *Value) load() {
 	}
 }
 
-// ReadMemory fills b with memory of the value's process, as it was when the value was read. Else the error is a [MemoryError].
+// ReadMemory fills b with memory of the value's process, as it was when the value was read. Else
+// the error is a [MemoryError].
 func (v *Value) ReadMemory(addr uint64, b []byte) error { return readMemory(v.mem, addr, b) }
 
 func readMemory(mem target.Memory, addr uint64, b []byte) error {
@@ -132,8 +136,8 @@ func readMemory(mem target.Memory, addr uint64, b []byte) error {
 	return nil
 }
 
-// Bytes returns the bytes of the value as they lie in memory. The error says why some of them are not known.
-// The caller must not change the bytes.
+// Bytes returns the bytes of the value as they lie in memory. The error says why some of them are
+// not known. The caller must not change the bytes.
 func (v *Value) Bytes() ([]byte, error) {
 	v.load()
 	if v.err != nil {
@@ -154,7 +158,8 @@ func (v *Value) Bytes() ([]byte, error) {
 	return v.bytes, nil
 }
 
-// missing returns why bits of the value are not known, nil if they are. all says that this goes for all of them.
+// missing returns why bits of the value are not known, nil if they are. all says that this goes for
+// all of them.
 func (v *Value) missing(lo, hi uint64) (why error, all bool) {
 	if v.err != nil {
 		return v.err, true

@@ -16,7 +16,8 @@ import (
 type Variable struct {
 	Name     string
 	Argument bool
-	// Block counts the blocks of statements around the variable from the function's, which is 0. Inner ones have larger numbers.
+	// Block counts the blocks of statements around the variable from the function's, which is 0.
+	// Inner ones have larger numbers.
 	Block int
 	Type  *Type
 	Line  int // where the source declares it; 0 if that is not known
@@ -40,7 +41,8 @@ type known struct {
 type expression struct {
 	x   *symbol.Expression
 	err error
-	// What the last evaluation has ended with. It is kept because that of the next frame mostly ends with the same.
+	// What the last evaluation has ended with. It is kept because the next frame's evaluation
+	// mostly ends with the same.
 	failure dwarfexpr.Failure
 	gone    *gone
 }
@@ -53,8 +55,8 @@ func expressionOf(e *symbol.Entry, a dwarf.Attr, pc uint64) *expression {
 
 // Frame has the variables of one logical frame.
 type Frame struct {
-	// Arguments are in the order of the declaration, Locals in that of GDB: from the inner to the outer block; within
-	// a function's own block in the order of the source.
+	// Arguments are in the order of the declaration, Locals in GDB's order: from the inner to the
+	// outer block; within a function's own block in the order of the source.
 	Arguments, Locals []Variable
 	// Known says that there is debug information of the function.
 	Known    bool
@@ -80,7 +82,7 @@ type scopes struct {
 	expressions map[attributeOf]*expression // of bounds
 }
 
-// variables are those of a function or of one inlined call at an address.
+// variables are the variables of a function or of one inlined call at an address.
 type variables struct {
 	arguments, locals []Variable // without context
 	language          string
@@ -108,8 +110,8 @@ func (r *Reader) at(pc uint64) *scopes {
 	return s
 }
 
-// Frame returns the variables of a frame. mem is the memory of its stack (target.MemoryOf). The error says
-// why debug information cannot be read.
+// Frame returns the variables of a frame. mem is the memory of its stack (target.MemoryOf). The
+// error says why debug information cannot be read.
 func (r *Reader) Frame(f *logical.Frame, mem target.Memory) (Frame, error) {
 	if f.Physical == nil {
 		return Frame{}, nil
@@ -193,8 +195,8 @@ func (s *scopes) variables(r *Reader, f *logical.Frame) *variables {
 // maxAbstract bounds how many entries describe one variable, each referring to the next.
 const maxAbstract = 8
 
-// described yields the entries that describe what e does, each for what those before do not say: e, its abstract instance
-// (DWARF 5, section 3.3.8.1), its declaration (section 2.13.2).
+// described yields the entries that describe what e does, each for what those before do not say: e,
+// its abstract instance (DWARF 5, section 3.3.8.1), its declaration (section 2.13.2).
 func (r *Reader) described(e *symbol.Entry) iter.Seq[*symbol.Entry] {
 	return func(yield func(*symbol.Entry) bool) {
 		for range maxAbstract {
@@ -245,7 +247,8 @@ func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	for _, e := range s.Others {
 		seen[e.Reference(dwarf.AttrAbstractOrigin)] = true
 	}
-	// What the abstract function has, and the code has not, is optimized out: GDB shows it all the same.
+	// What the abstract function has, and the code has not, is optimized out: GDB shows it all the
+	// same.
 	origin := s.Reference(dwarf.AttrAbstractOrigin)
 	if origin.IsZero() {
 		return list
@@ -262,8 +265,8 @@ func (r *Reader) block(s *symbol.Scope, number int) (list []Variable) {
 	return list
 }
 
-// sameTags reports whether two entries have children of the same kinds, one by one. Then GDB takes them for the same: a block need not
-// refer to its abstract one (clang's do not).
+// sameTags reports whether two entries have children of the same kinds, one by one. Then GDB takes
+// them for the same: a block need not refer to its abstract one (clang's do not).
 func sameTags(a, b *symbol.Entry) bool {
 	x, err := a.Children()
 	if err != nil {
@@ -273,8 +276,9 @@ func sameTags(a, b *symbol.Entry) bool {
 	return err == nil && slices.EqualFunc(x, y, func(x, y *symbol.Entry) bool { return x.Tag == y.Tag })
 }
 
-// appendAbstract appends the variables of an abstract scope that no entry of the code refers to. Blocks that are
-// only there are as if they were not: their variables belong to the block around them.
+// appendAbstract appends the variables of an abstract scope that no entry of the code refers to.
+// Blocks that are only there are as if they were not: their variables belong to the block around
+// them.
 func (r *Reader) appendAbstract(list []Variable, scope *symbol.Entry, number int, seen map[symbol.Ref]bool, depth int) []Variable {
 	kids, err := scope.Children()
 	if err != nil || depth > maxAbstract {
@@ -339,7 +343,8 @@ func (r *Reader) appendVariable(list []Variable, e *symbol.Entry, number int, se
 	return list
 }
 
-// appendCounted appends what GDB has in the table of a block, and does not show: a label or a type that has a name. See [hashed].
+// appendCounted appends what GDB has in the table of a block, and does not show: a label or a type
+// that has a name. See [hashed].
 func appendCounted(list []Variable, e *symbol.Entry, number int) []Variable {
 	if name := e.Text(dwarf.AttrName); name != "" && !e.Flag(dwarf.AttrDeclaration) {
 		list = append(list, Variable{Name: name, Block: number, about: e})

@@ -20,7 +20,8 @@ const (
 // errNoVariant says that the discriminant of a value belongs to no variant of its type.
 var errNoVariant = errors.New("no variant has this discriminant")
 
-// variantPart are the variants of a type, of which a value has one (DWARF 5, section 5.7.10): enumerations of Rust.
+// variantPart are the variants of a type, of which a value has one (DWARF 5, section 5.7.10):
+// enumerations of Rust.
 type variantPart struct {
 	discriminant *Field // nil if the only variant is always there
 	variants     []variant
@@ -159,8 +160,9 @@ func (p *variantPart) active(v *Value) (*variant, error) {
 	return &p.variants[other], nil
 }
 
-// Variant returns the variant of an enumeration of Rust that the value has: its name, and the value as its struct.
-// ok is false if the type is no such enumeration, or has no variants; the error says why the variant is not known.
+// Variant returns the variant of an enumeration of Rust that the value has: its name, and the value
+// as its struct. ok is false if the type is no such enumeration, or has no variants; the error says
+// why the variant is not known.
 func (v *Value) Variant() (name string, is Value, ok bool, err error) {
 	t := v.Type.Strip()
 	p := t.read().variant
@@ -178,8 +180,8 @@ func (v *Value) Variant() (name string, is Value, ok bool, err error) {
 	return f.Name, v.Field(f), true, nil
 }
 
-// HasVariants reports whether a type has variants, of which a value has one: it is an enumeration of Rust with data, or a
-// record of Ada. See [Value.Variant].
+// HasVariants reports whether a type has variants, of which a value has one: it is an enumeration
+// of Rust with data, or a record of Ada. See [Value.Variant].
 func (t *Type) HasVariants() bool { return t.read().variant != nil }
 
 // Variants returns the members of each variant of a type.
@@ -192,8 +194,8 @@ func (t *Type) Variants() (list [][]Field) {
 	return list
 }
 
-// VariantFields returns the members of the variant that a record of Ada has. known is false if nothing tells which one it
-// has.
+// VariantFields returns the members of the variant that a record of Ada has. known is false if
+// nothing tells which one it has.
 func (v *Value) VariantFields() (list []Field, known bool) {
 	p := v.Type.Strip().read().variant
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 )
 
-// wideRegister evaluates the name of a register that is wider than 64 bits, or of its first bytes: a union of vectors,
-// as GDB has it. ok is false if the processor has no such register.
+// wideRegister evaluates the name of a register that is wider than 64 bits, or of its first bytes:
+// a union of vectors, as GDB has it. ok is false if the processor has no such register.
 func (e *evaluation) wideRegister(name string) (v Value, ok bool) {
 	a := e.r.Arch
 	for i := range a.WideRegs() {
@@ -53,8 +53,8 @@ func (r *Reader) wideType(w *arch.WideReg, size int) *Type {
 	return nil
 }
 
-// vectorUnion returns a union of vectors of size bytes. Its members are named by how many elements a vector has, and of
-// which type.
+// vectorUnion returns a union of vectors of size bytes. Its members are named by how many elements
+// a vector has, and of which type.
 func (r *Reader) vectorUnion(elements []arch.VectorElement, size uint64) *Type {
 	const float, signed, unsigned = 4, 5, 7 // DW_ATE
 	union := &Type{Kind: Union, Size: size, Order: r.order(), r: r, elemRead: true, parts: &parts{}}

@@ -1,9 +1,10 @@
 package value
 
-// What a printer that writes its objects itself, and a language, have the Writer write. Put, Part and Absent are beside
-// the Writer.
+// What a printer that writes its objects itself, and a language, have the Writer write. Put, Part
+// and Absent are beside the Writer.
 
-// Enter begins what is one struct deeper. It reports false if the Printer's depth is reached: then that is left out.
+// Enter begins what is one struct deeper. It reports false if the Printer's depth is reached: then
+// that is left out.
 func (w *Writer) Enter() bool {
 	if w.depth >= min(w.p.depth(), maxDepth) {
 		return false
@@ -21,7 +22,7 @@ func (w *Writer) Full() bool { return w.full }
 // Limit returns how many elements of an array, or characters of a text, are written at most.
 func (w *Writer) Limit() int { return w.p.elements() }
 
-// Elements writes n elements, those that are equal once with their number.
+// Elements writes n elements, equal ones once with their number.
 func (w *Writer) Elements(n uint64, at func(i uint64) Value) { w.elements(n, at, w.Part) }
 
 // Quoted writes a text of characters of a type, in quotes. more says that the text goes on.
@@ -61,8 +62,8 @@ func (w *Writer) ASCII(write func()) {
 	w.p = p
 }
 
-// Characters returns the text of n characters of a type at an address, in quotes, as a text that an object contains is
-// written. What of it is read is bounded as any text is.
+// Characters returns the text of n characters of a type at an address, in quotes, as a text that an
+// object contains is written. What of it is read is bounded as any text is.
 func (w *Writer) Characters(v *Value, addr uint64, elem *Type, n uint64) string {
 	size, ok := elem.SizeOf()
 	if !ok || size == 0 || size > 4 {
@@ -88,7 +89,7 @@ func (w *Writer) Characters(v *Value, addr uint64, elem *Type, n uint64) string 
 	return in.String()
 }
 
-// CharactersIn is [Writer.Characters] of the first n characters of those that an object itself has.
+// CharactersIn is [Writer.Characters] of the first n characters that an object itself has.
 func (w *Writer) CharactersIn(b []byte, elem *Type, n uint64) string {
 	size, ok := elem.SizeOf()
 	if !ok || size == 0 || size > 4 || n > uint64(len(b))/size {
@@ -114,5 +115,6 @@ func (w *Writer) SpendOn(v *Value) bool {
 	return v.bytes != nil || !ok || w.Spend(int(min(n, maxRead)))
 }
 
-// Short reports whether an argument is written in a line that has others: without the elements of containers.
+// Short reports whether an argument is written in a line that has others: without the elements of
+// containers.
 func (w *Writer) Short() bool { return w.summary }

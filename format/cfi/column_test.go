@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/format/cfi"
 )
 
-// TestReturnColumns: by AADWARF64, section 4.1, the PC may have a rule beside that of x30, the return
-// address column, or be the column itself. By DWARF 5, section 6.4.1, the column has the return
-// address.
+// TestReturnColumns: by AADWARF64, section 4.1, the PC may have a rule beside the one for x30, the
+// return address column, or be the column itself. By DWARF 5, section 6.4.1, the column has the
+// return address.
 func TestReturnColumns(t *testing.T) {
 	arm64 := cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 29, Link: 30, PC: 32}
 	s390x := cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 11, Link: 14}

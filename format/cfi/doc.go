@@ -9,10 +9,10 @@
 // [Section.Row] runs the program of one FDE up to the PC and returns that line of
 // the table, with the exact range that it holds for.
 //
-// Addresses are those of the section's own address space. The address given to
-// [Open] fixes it: link-time addresses for a file, run-time ones for a section
-// read from memory. The package never trusts its input. Malformed input gives an
-// [Error] that says where, and the size of the section bounds the work.
+// Addresses are in the section's own address space. The address given to [Open] fixes it: link-time
+// addresses for a file, run-time ones for a section read from memory. The package never trusts its
+// input. Malformed input gives an [Error] that says where, and the size of the section bounds the
+// work.
 //
 // References: DWARF 5 section 6.4, LSB Core "Exception Frames", AADWARF64.
 package cfi

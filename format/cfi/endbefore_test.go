@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// For an address that no FDE covers, EndBefore returns the end that readelf gives for the FDE before.
+// For an address that no FDE covers, EndBefore returns the end that readelf gives for the FDE
+// before.
 func TestBefore(t *testing.T) {
 	const path = "/bin/sh"
 	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump=frames", path).Output()

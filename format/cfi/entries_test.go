@@ -61,7 +61,8 @@ func TestEHFrame(t *testing.T) {
 		{"all", amd64, all, join(rel4(all), u32(0x100), 4, u32(7)), ehRow + " signal", true},
 		{"no personality", amd64, z("zPR", 0xff, 0), join(abs, 0), ehRow, false},
 		{"personality uleb", amd64, z("zPR", 0x01, 0x80, 1, 3), join(u32(0x1000), u32(0x100), 0), ehRow, false},
-		// The CIE is at 0x8000, its augmentation data's P at 0x8000+4+4+8+2 = 0x8012: six bytes to 0x8018.
+		// The CIE is at 0x8000, its augmentation data's P at 0x8000+4+4+8+2 = 0x8012: six bytes to
+		// 0x8018.
 		{"personality aligned", amd64, z("zPR", 0x50, "\x00\x00\x00\x00\x00\x00", u64(9), 3), join(u32(0x1000), u32(0x100), 0), ehRow, false},
 		{"unknown letter", amd64, z("zRX", 3, 9, 9), join(u32(0x1000), u32(0x100), 0), ehRow, false},
 		{"unknown letter hides a flag", amd64, z("zRXS", 3, 9, 9), join(u32(0x1000), u32(0x100), 0), ehRow + " signal", false},

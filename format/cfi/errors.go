@@ -15,8 +15,9 @@ var (
 	// augmentation or an instruction that this package does not know. The error is
 	// an [*Error].
 	ErrUnsupported = errors.New("unsupported call frame information")
-	// ErrNoCFA means that a line of the table has no rule for the CFA and is not outermost. Functions
-	// with ".cfi_startproc simple" have such lines. ErrNoCFA wraps ErrMalformed; the error is an [*Error].
+	// ErrNoCFA means that a line of the table has no rule for the CFA and is not outermost.
+	// Functions with ".cfi_startproc simple" have such lines. ErrNoCFA wraps ErrMalformed; the
+	// error is an [*Error].
 	ErrNoCFA = fmt.Errorf("%w: no rule for the CFA", ErrMalformed)
 	// ErrExpression means that an expression cannot be evaluated.
 	ErrExpression = errors.New("cannot evaluate expression")

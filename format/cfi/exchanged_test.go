@@ -9,8 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// exchangedFrame is a table of push %ebp; mov %esp,%ebp; push; leave; ret and a realigned frame, as GCC writes it, with
-// esp and ebp by the numbers sp and fp: GCC's two maps of registers are 5, 4 for default (Darwin) and 4, 5 for System V.
+// exchangedFrame is a table of push %ebp; mov %esp,%ebp; push; leave; ret and a realigned frame, as
+// GCC writes it, with esp and ebp by the numbers sp and fp: GCC's two maps of registers are 5, 4
+// for default (Darwin) and 4, 5 for System V.
 func exchangedFrame(sp, fp int) []byte {
 	cie := join(1, "zR", 0, 1, 0x7c, 8, 1, 0, // addresses are absolute
 		0x0c, sp, 4, 0x88, 1) // def_cfa sp+4; offset eip, -4
@@ -33,8 +34,8 @@ func (e environment) Register(r trad.Reg) (uint64, bool) {
 }
 func (e environment) Word(addr uint64) (uint64, error) { return addr * 3, nil }
 
-// A table with esp and ebp the other way round has the rows of one that follows System V. Where nobody says that it may
-// be so, it is read as it is.
+// A table with esp and ebp the other way round has the rows of one that follows System V. Where
+// nobody says that it may be so, it is read as it is.
 func TestExchanged(t *testing.T) {
 	opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 4, FP: 5, Link: 8, Exchanged: [2]trad.Reg{4, 5}}}
 	open := func(data []byte, opts cfi.Options) *cfi.Section {

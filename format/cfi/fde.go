@@ -28,7 +28,8 @@ func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
 // one byte.
 func (f *FDE) ProgramSize() int { return f.program.to - f.program.from }
 
-// Instructions returns the initial instructions of the CIE of f, an FDE of this section, and the FDE's own (DWARF 5, section
+// Instructions returns the initial instructions of the CIE of f, an FDE of this section, and the
+// FDE's own (DWARF 5, section
 // 6.4.2). They must not be changed.
 func (s *Section) Instructions(f *FDE) (initial, own []byte) {
 	if !s.has(f.CIE.program) || !s.has(f.program) {
@@ -95,9 +96,9 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	return nil
 }
 
-// usualFDE reads an FDE, whose CIE f has, if it is as nearly all are that linkers for little-endian machines write: the start
-// is an sdata4 that is relative to itself, and few bytes of augmentation data have a size. It takes half the time of
-// parseFDE.
+// usualFDE reads an FDE, whose CIE f has, if it is as nearly all are that linkers for little-endian
+// machines write: the start is an sdata4 that is relative to itself, and few bytes of augmentation
+// data have a size. It takes half the time of parseFDE.
 func (s *Section) usualFDE(e entry, f *FDE) bool {
 	const fixed = 4 + 4 + 1 // start, length, size of augmentation data
 	var p []byte

@@ -40,7 +40,7 @@ func compareWays(t *testing.T, path, section string, hasHeader bool, o oracle) {
 	}
 }
 
-// All rows of all FDEs of this machine's own programs are those of readelf.
+// All rows of all FDEs of this machine's own programs are as readelf has them.
 func TestInstalledFiles(t *testing.T) {
 	for _, path := range []string{
 		"/lib/x86_64-linux-gnu/libc.so.6",

@@ -90,7 +90,7 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 	}
 }
 
-// checkPaged looks up an address in a section that is read page by page: the answer is that of s,
+// checkPaged looks up an address in a section that is read page by page: the answer is as from s,
 // which is not.
 func checkPaged(t *testing.T, s *cfi.Section, kind cfi.Kind, data []byte, addr, pc uint64, opts cfi.Options) {
 	opts.HeaderPages, opts.Header = pages.New(bytes.NewReader(opts.Header), len(opts.Header)), nil
@@ -105,8 +105,8 @@ func checkPaged(t *testing.T, s *cfi.Section, kind cfi.Kind, data []byte, addr, 
 	}
 }
 
-// FuzzProgram runs any instructions of a CIE and an FDE. A look-up at either end of a row must give the
-// same row as reading all rows in turn.
+// FuzzProgram runs any instructions of a CIE and an FDE. A look-up at either end of a row must give
+// the same row as reading all rows in turn.
 func FuzzProgram(f *testing.F) {
 	call := join(0x0c, 7, 8, 0x90, 1) // def_cfa r7+8; offset r16 at CFA + 1*-8
 	f.Add(call, join(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0a, 0x4c, 0x0c, 7, 8, 0xc6, 0x0b), false)

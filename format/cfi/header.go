@@ -145,7 +145,7 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 // position returns the number of entries that start at or before pc. ok is false
 // if it finds entries out of order.
 func (s *Section) position(pc uint64) (i int, ok bool) {
-	low, high := uint64(0), addressMask(s.ptrSize) // bounds of the fields between those that were read
+	low, high := uint64(0), addressMask(s.ptrSize) // bounds of the fields between the fields that were read
 	j := s.header.count
 	for i < j {
 		mid := int(uint(i+j) / 2)

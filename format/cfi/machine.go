@@ -81,7 +81,7 @@ func (s *Section) preparedAt(off int) *atomic.Pointer[prepared] {
 }
 
 // prepare keeps the state after the CIE's instructions for later look-ups, if the state is as
-// simple as those that compilers make.
+// simple as compilers make it.
 func (m *machine) prepare() {
 	if m.depth > 0 || m.top.from > 0 || m.top.n > len(prepared{}.rules) {
 		return

@@ -46,7 +46,7 @@ func functions(starts []uint64) (data []byte, opts cfi.Options) {
 }
 
 // A look-up by the header reads some pages of a large section, as many as a binary search has
-// steps, and an index keeps none but those of CIEs.
+// steps, and an index keeps none but the pages of CIEs.
 func TestFewPages(t *testing.T) {
 	const n = 100_000
 	var starts []uint64

@@ -92,8 +92,8 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	return pc, others
 }
 
-// otherRules returns the row's OtherRules with the rules regs. It changes the expression rules of the
-// row to refer to them.
+// otherRules returns the row's OtherRules with the rules regs. It changes the expression rules of
+// the row to refer to them.
 func (m *machine) otherRules(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules) *trad.OtherRules {
 	n := 0
 	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {

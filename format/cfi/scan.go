@@ -13,7 +13,7 @@ const window = 256 << 10
 // time of a walk, and keeps no bytes of a section that is read as it is needed.
 type scan struct {
 	s     *Section
-	walk  walk   // of what is unusual; its offset is that of the next entry
+	walk  walk   // of what is unusual; its offset is where the next entry is
 	at    int    // offset of bytes in the section
 	bytes []byte // of the section
 	room  []byte // for bytes

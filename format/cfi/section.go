@@ -35,20 +35,21 @@ type ABI struct {
 	PtrSize int      // bytes in an address: 4 or 8
 	FP      trad.Reg // the register whose rule goes to Row.FP
 	// Link is the return address column of nearly all tables. If it is 0, all columns are treated
-	// alike. PC is the number of the program counter if the table may have a rule for it beside that
-	// of the return address column, as on AArch64 (AADWARF64, section 4.1); else 0.
+	// alike. PC is the number of the program counter if the table may have a rule for it beside the
+	// rule for the return address column, as on AArch64 (AADWARF64, section 4.1); else 0.
 	Link, PC trad.Reg
 	// PAuth says that the instructions 0x2b to 0x2d are AArch64's for signed return
 	// addresses (AADWARF64). Elsewhere they are errors.
 	PAuth bool
-	// Exchanged are the numbers of two registers, SP first, that .eh_frame of some systems has the other way round: 4 and
-	// 5 of 32-bit x86, on Darwin and elsewhere that compilers do not follow System V there. A CIE that gives the CFA
-	// from the second one, at the distance of a return address, has them so: at a function's entry, that is SP.
-	// Both are 0 where all tables agree.
+	// Exchanged are the numbers of two registers, SP first, that .eh_frame of some systems has the
+	// other way round: 4 and 5 of 32-bit x86, on Darwin and elsewhere that compilers do not follow
+	// System V there. A CIE that gives the CFA from the second one, at the distance of a return
+	// address, has them so: at a function's entry, that is SP. Both are 0 where all tables agree.
 	Exchanged [2]trad.Reg
-	// Doubles is the number of the first of 16 registers that some tables name by numbers of their own, and others by those of
-	// their halves: D0 of 32-bit Arm, 256. Halves is the number of the first half, S0, 64. A rule of a double is
-	// that of its first half. Both are 0 elsewhere.
+	// Doubles is the number of the first of 16 registers that some tables name by numbers of their
+	// own, and others by the numbers of their halves: D0 of 32-bit Arm, 256. Halves is the number
+	// of the first half, S0, 64. A rule of a double is the rule of its first half. Both are 0
+	// elsewhere.
 	Doubles, Halves trad.Reg
 }
 
@@ -67,10 +68,10 @@ type Options struct {
 	// Room reports whether an index of the given number of bytes may be built. nil allows any
 	// index. Without the index, look-ups that need it find nothing.
 	Room func(bytes int64) bool
-	// Thunk reports whether a thunk's code begins at an address, in the middle of a function: code that a call
-	// pushes a return address for, which that code drops or replaces. GCC says of such code that the CFA's
-	// offset is two words, and goes on as if it had not said so. Where Thunk returns true, that
-	// instruction is left out. nil if no table has it.
+	// Thunk reports whether a thunk's code begins at an address, in the middle of a function: code
+	// that a call pushes a return address for, which that code drops or replaces. GCC says of such
+	// code that the CFA's offset is two words, and goes on as if it had not said so. Where Thunk
+	// returns true, that instruction is left out. nil if no table has it.
 	Thunk func(addr uint64) bool
 }
 
@@ -198,8 +199,8 @@ func (s *Section) find(pc uint64, f *FDE) error {
 	return s.searchIndex(pc, f)
 }
 
-// Row returns the line of the call frame information table that holds for pc,
-// and the FDE that it comes from. Errors are those of [Section.Find].
+// Row returns the line of the call frame information table that holds for pc, and the FDE that it
+// comes from. Errors are as [Section.Find] has them.
 //
 // RA is the rule of the CIE's return address column. It is Same if the program does not
 // mention the column, and Undefined, with the flag Outermost, if the program says so. A table
@@ -213,9 +214,9 @@ func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	return row, m.fde, err
 }
 
-// RowAt is [Section.Row] for callers that need only the range of the FDE's code, [lo, hi). An FDE is a
-// large value. The range is empty if no FDE covers pc. steps is the number of instructions that
-// RowAt has run.
+// RowAt is [Section.Row] for callers that need only the range of the FDE's code, [lo, hi). An FDE
+// is a large value. The range is empty if no FDE covers pc. steps is the number of instructions
+// that RowAt has run.
 func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, steps int, err error) {
 	var m machine
 	row, err = m.rowAt(s, pc)

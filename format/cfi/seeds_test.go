@@ -21,8 +21,8 @@ func encoded(enc byte, v uint64) []byte {
 	return u64(v)
 }
 
-// sectionSeed returns an .eh_frame at 0x1000 with an FDE for each address in starts. Each FDE covers
-// 0x100 bytes of code. offsets are those of the FDEs.
+// sectionSeed returns an .eh_frame at 0x1000 with an FDE for each address in starts. Each FDE
+// covers 0x100 bytes of code. offsets are where the FDEs are.
 func sectionSeed(version int, letters string, enc byte, program []byte, starts ...uint64) (data []byte, offsets []uint64) {
 	var augment []byte
 	for _, letter := range letters {

@@ -6,8 +6,9 @@ import (
 	"github.com/sfwalk/sfwalk/format/cfi"
 )
 
-// A program as gcc -mindirect-branch=thunk-inline -mfunction-return=thunk-inline writes it: the offset 16 that it
-// gives in the thunks at 0x1020 and 0x1040 is none of the function's. That at 0x1002 is of a push.
+// A program as gcc -mindirect-branch=thunk-inline -mfunction-return=thunk-inline writes it: the
+// offset 16 that it gives in the thunks at 0x1020 and 0x1040 is none of the function's. That at
+// 0x1002 is of a push.
 func TestThunk(t *testing.T) {
 	initial := join(0x0c, 7, 8, 0x90, 1) // def_cfa r7+8; offset r16 at CFA + 1*-8
 	for _, test := range []struct {

@@ -64,7 +64,7 @@ func (t *Abbrevs) All() iter.Seq[*Abbrev] {
 	}
 }
 
-// AbbrevKey is the key of a unit's table among those of a file. The sizes of forms depend on the
+// AbbrevKey is the key of a unit's table among a file's tables. The sizes of forms depend on the
 // unit.
 type AbbrevKey struct {
 	Off uint64 // in .debug_abbrev

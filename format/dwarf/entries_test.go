@@ -87,7 +87,7 @@ func (f *file) number(section string, base, i uint64, size uint8) uint64 {
 	return r.Uint(int(size))
 }
 
-// The entries, and their attributes, are those of debug/dwarf.
+// The entries, and their attributes, are as debug/dwarf reads them.
 func TestEntries(t *testing.T) {
 	for name, f := range files(t) {
 		info := f.sections["info"]
@@ -205,7 +205,7 @@ func (f *file) sameRanges(t *testing.T, base Base, off uint64, e *godwarf.Entry)
 	}
 }
 
-// The rows of the line tables are those of debug/dwarf.
+// The rows of the line tables are as debug/dwarf reads them.
 func TestLines(t *testing.T) {
 	for name, f := range files(t) {
 		var l Lines

@@ -37,11 +37,11 @@ const (
 // memory.
 type Lines struct {
 	Version int // 2 to 5
-	// Before DWARF 5, directory 0 is that of the unit, file 0 is none, and neither has a name. The
+	// Before DWARF 5, directory 0 is the unit's, file 0 is none, and neither has a name. The
 	// program may add files.
 	Dirs, Files []LineFile
-	// NamesFrom and NamesTo are where the table has the names of form FormString, except for those
-	// of the files that the program adds. Both are 0 if it has none.
+	// NamesFrom and NamesTo are where the table has the names of form FormString, except for the
+	// files that the program adds. Both are 0 if it has none.
 	NamesFrom, NamesTo int
 
 	// Row is the last row that Next made.

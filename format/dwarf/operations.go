@@ -1,7 +1,7 @@
 package dwarf
 
-// Operations of expressions, DWARF 5 table 7.9, and GNU's. Of those that come in 32, OpLit0, OpReg0
-// and OpBreg0 are the first.
+// Operations of expressions, DWARF 5 table 7.9, and GNU's. Of operations that come in 32, OpLit0,
+// OpReg0 and OpBreg0 are the first.
 const (
 	OpAddr            = 0x03
 	OpDeref           = 0x06

@@ -12,8 +12,8 @@ type Reader struct {
 	Off  int  // of the next value in Data; never beyond len(Data)
 	Big  bool // numbers of fixed size are big-endian
 	Bad  bool // a value was cut off by the end of Data, or malformed
-	// Overflow says that a LEB128 number did not fit in 64 bits, or was padded to more than 16 bytes.
-	// Bad is set as well.
+	// Overflow says that a LEB128 number did not fit in 64 bits, or was padded to more than 16
+	// bytes. Bad is set as well.
 	Overflow bool
 }
 

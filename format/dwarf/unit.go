@@ -20,7 +20,7 @@ const (
 // Unit is the header of a unit (DWARF 5, section 7.5.1). Offsets are of the section.
 type Unit struct {
 	Encoding
-	Kind              uint8  // UnitCompile for all before DWARF 5 but those of .debug_types
+	Kind              uint8  // UnitCompile for all units before DWARF 5 but units of .debug_types
 	Start, Entry, End uint64 // offsets of its header, of its first entry, behind its last
 	Abbrev            uint64 // offset in .debug_abbrev
 	ID                uint64 // of a skeleton or split unit of DWARF 5; a type unit's signature
@@ -35,7 +35,7 @@ type Units struct {
 	Order binary.ByteOrder
 	Size  uint64 // of the section, bytes
 	Types bool   // the section is .debug_types, which DWARF 4 has for types
-	// Read returns the bytes [lo, hi) of the section, or those of them that the section has.
+	// Read returns the bytes [lo, hi) of the section, or as many of them as the section has.
 	Read func(lo, hi uint64) ([]byte, error)
 }
 

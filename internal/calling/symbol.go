@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// remapper is a process whose modules are those of before until it is asked for them anew.
+// remapper is a process whose modules stay as they were until it is asked for them anew.
 type remapper interface{ Remap() error }
 
 // Symbol returns the symbol of a name; nil if the process has none. The error says that several
@@ -42,8 +42,8 @@ type found struct {
 	several, ok bool
 }
 
-// find finds a symbol by its name: in the program, then in the libraries. several says that the
-// name is that of several functions.
+// find finds a symbol by its name: in the program, then in the libraries. several says that several
+// functions have the name.
 func (c *Caller) find(name string) (f value.Symbol, several, ok bool) {
 	order := c.inOrder(c.Process.Modules())
 	x, known := c.known[name]

@@ -21,9 +21,9 @@ func Compare[T int | int64 | uint64 | float64](op string, a, b T) (yes, ok bool)
 	return false, false
 }
 
-// Compute evaluates an operator that makes an integer of two, of a type of width bits, 8 to 64, with a sign or without. x and y are
-// extended to 64 bits as the type says; the lowest width bits of r count. ok is false for other operators, and for a division by
-// zero.
+// Compute evaluates an operator that makes an integer of two, of a type of width bits, 8 to 64,
+// with a sign or without. x and y are extended to 64 bits as the type says; the lowest width bits
+// of r count. ok is false for other operators, and for a division by zero.
 func Compute(op string, x, y, width uint64, signed bool) (r uint64, ok bool) {
 	switch op {
 	case "+":

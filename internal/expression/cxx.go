@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// words1 and words2 are operators that C++ spells as words, too: before an operand and between two ([lex.digraph]).
+// words1 and words2 are operators that C++ spells as words, too: before an operand and between two
+// ([lex.digraph]).
 var (
 	words1 = map[string]Kind{"not": Not, "compl": Complement, "bitand": Address}
 	words2 = map[string]byte{"and": 'A', "or": 'O', "bitand": '&', "bitor": '|', "xor": '^', "not_eq": 'N'}
@@ -52,8 +53,8 @@ func (p *parser) sequence(depth int) (*Node, error) {
 
 var namedCasts = []string{"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"}
 
-// typed reads what begins with a type: C++'s named casts and T(x), or a type where an expression should be. If there is no
-// type, it takes nothing, and returns nil.
+// typed reads what begins with a type: C++'s named casts and T(x), or a type where an expression
+// should be. If there is no type, it takes nothing, and returns nil.
 func (p *parser) typed(depth int) (*Node, error) {
 	if p.token.kind != 'n' && p.token.kind != ':' || p.language == "go" {
 		return nil, nil
@@ -102,7 +103,8 @@ func (p *parser) simpleType() (*Type, error) {
 		if err := p.name(n); err != nil {
 			return nil, nil // the one who reads it as a name says what is wrong
 		}
-		// A type that nothing is called with is what the evaluation finds if there is no variable of its name.
+		// A type that nothing is called with is what the evaluation finds if there is no variable
+		// of its name.
 		if t.Name = strings.TrimPrefix(n.Text, "::"); p.token.kind != '(' || !p.isType(t.Name) {
 			return nil, nil
 		}
@@ -173,8 +175,8 @@ func (p *parser) alignOf() (*Node, error) {
 	return n, nil
 }
 
-// overload reads the types of parameters behind the name of a function, and their closing parenthesis. If there are none,
-// it takes nothing.
+// overload reads the types of parameters behind the name of a function, and their closing
+// parenthesis. If there are none, it takes nothing.
 func (p *parser) overload(n *Node) (ok bool, err error) {
 	back, token := p.at, p.token
 	if p.token.kind == ')' {

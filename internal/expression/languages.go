@@ -118,7 +118,8 @@ func (p *parser) pointersTo(t *Type, pointers int) (*Type, error) {
 	return t, nil
 }
 
-// goType reads a type of Go by its name, with * before it: "*main.T", `"a/b".T`, "map[string]int". It is nil if there is none.
+// goType reads a type of Go by its name, with * before it: "*main.T", `"a/b".T`, "map[string]int".
+// It is nil if there is none.
 func (p *parser) goType(closing byte) (*Type, error) {
 	t := &Type{At: p.column(p.token.at)}
 	pointers := 0
@@ -128,7 +129,8 @@ func (p *parser) goType(closing byte) (*Type, error) {
 			return nil, err
 		}
 	}
-	// Up to the closing parenthesis, the text is the name: composite types are known by their names, too.
+	// Up to the closing parenthesis, the text is the name: composite types are known by their
+	// names, too.
 	from, depth := p.token.at, 0
 	end := from
 	for ; end < len(p.text); end++ {
@@ -158,8 +160,8 @@ closed:
 	return p.pointersTo(t, pointers)
 }
 
-// conversion reads (type)(operand), or (type) operand, of Go behind the first parenthesis. If there is no type, it takes
-// nothing, and returns nil.
+// conversion reads (type)(operand), or (type) operand, of Go behind the first parenthesis. If there
+// is no type, it takes nothing, and returns nil.
 func (p *parser) conversion(at, depth int) (*Node, error) {
 	back, token := p.at, p.token
 	t, err := p.goType(')')
@@ -207,7 +209,8 @@ func (p *parser) assertion(n *Node) error {
 	return err
 }
 
-// packageName reads `"path/of/package".Name` of Go behind its string. If no point follows, it takes nothing.
+// packageName reads `"path/of/package".Name` of Go behind its string. If no point follows, it takes
+// nothing.
 func (p *parser) packageName(n *Node, path string) (ok bool, err error) {
 	if p.language != "go" || p.token.kind != '.' {
 		return false, nil

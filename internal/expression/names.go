@@ -69,8 +69,8 @@ func (p *parser) part(before string) (text string, err error) {
 // maxTemplate bounds the length of template arguments in bytes.
 const maxTemplate = 1 << 12
 
-// templateArguments returns the template arguments that a text begins with, as compilers spell them, and where they
-// end; 0 if there are none.
+// templateArguments returns the template arguments that a text begins with, as compilers spell
+// them, and where they end; 0 if there are none.
 func templateArguments(text string) (args string, end int) {
 	depth, round := 0, 0
 	var b strings.Builder

@@ -36,7 +36,7 @@ const (
 // Node is an expression.
 type Node struct {
 	Kind   Kind
-	At     int // the column of its first character, from 1; of a Member that of the name, of an operator between operands that of the operator
+	At     int // the column of its first character, from 1; of a Member, the name's column; of an operator between operands, the operator's
 	Int    uint64
 	Float  float64
 	Suffix string // of a number, in lower case: "u", "ul", "f", Rust's "u8"; of a Char or String its prefix: "L", "u8"
@@ -45,7 +45,7 @@ type Node struct {
 	Arrow  bool   // of a Member: it was written with ->
 	File   string // of a Name: of which source file, as GDB's 'file.c'::name has it; "" for any
 	Type   *Type
-	// Overload says that Parameters tell which function a Name is of those that have it: "f(int)".
+	// Overload says that Parameters tell which of the functions with a Name it is: "f(int)".
 	Overload   bool
 	Parameters []*Type
 	Args       []*Node

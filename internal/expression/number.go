@@ -63,7 +63,8 @@ func (p *parser) number(n *Node, t token) error {
 	return nil
 }
 
-// rustNumber returns a number of Rust as C has it: without underscores, and without a type at its end, which it returns of an integer.
+// rustNumber returns a number of Rust as C has it: without underscores, and without a type at its
+// end, which it returns of an integer.
 func rustNumber(text string) (number, of string) {
 	text = strings.ReplaceAll(text, "_", "")
 	for _, t := range []string{"i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"} {

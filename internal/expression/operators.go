@@ -2,7 +2,8 @@ package expression
 
 import "strings"
 
-// operator is one that stands between operands. Those of a larger rank bind closer (C11, 6.5; GDB's @ is below +).
+// operator is one that stands between operands. Those of a larger rank bind closer (C11, 6.5; GDB's
+// @ is below +).
 type operator struct {
 	text string
 	rank int
@@ -172,7 +173,8 @@ func (p *parser) postfix(n *Node, depth int) (*Node, error) {
 	}
 }
 
-// fields reads members that are numbers, as tuples of Rust have them: ".0" and ".0.1" look like numbers.
+// fields reads members that are numbers, as tuples of Rust have them: ".0" and ".0.1" look like
+// numbers.
 func (p *parser) fields(n *Node, depth int) (*Node, error) {
 	for i, text := range strings.Split(p.token.text[1:], ".") {
 		x, err := p.node(Member, p.token.at+i)
@@ -220,7 +222,8 @@ func (p *parser) sizeOf(depth int) (*Node, error) {
 	return n, err
 }
 
-// atAddress reads {type} and the address of an object of the type. If there is no type, it takes nothing, and returns nil.
+// atAddress reads {type} and the address of an object of the type. If there is no type, it takes
+// nothing, and returns nil.
 func (p *parser) atAddress(depth int) (*Node, error) {
 	at, back, token := p.token.at, p.at, p.token
 	if err := p.advance(); err != nil {

@@ -12,20 +12,21 @@ const (
 	maxNodes = 1 << 16
 )
 
-// Parse reads an expression. Without knowing which names are those of types, it takes "(name) operand" for a cast. An
-// error is an [*Error].
+// Parse reads an expression. Without knowing which names are types, it takes "(name) operand" for a
+// cast. An error is an [*Error].
 func Parse(text string) (*Node, error) { return (&parser{scanner: scanner{text: text}}).parse() }
 
 // Scope says what a parser must know of names and of the language.
 type Scope struct {
-	// IsType says which names are those of types, so that (name) - 1 and (type) - 1 are told apart. Such a name may have
-	// template arguments: "Box<int>".
+	// IsType says which names are types, so that (name) - 1 and (type) - 1 are told apart. Such a
+	// name may have template arguments: "Box<int>".
 	IsType func(name string) bool
-	// IsValue says which names with template arguments are those of functions or variables; nil for none.
+	// IsValue says which names with template arguments are functions or variables; nil for none.
 	IsValue func(name string) bool
-	// IsVariable says which names are those of variables, even if they are words of C's types; nil for none.
+	// IsVariable says which names are variables, even if they are words of C's types; nil for none.
 	IsVariable func(name string) bool
-	// Language is that of the expression by GDB's name: "c++", "rust" and "go" have forms of their own, all others C's.
+	// Language is the expression's, by GDB's name: "c++", "rust" and "go" have forms of their own,
+	// all others C's.
 	Language string
 }
 
@@ -78,7 +79,7 @@ type parser struct {
 	nodes      int
 	operators  int
 	isVariable func(name string) bool
-	isType     func(name string) bool // nil if it is not known which names are those of types
+	isType     func(name string) bool // nil if it is not known which names are types
 	isValue    func(name string) bool
 	language   string
 }

@@ -55,7 +55,8 @@ func show(n *expression.Node) string {
 	return map[expression.Kind]string{expression.Address: "&", expression.Negative: "-", expression.Not: "!", expression.Complement: "~"}[n.Kind] + args[0]
 }
 
-// written writes a type with all that is derived from it, in the order of the words: "int[3]*" is a pointer to an array.
+// written writes a type with all that is derived from it, in the order of the words: "int[3]*" is a
+// pointer to an array.
 func written(t *expression.Type) string {
 	text := ""
 	if t.Const {
@@ -163,7 +164,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// types are names of types in the tests below; all other names are those of variables.
+// types are names of types in the tests below; all other names are variables.
 func types(name string) bool {
 	switch name {
 	case "T", "ns::T", "Box<int>", "Map<int, Box<char const*> >", "Box":
@@ -172,7 +173,8 @@ func types(name string) bool {
 	return false
 }
 
-// TestOperators compares the order in which operators bind with that of the C standard, and of GDB's grammar for @.
+// TestOperators compares the order in which operators bind with the order of the C standard, and of
+// GDB's grammar for @.
 func TestOperators(t *testing.T) {
 	for text, want := range map[string]string{
 		"a + b * c - d":                     "((a + (b * c)) - d)",

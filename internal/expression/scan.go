@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// token is a piece of the text. kind is 'n' for a name, '0' for a number, '"' and '\” for a string and a
-// character, 0 for the end, else the character itself; ':' is "::", 'c' is ":". Operators of two characters are in pairs.
+// token is a piece of the text. kind is 'n' for a name, '0' for a number, '"' and '\” for a string
+// and a character, 0 for the end, else the character itself; ':' is "::", 'c' is ":". Operators of
+// two characters are in pairs.
 type token struct {
 	kind byte
 	text string // of a string or a character: the bytes that it stands for

@@ -40,23 +40,23 @@ func (t *Type) String() string {
 	return text
 }
 
-// words are those of C's own types, and of types that have names of two words.
+// words are C's own types, and types that have names of two words.
 var words = []string{"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "bool", "struct", "union", "enum", "class", "__int128", "_Complex"}
 
 // known are names of types of C's library that need no debug information.
 var known = []string{"size_t", "ssize_t", "off_t", "pid_t", "uid_t", "gid_t", "time_t", "intptr_t", "uintptr_t", "ptrdiff_t",
 	"int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"}
 
-// isWord reports whether a name is one of words. In Go and Rust, variables may have these names, and so they may in Fortran
-// and other languages whose expressions have C's form.
+// isWord reports whether a name is one of words. In Go and Rust, variables may have these names,
+// and so they may in Fortran and other languages whose expressions have C's form.
 func (p *parser) isWord(name string) bool {
 	return p.language != "go" && p.language != "rust" && slices.Contains(words, name) && (p.isVariable == nil || !p.isVariable(name))
 }
 
 var qualifiers = []string{"const", "volatile", "restrict", "static"}
 
-// cast reads a type and its closing parenthesis, behind the opening one. If what stands there is no type, it
-// takes nothing, and returns nil.
+// cast reads a type and its closing parenthesis, behind the opening one. If what stands there is no
+// type, it takes nothing, and returns nil.
 func (p *parser) cast() (*Type, error) {
 	back, token := p.at, p.token
 	t, err := p.typeInside(')')
@@ -71,7 +71,8 @@ func (p *parser) cast() (*Type, error) {
 	return t, nil
 }
 
-// typeInside reads a type up to a closing character. If what stands there is no type, it takes nothing, and returns nil.
+// typeInside reads a type up to a closing character. If what stands there is no type, it takes
+// nothing, and returns nil.
 func (p *parser) typeInside(closing byte) (*Type, error) {
 	back, token := p.at, p.token
 	t, err := p.typeName(0)
@@ -82,7 +83,7 @@ func (p *parser) typeInside(closing byte) (*Type, error) {
 	return nil, nil
 }
 
-// typeName reads a type; nil if there is none. An error is that of what cannot follow.
+// typeName reads a type; nil if there is none. An error says what cannot follow.
 func (p *parser) typeName(depth int) (*Type, error) {
 	if depth > maxTypeDepth {
 		return nil, p.fail(p.token.at, "a type that is nested too deep")
@@ -154,7 +155,8 @@ const (
 	maxDerived   = 64
 )
 
-// declarator reads what follows the name of a type, without the name that it would declare (C11, 6.7.7).
+// declarator reads what follows the name of a type, without the name that it would declare (C11,
+// 6.7.7).
 func (p *parser) declarator(t *Type, depth int) error {
 	for p.token.kind == '*' || p.token.kind == '&' || p.token.kind == 'A' || p.token.kind == 'n' && slices.Contains(qualifiers, p.token.text) {
 		switch {

@@ -10,10 +10,10 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Breakpad has names, lines and inlined calls from a folder of Breakpad's symbol files, for programs that are stripped
-// and whose debug files nobody has. The folder is a store as dump_syms' users lay it out, NAME/IDENTIFIER/NAME.sym.
-// A module's file is found by its name and its build ID, or a sum of its code. Files stay open as long as their
-// modules live.
+// Breakpad has names, lines and inlined calls from a folder of Breakpad's symbol files, for
+// programs that are stripped and whose debug files nobody has. The folder is a store as dump_syms'
+// users lay it out, NAME/IDENTIFIER/NAME.sym. A module's file is found by its name and its build
+// ID, or a sum of its code. Files stay open as long as their modules live.
 type Breakpad struct {
 	Dir string // a folder, or several, listed as in PATH
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// PE has the names of functions from the PE files of Windows' modules, where these are at hand. They are the COFF
-// symbols, which mingw's linker writes, and the table of exports. Neither says where a function ends.
+// PE has the names of functions from the PE files of Windows' modules, where these are at hand.
+// They are the COFF symbols, which mingw's linker writes, and the table of exports. Neither says
+// where a function ends.
 type PE struct{}
 
 // Open returns the table of m's PE image. It returns nil if there is none, or it names nothing.

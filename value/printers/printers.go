@@ -1,8 +1,9 @@
-// Package printers has the usual printers of values, in their order: it knows all rooms that show what the users of a
-// library or a language know otherwise than as structs. Each is a package of its own below package value.
+// Package printers has the usual printers of values, in their order: it knows all rooms that show
+// what the users of a library or a language know otherwise than as structs. Each is a package of
+// its own below package value.
 //
-// They are libstdc++, libc++ (C++'s libraries), rust (Rust's) and go. Values of Ada, Fortran and Rust, and Go's raw ones,
-// are written as GDB does in these languages.
+// They are libstdc++, libc++ (C++'s libraries), rust (Rust's) and go. Values of Ada, Fortran and
+// Rust, and Go's raw ones, are written as GDB does in these languages.
 package printers
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/rust"
 )
 
-// All returns the usual printers. To show types of your own, put a [value.PrettyPrinter] before them, or behind them:
+// All returns the usual printers. To show types of your own, put a [value.PrettyPrinter] before
+// them, or behind them:
 //
 //	known := printers.All()
 //	known.Pretty = append([]value.PrettyPrinter{mine}, known.Pretty...)

@@ -12,7 +12,8 @@ type codeRange struct {
 	function   int32
 }
 
-// assign gives each function the lines of its code. A line that goes beyond a function's code is cut.
+// assign gives each function the lines of its code. A line that goes beyond a function's code is
+// cut.
 func (r *reader) assign() {
 	r.code = r.code[:0]
 	for i := range r.functions {

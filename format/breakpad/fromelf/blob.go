@@ -27,7 +27,8 @@ func openBlob(im *elf.Image, names ...string) (b blob, err error) {
 	return blob{data: data, size: uint64(len(data))}, err
 }
 
-// part returns the bytes [lo, hi), or those of them that the section has. It may read them into buf.
+// part returns the bytes [lo, hi), or as many of them as the section has. It may read them into
+// buf.
 func (b *blob) part(lo, hi uint64, buf []byte) []byte {
 	hi = min(hi, b.size)
 	if lo >= hi {

@@ -326,7 +326,8 @@ func (t *translator) register(reg uint64) string {
 	return fmt.Sprintf("unnamed_register%d", reg)
 }
 
-// source returns the name of a register of THIS in a rule. dump_syms calls that of the return address .ra, which has no value.
+// source returns the name of a register of THIS in a rule. dump_syms calls the return address's
+// register .ra, which has no value.
 func (t *translator) source(reg uint64) string {
 	if t.like && reg == t.ra {
 		return raName

@@ -1,7 +1,7 @@
 package fromelf
 
-// pieces are the STACK CFI records of a function that are made row by row: a STACK CFI INIT, and the changes behind it, for each
-// run of rows without a gap.
+// pieces are the STACK CFI records of a function that are made row by row: a STACK CFI INIT, and
+// the changes behind it, for each run of rows without a gap.
 type pieces struct {
 	d             *Dump
 	begun         bool

@@ -20,7 +20,8 @@ func (d *Dump) cfiABI(im *elfimage.Image) cfi.ABI {
 	return abi
 }
 
-// cfiSections yields the call frame information of d's files, in the order of dump_syms: .debug_frame of each file before .eh_frame.
+// cfiSections yields the call frame information of d's files, in the order of dump_syms:
+// .debug_frame of each file before .eh_frame.
 func (d *Dump) cfiSections() iter.Seq[*cfi.Section] {
 	return func(yield func(*cfi.Section) bool) {
 		for _, im := range d.sources() {

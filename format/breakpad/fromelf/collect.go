@@ -90,7 +90,8 @@ func (r *reader) unit(s, lines *sections, u *unit) {
 	r.unit(rest, lines, split)
 }
 
-// order sorts functions by address and name, and leaves out those that are there twice: the first unit's counts.
+// order sorts functions by address and name, and leaves out a function that is there twice: the
+// first unit's counts.
 func (d *Dump) order(list []found, readable []string) []found {
 	slices.SortFunc(list, func(a, b found) int {
 		if c := cmp.Compare(a.addr, b.addr); c != 0 {
@@ -119,7 +120,8 @@ func (d *Dump) order(list []found, readable []string) []found {
 	return kept
 }
 
-// readAll makes the readable forms of names, by their numbers; those that want does not have are left out.
+// readAll makes the readable forms of names, by their numbers; a number that want does not have is
+// left out.
 func (d *Dump) readAll(want []bool, have []string) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Disagreement is a stretch of code for which a symbol file's stack rules and the binary's own tables say different things.
+// Disagreement is a stretch of code for which a symbol file's stack rules and the binary's own
+// tables say different things.
 type Disagreement struct {
 	Lo, Hi    uint64   // addresses of the symbol file
 	Registers []string // that differ: ".cfa", ".ra", "$rbx"
@@ -40,8 +41,9 @@ var errOverlap = errors.New("the tables say more of the same code than those of 
 // ErrOther says that a symbol file is of another module, or of another build.
 var ErrOther = errors.New("the symbol file is of another build")
 
-// Compare compares the stack rules of a symbol file with the call frame information of d's file, at each address
-// where either changes. Rules that compute the same from the same registers and memory agree, however they are written.
+// Compare compares the stack rules of a symbol file with the call frame information of d's file, at
+// each address where either changes. Rules that compute the same from the same registers and memory
+// agree, however they are written.
 func (d *Dump) Compare(f *breakpad.File) (*Comparison, error) {
 	if !strings.EqualFold(f.Module.ID, d.Module.ID) {
 		return nil, fmt.Errorf("identifier %s, not %s: %w", f.Module.ID, d.Module.ID, ErrOther)

@@ -42,8 +42,8 @@ func shapes(t *testing.T, cc string, flags ...string) string {
 	return gdbtest.Compile(t, source, slices.Concat([]string{gdbtest.Tool(t, cc), "-std=c++17"}, flags)...)
 }
 
-// TestCompare: package cfi, which knows nothing of STACK CFI, finds the same rules in the programs as their symbol files have,
-// at every instruction; and it finds what dump_syms gets wrong.
+// TestCompare: package cfi, which knows nothing of STACK CFI, finds the same rules in the programs
+// as their symbol files have, at every instruction; and it finds what dump_syms gets wrong.
 func TestCompare(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	programs := []string{"/bin/bash", "/lib/x86_64-linux-gnu/libc.so.6", shapes(t, "c++", "-O2", "-g")}
@@ -94,7 +94,7 @@ func TestCompareChanged(t *testing.T) {
 	}
 }
 
-// TestSFrame: the rules of a program that has SFrame alone are those of its DWARF.
+// TestSFrame: the rules of a program that has SFrame alone are its DWARF's.
 func TestSFrame(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	with := gdbtest.Build(t, "chain.c", gdbtest.Plain...)
@@ -124,7 +124,8 @@ func TestSFrame(t *testing.T) {
 	}
 }
 
-// TestApart: debug information that is not in the file itself, or in another form, gives the same symbols.
+// TestApart: debug information that is not in the file itself, or in another form, gives the same
+// symbols.
 func TestApart(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {

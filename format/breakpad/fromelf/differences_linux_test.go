@@ -57,8 +57,8 @@ var (
 	ownRA       = regexp.MustCompile(`\.ra: \.ra\b`)
 )
 
-// class returns why a record is only in one of two files, "" if that is not known. theirs says that it is in that of dump_syms.
-// docs/symbol-files.md lists the classes.
+// class returns why a record is only in one of two files, "" if that is not known. theirs says that
+// it is in dump_syms' file. docs/symbol-files.md lists the classes.
 func class(line string, theirs bool, dumpSyms, own *symbols) string {
 	f := strings.Split(line, " ")
 	switch f[0] {
@@ -100,7 +100,8 @@ func class(line string, theirs bool, dumpSyms, own *symbols) string {
 	return ""
 }
 
-// explain reports the records of a file of dump_syms' and of ours that differ without a reason, and counts the reasons.
+// explain reports the records of a file of dump_syms' and of ours that differ without a reason, and
+// counts the reasons.
 func explain(t *testing.T, p program, theirs, own *symbols, seen map[string]int) {
 	t.Helper()
 	shown := 0

@@ -22,17 +22,18 @@ import (
 
 // Options say what is written. The zero value is what dump_syms -d writes.
 type Options struct {
-	// Name and OS are written in MODULE. Without them, Name is the library's own name (DT_SONAME) or the file's, and OS
-	// is "Linux".
+	// Name and OS are written in MODULE. Without them, Name is the library's own name (DT_SONAME)
+	// or the file's, and OS is "Linux".
 	Name, OS string
 	// DebugDirs are folders of separate debug files and of supplementary files: /usr/lib/debug.
 	DebugDirs []string
 	NoInlines bool // no INLINE and INLINE_ORIGIN
 	NoCFI     bool // no STACK CFI
-	// Multiple marks a FUNC and a PUBLIC that is one of several of its address with m, and leaves out the others. Without it,
-	// all functions of an address are written.
+	// Multiple marks a FUNC and a PUBLIC that is one of several of its address with m, and leaves
+	// out the others. Without it, all functions of an address are written.
 	Multiple bool
-	// LikeDumpSyms leaves out what dump_syms leaves out, and errs where it does, to compare the two.
+	// LikeDumpSyms leaves out what dump_syms leaves out, and errs where it does, to compare the
+	// two.
 	LikeDumpSyms bool
 	// MaxSize bounds the bytes of the symbol file, 0 for 64 MiB and 8 times the file's size: debug
 	// information may be compressed, and its line number programs expand once more.
@@ -47,7 +48,8 @@ type Dump struct {
 	Module breakpad.Module
 	CodeID string // the build ID, or the sum of the code
 
-	// How many there were: functions (FUNC), symbols of the linker's (PUBLIC), pieces of code with stack rules (STACK CFI INIT).
+	// How many there were: functions (FUNC), symbols of the linker's (PUBLIC), pieces of code with
+	// stack rules (STACK CFI INIT).
 	Funcs, Publics, CFI int
 
 	opts    Options
@@ -81,8 +83,8 @@ type Dump struct {
 // maxWarnings bounds [Dump.Warnings].
 const maxWarnings = 64
 
-// Warnings returns what could not be read, at most 64 of them and their number in all. They are there when the
-// symbols have been written.
+// Warnings returns what could not be read, at most 64 of them and their number in all. They are
+// there when the symbols have been written.
 func (d *Dump) Warnings() (list []error, all int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +107,8 @@ func (d *Dump) warn(u *unit, err error) {
 // ErrRelocatable says that a file is not linked: it has no addresses yet.
 var ErrRelocatable = errors.New("it is relocatable: not linked yet")
 
-// Open opens an ELF file, and the separate debug file if the file has no DWARF and there is one. [Dump.Close] closes them.
+// Open opens an ELF file, and the separate debug file if the file has no DWARF and there is one.
+// [Dump.Close] closes them.
 func Open(path string, opts Options) (*Dump, error) {
 	im, file, err := elfimage.OpenFile(path)
 	if err != nil {
@@ -120,7 +123,8 @@ func Open(path string, opts Options) (*Dump, error) {
 	return d, nil
 }
 
-// OpenImage is [Open] for a file that is open already, and that the caller closes. path is its name.
+// OpenImage is [Open] for a file that is open already, and that the caller closes. path is its
+// name.
 func OpenImage(im *elfimage.Image, path string, opts Options) (*Dump, error) {
 	d := &Dump{opts: opts, image: im}
 	if err := d.open(path); err != nil {
@@ -223,9 +227,9 @@ func (d *Dump) sources() (list []*elfimage.Image) {
 	return list
 }
 
-// covers reports whether an entry of call frame information is for code of the file. A linker that drops a function
-// leaves its entry, which is for no code then: mostly for address 0. dump_syms writes such entries if the file is
-// loaded there.
+// covers reports whether an entry of call frame information is for code of the file. A linker that
+// drops a function leaves its entry, which is for no code then: mostly for address 0. dump_syms
+// writes such entries if the file is loaded there.
 func (d *Dump) covers(addr uint64) bool {
 	if !d.holds(addr) {
 		return false

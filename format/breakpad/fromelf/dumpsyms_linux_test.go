@@ -105,8 +105,8 @@ func ours(t *testing.T, p program, opts fromelf.Options) string {
 
 var lineRecord = regexp.MustCompile(`^[0-9a-f]+ [0-9a-f]+ -?\d+ \d+$`)
 
-// records returns the lines of a symbol file and how often each is there. Numbers of files and of inlined functions are replaced
-// by their names: they count what else is in the file.
+// records returns the lines of a symbol file and how often each is there. Numbers of files and of
+// inlined functions are replaced by their names: they count what else is in the file.
 func records(text string) map[string]int {
 	files, origins := map[string]string{}, map[string]string{}
 	set := map[string]int{}
@@ -146,9 +146,10 @@ func only(a, b map[string]int) (list []string) {
 	return list
 }
 
-// TestDumpSyms compares the symbol files of programs with those of dump_syms, record by record. Like dump_syms, what differs
-// is theirs: the name of a function that they did not see, because it is in a block; and names that two demanglers read
-// differently. Else, each record that differs has a reason.
+// TestDumpSyms compares the symbol files of programs with dump_syms' files, record by record. Like
+// dump_syms, what differs is theirs: the name of a function that they did not see, because it is in
+// a block; and names that two demanglers read differently. Else, each record that differs has a
+// reason.
 func TestDumpSyms(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	seen := map[string]int{}
@@ -189,7 +190,8 @@ func TestDumpSyms(t *testing.T) {
 	}
 }
 
-// TestMultiple compares the marks of functions that share their code with those of dump_syms -m.
+// TestMultiple compares the marks of functions that share their code with the marks of dump_syms
+// -m.
 func TestMultiple(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", shapes(t, "c++", "-O0", "-g")} {

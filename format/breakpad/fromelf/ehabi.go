@@ -21,9 +21,10 @@ const ptARMExidx = elf.ProgType(0x70000001)
 // maxEHABI bounds the code of a function whose table is written, in bytes.
 const maxEHABI = 64 << 10
 
-// writeEHABI writes the exception tables of 32-bit Arm as STACK CFI records, for code that call frame information does not cover. The
-// tables are true where a call has left a function; while it sets its frame up or takes it down, its code decides. Where neither
-// is certain, there is no record.
+// writeEHABI writes the exception tables of 32-bit Arm as STACK CFI records, for code that call
+// frame information does not cover. The tables are true where a call has left a function; while it
+// sets its frame up or takes it down, its code decides. Where neither is certain, there is no
+// record.
 func (d *Dump) writeEHABI(w *bufio.Writer, covered []breakpad.Range) error {
 	im := d.image
 	data, addr, err := im.Segment(ptARMExidx)
@@ -66,7 +67,8 @@ func (d *Dump) writeEHABI(w *bufio.Writer, covered []breakpad.Range) error {
 				hi = min(hi, starts[i])
 			}
 			end, ok := free(lo)
-			// Linkers join the entries of functions that follow one another only if they are equal and inline.
+			// Linkers join the entries of functions that follow one another only if they are equal
+			// and inline.
 			if ok && (lo == e.Lo || e.Inline) && min(hi, end)-lo <= maxEHABI {
 				code := make([]byte, min(hi, end)-lo)
 				code = code[:im.ReadLoaded(lo, code)]
@@ -108,7 +110,8 @@ type rowTranslator struct {
 	now  []namedRule // of the last row, by name
 }
 
-// function writes the rows of one function whose code begins at lo. table is its row where calls leave it.
+// function writes the rows of one function whose code begins at lo. table is its row where calls
+// leave it.
 func (t *rowTranslator) function(code []byte, lo uint64, table *trad.Row) {
 	t.out = t.out[:0]
 	a := arm.Analyse(code, lo)

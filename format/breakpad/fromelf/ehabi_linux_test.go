@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestEHABI: STACK CFI made of exception tables and code says what gcc's DWARF says, at nearly all instructions: where return addresses and
-// registers are, at all.
+// TestEHABI: STACK CFI made of exception tables and code says what gcc's DWARF says, at nearly all
+// instructions: where return addresses and registers are, at all.
 func TestEHABI(t *testing.T) {
 	gcc, objcopy := gdbtest.Tool(t, "arm-linux-gnueabihf-gcc"), gdbtest.Tool(t, "arm-linux-gnueabihf-objcopy")
 	source := gdbtest.Testdata(t, "progs", "guest", "stacks.c")
@@ -75,7 +75,8 @@ func TestEHABI(t *testing.T) {
 	}
 }
 
-// FuzzEHABI writes the symbol file of a program of Arm whose exception tables, or code, somebody has changed.
+// FuzzEHABI writes the symbol file of a program of Arm whose exception tables, or code, somebody
+// has changed.
 func FuzzEHABI(f *testing.F) {
 	program, err := elf.Open("testdata/arm-tables")
 	if err != nil {

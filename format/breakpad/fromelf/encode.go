@@ -16,7 +16,8 @@ type found struct {
 	data     []byte // see reader.encode
 }
 
-// encode keeps the functions of the unit: their ranges, inlined calls and lines, as numbers of a few bytes.
+// encode keeps the functions of the unit: their ranges, inlined calls and lines, as numbers of a
+// few bytes.
 func (r *reader) encode() {
 	own := r.own()
 	for i := range r.functions {
@@ -132,7 +133,8 @@ func (d *decoder) ranges(list []breakpad.Range, base uint64) []breakpad.Range {
 	return list
 }
 
-// each calls inline and line with all inlined calls and lines of a function, in their order. ranges is used again.
+// each calls inline and line with all inlined calls and lines of a function, in their order. ranges
+// is used again.
 func (f *found) each(scratch *scratch, inline func(depth, line uint64, file, origin uint32, ranges []breakpad.Range), line func(l row)) {
 	d := decoder{f.data}
 	scratch.code = d.ranges(scratch.code[:0], f.addr)

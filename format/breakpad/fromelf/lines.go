@@ -17,7 +17,7 @@ type row struct {
 
 // fileTable are the files of a line table.
 type fileTable struct {
-	ids  []uint32 // numbers in Dump.files, plus 1; 0 for those that nobody has asked for
+	ids  []uint32 // numbers in Dump.files, plus 1; 0 for a file that nobody has asked for
 	path []byte   // the name that is put together
 }
 

@@ -24,7 +24,7 @@ type table struct {
 	index map[string]uint32
 	list  []string
 	left  int64  // bytes that it may still keep: names may be put together of the same long parts
-	over  string // stands for those that are too many
+	over  string // stands for names that are too many
 }
 
 // newTable returns a table that keeps at most about as many bytes.
@@ -52,7 +52,8 @@ func (t *table) number(b []byte) uint32 {
 	return n
 }
 
-// naming finds the name of an entry: the entries that say it may be in other units, and in other files.
+// naming finds the name of an entry: the entries that say it may be in other units, and in other
+// files.
 type naming struct {
 	*reader
 	s     *sections
@@ -140,8 +141,9 @@ func (n naming) referred(v dwarfdata.Value) (in naming, e names, ok bool) {
 	return in, e, ok
 }
 
-// number returns the number of the name of the entry e at an offset. The name is that of a linkage name if there is one: only that has
-// the types of arguments. Else it is put together of scopes.
+// number returns the number of the name of the entry e at an offset. It is the name that a linkage
+// name has if there is one: only that has the types of arguments. Else it is put together of
+// scopes.
 func (n naming) number(e *names, off uint64) uint32 {
 	n.name = append(n.name[:0], plainName)
 	if !n.append(e, off, 0) {

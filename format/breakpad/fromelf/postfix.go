@@ -17,11 +17,11 @@ type operand struct {
 	below  int64 // its greatest value plus 1, if known and small; else 0
 }
 
-// postfix appends a DWARF expression as one of STACK CFI; ok is false if it has no words for it. first is on
-// the stack at the beginning, if it is not "". An expression must leave one value.
+// postfix appends a DWARF expression as one of STACK CFI; ok is false if it has no words for it.
+// first is on the stack at the beginning, if it is not "". An expression must leave one value.
 //
-// Comparisons and bits have no operators. What the linkage tables of amd64 need of them is arithmetic: x & 15 is x % 16, and
-// x >= 11 of such an x is (x + 5) / 16.
+// Comparisons and bits have no operators. What the linkage tables of amd64 need of them is
+// arithmetic: x & 15 is x % 16, and x >= 11 of such an x is (x + 5) / 16.
 func (t *translator) postfix(b, expr []byte, first string) (text []byte, ok bool) {
 	c := dwarfdata.New(expr, t.d.image.Order)
 	before := len(b)

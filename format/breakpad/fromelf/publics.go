@@ -20,8 +20,9 @@ type public struct {
 	multiple bool
 }
 
-// publics returns the functions of the symbol tables, by address: of an address, the first. Like dump_syms, it reads .symtab
-// of each file, and .dynsym of one that has none; then .gnu_debugdata's, which dump_syms does not know.
+// publics returns the functions of the symbol tables, by address: of an address, the first. Like
+// dump_syms, it reads .symtab of each file, and .dynsym of one that has none; then
+// .gnu_debugdata's, which dump_syms does not know.
 func (d *Dump) publics() []public {
 	var list []public
 	for _, im := range d.sources() {
@@ -107,7 +108,8 @@ func symbolTable(im *elfimage.Image, name string, t elf.SectionType) (table, str
 	return nil, nil
 }
 
-// withoutFunctions leaves out the symbols of functions, which have a record that says more. list is in any order.
+// withoutFunctions leaves out the symbols of functions, which have a record that says more. list is
+// in any order.
 func (d *Dump) withoutFunctions(publics []public, list []found, readable []string) []public {
 	gone := make([]bool, len(publics))
 	find := func(addr uint64) int {

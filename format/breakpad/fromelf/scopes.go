@@ -11,12 +11,13 @@ type scope struct {
 	function   bool // a function that has classes of its own
 }
 
-// scopes are those of a unit, by start.
+// scopes are a unit's scopes, by start.
 type scopes struct {
 	list []scope
 }
 
-// around returns the index of the innermost scope around the entry at an offset; -1 if that is the unit.
+// around returns the index of the innermost scope around the entry at an offset; -1 if that is the
+// unit.
 func (x *scopes) around(off uint64) int32 {
 	i := int32(sort.Search(len(x.list), func(i int) bool { return x.list[i].start >= off })) - 1
 	for i >= 0 && x.list[i].end <= off {

@@ -31,7 +31,8 @@ func (d *Dump) writeSFrame(w *bufio.Writer) error {
 	return nil
 }
 
-// writeSFramePart writes the records of one part of the section. rows are those that may still be read.
+// writeSFramePart writes the records of one part of the section. rows is how many rows may still be
+// read.
 func (d *Dump) writeSFramePart(w *bufio.Writer, s *sframe.Section, rows *int) error {
 	t := frameTranslator{pieces: pieces{d: d}, names: d.arch.Breakpad.Registers(), abi: s.ABI}
 	for f, err := range s.FDEs() {
@@ -115,7 +116,8 @@ func (t *frameTranslator) row(row *sframe.Row, pc uint64) {
 	}
 }
 
-// text returns a rule as an expression; ok is false if it has none. reg is the register that it is of, for one that is unchanged.
+// text returns a rule as an expression; ok is false if it has none. reg is the register that it is
+// of, for one that is unchanged.
 func (t *frameTranslator) text(r sframe.Rule, reg uint16) (text string, ok bool) {
 	off := strconv.Itoa(int(r.Off))
 	name := func(reg uint16) (string, bool) {

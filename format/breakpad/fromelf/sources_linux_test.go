@@ -21,8 +21,8 @@ var (
 	symLine  = regexp.MustCompile(`(?m)^PUBLIC ([0-9a-f]+) \S+ (\S+)$`)
 )
 
-// TestDroppedFunctions: functions that the linker has dropped have no stack rules; all those that objdump shows of
-// code have some.
+// TestDroppedFunctions: functions that the linker has dropped have no stack rules; all others that
+// objdump shows have some.
 func TestDroppedFunctions(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, flags := range [][]string{{}, {"-no-pie"}, {"-Wl,-z,noseparate-code"}} {
@@ -74,8 +74,8 @@ func TestDroppedFunctions(t *testing.T) {
 	}
 }
 
-// TestMiniDebug: a program without symbols but with .gnu_debugdata, as Fedora's, has the PUBLIC records of the
-// whole program.
+// TestMiniDebug: a program without symbols but with .gnu_debugdata, as Fedora's, has the PUBLIC
+// records of the whole program.
 func TestMiniDebug(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "xz")
@@ -124,8 +124,8 @@ func TestMiniDebug(t *testing.T) {
 	}
 }
 
-// TestPackageWithin: split DWARF in a package that lies within the program itself gives the records that it gives
-// beside the program.
+// TestPackageWithin: split DWARF in a package that lies within the program itself gives the records
+// that it gives beside the program.
 func TestPackageWithin(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	dir := t.TempDir()

@@ -19,9 +19,9 @@ func (d *Dump) readCode(addr uint64, p []byte) int {
 	return 0
 }
 
-// thunk writes the rows of a thunk whose code begins at t.loc, as gcc puts it into functions. Its table tells of
-// the word that the thunk's own call has pushed, and not where that ends (cfi.Options.Thunk). thunk reports whether
-// there is one. dump_syms copies what the table says.
+// thunk writes the rows of a thunk whose code begins at t.loc, as gcc puts it into functions. Its
+// table tells of the word that the thunk's own call has pushed, and not where that ends
+// (cfi.Options.Thunk). thunk reports whether there is one. dump_syms copies what the table says.
 func (t *translator) thunk() bool {
 	a := t.arch
 	if t.like || t.thunks == nil || t.loc-t.before < minThunk || !t.thunks(t.loc) {

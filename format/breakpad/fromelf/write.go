@@ -142,7 +142,7 @@ func (d *Dump) used(list []found) (files, origins []bool) {
 	return files, origins
 }
 
-// numbers are those of records.
+// numbers are numbers of records.
 type numbers struct {
 	of    []int32 // by number in a table
 	order []uint32
@@ -239,8 +239,8 @@ func (f *formatter) writeAll(w io.Writer, list []found) error {
 	return err
 }
 
-// maxRepeated bounds the work for a function in many parts that has many inlined calls. Those of a larger one are written with its
-// first part.
+// maxRepeated bounds the work for a function in many parts that has many inlined calls. Those of a
+// larger one are written with its first part.
 const maxRepeated = 1 << 20
 
 // append appends a function's records.
@@ -296,8 +296,8 @@ func (f *formatter) append(b []byte, fn *found, s *scratch) []byte {
 	return b
 }
 
-// belongs reports whether an inlined call is to be written with the part i of a function's code: that in which it has
-// code. One that has code in no part is written with the first.
+// belongs reports whether an inlined call is to be written with the part i of a function's code:
+// that in which it has code. One that has code in no part is written with the first.
 func (in *inlineText) belongs(ranges, code []breakpad.Range, i int) bool {
 	for _, x := range ranges {
 		if code[i].Contains(x.Address) {

@@ -110,8 +110,8 @@ func (e *evaluation) lookUp(f func(uint64) (uint64, error), n uint64, what strin
 	}
 }
 
-// refSize returns the size of a reference to another entry of .debug_info: in DWARF 2, that of an
-// address.
+// refSize returns the size of a reference to another entry of .debug_info: in DWARF 2, the size of
+// an address.
 func (e *evaluation) refSize() int {
 	if e.x.Version == 2 || e.x.OffsetSize == 0 {
 		return e.x.AddrSize

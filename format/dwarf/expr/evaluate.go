@@ -11,7 +11,7 @@ import (
 
 const (
 	maxStack  = 256  // values on the stack
-	maxSteps  = 8192 // operations of one evaluation, with those of the expressions that it calls
+	maxSteps  = 8192 // operations of one evaluation, with the expressions that it calls
 	maxCalls  = 8    // nested calls
 	maxPieces = 1024
 )
@@ -76,7 +76,7 @@ func (x Expression) Number(env *Context) (Location, error) {
 	return Location{}, unavailable("the expression describes no number")
 }
 
-// evaluations are those that have ended: their room is used again.
+// evaluations have ended: their room is used again.
 var evaluations = sync.Pool{New: func() any { return &evaluation{stack: make([]operand, 0, 8)} }}
 
 func (e *evaluation) free() {

@@ -6,8 +6,8 @@ import (
 )
 
 // Await calls is again and again until it reports true. It is for states that nobody announces,
-// such as that of a process. It gives up when the tests' time is over, and never before, for a
-// machine may be slow.
+// such as a process's. It gives up when the tests' time is over, and never before, for a machine
+// may be slow.
 func Await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	until := Deadline(t)

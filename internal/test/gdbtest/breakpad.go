@@ -7,13 +7,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/breakpadpeer"
 )
 
-// Breakpad returns the path of one of Breakpad's tools: minidump_stackwalk, minidump_dump or dump_syms.
+// Breakpad returns the path of one of Breakpad's tools: minidump_stackwalk, minidump_dump or
+// dump_syms.
 func Breakpad(t testing.TB, tool string) string {
 	t.Helper()
 	return breakpad(t)(breakpadpeer.Tool(tool))
 }
 
-// BreakpadSource returns the folder that has Breakpad's src, with its client for Linux, and third_party, which that needs.
+// BreakpadSource returns the folder that has Breakpad's src, with its client for Linux, and
+// third_party, which that needs.
 func BreakpadSource(t testing.TB) string {
 	t.Helper()
 	return breakpad(t)(breakpadpeer.Source())

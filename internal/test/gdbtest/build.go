@@ -109,9 +109,9 @@ func build(t testing.TB, path string, env, cmd []string) string {
 	return out
 }
 
-// Undo returns flags for the C compiler cmd that undo the defaults of some distributions, such as Ubuntu, so
-// that the code is the same everywhere. Flags behind them may turn a default on again. Undo returns nil if
-// cmd is no C compiler.
+// Undo returns flags for the C compiler cmd that undo the defaults of some distributions, such as
+// Ubuntu, so that the code is the same everywhere. Flags behind them may turn a default on again.
+// Undo returns nil if cmd is no C compiler.
 func Undo(cmd string) []string {
 	compiler := filepath.Base(cmd)
 	if !strings.HasSuffix(compiler, "cc") && !strings.HasSuffix(compiler, "++") {

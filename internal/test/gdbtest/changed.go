@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Changed returns a copy of the ELF file at path with the bytes that change returns. change gets the
-// file, and a copy of its bytes, which it may change.
+// Changed returns a copy of the ELF file at path with the bytes that change returns. change gets
+// the file, and a copy of its bytes, which it may change.
 func Changed(t testing.TB, path string, change func(f *elf.File, data []byte) []byte) (copied string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

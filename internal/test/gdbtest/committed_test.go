@@ -39,7 +39,8 @@ func TestCommittedSections(t *testing.T) {
 	}
 	files, err := os.ReadDir(Testdata(t, "bin"))
 	files = slices.DeleteFunc(files, func(f os.DirEntry) bool {
-		// lld makes no segment: lld-v3, which the sources in lld are linked to, has tests of its own.
+		// lld makes no segment: lld-v3, which the sources in lld are linked to, has tests of its
+		// own.
 		return strings.HasSuffix(f.Name(), ".readelf") || strings.HasPrefix(f.Name(), "lld")
 	})
 	if err != nil || len(files) != len(committed)+1 {

@@ -15,7 +15,8 @@ type FullComparison struct {
 	Different   []FullDifference
 }
 
-// A FullDifference is one variable that the texts have in different ways. What one of them has not is "(not there)".
+// A FullDifference is one variable that the texts have in different ways. What one of them has not
+// is "(not there)".
 type FullDifference struct {
 	TID, Level     int
 	Function, Name string
@@ -50,8 +51,8 @@ func about(text string, at int) string {
 
 const notThere = "(not there)"
 
-// CompareFull compares arguments and locals of all frames that have some in want, gdb's, by thread, level, name and turn. Blanks do not
-// count.
+// CompareFull compares arguments and locals of all frames that have some in want, gdb's, by thread,
+// level, name and turn. Blanks do not count.
 func CompareFull(want, got []FullThread) *FullComparison {
 	c := &FullComparison{}
 	for _, w := range want {
@@ -117,7 +118,7 @@ func (c *FullComparison) variables(tid int, f *FullFrame, want, got []FullLocal)
 		c.Values++
 		wanted, text := normal(v.Text), notThere
 		if list := have[v.Name]; len(list) > 0 {
-			// If there are more than gdb has, those that it leaves out may be anywhere.
+			// If there are more than gdb has, the lines that it leaves out may be anywhere.
 			i := max(0, slices.Index(list[:max(0, len(list)-left[v.Name])+1], wanted))
 			for _, more := range list[:i] {
 				same = false

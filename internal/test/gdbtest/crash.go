@@ -18,13 +18,14 @@ type CrashPoint struct {
 	Calls    int    `json:"calls"`    // how many of its calls pass before
 	Steps    int    `json:"steps"`    // how many instructions follow, what it calls among them
 	Argument string `json:"argument"` // the program's, without blanks
-	// Frames are gdb's at that instruction, by all tables that there are; nil if the program has ended before.
+	// Frames are gdb's at that instruction, by all tables that there are; nil if the program has
+	// ended before.
 	Frames []Frame `json:"-"`
 }
 
-// Crash runs the program once for each point and has it die there of SIGSEGV, as if that instruction had failed. gdb has let
-// go of the program then, so that it may trace itself. gdb takes no separate debug information: what it knows
-// of libraries is the same on all machines.
+// Crash runs the program once for each point and has it die there of SIGSEGV, as if that
+// instruction had failed. gdb has let go of the program then, so that it may trace itself. gdb
+// takes no separate debug information: what it knows of libraries is the same on all machines.
 func Crash(t testing.TB, program string, points []CrashPoint) {
 	t.Helper()
 	NeedAMD64(t)
@@ -42,8 +43,9 @@ func Crash(t testing.TB, program string, points []CrashPoint) {
 	}
 }
 
-// BuildCrashing builds testdata/progs/breakpad/crashing.cc with Breakpad's client for Linux, whose sources are fetched. compiler is
-// a C++ compiler's name (c++, or i686-linux-gnu-g++, for which -static is among the flags or [Dynamic386]).
+// BuildCrashing builds testdata/progs/breakpad/crashing.cc with Breakpad's client for Linux, whose
+// sources are fetched. compiler is a C++ compiler's name (c++, or i686-linux-gnu-g++, for which
+// -static is among the flags or [Dynamic386]).
 func BuildCrashing(t testing.TB, compiler string, flags ...string) string {
 	t.Helper()
 	NeedAMD64(t)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// FullLimit is the time that gdb has for all variables of one moment. With the printers of Rust, it may take hours for those
-// of optimized code.
+// FullLimit is the time that gdb has for all variables of one moment. With the printers of Rust, it
+// may take hours for optimized code.
 const FullLimit = 10 * time.Minute
 
 // A FullOption changes what gdb prints.
@@ -23,8 +23,8 @@ type FullOption struct {
 	debugger        string
 }
 
-// WithScripts has gdb load the scripts that come with libraries, and pretty-printers with them. Without, all is raw.
-// Further folders hold such scripts, too.
+// WithScripts has gdb load the scripts that come with libraries, and pretty-printers with them.
+// Without, all is raw. Further folders hold such scripts, too.
 func WithScripts(folders ...string) FullOption {
 	early := []string{"set auto-load on"}
 	for _, folder := range folders {
@@ -43,8 +43,9 @@ func WithSettings(commands ...string) FullOption {
 	return FullOption{settings: commands}
 }
 
-// Full attaches gdb to a process that stands still and returns the text of all its variables. If core is not empty, gdb
-// writes a core file there, too. A test for which gdb takes longer than [FullLimit] is skipped.
+// Full attaches gdb to a process that stands still and returns the text of all its variables. If
+// core is not empty, gdb writes a core file there, too. A test for which gdb takes longer than
+// [FullLimit] is skipped.
 func Full(t testing.TB, pid int, core string, options ...FullOption) string {
 	t.Helper()
 	commands := []string{"-p", strconv.Itoa(pid), "-ex", "thread apply all bt full"}
@@ -66,8 +67,9 @@ func FullCore(t testing.TB, program, core string, options ...FullOption) string 
 	return runFull(t, options, program, core, "-ex", "thread apply all bt full")
 }
 
-// FullAt runs the program until at, by its first three fields, and returns the text of all variables there. gdb writes a core file
-// of that moment. There is no text if the program has ended before.
+// FullAt runs the program until at, by its first three fields, and returns the text of all
+// variables there. gdb writes a core file of that moment. There is no text if the program has ended
+// before.
 func FullAt(t testing.TB, program string, at CrashPoint, core string, options ...FullOption) string {
 	t.Helper()
 	commands := []string{"-ex", "break *" + at.Function, "-ex", "ignore 1 " + strconv.Itoa(at.Calls), "-ex", "run </dev/null >/dev/null 2>&1", "-ex", "delete"}

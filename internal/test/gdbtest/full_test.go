@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestParseFull compares what ParseFull reads with what gdb's info locals and info args print of each frame.
+// TestParseFull compares what ParseFull reads with what gdb's info locals and info args print of
+// each frame.
 func TestParseFull(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	var programs []string

@@ -87,8 +87,8 @@ func declared(files []*ast.File) map[string][]*ast.FuncDecl {
 	return functions
 }
 
-// unbound returns how many fuzz tests a package has, and those whose functions, as far as they
-// are the package's own or of others, do not call bounds.Hold.
+// unbound returns how many fuzz tests a package has, and which of them have functions, the
+// package's own or others', that do not call bounds.Hold.
 func unbound(files, others []*ast.File) (number int, names []string) {
 	own, foreign := declared(files), declared(others)
 	for name, f := range own {

@@ -282,7 +282,8 @@ func TestBuildCXX(t *testing.T) {
 	}
 }
 
-// TestShare: two releases of Debian, one with an even number and one with an odd one, take all variants in two days, and so does any other machine.
+// TestShare: two releases of Debian, one with an even number and one with an odd one, take all
+// variants in two days, and so does any other machine.
 func TestShare(t *testing.T) {
 	today := time.Unix(1_700_000_000, 0)
 	for _, name := range []string{"TestA", "TestB", "TestC/child", "TestDeadlocks"} {

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// idleLooks is at how many looks in a row, a second apart, gdb must have done nothing to be taken for idle.
+// idleLooks is at how many looks in a row, a second apart, gdb must have done nothing to be taken
+// for idle.
 const idleLooks = 30
 
-// endIdle kills a process when the process that it has started, which is gdb, does nothing more, or has used more
-// than limit of the processors' time. It returns then, or when ended is closed. A machine that is slow is not idle:
-// work waits there.
+// endIdle kills a process when the process that it has started, which is gdb, does nothing more, or
+// has used more than limit of the processors' time. It returns then, or when ended is closed. A
+// machine that is slow is not idle: work waits there.
 func endIdle(p *os.Process, limit time.Duration, ended <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -35,8 +36,8 @@ func endIdle(p *os.Process, limit time.Duration, ended <-chan struct{}) {
 	p.Kill()
 }
 
-// workOf returns how much of the processors' time a process has used, and whether it has work to do now, though it
-// may have to wait for a processor or a disk.
+// workOf returns how much of the processors' time a process has used, and whether it has work to do
+// now, though it may have to wait for a processor or a disk.
 func workOf(pid string) (used time.Duration, busy bool) {
 	const tick = 10 * time.Millisecond // USER_HZ is 100
 	for _, field := range statOf("/proc/" + pid + "/stat")[11:13] {
@@ -51,7 +52,8 @@ func workOf(pid string) (used time.Duration, busy bool) {
 	return used, busy
 }
 
-// statOf returns the fields of a thread's or a process's stat from its state on; empty ones when it has ended.
+// statOf returns the fields of a thread's or a process's stat from its state on; empty ones when it
+// has ended.
 func statOf(path string) []string {
 	text, _ := os.ReadFile(path)
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // a name may hold anything

@@ -18,7 +18,7 @@ import (
 const entryRelease = 18
 
 // enterInlined changes the code addresses of inlined calls' frames, as an older gdb gave them for a
-// live process, to those that gdb 18 gives.
+// live process, to the addresses that gdb 18 gives.
 func enterInlined(t testing.TB, pid int, threads []Thread) {
 	t.Helper()
 	files := make(map[string]*debugFile)

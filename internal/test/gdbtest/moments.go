@@ -28,10 +28,11 @@ type Stop struct {
 	Error   string // what gdb could not do at this moment
 }
 
-// Moments runs the program under gdb, stops it at each of the moments that it comes to, and has gdb write a core
-// file into the folder cores. If gdb takes more than limit of the processors' time, or has nothing to do because the
-// program never comes to where it waits for it, gdb is ended with all processes that the program has started, and
-// failure says so; the stops until then count. No frames beyond the first 2000 are asked for.
+// Moments runs the program under gdb, stops it at each of the moments that it comes to, and has gdb
+// write a core file into the folder cores. If gdb takes more than limit of the processors' time, or
+// has nothing to do because the program never comes to where it waits for it, gdb is ended with all
+// processes that the program has started, and failure says so; the stops until then count. No
+// frames beyond the first 2000 are asked for.
 func Moments(t testing.TB, program, cores string, moments []Moment, limit time.Duration) (stops []Stop, failure error) {
 	t.Helper()
 	NeedAMD64(t)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Overlay returns a folder of an overlay file system with copies of programs: there, the device or the inode of a mapping may differ from
-// stat(2)'s.
+// Overlay returns a folder of an overlay file system with copies of programs: there, the device or
+// the inode of a mapping may differ from stat(2)'s.
 func Overlay(t *testing.T, programs ...string) (dir string) {
 	t.Helper()
 	NeedRoot(t)

@@ -21,7 +21,8 @@ type FullFrame struct {
 	Args     string // what is between the parentheses
 	Place    string // FILE:LINE, or empty
 	Locals   []FullLocal
-	// Unknown says that there is no table of symbols for the frame, so that nothing is known of its variables.
+	// Unknown says that there is no table of symbols for the frame, so that nothing is known of its
+	// variables.
 	Unknown bool
 }
 
@@ -89,7 +90,8 @@ var shadows = regexp.MustCompile(`\t<[^<>\t]+:\d+(, shadowed)?>$`)
 // indent is what stands before a local's name.
 const indent = "        "
 
-// threadHeading reads `Thread 1 (Thread 0x7f534e6ec440 (LWP 8290) "name"):`, `Thread 1 (LWP 8290):` or `Thread 8290 "name"`.
+// threadHeading reads `Thread 1 (Thread 0x7f534e6ec440 (LWP 8290) "name"):`, `Thread 1 (LWP 8290):`
+// or `Thread 8290 "name"`.
 func threadHeading(line string) (tid int, ok bool) {
 	rest, ok := strings.CutPrefix(line, "Thread ")
 	if !ok {
@@ -165,8 +167,8 @@ func parseFrame(text string) (f FullFrame, err error) {
 	}
 }
 
-// skipValues returns the index of the parenthesis that closes what begins at from, or the length of the text. Strings and
-// characters are skipped.
+// skipValues returns the index of the parenthesis that closes what begins at from, or the length of
+// the text. Strings and characters are skipped.
 func skipValues(text string, from int) int {
 	depth := 0
 	for i := from; i < len(text); i++ {
@@ -212,7 +214,8 @@ func (f *FullFrame) Arguments() (list []FullLocal) {
 	return list
 }
 
-// nextComma returns the index of the comma that ends the first argument: behind it stands the name of the next.
+// nextComma returns the index of the comma that ends the first argument: behind it stands the name
+// of the next.
 func nextComma(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

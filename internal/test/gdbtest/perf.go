@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Perf returns the path of Linux's perf, which may record here. Where it is not installed, that is Missing on Debian; on Ubuntu, perf is in a
-// package for each kernel.
+// Perf returns the path of Linux's perf, which may record here. Where it is not installed, that is
+// Missing on Debian; on Ubuntu, perf is in a package for each kernel.
 func Perf(t testing.TB) string {
 	t.Helper()
 	Later(t, "perf")

@@ -13,8 +13,8 @@ import (
 // probes is how many probes the tests have made.
 var probes atomic.Int32
 
-// ProbeReturns has the kernel probe the returns of a program's function until the test ends: it replaces the return
-// address of each call.
+// ProbeReturns has the kernel probe the returns of a program's function until the test ends: it
+// replaces the return address of each call.
 func ProbeReturns(t *testing.T, program, function string) {
 	t.Helper()
 	NeedRoot(t)

@@ -29,8 +29,8 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
-// File returns path, a file that a package installs. If it is not there, that is Missing; but a file
-// for amd64 alone cannot be had on another processor.
+// File returns path, a file that a package installs. If it is not there, that is Missing; but a
+// file for amd64 alone cannot be had on another processor.
 func File(t testing.TB, path string) string {
 	t.Helper()
 	Later(t, path)
@@ -106,7 +106,8 @@ func CanRecord(t testing.TB) {
 	}
 }
 
-// NeedGDB ends a test whose expected texts are those of one major release of gdb, and of the printers that come with that.
+// NeedGDB ends a test whose expected texts are from one major release of gdb, and of the printers
+// that come with that.
 func NeedGDB(t testing.TB, major int) {
 	t.Helper()
 	said, err := exec.Command(Tool(t, "gdb"), "--version").Output()
@@ -129,9 +130,11 @@ func NeedSoak(t testing.TB) {
 	}
 }
 
-// Share ends a test of variant i of many if it is the share of another day or of another machine. A day takes every fourth variant on a
-// release of Debian with an even number, and as many others on one with an odd number. So CI, which runs on one of each, has all of them in two
-// days, as has every other machine, which takes half of them a day. make soak takes all. i counts the variants of one test; each test begins elsewhere.
+// Share ends a test of variant i of many if it is the share of another day or of another machine. A
+// day takes every fourth variant on a release of Debian with an even number, and as many others on
+// one with an odd number. So CI, which runs on one of each, has all of them in two days, as has
+// every other machine, which takes half of them a day. make soak takes all. i counts the variants
+// of one test; each test begins elsewhere.
 func Share(t testing.TB, i int) {
 	t.Helper()
 	if os.Getenv("SFWALK_SOAK") == "" && !inShare(t.Name(), i, release(), time.Now()) {
@@ -139,7 +142,8 @@ func Share(t testing.TB, i int) {
 	}
 }
 
-// inShare reports whether a machine with a release, -1 if it is none of Debian's, takes variant i of the test on a day.
+// inShare reports whether a machine with a release, -1 if it is none of Debian's, takes variant i
+// of the test on a day.
 func inShare(name string, i, release int, when time.Time) bool {
 	h := fnv.New32a()
 	name, _, _ = strings.Cut(name, "/")
@@ -152,7 +156,8 @@ func inShare(name string, i, release int, when time.Time) bool {
 	return variant == (release+2*day)&3
 }
 
-// release returns the number of this machine's release: 12 of Debian 12, 24 of Ubuntu 24.04. It is -1 where there is none.
+// release returns the number of this machine's release: 12 of Debian 12, 24 of Ubuntu 24.04. It is
+// -1 where there is none.
 var release = sync.OnceValue(func() int {
 	text, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -186,7 +191,8 @@ func NeedAMD64(t testing.TB) {
 	}
 }
 
-// NeedFlag skips the test on a processor that lacks something, by the name that Linux has for it: avx, avx512bw.
+// NeedFlag skips the test on a processor that lacks something, by the name that Linux has for it:
+// avx, avx512bw.
 func NeedFlag(t testing.TB, flag string) {
 	t.Helper()
 	info, err := os.ReadFile("/proc/cpuinfo")

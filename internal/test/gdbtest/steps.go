@@ -18,7 +18,7 @@ const (
 	// stepDepth is how much of the stack above the stack pointer each state
 	// holds: the largest frame of steps.c is 100,000 bytes.
 	stepDepth = 256 << 10
-	// stepFrames is how many of gdb's frames each state holds: those of the dynamic linker that
+	// stepFrames is how many of gdb's frames each state holds: frames of the dynamic linker that
 	// binds a function, four by glibc 2.43, and the one around them.
 	stepFrames = 5
 )

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Testdata returns the path of a file under the testdata folder of sfwalk's module, also for tests of modules inside.
+// Testdata returns the path of a file under the testdata folder of sfwalk's module, also for tests
+// of modules inside.
 func Testdata(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -115,8 +115,8 @@ func module(t *testing.T, each func(name string, set *token.FileSet, file *ast.F
 	}
 }
 
-// TestNamedInMakefile reads the lists of tests in the Makefile: each is there. A test that got another name would run with others than those
-// that it is listed for, or not at all.
+// TestNamedInMakefile reads the lists of tests in the Makefile: each is there. A test that got
+// another name would run with others than it is listed for, or not at all.
 func TestNamedInMakefile(t *testing.T) {
 	text, err := os.ReadFile("../../../Makefile")
 	if err != nil {
@@ -305,7 +305,8 @@ func text(e ast.Expr) string {
 	return ""
 }
 
-// TestOneDelve: the dlv that tools/go.mod has the tests run is of the release that sfwalk's own module links.
+// TestOneDelve: the dlv that tools/go.mod has the tests run is of the release that sfwalk's own
+// module links.
 func TestOneDelve(t *testing.T) {
 	line, found := regexp.MustCompile(`(?m)^\s*github\.com/go-delve/delve (v\S+)`), map[string]string{}
 	for _, file := range []string{"go.mod", "tools/go.mod"} {

@@ -16,20 +16,22 @@ import (
 	"time"
 )
 
-// gdb before release 14 cannot write a thread's vector registers where the processor has AMX: the kernel takes them
-// together with all that follows them, or not at all, and gdb knows no more than AVX-512. Then it calls no functions,
-// and gdbserver answers OK to what it does not do. A small library that is loaded into them adds the rest.
+// gdb before release 14 cannot write a thread's vector registers where the processor has AMX: the
+// kernel takes them together with all that follows them, or not at all, and gdb knows no more than
+// AVX-512. Then it calls no functions, and gdbserver answers OK to what it does not do. A small
+// library that is loaded into them adds the rest.
 
-// Writing returns settings of the environment with which a debugger of this machine, "gdb" or "gdbserver", writes
-// registers: none if it does without. [StartScript] has them.
+// Writing returns settings of the environment with which a debugger of this machine, "gdb" or
+// "gdbserver", writes registers: none if it does without. [StartScript] has them.
 func Writing(t testing.TB, debugger string) (settings []string) {
 	t.Helper()
 	settings, _ = writing(t, debugger)
 	return settings
 }
 
-// CannotWrite says why a debugger of this machine cannot write registers, with the settings that Writing returns; ""
-// if it can. A test that needs that has another oracle then, and tells it ([NoOracle]).
+// CannotWrite says why a debugger of this machine cannot write registers, with the settings that
+// Writing returns; "" if it can. A test that needs that has another oracle then, and tells it
+// ([NoOracle]).
 func CannotWrite(t testing.TB, debugger string) (why string) {
 	t.Helper()
 	_, why = writing(t, debugger)
@@ -57,15 +59,15 @@ func NotWritten(gdbError string) bool {
 	return strings.Contains(gdbError, "Couldn't write") || strings.Contains(gdbError, "may-call-functions is off")
 }
 
-// NoOracle tells that n of all cases of a test were compared with no other debugger, why, and what they were
-// compared with.
+// NoOracle tells that n of all cases of a test were compared with no other debugger, why, and what
+// they were compared with.
 func NoOracle(t testing.TB, n, all int, why, instead string) {
 	t.Helper()
 	t.Logf("WITHOUT AN ORACLE: %d of %d cases, compared with %s: %s", n, all, instead, why)
 }
 
-// RefuseVectors returns settings of an environment in which gdb before release 14 cannot write vector registers, as
-// on a processor with AMX.
+// RefuseVectors returns settings of an environment in which gdb before release 14 cannot write
+// vector registers, as on a processor with AMX.
 func RefuseVectors(t testing.TB) (settings []string) {
 	t.Helper()
 	NeedAMD64(t)
@@ -81,8 +83,8 @@ var (
 	writes     = map[string]string{}
 )
 
-// cannotWrite asks once for each debugger and its settings: a vector register is written, an instruction of ld.so that
-// leaves it alone is executed, and the register is read.
+// cannotWrite asks once for each debugger and its settings: a vector register is written, an
+// instruction of ld.so that leaves it alone is executed, and the register is read.
 func cannotWrite(t testing.TB, debugger string, settings ...string) (why string) {
 	t.Helper()
 	key := fmt.Sprint(debugger, settings)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A debugger whose kernel wants the extended state whole is known to write no registers; with the library that adds the
-// rest, it does.
+// A debugger whose kernel wants the extended state whole is known to write no registers; with the
+// library that adds the rest, it does.
 func TestCannotWrite(t *testing.T) {
 	refused, whole := RefuseVectors(t), preload(t, "whole.c")
 	both := []string{whole[0] + ":" + strings.TrimPrefix(refused[0], "LD_PRELOAD=")}

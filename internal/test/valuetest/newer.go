@@ -9,11 +9,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// stringName has one name for std::string, whose whole name newer printers write as the contents of a std::any.
+// stringName has one name for std::string, whose whole name newer printers write as the contents of
+// a std::any.
 var stringName = strings.NewReplacer("std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string")
 
-// betterNewer says why a value that a release of gdb after 13, or of the printers that come with libstdc++, writes in another way is no
-// defect, or returns "".
+// betterNewer says why a value that a release of gdb after 13, or of the printers that come with
+// libstdc++, writes in another way is no defect, or returns "".
 func betterNewer(d gdbtest.FullDifference) string {
 	switch {
 	case strings.Contains(d.Want, "std::") && stringName.Replace(OfNewerLibrary(d.Got)) == stringName.Replace(d.Want):
@@ -60,7 +61,8 @@ func withoutWarning(text string) string {
 	return text
 }
 
-// NewerPrints reports whether an expression has the value that a release of gdb after 13 prints in another way, or fails to.
+// NewerPrints reports whether an expression has the value that a release of gdb after 13 prints in
+// another way, or fails to.
 func NewerPrints(expression, want, failure, got string) bool {
 	switch {
 	case strings.HasPrefix(expression, "(_Bool)") && failure == `No symbol "_Bool" in current context`: // GCC 15's C has bool
@@ -75,8 +77,8 @@ func NewerPrints(expression, want, failure, got string) bool {
 	return false
 }
 
-// OfNewerLibrary returns a text as the printers of libstdc++ write it since GCC 13: an optional or a variant has no arguments in its name,
-// and the first element of a tuple has the number 0.
+// OfNewerLibrary returns a text as the printers of libstdc++ write it since GCC 13: an optional or
+// a variant has no arguments in its name, and the first element of a tuple has the number 0.
 func OfNewerLibrary(text string) string {
 	const tuple = "std::tuple containing = {"
 	var out strings.Builder
@@ -134,7 +136,8 @@ func OfNewerLibrary(text string) string {
 
 var element = regexp.MustCompile(`^\[(\d+)\] = `)
 
-// arguments returns the length of a list of template arguments in angle brackets that text begins with.
+// arguments returns the length of a list of template arguments in angle brackets that text begins
+// with.
 func arguments(text string) int {
 	depth := 0
 	for i, c := range text {
@@ -156,13 +159,15 @@ var (
 	negative      = regexp.MustCompile(`\bstd::vector of length -\d+, capacity -\d+`)
 )
 
-// samePointer reports whether an atomic std::shared_ptr has the same address with a printer as without.
+// samePointer reports whether an atomic std::shared_ptr has the same address with a printer as
+// without.
 func samePointer(want, got string) bool {
 	w, g := atomicPointer.FindStringSubmatch(want), atomicParts.FindStringSubmatch(got)
 	return w != nil && g != nil && w[1] == g[1]
 }
 
-// sameDuration reports whether a duration, or a point in time, with a unit has the number of one without.
+// sameDuration reports whether a duration, or a point in time, with a unit has the number of one
+// without.
 func sameDuration(want, got string) bool {
 	w, g := withUnit.FindStringSubmatch(want), withoutUnit.FindStringSubmatch(got)
 	return w != nil && g != nil && w[1] == g[1]
@@ -203,7 +208,8 @@ var (
 	unnamed = regexp.MustCompile(`^<error reading variable \w+ \((.*)\)>$`)
 )
 
-// unsized reports whether gdb has the struct that a reference leads to, and we the address, of the same type.
+// unsized reports whether gdb has the struct that a reference leads to, and we the address, of the
+// same type.
 func unsized(d gdbtest.FullDifference) bool {
 	m := reference.FindStringSubmatch(d.Got)
 	return m != nil && strings.HasPrefix(d.Want, m[1]+" {inner: ")

@@ -22,10 +22,12 @@ func BetterRust(d gdbtest.FullDifference) string {
 	case strings.Contains(d.Want, "Inner<str>") || strings.Contains(d.Want, "Inner<[") || strings.Contains(d.Want, "Box<str>") || strings.Contains(d.Want, "Box<["):
 		return "gdb has zeros for a member behind the end of its struct, as that of an Rc<str>"
 	case strings.Contains(d.Want, "MultiCharEqSearcher<fn(char) -> bool>") && charEq.ReplaceAllString(d.Want, "") == charEq.ReplaceAllString(d.Got, ""):
-		// A function item has no size. It is described as a pointer at byte 40 of 40, and gdb takes what its own memory has there.
+		// A function item has no size. It is described as a pointer at byte 40 of 40, and gdb takes
+		// what its own memory has there.
 		return "gdb reads its own memory for a member behind the end of its struct"
 	case lostChannel.ReplaceAllString(d.Want, "flavor: <optimized out>") == d.Got:
-		// gdb's "info address": the enumeration is in an empty piece. gdb itself has SenderFlavor::List of the same closure two frames further in.
+		// gdb's "info address": the enumeration is in an empty piece. gdb itself has
+		// SenderFlavor::List of the same closure two frames further in.
 		return "gdb takes the tag of an enumeration that is optimized out for zero"
 	case strings.Contains(d.Want, "Python Exception") || strings.Contains(d.Want, "Cannot perform pointer math"):
 		return "the compiler's printers fail"
@@ -45,7 +47,8 @@ var lostChannel = regexp.MustCompile(`\bflavor: std::sync::mpmc::SenderFlavor<[^
 // charEq matches the function of a search in a text.
 var charEq = regexp.MustCompile(`\bchar_eq: 0x[0-9a-f]+`)
 
-// RustPrinters returns the folder with rustc's printers for gdb. They are for the standard library that comes with them.
+// RustPrinters returns the folder with rustc's printers for gdb. They are for the standard library
+// that comes with them.
 func RustPrinters(t *testing.T, rustc string) string {
 	t.Helper()
 	said, err := exec.Command(rustc, "--version").Output()

@@ -46,7 +46,8 @@ func Write(w *value.Writer, v *value.Value) bool {
 	return true
 }
 
-// members writes the members of a record: those of the record that it extends first, those of its variant last.
+// members writes the members of a record: first the members of the record that it extends, last its
+// variant's.
 func members(w *value.Writer, v *value.Value, first *bool, depth int) {
 	t := v.Type.Strip()
 	write := func(f *value.Field) {
@@ -78,7 +79,8 @@ func members(w *value.Writer, v *value.Value, first *bool, depth int) {
 	}
 }
 
-// lowerBound returns what is before the first element of an array that does not begin at the usual index.
+// lowerBound returns what is before the first element of an array that does not begin at the usual
+// index.
 func lowerBound(t *value.Type, low int64) string {
 	if of := t.IndexType().Strip(); of.Kind == value.Enum {
 		for i, x := range of.Enumerators() {

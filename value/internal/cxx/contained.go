@@ -7,8 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// Contained fills in what an object contains: the children of a container, or one value. text returns what is before them, by the
-// text of the container if there is one. It returns nil, so that the members are written, if the object contains itself, which a broken one may do.
+// Contained fills in what an object contains: the children of a container, or one value. text
+// returns what is before them, by the text of the container if there is one. It returns nil, so
+// that the members are written, if the object contains itself, which a broken one may do.
 func (o *Object) Contained(v *value.Value, usual value.Hint, text func(container string, is bool) string) *value.Shown {
 	s := &value.Shown{Hint: usual}
 	in, endless := o.W.Show(v)

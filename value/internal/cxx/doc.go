@@ -1,3 +1,3 @@
-// Package cxx has what the printers of C++'s two libraries share: how members of an object are found, and how objects
-// are written that both have.
+// Package cxx has what the printers of C++'s two libraries share: how members of an object are
+// found, and how objects are written that both have.
 package cxx

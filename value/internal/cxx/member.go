@@ -4,8 +4,8 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// Member returns a member of an object by the names that lead to it: of itself, or of a class that it is derived from. ok is
-// false if there is none, or if it is not known.
+// Member returns a member of an object by the names that lead to it: of itself, or of a class that
+// it is derived from. ok is false if there is none, or if it is not known.
 func Member(v *value.Value, names ...string) (m value.Value, ok bool) {
 	m = *v
 	for _, name := range names {
@@ -29,8 +29,9 @@ func Base(v *value.Value, i int) (value.Value, bool) {
 	return value.Value{}, false
 }
 
-// First returns the first member of an object that has one of some names. If it is a __compressed_pair of libc++, as before
-// LLVM 20, that is the first of the pair; since then both are members of the object.
+// First returns the first member of an object that has one of some names. If it is a
+// __compressed_pair of libc++, as before LLVM 20, that is the first of the pair; since then both
+// are members of the object.
 func First(v *value.Value, names ...string) (value.Value, bool) {
 	for _, name := range names {
 		m, ok := v.Member(name)

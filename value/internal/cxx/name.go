@@ -9,8 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// NameOf returns the name of a type of C++ without the arguments of its template, and that without namespaces. Both are
-// "" of a type that is no struct, that a file only declares, or whose name is none of some.
+// NameOf returns the name of a type of C++ without the arguments of its template, and that without
+// namespaces. Both are "" of a type that is no struct, that a file only declares, or whose name is
+// none of some.
 func NameOf(t *value.Type, names map[string]bool) (name, short string) {
 	if t.Kind != value.Struct && t.Kind != value.Union || t.Declared || t.Language() != "c++" {
 		return "", ""
@@ -26,7 +27,8 @@ func NameOf(t *value.Type, names map[string]bool) (name, short string) {
 	return name, short
 }
 
-// Template returns the name of a template from that of a type made of it. ok is false if the type is a member of such a type.
+// Template returns the name of a template from the name of a type made of it. ok is false if the
+// type is a member of such a type.
 func Template(name string) (template string, ok bool) {
 	i := strings.IndexByte(name, '<')
 	if i < 0 {
@@ -55,8 +57,9 @@ func LastName(name string) string {
 	return name
 }
 
-// ShortName returns the name of a type of the library as its printers write it: std::string, and templates without the arguments that are
-// as they are by default. Other types are written as usual.
+// ShortName returns the name of a type of the library as its printers write it: std::string, and
+// templates without the arguments that are as they are by default. Other types are written as
+// usual.
 func (o *Object) ShortName(t *value.Type) string {
 	if t.Kind != value.Struct {
 		return o.Without(t.String())
@@ -122,7 +125,7 @@ func (o *Object) shortNameAt(t *value.Type, depth int) string {
 	return strings.Replace(template, "std::__cxx11::", "std::", 1) + "<" + strings.Join(shown, ", ") + ">"
 }
 
-// usualArguments are the arguments of templates by default; "" for those that have no default.
+// usualArguments are the arguments of templates by default; "" for an argument that has no default.
 var usualArguments = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"unique_ptr":         {"", "std::default_delete<{0}>"},
@@ -141,7 +144,8 @@ var usualArguments = sync.OnceValue(func() map[string][]string {
 	}
 })
 
-// commonNames are the names that the library gives to some types, by the types' own, without blanks.
+// commonNames are the names that the library gives to some types, by the types' own, without
+// blanks.
 var commonNames = sync.OnceValue(func() map[string]string {
 	commonNames := map[string]string{}
 	for _, c := range [...][2]string{{"char", ""}, {"wchar_t", "w"}, {"char8_t", "u8"}, {"char16_t", "u16"}, {"char32_t", "u32"}} {

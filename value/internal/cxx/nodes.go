@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// Chain yields the elements of nodes, each of which begins with the address of the next. The element is offset bytes from
-// the node's beginning.
+// Chain yields the elements of nodes, each of which begins with the address of the next. The
+// element is offset bytes from the node's beginning.
 func (o *Object) Chain(elem *value.Type, node, end, offset uint64) iter.Seq2[value.Value, error] {
 	return o.ChainBy(0, elem, node, end, offset)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// span of addresses: count elements of a type from an address on. Of a hostile container, the end may not be reached
-// by whole elements: then elements follow without an end, as they do in GDB.
+// span of addresses: count elements of a type from an address on. Of a hostile container, the end
+// may not be reached by whole elements: then elements follow without an end, as they do in GDB.
 func (o *Object) Run(elem *value.Type, start, end uint64) iter.Seq2[value.Value, error] {
 	size := max(Size(elem), 1)
 	return func(yield func(value.Value, error) bool) {
@@ -56,7 +56,8 @@ func (o *Object) Counted(elem *value.Type, start uint64, n int64) *value.Shown {
 	}
 }
 
-// BitRun yields bits from the first of the word at start to the one that is behind so many of the word at end.
+// BitRun yields bits from the first of the word at start to the one that is behind so many of the
+// word at end.
 func (o *Object) BitRun(word *value.Type, start, end, offset uint64) iter.Seq2[value.Child, error] {
 	return func(yield func(value.Child, error) bool) {
 		size := max(Size(word), 1)
@@ -77,7 +78,7 @@ func (o *Object) BitRun(word *value.Type, start, end, offset uint64) iter.Seq2[v
 	}
 }
 
-// BitsSet writes those of the first bits of some words that are set.
+// BitsSet writes which of the first bits of some words are set.
 func (o *Object) BitsSet(words value.Value, bits uint64) *value.Shown {
 	t := words.Type.Strip()
 	word := t

@@ -167,7 +167,8 @@ func function(w *value.Writer, v *value.Value) {
 	w.Put(name)
 }
 
-// word returns the number that bytes of a value are: of any size, for a broken program may say what it wants.
+// word returns the number that bytes of a value are: of any size, for a broken program may say what
+// it wants.
 func word(v *value.Value, b []byte) (n uint64) {
 	b = slices.Clone(b)
 	if v.Type.ByteOrder() == binary.LittleEndian {

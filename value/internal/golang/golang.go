@@ -22,8 +22,8 @@ func (Printer) For(t *value.Type) value.Show {
 	return show
 }
 
-// show has a value written. Of a map, its keys and values are the children, too, which nobody writes: expressions look
-// for keys among them.
+// show has a value written. Of a map, its keys and values are the children, too, which nobody
+// writes: expressions look for keys among them.
 func show(w *value.Writer, v *value.Value) *value.Shown {
 	kind, _ := v.Type.GoKind()
 	if w.Short() {
@@ -50,8 +50,8 @@ func show(w *value.Writer, v *value.Value) *value.Shown {
 // maxLevel is how many structs and elements deep Delve shows values. What is deeper is an address.
 const maxLevel = 1
 
-// put writes a value of Go, which lies level structs and elements deep in another one. typed says that the type of a
-// composite value is written before it.
+// put writes a value of Go, which lies level structs and elements deep in another one. typed says
+// that the type of a composite value is written before it.
 func put(w *value.Writer, v *value.Value, level int, typed bool) {
 	if w.Full() {
 		return

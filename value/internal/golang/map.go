@@ -99,7 +99,8 @@ func entries(v *value.Value, next func() (pair, bool)) iter.Seq2[value.Child, er
 	}
 }
 
-// stored returns a key or a value of a map. A large one is somewhere else: the map has a pointer to it.
+// stored returns a key or a value of a map. A large one is somewhere else: the map has a pointer to
+// it.
 func stored(v *value.Value, as *value.Type) value.Value {
 	if as == nil {
 		return *v
@@ -112,8 +113,8 @@ func stored(v *value.Value, as *value.Type) value.Value {
 	return x
 }
 
-// groups returns the entries of a Swiss table (package internal/runtime/maps, since Go 1.24), in the order in which they
-// lie there.
+// groups returns the entries of a Swiss table (package internal/runtime/maps, since Go 1.24), in
+// the order in which they lie there.
 func groups(v *value.Value, w *value.Writer) func() (pair, bool) {
 	d, ok := v.Member("dirPtr")
 	l, ok2 := v.Member("dirLen")
@@ -227,8 +228,8 @@ func memberType(t *value.Type, names ...string) *value.Type {
 	return t
 }
 
-// buckets returns the entries of a map of Go before 1.24: buckets of eight entries, with more in a list behind each. While a
-// map grows, some entries are in the old buckets.
+// buckets returns the entries of a map of Go before 1.24: buckets of eight entries, with more in a
+// list behind each. While a map grows, some entries are in the old buckets.
 func buckets(v *value.Value, w *value.Writer) func() (pair, bool) {
 	number := func(name string) (uint64, *value.Type, bool) {
 		m, ok := v.Member(name)

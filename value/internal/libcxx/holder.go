@@ -99,7 +99,8 @@ func variant(o object) *value.Shown {
 	return o.Variant(n, &storage)
 }
 
-// anyObject writes a std::any of libc++. The function that manages its object is a member of a class with the object's type.
+// anyObject writes a std::any of libc++. The function that manages its object is a member of a
+// class with the object's type.
 func anyObject(o object) *value.Shown {
 	manager, _, ok := cxx.FirstPointer(o.V, "__h_", "__h")
 	storage, ok2 := cxx.First(o.V, "__s_", "__s")
@@ -235,8 +236,9 @@ func firstArgument(name string) (first string, ok bool) {
 	return list[0], true
 }
 
-// ofTable returns the class, made of a template, of objects with a table of virtual functions: that of what "this" is in one of the
-// functions. Others may be of a base. It is nil if none of the first few has debug information.
+// ofTable returns the class, made of a template, of objects with a table of virtual functions: the
+// class of what "this" is in one of the functions. Others may be of a base. It is nil if none of
+// the first few has debug information.
 func (o object) ofTable(table uint64, template string) *value.Type {
 	is := func(t *value.Type) bool {
 		if t == nil || t.Kind != value.Struct {

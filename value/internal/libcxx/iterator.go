@@ -6,7 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/cxx"
 )
 
-// pointerIterator writes an iterator of libc++ that is a pointer to an element, or has one: of a vector, a string, a deque.
+// pointerIterator writes an iterator of libc++ that is a pointer to an element, or has one: of a
+// vector, a string, a deque.
 func pointerIterator(o object) *value.Shown {
 	of := "std::vector"
 	at, elem, ok := cxx.FirstPointer(o.V, "__i_", "__i")
@@ -22,7 +23,8 @@ func pointerIterator(o object) *value.Shown {
 	return o.Dereferenced(o.At(elem, at))
 }
 
-// listIterator writes an iterator of a std::list or std::forward_list of libc++. Of a std::list, the end is a node like any other.
+// listIterator writes an iterator of a std::list or std::forward_list of libc++. Of a std::list,
+// the end is a node like any other.
 func listIterator(o object) *value.Shown {
 	at, node, ok := cxx.FirstPointer(o.V, "__ptr_")
 	if !ok {
@@ -70,7 +72,8 @@ func (o object) iterator() value.Value {
 	return *o.V
 }
 
-// treeEnd reports whether a node is the end of a tree: that has no parent, in which it would be the left or the right one.
+// treeEnd reports whether a node is the end of a tree: that has no parent, in which it would be the
+// left or the right one.
 func (o object) treeEnd(node uint64) bool {
 	parent, err := o.Word(node + treeParent*o.PtrSize())
 	if err != nil {
@@ -84,8 +87,8 @@ func (o object) treeEnd(node uint64) bool {
 	return err != nil || right != node
 }
 
-// element returns what a node has for its users, by what it has. That may be a __value_type, with a pair in it, or, since LLVM 22, in
-// its place.
+// element returns what a node has for its users, by what it has. That may be a __value_type, with a
+// pair in it, or, since LLVM 22, in its place.
 func (o object) element(t *value.Type) *value.Type {
 	if t == nil {
 		return nil

@@ -17,8 +17,9 @@ func uniquePtr(o object) *value.Shown {
 	return &value.Shown{Text: o.Name + "<" + o.Without(elem.String()) + ">", Children: cxx.Getter(p)}
 }
 
-// sharedPtr writes a std::shared_ptr or std::weak_ptr of libc++. The counts are behind a table of virtual functions: of owners, less one;
-// and of weak owners, less one, among which all other owners count as one.
+// sharedPtr writes a std::shared_ptr or std::weak_ptr of libc++. The counts are behind a table of
+// virtual functions: of owners, less one; and of weak owners, less one, among which all other
+// owners count as one.
 func sharedPtr(o object) *value.Shown {
 	p, ok := cxx.First(o.V, "__ptr_")
 	counts, _, ok2 := cxx.FirstPointer(o.V, "__cntrl_")

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/cxx"
 )
 
-// Printer knows the types of LLVM's libc++, and writes them in the words of libstdc++'s printers for GDB. Releases have
-// members of other names and layouts: it goes by the members.
+// Printer knows the types of LLVM's libc++, and writes them in the words of libstdc++'s printers
+// for GDB. Releases have members of other names and layouts: it goes by the members.
 type Printer struct{}
 
 // Name implements value.PrettyPrinter.
@@ -36,7 +36,8 @@ func (Printer) For(t *value.Type) value.Show {
 // object is an object of the library that is to be written.
 type object struct{ *cxx.Object }
 
-// printer says how an object is written. It returns nil if the object does not have the members that it must have.
+// printer says how an object is written. It returns nil if the object does not have the members
+// that it must have.
 type printer func(o object) *value.Shown
 
 // shared is a printer of both C++ libraries.
@@ -44,9 +45,9 @@ func shared(p func(o *cxx.Object) *value.Shown) printer {
 	return func(o object) *value.Shown { return p(o.Object) }
 }
 
-// ownName returns the name of a type without the namespace of the library's ABI, and that namespace: "vector" and
-// "__1::" of "std::__1::vector". The usual namespace is __1, Android's is __ndk1. ok is false if the name is of no
-// such form.
+// ownName returns the name of a type without the namespace of the library's ABI, and that
+// namespace: "vector" and "__1::" of "std::__1::vector". The usual namespace is __1, Android's is
+// __ndk1. ok is false if the name is of no such form.
 func ownName(whole string) (name, abi string, ok bool) {
 	rest, ok := strings.CutPrefix(whole, "std::")
 	if !ok || !strings.HasPrefix(rest, "__") {
@@ -69,8 +70,8 @@ var names = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// printers are the library's printers, by the names of types behind the namespace of its ABI. They are made when the
-// first type is asked for, not at the start of each program.
+// printers are the library's printers, by the names of types behind the namespace of its ABI. They
+// are made when the first type is asked for, not at the start of each program.
 var printers = sync.OnceValue(func() map[string]printer {
 	return map[string]printer{
 		"basic_string":      text,

@@ -88,8 +88,8 @@ func deque(o object) *value.Shown {
 	}
 }
 
-// list writes a std::list of libc++: a ring of nodes, in which a part of the list is one. A node has the address of the one before it, and
-// then that of the next.
+// list writes a std::list of libc++: a ring of nodes, in which a part of the list is one. A node
+// has the address of the node before it, and then the address of the next.
 func list(o object) *value.Shown {
 	end, ok := cxx.Member(o.V, "__end_")
 	if !ok {
@@ -169,7 +169,8 @@ func bitset(o object) *value.Shown {
 	return o.BitsSet(words, uint64(*list[0].Value))
 }
 
-// tuple writes a std::tuple of libc++: each element is a base, or, if its class is empty, the base of a base.
+// tuple writes a std::tuple of libc++: each element is a base, or, if its class is empty, the base
+// of a base.
 func tuple(o object) *value.Shown {
 	in, ok := o.V.Member("__base_")
 	if !ok {
@@ -212,7 +213,8 @@ func ownMember(v *value.Value, name string) (value.Value, bool) {
 // isMap reports whether the name of a container says that its elements are pairs.
 func (o object) isMap() bool { return strings.HasSuffix(o.Name, "map") }
 
-// counted writes a std::initializer_list or std::span of libc++. The first is in one namespace in all libraries.
+// counted writes a std::initializer_list or std::span of libc++. The first is in one namespace in
+// all libraries.
 func counted(o object) *value.Shown {
 	start, elem, ok := cxx.FirstPointer(o.V, "__begin_", "__data_", "__data")
 	if !ok {

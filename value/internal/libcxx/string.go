@@ -43,9 +43,10 @@ func text(o object) *value.Shown {
 	return &value.Shown{Text: o.W.CharactersIn(b, elem, n)}
 }
 
-// shortLength returns the number of characters of a string if it is short. Before LLVM 15, one bit of the length's byte said so.
-// Where it is, and whether the length is above it, depends on the order of bytes, and on whether the layout is the alternate one, in which
-// the pointer to the text of a long string comes first.
+// shortLength returns the number of characters of a string if it is short. Before LLVM 15, one bit
+// of the length's byte said so. Where it is, and whether the length is above it, depends on the
+// order of bytes, and on whether the layout is the alternate one, in which the pointer to the text
+// of a long string comes first.
 func (o object) shortLength(short, long *value.Value) (n uint64, isShort, ok bool) {
 	m, ok := cxx.Member(short, "__size_")
 	n, err := m.Uint()

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/cxx"
 )
 
-// stored are the elements of a container in its nodes: values, or pairs of a key and a value. The types of nodes and pairs are not asked: debug
-// information may have no more than their names.
+// stored are the elements of a container in its nodes: values, or pairs of a key and a value. The
+// types of nodes and pairs are not asked: debug information may have no more than their names.
 type stored struct {
 	key, value *value.Type // value is nil of a set
 	second     uint64
@@ -39,7 +39,8 @@ func (o object) stored() (s stored, ok bool) {
 	return s, true
 }
 
-// storing writes a container of count elements. values yields what is at their beginning, as values of the key's type.
+// storing writes a container of count elements. values yields what is at their beginning, as values
+// of the key's type.
 func (o object) storing(s stored, count int64, values iter.Seq2[value.Value, error]) *value.Shown {
 	out := &value.Shown{Text: o.Name + " with " + cxx.CountText(count)}
 	if s.value == nil {
@@ -92,7 +93,8 @@ func tree(o object) *value.Shown {
 	})
 }
 
-// The links of a tree's node, in words. A byte with the colour follows, and then, without a gap if it needs none, the element.
+// The links of a tree's node, in words. A byte with the colour follows, and then, without a gap if
+// it needs none, the element.
 const (
 	treeLeft   = 0
 	treeRight  = 1

@@ -37,7 +37,8 @@ func deque(o object) *value.Shown {
 	}
 }
 
-// blocks yields the elements from start, which is in the block that node refers to, to end. last is behind the first block.
+// blocks yields the elements from start, which is in the block that node refers to, to end. last is
+// behind the first block.
 func (o object) blocks(elem *value.Type, node, start, last, end, size, perBlock uint64) iter.Seq2[value.Value, error] {
 	return func(yield func(value.Value, error) bool) {
 		for at := start; at != end; {

@@ -1,2 +1,3 @@
-// Package libstdcxx shows the strings and containers of GCC's C++ library as its own printers for GDB do.
+// Package libstdcxx shows the strings and containers of GCC's C++ library as its own printers for
+// GDB do.
 package libstdcxx

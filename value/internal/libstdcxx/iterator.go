@@ -5,7 +5,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/cxx"
 )
 
-// pointerIterator writes an iterator that is a pointer to an element: of a vector, a string, or a deque.
+// pointerIterator writes an iterator that is a pointer to an element: of a vector, a string, or a
+// deque.
 func pointerIterator(o object) *value.Shown {
 	name, of := "_M_current", "std::vector"
 	if _, ok := cxx.Member(o.V, name); !ok {
@@ -81,7 +82,8 @@ func bitIterator(o object) *value.Shown {
 	return o.BitAt(at, word, uint64(mask), reference)
 }
 
-// debugIterator writes an iterator of debug mode as the one that it is derived from, if its container still knows it.
+// debugIterator writes an iterator of debug mode as the one that it is derived from, if its
+// container still knows it.
 func debugIterator(o object) *value.Shown {
 	of := o.T.Argument(0)
 	sequence, base, ok := o.PointerTo("_M_sequence")

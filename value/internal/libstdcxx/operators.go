@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/cxx"
 )
 
-// operand returns an object of the library, and the name of its type without namespaces and arguments; "" if v is none.
-// The error says why the object is not known.
+// operand returns an object of the library, and the name of its type without namespaces and
+// arguments; "" if v is none. The error says why the object is not known.
 func operand(v *value.Value) (o object, name string, err error) {
 	t := v.Type.Strip()
 	name, _, _ = strings.Cut(t.Name, "<")
@@ -78,7 +78,8 @@ func (Printer) Deref(v *value.Value) (to value.Value, ok bool, err error) {
 
 var errNoValue = errors.New("the optional has no value")
 
-// smartPointer returns the pointer in a std::unique_ptr, std::shared_ptr, std::weak_ptr or std::reference_wrapper.
+// smartPointer returns the pointer in a std::unique_ptr, std::shared_ptr, std::weak_ptr or
+// std::reference_wrapper.
 func (o object) smartPointer(name string) (value.Value, bool) {
 	switch name {
 	case "unique_ptr":

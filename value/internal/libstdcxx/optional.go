@@ -54,7 +54,8 @@ func variantObject(o object) *value.Shown {
 	return o.Variant(n, &storage)
 }
 
-// anyObject writes a std::any. The function that manages its object is a member of a class with the object's type.
+// anyObject writes a std::any. The function that manages its object is a member of a class with the
+// object's type.
 func anyObject(o object) *value.Shown {
 	name := strings.Replace(o.Name, "fundamentals_v1::", "", 1)
 	manager, _, ok := o.PointerTo("_M_manager")
@@ -90,8 +91,9 @@ func anyObject(o object) *value.Shown {
 	})
 }
 
-// managed returns the type of the objects that a function of a std::any manages, and whether they lie outside of the
-// std::any. It is nil if the function is none. Each such function has a pointer to the object, by which its type is known.
+// managed returns the type of the objects that a function of a std::any manages, and whether they
+// lie outside of the std::any. It is nil if the function is none. Each such function has a pointer
+// to the object, by which its type is known.
 func managed(r *value.Reader, pc uint64) (of *value.Type, external bool) {
 	code, ok := r.CodeAt(pc)
 	switch {

@@ -23,7 +23,8 @@ func pathKind(kind uint64) string {
 	return ""
 }
 
-// path writes a std::filesystem::path. Its components are behind a pointer with the path's kind in its lowest bits.
+// path writes a std::filesystem::path. Its components are behind a pointer with the path's kind in
+// its lowest bits.
 func path(o object) *value.Shown {
 	impl, ok := cxx.Member(o.V, "_M_cmpts", "_M_impl")
 	if !ok {
@@ -38,7 +39,8 @@ func path(o object) *value.Shown {
 	if s == nil || bits == 0 || bits&3 != pathMulti || s.Err != nil {
 		return s
 	}
-	// The number of components and the room for them, then the components: paths with their place in the text.
+	// The number of components and the room for them, then the components: paths with their place
+	// in the text.
 	self := cxx.Size(o.T)
 	align := max(o.T.Alignment(false), o.PtrSize())
 	size := cxx.AlignUp(self+o.PtrSize(), align)

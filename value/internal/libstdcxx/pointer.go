@@ -18,7 +18,8 @@ func uniquePtr(o object) *value.Shown {
 	return &value.Shown{Text: "std::unique_ptr<" + elem.String() + ">", Children: cxx.Getter(p)}
 }
 
-// uniquePointer returns the pointer that a std::unique_ptr has: in a tuple with the deleter, which since GCC 7 is a member of a member.
+// uniquePointer returns the pointer that a std::unique_ptr has: in a tuple with the deleter, which
+// since GCC 7 is a member of a member.
 func uniquePointer(v *value.Value) (value.Value, bool) {
 	for _, names := range [...][]string{{"_M_t", "_M_t"}, {"_M_t"}} {
 		t, ok := cxx.Member(v, names...)
@@ -67,7 +68,8 @@ func (o object) shared(counts uint64) *value.Shown {
 	return s
 }
 
-// counts reads the use count and the weak count of a _Sp_counted_base: two numbers behind its table of virtual functions.
+// counts reads the use count and the weak count of a _Sp_counted_base: two numbers behind its table
+// of virtual functions.
 func (o object) counts(addr uint64) (use, weak int32, err error) {
 	var b [8]byte
 	if err := o.V.ReadMemory(o.Wrap(addr+o.PtrSize()), b[:]); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/internal/cxx"
 )
 
-// Printer knows the types of GCC's libstdc++, and writes them as the library's own printers for GDB do.
+// Printer knows the types of GCC's libstdc++, and writes them as the library's own printers for GDB
+// do.
 type Printer struct{}
 
 // Name implements value.PrettyPrinter.
@@ -41,7 +42,8 @@ func find(t *value.Type) (print printer, name string) {
 // object is an object of the library that is to be written.
 type object struct{ *cxx.Object }
 
-// printer says how an object is written. It returns nil if the object does not have the members that it must have.
+// printer says how an object is written. It returns nil if the object does not have the members
+// that it must have.
 type printer func(o object) *value.Shown
 
 // shared is a printer of both C++ libraries.

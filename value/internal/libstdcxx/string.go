@@ -6,7 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// stringObject writes a std::basic_string: of the ABI since GCC 5, or that of before, whose length lies before the text.
+// stringObject writes a std::basic_string: of the ABI since GCC 5, or of the ABI before, whose
+// length lies before the text.
 func stringObject(o object) *value.Shown {
 	addr, elem, ok := o.PointerTo("_M_dataplus", "_M_p")
 	if !ok {

@@ -154,7 +154,8 @@ func hashTable(o object) *value.Shown {
 	return o.elements(elem, count, o.Chain(elem, first, 0, cxx.AlignUp(o.PtrSize(), align)))
 }
 
-// oldHashTable writes a std::tr1::unordered_map and its like: a table of buckets, each a chain of nodes.
+// oldHashTable writes a std::tr1::unordered_map and its like: a table of buckets, each a chain of
+// nodes.
 func oldHashTable(o object) *value.Shown {
 	count, ok := o.Number("_M_element_count")
 	buckets, bucket, ok2 := o.PointerTo("_M_buckets")

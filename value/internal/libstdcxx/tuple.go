@@ -24,8 +24,9 @@ func tuple(o object) *value.Shown {
 	}}
 }
 
-// tupleElements yields the elements of a std::tuple. It is derived from a _Tuple_impl, which is derived from the one of the further
-// elements, unless there are none, and from a _Head_base with its own element.
+// tupleElements yields the elements of a std::tuple. It is derived from a _Tuple_impl, which is
+// derived from the one of the further elements, unless there are none, and from a _Head_base with
+// its own element.
 func tupleElements(v *value.Value) iter.Seq[value.Value] {
 	return func(yield func(value.Value) bool) {
 		at, ok := cxx.Base(v, 0)
@@ -49,7 +50,8 @@ func tupleElements(v *value.Value) iter.Seq[value.Value] {
 
 const maxTuple = 1024
 
-// headElement returns the element of a _Head_base: a member, or, of an empty class, what it is derived from.
+// headElement returns the element of a _Head_base: a member, or, of an empty class, what it is
+// derived from.
 func headElement(head *value.Value) value.Value {
 	fields := head.Type.Strip().Fields()
 	if len(fields) > 0 && (fields[0].Name == "_M_head_impl" || fields[0].Base) && !fields[0].Virtual {

@@ -41,7 +41,8 @@ func (o object) bits() *value.Shown {
 	}
 }
 
-// initializerList writes a std::initializer_list. It is in one namespace in all libraries: libc++ has other members.
+// initializerList writes a std::initializer_list. It is in one namespace in all libraries: libc++
+// has other members.
 func initializerList(o object) *value.Shown {
 	start, elem, ok := o.PointerTo("_M_array")
 	n, ok2 := o.Number("_M_len")

@@ -12,8 +12,8 @@ const maxBuckets = 1 << 22
 func shownHashMap(w *value.Writer, v *value.Value) *value.Shown { return hash(w, v, true) }
 func shownHashSet(w *value.Writer, v *value.Value) *value.Shown { return hash(w, v, false) }
 
-// hash shows a HashMap or HashSet: a table of hashbrown. Its control bytes say which buckets are in use; the
-// buckets lie before them, in the opposite direction.
+// hash shows a HashMap or HashSet: a table of hashbrown. Its control bytes say which buckets are in
+// use; the buckets lie before them, in the opposite direction.
 func hash(w *value.Writer, v *value.Value, isMap bool) *value.Shown {
 	table, ok := v.Member("base", "table")
 	if !isMap {

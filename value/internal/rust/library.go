@@ -101,7 +101,8 @@ func pointerOf(v *value.Value) (p value.Value, ok bool) {
 	return value.Value{}, false
 }
 
-// rawVec returns the pointer and the capacity of a RawVec. Before Rust 1.76 they are in it, later in a member of it.
+// rawVec returns the pointer and the capacity of a RawVec. Before Rust 1.76 they are in it, later
+// in a member of it.
 func rawVec(v *value.Value) (data value.Value, capacity uint64, ok bool) {
 	inner, has := v.Member("inner")
 	if !has {
@@ -203,8 +204,8 @@ func shownVec(w *value.Writer, v *value.Value) *value.Shown {
 	return sized("Vec", uint64(run.Len), value.AsArray, elements(v, run, 0))
 }
 
-// elements yields elements that lie one behind the other. The first is the one of a number; that behind the last for which
-// there is room is number 0.
+// elements yields elements that lie one behind the other. The first is the one of a number; that
+// behind the last for which there is room is number 0.
 func elements(v *value.Value, run value.Run, first uint64) iter.Seq2[value.Child, error] {
 	return func(yield func(value.Child, error) bool) {
 		size, ok := run.Elem.SizeOf()
@@ -268,8 +269,8 @@ func shownDeque(w *value.Writer, v *value.Value) *value.Shown {
 	return sized("VecDeque", n, value.AsArray, elements(v, run, head))
 }
 
-// innermost returns the first member of the first member of a struct, and so on: the number in a cell or an atomic,
-// around which newer versions of the library have further structs.
+// innermost returns the first member of the first member of a struct, and so on: the number in a
+// cell or an atomic, around which newer versions of the library have further structs.
 func innermost(v *value.Value) value.Value {
 	const most = 64
 	x := *v
