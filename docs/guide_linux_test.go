@@ -321,7 +321,8 @@ var (
 	numbered = regexp.MustCompile(`^#\d+|": \d+ frames`)
 )
 
-// without takes the frames inside pause out of a stack, and numbers the others as if there were none.
+// without takes the frames inside pause out of a stack, and numbers the others as if there were
+// none.
 func (g *guide) without(lines []string) (out []string) {
 	if n := slices.IndexFunc(lines, inPause.MatchString); n >= 0 {
 		g.inside = 0

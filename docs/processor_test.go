@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// knowProcessors are the files outside arch that say something of a processor by its name or number, and why.
+// knowProcessors are the files outside arch that say something of a processor by its name or
+// number, and why.
 var knowProcessors = map[string]string{
 	"format/elf/machine.go":           "the ELF supplements of processors: readers of formats know no descriptors",
 	"format/minidump/microdump.go":    "names of processors in microdumps",
@@ -22,8 +23,8 @@ var knowProcessors = map[string]string{
 // processorNames are the names by which Go, ELF and we know processors.
 var processorNames = regexp.MustCompile(`^"(amd64|arm64|s390x|386|i386|arm|x86-64|aarch64)"$`)
 
-// TestProcessorsInTheirDescriptors: code outside arch asks no descriptor for its name, and has no switch over machines.
-// What depends on the processor is a field of the descriptor.
+// TestProcessorsInTheirDescriptors: code outside arch asks no descriptor for its name, and has no
+// switch over machines. What depends on the processor is a field of the descriptor.
 func TestProcessorsInTheirDescriptors(t *testing.T) {
 	files, found := 0, map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
@@ -85,7 +86,8 @@ func TestProcessorsInTheirDescriptors(t *testing.T) {
 	}
 }
 
-// ofProcessor reports whether x is a processor: its name, its number in ELF files, its descriptor, or a descriptor's name.
+// ofProcessor reports whether x is a processor: its name, its number in ELF files, its descriptor,
+// or a descriptor's name.
 func ofProcessor(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.BasicLit:

@@ -36,7 +36,8 @@ func ExampleWalker_AddressesInBlock() {
 	}
 	pcs := make([]uint64, 64)
 	n, _ := walker.Walk(&regs, target.MemoryOf(t, threads[0]), pcs)
-	fmt.Printf("%#x, interrupted: %v\n", pcs[:n], walker.Interrupted()) // the signal frames are at 2 and 5
+	fmt.Printf("%#x\n", pcs[:n])
+	fmt.Println("interrupted:", walker.Interrupted()) // the signal frames are at 2 and 5
 	walker.AddressesInBlock(pcs[:n])
 	for _, address := range pcs[:n] {
 		for _, at := range names.Locate(t.Modules(), address) { // inlined calls first
@@ -44,7 +45,8 @@ func ExampleWalker_AddressesInBlock() {
 		}
 	}
 	// Output:
-	// [0x400308 0x400368 0x5500801000 0x400adc 0x400b14 0x5500801000 0x400bbc 0x400284 0x4002ec], interrupted: [0 2 3 5 6]
+	// [0x400308 0x400368 0x5500801000 0x400adc 0x400b14 0x5500801000 0x400bbc 0x400284 0x4002ec]
+	// interrupted: [0 2 3 5 6]
 	// stop_here
 	// on_fault
 	//

@@ -28,8 +28,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 var errLong = fmt.Errorf("longer than %d bytes", MaxLine)
 
 // Records yields the records of a symbol file in their order. A malformed line gives no record but
-// a
-// *LineError, and the next line follows; an error of r is the last. Empty lines are skipped.
+// a [*LineError], and the next line follows; an error of r is the last. Empty lines are skipped.
 func Records(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		lines := newLineReader(r)

@@ -31,9 +31,8 @@ func (s *Section) firstFRE(f *FDE) uint64 {
 }
 
 // FREs iterates over the FREs of f, an FDE of this section. An FRE that cannot be read comes with
-// its
-// *FormatError. If only its data words are at fault, the iteration goes on. Otherwise nothing tells where
-// the next FRE begins, and the iteration ends.
+// its [*FormatError]. If only its data words are at fault, the iteration goes on. Otherwise nothing
+// tells where the next FRE begins, and the iteration ends.
 func (s *Section) FREs(f FDE) iter.Seq2[FRE, error] {
 	return func(yield func(FRE, error) bool) {
 		pos, last := s.firstFRE(&f), uint32(0)

@@ -72,9 +72,8 @@ func Mask(first trad.Reg, i int) arch.WideReg {
 	}
 }
 
-// Parts returns arch.GDB.Parts of the vector registers, as gdb's features/i386/*-sse.xml, *-avx.xml
-// and
-// *-avx512.xml have them.
+// Parts returns arch.GDB.Parts of the vector registers, as gdb's features/i386/*-sse.xml,
+// *-avx.xml and *-avx512.xml have them.
 func Parts(regs []arch.WideReg) map[string][]string {
 	m := map[string][]string{}
 	for i := range regs {

@@ -7,9 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// typed runs an operation that reads memory, or has a base type (DWARF 5, sections 2.5.1.2, 2.5.1.3
-// and
-// 2.5.1.6). It reports whether op is one of these.
+// typed runs an operation that reads memory, or has a base type (DWARF 5, sections 2.5.1.2,
+// 2.5.1.3 and 2.5.1.6). It reports whether op is one of these.
 func (e *evaluation) typed(op byte) bool {
 	r := &e.r
 	switch op {

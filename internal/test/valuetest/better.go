@@ -21,7 +21,8 @@ func Better(d gdbtest.FullDifference) string {
 	case strings.Contains(d.Got, "<not saved>") && d.Level > 0:
 		return "gdb takes a register that the callee need not preserve for the caller's"
 	case d.Want == "<optimized out>" && strings.HasPrefix(d.Got, d.Name+"@entry="), d.Got == d.Name+"@entry="+d.Want, d.Want == "(not there)" && entry:
-		// The caller's debug information tells the argument, and the stack that it is this function that was called.
+		// The caller's debug information tells the argument, and the stack that it is this function
+		// that was called.
 		return "gdb does not find the function that the caller calls: by its abstract entry, or by its declaration in C++"
 	case d.Level == 0 && (d.Want == d.Name+"@entry="+d.Got || d.Got == "(not there)" && entry):
 		return "gdb takes a register that the callee need not preserve for the caller's, to compute an argument at the entry"
@@ -42,7 +43,8 @@ func Better(d gdbtest.FullDifference) string {
 	case adaSuffix.ReplaceAllString(d.Want, "$1.$2$3>") == d.Got:
 		return "gdb takes a name with a dot for one of Ada"
 	case noDecimals(d.Want, d.Got):
-		// The program's own arithmetic agrees: TestDecimalsAsProgram. gdb takes the digits of a NaN for packed ones, too.
+		// The program's own arithmetic agrees: TestDecimalsAsProgram. gdb takes the digits of a NaN
+		// for packed ones, too.
 		return "gdb reads digits of a decimal number that has none"
 	case strings.ReplaceAll(d.Want, " = 0x0,", " = <optimized out>,") == d.Got && strings.Contains(d.Want, "{_vptr."):
 		return "gdb shows zero for the table of virtual functions of a base that is optimized out"
@@ -51,10 +53,12 @@ func Better(d gdbtest.FullDifference) string {
 	case strings.Contains(d.Want, "integers of more than 8 bytes"):
 		return "gdb has an error where more than 8 bytes are computed with, for an argument at a call site, too"
 	case strings.Contains(d.Want, "> = <invalid address>"):
-		// gdb evaluates the place of the base without the object (gnu-v3-abi.c: "we don't set valaddr here"), and reads at address 0.
+		// gdb evaluates the place of the base without the object (gnu-v3-abi.c: "we don't set
+		// valaddr here"), and reads at address 0.
 		return "gdb finds no virtual base of an object that is in no memory"
 	case d.Function == "class_35::function9" && d.Name == "v30" && strings.Contains(d.Got, "m28 = <optimized out>, m29 = <optimized out>}}"):
-		// llvm-dwarfdump: the pieces are 33 of 40 bytes. As with all that is behind the last piece, gdb's buffer begins with zeros.
+		// llvm-dwarfdump: the pieces are 33 of 40 bytes. As with all that is behind the last piece,
+		// gdb's buffer begins with zeros.
 		return "gdb has zeros for what is behind the last piece"
 	case strings.HasSuffix(d.Got, unknownAdjustment) && (strings.TrimSuffix(d.Got, unknownAdjustment) == d.Want || d.Want == "<optimized out>"):
 		return NoAdjustment
@@ -73,11 +77,13 @@ func Better(d gdbtest.FullDifference) string {
 	case d.Namesake: // a pack of arguments, which clang gives one name
 		return "gdb looks arguments up by their names, and finds another one"
 	case d.NamesakeLocal && d.Got == "<optimized out>":
-		// readelf: an abstract instance of Rust has both an argument and a variable "count", and an inlined call the location of the variable
-		// alone. gdb's "info address" has one place for both.
+		// readelf: an abstract instance of Rust has both an argument and a variable "count", and an
+		// inlined call the location of the variable alone. gdb's "info address" has one place for
+		// both.
 		return "gdb looks arguments up by their names, and finds a local of this name"
 	case strings.HasPrefix(d.Want, "@0x") && virtualBase.ReplaceAllString(d.Want, "") == virtualBase.ReplaceAllString(d.Got, ""):
-		// In the same frame, gdb itself has the values that we have for the object that the reference refers to.
+		// In the same frame, gdb itself has the values that we have for the object that the
+		// reference refers to.
 		return "gdb misplaces the virtual base of an object that a reference to a base refers to"
 	case d.Twice && d.Want == "<optimized out>":
 		// readelf: with LTO, an inlined call of memcpy has the arguments of one abstract instance,
@@ -109,8 +115,8 @@ var staticArray = regexp.MustCompile(`(static \w+ = )\{\d[^{}]*\}`)
 // adaSuffix matches a symbol that gdb has taken for one that Ada's compiler made.
 var adaSuffix = regexp.MustCompile(`(<[^<> ]+)\[([\w.]+)\](\+\d+)?>`)
 
-// noDecimals reports whether texts differ in decimal numbers alone whose coefficient has too many digits (IEEE 754, section 3.5.2), or that
-// are none.
+// noDecimals reports whether texts differ in decimal numbers alone whose coefficient has too many
+// digits (IEEE 754, section 3.5.2), or that are none.
 func noDecimals(want, got string) bool {
 	a, b := decimal.FindAllString(want, -1), decimal.FindAllString(got, -1)
 	if len(a) != len(b) || decimal.ReplaceAllString(want, "") != decimal.ReplaceAllString(got, "") {
@@ -133,7 +139,8 @@ var (
 // virtualBase matches a base with a table of virtual functions and one member.
 var virtualBase = regexp.MustCompile(`<\w+> = \{_vptr[.$]\w+ = 0x[0-9a-f]+( <[^<>]*>)?, \w+ = -?\d+\}`)
 
-// rcText matches what an Rc<str> counts with, rcValue the first byte of what is behind the counters.
+// rcText matches what an Rc<str> counts with, rcValue the first byte of what is behind the
+// counters.
 var (
 	rcText  = regexp.MustCompile(`Rc(Inner|Box)<str>`)
 	rcValue = regexp.MustCompile(`\bvalue: \d+\}`)
@@ -145,7 +152,8 @@ const rcWhole = "value: [115, 104, 97, 114, 101, 100]"
 // float16 matches the linkage name of a function of _Float16.
 var float16 = regexp.MustCompile(`_Z\w+DF16_`)
 
-// noLazyString matches what gdb has for a text that its printers look for at address 0: there is no memory, and so nothing is read.
+// noLazyString matches what gdb has for a text that its printers look for at address 0: there is no
+// memory, and so nothing is read.
 var noLazyString = regexp.MustCompile(`<error reading variable: Cannot create a lazy string with address (0x0), and a non-zero length\.>`)
 
 // formatting matches characters of Unicode's category Cf, such as characters that turn the
@@ -154,7 +162,8 @@ var formatting = regexp.MustCompile(`\p{Cf}`)
 
 var privateUse = regexp.MustCompile(`\\u[ef][0-9a-f]{3}`)
 
-// BetterClang says why a value of a program of clang that gdb has in another way is no defect, or returns "".
+// BetterClang says why a value of a program of clang that gdb has in another way is no defect, or
+// returns "".
 func BetterClang(d gdbtest.FullDifference, split bool) string {
 	lost := strings.ReplaceAll(d.Want, "<synthetic pointer>", "<optimized out>")
 	if lost != d.Want { // texts behind the last piece are zeros in gdb

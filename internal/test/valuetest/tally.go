@@ -39,8 +39,9 @@ func (c *Tally) Add(t *testing.T, c2 *gdbtest.FullComparison, lost map[Lost]bool
 			why = "gdb takes registers of the function that a tail call leads to for those of the one that jumps"
 		}
 		if why == "" && lost[Lost{d.TID, d.Level, InlinedCall}] && (d.Want == d.Name+"@entry="+d.Got || d.Got == "(not there)" && strings.HasSuffix(d.Name, "@entry")) {
-			// gdb finds the register by the location at the beginning of the inlined call (loclist_read_variable_at_entry), and has its value at the
-			// beginning of the function around that from the call site, whatever came between.
+			// gdb finds the register by the location at the beginning of the inlined call
+			// (loclist_read_variable_at_entry), and has its value at the beginning of the function
+			// around that from the call site, whatever came between.
 			why = "gdb takes what a register has where the function begins for what it has where an inlined call begins"
 		}
 		if why == "" && strings.Contains(d.Got, "<optimized out>") && lost[Lost{d.TID, d.Level, d.Name}] {
@@ -66,8 +67,8 @@ func (c *Tally) Add(t *testing.T, c2 *gdbtest.FullComparison, lost map[Lost]bool
 	}
 }
 
-// Lost is a variable that is not known because a register is: by the thread, the level and the name. Some names stand for
-// what is lost of a whole frame.
+// Lost is a variable that is not known because a register is: by the thread, the level and the
+// name. Some names stand for what is lost of a whole frame.
 type Lost struct {
 	TID, Level int
 	Name       string
