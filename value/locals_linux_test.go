@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -85,7 +86,7 @@ func locals(t testing.TB, tg opened, p *value.Printer) (threads []gdbtest.FullTh
 			threads, types = append(threads, gdbtest.FullThread{TID: th.ID()}), append(types, nil)
 		}
 		n := len(threads) - 1
-		full := gdbtest.FullFrame{Level: f.Level, Function: f.Function}
+		full := gdbtest.FullFrame{Level: f.Level, Function: f.Function, Place: f.File + ":" + strconv.Itoa(f.Line)}
 		if in.Known {
 			if !p.Raw {
 				in.HideDictionary()

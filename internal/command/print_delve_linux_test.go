@@ -140,3 +140,15 @@ func evaluatedByDelve(t *testing.T, pid int, expressions map[string][]string) ma
 	}
 	return out
 }
+
+// printedFrame is what the tests need of a frame in JSON.
+type printedFrame struct {
+	Level    int
+	Function string
+	File     string
+	Print    []struct {
+		Expression, Type, Value, Error string
+		Address                        *string
+		Register                       string
+	}
+}

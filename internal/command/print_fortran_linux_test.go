@@ -14,7 +14,7 @@ import (
 // TestPrintFortranWords evaluates variables of Fortran that have the names of C's types. GDB shows them among the local
 // variables, and takes their names for types in expressions.
 func TestPrintFortranWords(t *testing.T) {
-	compiler := needCompiler(t, "gfortran")
+	compiler := valuetest.NeedCompiler(t, "gfortran")
 	t.Setenv("LC_ALL", "C.UTF-8")
 	program := filepath.Join(t.TempDir(), "words")
 	build := exec.Command(compiler, "-g", "-O0", "-o", program, gdbtest.Testdata(t, "progs", "fortran", "words.f90"))

@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,20 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
-
-// buildExpressions builds the program of C whose values --print shows.
-func buildExpressions(t *testing.T, flags ...string) string {
-	t.Helper()
-	gdbtest.NeedAMD64(t)
-	dir := gdbtest.Testdata(t, "progs", "expressions")
-	program := filepath.Join(t.TempDir(), "expressions")
-	args := append([]string{"-g", "-O0", "-w", "-o", program, filepath.Join(dir, "expressions.c"), filepath.Join(dir, "elsewhere.c")}, flags...)
-	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
-}
 
 // TestPrintPage runs every command with --print of docs/values.md, of which the program's source tells the values.
 func TestPrintPage(t *testing.T) {
@@ -35,7 +22,7 @@ func TestPrintPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := gdbtest.Start(t, buildExpressions(t))
+	p := gdbtest.Start(t, valuetest.BuildExpressions(t))
 	pid := strconv.Itoa(p.PID)
 	saved := filepath.Join(t.TempDir(), "saved")
 	if _, stderr, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--save", saved, "--print", "req->url", "--print", "counter"); err != nil {
@@ -80,7 +67,7 @@ func TestPrintPage(t *testing.T) {
 // TestPrintNowhere: frames without the names of an expression are left out, and an expression that has a value in none is an
 // error.
 func TestPrintNowhere(t *testing.T) {
-	p := gdbtest.Start(t, buildExpressions(t))
+	p := gdbtest.Start(t, valuetest.BuildExpressions(t))
 	pid := strconv.Itoa(p.PID)
 	stdout, _, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--print", "depth")
 	if got := strings.Count(stdout, "        depth = "); err != nil || got != 3 || strings.Contains(stdout, "error") {
@@ -112,5 +99,17 @@ func TestPrintNowhere(t *testing.T) {
 		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) || errors.Is(err, exit.Early) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// TestPrintWrongCall: where an expression may call, the error of a call points at the character.
+func TestPrintWrongCall(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	source := gdbtest.Testdata(t, "progs", "expressions", "casts.cc")
+	p := gdbtest.Start(t, gdbtest.Compile(t, source, gdbtest.Tool(t, "g++"), "-static", "-g", "-O0", "-w"))
+	const want = "the function takes 1 argument, not 0 at column 7"
+	_, _, err := commandtest.Execute(stacks.NewAttach(nil), strconv.Itoa(p.PID), "--frame", "main", "--print", "outer.plus()")
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -1,12 +1,11 @@
-//go:build linux
-
-package command
+package value_test
 
 import (
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,27 +27,15 @@ emit({"end": True})
 OUT.close()
 `
 
-// needCompiler ends a test without a compiler that only the long tests install.
-func needCompiler(t *testing.T, tool string) string {
-	gdbtest.NeedAMD64(t)
-	if _, err := exec.LookPath(tool); err != nil {
-		gdbtest.NeedSoak(t)
-	}
-	return gdbtest.Tool(t, tool)
-}
-
 // compareLocals compares the local variables of a program in the frames that have lines of a file with gdb's. known are those
 // that gdb has wrong, or in another way, with what is right.
 func compareLocals(t *testing.T, program, file string, known map[string]string, least int) {
 	t.Helper()
 	p := gdbtest.Start(t, program)
-	out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals")
-	if err != nil || stderr != "" {
-		t.Fatal(err, stderr)
-	}
+	threads, _ := locals(t, attach(t, p.PID), pretty)
 	ours := make(map[string][]gdbtest.FullLocal)
 	functions := make(map[string]string)
-	for _, th := range valuetest.Parse(t, out) {
+	for _, th := range threads {
 		for _, f := range th.Frames {
 			ours[f.Place], functions[f.Place] = f.Locals, f.Function
 		}
@@ -114,7 +101,7 @@ func compareLocals(t *testing.T, program, file string, known map[string]string, 
 
 // TestFortranAsGDB compares local variables of Fortran: arrays with descriptors, texts, derived types, common blocks.
 func TestFortranAsGDB(t *testing.T) {
-	compiler := needCompiler(t, "gfortran")
+	compiler := valuetest.NeedCompiler(t, "gfortran")
 	dir := t.TempDir()
 	program := filepath.Join(dir, "values")
 	build := exec.Command(compiler, "-g", "-O0", "-w", "-J", dir, "-o", program, gdbtest.Testdata(t, "progs", "fortran", "values.f90"))
@@ -139,7 +126,7 @@ func TestFortranAsGDB(t *testing.T) {
 
 // TestAdaAsGDB compares local variables of Ada: records, arrays with bounds, fixed-point numbers.
 func TestAdaAsGDB(t *testing.T) {
-	compiler := needCompiler(t, "gnatmake")
+	compiler := valuetest.NeedCompiler(t, "gnatmake")
 	dir := t.TempDir()
 	source, err := os.ReadFile(gdbtest.Testdata(t, "progs", "ada", "values.adb"))
 	if err != nil {
@@ -157,4 +144,61 @@ func TestAdaAsGDB(t *testing.T) {
 		"c":  `0 '\000'`, // gdb has Ada's own '["00"]'
 		"sh": `(k => circle, name => "abc", <variant not known>)`, "sq": `(k => square, name => "def", <variant not known>)`,
 	}, 25)
+}
+
+// TestUnknownLanguage compares variables of a program whose DW_AT_language is a number that no version of DWARF has: gdb
+// writes them as C's.
+func TestUnknownLanguage(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	t.Setenv("LC_ALL", "C.UTF-8")
+	const source = `#include <stdio.h>
+#include <unistd.h>
+enum kind { one, two };
+struct point { int x; double y; struct point *next; };
+int
+main (void)
+{
+  struct point p = { 1, 2.5, &p }, *to = &p;
+  const char *text = "a \"text\"";
+  unsigned char c = 'c';
+  int list[3] = { 1, 2, -3 };
+  enum kind k = two;
+  _Bool yes = 1;
+  union { int i; float f; } u = { 1 };
+  long long big = -5000000000;
+  int (*function) (void) = main;
+  puts ("ready");
+  fflush (stdout);
+  for (;;)
+    pause ();
+  return p.x + to->x + text[0] + c + list[0] + k + yes + u.i + big + (function != 0);
+}
+`
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(gdbtest.Tool(t, "gcc"), args...)
+		cmd.Dir = dir
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, said)
+		}
+	}
+	if err := os.WriteFile(file("language.c"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("-g", "-O0", "-w", "-dA", "-S", "language.c")
+	text, err := os.ReadFile(file("language.s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	language := regexp.MustCompile(`\.byte\t0x[0-9a-f]+(\t# DW_AT_language)`)
+	if n := len(language.FindAll(text, -1)); n != 1 {
+		t.Fatalf("the compiler has written %d languages", n)
+	}
+	if err := os.WriteFile(file("language.s"), language.ReplaceAll(text, []byte(".byte\t0x7e$1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("-o", "language", "language.s")
+	compareLocals(t, file("language"), "/language.c", nil, 10)
 }

@@ -1,4 +1,4 @@
-package command
+package value_test
 
 import (
 	"testing"
