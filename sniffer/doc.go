@@ -1,9 +1,23 @@
 // Package sniffer has the default order of the sniffers and finds them by name.
 // Each sniffer is a package of its own below this one.
 //
-// The names, in the default order: sigtramp; sframe; go (functions of Go, by the table
-// that every Go program has), go-systemstack, go-asmcgocall, go-cgocallback, go-morestack
-// and go-mcall (where Go's run time changes stacks); fp, dwarf, hotspot (Java), prologue, fp-guess.
-// With a folder of Breakpad's symbol files ([Options]) there is breakpad, behind dwarf; with
-// one of Windows, pdata before it; scan, the last, is for crash reports.
+// The names, in order; a test compares them with [AllNames]:
+//
+//	sigtramp        signal frames, by the code that returns from them
+//	sframe          code with an SFrame section
+//	go              functions of Go, by the table that every Go program has
+//	go-systemstack  here and in the next four, Go's run time changes stacks
+//	go-asmcgocall
+//	go-cgocallback
+//	go-morestack
+//	go-mcall
+//	fp              code whose table promises a frame pointer
+//	dwarf           code with DWARF call frame information
+//	ehabi           32-bit Arm, by its exception tables
+//	pdata           processes of Windows, by their unwind codes (Options.Windows)
+//	breakpad        modules with Breakpad's symbol files (Options.Symbols)
+//	hotspot         code that a Java virtual machine has made
+//	prologue        code without any table, by its instructions
+//	fp-guess        any frame with a plausible frame pointer: a guess
+//	scan            return addresses among the words of the stack: a guess (Options.Scan)
 package sniffer
