@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/expression"
 )
 
+// New makes the verb call.
 func New(host hosts.Plugins) *cobra.Command {
 	var flags calls.Flags
 	cmd := &cobra.Command{

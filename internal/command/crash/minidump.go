@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
+// New makes the verb minidump.
 func New(host hosts.Plugins) *cobra.Command {
 	var flags report.Flags
 	var opts minidump.Options

@@ -90,6 +90,7 @@ type dlvFlags struct {
 	ignored   []string // flags of dlv's that have no effect with this verb
 }
 
+// New makes the verb dlv.
 func New(host hosts.Plugins, delve Server) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlv",

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
+// New makes the verb plugin.
 func New(host hosts.Plugins) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",

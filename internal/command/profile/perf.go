@@ -39,6 +39,7 @@ type perfFlags struct {
 	pages   pageFlags
 }
 
+// NewPerf makes the verb perf.
 func NewPerf(host hosts.Plugins, web PageServer) *cobra.Command {
 	var flags perfFlags
 	cmd := &cobra.Command{

@@ -42,6 +42,7 @@ type recordFlags struct {
 // maxWarnings bounds what is said of the processes of one recording.
 const maxWarnings = 100
 
+// NewRecord makes the verb record.
 func NewRecord(host hosts.Plugins, web PageServer) *cobra.Command {
 	var flags recordFlags
 	cmd := &cobra.Command{

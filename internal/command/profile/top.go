@@ -23,6 +23,7 @@ type topFlags struct {
 	every time.Duration
 }
 
+// NewTop makes the verb top.
 func NewTop(host hosts.Plugins, terminal ScreenHost) *cobra.Command {
 	var flags topFlags
 	cmd := &cobra.Command{

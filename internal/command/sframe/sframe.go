@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
+// New makes the verb sframe.
 func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sframe",

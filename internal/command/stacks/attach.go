@@ -21,6 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
+// NewAttach makes the verb attach.
 func NewAttach(host hosts.Plugins) *cobra.Command {
 	var flags report.Flags
 	var opts live.Options

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
+// NewCore makes the verb core.
 func NewCore(host hosts.Plugins) *cobra.Command {
 	return fileCommand(&cobra.Command{
 		Use:   "core CORE",

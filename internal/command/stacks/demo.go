@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
+// NewDemo makes the verb demo.
 func NewDemo(host hosts.Plugins) *cobra.Command {
 	var flags report.Flags
 	cmd := &cobra.Command{

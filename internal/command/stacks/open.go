@@ -7,6 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 )
 
+// NewOpen makes the verb open.
 func NewOpen(host hosts.Plugins) *cobra.Command {
 	return fileCommand(&cobra.Command{
 		Use:   "open FILE",

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
+// NewRemote makes the verb remote.
 func NewRemote(host hosts.Plugins) *cobra.Command {
 	var flags calls.Flags
 	var opts remote.Options

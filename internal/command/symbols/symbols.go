@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
+// New makes the verb symbols.
 func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "symbols",

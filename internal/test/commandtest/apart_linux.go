@@ -32,6 +32,7 @@ func (a *apart) Run(t *testing.T, args ...string) string {
 	return out
 }
 
+// StartApart starts a program whose debug file lies in another folder.
 func StartApart(t *testing.T) *apart {
 	t.Helper()
 	a := &apart{Program: gdbtest.Separate(t, gdbtest.Build(t, "recurse.c", "-O1", "-g", "-Wl,--build-id=sha1"))}
@@ -58,6 +59,7 @@ func StartApart(t *testing.T) *apart {
 	return a
 }
 
+// Move renames a file, and makes the folder that it goes to.
 func Move(t *testing.T, from, to string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(from, to)); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
+// StartTarget compiles a program of testdata/progs, and starts it.
 func StartTarget(t *testing.T, src string, flags, args []string) *gdbtest.Process {
 	t.Helper()
 	if filepath.Ext(src) == "" {
@@ -41,6 +42,7 @@ func Take(t *testing.T, pid int, flags *report.Flags) *report.Document {
 	return doc
 }
 
+// CompareAll compares the stacks of a document with gdb's, thread by thread.
 func CompareAll(t *testing.T, got *report.Document, want []gdbtest.Thread) {
 	t.Helper()
 	if len(got.Threads) != len(want) {
@@ -122,7 +124,7 @@ func gdbID(g gdbtest.Frame) string {
 	return id.String()
 }
 
-// FunctionName returns a FunctionName's name without its parameters, which gdb shows in some places only.
+// FunctionName returns a function's name without its parameters, which gdb shows in some places only.
 func FunctionName(name string) string {
 	if i := strings.IndexByte(name, '('); i > 0 {
 		name = name[:i]
@@ -130,6 +132,7 @@ func FunctionName(name string) string {
 	return name
 }
 
+// SideBySide returns both stacks for a message, a frame a line.
 func SideBySide(th *report.Thread, w gdbtest.Thread) string {
 	var b strings.Builder
 	for i := range min(max(len(th.Frames), len(w.Frames)), 40) {

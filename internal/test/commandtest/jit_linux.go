@@ -70,6 +70,7 @@ func CheckJIT(t *testing.T, out string) {
 	}
 }
 
+// PIDOf parses the number of a process.
 func PIDOf(t *testing.T, s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

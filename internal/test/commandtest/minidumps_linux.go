@@ -46,6 +46,7 @@ func DumpSyms(t *testing.T, store string, files ...string) {
 	DumpSymsWith(t, store, nil, files...)
 }
 
+// DumpSymsWith is [DumpSyms] with options of Breakpad's dump_syms.
 func DumpSymsWith(t *testing.T, store string, options []string, files ...string) {
 	t.Helper()
 	for _, file := range files {

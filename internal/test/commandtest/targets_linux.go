@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
+// StartDemo starts the bundled demo program.
 func StartDemo(t *testing.T) *demo.Process {
 	t.Helper()
 	p, err := demo.Start()
@@ -36,7 +37,7 @@ func GCore(t *testing.T, pid int, path string) {
 	}
 }
 
-// GDBServer attaches a GDBServer to a process, which it stops, and returns its port. The GDBServer
+// GDBServer attaches gdbserver to a process, which it stops, and returns its port. The server
 // ends with the test, or when a client detaches from it.
 func GDBServer(t *testing.T, pid int, settings ...string) (port string) {
 	t.Helper()
@@ -65,6 +66,7 @@ func GDBServer(t *testing.T, pid int, settings ...string) (port string) {
 	return ""
 }
 
+// CopyFile copies a file with its mode.
 func CopyFile(t *testing.T, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
@@ -78,6 +80,7 @@ func CopyFile(t *testing.T, from, to string) {
 	}
 }
 
+// CanRecord leaves the test out on a machine that does not let processes be recorded.
 func CanRecord(t *testing.T) {
 	t.Helper()
 	gdbtest.CanRecord(t)
