@@ -59,7 +59,7 @@ func TestWritingASniffer(t *testing.T) {
 	g.start()
 	files, commands := g.follow("writing-a-sniffer.md")
 	if files < 3 || commands < 20 || len(g.instead) > 0 {
-		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
+		t.Errorf("the guide has only %d files and %d commands, or lacks the ones that are replaced: %q", files, commands, g.instead)
 	}
 	if out, err := exec.Command("gofmt", "-l", g.home+"/sniffer-twostacks").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("gofmt: %v %s", err, out)
@@ -101,7 +101,7 @@ func TestEmbedding(t *testing.T) {
 	}}
 	g.start()
 	if files, commands := g.follow("embedding.md"); files < 3 || commands < 4 || len(g.instead) > 0 {
-		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
+		t.Errorf("the guide has only %d files and %d commands, or lacks the ones that are replaced: %q", files, commands, g.instead)
 	}
 }
 

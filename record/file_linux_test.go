@@ -234,7 +234,7 @@ func TestFileStacks(t *testing.T) {
 			stats := f.Profile().Stats
 			t.Logf("%d of %d are equal, %d have all calls; %+v", equal, len(theirs), deep, stats)
 			if equal < len(theirs)*9/10 || len(theirs) < 100 {
-				t.Errorf("%d of %d stacks are those of perf", equal, len(theirs))
+				t.Errorf("%d of %d stacks equal perf's", equal, len(theirs))
 			}
 			if v.known && deep < 100 || !v.known && stats.Cut < 100 {
 				t.Errorf("%d stacks have all calls; %+v", deep, stats)

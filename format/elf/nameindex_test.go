@@ -67,7 +67,7 @@ func TestNameIndexOfOverlappingNames(t *testing.T) {
 	longest := string(names[1 : len(names)-1])
 	for range manyScans + 2 {
 		if got := table.called(longest); !slices.Equal(got, []int{0}) {
-			t.Fatalf("the first name is that of symbols %d", got)
+			t.Fatalf("the first name belongs to symbols %d", got)
 		}
 	}
 	if table.names != nil {

@@ -114,7 +114,7 @@ func TestBreakpointHits(t *testing.T) {
 	}
 	pages := make([]byte, hi-lo)
 	if _, err := held.Memory().ReadMemory(lo, pages); err != nil || len(pages) < 2<<12 || !bytes.Equal(pages, file[:len(pages)]) {
-		t.Errorf("%d bytes from %#x on are not those of the file: %v", len(pages), lo, err)
+		t.Errorf("%d bytes from %#x on differ from the file: %v", len(pages), lo, err)
 	}
 	// The program counts the calls of step that each thread has begun, before step.
 	hits := map[int]int64{}

@@ -232,6 +232,6 @@ func sameCode(t testing.TB, p *program) {
 	got := make([]byte, len(want))
 	p.read(t, s.Addr, got)
 	if !bytes.Equal(got, want) {
-		t.Errorf("the code of process %d is not that of its file", p.PID)
+		t.Errorf("the code of process %d differs from its file", p.PID)
 	}
 }

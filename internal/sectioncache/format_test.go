@@ -93,7 +93,7 @@ func TestDamaged(t *testing.T) {
 	}
 	for key, size := range map[string]int64{"kez": int64(len(section)), "key ": int64(len(section)), "key": int64(len(section)) - 1} {
 		if _, err := newReader(bytes.NewReader(whole), key, size); err == nil {
-			t.Errorf("the file of another section is taken for that of %q, %d bytes", key, size)
+			t.Errorf("the file of another section is taken for the file of %q, %d bytes", key, size)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func FuzzReader(f *testing.F) {
 			got, err := r.ReadAt(p, int64(off))
 			lo := min(int(off), len(section))
 			if !bytes.Equal(p[:got], section[lo:min(lo+got, len(section))]) {
-				t.Error("the bytes are not those that were written")
+				t.Error("the bytes differ from what was written")
 			}
 			if same && err != nil && lo+int(n) <= len(section) {
 				t.Error(err)

@@ -255,7 +255,7 @@ type Description struct {
 	Architectures []string               `protobuf:"bytes,3,rep,name=architectures,proto3" json:"architectures,omitempty"` // GOARCH's names: "amd64"; none means all
 	// The sniffer before which this one is asked: "sigtramp" (the first of all),
 	// "sframe", "fp", "dwarf", "prologue" or "fp-guess". "" means "prologue": after the sniffers
-	// that read tables, before those that read code.
+	// that read tables, before the ones that read code.
 	Before        string  `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
 	Claims        *Claims `protobuf:"bytes,5,opt,name=claims,proto3" json:"claims,omitempty"` // not set: it may claim any frame
 	Needs         *Needs  `protobuf:"bytes,6,opt,name=needs,proto3" json:"needs,omitempty"`   // not set: no memory travels with a question
