@@ -32,7 +32,7 @@ func TestProcessorsInTheirDescriptors(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (name == "arch" || name == "tools" || name == "examples" || name == "internal/test" || name == "internal/bench" || d.Name() == "testdata" || d.Name() == ".git"):
+		case d.IsDir() && (name == "arch" || name == "tools" || name == "examples" || name == "internal/test" || name == "internal/bench" || d.Name() == "testdata" || d.Name() == ".git" || d.Name() == ".cache"):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
