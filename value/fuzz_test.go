@@ -105,6 +105,8 @@ func show(t testing.TB, a *arch.Arch, im *elfimage.Image, memory []byte) (variab
 					printer.Local(&list[i])
 					raw.Local(&list[i])
 					x := list[i].Value()
+					x.Type.ABI() // as an argument, and as what is called
+					x.Type.Strip().Elem().Strip().ABIFunc()
 					walk(&x, 3)
 				}
 			}

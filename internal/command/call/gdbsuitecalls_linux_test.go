@@ -67,11 +67,10 @@ emit({"end": True})
 OUT.close()
 `
 
-// suiteEvaluatePy has gdb give up a call that a signal ends, show no names of what pointers lead to, and look for
+// suiteEvaluatePy has gdb give up a call that a signal ends, and look for
 // names in main.
 const suiteEvaluatePy = `
 gdb.execute("set unwindonsignal on")
-gdb.execute("set print symbol off")
 gdb.execute("frame function main")
 `
 
