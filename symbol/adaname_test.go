@@ -14,8 +14,8 @@ import (
 // in names.
 var controlled = regexp.MustCompile(`(D[AFI]|S[ROIW]|B)(__\d+)?(X[bn]*)?$|__\d+X[bn]*$`)
 
-// TestAdaNames compares decoded names with those of binutils' c++filt, of all functions of GNAT's
-// library if it is there.
+// TestAdaNames compares decoded names with binutils' c++filt, of all functions of GNAT's library if
+// it is there.
 func TestAdaNames(t *testing.T) {
 	names := []string{
 		"pkg__proc", "pkg__proc__2", "_ada_main", "pkg__child__Oadd", "pkg__Oeq__3", "pkg__workerTKB", "ada__text_io__get_line__2",

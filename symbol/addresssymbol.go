@@ -71,8 +71,8 @@ func withoutPart(name string) string {
 	return name
 }
 
-// Named returns the run-time addresses of the symbols of a name, which is mangled: those of the
-// module m, if it is not nil, before those that other modules export.
+// Named returns the run-time addresses of the symbols of a name, which is mangled: the module m's,
+// if it is not nil, before symbols that other modules export.
 func (s *Symbolizer) Named(modules *target.Modules, m *target.Module, name string) (list []uint64) {
 	if m != nil {
 		list, _ = s.symbolsNamed(m, name, true)

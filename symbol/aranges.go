@@ -19,7 +19,7 @@ func (d *debugInfo) candidates(addr uint64, list []span) (_ []span, units []*uni
 		if u := d.unitFrom(at); u != nil && !slices.Contains(units, u) {
 			if h, err := d.header(u); h != nil && err == nil {
 				units = append(units, u)
-				if u.Version == 2 && !covers(h.ranges, addr) { // whose entry has one range alone, that of its main section
+				if u.Version == 2 && !covers(h.ranges, addr) { // whose entry has one range alone, its main section's
 					list = append(list, span{Lo: lo, Hi: hi, Value: int32(len(units) - 1)})
 				}
 			}
@@ -32,7 +32,7 @@ func (d *debugInfo) candidates(addr uint64, list []span) (_ []span, units []*uni
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b span) int { // those of the same code by the order of the units in the file
+	slices.SortFunc(list, func(a, b span) int { // of the same code, by the order of the units in the file
 		return cmp.Or(interval.Compare(span{Lo: a.Lo, Hi: a.Hi}, span{Lo: b.Lo, Hi: b.Hi}), cmp.Compare(units[a.Value].Start, units[b.Value].Start))
 	})
 	return list[max(0, len(list)-interval.MaxTries):], units

@@ -194,7 +194,7 @@ func canonicalDeclarator(text string, depth int) string {
 	return b.String()
 }
 
-// canonicalInner spells a declarator in brackets, such as that of a pointer to a function.
+// canonicalInner spells a declarator in brackets, such as a pointer to a function has.
 func canonicalInner(text string, depth int) string {
 	i := strings.IndexAny(text, "*&")
 	if i < 0 {
@@ -251,9 +251,8 @@ func CanonicalType(name string) string {
 	return canonicalType(name, 0)
 }
 
-// SplitTemplate splits the name of a type that is made of a template of C++ into that of the
-// template and the arguments. Names without arguments, and those of members of such types, have
-// none.
+// SplitTemplate splits the name of a type that is made of a template of C++ into the template's
+// name and the arguments. Names without arguments, and names of members of such types, have none.
 func SplitTemplate(name string) (template string, args []string) {
 	i := strings.IndexByte(name, '<')
 	if i < 0 {

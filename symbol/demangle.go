@@ -119,7 +119,7 @@ func filter(name string, opts ...demangle.Option) string {
 
 // Demangler makes names of C++ readable, with their parameters, as c++filt does. It is for programs
 // that read all names of a file: [Demangle] bounds the time that the names of a process may take, a
-// Demangler only that of names which take much. It is safe for concurrent use.
+// Demangler only the time of names which take much. It is safe for concurrent use.
 type Demangler struct{ left atomic.Int64 }
 
 // NewDemangler returns a Demangler whose names together take at most about as many microseconds

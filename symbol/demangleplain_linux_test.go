@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Names that are read without their parameters are shown as those that are read whole: of the
+// Names that are read without their parameters are shown as names that are read whole: of the
 // symbols of the library of C++, and of programs that are written in it.
 func TestPlainLinkage(t *testing.T) {
 	files := append(gdbtest.Glob(t, "/usr/lib/*/libstdc++.so.6"), "/usr/bin/node", "/usr/bin/gdb")

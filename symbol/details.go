@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// details are what was read of a unit's functions for those who asked. They can be read again.
+// details are what was read of a unit's functions for whoever asked. They can be read again.
 type details struct {
 	held *holding
 	list atomic.Pointer[detailLists] // nil if there is nothing yet, or if it was dropped

@@ -66,8 +66,8 @@ type debugInfo struct {
 	unrangedRead sync.Once
 	unrangedCode interval.Nested[int32] // the functions of units that have no ranges, with the unit's index
 
-	// The work that may still be done. In a hostile file, everything may refer to the same
-	// large thing. These bounds keep its cost at that of an honest file of the same size.
+	// The work that may still be done. In a hostile file, everything may refer to the same large
+	// thing. These bounds keep its cost at the cost of an honest file of the same size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 
 	// scopesLeft bounds the ranges that are looked at, and the bytes of their lists, to find which

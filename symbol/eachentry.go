@@ -7,11 +7,11 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// eachEntry goes over the entry at off and those that follow it in the unit. For each it calls
-// begin with the entry's offset; read, which reads the attributes, unless the entry ends a list of
-// children; and end with the offset behind the entry. end returns the offset at which to go on,
-// this or a later one; more is false if that is enough. The unit is read in growing parts: begin
-// and read may be called once more for an entry that the first part has cut off.
+// eachEntry goes over the entry at off and the entries that follow it in the unit. For each it
+// calls begin with the entry's offset; read, which reads the attributes, unless the entry ends a
+// list of children; and end with the offset behind the entry. end returns the offset at which to go
+// on, this or a later one; more is false if that is enough. The unit is read in growing parts:
+// begin and read may be called once more for an entry that the first part has cut off.
 func (d *debugInfo) eachEntry(u *unit, off uint64, begin func(off uint64), read func(*dwarfdata.Cursor, *dwarfdata.Abbrev), end func(end uint64) (next uint64, more bool)) error {
 	d.mu.Lock()
 	table, err := d.abbrevs(u)

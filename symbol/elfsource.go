@@ -12,7 +12,7 @@ import (
 type elfSource struct {
 	opts Options
 
-	together sync.RWMutex // read-locked by those who read DWARF beside others
+	together sync.RWMutex // read-locked by whoever reads DWARF beside others
 
 	inflated inflated // sections for Options.Inflated to keep
 

@@ -132,8 +132,8 @@ func (d *debugInfo) partOf(r Ref) (_ *debugInfo, u *unit) {
 	return d, u
 }
 
-// rawEntries calls yield with the entry at off of the part of r, and with those that follow it in
-// the unit, until yield returns false or the unit ends. An entry without a tag ends a list of
+// rawEntries calls yield with the entry at off of the part of r, and with the entries that follow
+// it in the unit, until yield returns false or the unit ends. An entry without a tag ends a list of
 // children. yield may set an entry's next to a later offset, to go on there.
 func (d *debugInfo) rawEntries(s *Symbolizer, u *unit, r Ref, off uint64, yield func(*Entry) bool) error {
 	var e *Entry

@@ -31,8 +31,8 @@ func ownModules() (*target.Modules, error) {
 	}), nil
 }
 
-// A process names one of its own functions. Targets, such as those of target/live, have their
-// modules ready.
+// A process names one of its own functions. Targets, such as target/live's, have their modules
+// ready.
 func ExampleSymbolizer_Locate() {
 	modules, err := ownModules()
 	if err != nil {

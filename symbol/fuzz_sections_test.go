@@ -178,7 +178,7 @@ func FuzzMiniDebug(f *testing.F) {
 	})
 }
 
-// FuzzXZ changes an xz stream, and then corrects those of its checksums that it still finds.
+// FuzzXZ changes an xz stream, and then corrects all of its checksums that it still finds.
 func FuzzXZ(f *testing.F) {
 	packed, err := os.ReadFile("testdata/mini.xz")
 	if err != nil {

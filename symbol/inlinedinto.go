@@ -4,7 +4,7 @@ import "github.com/sfwalk/sfwalk/target"
 
 // InlinedInto reports whether the call with the entry inner is inlined, directly or through others,
 // into the call or function with the entry outer. It is true if both are the same. Each address is
-// a [Location.Entry], or that of a function's symbol.
+// a [Location.Entry], or a function's symbol has it.
 func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) bool {
 	if inner == outer {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// TestLanguage compares the languages of functions with those that gdb tells of their source.
+// TestLanguage compares the languages of functions with what gdb tells of their source.
 func TestLanguage(t *testing.T) {
 	for _, tt := range []struct{ name, text, flags string }{
 		{"c.c", "int main(void) { return 0; }\n", "-g"},

@@ -14,7 +14,7 @@ type lineFiles struct {
 	d           *debugInfo
 	held        *holding // has the memory of names
 	dirs, files []dwarfdata.LineFile
-	names       []byte                   // of those whose names are in the table itself
+	names       []byte                   // of files whose names are in the table itself
 	namesAt     uint64                   // where the table has them
 	shown       []atomic.Pointer[string] // the names of files that were asked for
 

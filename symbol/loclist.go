@@ -8,7 +8,7 @@ import (
 )
 
 // located returns the expression of an attribute at a link-time address: the attribute's own, or
-// that of its list (DWARF 5, section 2.6.2). It is nil if there is none.
+// its list's (DWARF 5, section 2.6.2). It is nil if there is none.
 func (d *debugInfo) located(u *unit, v dwarfdata.Value, addr uint64) ([]byte, error) {
 	h := u.head
 	switch {

@@ -117,7 +117,7 @@ func (h *holding) touch() {
 	}
 }
 
-// holdings are those of the DWARF of a file and of the files that it refers to.
+// holdings are what is kept of the DWARF of a file and of the files that it refers to.
 type holdings struct {
 	clock atomic.Int64
 

@@ -22,8 +22,8 @@ type look struct {
 	at      time.Time
 }
 
-// An old look does not count: a root may be that of another process, which has the number of one
-// that has ended.
+// An old look does not count: a root may be another process's, which has the number of one that has
+// ended.
 const oldLook = time.Second
 
 // is reports whether a folder is not there, or was not a moment ago.

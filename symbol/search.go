@@ -33,7 +33,7 @@ type Search struct {
 type Hit struct {
 	Ref
 	Tag      dwarf.Tag
-	Scope    string // the namespaces around it: "outer::inner::"; that of an enumerator is that of its type
+	Scope    string // the namespaces around it: "outer::inner::"; an enumerator has its type's
 	Declared bool   // it only declares what another entry defines
 	Of       Ref    // of an enumerator: its type
 	Defined  Ref    // of a declared variable or function: the entry that defines it, if the unit has one

@@ -16,7 +16,7 @@ type linkSlot struct {
 	name uint32 // offset in the string table
 }
 
-// linkSlots are those of a file, in ascending order.
+// linkSlots are a file's slots, in ascending order.
 type linkSlots struct {
 	names []byte // string table
 	list  []linkSlot

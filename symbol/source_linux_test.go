@@ -60,7 +60,7 @@ func newListing(path string, bias uint64, answers []answer) *listing {
 }
 
 // A stripped program has the names, lines and inlined calls of another source. A program with DWARF
-// has those of its DWARF.
+// has its DWARF's.
 func TestSource(t *testing.T) {
 	whole := compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc", "-no-pie")
 	stripped := filepath.Join(t.TempDir(), "program")

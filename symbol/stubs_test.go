@@ -145,8 +145,8 @@ func sameStubs(t *testing.T, file, objdump, branch string) {
 	}
 }
 
-// labelBySlots replaces objdump's labels of arm64's stubs by those of the slots that the stubs load
-// from. These are the symbols of readelf's relocations.
+// labelBySlots replaces objdump's labels of arm64's stubs by the labels of the slots that the stubs
+// load from. These are the symbols of readelf's relocations.
 func labelBySlots(t *testing.T, disassembly []byte, file string) []byte {
 	relocations, err := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-readelf"), "-rW", file).Output()
 	if err != nil {

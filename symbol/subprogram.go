@@ -79,7 +79,7 @@ func (d *debugInfo) subprogramAt(u *unit, off uint64, w want) (x subprogramEntry
 	x = subprogramEntry{d: d, u: u, off: off}
 	var a *dwarfdata.Abbrev
 	var sibling uint64
-	first, depth, past := true, 1, 0 // levels that may have parameters, and levels within those that have none
+	first, depth, past := true, 1, 0 // levels that may have parameters, and levels within such levels that have none
 	err := d.eachEntry(u, off, func(uint64) { a = nil }, func(c *dwarfdata.Cursor, of *dwarfdata.Abbrev) {
 		if a = of; !first {
 			sibling = c.SkipTo(a)

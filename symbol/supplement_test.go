@@ -27,7 +27,7 @@ func twice(t *testing.T, flags ...string) (program, other string) {
 }
 
 // DWARF that dwz has moved is found: in partial units of the file itself, and in a file that
-// several have in common, in GNU's form and in that of DWARF 5.
+// several have in common, in GNU's form and in DWARF 5's.
 func TestDwz(t *testing.T) {
 	for _, version := range []string{"-gdwarf-5"} {
 		built, _ := twice(t, version)

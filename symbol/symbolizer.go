@@ -52,8 +52,8 @@ type Options struct {
 
 	// Open opens a file that m or its debug information names, by its path below root, "" or what
 	// Root returns. It may refuse what the process's user may not read. Files in DebugDirs on this
-	// machine, and those of ByBuildID, are not asked for by Open: the caller has named them. nil
-	// opens all with this program's rights.
+	// machine, and ByBuildID's, are not asked for by Open: the caller has named them. nil opens all
+	// with this program's rights.
 	Open func(m *target.Module, root, path string) (*os.File, error)
 
 	// SymbolsOnly leaves DWARF unread. Locations then have no files, lines or inlined calls, not

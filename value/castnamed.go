@@ -129,8 +129,8 @@ func (e *evaluation) dynamicCast(n *syntax.Node, t *Type) (Value, error) {
 	return v, e.fail(n.At, "dynamic_cast failed")
 }
 
-// mostDerived returns the object that v is a part of, by the table of virtual functions to which it points (Itanium C++
-// ABI, 2.5). ok is false if v has none, or if its class is not known.
+// mostDerived returns the object that v is a part of, by the table of virtual functions to which it
+// points (Itanium C++ ABI, 2.5). ok is false if v has none, or if its class is not known.
 func (e *evaluation) mostDerived(v *Value) (whole Value, ok bool, err error) {
 	if v.Place != InMemory || !v.Type.Strip().hasTable(0) {
 		return whole, false, nil

@@ -27,8 +27,8 @@ emit({"end": True})
 OUT.close()
 `
 
-// compareLocals compares the local variables of a program in the frames that have lines of a file with gdb's. known are those
-// that gdb has wrong, or in another way, with what is right.
+// compareLocals compares the local variables of a program in the frames that have lines of a file
+// with gdb's. known are variables that gdb has wrong, or in another way, with what is right.
 func compareLocals(t *testing.T, program, file string, known map[string]string, least int) {
 	t.Helper()
 	p := gdbtest.Start(t, program)
@@ -99,7 +99,8 @@ func compareLocals(t *testing.T, program, file string, known map[string]string, 
 	}
 }
 
-// TestFortranAsGDB compares local variables of Fortran: arrays with descriptors, texts, derived types, common blocks.
+// TestFortranAsGDB compares local variables of Fortran: arrays with descriptors, texts, derived
+// types, common blocks.
 func TestFortranAsGDB(t *testing.T) {
 	compiler := valuetest.NeedCompiler(t, "gfortran")
 	dir := t.TempDir()
@@ -146,8 +147,8 @@ func TestAdaAsGDB(t *testing.T) {
 	}, 25)
 }
 
-// TestUnknownLanguage compares variables of a program whose DW_AT_language is a number that no version of DWARF has: gdb
-// writes them as C's.
+// TestUnknownLanguage compares variables of a program whose DW_AT_language is a number that no
+// version of DWARF has: gdb writes them as C's.
 func TestUnknownLanguage(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")

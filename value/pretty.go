@@ -47,8 +47,8 @@ const (
 type Printers struct {
 	// Pretty are asked in order: the first that shows an object has it.
 	Pretty []PrettyPrinter
-	// Languages write the values of frames of a language, by GDB's name of it, also those that are
-	// Raw. They report false for values that are written as in C.
+	// Languages write the values of frames of a language, by GDB's name of it, also Raw ones. They
+	// report false for values that are written as in C.
 	Languages map[string]func(w *Writer, v *Value) bool
 }
 

@@ -47,7 +47,7 @@ type printedFrame struct {
 // printedValue is the text of an expression's value, or the error.
 type printedValue struct{ Expression, Value, Error string }
 
-// printIn prints expressions in frames of a process: those of some levels, or, without any, all.
+// printIn prints expressions in frames of a process: frames of some levels, or, without any, all.
 func printIn(t *testing.T, pid int, frames []int, expressions []string, p *value.Printer) (list []printedFrame) {
 	t.Helper()
 	eachFrame(t, attach(t, pid), func(_ target.Thread, f *logical.Frame, in *value.Frame) {
@@ -93,8 +93,9 @@ func checkErrors(t *testing.T, pid int, function string, wants map[string]string
 	}
 }
 
-// comparePrints compares values of expressions in frames with those that gdb prints: the expressions are lines of a file.
-// Its lines that begin with # are comments; one of "# frames: 1 2" tells the frames, of which 1 is the program's innermost.
+// comparePrints compares values of expressions in frames with what gdb prints: the expressions are
+// lines of a file. Its lines that begin with # are comments; one of "# frames: 1 2" tells the
+// frames, of which 1 is the program's innermost.
 func comparePrints(t *testing.T, program, file string) {
 	t.Helper()
 	t.Setenv("LC_ALL", "C.UTF-8")
@@ -183,7 +184,8 @@ func TestPrintCXX(t *testing.T) {
 	comparePrints(t, program, filepath.Join(dir, "cxx.txt"))
 }
 
-// TestPrintCasts compares expressions of C++ with casts, and with names that other scopes lend, with gdb's print.
+// TestPrintCasts compares expressions of C++ with casts, and with names that other scopes lend,
+// with gdb's print.
 func TestPrintCasts(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	comparePrints(t, buildCasts(t), filepath.Join(gdbtest.Testdata(t, "progs", "expressions"), "casts.txt"))
@@ -193,8 +195,8 @@ func buildCasts(t *testing.T) string {
 	return gdbtest.Compile(t, filepath.Join(gdbtest.Testdata(t, "progs", "expressions"), "casts.cc"), gdbtest.Tool(t, "g++"), "-static", "-g", "-O0", "-w")
 }
 
-// TestPrintBetter evaluates expressions of C++ that gdb 13 refuses, or has wrong. The program's source and the language tell
-// the values.
+// TestPrintBetter evaluates expressions of C++ that gdb 13 refuses, or has wrong. The program's
+// source and the language tell the values.
 func TestPrintBetter(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, buildCasts(t))
@@ -240,7 +242,8 @@ func TestPrintBetter(t *testing.T) {
 	})
 }
 
-// TestPrintContainers compares expressions with containers of C++'s library with the values that the program itself has for them.
+// TestPrintContainers compares expressions with containers of C++'s library with the values that
+// the program itself has for them.
 func TestPrintContainers(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "containeroperators", "main.cc"), gdbtest.Tool(t, "g++"), "-std=c++17", "-g", "-O0", "-w")
@@ -303,7 +306,8 @@ func TestPrintContainers(t *testing.T) {
 	})
 }
 
-// printedAsGDB compares the values of expressions in frames of functions with gdb's. It returns the functions' levels, and how many values are equal.
+// printedAsGDB compares the values of expressions in frames of functions with gdb's. It returns the
+// functions' levels, and how many values are equal.
 func printedAsGDB(t *testing.T, p *gdbtest.Process, functions map[string][]string) (levels map[string]int, same int) {
 	t.Helper()
 	levels = map[string]int{}
@@ -334,7 +338,8 @@ func printedAsGDB(t *testing.T, p *gdbtest.Process, functions map[string][]strin
 			case refused:
 				without++
 			case sliceMember.MatchString(x) && got.Error == "" && strings.HasPrefix(want.Error, "Attempt to extract a component of a value that is not a structure"):
-				// Since release 14, gdb takes a slice of Rust for an array. Where an older one runs, the values are compared.
+				// Since release 14, gdb takes a slice of Rust for an array. Where an older one
+				// runs, the values are compared.
 			case latin1.ReplaceAllStringFunc(got.Value, func(x string) string {
 				n, _ := strconv.ParseUint(x[2:], 16, 8)
 				return string(rune(n))

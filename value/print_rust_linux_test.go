@@ -31,11 +31,13 @@ func TestPrintRust(t *testing.T) {
 	if t.Logf("%d values are gdb's", same); same < 75 {
 		t.Error("too few values")
 	}
-	// What gdb refuses: it calls the program's functions for a range, and follows no reference to a member.
+	// What gdb refuses: it calls the program's functions for a range, and follows no reference to a
+	// member.
 	checkPrinted(t, p, levels["values::containers"], map[string]string{"slice[..1]": "[-1]", "array[0..2]": "[[1, 2, 3], [4, 5, 6]]", "array[1..]": "[[4, 5, 6]]", "(&pair).0": "1"})
 }
 
-// Paths of Rust that begin with self, super or "::", casts, and what counted pointers point to have gdb's values, too.
+// Paths of Rust that begin with self, super or "::", casts, and what counted pointers point to have
+// gdb's values, too.
 func TestPrintPathsOfRust(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")
@@ -54,7 +56,8 @@ func TestPrintPathsOfRust(t *testing.T) {
 	if t.Logf("%d values are gdb's", same); same < 45 {
 		t.Error("too few values")
 	}
-	// What gdb 13 lacks: it knows no crate, and no more than one super; it follows no counted pointers, and has no numbers of 128 bits.
+	// What gdb 13 lacks: it knows no crate, and no more than one super; it follows no counted
+	// pointers, and has no numbers of 128 bits.
 	checkPrinted(t, p, levels["paths::outer::inner::paths"], map[string]string{
 		"crate::TOP": "11", "crate::outer::MIDDLE": "22", "super::super::TOP": "11", "*(&held as *const crate::outer::Held)": "paths::outer::Held {number: 7}",
 		"::paths::TOP": "11", "own as i128": "1",

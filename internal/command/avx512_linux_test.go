@@ -13,9 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Variables that gcc keeps in registers of AVX-512 alone have the values that the source gives them. gdb 13 is no
-// oracle: it does not find most of these registers by DWARF's numbers, and on AMD's processors takes others for the
-// rest.
+// Variables that gcc keeps in registers of AVX-512 alone have the values that the source gives
+// them. gdb 13 is no oracle: it does not find most of these registers by DWARF's numbers, and on
+// AMD's processors takes others for the rest.
 func TestLocalsAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	p := gdbtest.Start(t, gdbtest.Build(t, "avx512locals.c", "-g", "-O2", "-mavx512f", "-mavx512bw", "-mavx512vl"))
@@ -58,8 +58,8 @@ func TestCallKeepsAVX512(t *testing.T) {
 	}
 }
 
-// The same through gdbserver, which has these registers, or others in their place: then a warning says so. Vectors
-// of 64 bytes are passed as the program does, or not at all.
+// The same through gdbserver, which has these registers, or others in their place: then a warning
+// says so. Vectors of 64 bytes are passed as the program does, or not at all.
 func TestRemoteCallAVX512(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	if why := gdbtest.CannotWrite(t, "gdbserver"); why != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// What is printed is the same without a cache, when the cache is filled, when it is used, and when it is
-// damaged. Without --no-cache, a second command fills nothing.
+// What is printed is the same without a cache, when the cache is filled, when it is used, and when
+// it is damaged. Without --no-cache, a second command fills nothing.
 func TestCache(t *testing.T) {
 	gdbtest.File(t, "/usr/lib/debug/.build-id") // libc's sections are large, and compressed
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", "-O2", "-g"))

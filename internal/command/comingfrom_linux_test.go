@@ -24,7 +24,8 @@ type alike struct {
 	wants []string // patterns that match both outputs, or, behind an exclamation mark, neither
 }
 
-// alikes are run on the demo's process and its core file. A pattern holds for the peer's output and for ours.
+// alikes are run on the demo's process and its core file. A pattern holds for the peer's output and
+// for ours.
 var alikes = []alike{
 	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called>`, `in (compute|nap) \(`, `\bon_tick \(`}},
 	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply $walker bt", []string{`(?s)visit.*walk_tree`, `!on_tick`}},
@@ -70,8 +71,8 @@ var alikes = []alike{
 	{"sfwalk symbols dump FILE", "", []string{`(?m)^MODULE Linux x86_64 `}},
 }
 
-// elsewhere are the commands of the page that other tests hold against their peers: they take a Go program, a stub, plug-ins,
-// or a client.
+// elsewhere are the commands of the page that other tests hold against their peers: they take a Go
+// program, a stub, plug-ins, or a client.
 var elsewhere = map[string]string{
 	"sfwalk dlv debug":                                             "TestDlvDebug",
 	"sfwalk dlv test":                                              "TestDlvDebug",
@@ -113,7 +114,8 @@ var elsewhere = map[string]string{
 	"sfwalk minidump crash.dmp --symbols ./symbols":                "TestDocumentedCommands",
 }
 
-// TestComingFrom runs the commands of docs/coming-from.md, and those of the tools that its readers come from.
+// TestComingFrom runs the commands of docs/coming-from.md, and the commands of the tools that its
+// readers come from.
 func TestComingFrom(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")

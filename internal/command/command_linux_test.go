@@ -247,7 +247,7 @@ func TestConsistent(t *testing.T) {
 }
 
 // TestNoLines: without line tables, the frames are the physical ones that gdb has, and the only
-// names are those of their functions.
+// names are their functions'.
 func TestNoLines(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "inline.c", gdbtest.Plain...))
 	got := commandtest.Take(t, p.PID, &report.Flags{NoLines: true})

@@ -2,7 +2,7 @@ package command
 
 import "github.com/spf13/cobra"
 
-// Commands returns sfwalk with all of its commands, for those who write about them: manual pages.
+// Commands returns sfwalk with all of its commands, for writers of manual pages.
 func Commands() *cobra.Command {
 	root := newRoot(Hosts{}, nil)
 	root.InitDefaultCompletionCmd()

@@ -74,8 +74,8 @@ func TestCoreIsLive(t *testing.T) {
 	}
 }
 
-// coreOfCrash runs a program in a folder of its own until it dies, and returns the core that the kernel
-// leaves there.
+// coreOfCrash runs a program in a folder of its own until it dies, and returns the core that the
+// kernel leaves there.
 func coreOfCrash(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")

@@ -41,8 +41,8 @@ func framesOf(t *testing.T, args ...string) map[int][]string {
 	return stacks
 }
 
-// TestSaveCoreAsMinidump: of gdb's core of a process, and of a snapshot, a minidump has the stacks that gdb shows of the process, by
-// minidump_stackwalk and by ours.
+// TestSaveCoreAsMinidump: of gdb's core of a process, and of a snapshot, a minidump has the stacks
+// that gdb shows of the process, by minidump_stackwalk and by ours.
 func TestSaveCoreAsMinidump(t *testing.T) {
 	for _, tt := range []struct {
 		program []string
@@ -134,7 +134,8 @@ func threadIDs(t *testing.T, path string) (ids []int) {
 	return ids
 }
 
-// TestSaveCrashAsMinidump: the minidump of the kernel's core says what the process died of, also to minidump_stackwalk.
+// TestSaveCrashAsMinidump: the minidump of the kernel's core says what the process died of, also to
+// minidump_stackwalk.
 func TestSaveCrashAsMinidump(t *testing.T) {
 	file := coreOfCrash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
 	path := filepath.Join(t.TempDir(), "dmp")

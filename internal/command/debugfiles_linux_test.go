@@ -68,7 +68,8 @@ func TestDebugFilesOfSysroot(t *testing.T) {
 	}
 }
 
-// startDebuginfod starts Debian's own server for the files in a folder, and waits until it has a file.
+// startDebuginfod starts Debian's own server for the files in a folder, and waits until it has a
+// file.
 func startDebuginfod(t *testing.T, dir, id string) (address string, stop func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -98,7 +99,8 @@ func startDebuginfod(t *testing.T, dir, id string) (address string, stop func())
 	return address, stop
 }
 
-// Debug files that the stacks need come from Debian's own debuginfod server into the cache that elfutils has, too.
+// Debug files that the stacks need come from Debian's own debuginfod server into the cache that
+// elfutils has, too.
 func TestDebuginfod(t *testing.T) {
 	a := commandtest.StartApart(t)
 	server, stop := startDebuginfod(t, filepath.Dir(a.Debug), a.Id)
@@ -169,7 +171,8 @@ func TestDebuginfod(t *testing.T) {
 	}
 }
 
-// While a server lets sfwalk wait, no thread is held. Ctrl-C ends the wait, and nothing is left behind.
+// While a server lets sfwalk wait, no thread is held. Ctrl-C ends the wait, and nothing is left
+// behind.
 func TestDebuginfodWaits(t *testing.T) {
 	a := commandtest.StartApart(t)
 	asked := make(chan string, 100)

@@ -65,7 +65,8 @@ func TestEveryOfSeveral(t *testing.T) {
 	}
 }
 
-// TestEvery counts the rounds, and compares the samples that are added up with those of one round.
+// TestEvery counts the rounds, and compares the samples that are added up with the samples of one
+// round.
 func TestEvery(t *testing.T) {
 	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"5"})
 	pid := strconv.Itoa(p.PID)
@@ -251,7 +252,8 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCgroups finds processes by lines of /proc/PID/cgroup that systemd, docker, podman, containerd and CRI-O make.
+// TestCgroups finds processes by lines of /proc/PID/cgroup that systemd, docker, podman, containerd
+// and CRI-O make.
 func TestCgroups(t *testing.T) {
 	id := func(c string) string { return strings.Repeat(c, 64) }
 	groups := map[int]string{

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A process whose first thread has ended, while others live on, is a process like any other for all commands. The
-// program knows its functions.
+// A process whose first thread has ended, while others live on, is a process like any other for all
+// commands. The program knows its functions.
 func TestFirstThreadEnded(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "firstended.c", "-g", "-O2"))
 	gdbtest.Await(t, "the first thread has ended, and one waits", func() bool {

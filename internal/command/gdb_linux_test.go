@@ -70,8 +70,8 @@ func TestDlopenGDB(t *testing.T) {
 	commandtest.CompareAll(t, commandtest.Take(t, p.PID, &report.Flags{}), gdbtest.Backtrace(t, p.PID))
 }
 
-// TestSniffersAgree compares the stacks of one sniffer alone with those of the default order, as
-// far as the sniffer has data.
+// TestSniffersAgree compares the stacks of one sniffer alone with the stacks of the default order,
+// as far as the sniffer has data.
 func TestSniffersAgree(t *testing.T) {
 	for i, tt := range matrix {
 		t.Run(tt.name, func(t *testing.T) {

@@ -32,11 +32,12 @@ const (
 	suiteLimit   = 10 * time.Second // of the processors' time, for gdb with a program
 )
 
-// TestGDBSuite has gdb's own tests build their programs, with the debug information that these tests write by hand,
-// stops each program at random functions and some instructions on, and compares the stacks that gdb has there with
-// what `sfwalk core` says of a core file of that moment. It takes an hour, and installs what it needs: make soak.
-// SFWALK_GDB_SUITE names a folder where the suite has run before: below it are its sources in gdb, and its programs in
-// outputs of any folder.
+// TestGDBSuite has gdb's own tests build their programs, with the debug information that these
+// tests write by hand, stops each program at random functions and some instructions on, and
+// compares the stacks that gdb has there with what `sfwalk core` says of a core file of that
+// moment. It takes an hour, and installs what it needs: make soak. SFWALK_GDB_SUITE names a folder
+// where the suite has run before: below it are its sources in gdb, and its programs in outputs of
+// any folder.
 func TestGDBSuite(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)
@@ -60,8 +61,8 @@ func TestGDBSuite(t *testing.T) {
 	}
 }
 
-// buildSuite runs the suite with this machine's gdb, in several shares at a time. What its tests find is of no interest
-// here, so they do not wait long for what gdb does not say.
+// buildSuite runs the suite with this machine's gdb, in several shares at a time. What its tests
+// find is of no interest here, so they do not wait long for what gdb does not say.
 func buildSuite(t *testing.T, dir string) {
 	t.Helper()
 	commandtest.SuiteSources(t, dir)
@@ -98,7 +99,8 @@ func suitePrograms(t *testing.T, dir string) []string {
 	return programs
 }
 
-// runsHere reports whether the file is a program for this processor: not a library, nor a core file.
+// runsHere reports whether the file is a program for this processor: not a library, nor a core
+// file.
 func runsHere(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -171,7 +173,8 @@ func ownFunctions(path string) []string {
 // unrandomized is where gdb has the kernel load a program that may lie anywhere.
 const unrandomized = 0x555555554000
 
-// entryPoint returns where a program begins, as a number, if gdb runs it without randomized addresses.
+// entryPoint returns where a program begins, as a number, if gdb runs it without randomized
+// addresses.
 func entryPoint(t *testing.T, path string) string {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -260,8 +263,8 @@ func suiteReason(t *testing.T, path string, th *report.Thread, w gdbtest.Thread)
 	return otherNames(t, path, th, w)
 }
 
-// otherStack reports whether a stack is as gdb has it, but for the type of frames from which gdb itself goes back in
-// memory.
+// otherStack reports whether a stack is as gdb has it, but for the type of frames from which gdb
+// itself goes back in memory.
 func otherStack(th *report.Thread, w gdbtest.Thread) bool {
 	marked := *th
 	marked.Frames = slices.Clone(th.Frames)
@@ -274,7 +277,8 @@ func otherStack(th *report.Thread, w gdbtest.Thread) bool {
 	return commandtest.Differs(&marked, w) == ""
 }
 
-// otherNames says why gdb has other names for functions of the program in a stack that is the same else, or returns "".
+// otherNames says why gdb has other names for functions of the program in a stack that is the same
+// else, or returns "".
 func otherNames(t *testing.T, path string, th *report.Thread, w gdbtest.Thread) (reason string) {
 	w.Frames = slices.Clone(w.Frames)
 	for i := range min(len(th.Frames), len(w.Frames)) {
@@ -317,8 +321,8 @@ func sameSymbol(t *testing.T, path, name, other string) bool {
 	return false
 }
 
-// rangeBeyondCode reports whether gdb has a function at an address of the program, which runs, that ends beyond the
-// segment of code.
+// rangeBeyondCode reports whether gdb has a function at an address of the program, which runs, that
+// ends beyond the segment of code.
 func rangeBeyondCode(t *testing.T, path string, pc uint64) bool {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -341,8 +345,8 @@ func rangeBeyondCode(t *testing.T, path string, pc uint64) bool {
 	})
 }
 
-// complaints are warnings of ours, and what gdb or readelf says if the debug information is broken so. $1 is a number
-// of ours.
+// complaints are warnings of ours, and what gdb or readelf says if the debug information is broken
+// so. $1 is a number of ours.
 var complaints = []struct {
 	ours   *regexp.Regexp
 	theirs string
@@ -355,7 +359,8 @@ var complaints = []struct {
 	{regexp.MustCompile(`address size (\d+)`), `invalid pointer size $1\b|Invalid pointer size \($1\)`},
 }
 
-// complainsToo reports whether gdb or readelf complains as well of what a warning says of a program.
+// complainsToo reports whether gdb or readelf complains as well of what a warning says of a
+// program.
 func complainsToo(t *testing.T, path, warning string) bool {
 	t.Helper()
 	said, _ := exec.Command("gdb", "-nx", "-batch", "-iex", "set complaints 1000", "-readnow", path).CombinedOutput()

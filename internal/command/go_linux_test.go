@@ -107,8 +107,8 @@ func goFunction(name string) string {
 	return strings.TrimSuffix(commandtest.FunctionName(name), ".abi0")
 }
 
-// These are the parts that C has in the stacks of gocgo, and the parts that Go has in those of its
-// C.
+// These are the parts that C has in the stacks of gocgo, and the parts that Go has in the stacks of
+// its C.
 const (
 	goInC      = "libc C:stack_block C:stack_inner C:stack_outer C:_cgo_Cfunc_stack_outer runtime.asmcgocall runtime.cgocall main._Cfunc_stack_outer "
 	goCalled   = goInC + "main.calledBack main.goCallback _cgoexp_goCallback runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2 goCallback C:stack_calls_go "

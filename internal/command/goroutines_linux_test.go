@@ -43,7 +43,8 @@ type frameOf struct {
 	Line           int
 }
 
-// lines returns for each goroutine what a traceback of Go says in two lines: its state, and what created it.
+// lines returns for each goroutine what a traceback of Go says in two lines: its state, and what
+// created it.
 func (d *goroutinesOf) lines() map[uint64]string {
 	list := map[uint64]string{}
 	for _, g := range d.Goroutines {
@@ -86,8 +87,8 @@ func quit(t *testing.T, pid int, stderr *bytes.Buffer, wait func() error) map[ui
 	return list
 }
 
-// TestGoroutines compares the goroutines of a stripped program with its own traceback: of the process, and of
-// a core file that gdb has written.
+// TestGoroutines compares the goroutines of a stripped program with its own traceback: of the
+// process, and of a core file that gdb has written.
 func TestGoroutines(t *testing.T) {
 	exe := gdbtest.Build(t, "goparked", "-ldflags=-s -w")
 	cmd := exec.Command(exe, "300")
@@ -177,7 +178,8 @@ func TestNoGoroutines(t *testing.T) {
 	}
 }
 
-// A goroutine whose thread is on the runtime's own stack has the frames on its own stack, too, of the same moment.
+// A goroutine whose thread is on the runtime's own stack has the frames on its own stack, too, of
+// the same moment.
 func TestGoroutineOnSystemStack(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gosystemstack"))
 	there := regexp.MustCompile(`(?m)^#\d+ +(?:0x\w+ in )?runtime\.systemstack \(.*\n(?:#.*\n)*?#\d+ .*main\.lists .*\n(?:#.*main\.asks .*\n){6}#.*main\.main `)

@@ -30,8 +30,9 @@ func goAsleep(t *testing.T, args ...string) *report.Asleep {
 	return doc.Asleep
 }
 
-// TestAsleep: where all goroutines wait for each other, that is said, also where Go's runtime does not notice it: in programs with
-// C in them, and where one waits for signals. Go's runtime tells of the same program that it is so.
+// TestAsleep: where all goroutines wait for each other, that is said, also where Go's runtime does
+// not notice it: in programs with C in them, and where one waits for signals. Go's runtime tells of
+// the same program that it is so.
 func TestAsleep(t *testing.T) {
 	plain, withC := gdbtest.Build(t, "goasleep"), gdbtest.Build(t, "goasleep", "CGO_ENABLED=1")
 	if said, err := exec.Command(plain).CombinedOutput(); err == nil || !strings.Contains(string(said), "all goroutines are asleep - deadlock!") {

@@ -39,8 +39,8 @@ func (d *runtimesOf) waits() map[string]int {
 	return list
 }
 
-// A process has several runtimes of Go, each with as many waiting goroutines as the program has asked it
-// for. They are shown all, and told apart, also if two are in the same file.
+// A process has several runtimes of Go, each with as many waiting goroutines as the program has
+// asked it for. They are shown all, and told apart, also if two are in the same file.
 func TestRuntimes(t *testing.T) {
 	host := gdbtest.Build(t, "gohost.c", gdbtest.Plain...)
 	copies := twoLibraries(t)
@@ -125,8 +125,9 @@ func twoLibraries(t *testing.T) (list []string) {
 	return list
 }
 
-// What an interface holds, and the names of constants, are known by the tables of the library that a variable
-// is in: each of two has a description of its type at an address of its own. The values are the source's.
+// What an interface holds, and the names of constants, are known by the tables of the library that
+// a variable is in: each of two has a description of its type at an address of its own. The values
+// are the source's.
 func TestTypesOfRuntimes(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "gohost.c", gdbtest.Plain...), append([]string{"1"}, twoLibraries(t)...)...)
 	text, errs, err := command("attach", fmt.Sprint(p.PID), "--print", "what", "--print", "tint")

@@ -59,15 +59,17 @@ func startGoWaits(t *testing.T, exe string, args ...string) *goWaits {
 	return p
 }
 
-// goroutinesText returns the part of a text that is about goroutines: without lines about the process and its modules.
+// goroutinesText returns the part of a text that is about goroutines: without lines about the
+// process and its modules.
 func goroutinesText(text string) string {
 	text = regexp.MustCompile(`^(Process .*\n)?(Linux .*\n)?`).ReplaceAllString(text, "")
 	text, _, _ = strings.Cut(text, "\nModules:\n")
 	return strings.TrimSpace(text)
 }
 
-// TestGoroutinesSaved: a snapshot, and minidumps of a process and of a core, have all goroutines, with deep stacks, labels, creators and times, as
-// they were printed when they were saved. These are Delve's and SIGQUIT's.
+// TestGoroutinesSaved: a snapshot, and minidumps of a process and of a core, have all goroutines,
+// with deep stacks, labels, creators and times, as they were printed when they were saved. These
+// are Delve's and SIGQUIT's.
 func TestGoroutinesSaved(t *testing.T) {
 	p := startGoWaits(t, gdbtest.Build(t, "gowaits"))
 	dir := t.TempDir()
@@ -136,7 +138,8 @@ func TestGoroutinesSaved(t *testing.T) {
 
 var delveLine = regexp.MustCompile(`(?m)^[* ] Goroutine (\d+) - (User|Go): (\S+):(\d+) (.+) \(0x[0-9a-f]+\)(?: \(thread (\d+)\))?(?: \[([^\]]*)\])?$`)
 
-// asDelve compares goroutines with those that dlv lists: their reasons, threads, the places where the user's code is, and the go statements.
+// asDelve compares goroutines with dlv's list: their reasons, threads, the places where the user's
+// code is, and the go statements.
 func asDelve(t *testing.T, doc *goroutinesOf, pid string) {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "commands")
@@ -176,7 +179,8 @@ func asDelve(t *testing.T, doc *goroutinesOf, pid string) {
 			}
 			continue
 		}
-		// dlv passes functions of the runtime by. It names the line of the innermost call, and the function into which that is inlined.
+		// dlv passes functions of the runtime by. It names the line of the innermost call, and the
+		// function into which that is inlined.
 		frames := doc.Stacks[g.Stack].Frames
 		k := slices.IndexFunc(frames, func(f frameOf) bool { return f.Function == m[5] })
 		place := slices.IndexFunc(frames, func(f frameOf) bool { return f.Line == line && filepath.Base(f.File) == filepath.Base(m[3]) })
@@ -193,8 +197,8 @@ func asDelve(t *testing.T, doc *goroutinesOf, pid string) {
 	}
 }
 
-// TestGoroutineWaits: channels and locks that goroutines wait for, with their addresses and who else waits, are those that a stripped program itself tells of:
-// live, saved, and in a core.
+// TestGoroutineWaits: channels and locks that goroutines wait for, with their addresses and who
+// else waits, are as a stripped program itself tells of them: live, saved, and in a core.
 func TestGoroutineWaits(t *testing.T) {
 	exe := gdbtest.Build(t, "gowaits", "-ldflags=-s -w")
 	p := startGoWaits(t, exe)

@@ -61,7 +61,8 @@ var targets386 = []struct {
 	{name: "call of NULL", src: "nullcall.c", flags: plain386},
 }
 
-// TestGDB386 is TestGDB for processes of 32-bit x86. Both walkers must come to the same frames, too.
+// TestGDB386 is TestGDB for processes of 32-bit x86. Both walkers must come to the same frames,
+// too.
 func TestGDB386(t *testing.T) {
 	for i, tt := range targets386 {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,8 +95,8 @@ func TestAddresses386(t *testing.T) {
 	}
 }
 
-// walkersAgree walks all stacks of a process by both walkers, with each sniffer alone and in the default
-// order.
+// walkersAgree walks all stacks of a process by both walkers, with each sniffer alone and in the
+// default order.
 func walkersAgree(t *testing.T, pid int) {
 	t.Helper()
 	process, err := live.Attach(context.Background(), pid, live.Options{})

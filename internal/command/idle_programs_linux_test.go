@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// TestIdlePrograms takes stacks of programs that others wrote, and that wait. No stack may end early. The test
-// installs the packages that it needs: make soak.
+// TestIdlePrograms takes stacks of programs that others wrote, and that wait. No stack may end
+// early. The test installs the packages that it needs: make soak.
 func TestIdlePrograms(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)

@@ -33,7 +33,8 @@ func relations(text string) (list []string) {
 	return list
 }
 
-// TestExplainInfo compares what --explain shows of each frame, as text and as JSON, with gdb's info frame.
+// TestExplainInfo compares what --explain shows of each frame, as text and as JSON, with gdb's info
+// frame.
 func TestExplainInfo(t *testing.T) {
 	for _, program := range []struct{ source, flags string }{{"chain.c", "-g -O0"}, {"chain.c", "-O2"}, {"inline.c", "-g -O2"}} {
 		t.Run(program.source+" "+program.flags, func(t *testing.T) {
@@ -79,7 +80,8 @@ func TestExplainInfo(t *testing.T) {
 	}
 }
 
-// relationsInJSON is relations for all frames of the first thread of a document; nil for inlined calls.
+// relationsInJSON is relations for all frames of the first thread of a document; nil for inlined
+// calls.
 func relationsInJSON(t *testing.T, document string) (list [][]string) {
 	t.Helper()
 	var doc struct {

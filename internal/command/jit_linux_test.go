@@ -28,8 +28,8 @@ func madeObjects(t *testing.T, flags ...string) (relocatable, linked string) {
 	return relocatable, linked
 }
 
-// TestRegistered compares stacks through registered code with those of gdb, which reads the same
-// list: in a process, in a core and in a snapshot.
+// TestRegistered compares stacks through registered code with gdb's, which reads the same list: in
+// a process, in a core and in a snapshot.
 func TestRegistered(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

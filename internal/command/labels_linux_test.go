@@ -18,7 +18,8 @@ import (
 
 var profiled = regexp.MustCompile(`(?m)^(\d+) @ .*\n(?:# labels: (\{.*\})\n)?`)
 
-// TestGoroutineLabels: goroutines have the labels that the program itself writes in its profile, live and in a core; a stripped program's.
+// TestGoroutineLabels: goroutines have the labels that the program itself writes in its profile,
+// live and in a core; a stripped program's.
 func TestGoroutineLabels(t *testing.T) {
 	exe := gdbtest.Build(t, "golabels", "-ldflags=-s -w")
 	cmd := exec.Command(exe)

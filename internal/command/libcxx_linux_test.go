@@ -18,7 +18,8 @@ var addressText = regexp.MustCompile(`0x[0-9a-f]+`)
 // libraryNames are what two libraries call differently in names of types.
 var libraryNames = strings.NewReplacer("std::__1::", "std::", "std::__cxx11::", "std::", "std::_V2::", "std::", " >", ">", "__elems_", "_M_elems")
 
-// ofLibrary returns a text without addresses, and without names of what is there, that is the same for any library.
+// ofLibrary returns a text without addresses, and without names of what is there, that is the same
+// for any library.
 func ofLibrary(text string) string {
 	text = libraryNames.Replace(addressText.ReplaceAllString(text, "0x"))
 	for {
@@ -50,7 +51,8 @@ func libcxxDiffers(name, want, got string) string {
 
 var components = regexp.MustCompile(` = \{\[root-directory\][^}]*\}| = \{\[0\] = "\.\."[^}]*\}`)
 
-// libcxxOwn are variables that gdb has no printer for, or that have another form in libc++, and how these begin.
+// libcxxOwn are variables that gdb has no printer for, or that have another form in libc++, and how
+// these begin.
 var libcxxOwn = map[string]string{
 	"sequences::nothing":      "{_M_elems = ",
 	"sequences::reverse":      "{<std::iterator<std::random_access_iterator_tag",
@@ -75,7 +77,8 @@ var libcxxOwn = map[string]string{
 	"second::repeats":         `{"" <repeats 12 times>}`, // in libstdc++, no two objects have the same bytes
 }
 
-// TestLibcxxAsLibstdcxx builds programs with both of C++'s libraries. The containers of libc++ are shown as gdb shows those of libstdc++.
+// TestLibcxxAsLibstdcxx builds programs with both of C++'s libraries. The containers of libc++ are
+// shown as gdb shows libstdc++'s.
 func TestLibcxxAsLibstdcxx(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/share/gdb/auto-load/usr/lib/x86_64-linux-gnu")
@@ -134,8 +137,8 @@ func variablesOf(t *testing.T, text string) map[string]string {
 	return variables
 }
 
-// Both layouts of strings, and objects that hold others of any type, have the values that the source gives them, also in code
-// that is optimized.
+// Both layouts of strings, and objects that hold others of any type, have the values that the
+// source gives them, also in code that is optimized.
 func TestLibcxxForms(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.File(t, "/usr/include/c++/v1")

@@ -35,7 +35,7 @@ func delveFrames(t *testing.T, pid int) (list []delveFrame) {
 	t.Helper()
 	grp := delvetest.Attach(t, pid)
 	defer grp.Detach(false)
-	// The limits of `dlv print`, but for those of gdb on elements and characters.
+	// The limits of `dlv print`, but for gdb's limits on elements and characters.
 	limits := proc.LoadConfig{FollowPointers: true, MaxVariableRecurse: 1, MaxStringLen: 200, MaxArrayValues: 200, MaxStructFields: -1}
 	tgt := grp.Selected
 	for _, th := range tgt.ThreadList() {
@@ -76,7 +76,7 @@ func delveFrames(t *testing.T, pid int) (list []delveFrame) {
 	return list
 }
 
-// TestLocalsAsDelve compares Go's locals with those that Delve reads of the same process.
+// TestLocalsAsDelve compares Go's locals with what Delve reads of the same process.
 func TestLocalsAsDelve(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, program := range []string{"govalues", "gomorevalues"} {

@@ -76,8 +76,8 @@ func locals(t *testing.T, flags []string, args ...string) (text string, lost map
 	return text, lost
 }
 
-// localsAsGDB compares what `sfwalk core --locals`, and `sfwalk attach`, print of a program that waits with gdb's bt full.
-// Only frames of functions that begin with own count.
+// localsAsGDB compares what `sfwalk core --locals`, and `sfwalk attach`, print of a program that
+// waits with gdb's bt full. Only frames of functions that begin with own count.
 func localsAsGDB(t *testing.T, program, own string, counts *valuetest.Tally, flags []string, options ...gdbtest.FullOption) {
 	t.Helper()
 	t.Setenv("LC_ALL", "C.UTF-8")
@@ -98,8 +98,8 @@ func localsAsGDB(t *testing.T, program, own string, counts *valuetest.Tally, fla
 	}
 }
 
-// TestLocalsAsGDB compares what the command prints of arguments and locals of two generated programs with gdb's. Package
-// value's tests have the other programs.
+// TestLocalsAsGDB compares what the command prints of arguments and locals of two generated
+// programs with gdb's. Package value's tests have the other programs.
 func TestLocalsAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	var counts valuetest.Tally

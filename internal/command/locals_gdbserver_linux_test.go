@@ -8,7 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestLocalsAtGDBServerAsGDB compares what `sfwalk remote --locals` prints at a gdbserver with gdb's bt full of the process.
+// TestLocalsAtGDBServerAsGDB compares what `sfwalk remote --locals` prints at a gdbserver with
+// gdb's bt full of the process.
 func TestLocalsAtGDBServerAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestLocalsOfGuestsAsGDB compares arguments and locals of generated programs for other processors with what gdb-multiarch
-// prints of the same core files.
+// TestLocalsOfGuestsAsGDB compares arguments and locals of generated programs for other processors
+// with what gdb-multiarch prints of the same core files.
 func TestLocalsOfGuestsAsGDB(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.ARM, guesttest.I386, guesttest.S390X} {
@@ -32,8 +32,8 @@ func TestLocalsOfGuestsAsGDB(t *testing.T) {
 	}
 }
 
-// TestLocalsAtStubAsGDB does the same of programs that an emulator has stopped, at its stub; and compares libstdc++'s containers with
-// what its own printers make of them.
+// TestLocalsAtStubAsGDB does the same of programs that an emulator has stopped, at its stub; and
+// compares libstdc++'s containers with what its own printers make of them.
 func TestLocalsAtStubAsGDB(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	const printers = "/usr/share/gcc/python"
@@ -79,7 +79,8 @@ func localsAtStub(t *testing.T, g *guesttest.Guest, counts *valuetest.Tally, fla
 // wrongDecimal matches what gdb makes of 1.1 and -123456.5 as decimal numbers of 64 or 128 bits.
 var wrongDecimal = regexp.MustCompile(`9\.086519502435948349928368576135185E-1788|5\.629499534213137E-110|5\.629499535577829E-110`)
 
-// knownOfGuest says why a value of a guest is no defect although gdb has it in another way, or returns "".
+// knownOfGuest says why a value of a guest is no defect although gdb has it in another way, or
+// returns "".
 func knownOfGuest(p *guesttest.Processor, d gdbtest.FullDifference) string {
 	switch {
 	case d.Got == "..." && strings.HasPrefix(d.Want, "<error reading variable: Cannot access memory at address "):

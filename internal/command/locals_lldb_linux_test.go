@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestBetterAsLLDB asks lldb for values that gdb has in another way, and that count as better: lldb has the same scalar, or knows the
-// value no more than we do.
+// TestBetterAsLLDB asks lldb for values that gdb has in another way, and that count as better: lldb
+// has the same scalar, or knows the value no more than we do.
 func TestBetterAsLLDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	lldb := gdbtest.Tool(t, "lldb")
@@ -66,7 +66,7 @@ func TestBetterAsLLDB(t *testing.T) {
 // unknown stands for a value that a debugger does not know.
 const unknown = "unknown"
 
-// ourScalar returns a number, or unknown; also that of an argument that is as it was at the entry.
+// ourScalar returns a number, or unknown; also of an argument that is as it was at the entry.
 func ourScalar(d gdbtest.FullDifference) (text string, ok bool) {
 	if strings.HasSuffix(d.Name, "@entry") {
 		return "", false // lldb has the variable alone
@@ -106,7 +106,8 @@ var (
 	aScalar  = regexp.MustCompile(`^(-?\d+|0x[0-9a-f]+|true|false)( ['<].*)?$`)
 )
 
-// lldbScalar returns the number of a line of lldb, or unknown. Blocks may hide others' variables: then nothing can be compared.
+// lldbScalar returns the number of a line of lldb, or unknown. Blocks may hide others' variables:
+// then nothing can be compared.
 func lldbScalar(text, name string) (scalar string, ok bool) {
 	lines := lldbLine.FindAllStringSubmatch(text, -1)
 	if len(lines) != 1 || lines[0][2] != name {
@@ -120,7 +121,8 @@ func lldbScalar(text, name string) (scalar string, ok bool) {
 	}
 }
 
-// scalarText returns an integer, an address or a truth value as decimal digits, without what is behind.
+// scalarText returns an integer, an address or a truth value as decimal digits, without what is
+// behind.
 func scalarText(text string) (string, bool) {
 	m := aScalar.FindStringSubmatch(text)
 	if m == nil {

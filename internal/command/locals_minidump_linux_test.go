@@ -14,8 +14,9 @@ import (
 	target "github.com/sfwalk/sfwalk/target/minidump"
 )
 
-// TestLocalsOfMinidumpAsGDB compares what `sfwalk minidump --locals` prints of a minidump of LLDB's, and of one of our own, with gdb's bt
-// full of the process that they are of. These minidumps have the stacks, and no other memory that a process has written.
+// TestLocalsOfMinidumpAsGDB compares what `sfwalk minidump --locals` prints of a minidump of
+// LLDB's, and of one of our own, with gdb's bt full of the process that they are of. These
+// minidumps have the stacks, and no other memory that a process has written.
 func TestLocalsOfMinidumpAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")

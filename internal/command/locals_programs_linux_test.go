@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// loaded is a program with debug information that others wrote, or that is built of much of its language's library, at work.
+// loaded is a program with debug information that others wrote, or that is built of much of its
+// language's library, at work.
 type loaded struct {
 	program
 	raw bool // gdb's printers of its language have other texts by design
@@ -35,11 +36,13 @@ var loadedPrograms = []loaded{
 	{program: program{name: "Go", build: "cp $SRC/goload/main.go . && go mod init goload && CGO_ENABLED=0 go build", run: "./goload"}, raw: true},
 }
 
-// comparedFrames is how many frames of each program are compared, for raw values and for those by printers.
+// comparedFrames is how many frames of each program are compared, for raw values and for those by
+// printers.
 const comparedFrames = 1000
 
-// TestProgramsLocalsAsGDB stops real programs at random moments and compares their arguments and locals with gdb's. The test
-// takes some ten minutes and installs the packages that it needs: make soak.
+// TestProgramsLocalsAsGDB stops real programs at random moments and compares their arguments and
+// locals with gdb's. The test takes some ten minutes and installs the packages that it needs: make
+// soak.
 func TestProgramsLocalsAsGDB(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)
@@ -101,11 +104,12 @@ func (p *loaded) test(t *testing.T) {
 	}
 }
 
-// maxSlow is at how many moments of a program gdb may take longer than [gdbtest.FullLimit], before the program is given up.
+// maxSlow is at how many moments of a program gdb may take longer than [gdbtest.FullLimit], before
+// the program is given up.
 const maxSlow = 3
 
-// moment compares what gdb, `sfwalk attach` and, if core is set, `sfwalk core` say of a stopped process. gdb comes last, because
-// it may let the process run.
+// moment compares what gdb, `sfwalk attach` and, if core is set, `sfwalk core` say of a stopped
+// process. gdb comes last, because it may let the process run.
 func (p *loaded) moment(t *testing.T, pid int, flags []string, options []gdbtest.FullOption, core bool, counts *valuetest.Tally) {
 	t.Helper()
 	text, lost := locals(t, flags, "attach", strconv.Itoa(pid))
@@ -122,7 +126,8 @@ func (p *loaded) moment(t *testing.T, pid int, flags []string, options []gdbtest
 	}
 }
 
-// printers has gdb load the printers of libstdc++ or Rust, and not those of an interpreter for its objects.
+// printers has gdb load the printers of libstdc++ or Rust, and not an interpreter's printers for
+// its objects.
 func (p *loaded) printers(t *testing.T) []gdbtest.FullOption {
 	t.Helper()
 	if strings.Contains(p.build, "rustc") {
@@ -131,7 +136,8 @@ func (p *loaded) printers(t *testing.T) []gdbtest.FullOption {
 	return []gdbtest.FullOption{gdbtest.WithScripts(), gdbtest.WithSettings("set auto-load safe-path /usr/share/gdb/auto-load/usr/lib")}
 }
 
-// betterProgram says why a value of one of these programs that gdb has in another way is no defect, or returns "".
+// betterProgram says why a value of one of these programs that gdb has in another way is no defect,
+// or returns "".
 func betterProgram(d gdbtest.FullDifference) string {
 	unreadable := strings.Contains(d.Want, "Cannot access memory at address 0x")
 	switch {
@@ -147,8 +153,9 @@ func betterProgram(d gdbtest.FullDifference) string {
 		// gdb has the same object two frames further out, in run_eval_code_obj, which passes it.
 		return "gdb does not find the function that the caller calls: by its abstract entry, or by its declaration in C++"
 	case d.Function == "vdbeCommit" && d.Name == "p":
-		// At callFinaliser's call, p is what sqlite3VdbeHalt was entered with, and the call site there has that as DW_OP_fbreg -296,
-		// DW_OP_deref. gdb itself has our value in the next frame, which passes its p, and while p is in r14, some instructions before.
+		// At callFinaliser's call, p is what sqlite3VdbeHalt was entered with, and the call site
+		// there has that as DW_OP_fbreg -296, DW_OP_deref. gdb itself has our value in the next
+		// frame, which passes its p, and while p is in r14, some instructions before.
 		return "gdb takes the frame base of another frame than the caller's, for an argument of an inlined call"
 	case unreadable && d.Got == "<optimized out>":
 		return "gdb has an error for an enumeration of Rust that is optimized out"
@@ -163,7 +170,8 @@ func betterProgram(d gdbtest.FullDifference) string {
 // goParameter matches a function's only parameter, a pointer of Go.
 var goParameter = regexp.MustCompile(`(\{void \()\*([\w./]+)\)`)
 
-// coldPart and coldSymbol match a symbol of a function's part that is elsewhere as gdb and as we write it.
+// coldPart and coldSymbol match a symbol of a function's part that is elsewhere as gdb and as we
+// write it.
 var (
 	coldPart   = regexp.MustCompile(`<(\w+)-\d+>`)
 	coldSymbol = regexp.MustCompile(`<(\w+)\.cold\+\d+>`)

@@ -19,8 +19,8 @@ var typedValues = map[string]string{
 	"wide": "3.5", "twice": "4.5", "wideSum": "4.625", "wideProduct": "1.265625", "wideNegated": "-1.125",
 }
 
-// checkTyped compares what the variables of compute have in an output with what the program has computed. It
-// returns how many the compiler has kept.
+// checkTyped compares what the variables of compute have in an output with what the program has
+// computed. It returns how many the compiler has kept.
 func checkTyped(t *testing.T, out string) (known int) {
 	t.Helper()
 	for _, th := range valuetest.Parse(t, out) {
@@ -42,8 +42,8 @@ func checkTyped(t *testing.T, out string) (known int) {
 	return known
 }
 
-// TestTypedLocalsAsGDB compares variables that are in vector registers and in the x87's, or are computed from
-// these, with gdb's and with what the program computes.
+// TestTypedLocalsAsGDB compares variables that are in vector registers and in the x87's, or are
+// computed from these, with gdb's and with what the program computes.
 func TestTypedLocalsAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Setenv("LC_ALL", "C.UTF-8")

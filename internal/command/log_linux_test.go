@@ -32,7 +32,8 @@ func logged(t *testing.T, text, what string) (lines []map[string]string) {
 	return lines
 }
 
-// TestLog: the log has each thread with as many frames as gdb, and the debug file that is there, or lacking.
+// TestLog: the log has each thread with as many frames as gdb, and the debug file that is there, or
+// lacking.
 func TestLog(t *testing.T) {
 	t.Setenv("DEBUGINFOD_URLS", "")
 	a := commandtest.StartApart(t)

@@ -33,8 +33,8 @@ type Hosts struct {
 	Terminal profile.ScreenHost
 }
 
-// Main runs sfwalk with its arguments and returns its exit code. A program without hosts becomes sfwalk-full when they are
-// asked for.
+// Main runs sfwalk with its arguments and returns its exit code. A program without hosts becomes
+// sfwalk-full when they are asked for.
 func Main(args []string, with Hosts) int {
 	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v" || args[0] == "version") {
 		return mainVersion() // without all that a command takes to begin
@@ -92,7 +92,8 @@ func New(with Hosts, args []string) *cobra.Command {
 	return root
 }
 
-// newRoot makes the program's commands. If args begins with the name of one, only that is made, which saves time.
+// newRoot makes the program's commands. If args begins with the name of one, only that is made,
+// which saves time.
 func newRoot(with Hosts, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
@@ -163,7 +164,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			root.AddCommand(commands[i].make())
 		}
 	}
-	// Cobra's own flag would link text/template, which keeps all methods of all types in the program.
+	// Cobra's own flag would link text/template, which keeps all methods of all types in the
+	// program.
 	root.Flags().BoolP("version", "v", false, "print the version of sfwalk")
 	exit.NameArguments(root)
 	return root

@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// gdbGroups divides the threads of a process by their stacks as gdb prints them: by function, file and line.
+// gdbGroups divides the threads of a process by their stacks as gdb prints them: by function, file
+// and line.
 func gdbGroups(t *testing.T, pid int) (groups []string, folded map[string]int) {
 	t.Helper()
 	by := map[string][]int{}

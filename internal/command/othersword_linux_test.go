@@ -83,9 +83,9 @@ func shownOf(text string) (list []string) {
 	return list
 }
 
-// Source lines are those that the process's user may read; all, if the user of sfwalk says so, or
-// names the folder, or the process is sfwalk's own user's. What the owner of a file may read counts
-// for what is read by the words of that file.
+// Source lines are of files that the process's user may read; all, if the user of sfwalk says so,
+// or names the folder, or the process is sfwalk's own user's. What the owner of a file may read
+// counts for what is read by the words of that file.
 func TestSourceOfOther(t *testing.T) {
 	dir := wordyFolder(t)
 	shell(t, dir, "gcc -g -O1 -o wordy wordy.c")
@@ -139,7 +139,7 @@ func TestSourceOfOther(t *testing.T) {
 	}
 }
 
-// Debug files are those that the process's user may read, wherever the program says that they are.
+// Debug files are files that the process's user may read, wherever the program says that they are.
 func TestDebugFilesOfOther(t *testing.T) {
 	for _, tt := range []struct{ name, build, hide string }{
 		{"split", "gcc -g -gsplit-dwarf -O1 -o wordy wordy.c", "*.dwo"},

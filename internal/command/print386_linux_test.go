@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestPrintAligned386 reads containers of 32-bit x86 whose nodes have their values where alignment puts them. The
-// program's source tells the values, gdb the alignments.
+// TestPrintAligned386 reads containers of 32-bit x86 whose nodes have their values where alignment
+// puts them. The program's source tells the values, gdb the alignments.
 func TestPrintAligned386(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build386(t, "aligned.cc", "-g"))
 	wants := [][2]string{

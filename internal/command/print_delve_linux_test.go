@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestPrintAsDelve compares expressions of Go with those that Delve evaluates in the same frames. Its expressions are lines of a
-// file, below the names of functions.
+// TestPrintAsDelve compares expressions of Go with Delve's values of them in the same frames. Its
+// expressions are lines of a file, below the names of functions.
 func TestPrintAsDelve(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	text, err := os.ReadFile(gdbtest.Testdata(t, "progs", "expressions", "go.txt"))

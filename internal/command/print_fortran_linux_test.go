@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestPrintFortranWords evaluates variables of Fortran that have the names of C's types. GDB shows them among the local
-// variables, and takes their names for types in expressions.
+// TestPrintFortranWords evaluates variables of Fortran that have the names of C's types. GDB shows
+// them among the local variables, and takes their names for types in expressions.
 func TestPrintFortranWords(t *testing.T) {
 	compiler := valuetest.NeedCompiler(t, "gfortran")
 	t.Setenv("LC_ALL", "C.UTF-8")

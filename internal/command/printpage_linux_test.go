@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
 
-// TestPrintPage runs every command with --print of docs/values.md, of which the program's source tells the values.
+// TestPrintPage runs every command with --print of docs/values.md, of which the program's source
+// tells the values.
 func TestPrintPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/values.md")
 	if err != nil {
@@ -64,8 +65,8 @@ func TestPrintPage(t *testing.T) {
 	}
 }
 
-// TestPrintNowhere: frames without the names of an expression are left out, and an expression that has a value in none is an
-// error.
+// TestPrintNowhere: frames without the names of an expression are left out, and an expression that
+// has a value in none is an error.
 func TestPrintNowhere(t *testing.T) {
 	p := gdbtest.Start(t, valuetest.BuildExpressions(t))
 	pid := strconv.Itoa(p.PID)
@@ -77,7 +78,7 @@ func TestPrintNowhere(t *testing.T) {
 	if err != nil || strings.Count(stdout, "        depth = <error: No symbol \"depth\" in current context at column 1>") != 1 {
 		t.Errorf("%v\n%s", err, stdout)
 	}
-	// Thread-local variables, and those of libraries without debug information of them.
+	// Thread-local variables, also of libraries without debug information of them.
 	stdout, _, err = commandtest.Execute(stacks.NewAttach(nil), pid, "--frame", "leaf", "--print", "per_thread", "--print", "(long) &per_thread % 4")
 	if err != nil || !strings.Contains(stdout, "per_thread = 78\n") {
 		t.Errorf("%v\n%s", err, stdout)

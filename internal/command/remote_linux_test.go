@@ -57,8 +57,8 @@ func TestRemoteIsLive(t *testing.T) {
 	}
 }
 
-// lldbServer attaches an lldb-server to a process, which it stops, and returns its port. It ends when a client
-// detaches from it.
+// lldbServer attaches an lldb-server to a process, which it stops, and returns its port. It ends
+// when a client detaches from it.
 func lldbServer(t *testing.T, pid int) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,9 +90,9 @@ func lldbServer(t *testing.T, pid int) (port string) {
 	return port
 }
 
-// TestRemoteLLDB: an lldb-server shows the same of a threaded process as the process itself, with the registers and
-// the names of all threads. It refuses a call, for the kernel would begin the system call again, and the process
-// goes on afterwards.
+// TestRemoteLLDB: an lldb-server shows the same of a threaded process as the process itself, with
+// the registers and the names of all threads. It refuses a call, for the kernel would begin the
+// system call again, and the process goes on afterwards.
 func TestRemoteLLDB(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")
 	flags := &report.Flags{Registers: true}

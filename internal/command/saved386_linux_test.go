@@ -92,7 +92,8 @@ func TestRemoteIsLive386(t *testing.T) {
 	})
 }
 
-// TestCoreOfCrash386 compares the kernel's core of a process of 32-bit x86 with gdb's view, and says what the process died of.
+// TestCoreOfCrash386 compares the kernel's core of a process of 32-bit x86 with gdb's view, and
+// says what the process died of.
 func TestCoreOfCrash386(t *testing.T) {
 	path := coreOfCrash(t, gdbtest.Build386(t, "nullcall.c", plain386...), "crash")
 	flags := &report.Flags{Registers: true}

@@ -96,8 +96,8 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 	}
 }
 
-// TestEntersSigreturn: gdb stops a thread that enters sigreturn(2), with PC behind the trampoline. The
-// stack is what gdb shows at the trampoline.
+// TestEntersSigreturn: gdb stops a thread that enters sigreturn(2), with PC behind the trampoline.
+// The stack is what gdb shows at the trampoline.
 func TestEntersSigreturn(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "sighandler.c", "-g", "-O2")

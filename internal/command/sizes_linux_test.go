@@ -40,7 +40,7 @@ func within(t *testing.T, most int64, args ...string) (out, warnings string) {
 	var stdout, stderr strings.Builder
 	cmd := exec.Command(link, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// The kernel counts the most memory of a new process from that of its parent, until it executes
+	// The kernel counts the most memory of a new process from its parent's, until it executes
 	// another program.
 	debug.FreeOSMemory()
 	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

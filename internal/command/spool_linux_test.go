@@ -17,7 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A core that comes through standard input, or another pipe, has the stacks of the file, and nothing is left of the copy.
+// A core that comes through standard input, or another pipe, has the stacks of the file, and
+// nothing is left of the copy.
 func TestCoreFromPipe(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "3")
 	file := filepath.Join(t.TempDir(), "snapshot")
@@ -66,7 +67,8 @@ func TestCoreFromPipe(t *testing.T) {
 	}
 }
 
-// A file that is no core, through a pipe, has the name that the user gave; /dev/null is no terminal.
+// A file that is no core, through a pipe, has the name that the user gave; /dev/null is no
+// terminal.
 func TestNoCoreFromPipe(t *testing.T) {
 	empty, err := os.Open(os.DevNull)
 	if err != nil {
@@ -83,8 +85,8 @@ func TestNoCoreFromPipe(t *testing.T) {
 	}
 }
 
-// The snapshot is written whole also when nobody reads the text to its end, or sfwalk is killed by SIGPIPE otherwise; its folder is made.
-// Nothing is left beside it.
+// The snapshot is written whole also when nobody reads the text to its end, or sfwalk is killed by
+// SIGPIPE otherwise; its folder is made. Nothing is left beside it.
 func TestSaveWithoutReader(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "60")
 	dir := t.TempDir()

@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestSymbolServer: symbol files come from a server, for a minidump and for a process, and are there without it then.
+// TestSymbolServer: symbol files come from a server, for a minidump and for a process, and are
+// there without it then.
 func TestSymbolServer(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	whole := gdbtest.Build(t, "chain.c", "-O2", "-fomit-frame-pointer", "-gdwarf-4")

@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestSymbols: with a folder of symbol files, a stripped program has the names and lines that gdb has for the same
-// program with debug information, wherever it is loaded.
+// TestSymbols: with a folder of symbol files, a stripped program has the names and lines that gdb
+// has for the same program with debug information, wherever it is loaded.
 func TestSymbols(t *testing.T) {
 	// addr2line 2.40 takes DWARF 5's first file for the one that a header's function is in.
 	for _, flags := range [][]string{{"-gdwarf-4", "-O0", "-pie", "-fPIE"}, {"-gdwarf-4", "-O0", "-no-pie"}} {

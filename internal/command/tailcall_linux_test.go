@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestTailCalls looks at what is printed of functions that have left by a tail call. The source tells.
+// TestTailCalls looks at what is printed of functions that have left by a tail call. The source
+// tells.
 func TestTailCalls(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "tailcall.c", gdbtest.Plain...))
 	attach := func(flags ...string) string {

@@ -19,9 +19,9 @@ func frameLines(out string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^#.*$`).FindAllString(out, -1), "\n")
 }
 
-// A program that has copied its code to memory of no file has the stack that gdb shows, in all forms in which it
-// can be saved, too. If the copy is not what the file has, its tables are guesses. What is mapped once more,
-// elsewhere, is no other file.
+// A program that has copied its code to memory of no file has the stack that gdb shows, in all
+// forms in which it can be saved, too. If the copy is not what the file has, its tables are
+// guesses. What is mapped once more, elsewhere, is no other file.
 func TestTextCopied(t *testing.T) {
 	program := gdbtest.Build(t, "textcopy.c", "-g", "-O2")
 	for _, v := range []struct {
@@ -80,8 +80,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A file of perf's has no memory of the process: what has taken the place of a file's code is taken for a copy,
-// with a word.
+// A file of perf's has no memory of the process: what has taken the place of a file's code is taken
+// for a copy, with a word.
 func TestPerfTextCopied(t *testing.T) {
 	perf, program := gdbtest.Perf(t), gdbtest.Build(t, "textcopy.c", "-g", "-O2")
 	for _, how := range []string{"none", "middle"} {

@@ -38,11 +38,12 @@ func buildThreadLocal(t *testing.T, alone bool, compiler string, flags ...string
 	return gdbtest.Compile(t, source, append(cc, flags...)...), libraries
 }
 
-// ofThreads are the variables of the program's threads that --print finds by their names, and the functions that have their addresses.
+// ofThreads are the variables of the program's threads that --print finds by their names, and the
+// functions that have their addresses.
 var ofThreads = map[string]string{"of_program": "run", "of_first": "in_library", "of_second": "in_loaded"}
 
-// threadLocals compares the addresses of all threads' variables with those that the program has taken itself. It returns how
-// many there are.
+// threadLocals compares the addresses of all threads' variables with the addresses that the program
+// has taken itself. It returns how many there are.
 func threadLocals(t *testing.T, where ...string) (n int) {
 	t.Helper()
 	out, stderr, err := command(append(where, "--locals", "--json")...)
@@ -109,7 +110,8 @@ func never(t *testing.T, where ...string) string {
 // notUsed matches that text. A library has the name of the file that a link leads to.
 var notUsed = regexp.MustCompile(`^<error reading variable never \(Cannot find thread-local storage: the thread has not used that of (libloaded.so|threadlocal) yet\)>$`)
 
-// TestThreadLocals: variables of threads are where the program itself has found them: live, in a snapshot, in the kernel's core.
+// TestThreadLocals: variables of threads are where the program itself has found them: live, in a
+// snapshot, in the kernel's core.
 func TestThreadLocals(t *testing.T) {
 	for _, tt := range []struct {
 		name, compiler string
@@ -177,7 +179,8 @@ func dumped(t *testing.T, program string, args ...string) string {
 	return files[0]
 }
 
-// TestThreadLocalsOfGuests does the same for other processors: of qemu's core files, which lack the thread pointer, and at qemu's stub.
+// TestThreadLocalsOfGuests does the same for other processors: of qemu's core files, which lack the
+// thread pointer, and at qemu's stub.
 func TestThreadLocalsOfGuests(t *testing.T) {
 	gdbtest.NeedGDB(t, 13) // later, qemu's core files lack the vDSO's code, which the innermost frame is in
 	for _, p := range []*guesttest.Processor{guesttest.ARM64, guesttest.ARM, guesttest.I386, guesttest.S390X} {

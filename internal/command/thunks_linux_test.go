@@ -15,9 +15,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Rows of symbol files and of SFrame that we make are true where gcc's table is not: at each instruction of
-// functions into which gcc has put thunks, and of their callers. The oracle is the processor: at a function's first
-// instruction, its return address is at SP.
+// Rows of symbol files and of SFrame that we make are true where gcc's table is not: at each
+// instruction of functions into which gcc has put thunks, and of their callers. The oracle is the
+// processor: at a function's first instruction, its return address is at SP.
 func TestThunkRows(t *testing.T) {
 	for variant, flags := range [][]string{nil, {"-fno-omit-frame-pointer"}, {"-O0", "-mharden-sls=all"}} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestThunkRows(t *testing.T) {
 						"$r12": s.Regs[12], "$r13": s.Regs[13]}}
 				}
 				byCFI += now().unwind(t, cfi, open)
-				if entered { // those who use SFrame read the code of a thunk
+				if entered { // sniffers that use SFrame read the code of a thunk
 					bySFrame += now().unwind(t, sframes, open)
 				}
 				if t.Failed() {
@@ -97,7 +97,8 @@ func functionsOf(t *testing.T, program string) (list []codeRange) {
 	return list
 }
 
-// rowsOf returns the CFA and PREVIOUS's registers by the row of an address; ok is false if there is none.
+// rowsOf returns the CFA and PREVIOUS's registers by the row of an address; ok is false if there is
+// none.
 type rowsOf func(m *machine, at uint64) (cfa uint64, previous map[string]uint64, ok bool)
 
 // machine is what is known of a frame.
@@ -122,8 +123,8 @@ func (m *machine) Word(addr uint64) (uint64, error) {
 	return v, err
 }
 
-// unwind goes outward by rows, and compares with the functions that were entered. It returns how many frames it has
-// found.
+// unwind goes outward by rows, and compares with the functions that were entered. It returns how
+// many frames it has found.
 func (m *machine) unwind(t *testing.T, rows rowsOf, open []enteredFunction) (n int) {
 	t.Helper()
 	innermost := m.pc

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A probe has replaced the return address, and what is saved of the process does not name the kernel's page: its stack
-// is that of the living process.
+// A probe has replaced the return address, and what is saved of the process does not name the
+// kernel's page: its stack is the living process's.
 func TestReturnProbeSaved(t *testing.T) {
 	program := gdbtest.Build(t, "uretprobe.c", "-g", "-O2")
 	gdbtest.ProbeReturns(t, program, "probed")

@@ -28,8 +28,8 @@ func needURing(t *testing.T) {
 	unix.Close(int(fd))
 }
 
-// The threads that the kernel runs for a process are no stacks that end early. The kernel's own names tell which
-// these are.
+// The threads that the kernel runs for a process are no stacks that end early. The kernel's own
+// names tell which these are.
 func TestURing(t *testing.T) {
 	needURing(t)
 	p := gdbtest.Start(t, gdbtest.Build(t, "uring.c", "-g", "-O2"))

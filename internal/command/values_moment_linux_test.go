@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Values of a thread that runs are of the moment of its stack, also those that lie on the heap, on several pages. With --consistent,
-// those of all threads are of one moment. The program itself says which values may meet.
+// Values of a thread that runs are of the moment of its stack, also values that lie on the heap, on
+// several pages. With --consistent, the values of all threads are of one moment. The program itself
+// says which values may meet.
 func TestValuesOfOneMoment(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "counting.c", "-g", "-O1"))
 	rounds := busyAttaches() / 4

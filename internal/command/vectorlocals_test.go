@@ -16,18 +16,19 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
-// xsaveLayout is NT_X86_XSAVE_LAYOUT, of Linux 6.12 and later: type, size, offset, flags of each component, 4 bytes
-// each.
+// xsaveLayout is NT_X86_XSAVE_LAYOUT, of Linux 6.12 and later: type, size, offset, flags of each
+// component, 4 bytes each.
 const xsaveLayout = 0x205
 
-// A component of the extended state is what XSAVE writes for one bit of XCR0 (Intel SDM, volume 1, 13.1).
+// A component of the extended state is what XSAVE writes for one bit of XCR0 (Intel SDM, volume 1,
+// 13.1).
 type component struct{ bit, offset, size int }
 
 // Those of the processor on which testdata/vectorlocals was recorded.
 var recordedState = []component{{2, 576, 256}, {5, 832, 64}, {6, 896, 512}, {7, 1408, 1024}}
 
-// Vectors are what the program has in its registers, wherever a processor has them in its extended state: AMD's has no
-// room for MPX, AMX makes the area 11 KiB.
+// Vectors are what the program has in its registers, wherever a processor has them in its extended
+// state: AMD's has no room for MPX, AMX makes the area 11 KiB.
 func TestVectorLocals(t *testing.T) {
 	const (
 		sse = 1 << iota
@@ -96,8 +97,8 @@ func TestVectorLocals(t *testing.T) {
 	}
 }
 
-// withState unpacks a core, and gives it the extended state of a processor with other components. Where there is none,
-// the core has no such state. With layout, it tells where they are.
+// withState unpacks a core, and gives it the extended state of a processor with other components.
+// Where there is none, the core has no such state. With layout, it tells where they are.
 func withState(t *testing.T, packed string, state []component, layout bool) []byte {
 	t.Helper()
 	file, err := os.Open(packed)

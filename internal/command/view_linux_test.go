@@ -18,7 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestOuter compares the outermost frames with those that gdb has there.
+// TestOuter compares the outermost frames with gdb's.
 func TestOuter(t *testing.T) {
 	for _, tt := range []struct {
 		src  string
@@ -72,7 +72,7 @@ func TestOuter(t *testing.T) {
 	}
 }
 
-// TestSource compares the lines with those that sed prints.
+// TestSource compares the lines with what sed prints.
 func TestSource(t *testing.T) {
 	p := commandtest.StartTarget(t, "chain.c", gdbtest.Plain, nil)
 	pid := strconv.Itoa(p.PID)
@@ -121,8 +121,9 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestSourceCompiled finds a file whose name in debug information is relative where gdb finds it: from the folder in which it was compiled, then from that in
-// which the command runs; a user's folder comes before both.
+// TestSourceCompiled finds a file whose name in debug information is relative where gdb finds it:
+// from the folder in which it was compiled, then from that in which the command runs; a user's
+// folder comes before both.
 func TestSourceCompiled(t *testing.T) {
 	dir := t.TempDir()
 	compiled, now, users := filepath.Join(dir, "compiled"), filepath.Join(dir, "now"), filepath.Join(dir, "users")

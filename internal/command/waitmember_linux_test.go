@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestDeadlockOfMembers: a lock within a variable is named by the path to it, and gdb finds the lock by that; live and in a core.
+// TestDeadlockOfMembers: a lock within a variable is named by the path to it, and gdb finds the
+// lock by that; live and in a core.
 func TestDeadlockOfMembers(t *testing.T) {
 	program := gdbtest.Build(t, "deadlock_member.c", append([]string{"-pthread"}, gdbtest.Plain...)...)
 	p := gdbtest.Start(t, program)

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestDeadlocksOfGuests compares the owners of mutexes in core files of other processors with those that gdb reads.
+// TestDeadlocksOfGuests compares the owners of mutexes in core files of other processors with what
+// gdb reads.
 func TestDeadlocksOfGuests(t *testing.T) {
 	for _, tt := range []struct{ arch, qemu, compiler string }{
 		{"arm64", "qemu-aarch64", "aarch64-linux-gnu-gcc"},

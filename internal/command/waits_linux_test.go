@@ -47,7 +47,8 @@ func waitsOf(t *testing.T, page string, args ...string) (doc waitsDocument) {
 	return doc
 }
 
-// gdbOwners returns what gdb reads as the owners of first_lock and second_lock, by an expression with one %s.
+// gdbOwners returns what gdb reads as the owners of first_lock and second_lock, by an expression
+// with one %s.
 func gdbOwners(t *testing.T, pid int, expression string) map[string]int {
 	t.Helper()
 	args := []string{"-nx", "-batch", "-p", strconv.Itoa(pid)}
@@ -65,7 +66,8 @@ func gdbOwners(t *testing.T, pid int, expression string) map[string]int {
 	return owners
 }
 
-// check compares the owners with those that gdb reads, and returns how many threads wait for a lock that has one.
+// check compares the owners with what gdb reads, and returns how many threads wait for a lock that
+// has one.
 func (doc *waitsDocument) check(t *testing.T, owners map[string]int, kind string) (n int) {
 	t.Helper()
 	for _, th := range doc.Threads {
@@ -83,7 +85,8 @@ func (doc *waitsDocument) check(t *testing.T, owners map[string]int, kind string
 
 const mutexOwner, rwlockOwner = "%s_lock.__data.__owner", "%s_rwlock.__data.__cur_writer"
 
-// TestDeadlocks compares the owners of locks for which threads wait with those that gdb reads of the locks.
+// TestDeadlocks compares the owners of locks for which threads wait with what gdb reads of the
+// locks.
 func TestDeadlocks(t *testing.T) {
 	program := gdbtest.Build(t, "deadlock.c", append([]string{"-pthread"}, gdbtest.Plain...)...)
 	for _, tt := range []struct {
@@ -258,8 +261,8 @@ func TestDeadlocksOfLanguages(t *testing.T) {
 	}
 }
 
-// TestNoDeadlock looks at threads that take locks in one order, again and again: at no moment is there a deadlock, and a thread never
-// waits for itself.
+// TestNoDeadlock looks at threads that take locks in one order, again and again: at no moment is
+// there a deadlock, and a thread never waits for itself.
 func TestNoDeadlock(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "deadlock.c", append([]string{"-pthread"}, gdbtest.Plain...)...), "healthy")
 	waits := 0

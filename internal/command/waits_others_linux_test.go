@@ -27,7 +27,8 @@ func TestDeadlocks386(t *testing.T) {
 	}
 }
 
-// waitingPython is a program whose threads wait for locks of threading: three without a timeout, one with it.
+// waitingPython is a program whose threads wait for locks of threading: three without a timeout,
+// one with it.
 const waitingPython = `
 import ctypes, threading, time
 ctypes.CDLL(None).prctl(0x59616d61, ctypes.c_long(-1), 0, 0, 0)

@@ -79,8 +79,8 @@ func (FrameType) EnumDescriptor() ([]byte, []int) {
 	return file_sniffer_proto_rawDescGZIP(), []int{0}
 }
 
-// FrameKind says more of THIS than its type. A host that does not know the field goes by type alone,
-// so type must lead to the right PREVIOUS.
+// FrameKind says more of THIS than its type. A host that does not know the field goes by type
+// alone, so type must lead to the right PREVIOUS.
 type FrameKind int32
 
 const (
@@ -716,8 +716,8 @@ type Begin struct {
 	Architecture string                 `protobuf:"bytes,1,opt,name=architecture,proto3" json:"architecture,omitempty"` // GOARCH's name
 	BigEndian    bool                   `protobuf:"varint,2,opt,name=big_endian,json=bigEndian,proto3" json:"big_endian,omitempty"`
 	AddressSize  uint32                 `protobuf:"varint,3,opt,name=address_size,json=addressSize,proto3" json:"address_size,omitempty"` // bytes of an address
-	// DWARF register numbers. pc is the number of the program counter (arm64: 32, s390x: 65), ra that
-	// of the link register (amd64 has none: there it is pc).
+	// DWARF register numbers. pc is the number of the program counter (arm64: 32, s390x: 65), ra
+	// that of the link register (amd64 has none: there it is pc).
 	Pc            uint32 `protobuf:"varint,4,opt,name=pc,proto3" json:"pc,omitempty"`
 	Sp            uint32 `protobuf:"varint,5,opt,name=sp,proto3" json:"sp,omitempty"`
 	Fp            uint32 `protobuf:"varint,6,opt,name=fp,proto3" json:"fp,omitempty"`
@@ -1014,8 +1014,8 @@ func (x *Question) GetThread() int32 {
 type Answer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // the question's
-	// Why the plug-in declines: a short sentence, which --explain shows. Then the host does not ask about
-	// other frames at this PC, unless declines_once is set.
+	// Why the plug-in declines: a short sentence, which --explain shows. Then the host does not ask
+	// about other frames at this PC, unless declines_once is set.
 	Declines string `protobuf:"bytes,2,opt,name=declines,proto3" json:"declines,omitempty"`
 	Row      *Row   `protobuf:"bytes,3,opt,name=row,proto3" json:"row,omitempty"`
 	Frame    *Frame `protobuf:"bytes,4,opt,name=frame,proto3" json:"frame,omitempty"`
@@ -1488,8 +1488,9 @@ type Frame struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Cfa      uint64                 `protobuf:"fixed64,1,opt,name=cfa,proto3" json:"cfa,omitempty"`           // the stack address of THIS frame's ID
 	Function uint64                 `protobuf:"fixed64,2,opt,name=function,proto3" json:"function,omitempty"` // the code address of THIS frame's ID: the beginning of its function; 0 if not known
-	// Registers of PREVIOUS. The kinds are UNDEFINED, SAVED_AT_IS and VALUE_IS. A register that is not
-	// set, or not listed, is not tracked. Without sp, PREVIOUS's SP is found from the CFA, as the ABI has it.
+	// Registers of PREVIOUS. The kinds are UNDEFINED, SAVED_AT_IS and VALUE_IS. A register that is
+	// not set, or not listed, is not tracked. Without sp, PREVIOUS's SP is found from the CFA, as
+	// the ABI has it.
 	Pc        *Rule           `protobuf:"bytes,3,opt,name=pc,proto3" json:"pc,omitempty"`
 	Sp        *Rule           `protobuf:"bytes,4,opt,name=sp,proto3" json:"sp,omitempty"`
 	Fp        *Rule           `protobuf:"bytes,5,opt,name=fp,proto3" json:"fp,omitempty"`
@@ -1498,8 +1499,8 @@ type Frame struct {
 	Outermost bool            `protobuf:"varint,8,opt,name=outermost,proto3" json:"outermost,omitempty"`
 	Guess     bool            `protobuf:"varint,9,opt,name=guess,proto3" json:"guess,omitempty"`
 	Kind      FrameKind       `protobuf:"varint,10,opt,name=kind,proto3,enum=sfwalk.sniffer.v1.FrameKind" json:"kind,omitempty"`
-	// The special address of THIS frame's ID, if has_special: it tells frames apart whose cfa and function are
-	// equal, as on a second stack.
+	// The special address of THIS frame's ID, if has_special: it tells frames apart whose cfa and
+	// function are equal, as on a second stack.
 	Special       uint64 `protobuf:"fixed64,11,opt,name=special,proto3" json:"special,omitempty"`
 	HasSpecial    bool   `protobuf:"varint,12,opt,name=has_special,json=hasSpecial,proto3" json:"has_special,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2093,7 +2094,8 @@ func (x *Find) GetAddress() uint64 {
 	return 0
 }
 
-// Found answers Find: at most 16 functions, none if nothing was found. A Find by name finds data, too.
+// Found answers Find: at most 16 functions, none if nothing was found. A Find by name finds data,
+// too.
 type Found struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Symbols       []*Symbol              `protobuf:"bytes,1,rep,name=symbols,proto3" json:"symbols,omitempty"`

@@ -33,7 +33,8 @@ const (
 
 // SnifferClient is the client API for Sniffer service.
 //
-// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to
+// https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Sniffer is the service of the plug-in. The words are GDB's: THIS is the frame in
 // question, NEXT the inner one that THIS called, PREVIOUS the outer one that called THIS.
@@ -79,7 +80,8 @@ func (c *snifferClient) Session(ctx context.Context, opts ...grpc.CallOption) (g
 	return x, nil
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the
+// prior non-generic stream type by name.
 type Sniffer_SessionClient = grpc.BidiStreamingClient[FromHost, FromPlugin]
 
 // SnifferServer is the server API for Sniffer service.
@@ -159,7 +161,8 @@ func _Sniffer_Session_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(SnifferServer).Session(&grpc.GenericServerStream[FromHost, FromPlugin]{ServerStream: stream})
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the
+// prior non-generic stream type by name.
 type Sniffer_SessionServer = grpc.BidiStreamingServer[FromHost, FromPlugin]
 
 // Sniffer_ServiceDesc is the grpc.ServiceDesc for Sniffer service.

@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// evaluatePy has gdb evaluate expressions in the process that it has attached to, and prints their values.
+// evaluatePy has gdb evaluate expressions in the process that it has attached to, and prints their
+// values.
 const evaluatePy = `
 gdb.execute("set debuginfod enabled off")
 gdb.execute("set print repeats unlimited")
@@ -139,8 +140,8 @@ func (c *callGenerator) call() string {
 	return call
 }
 
-// generateCalls writes a program with n generated functions. It returns expressions that call these, and some more;
-// and those of which gdb tells the values.
+// generateCalls writes a program with n generated functions. It returns expressions that call
+// these, and some more; and the ones whose values gdb tells.
 func generateCalls(t *testing.T, level string, n int) (src string, expressions, oracle []string) {
 	t.Helper()
 	c := &callGenerator{Rand: rand.New(rand.NewPCG(19, uint64(len(level)+int(level[2]))))}
@@ -161,9 +162,9 @@ func generateCalls(t *testing.T, level string, n int) (src string, expressions, 
 	return src, expressions, oracle
 }
 
-// Values that functions return are those that gdb shows: of 320 generated functions, and of some more. The program
-// itself makes each call of a generated function as well, in a function that takes no arguments: gdb 13 passes
-// some arguments wrongly that follow others on the stack.
+// Values that functions return are as gdb shows them: of 320 generated functions, and of some more.
+// The program itself makes each call of a generated function as well, in a function that takes no
+// arguments: gdb 13 passes some arguments wrongly that follow others on the stack.
 func TestCallAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	callAsGDB(t, 160, gdbtest.Tool(t, "gcc"))
@@ -200,7 +201,7 @@ func callAsGDB(t *testing.T, n int, cmd ...string) {
 	}
 }
 
-// compareCalls compares values with those that gdb has.
+// compareCalls compares values with gdb's.
 func compareCalls(t *testing.T, script *gdbtest.Script, expressions, ours []string) {
 	t.Helper()
 	without := 0

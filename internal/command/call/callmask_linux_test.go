@@ -28,8 +28,8 @@ func statusOf(t *testing.T, pid int, field string) string {
 
 func blockedSignals(t *testing.T, pid int) string { return statusOf(t, pid, "SigBlk") }
 
-// A call that is given up leaves no signals blocked that the function has blocked. What a function that returns has blocked
-// stays blocked, as with gdb.
+// A call that is given up leaves no signals blocked that the function has blocked. What a function
+// that returns has blocked stays blocked, as with gdb.
 func TestCallBlocksSignals(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	const none, both = "0000000000000000", "0000000008000800" // SIGWINCH is 28, SIGUSR2 12

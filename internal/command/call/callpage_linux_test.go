@@ -104,8 +104,8 @@ func TestCallGivenUp(t *testing.T) {
 	}
 }
 
-// Of functions of one name, the one is called that the program itself calls: that of a library that was preloaded, in
-// whatever order libraries lie in memory. Of overloaded ones none is chosen.
+// Of functions of one name, the one is called that the program itself calls: a preloaded library's,
+// in whatever order libraries lie in memory. Of overloaded ones none is chosen.
 func TestCallByName(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	dir := t.TempDir()

@@ -37,7 +37,7 @@ func expressionsOf(list [][2]string) (expressions []string) {
 	return expressions
 }
 
-// checkCallValues compares values with those of C.
+// checkCallValues compares values with C's.
 func checkCallValues(t *testing.T, list [][2]string, ours []string) {
 	t.Helper()
 	i := 0
@@ -52,7 +52,8 @@ func checkCallValues(t *testing.T, list [][2]string, ours []string) {
 	}
 }
 
-// TestCallValues passes and returns structs, long doubles and complex numbers, and calls through pointers.
+// TestCallValues passes and returns structs, long doubles and complex numbers, and calls through
+// pointers.
 func TestCallValues(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	source := gdbtest.Testdata(t, "progs", "callvalues.c")
@@ -81,7 +82,8 @@ func TestCallValues(t *testing.T) {
 	}
 }
 
-// TestRemoteCallValues does the same on other processors, at a stub. The first model of amd64 has no AVX.
+// TestRemoteCallValues does the same on other processors, at a stub. The first model of amd64 has
+// no AVX.
 func TestRemoteCallValues(t *testing.T) {
 	guests := []guesttest.Guest{{Processor: guesttest.ARM64}, {Processor: guesttest.S390X}, {Processor: guesttest.I386}}
 	for _, model := range []string{"Opteron_G1", "Haswell", "EPYC", "max"} {
@@ -103,7 +105,8 @@ func TestRemoteCallValues(t *testing.T) {
 	}
 }
 
-// callInto are expressions in progs/callinto.c, in the order in which one session evaluates them: $1 is the first one's.
+// callInto are expressions in progs/callinto.c, in the order in which one session evaluates them:
+// $1 is the first one's.
 var callInto = []string{
 	"at(1)", "at(0)->next", "*at(0)->next", "$1", "$1->value", "$$2.value", "$", "$$",
 	"make(5)->next->value", "make(6)->value + make(7)->value", "*make(8)->next", "copy(request).codes[1]", "copy(*req).in.weight",
@@ -118,8 +121,8 @@ var callInto = []string{
 	"*(struct node *) at(1)", "at(0)->next->next", "-add(1, 2) * 3", "~add(1, 2)", "{1, 2, 3}", "sum({4, 5, 6}, 3)", "$9 + 1", "$17 + $16",
 }
 
-// TestCallInto compares with gdb what calls pass and return where expressions look into it: members, elements, what pointers
-// lead to, comparisons, strings, and values of the session.
+// TestCallInto compares with gdb what calls pass and return where expressions look into it:
+// members, elements, what pointers lead to, comparisons, strings, and values of the session.
 func TestCallInto(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	if why := gdbtest.CannotWrite(t, "gdb"); why != "" {
@@ -141,7 +144,8 @@ func TestCallInto(t *testing.T) {
 	}
 }
 
-// TestPrintCalls compares with gdb what --print shows of expressions that call, in the frame of main.
+// TestPrintCalls compares with gdb what --print shows of expressions that call, in the frame of
+// main.
 func TestPrintCalls(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callinto.c"), gdbtest.Tool(t, "gcc"), "-g"))

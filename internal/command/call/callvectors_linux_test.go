@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Vectors go where the compiler was told that the processor has registers for them, or to memory. Expected is what the
-// program prints. What cannot be called is an error: never another value.
+// Vectors go where the compiler was told that the processor has registers for them, or to memory.
+// Expected is what the program prints. What cannot be called is an error: never another value.
 func TestCallVectors(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, test := range []struct {
@@ -50,8 +50,8 @@ func TestCallVectors(t *testing.T) {
 	}
 }
 
-// targetCalls has functions with targets of their own. With an argument, it prints what they return when it calls them
-// itself.
+// targetCalls has functions with targets of their own. With an argument, it prints what they return
+// when it calls them itself.
 const targetCalls = `#include <stdio.h>
 #include <unistd.h>
 typedef double v4 __attribute__((vector_size(32)));
@@ -85,8 +85,8 @@ int main(int argc, char **argv) { if (argc > 1) { show_plain(); show_wide(); sho
 	puts("ready"); fflush(stdout); char b; while (read(0, &b, 1) > 0) ; return 0; }
 `
 
-// A function may be compiled for another processor than its file. Debug information does not tell: its code does,
-// or the call is refused. Expected is what the program prints.
+// A function may be compiled for another processor than its file. Debug information does not tell:
+// its code does, or the call is refused. Expected is what the program prints.
 func TestCallTargets(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512f")
 	src := filepath.Join(t.TempDir(), "targetcalls.c")

@@ -16,9 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// suiteCallsPy makes up calls of the functions of a program's main file: each with that file's variables of its
-// parameters' types, and with numbers. Functions of variable arguments get no more than they name. Then it names the
-// variables.
+// suiteCallsPy makes up calls of the functions of a program's main file: each with that file's
+// variables of its parameters' types, and with numbers. Functions of variable arguments get no more
+// than they name. Then it names the variables.
 const suiteCallsPy = `
 NUMBERS = {
     gdb.TYPE_CODE_INT: ["1", "-2", "77", "'a'", "300"],
@@ -128,8 +128,9 @@ func nestedStructs() []string {
 	return slices.Concat(suiteStructs("-O2"), suiteStructs("-x c++ -O2"), complexes)
 }
 
-// TestGDBSuiteCalls has `sfwalk call` call functions of gdb's own suite, of the programs in which the suite has gdb
-// call functions, and compares what they return, and what they leave in variables, with what gdb has.
+// TestGDBSuiteCalls has `sfwalk call` call functions of gdb's own suite, of the programs in which
+// the suite has gdb call functions, and compares what they return, and what they leave in
+// variables, with what gdb has.
 func TestGDBSuiteCalls(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)
@@ -158,8 +159,8 @@ func TestGDBSuiteCalls(t *testing.T) {
 	}
 }
 
-// compareSuiteCalls makes these calls, and others, in a program, and compares what they return, and its variables
-// behind them, with gdb's. It returns how many it has compared.
+// compareSuiteCalls makes these calls, and others, in a program, and compares what they return, and
+// its variables behind them, with gdb's. It returns how many it has compared.
 func compareSuiteCalls(t *testing.T, file string, calls []string) int {
 	t.Helper()
 	leftOut := []string{"suite_main"}
@@ -239,7 +240,8 @@ func callAll(t *testing.T, pid string, expressions []string) (values []string) {
 
 var pointerForm = regexp.MustCompile(`^(?:\([^()]*\*\) )?(0x\w+)(?: <\S+>)?`)
 
-// barePointer returns a value without a pointer's type and what it points to: a call's value has none.
+// barePointer returns a value without a pointer's type and what it points to: a call's value has
+// none.
 func barePointer(value string) string { return pointerForm.ReplaceAllString(value, "$1") }
 
 // suiteError returns what both debuggers say of a call that has failed.

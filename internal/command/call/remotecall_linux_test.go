@@ -27,8 +27,8 @@ gdb.Breakpoint("*main", temporary=True)
 gdb.execute("continue", to_string=True)
 `
 
-// On arm64 and s390x, values that functions return are those that gdb shows: of 320 generated functions each, and of
-// some more.
+// On arm64 and s390x, values that functions return are as gdb shows them: of 320 generated
+// functions each, and of some more.
 func TestRemoteCallsAsGDB(t *testing.T) {
 	for i, processor := range []*guesttest.Processor{guesttest.ARM64, guesttest.S390X} {
 		for k, level := range []string{"-O0", "-O2"} {
@@ -106,8 +106,8 @@ func TestRemoteCallRefused(t *testing.T) {
 	remoteCalls(t, true, gdbtest.RefuseVectors(t)...)
 }
 
-// remoteCalls makes calls with a gdbserver, which has settings in its environment. refused says that it can make
-// none. It returns how many cases are of that.
+// remoteCalls makes calls with a gdbserver, which has settings in its environment. refused says
+// that it can make none. It returns how many cases are of that.
 func remoteCalls(t *testing.T, refused bool, settings ...string) (n, all int) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "held.c", "-O1", "-g", "-pthread"), "read", "3")
 	for _, test := range []struct {

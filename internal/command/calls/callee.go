@@ -34,8 +34,8 @@ type Callee struct {
 // Fail says in which process err has happened.
 func (c *Callee) Fail(err error) error { return fmt.Errorf("%s: %w", c.Name, err) }
 
-// Evaluate has a thread evaluate expressions, lets the process go, and prints the values. All that can be found out
-// before hold is called, which returns the thread, is found out then.
+// Evaluate has a thread evaluate expressions, lets the process go, and prints the values. All that
+// can be found out before hold is called, which returns the thread, is found out then.
 func (c *Callee) Evaluate(cmd *cobra.Command, texts []string, flags *Flags, hold func() (inferior.Thread, error)) error {
 	ctx := cmd.Context()
 	symbols := c.NewSymbolizer(&flags.Flags)
@@ -121,8 +121,8 @@ func (c *Callee) mayCall(th inferior.Thread) error {
 // maxCallFrames bounds the frames whose variables an expression may name.
 const maxCallFrames = 64
 
-// frames returns the frames of a thread, the innermost first; those of libraries after the program's, for most
-// names that somebody writes are the program's, and so is the language.
+// frames returns the frames of a thread, the innermost first; libraries' after the program's, for
+// most names that somebody writes are the program's, and so is the language.
 func (c *Callee) frames(th inferior.Thread, reader *value.Reader, flags *report.Flags) (list []*value.Frame) {
 	table := flags.Table(c.Arch(), c.Windows, flags.Plugins.Of(c.Source.Process))
 	stack, err := frame.New(c.Source, th, table)

@@ -27,7 +27,8 @@ func CompleteProcess(_ *cobra.Command, args []string, begun string) (list []stri
 	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteColor has the shell CompleteColor the values of flags that it cannot know, as far as cmd has such flags.
+// CompleteColor has the shell CompleteColor the values of flags that it cannot know, as far as cmd
+// has such flags.
 func CompleteColor(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("color") != nil {
 		cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))

@@ -29,8 +29,8 @@ type batchError struct {
 	Error    string `json:"error"`
 }
 
-// dumpsIn returns the dumps that the argument of minidump names: those below a folder, or, for "-", those whose paths
-// are the lines of in. ok is false if it is one dump.
+// dumpsIn returns the dumps that the argument of minidump names: the dumps below a folder, or, for
+// "-", the dumps whose paths are the lines of in. ok is false if it is one dump.
 func dumpsIn(arg string, in io.Reader) (list []string, ok bool, err error) {
 	if arg == "-" {
 		lines := bufio.NewScanner(in)
@@ -75,8 +75,8 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	for i := range workers {
 		workers[i] = func(i int) result { return b.one(dumps[i]) }
 	}
-	// What lives from one dump to the next is little: at the usual pace a third of the time would be spent on finding that out.
-	// This counts as living, and is never touched.
+	// What lives from one dump to the next is little: at the usual pace a third of the time would
+	// be spent on finding that out. This counts as living, and is never touched.
 	ballast := make([]byte, 64<<20)
 	defer runtime.KeepAlive(ballast)
 	early, bad := false, 0
@@ -225,7 +225,7 @@ func (b *batch) one(path string) result {
 	return r
 }
 
-// print writes the line of a dump. The error is that of writing.
+// print writes the line of a dump. The error says why writing failed.
 func (b *batch) print(out io.Writer, path string) (r result, err error) {
 	to := &lineWriter{out: out}
 	switch err = b.document(to, path); {

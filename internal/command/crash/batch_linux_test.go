@@ -19,7 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// batchOf makes a folder with n dumps of one process, one that is broken and a file that is none, and a store of its symbols.
+// batchOf makes a folder with n dumps of one process, one that is broken and a file that is none,
+// and a store of its symbols.
 func batchOf(t *testing.T, n int) (dir, store string, paths []string) {
 	t.Helper()
 	program := gdbtest.Build(t, "chain.c", "-O2", "-gdwarf-4", "-static")
@@ -63,8 +64,8 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 
-// TestBatch: a line for each dump, in their order, each as the dump alone gives it, whether the modules' files are at hand
-// or not; bad ones say so, and cost themselves.
+// TestBatch: a line for each dump, in their order, each as the dump alone gives it, whether the
+// modules' files are at hand or not; bad ones say so, and cost themselves.
 func TestBatch(t *testing.T) {
 	dir, store, paths := batchOf(t, 20)
 	for _, args := range [][]string{{dir, "--sysroot", t.TempDir()}, {"-", "--sysroot", t.TempDir()}, {dir, "--sysroot", "/"}} {
@@ -114,7 +115,8 @@ func TestBatchEnds(t *testing.T) {
 	}
 }
 
-// TestBatchMemory: what many dumps take of memory and of open files does not grow with their number.
+// TestBatchMemory: what many dumps take of memory and of open files does not grow with their
+// number.
 func TestBatchMemory(t *testing.T) {
 	dir, store, _ := batchOf(t, 300)
 	live := map[int]uint64{}

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 )
 
-// breakpadPrinter writes what minidump_stackwalk -m writes: a record a line, with "|" between its fields.
+// breakpadPrinter writes what minidump_stackwalk -m writes: a record a line, with "|" between its
+// fields.
 type breakpadPrinter struct {
 	report.Output
 	dump  *format.File

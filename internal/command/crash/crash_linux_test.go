@@ -21,7 +21,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
-// needSize leaves a test out if LLDB has noted less than a page of the program: its newer releases do so for static programs.
+// needSize leaves a test out if LLDB has noted less than a page of the program: its newer releases
+// do so for static programs.
 func needSize(t *testing.T, path string) {
 	t.Helper()
 	dump, err := minidump.Open(path, minidump.Options{})
@@ -50,9 +51,9 @@ func collectDump(t *testing.T, path string, opts minidump.Options, flags *report
 	return doc
 }
 
-// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process, all threads' also where
-// their stacks lie in one mapping. The process lives, so it has not died of the SIGSTOP by which LLDB has stopped
-// it.
+// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process, all
+// threads' also where their stacks lie in one mapping. The process lives, so it has not died of the
+// SIGSTOP by which LLDB has stopped it.
 func TestMinidumpIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"stacksinone.c"}, {"sighandler.c", "normal", "middle"}, {"chain.c"}} {
 		p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
@@ -66,8 +67,8 @@ func TestMinidumpIsLive(t *testing.T) {
 	}
 }
 
-// TestMacMinidump: contexts of Breakpad's client on Macs with Intel's processors, whose flags name the processor
-// alone, have the frames that minidump_stackwalk has.
+// TestMacMinidump: contexts of Breakpad's client on Macs with Intel's processors, whose flags name
+// the processor alone, have the frames that minidump_stackwalk has.
 func TestMacMinidump(t *testing.T) {
 	const base, stack = 0x10000, 0x60000
 	for _, tt := range []struct {
@@ -111,7 +112,8 @@ func TestMacMinidump(t *testing.T) {
 	}
 }
 
-// TestMinidumpSymbols: where the program's file is not at hand, names, lines and rows come from its symbol file.
+// TestMinidumpSymbols: where the program's file is not at hand, names, lines and rows come from its
+// symbol file.
 func TestMinidumpSymbols(t *testing.T) {
 	for _, flags := range [][]string{{"-O2", "-fomit-frame-pointer"}, {"-O0"}} {
 		program := gdbtest.Build(t, "chain.c", append(flags, "-gdwarf-4", "-static")...)
@@ -161,7 +163,8 @@ func TestMinidumpText(t *testing.T) {
 	}
 }
 
-// TestMinidumpOfMIPS: of a processor whose stacks cannot be walked, the command prints registers and modules, and says so.
+// TestMinidumpOfMIPS: of a processor whose stacks cannot be walked, the command prints registers
+// and modules, and says so.
 func TestMinidumpOfMIPS(t *testing.T) {
 	d := dumptest.New()
 	d.System(1, 0x8203, "Android 4.4")
@@ -229,8 +232,8 @@ func TestMinidumpBreakpad(t *testing.T) {
 	}
 }
 
-// TestMinidumpPeer compares the records with those of minidump_stackwalk -m. SFWALK_MINIDUMPS has the dumps, and
-// SFWALK_MINIDUMP_SYMBOLS the folder of their symbols.
+// TestMinidumpPeer compares the records with minidump_stackwalk -m's. SFWALK_MINIDUMPS has the
+// dumps, and SFWALK_MINIDUMP_SYMBOLS the folder of their symbols.
 func TestMinidumpPeer(t *testing.T) {
 	dumps, symbols := strings.Fields(os.Getenv("SFWALK_MINIDUMPS")), os.Getenv("SFWALK_MINIDUMP_SYMBOLS")
 	if len(dumps) == 0 {

@@ -14,8 +14,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 )
 
-// TestMicrodumpX86: of a microdump of Android on x86, what Breakpad's own test expects (microdump_processor_unittest.cc, TestProcessX86), and
-// the registers of its record C, at their places in CONTEXT (winnt.h).
+// TestMicrodumpX86: of a microdump of Android on x86, what Breakpad's own test expects
+// (microdump_processor_unittest.cc, TestProcessX86), and the registers of its record C, at their
+// places in CONTEXT (winnt.h).
 func TestMicrodumpX86(t *testing.T) {
 	path := commandtest.Unpack(t, filepath.Join("..", "..", "..", "testdata", "breakpad", "microdump-x86.log.xz"), t.TempDir())
 	text, err := os.ReadFile(path)

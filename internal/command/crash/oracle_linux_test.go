@@ -64,10 +64,12 @@ var crashCompilers = map[string]string{"amd64": "c++", "i386": "i686-linux-gnu-g
 // guests are the processors that qemu emulates.
 var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "arm": guesttest.ARM}
 
-// TestOracleMinidumps: programs crash at instructions that chance has chosen, and Breakpad's client writes minidumps of them. The frames are
-// held against gdb's of the live process at that instruction: we have none that is wrong and no guess, and as many that are
-// right as minidump_stackwalk at least. So it is with dump_syms' symbol files and with ours. (Of an instruction for which compilers
-// have noted two lines, gdb shows the one at which a statement begins, and symbol files have the other one.)
+// TestOracleMinidumps: programs crash at instructions that chance has chosen, and Breakpad's client
+// writes minidumps of them. The frames are held against gdb's of the live process at that
+// instruction: we have none that is wrong and no guess, and as many that are right as
+// minidump_stackwalk at least. So it is with dump_syms' symbol files and with ours. (Of an
+// instruction for which compilers have noted two lines, gdb shows the one at which a statement
+// begins, and symbol files have the other one.)
 func TestOracleMinidumps(t *testing.T) {
 	testCrashes(t, false, 2, 1)
 }
@@ -105,7 +107,8 @@ func testCrashes(t *testing.T, all bool, each int, seed uint64) {
 	}
 }
 
-// crashPoints returns as many points as chance says: in functions, and what they call, each of a few hundred instructions.
+// crashPoints returns as many points as chance says: in functions, and what they call, each of a
+// few hundred instructions.
 func crashPoints(t *testing.T, program string, n int, r *rand.Rand) (points []gdbtest.CrashPoint) {
 	functions, dir := gdbtest.Functions(t, program, "work_"), t.TempDir()
 	for i := range n {
@@ -118,8 +121,9 @@ func crashPoints(t *testing.T, program string, n int, r *rand.Rand) (points []gd
 	return points
 }
 
-// compareCrashes reads the dumps of a program with both tools and with both kinds of symbol files. Where symbol files lack libraries'
-// tables, and both tools guess, ours need not be better each time, but of many together.
+// compareCrashes reads the dumps of a program with both tools and with both kinds of symbol files.
+// Where symbol files lack libraries' tables, and both tools guess, ours need not be better each
+// time, but of many together.
 func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint, guessing bool) {
 	none, stores, dumped := t.TempDir(), [2]string{t.TempDir(), t.TempDir()}, map[string]bool{}
 	var dumps, frames int
@@ -128,7 +132,8 @@ func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint, g
 		if p.Frames == nil {
 			continue
 		}
-		// ld.so of arm64 has tables that are wrong where a PLT calls it, and gdb goes astray by them.
+		// ld.so of arm64 has tables that are wrong where a PLT calls it, and gdb goes astray by
+		// them.
 		if !slices.ContainsFunc(p.Frames, func(f gdbtest.Frame) bool { return f.Function == "main" }) {
 			t.Logf("%s at %d+%d of %s is left out: gdb does not come to main", filepath.Base(p.Argument), p.Calls, p.Steps, p.Function)
 			continue
@@ -260,7 +265,8 @@ func peerFrames(t *testing.T, dump, store string) (list []stackFrame) {
 	return peerFramesOf(out)
 }
 
-// peerFramesOf returns the frames of the thread that crashed in what minidump_stackwalk has printed.
+// peerFramesOf returns the frames of the thread that crashed in what minidump_stackwalk has
+// printed.
 func peerFramesOf(out []byte) (list []stackFrame) {
 	_, text, _ := strings.Cut(string(out), "(crashed)\n")
 	text, _, _ = strings.Cut(text, "\n\n")
@@ -288,7 +294,8 @@ func peerFramesOf(out []byte) (list []stackFrame) {
 	return list
 }
 
-// ourFrames returns the frames of the thread that crashed as we have them, and the text that is printed. The modules' own files are not at hand.
+// ourFrames returns the frames of the thread that crashed as we have them, and the text that is
+// printed. The modules' own files are not at hand.
 func ourFrames(t *testing.T, dump, store, none string) (text string, list []stackFrame) {
 	t.Helper()
 	args := []string{"minidump", dump, "--symbols", store, "--sysroot", none, "--json", "--explain"}

@@ -17,7 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestSaveMinidump: minidump_stackwalk finds the stacks in a saved minidump that gdb has shown of the process, and so do we.
+// TestSaveMinidump: minidump_stackwalk finds the stacks in a saved minidump that gdb has shown of
+// the process, and so do we.
 func TestSaveMinidump(t *testing.T) {
 	for _, flags := range [][]string{{"-O2", "-fomit-frame-pointer", "-static"}, {"-O0"}} {
 		program := gdbtest.Build(t, "threads.c", append(flags, "-gdwarf-4")...)
@@ -77,7 +78,8 @@ func TestSaveMinidump(t *testing.T) {
 // leafRecord is a frame in chain.c, which may have been built of another checkout's sources.
 var leafRecord = regexp.MustCompile(`(?m)\|chain\|leaf\|/.*/testdata/progs/chain\.c\|`)
 
-// TestSaveMinidumpWithoutBuildID: such a program is identified as by Breakpad, and its symbols are found.
+// TestSaveMinidumpWithoutBuildID: such a program is identified as by Breakpad, and its symbols are
+// found.
 func TestSaveMinidumpWithoutBuildID(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-O2", "-gdwarf-4", "-static", "-Wl,--build-id=none")
 	p := gdbtest.Start(t, program)

@@ -67,8 +67,9 @@ func ownRecords(t *testing.T, dump, symbols string) map[string][]string {
 	return threads
 }
 
-// TestStackwalk: of Breakpad's own dumps, we have each frame that minidump_stackwalk finds otherwise than by scanning the stack, in the same
-// order. Of some, we have just its frames; of others, the words of the stack show which is right: docs/minidumps.md has the table.
+// TestStackwalk: of Breakpad's own dumps, we have each frame that minidump_stackwalk finds
+// otherwise than by scanning the stack, in the same order. Of some, we have just its frames; of
+// others, the words of the stack show which is right: docs/minidumps.md has the table.
 func TestStackwalk(t *testing.T) {
 	same := []string{"ascii_read_av", "minidump_32bit_crash_addr", "null_read_av"}
 	dir, symbols := t.TempDir(), t.TempDir()
@@ -105,13 +106,14 @@ func TestStackwalk(t *testing.T) {
 	}
 }
 
-// foreignDumps names a folder of dumps (*.dmp) of other projects' tests, with their symbols in a store, symbols/.
+// foreignDumps names a folder of dumps (*.dmp) of other projects' tests, with their symbols in a
+// store, symbols/.
 const foreignDumps = "SFWALK_DUMPS"
 
-// TestForeignDumps holds other projects' dumps against minidump_stackwalk: each frame in a module that it finds
-// otherwise than by scanning the stack is ours, too, in the same order. rust-minidump's and symbolic's, of which
-// symbolic's three of Macs showed that contexts may have no flags but the processor's, are in their repositories
-// alone.
+// TestForeignDumps holds other projects' dumps against minidump_stackwalk: each frame in a module
+// that it finds otherwise than by scanning the stack is ours, too, in the same order.
+// rust-minidump's and symbolic's, of which symbolic's three of Macs showed that contexts may have
+// no flags but the processor's, are in their repositories alone.
 func TestForeignDumps(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	dir := os.Getenv(foreignDumps)
@@ -147,7 +149,8 @@ func TestForeignDumps(t *testing.T) {
 	t.Logf("%d dumps: minidump_stackwalk has %d frames that are not scanned, of which %d are ours", len(dumps), all, common)
 }
 
-// afterCall returns a record of arm64 with the return address: minidump_stackwalk prints the address of the call.
+// afterCall returns a record of arm64 with the return address: minidump_stackwalk prints the
+// address of the call.
 func afterCall(record string) string {
 	at := strings.LastIndexByte(record, '|') + 1
 	offset, _ := strconv.ParseUint(record[at:], 0, 64)
@@ -157,8 +160,9 @@ func afterCall(record string) string {
 // Addresses of the dumps that [winDump] makes.
 const winBase, winStack = 0x400000, 0x100000
 
-// winDump writes a dump of 32-bit x86 on Windows, whose one module has the records as its symbols, and returns the dump and the store. words
-// are the stack's, by their distance from its inner end, which esp points to. PC is at the beginning of the code at 0x1000, and 8 bytes behind.
+// winDump writes a dump of 32-bit x86 on Windows, whose one module has the records as its symbols,
+// and returns the dump and the store. words are the stack's, by their distance from its inner end,
+// which esp points to. PC is at the beginning of the code at 0x1000, and 8 bytes behind.
 func winDump(t *testing.T, ebp uint32, words map[uint32]uint32, records string) (dump, store string) {
 	t.Helper()
 	d := dumptest.New()
@@ -186,8 +190,8 @@ func winDump(t *testing.T, ebp uint32, words map[uint32]uint32, records string) 
 	return dump, store
 }
 
-// winRecords are functions whose STACK WIN records are of all kinds. Each has as many bytes of arguments, since minidump_stackwalk takes
-// frame 0's for every frame's.
+// winRecords are functions whose STACK WIN records are of all kinds. Each has as many bytes of
+// arguments, since minidump_stackwalk takes frame 0's for every frame's.
 const winRecords = `FUNC 1000 100 4 f0
 FUNC 2000 100 4 f1
 FUNC 3000 100 4 f2
@@ -238,8 +242,8 @@ func TestStackWin(t *testing.T) {
 	}
 }
 
-// TestStackWinArguments: the arguments that count are those of the function that was called ("Interpreting a STACK WIN record"), not, as in
-// minidump_stackwalk, frame 0's.
+// TestStackWinArguments: the arguments that count belong to the function that was called
+// ("Interpreting a STACK WIN record"), not, as in minidump_stackwalk, frame 0's.
 func TestStackWinArguments(t *testing.T) {
 	records := strings.Replace(winRecords, "STACK WIN 4 1000 100 3 0 4 ", "STACK WIN 4 1000 100 3 0 0 ", 1)
 	dump, store := winDump(t, winStack+0x30, winWords(), records)
@@ -250,7 +254,8 @@ func TestStackWinArguments(t *testing.T) {
 	}
 }
 
-// TestMicrodumpOracle: of a microdump, the records that are no frames are Breakpad's, and so is the first frame's address.
+// TestMicrodumpOracle: of a microdump, the records that are no frames are Breakpad's, and so is the
+// first frame's address.
 func TestMicrodumpOracle(t *testing.T) {
 	dir, folder := t.TempDir(), filepath.Join("..", "..", "..", "testdata", "breakpad")
 	want, err := os.ReadFile(commandtest.Unpack(t, filepath.Join(folder, "microdump-arm.out.xz"), dir))

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with the place where it
-// was. why says that.
+// showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with
+// the place where it was. why says that.
 func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, flags *report.Flags) error {
 	if flags.Many.Any() {
 		return fmt.Errorf("no stacks to merge: %w", why)
@@ -78,7 +78,8 @@ func aboutUnwalked(doc *report.Document, path string, dump *format.File, why err
 	doc.Threads = unwalked(dump, why, flags.Registers)
 }
 
-// unwalked returns the threads of a dump, the one that it is about first, with their innermost frames.
+// unwalked returns the threads of a dump, the one that it is about first, with their innermost
+// frames.
 func unwalked(dump *format.File, why error, registers bool) []report.Thread {
 	list := []report.Thread{}
 	requesting, known := dump.Requesting()

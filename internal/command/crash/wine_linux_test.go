@@ -20,9 +20,10 @@ import (
 // crashLetters are the ways in which testdata/progs/windows/dumps.c crashes.
 const crashLetters = "rwxdibe"
 
-// TestOracleWindowsMinidumps: programs of Windows run under wine, and have its MiniDumpWriteDump write dumps: where they crash, and at
-// instructions that chance has chosen. Stacks are held against those that the program has noted by wine's own unwinder;
-// threads, modules, reasons and addresses against Breakpad's tools.
+// TestOracleWindowsMinidumps: programs of Windows run under wine, and have its MiniDumpWriteDump
+// write dumps: where they crash, and at instructions that chance has chosen. Stacks are held
+// against the stacks that the program has noted by wine's own unwinder; threads, modules, reasons
+// and addresses against Breakpad's tools.
 func TestOracleWindowsMinidumps(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.NeedAMD64(t)
@@ -239,7 +240,8 @@ func compareWindows(t *testing.T, dump string, sum *windowsScore) {
 	}
 	sum.dumps++
 	if i := slices.IndexFunc(notes.stack, func(pc uint64) bool { return !inCode(pc) && pc != notes.stack[0] }); i >= 0 {
-		// ___chkstk_ms of mingw saves registers, and has no unwind codes: wine takes what it has saved for its caller.
+		// ___chkstk_ms of mingw saves registers, and has no unwind codes: wine takes what it has
+		// saved for its caller.
 		sum.astray++
 		return
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 )
 
-// BehindVerb moves flags that stand before the verb of 'sfwalk dlv' behind it: dlv takes most of its flags at any place, as
-// in 'dlv --headless debug'.
+// BehindVerb moves flags that stand before the verb of 'sfwalk dlv' behind it: dlv takes most of
+// its flags at any place, as in 'dlv --headless debug'.
 func BehindVerb(root *cobra.Command, args []string) []string {
 	if len(args) < 2 || args[0] != "dlv" {
 		return args
@@ -45,8 +45,8 @@ func BehindVerb(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// flagOfVerbs returns the flag, of any of dlv's verbs, that a word of the command line is, or nil. alone says that
-// the next word is not its value.
+// flagOfVerbs returns the flag, of any of dlv's verbs, that a word of the command line is, or nil.
+// alone says that the next word is not its value.
 func flagOfVerbs(dlv *cobra.Command, word string) (flag *pflag.Flag, alone bool) {
 	name, long := strings.CutPrefix(word, "--")
 	name, _, given := strings.Cut(name, "=")
@@ -77,7 +77,8 @@ func (o *dlvFlags) addContinue(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Continue, "continue", false, "let the process run at once, not when a client says so; with --accept-multiclient")
 }
 
-// addIgnored adds flags of dlv's that have no effect here, as they have none with 'dlv --headless'. Where dlv says so, check does.
+// addIgnored adds flags of dlv's that have no effect here, as they have none with 'dlv --headless'.
+// Where dlv says so, check does.
 func (o *dlvFlags) addIgnored(cmd *cobra.Command) {
 	f := cmd.Flags()
 	for _, name := range [...]string{"init", "build-flags", "wd"} {
@@ -98,7 +99,8 @@ func (o *dlvFlags) addIgnored(cmd *cobra.Command) {
 	f.MarkHidden("backend")
 }
 
-// checkAsDelve refuses what dlv refuses, or has and sfwalk has not, and warns of what has no effect.
+// checkAsDelve refuses what dlv refuses, or has and sfwalk has not, and warns of what has no
+// effect.
 func (o *dlvFlags) checkAsDelve(cmd *cobra.Command) error {
 	for _, name := range o.ignored {
 		if f := cmd.Flags().Lookup(name); f.Changed && (o.DAP && name != "allow-non-terminal-interactive" || name == "init") {

@@ -31,8 +31,8 @@ type Server interface {
 	Serve(ctx context.Context, o Options) error
 }
 
-// Options say what to debug (a process to attach to, a program to start, packages to build and start, a core file, or what a client
-// asks for) and which clients to serve.
+// Options say what to debug (a process to attach to, a program to start, packages to build and
+// start, a core file, or what a client asks for) and which clients to serve.
 type Options struct {
 	PID  int      // the process to attach to; 0 for none
 	Args []string // the program to start and its arguments; with Core, the program alone
@@ -230,7 +230,8 @@ look at it.`,
 	return cmd
 }
 
-// add adds dlv's own flags, by the same names, and those that choose the sniffers. Flags of one verb alone are there before.
+// add adds dlv's own flags, by the same names, and the flags that choose the sniffers. Flags of one
+// verb alone are there before.
 func (o *dlvFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
 	f.BoolVar(&o.headless, "headless", true, "serve clients, and read no commands: always so")
@@ -252,8 +253,8 @@ func (o *dlvFlags) add(cmd *cobra.Command, host hosts.Plugins) {
 	o.addIgnored(cmd)
 }
 
-// symbols says where debug information is. What servers have is fetched before the process is stopped, or, if it is started
-// here, when it is needed.
+// symbols says where debug information is. What servers have is fetched before the process is
+// stopped, or, if it is started here, when it is needed.
 func (o *dlvFlags) symbols(cmd *cobra.Command) {
 	o.debug.Begin(cmd)
 	o.Symbols = symbol.Options{DebugDirs: o.debug.DirsInOrder(), ByBuildID: o.debug.ByBuildID}

@@ -154,7 +154,8 @@ func TestDlvExec(t *testing.T) {
 	gdbtest.Await(t, "the program to end", func() bool { return len(commandtest.Running(t, chain)) == 0 })
 }
 
-// A package is built and started, or its tests are, in their folder; the file is removed when the client ends the debugging.
+// A package is built and started, or its tests are, in their folder; the file is removed when the
+// client ends the debugging.
 func TestDlvDebug(t *testing.T) {
 	dir, sub := t.TempDir(), "sub"
 	for name, text := range map[string]string{

@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// The script of docs/editors.md is started as the extension of VS Code starts dlv, and serves the page's configurations.
+// The script of docs/editors.md is started as the extension of VS Code starts dlv, and serves the
+// page's configurations.
 func TestEditors(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "editors.md"))
 	if err != nil {

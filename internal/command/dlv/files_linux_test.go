@@ -18,7 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Clients of Delve get lines from the debug files that the other commands find: in folders, and on servers.
+// Clients of Delve get lines from the debug files that the other commands find: in folders, and on
+// servers.
 func TestDlvDebugFiles(t *testing.T) {
 	a := commandtest.StartApart(t)
 	look := func(args ...string) string {

@@ -73,8 +73,8 @@ func (w *waitFor) process(ctx context.Context) (int, error) {
 	}
 }
 
-// look returns the ID of such a process; 0 if there is none. All are looked at each time: a new one has its parent's command line until it
-// has begun its program.
+// look returns the ID of such a process; 0 if there is none. All are looked at each time: a new one
+// has its parent's command line until it has begun its program.
 func (w *waitFor) look() int {
 	folders, err := os.ReadDir("/proc")
 	if err != nil {

@@ -27,7 +27,8 @@ func copyOf(t *testing.T, program string) string {
 	return path
 }
 
-// TestWaitFor: the process is found when it comes, by the beginning of its command line, arguments included.
+// TestWaitFor: the process is found when it comes, by the beginning of its command line, arguments
+// included.
 func TestWaitFor(t *testing.T) {
 	path := copyOf(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...))
 	type answer struct {

@@ -19,7 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// build builds what o says, as dlv debug and dlv test do, and has o start it. The caller removes the file.
+// build builds what o says, as dlv debug and dlv test do, and has o start it. The caller removes
+// the file.
 func build(o *dlv.Options) (path string, err error) {
 	if info, err := os.Stat(o.Dir); o.Dir != "" && (err != nil || !info.IsDir()) {
 		return "", fmt.Errorf("--wd %s: want a folder", o.Dir)

@@ -98,7 +98,8 @@ func (Server) Serve(ctx context.Context, o dlv.Options) error {
 	return server.Serve(ctx, config, dbg, options(o))
 }
 
-// debugDirs returns the folders in which Delve itself looks for debug files by build ID. The last is also the dlv command's own.
+// debugDirs returns the folders in which Delve itself looks for debug files by build ID. The last
+// is also the dlv command's own.
 func debugDirs(o dlv.Options) (list []string) {
 	for _, dir := range o.Symbols.DebugDirs {
 		list = append(list, filepath.Join(dir, ".build-id"))
@@ -206,8 +207,8 @@ func elfType(path string) (elf.Type, error) {
 	return file.Type, nil
 }
 
-// checkCore returns an error if the core file at path is of another program than exe. Delve does not
-// check that.
+// checkCore returns an error if the core file at path is of another program than exe. Delve does
+// not check that.
 func checkCore(exe, path string) error {
 	t, err := core.Open(path, core.Options{Exe: exe})
 	if err != nil {

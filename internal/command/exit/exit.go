@@ -50,7 +50,7 @@ func (e Status) Unwrap() error { return e.Err }
 // AtOnce has the first signal end a command that reads files alone: it has nothing to tidy up.
 func AtOnce(*cobra.Command, []string) { signal.Reset(os.Interrupt, syscall.SIGTERM) }
 
-// Exit codes of `sfwalk sframe verify`: those of cmp and diff.
+// Exit codes of `sfwalk sframe verify`: as cmp and diff have them.
 const (
 	Disagree = 1
 	Trouble  = 2

@@ -44,7 +44,8 @@ func NameArguments(cmd *cobra.Command) {
 	}
 }
 
-// wrongArgs says what is wrong with the arguments of a command, by the names that its usage line has for them.
+// wrongArgs says what is wrong with the arguments of a command, by the names that its usage line
+// has for them.
 func wrongArgs(cmd *cobra.Command, args []string, err error) string {
 	names := argumentNames(cmd)
 	least := 0
@@ -66,7 +67,8 @@ func wrongArgs(cmd *cobra.Command, args []string, err error) string {
 	return err.Error()
 }
 
-// argumentNames returns the names of a command's arguments in its usage line: "PID", "[FILE]", "HOST:PORT | unix:PATH".
+// argumentNames returns the names of a command's arguments in its usage line: "PID", "[FILE]",
+// "HOST:PORT | unix:PATH".
 func argumentNames(cmd *cobra.Command) (names []string) {
 	alternative := false
 	for _, word := range strings.Fields(cmd.Use)[1:] {

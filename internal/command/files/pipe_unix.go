@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// OutliveReader has sfwalk go on when nobody reads its output any more: a file is still to be written.
+// OutliveReader has sfwalk go on when nobody reads its output any more: a file is still to be
+// written.
 func OutliveReader() { signal.Ignore(syscall.SIGPIPE) }
 
 // ReaderGone reports whether err says that nobody reads the output any more.

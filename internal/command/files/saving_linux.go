@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUnnamed opens a new file that has no name yet, for its owner alone. It returns nil if the file system of dir has no such files, or if
-// they could get no name later.
+// openUnnamed opens a new file that has no name yet, for its owner alone. It returns nil if the
+// file system of dir has no such files, or if they could get no name later.
 func openUnnamed(dir string) *os.File {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/holes"
 )
 
-// Spool returns the path of a file that can be read anywhere: path itself, or a copy of what comes through standard
-// input ("-") or another pipe that is open already, such as the shell's <(command). A FIFO is not opened: that could
-// wait for ever. The caller calls remove when the file is not needed any more.
+// Spool returns the path of a file that can be read anywhere: path itself, or a copy of what comes
+// through standard input ("-") or another pipe that is open already, such as the shell's
+// <(command). A FIFO is not opened: that could wait for ever. The caller calls remove when the file
+// is not needed any more.
 func Spool(ctx context.Context, path string, stdin io.Reader) (file string, remove func(), err error) {
 	in, name := stdin, "standard input"
 	if path != "-" {
@@ -48,7 +49,8 @@ func Spool(ctx context.Context, path string, stdin io.Reader) (file string, remo
 	return file, remove, nil
 }
 
-// renamed is an error about a copy, which is not there any more when it is read, with the name that the user gave.
+// renamed is an error about a copy, which is not there any more when it is read, with the name that
+// the user gave.
 type renamed struct {
 	error
 	copy, given string

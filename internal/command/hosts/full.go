@@ -12,14 +12,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// full is the program that runs plug-ins, embeds Delve and asks servers for symbols; getFull installs it.
+// full is the program that runs plug-ins, embeds Delve and asks servers for symbols; getFull
+// installs it.
 const (
 	full    = "sfwalk-full"
 	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
 )
 
-// Becoming is a variable of the environment with the path of the program that sfwalk becomes. If that
-// program is no sfwalk-full, it finds the variable, and does not become itself for ever.
+// Becoming is a variable of the environment with the path of the program that sfwalk becomes. If
+// that program is no sfwalk-full, it finds the variable, and does not become itself for ever.
 const Becoming = "SFWALK_BECOMES"
 
 // ErrNoFull says that sfwalk-full is needed, and cannot be run.

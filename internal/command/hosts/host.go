@@ -11,8 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Plugins runs plug-ins, sniffers that are programs of their own, and asks servers for symbols. There is one, in
-// internal/command/pluginhost; this package must not import it, nor gRPC and net/http with it.
+// Plugins runs plug-ins, sniffers that are programs of their own, and asks servers for symbols.
+// There is one, in internal/command/pluginhost; this package must not import it, nor gRPC and
+// net/http with it.
 type Plugins interface {
 	// Find lists the plug-ins in directories. The warnings say which are left out, and why.
 	Find(dirs ...string) (list []Program, warnings []error)
@@ -20,18 +21,20 @@ type Plugins interface {
 	Start(ctx context.Context, o StartOptions) (Plugin, error)
 	// Check runs the conformance test on a plug-in.
 	Check(ctx context.Context, p Program, host string, snapshots []string) (Report, error)
-	// Symbols returns the server of symbol files at an address, https://HOST/…, whose files are kept in a folder
-	// below cache. It may redirect to others that the user has named.
+	// Symbols returns the server of symbol files at an address, https://HOST/…, whose files are
+	// kept in a folder below cache. It may redirect to others that the user has named.
 	Symbols(address, cache string, others ...string) (SymbolServer, error)
-	// DebugFiles fetches the debug files of build IDs from debuginfod servers into their cache, with a bar on a terminal, or
-	// text for another file; nil for nothing. It returns what has failed.
+	// DebugFiles fetches the debug files of build IDs from debuginfod servers into their cache,
+	// with a bar on a terminal, or text for another file; nil for nothing. It returns what has
+	// failed.
 	DebugFiles(ctx context.Context, servers debuginfod.Config, buildIDs []string, bar io.Writer) []error
 }
 
 // SymbolServer is a server of symbol files.
 type SymbolServer interface {
 	Dir() string // where its files are kept: a store
-	// Fetch fetches the symbol files of modules that are not kept yet, with a bar on a terminal; nil for none.
+	// Fetch fetches the symbol files of modules that are not kept yet, with a bar on a terminal;
+	// nil for none.
 	Fetch(ctx context.Context, modules []breakpad.Module, bar io.Writer)
 	Errors() []error // of all that was fetched
 }
@@ -141,7 +144,8 @@ type Report interface {
 	Passed() bool
 }
 
-// ArchitectureNames returns GOARCH's names of the ArchitectureNames that the plug-in is for, or "all".
+// ArchitectureNames returns GOARCH's names of the ArchitectureNames that the plug-in is for, or
+// "all".
 func (a *About) ArchitectureNames() []string {
 	if len(a.Architectures) == 0 {
 		return []string{"all"}

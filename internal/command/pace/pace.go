@@ -29,8 +29,8 @@ func Late() {
 var pace atomic.Int64
 
 // Soon is Late for commands that read values, which are garbage as soon as they are text: the first
-// collection is at 12 MB, and later ones at 50% of the live heap. A collection takes 1.5 MB for its own lists, so that an
-// earlier one would free less than that.
+// collection is at 12 MB, and later ones at 50% of the live heap. A collection takes 1.5 MB for its
+// own lists, so that an earlier one would free less than that.
 func Soon() {
 	if os.Getenv("GOGC") == "" && !collectingOften.Load() {
 		pace.Store(50)
@@ -103,7 +103,8 @@ func InTime() {
 	runtime.AddCleanup(new(*int), judgeMemory, struct{}{})
 }
 
-// judgeMemory sets the limit of memory after a collection, and has itself called after the next one.
+// judgeMemory sets the limit of memory after a collection, and has itself called after the next
+// one.
 func judgeMemory(struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)

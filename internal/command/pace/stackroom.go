@@ -1,8 +1,8 @@
 package pace
 
-// GrowStack gives the calling goroutine's stack 32 KiB at once. A stack that grows step by step is moved at each step, and
-// the run time then looks for each of its frames into tables that lie far apart in the program's file: that takes
-// longer, and maps two megabytes of it.
+// GrowStack gives the calling goroutine's stack 32 KiB at once. A stack that grows step by step is
+// moved at each step, and the run time then looks for each of its frames into tables that lie far
+// apart in the program's file: that takes longer, and maps two megabytes of it.
 func GrowStack() { needStack(false) }
 
 // needStack has a large frame, which it does not touch.

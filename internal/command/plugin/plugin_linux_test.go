@@ -87,7 +87,7 @@ func TestPluginDirectory(t *testing.T) {
 	ask(true, "", "--no-plugins", "--plugin", filepath.Join(dir, "sniffer-jit"))
 	ask(true, "", "--plugin", filepath.Join(dir, "sniffer-jit")) // the same file counts once
 	ask(true, "its name, jit, is that of", "--plugin", plugintest.Path(t, "jit"))
-	// --sniffers has only the sniffers that it names, and those of --plugin.
+	// --sniffers has only the sniffers that it names, and --plugin's.
 	ask(false, "", "--sniffers", "sigtramp,dwarf")
 	ask(true, "", "--sniffers", "sigtramp,jit,dwarf")
 	ask(true, "", "--sniffers", "sigtramp,dwarf", "--plugin", filepath.Join(dir, "sniffer-jit"))

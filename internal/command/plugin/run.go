@@ -218,7 +218,8 @@ func (q *question) print(w io.Writer) {
 	}
 }
 
-// completePluginRun completes a plug-in, and then a process. The shell completes snapshots and core files.
+// completePluginRun completes a plug-in, and then a process. The shell completes snapshots and core
+// files.
 func completePluginRun(cmd *cobra.Command, args []string, begun string) (list []string, _ cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:

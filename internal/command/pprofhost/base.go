@@ -19,7 +19,7 @@ const (
 	// It may be unpacked to freeText bytes, and to textRatio for each byte of the file; pprof's own
 	// become five times as large.
 	freeText, textRatio = 16 << 20, 16
-	// It may take freeMemory bytes of memory, and memoryRatio for each byte of the file; those of
+	// It may take freeMemory bytes of memory, and memoryRatio for each byte of the file; files of
 	// large programs take fifty.
 	freeMemory, memoryRatio = 32 << 20, 96
 )
@@ -101,7 +101,7 @@ func memoryOf(text []byte) (memory int, err error) {
 
 var errProto = errors.New("malformed message")
 
-// fields calls each with the fields of a message (protobuf.dev, encoding); those that are numbers
+// fields calls each with the fields of a message (protobuf.dev, encoding); fields that are numbers
 // have no text.
 func fields(text []byte, each func(field uint64, text []byte) error) error {
 	for len(text) > 0 {

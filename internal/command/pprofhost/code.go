@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// code reads the code that was recorded, for pprof's pages with instructions. All addresses are those of the process.
+// code reads the code that was recorded, for pprof's pages with instructions. All addresses are the
+// process's.
 type code struct {
 	pages   *profiling.Pages
 	sources *sources

@@ -26,7 +26,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// What hostile names may have: escapes of terminals, controls of direction, tags of HTML and of dot.
+// What hostile names may have: escapes of terminals, controls of direction, tags of HTML and of
+// dot.
 const hostile = "\x1b[2J\u009b31m\x7f\u202e\u2028\ufeff\U000e0041\r\n</script><b>\"\\l"
 
 // TestHostileNames: no page, nor what is downloaded, has a name's controls.

@@ -26,10 +26,11 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// PageServer shows profiles in browsers. There is one, in internal/command/pprofhost; this package must not import it, nor
-// net/http with it.
+// PageServer shows profiles in browsers. There is one, in internal/command/pprofhost; this package
+// must not import it, nor net/http with it.
 type PageServer interface {
-	// Listen waits for browsers at an address, host:port. base is a file with a pprof profile to compare with; "" for none.
+	// Listen waits for browsers at an address, host:port. base is a file with a pprof profile to
+	// compare with; "" for none.
 	Listen(address, base string) (PageListener, error)
 }
 
@@ -114,7 +115,8 @@ type shown struct {
 // subject is what is recorded, for people.
 type subject struct{ title, program string }
 
-// newSubject returns what is recorded: the processes pids, or all if there is none. The one process may be that of command.
+// newSubject returns what is recorded: the processes pids, or all if there is none. The one process
+// may be command's.
 func newSubject(pids []int, command []string) subject {
 	switch len(pids) {
 	case 0:

@@ -140,7 +140,8 @@ func instructions(lines []string, line *regexp.Regexp) (list []string) {
 	return list
 }
 
-// A recording is shown while it goes on: each page has the samples so far. Its instructions are objdump's, and its source is the program's.
+// A recording is shown while it goes on: each page has the samples so far. Its instructions are
+// objdump's, and its source is the program's.
 func TestRecordPages(t *testing.T) {
 	commandtest.CanRecord(t)
 	gdbtest.NeedAMD64(t)
@@ -172,7 +173,8 @@ func TestRecordPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := instructions(strings.Split(string(objdump), "\n"), regexp.MustCompile(`^\s+([0-9a-f]+):\t(\S+)`))
-	// Releases of binutils write some suffixes, and name what fills the space between loops after its prefixes; x86asm has one name for all moves.
+	// Releases of binutils write some suffixes, and name what fills the space between loops after
+	// its prefixes; x86asm has one name for all moves.
 	short := func(list []string) string {
 		text := regexp.MustCompile(`(?m)(data16|data32|cs|nopw|nopl)$`).ReplaceAllString(strings.Join(list, "\n"), "nop")
 		return regexp.MustCompile(`(?m)q$|abs$`).ReplaceAllString(text, "")
@@ -237,7 +239,8 @@ func TestRecordPagesOfOthers(t *testing.T) {
 	}
 }
 
-// Of this machine's users, the one who records has the pages, and the one who has become root by sudo.
+// Of this machine's users, the one who records has the pages, and the one who has become root by
+// sudo.
 func TestRecordPagesOfOtherUsers(t *testing.T) {
 	commandtest.CanRecord(t)
 	gdbtest.NeedRoot(t)
@@ -286,7 +289,8 @@ func TestRecordPagesBase(t *testing.T) {
 	})
 }
 
-// A file of perf's is shown as a recording is, with differences if they are asked for, until Ctrl-C.
+// A file of perf's is shown as a recording is, with differences if they are asked for, until
+// Ctrl-C.
 func TestPerfPages(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread", "-I"+filepath.Dir(gdbtest.Testdata(t, "progs", "shares.c")))
 	file := perfRecorded(t, exe, "-e", "cpu-clock", "--call-graph", "dwarf")

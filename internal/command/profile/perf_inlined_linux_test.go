@@ -16,8 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// The inlined calls at each place of a profile, with the lines where they are called, are those that addr2line finds there. The innermost line is
-// gdb's: addr2line takes rows of the line table that begin no statement (is_stmt), too.
+// The inlined calls at each place of a profile, with the lines where they are called, are the ones
+// that addr2line finds there. The innermost line is gdb's: addr2line takes rows of the line table
+// that begin no statement (is_stmt), too.
 func TestPerfInlined(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	perf := gdbtest.Perf(t)

@@ -19,7 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// perfRecorded has perf record a program that knows its calls, and returns perf's file. args are perf's.
+// perfRecorded has perf record a program that knows its calls, and returns perf's file. args are
+// perf's.
 func perfRecorded(t *testing.T, exe string, args ...string) string {
 	t.Helper()
 	perf := gdbtest.Perf(t)
@@ -31,7 +32,8 @@ func perfRecorded(t *testing.T, exe string, args ...string) string {
 	return file
 }
 
-// deeperIn counts the samples of folded stacks that have so many calls of deeper as the program was told.
+// deeperIn counts the samples of folded stacks that have so many calls of deeper as the program was
+// told.
 func deeperIn(text string) (samples int) {
 	line := regexp.MustCompile(`(?m);run;(?:deeper;){13}(?:half|three_tenths|one_fifth)(?:;.*)? (\d+)$`)
 	for _, m := range line.FindAllStringSubmatch(text, -1) {
@@ -41,7 +43,7 @@ func deeperIn(text string) (samples int) {
 	return samples
 }
 
-// The profile of a file is that of the program, in all forms of perf's files.
+// The profile of a file is the program's, in all forms of perf's files.
 func TestPerf(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	for _, v := range []struct {
@@ -97,7 +99,8 @@ func TestPerfDamaged(t *testing.T) {
 	}
 }
 
-// What perf record writes to a pipe is read from standard input, and becomes a profile with build IDs and threads.
+// What perf record writes to a pipe is read from standard input, and becomes a profile with build
+// IDs and threads.
 func TestPerfPipe(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread")
 	perf := gdbtest.Perf(t)

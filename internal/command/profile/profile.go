@@ -82,7 +82,8 @@ func formatOf(name string) string {
 	return ""
 }
 
-// open makes the file, which is not there before write; nil for standard output, or if nothing is written.
+// open makes the file, which is not there before write; nil for standard output, or if nothing is
+// written.
 func (r *profileFlags) open() (*files.Saving, error) {
 	if r.output == "-" || r.output == "" {
 		return nil, nil
@@ -129,7 +130,8 @@ type drawn struct {
 // Write implements written.
 func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
 
-// counted says how many samples a profile has, of the event with this name, and how many of them are not whole.
+// counted says how many samples a profile has, of the event with this name, and how many of them
+// are not whole.
 func counted(p *record.Profile, of string) string {
 	var out strings.Builder
 	s := &p.Stats

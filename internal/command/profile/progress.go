@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/record"
 )
 
-// showProgress says each second how a recording goes, in one line that is written anew, if standard error is a terminal. end takes
-// the line away.
+// showProgress says each second how a recording goes, in one line that is written anew, if standard
+// error is a terminal. end takes the line away.
 func showProgress(cmd *cobra.Command, stats func() record.Stats) (end func()) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return func() {}

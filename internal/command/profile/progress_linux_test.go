@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// On a terminal, one line says how the recording goes, until the last line takes its place. Elsewhere there is none.
+// On a terminal, one line says how the recording goes, until the last line takes its place.
+// Elsewhere there is none.
 func TestProgress(t *testing.T) {
 	script := gdbtest.Tool(t, "script")
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")

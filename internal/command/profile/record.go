@@ -161,7 +161,8 @@ func (r *recordFlags) check(cmd *cobra.Command, args, command []string) (pids []
 	return pids, nil
 }
 
-// checkSampling finds mistakes in the flags of addSampling, and returns the processes that the arguments name.
+// checkSampling finds mistakes in the flags of addSampling, and returns the processes that the
+// arguments name.
 func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) (pids []int, err error) {
 	if r.wall && !cmd.Flags().Changed("frequency") {
 		r.frequency = record.UsualWallFrequency

@@ -33,8 +33,8 @@ func foldedCount(t *testing.T, file, stack string) (n int) {
 	return n
 }
 
-// A program creates ten thousand threads, one after the other. Those that run for long enough are sampled, the others are counted, and the program
-// notices nothing.
+// A program creates ten thousand threads, one after the other. Those that run for long enough are
+// sampled, the others are counted, and the program notices nothing.
 func TestRecordTenThousandThreads(t *testing.T) {
 	commandtest.CanRecord(t)
 	exe := gdbtest.Build(t, "manythreads.c", "-O2", "-pthread")
@@ -81,8 +81,8 @@ func TestRecordFullDisk(t *testing.T) {
 	}
 }
 
-// The files of a process in another mount namespace are its own, even if there is none at their paths outside. A program that becomes another
-// one is that one.
+// The files of a process in another mount namespace are its own, even if there is none at their
+// paths outside. A program that becomes another one is that one.
 func TestRecordContainer(t *testing.T) {
 	commandtest.CanRecord(t)
 	if os.Geteuid() != 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// go tool pprof selects samples by the labels that the program has given its goroutines; the JSON document has them, too.
+// go tool pprof selects samples by the labels that the program has given its goroutines; the JSON
+// document has them, too.
 func TestRecordLabels(t *testing.T) {
 	commandtest.CanRecord(t)
 	gdbtest.NeedAMD64(t)

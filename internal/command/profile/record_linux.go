@@ -70,7 +70,7 @@ func (s *startedCommand) discard() {
 	}
 }
 
-// wait waits for the end of the command. Its exit code becomes that of sfwalk.
+// wait waits for the end of the command. Its exit code becomes sfwalk's.
 func (s *startedCommand) wait() error {
 	err := s.cmd.Wait()
 	var ended *exec.ExitError

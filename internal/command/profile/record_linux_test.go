@@ -22,8 +22,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A command is recorded from its beginning, with the processes that it begins, and gives its exit code. Each stack is that of the program's
-// source: one_fifth and its likes are called by deeper, as often as the program was told.
+// A command is recorded from its beginning, with the processes that it begins, and gives its exit
+// code. Each stack is as in the program's source: one_fifth and its likes are called by deeper, as
+// often as the program was told.
 func TestRecordCommand(t *testing.T) {
 	commandtest.CanRecord(t)
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
@@ -44,13 +45,15 @@ func TestRecordCommand(t *testing.T) {
 			samples[strings.Count(m[1], ";")] += n
 		}
 	}
-	// The kernel takes fewer samples where other programs run, but about twice as many of the second, which has two threads.
+	// The kernel takes fewer samples where other programs run, but about twice as many of the
+	// second, which has two threads.
 	if len(samples) != 2 || samples[13] < 20 || samples[4] < samples[13] {
 		t.Errorf("samples by depth: %v\n%s%s", samples, said, text)
 	}
 }
 
-// A profile for go tool pprof has the functions, their lines, the calls that are inlined, the mappings and the threads.
+// A profile for go tool pprof has the functions, their lines, the calls that are inlined, the
+// mappings and the threads.
 func TestRecordPprof(t *testing.T) {
 	commandtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread"), "2", "5")
@@ -347,7 +350,8 @@ func TestRecordPage(t *testing.T) {
 	}
 }
 
-// A process has more threads than files may be open: then all of the machine is sampled, and the others' samples are left out.
+// A process has more threads than files may be open: then all of the machine is sampled, and the
+// others' samples are left out.
 func TestRecordManyThreads(t *testing.T) {
 	commandtest.CanRecord(t)
 	if os.Geteuid() != 0 {

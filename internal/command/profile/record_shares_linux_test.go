@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Of one run that both record, record and perf report have the same shares, to a percentage point of 10,000 samples.
+// Of one run that both record, record and perf report have the same shares, to a percentage point
+// of 10,000 samples.
 func TestSharesOfPerf(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	gdbtest.CanRecord(t)
@@ -42,7 +43,8 @@ func TestSharesOfPerf(t *testing.T) {
 	}
 }
 
-// sharesIn returns the shares of functions that have more than a hundredth of the samples in a text.
+// sharesIn returns the shares of functions that have more than a hundredth of the samples in a
+// text.
 func sharesIn(t *testing.T, text string, line *regexp.Regexp) map[string]float64 {
 	t.Helper()
 	counts, all := map[string]float64{}, 0.0

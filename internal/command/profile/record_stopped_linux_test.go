@@ -25,7 +25,8 @@ type recording struct {
 	said bytes.Buffer
 }
 
-// startRecording starts to record a process, and waits until all of its threads are sampled on each processor.
+// startRecording starts to record a process, and waits until all of its threads are sampled on each
+// processor.
 func startRecording(t *testing.T, pid int, flags ...string) *recording {
 	t.Helper()
 	r := &recording{out: filepath.Join(t.TempDir(), "p.folded")}
@@ -72,7 +73,8 @@ func state(t *testing.T, pid int) string {
 	return rest[:1]
 }
 
-// While the recorder is stopped, the rings overflow: the process runs on, and what was lost is counted and said.
+// While the recorder is stopped, the rings overflow: the process runs on, and what was lost is
+// counted and said.
 func TestRecordOverflow(t *testing.T) {
 	commandtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "2", "5")
@@ -101,7 +103,8 @@ func TestRecordOverflow(t *testing.T) {
 	}
 }
 
-// A process that is stopped stays so while it is recorded, by whatever means, and goes on when it is told to.
+// A process that is stopped stays so while it is recorded, by whatever means, and goes on when it
+// is told to.
 func TestRecordStopped(t *testing.T) {
 	commandtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")

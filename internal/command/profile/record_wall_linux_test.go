@@ -19,8 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// Threads that run and threads that wait are sampled: each as often as the others, for as long as the recording takes. The stack of the thread
-// that waits is gdb's.
+// Threads that run and threads that wait are sampled: each as often as the others, for as long as
+// the recording takes. The stack of the thread that waits is gdb's.
 func TestRecordWall(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "2", "5")
 	var want []uint64 // where each caller's call is
@@ -90,7 +90,8 @@ func TestRecordWall(t *testing.T) {
 	}
 }
 
-// A command is recorded with what it begins, and gives its exit code. A program that another one becomes is walked by its own tables.
+// A command is recorded with what it begins, and gives its exit code. A program that another one
+// becomes is walked by its own tables.
 func TestRecordWallCommand(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	out := filepath.Join(t.TempDir(), "p.folded")

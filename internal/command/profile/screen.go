@@ -2,10 +2,11 @@ package profile
 
 import "context"
 
-// ScreenHost has the user's terminal. There is one, in internal/command/screenhost; this package must not import it, nor a library of
-// terminals with it.
+// ScreenHost has the user's terminal. There is one, in internal/command/screenhost; this package
+// must not import it, nor a library of terminals with it.
 type ScreenHost interface {
-	// Show shows a screen until its Key returns true, or ctx is done. The terminal is then as it was before.
+	// Show shows a screen until its Key returns true, or ctx is done. The terminal is then as it
+	// was before.
 	Show(ctx context.Context, s Screen) error
 }
 
@@ -13,7 +14,8 @@ type ScreenHost interface {
 type Screen struct {
 	// Draw returns the lines for a terminal with height lines. What is longer or more is left out.
 	Draw func(height int) []Line
-	// Key takes a key: a character, or the name of one that has none, such as "up", "pgdn" or "esc". It reports whether that is the end.
+	// Key takes a key: a character, or the name of one that has none, such as "up", "pgdn" or
+	// "esc". It reports whether that is the end.
 	Key func(key string) (end bool)
 	// Changed has an element when there is something new to draw.
 	Changed <-chan struct{}

@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestSlowServer runs the commands of docs/recording.md that lead from a slow server to the line: they lead there.
+// TestSlowServer runs the commands of docs/recording.md that lead from a slow server to the line:
+// they lead there.
 func TestSlowServer(t *testing.T) {
 	commandtest.CanRecord(t)
 	text, err := os.ReadFile("../../../docs/recording.md")

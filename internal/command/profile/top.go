@@ -139,7 +139,8 @@ func (s *topScreen) key(key string) (end bool) {
 	return s.model.key(key)
 }
 
-// follow gives the model what is recorded, round by round, until ctx is done or the processes have ended. ran has what ended the recording.
+// follow gives the model what is recorded, round by round, until ctx is done or the processes have
+// ended. ran has what ended the recording.
 func (s *topScreen) follow(ctx context.Context, shown *shown, every time.Duration, ran <-chan error) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

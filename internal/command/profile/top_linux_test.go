@@ -24,7 +24,8 @@ type multiplexed struct {
 	socket string
 }
 
-// multiplex runs a command in a terminal of 100 by 24 characters. When it has ended, the terminal has its exit code.
+// multiplex runs a command in a terminal of 100 by 24 characters. When it has ended, the terminal
+// has its exit code.
 func multiplex(t *testing.T, command string) *multiplexed {
 	t.Helper()
 	m := &multiplexed{t, gdbtest.Tool(t, "tmux"), filepath.Join(t.TempDir(), "socket")}
@@ -144,7 +145,7 @@ func TestTopExamples(t *testing.T) {
 	}
 }
 
-// The numbers are those of pprof for the same stacks.
+// The numbers are pprof's for the same stacks.
 func TestTopNumbers(t *testing.T) {
 	stacks := &picture.Stacks{Types: []picture.Type{{Name: "samples", Unit: "count"}, {Name: "cpu", Unit: "nanoseconds"}}, PeriodType: picture.Type{Name: "cpu", Unit: "nanoseconds"}, Period: 1}
 	add := func(tid, n int64, names ...string) {

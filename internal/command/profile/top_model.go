@@ -275,7 +275,8 @@ func (m *topModel) keys() string {
 // maxStacks bounds the stacks that are shown at once.
 const maxStacks = 100
 
-// stacks returns the stacks of the last rounds that have a function, or are of a thread, those with the most samples first.
+// stacks returns the stacks of the last rounds that have a function, or are of a thread, those with
+// the most samples first.
 func (m *topModel) stacks() (lines []Line) {
 	type found struct {
 		frames []string

@@ -76,8 +76,8 @@ type share struct {
 
 func (a *allowance) Share() share { return share{of: a} }
 
-// Has reports whether the thread may have one more frame, at a level. It takes more of the allowance if
-// need be.
+// Has reports whether the thread may have one more frame, at a level. It takes more of the
+// allowance if need be.
 func (s *share) Has(level int) bool {
 	if s.of == nil {
 		return true

@@ -15,7 +15,8 @@ func AppendJSON(b []byte, v any) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// appendEntry is AppendJSON for a frame, of which there are many: package json takes five times as long.
+// appendEntry is AppendJSON for a frame, of which there are many: package json takes five times as
+// long.
 func appendEntry(b []byte, x *Frame) []byte {
 	if x.Guess || x.MovedOn || x.ID != "" || x.TailCall != "" || len(x.Registers) > 0 || x.Explain != nil || x.Args != nil || x.Locals != nil || x.Print != nil || x.Source != nil {
 		return AppendJSON(b, x)

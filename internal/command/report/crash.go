@@ -59,8 +59,8 @@ type ModuleEntry struct {
 	DebugFile string      `json:"debug_file,omitempty"`
 	DebugID   string      `json:"debug_id,omitempty"`
 	CodeID    string      `json:"code_id,omitempty"`
-	// Symbols is "symbols" if its symbol file was used, "file" if the file itself was, "none" if a frame is in it and
-	// neither is at hand; not present if no frame is in it.
+	// Symbols is "symbols" if its symbol file was used, "file" if the file itself was, "none" if a
+	// frame is in it and neither is at hand; not present if no frame is in it.
 	Symbols string `json:"symbols,omitempty"`
 }
 
@@ -156,7 +156,7 @@ func (p *textPrinter) reportHeading(d *Document) {
 	p.Byte('\n')
 }
 
-// modules prints the modules, one a line, with those whose symbols lack.
+// modules prints the modules, one a line, also modules whose symbols lack.
 func (p *textPrinter) modules(list []ModuleEntry) {
 	if len(list) == 0 {
 		return

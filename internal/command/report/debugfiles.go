@@ -81,8 +81,9 @@ func (d *DebugFlags) DirsInOrder() []string { return append(slices.Clip(d.dirs),
 // maxRounds bounds how often files are fetched that others which were fetched before refer to.
 const maxRounds = 3
 
-// Fetch fetches the debug files that the stacks of a target need, if there are servers to ask. To know them, it walks the stacks:
-// nobody waits for a server while a thread is held, and files that no frame is in are not fetched.
+// Fetch fetches the debug files that the stacks of a target need, if there are servers to ask. To
+// know them, it walks the stacks: nobody waits for a server while a thread is held, and files that
+// no frame is in are not fetched.
 func (d *DebugFlags) Fetch(s *Source, flags *Flags) {
 	if len(d.Servers.URLs) == 0 || flags.Holds {
 		return
@@ -100,8 +101,8 @@ func (d *DebugFlags) Fetch(s *Source, flags *Flags) {
 	}
 }
 
-// visit walks all stacks, so that the modules which have frames are known. Its walk uses no tables of separate debug files: they are
-// looked for once, and now some are not here yet.
+// visit walks all stacks, so that the modules which have frames are known. Its walk uses no tables
+// of separate debug files: they are looked for once, and now some are not here yet.
 func (d *DebugFlags) visit(s *Source, flags *Flags) {
 	visiting := &Flags{
 		Choice: sniffers.Choice{Order: flags.Order, First: flags.First, Separate: flags.Separate, Scan: flags.Scan, SymbolDirs: flags.SymbolDirs, Plugins: flags.Plugins},
@@ -112,7 +113,8 @@ func (d *DebugFlags) visit(s *Source, flags *Flags) {
 	walkBy(s, symbols, visiting)
 }
 
-// lacking returns the build IDs of files that are not on this machine, and that nobody has asked for.
+// lacking returns the build IDs of files that are not on this machine, and that nobody has asked
+// for.
 func (d *DebugFlags) lacking(s *Source, flags *Flags) (list []string) {
 	symbols := NewSymbolizer(s.rootOf, s.OpenNamed, flags, flags.Values.Any())
 	defer symbols.Close()
@@ -133,7 +135,8 @@ func (d *DebugFlags) lacking(s *Source, flags *Flags) (list []string) {
 	return list
 }
 
-// get fetches files, and returns what has failed. Only sfwalk-full can fetch: it is started if this is not it.
+// get fetches files, and returns what has failed. Only sfwalk-full can fetch: it is started if this
+// is not it.
 func (d *DebugFlags) get(buildIDs []string) (failed []string) {
 	if d.host != nil {
 		for _, err := range d.host.DebugFiles(d.ctx, d.Servers, buildIDs, d.bar()) {
@@ -176,8 +179,9 @@ const FetchCommand = "fetch-debug-files"
 // ByBuildID is [symbol.Options.ByBuildID].
 func (d *DebugFlags) ByBuildID(id string) string { return d.Servers.Find(id) }
 
-// FetchWhenNeeded is [symbol.Options.ByBuildID] of a debugger that has started the process: nobody knows before which files it loads, so
-// each debug file is fetched when it is first needed. tell is called with what has failed.
+// FetchWhenNeeded is [symbol.Options.ByBuildID] of a debugger that has started the process: nobody
+// knows before which files it loads, so each debug file is fetched when it is first needed. tell is
+// called with what has failed.
 func (d *DebugFlags) FetchWhenNeeded(tell func(why string)) func(id string) string {
 	var mu sync.Mutex
 	asked := map[string]bool{}

@@ -33,7 +33,7 @@ type Document struct {
 
 	Digits int `json:"-"` // of an address in texts
 	waits  *waits
-	died   bool // a thread, of those that are printed, has Died
+	died   bool // a thread that is printed has Died
 }
 
 // add adds a thread, or goroutine, whose stack is in Stacks or Tree.
@@ -123,7 +123,7 @@ type frameValues struct {
 	locals       []line // valid where hasLocals is set
 	hasLocals    bool
 	noValues     bool // values are asked for, and no debug information has them
-	spent        bool // values are asked for, and those of the frames before have taken too much
+	spent        bool // values are asked for, and the values of the frames before have taken too much
 	wantsLocals  bool // local variables are among those values
 }
 

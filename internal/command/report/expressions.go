@@ -11,10 +11,11 @@ import (
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// printed notes which of the expressions of --print some frame could evaluate. All walkers share it.
+// printed notes which of the expressions of --print some frame could evaluate. All walkers share
+// it.
 type printed struct {
 	mu  sync.Mutex
-	why map[string]error // of expressions without a value so far: why; nil of those that have one
+	why map[string]error // of expressions without a value so far: why; nil for an expression that has one
 }
 
 func (p *printed) note(text string, err error) {
@@ -47,8 +48,8 @@ func (p *printed) verdict() (err error) {
 	return err
 }
 
-// prints evaluates the expressions of --print in a frame. Those with names that the frame lacks are left out, unless the
-// flags name frames.
+// prints evaluates the expressions of --print in a frame. Those with names that the frame lacks are
+// left out, unless the flags name frames.
 func (w *Walker) prints(x *Frame, f *value.Frame) {
 	flags := &w.Flags.Values
 	for _, text := range flags.Prints {
@@ -100,7 +101,8 @@ func (w *Walker) describe(x *variable, v *value.Value) {
 	}
 }
 
-// withoutText returns an error about an expression without the expression, which is printed before it.
+// withoutText returns an error about an expression without the expression, which is printed before
+// it.
 func withoutText(err error) error {
 	var e *expression.Error
 	if errors.As(err, &e) {

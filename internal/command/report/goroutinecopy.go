@@ -29,8 +29,8 @@ type goroutineList struct {
 	list   []goroutine.Goroutine
 	now    int64                                      // the time by the clock of Go's runtime, ns; 0 if it is not known
 	memory func(g *goroutine.Goroutine) target.Memory // in which to walk a parked goroutine's stack
-	// running returns the memory in which to walk the stack of a goroutine that a thread runs, whose memory is that of thread. The thread may be on
-	// another stack, such as the runtime's own.
+	// running returns the memory in which to walk the stack of a goroutine that a thread runs,
+	// whose memory is thread's. The thread may be on another stack, such as the runtime's own.
 	running func(g *goroutine.Goroutine, thread target.Memory) target.Memory
 	unkept  bool // a snapshot lacks some
 
@@ -39,9 +39,10 @@ type goroutineList struct {
 	entries map[goroutine.Wait][]*objectEntry // what is printed of them
 }
 
-// hold lists the goroutines of a process while all its threads are held, and copies their stacks. What will be
-// there to copy was found out while the process ran: noted has what [goroutine.FindAll] has read. If saved is set,
-// the target's snapshot gets all that listing them takes.
+// hold lists the goroutines of a process while all its threads are held, and copies their stacks.
+// What will be there to copy was found out while the process ran: noted has what
+// [goroutine.FindAll] has read. If saved is set, the target's snapshot gets all that listing them
+// takes.
 func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*goroutineList, error) {
 	most := uint64(parkedCopy)
 	if saved {
@@ -71,8 +72,8 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	var runtime, stacks, more []live.Copy
 	resume := pace.Never() // the process would wait for our own garbage collector
 	retaken := t.RetakeWith(room+room/8, func(held *live.Held) {
-		// Most goroutines have stayed where they were: their stacks are copied while the list is read.
-		// Another processor begins with them, and this one joins it.
+		// Most goroutines have stayed where they were: their stacks are copied while the list is
+		// read. Another processor begins with them, and this one joins it.
 		parts := slices.Collect(slices.Chunk(expected, partCopied))
 		copied := make([][]live.Copy, len(parts))
 		var next atomic.Int64
@@ -134,14 +135,15 @@ func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*gorout
 	return found, err
 }
 
-// structCopied is how much of the runtime's structs is copied, bytes: they say which goroutine a thread runs, and where its stack is.
+// structCopied is how much of the runtime's structs is copied, bytes: they say which goroutine a
+// thread runs, and where its stack is.
 const structCopied = 512
 
-// usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of those
-// that are parked, of at most most bytes each. Of a goroutine that a thread runs it is the outer
-// part, for where that ends only the thread knows, and if that is on the runtime's own stack, only
-// frames there; and the structs that lead from one stack to the other. It leaves out parked
-// goroutines that were there before. Of each runtime, both lists ascend by number.
+// usedParts returns what walks of goroutines' stacks read: the inner parts of the stacks of parked
+// ones, of at most most bytes each. Of a goroutine that a thread runs it is the outer part, for
+// where that ends only the thread knows, and if that is on the runtime's own stack, only frames
+// there; and the structs that lead from one stack to the other. It leaves out parked goroutines
+// that were there before. Of each runtime, both lists ascend by number.
 func usedParts(list []goroutine.Goroutine, most uint64, before []seat) []live.Range {
 	var parts []live.Range
 	if before == nil {
@@ -197,8 +199,8 @@ func seatOf(g *goroutine.Goroutine) seat {
 	return seat{of: g.Module, number: g.Number, g: g.G, lo: g.Lo, hi: g.Hi, inner: g.SP}
 }
 
-// parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack that
-// was copied, and else the target's.
+// parkedMemory is the memory in which a parked goroutine's stack is walked: the part of the stack
+// that was copied, and else the target's.
 type parkedMemory struct {
 	copied
 	lo, hi uint64 // of the stack
@@ -212,7 +214,8 @@ func (m *parkedMemory) MovedOn(addr uint64, n int) bool {
 	return !m.has(addr, n)
 }
 
-// runningMemory is the memory in which a running goroutine's stack is walked: what was copied, and else the thread's.
+// runningMemory is the memory in which a running goroutine's stack is walked: what was copied, and
+// else the thread's.
 type runningMemory struct{ copied }
 
 // MovedOn implements [target.RunningMemory].

@@ -157,7 +157,7 @@ func (c *objectCounts) add(waits []*objectEntry) {
 	}
 }
 
-// objects prints what goroutines of a group wait for, that of most first.
+// objects prints what goroutines of a group wait for, what most wait for first.
 func (p *textPrinter) objects(d *Document, g *group) {
 	counts, list := g.objects.of, slices.Clone(g.objects.list)
 	if len(list) == 0 || d.Rounds > 1 {

@@ -26,7 +26,7 @@ type goroutineEntry struct {
 	TID      int            `json:"tid,omitempty"`       // the thread that runs it
 	Labels   labelSet       `json:"labels,omitempty"`    // of runtime/pprof
 	WaitsFor []*objectEntry `json:"waits_for,omitempty"` // all cases of a select
-	Created  *creation      `json:"created,omitempty"`   // nil for those that the runtime has made at first
+	Created  *creation      `json:"created,omitempty"`   // nil for goroutines that the runtime has made at first
 
 	runtime string // a short form of Runtime
 

@@ -30,16 +30,19 @@ var waitsForOthers = []string{
 	"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock", "sync.WaitGroup.Wait", "sync.Cond.Wait", "semacquire", "coroutine",
 }
 
-// waitsOfRuntime are those of the runtime's own goroutines. They wake none of the program's, but finalizers may.
+// waitsOfRuntime are waits of the runtime's own goroutines. They wake none of the program's, but
+// finalizers may.
 var waitsOfRuntime = []string{
 	"force gc (idle)", "GC sweep wait", "GC scavenge wait", "GC worker (idle)", "finalizer wait", "cleanup wait", "GOMAXPROCS updater (idle)",
 }
 
-// allAsleep returns nil if a goroutine of the list, or a thread, may wake one, or that is not known. list and threads are of one moment, and whole. Go's
-// runtime looks for the same, but not with cgo, and counts its threads.
+// allAsleep returns nil if a goroutine of the list, or a thread, may wake one, or that is not
+// known. list and threads are of one moment, and whole. Go's runtime looks for the same, but not
+// with cgo, and counts its threads.
 //
-// A timer, or a file that can be read, wakes a goroutine by a thread that waits in epoll_pwait. The runtime has one there
-// as long as there is a timer. Its other threads without work are in futex(2), and of these sysmon's alone with a timeout.
+// A timer, or a file that can be read, wakes a goroutine by a thread that waits in epoll_pwait. The
+// runtime has one there as long as there is a timer. Its other threads without work are in
+// futex(2), and of these sysmon's alone with a timeout.
 func allAsleep(s *Source, list []goroutine.Goroutine, threads []target.Thread) *Asleep {
 	a := &Asleep{begin: map[uint64]int{}}
 	for i := range list {

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// goRuntimes are the runtimes of Go in a target: mostly one. A list of their goroutines has those of one
-// after those of the other.
+// goRuntimes are the runtimes of Go in a target: mostly one. A list of their goroutines has one
+// runtime's after the other's.
 type goRuntimes []*goroutine.Runtime
 
 // appendAll lists the goroutines of all. It appends them to list, which is empty.
@@ -48,7 +48,7 @@ func (rs goRuntimes) waits(
 	return waits, objects
 }
 
-// ofRuntime returns the first goroutines of a list, which are those of a module's runtime.
+// ofRuntime returns the first goroutines of a list, which are the ones of a module's runtime.
 func ofRuntime(list []goroutine.Goroutine, m *target.Module) []goroutine.Goroutine {
 	n := slices.IndexFunc(list, func(g goroutine.Goroutine) bool { return g.Module != m })
 	if n < 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// kernelThread says what a thread is that the kernel runs for the process, and that has no user stack; "" for an
-// ordinary thread. io_uring and vhost have such threads.
+// kernelThread says what a thread is that the kernel runs for the process, and that has no user
+// stack; "" for an ordinary thread. io_uring and vhost have such threads.
 func kernelThread(a *arch.Arch, th target.Thread) string {
 	if x, is := th.(*goroutineThread); is && x.thread == nil {
 		return ""

@@ -19,8 +19,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// logbook is the log of --log: which files the command reads, how it walks each stack, and how long that takes. Lines are kept
-// in memory, and written when no thread is held: whoever reads the log may be slow.
+// logbook is the log of --log: which files the command reads, how it walks each stack, and how long
+// that takes. Lines are kept in memory, and written when no thread is held: whoever reads the log
+// may be slow.
 //
 // A nil logbook logs nothing. Walkers use one at the same time.
 type logbook struct {
@@ -110,7 +111,8 @@ func (l *logbook) target(s *Source) {
 	l.add("target", append(args, "mappings", len(s.Modules().All()))...)
 }
 
-// walk begins to log a walk. count is called with the sniffer of each physical frame, end when the walk has ended.
+// walk begins to log a walk. count is called with the sniffer of each physical frame, end when the
+// walk has ended.
 func (l *logbook) walk() (count func(sniffer string), end func(th *Thread)) {
 	began, n := time.Now(), 0
 	counts := map[string]int{}
@@ -141,7 +143,8 @@ func (l *logbook) walk() (count func(sniffer string), end func(th *Thread)) {
 	}
 }
 
-// told are the sections that a line about a module names: those of tables for unwinding, and of names.
+// told are the sections that a line about a module names: sections of tables for unwinding, and of
+// names.
 var told = []string{".sframe", ".eh_frame", ".debug_frame", ".ARM.exidx", ".gopclntab", ".symtab", ".debug_info", ".zdebug_info", ".gnu_debugdata"}
 
 // module logs which files were read for the frames in m.

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// merged are stacks of which equal ones are kept once. Stacks are equal if their frames are printed alike,
-// without addresses: the same functions and lines, or places in the same files.
+// merged are stacks of which equal ones are kept once. Stacks are equal if their frames are printed
+// alike, without addresses: the same functions and lines, or places in the same files.
 type merged struct {
 	places placeKeys
 	groups []*group // in the order of their first threads
@@ -248,7 +248,7 @@ func (p *textPrinter) group(d *Document, g *group) {
 	p.End(&g.first)
 }
 
-// once returns members of a group without those that an earlier round had.
+// once returns members of a group without members that an earlier round had.
 func once[T any, ID comparable](list []T, id func(T) ID) []T {
 	known := map[ID]bool{}
 	return slices.DeleteFunc(slices.Clone(list), func(x T) bool {
@@ -282,7 +282,7 @@ type stackEntry struct {
 	Error      string        `json:"error"`
 }
 
-// threadEntry is a thread whose stack is that of others, too.
+// threadEntry is a thread whose stack others have, too.
 type threadEntry struct {
 	TID  int    `json:"tid"`
 	Name string `json:"name"`

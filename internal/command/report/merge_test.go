@@ -62,8 +62,8 @@ func TestPlaceKeys(t *testing.T) {
 	}
 }
 
-// TestMergedCreations: goroutines that different go statements have made are not merged, but those
-// that several goroutines have made at one are.
+// TestMergedCreations: goroutines that different go statements have made are not merged, but
+// goroutines that several others have made at one are.
 func TestMergedCreations(t *testing.T) {
 	m := newMerged()
 	made := []*creation{

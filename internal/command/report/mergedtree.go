@@ -28,8 +28,8 @@ func (t *stackTree) add(x *walked) {
 // mostIndent is the number of forks from which on the tree is indented no further.
 const mostIndent = 60
 
-// tree prints the tree: a line for each frame, with the number of threads. Frames are indented where the
-// stacks part.
+// tree prints the tree: a line for each frame, with the number of threads. Frames are indented
+// where the stacks part.
 func (p *textPrinter) tree(t *stackTree) {
 	width := len(fmt.Sprint(len(t.places.known)))
 	for _, i := range t.tree.Children(-1) {
@@ -54,8 +54,8 @@ func (p *textPrinter) tree(t *stackTree) {
 	})
 }
 
-// treeEntry is a node of the tree in JSON. The nodes are a list, for no reader of JSON takes objects that are as
-// deep as stacks can be.
+// treeEntry is a node of the tree in JSON. The nodes are a list, for no reader of JSON takes
+// objects that are as deep as stacks can be.
 type treeEntry struct {
 	Depth    int    `json:"depth"`
 	Count    int64  `json:"count"`

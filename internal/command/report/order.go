@@ -48,7 +48,8 @@ func InOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 					return
 				}
 				results[i%room] <- work(i)
-				// Else the run time would interrupt the worker by a signal each ten milliseconds, and look into its tables.
+				// Else the run time would interrupt the worker by a signal each ten milliseconds,
+				// and look into its tables.
 				runtime.Gosched()
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// drawing turns stacks into those of a picture.
+// drawing turns stacks into a picture's.
 type drawing struct {
 	stacks  picture.Stacks
 	modules map[*target.Module]*picture.Module

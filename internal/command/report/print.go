@@ -17,8 +17,8 @@ type Printer interface {
 	// Thread adds the text before the frames of the i-th Thread, end the text after them.
 	Thread(d *Document, i int)
 	End(t *Thread)
-	// Frame adds a physical Frame, the calls inlined in it, and what has left by a tail call after it
-	// had called that. The innermost has the level given. It returns how many levels these take.
+	// Frame adds a physical Frame, the calls inlined in it, and what has left by a tail call after
+	// it had called that. The innermost has the level given. It returns how many levels these take.
 	Frame(w *Walker, level int, f *frame.Frame) int
 
 	// Frames adds Frames of any kind.
@@ -42,8 +42,9 @@ func (w *Flags) NewPrinter(out io.Writer) Printer {
 	return &textPrinter{color: color, withModules: w.View.modules}
 }
 
-// Print walks the threads of s and writes each stack as soon as it is walked. whole
-// reports whether every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all that was read.
+// Print walks the threads of s and writes each stack as soon as it is walked. whole reports whether
+// every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all
+// that was read.
 func Print(out io.Writer, s *Source, symbols *symbol.Symbolizer, flags *Flags) (whole bool, warnings []string, err error) {
 	threads, err := s.ThreadsOf(flags)
 	if err != nil {

@@ -40,12 +40,12 @@ type Source struct {
 	Saved      bool                         // the target is saved to a file: all that is shown of it has to be there
 	OneWalker  bool                         // one walker walks all threads: others walk other targets at the same time
 	Shared     *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own
-	// OneMoment reports whether all threads are of one moment. targets.ownThreads returns the threads by the IDs that the process has
-	// for them, where they differ. Both may be nil.
+	// OneMoment reports whether all threads are of one moment. targets.ownThreads returns the
+	// threads by the IDs that the process has for them, where they differ. Both may be nil.
 	OneMoment  func() bool
 	OwnThreads func() map[int]int
-	// Evaluate evaluates an expression of --print in a frame of a thread, and may run functions of the process. It is nil if
-	// expressions are only read.
+	// Evaluate evaluates an expression of --print in a frame of a thread, and may run functions of
+	// the process. It is nil if expressions are only read.
 	Evaluate func(r *value.Reader, tid int, f *value.Frame, text string) (value.Value, error)
 	Retake   func(walk func()) error // reads all threads once more, at one moment; nil if the target cannot
 }
@@ -79,8 +79,8 @@ func (s *Source) NewSymbolizer(flags *Flags) *symbol.Symbolizer {
 }
 
 // NewSymbolizer makes the symbolizer of targets. root returns the folder below which a module's
-// files are looked for first; open opens those that a target names; entries says that variables are
-// read, too.
+// files are looked for first; open opens the files that a target names; entries says that variables
+// are read, too.
 func NewSymbolizer(root func(*target.Module) string, open func(m *target.Module, root, path string) (*os.File, error), flags *Flags, entries bool) *symbol.Symbolizer {
 	opts := symbol.Options{
 		DebugDirs: flags.Debug.DirsInOrder(), ByBuildID: flags.Debug.ByBuildID,
@@ -127,7 +127,8 @@ func Show(cmd *cobra.Command, s *Source, flags *Flags) error {
 	return nil
 }
 
-// mostRoom bounds the frames for which there is room before a thread's stack is walked: threads of one process have stacks of like depth.
+// mostRoom bounds the frames for which there is room before a thread's stack is walked: threads of
+// one process have stacks of like depth.
 const mostRoom = 128
 
 // Collect returns the whole document of a target.
@@ -250,7 +251,8 @@ func anyBegins(list []string, begin string) bool {
 // thousands of modules may share a long one.
 const MaxWarned = 8 << 20
 
-// FittingWarnings returns the first warnings, up to that many bytes, and says how many others there are.
+// FittingWarnings returns the first warnings, up to that many bytes, and says how many others there
+// are.
 func FittingWarnings(warnings []string, most int) []string {
 	for i, text := range warnings {
 		if most -= len(text); most < 0 {

@@ -19,7 +19,8 @@ type SourceLine struct {
 	Text string `json:"text"`
 }
 
-// sourceFiles are files of source code as far as they were asked for. It is safe for concurrent use.
+// sourceFiles are files of source code as far as they were asked for. It is safe for concurrent
+// use.
 type sourceFiles struct {
 	dirs  []string
 	trust bool // read also what the targets' users may not
@@ -44,7 +45,7 @@ const (
 	maxSourceLine = 240      // of one line that is shown
 )
 
-// maxRefused bounds the files that are named of those that were left out.
+// maxRefused bounds the files that are named of all that were left out.
 const maxRefused = 3
 
 // around returns the lines of a file from context lines before a line to as many behind it; nothing
@@ -83,9 +84,10 @@ func (s *sourceFiles) around(by *Source, dir, file string, line, context int) (l
 	return list
 }
 
-// read reads a file. The user's folders come first, as in GDB, and have it by its whole path or an end of that with a folder. Then it is looked for where
-// it was compiled: in the target's root, then on this machine; a relative one from the unit's folder, then from the one in which sfwalk runs. At last the user's
-// folders have a file of its name.
+// read reads a file. The user's folders come first, as in GDB, and have it by its whole path or an
+// end of that with a folder. Then it is looked for where it was compiled: in the target's root,
+// then on this machine; a relative one from the unit's folder, then from the one in which sfwalk
+// runs. At last the user's folders have a file of its name.
 func (s *sourceFiles) read(name sourceName) []byte {
 	type place struct {
 		in string // a folder of the user's; "" for none
@@ -165,7 +167,7 @@ func (s *sourceFiles) warnings() (list []string) {
 	return list
 }
 
-// source prints the source lines of a frame, that of the frame marked as Delve marks it.
+// source prints the source lines of a frame, and marks the frame's own line as Delve does.
 func (p *textPrinter) source(f *Frame) {
 	for _, l := range f.Source {
 		mark := "     "

@@ -265,8 +265,8 @@ func (p *textPrinter) marks(f *Frame) {
 	}
 }
 
-// place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)`, `main+0x1f (argc=1) (/usr/bin/x)` or
-// `?? (/usr/bin/x+0x1139)`.
+// place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)`, `main+0x1f (argc=1) (/usr/bin/x)`
+// or `?? (/usr/bin/x+0x1139)`.
 func (p *textPrinter) place(f *Frame) {
 	switch {
 	case f.Function == "" && f.Module == "":

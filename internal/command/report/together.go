@@ -13,7 +13,8 @@ import (
 // maxSamples bounds the stacks of all rounds together, each of which takes memory here.
 const maxSamples = 1 << 20
 
-// AddRound walks the stacks of s, and adds them to those of earlier rounds and of other processes.
+// AddRound walks the stacks of s, and adds them to the stacks of earlier rounds and of other
+// processes.
 func (m *Many) AddRound(cmd *cobra.Command, s *Source) error {
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {
@@ -67,7 +68,8 @@ func (m *Many) BeginProcess(pid int, name string) {
 // IsLater reports whether stacks are printed when all rounds, or processes, are over.
 func (m *ManyFlags) IsLater() bool { return m.Into != nil || m.PerProcess != nil }
 
-// perProcess has what the stacks of several processes are merged into, each process's by themselves.
+// perProcess has what the stacks of several processes are merged into, each process's by
+// themselves.
 type perProcess struct {
 	pids []int // in the order in which they were first attached to
 	by   map[int]*Many
@@ -83,7 +85,7 @@ func (p *perProcess) Of(flags *Flags, pid int) *Many {
 	return m
 }
 
-// RunApart has run walk stacks of several processes, and writes those of each process merged.
+// RunApart has run walk stacks of several processes, and writes each process's merged.
 func (w *Flags) RunApart(cmd *cobra.Command, run func() error) error {
 	a := &perProcess{by: map[int]*Many{}}
 	w.Many.PerProcess = a

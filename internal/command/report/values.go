@@ -77,8 +77,9 @@ func (v *valueFlags) Any() bool { return v.args || v.locals || len(v.Prints) > 0
 // chosen reports whether frames are printed by what the flags say of values.
 func (v *valueFlags) chosen() bool { return v.Any() || len(v.frames) > 0 }
 
-// trim lets go of the program's own pages, if values are asked for: a stage of the command has ended, and most code
-// that it has touched is not used again. Without values, there is too little to gain.
+// trim lets go of the program's own pages, if values are asked for: a stage of the command has
+// ended, and most code that it has touched is not used again. Without values, there is too little
+// to gain.
 func (v *valueFlags) trim() {
 	if v.Any() {
 		ownpages.Release()
@@ -102,7 +103,8 @@ func (v *valueFlags) selects(level int, function string) bool {
 	return is
 }
 
-// verdict returns an error if no stack has a frame that the flags name, or if an expression has no value in any frame.
+// verdict returns an error if no stack has a frame that the flags name, or if an expression has no
+// value in any frame.
 func (v *valueFlags) verdict() error {
 	if len(v.frames) > 0 && v.selected != nil && !v.selected.Load() {
 		return fmt.Errorf("--frame %s: no stack has such a frame: name it by its number or its function, as they are printed without --frame", strings.Join(v.frames, ","))
@@ -128,7 +130,8 @@ type variable struct {
 	text string // "name = value"
 }
 
-// line is what is printed of a local variable: "name = value", and with --explain, why it is not known.
+// line is what is printed of a local variable: "name = value", and with --explain, why it is not
+// known.
 type line struct {
 	text []byte
 	why  string
@@ -141,7 +144,8 @@ const maxValueWork = 48 << 20
 // costField is what a variable, or a part of one, costs beside its value in a document.
 const costField = 128
 
-// maxValued bounds the texts of a thread's values that are kept until its frames are printed, bytes.
+// maxValued bounds the texts of a thread's values that are kept until its frames are printed,
+// bytes.
 const maxValued = 16 << 20
 
 // valueSize returns about how much memory the texts of the values take.
@@ -158,7 +162,8 @@ func (x *Frame) valueSize() int {
 	return n
 }
 
-// addValues adds the values in the frame p to x: those that were read for readValues, if it came so far.
+// addValues adds the values in the frame p to x: the values that were read for readValues, if it
+// came so far.
 func (w *Walker) addValues(x *Frame, p *logical.Frame) {
 	if w.reader == nil {
 		return
@@ -168,7 +173,7 @@ func (w *Walker) addValues(x *Frame, p *logical.Frame) {
 		x.Args, x.Locals, x.Print, x.frameValues = y.Args, y.Locals, y.Print, y.frameValues
 		return
 	}
-	w.lines, w.texts = nil, nil // so that those of the frames before go with these
+	w.lines, w.texts = nil, nil // so that the values of the frames before go with these
 	w.values(x, p)
 }
 
@@ -214,7 +219,8 @@ func (w *Walker) values(x *Frame, p *logical.Frame) {
 	}
 }
 
-// markMoved adds a mark to the text of values if memory that they were read from is of another moment than the frame.
+// markMoved adds a mark to the text of values if memory that they were read from is of another
+// moment than the frame.
 func markMoved(f *value.Frame, text []byte) []byte {
 	if f.MovedOn() {
 		text = append(text, movedOn...)
@@ -272,10 +278,12 @@ func (w *Walker) variables(f *value.Frame, list []value.Variable) []variable {
 	return out
 }
 
-// maxValueFrames bounds how many frames of a thread have values of the moment of its stack. Those further out may be marked.
+// maxValueFrames bounds how many frames of a thread have values of the moment of its stack. Those
+// further out may be marked.
 const maxValueFrames = 2000
 
-// readValues reads all values that are to be printed, so that the memory is copied in which they lie.
+// readValues reads all values that are to be printed, so that the memory is copied in which they
+// lie.
 func (w *Walker) readValues() {
 	if w.reader == nil {
 		return
@@ -300,12 +308,14 @@ func (w *Walker) readValues() {
 	}
 }
 
-// maxValueRetakes is how often a thread is read once more, at most, for its values to be of the moment of its stack.
+// maxValueRetakes is how often a thread is read once more, at most, for its values to be of the
+// moment of its stack.
 const maxValueRetakes = 3
 
-// retakeForValues reads the values of a thread. If memory that they lie in was read at another moment than the stack, it
-// reads the thread once more, and the values while the thread is held: what was read of the program's files by
-// then, need not be read again. If that does not help, the values are marked.
+// retakeForValues reads the values of a thread. If memory that they lie in was read at another
+// moment than the stack, it reads the thread once more, and the values while the thread is held:
+// what was read of the program's files by then, need not be read again. If that does not help, the
+// values are marked.
 func (w *Walker) retakeForValues(th target.RunningThread) {
 	if w.reader == nil {
 		return

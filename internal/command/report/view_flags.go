@@ -33,7 +33,8 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 // Any reports whether stacks are shown in another way than usual.
 func (v *viewFlags) Any() bool { return v.modules || v.outer > 0 || v.source.given }
 
-// sourceContext is a flag: how many source lines to print before and behind that of a frame. The zero value prints none at all.
+// sourceContext is a flag: how many source lines to print before and behind a frame's own line. The
+// zero value prints none at all.
 type sourceContext struct {
 	given bool
 	lines int
@@ -60,7 +61,7 @@ func (c *sourceContext) String() string {
 // Type implements pflag.Value.
 func (c *sourceContext) Type() string { return "lines" }
 
-// maxContext bounds the source lines around that of a frame.
+// maxContext bounds the source lines around a frame's own line.
 const maxContext = 100
 
 // check finds mistakes in the flags; w are all of a command's.
@@ -83,13 +84,13 @@ func (v *viewFlags) check(w *Flags) error {
 	return nil
 }
 
-// outermost are the last frames of those that were added.
+// outermost are the last frames that were added.
 type outermost struct {
 	most int
 	list []Frame
 }
 
-// set takes the list with more frames at its end, and drops those that are not among the last.
+// set takes the list with more frames at its end, and drops frames that are not among the last.
 func (o *outermost) set(list []Frame) {
 	if len(list) > 2*o.most+maxLogical {
 		n := copy(list, list[len(list)-o.most:])

@@ -10,7 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/value/printers"
 )
 
-// memberNames finds the members of variables that are locks. The debug information that this takes is read when the first one is asked for.
+// memberNames finds the members of variables that are locks. The debug information that this takes
+// is read when the first one is asked for.
 type memberNames struct {
 	symbols *symbol.Symbolizer
 	reader  *value.Reader
@@ -24,8 +25,8 @@ func (m *memberNames) close() {
 	}
 }
 
-// of returns the path of the member of a variable for which a thread waits, as debug information has it: "b.lock"; "" if there is none.
-// Names mean what they mean in the thread's inner frames.
+// of returns the path of the member of a variable for which a thread waits, as debug information
+// has it: "b.lock"; "" if there is none. Names mean what they mean in the thread's inner frames.
 func (m *memberNames) of(w *Walker, th target.Thread, e *waitEntry) string {
 	if w.Flags.NoLines || e.Name == "" || e.Offset == 0 {
 		return ""
@@ -71,7 +72,8 @@ func (m *memberNames) find(w *Walker, th target.Thread, e *waitEntry) string {
 	return ""
 }
 
-// memberAt returns the path from a variable to its member at an offset in bytes: ".inner.locks[1]". ok is false if none begins there.
+// memberAt returns the path from a variable to its member at an offset in bytes: ".inner.locks[1]".
+// ok is false if none begins there.
 func memberAt(t *value.Type, offset uint64) (path string, ok bool) {
 	const deepest = 16
 	for range deepest {

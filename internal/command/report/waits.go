@@ -45,7 +45,7 @@ type waits struct {
 const waitNames = 12
 
 // waits finds out which thread of s waits for which. It is empty if the threads are not of one
-// moment, or if those of other moments, or processes, are added.
+// moment, or if threads of other moments, or processes, are added.
 func (s *Source) waits(w []*Walker) *waits {
 	out := &waits{}
 	if s.items != nil || s.OneMoment == nil || !s.OneMoment() || len(w) == 0 || w[0].Flags.Many.IsLater() {

@@ -127,8 +127,8 @@ func (w *Walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	return s, code
 }
 
-// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins learn
-// names as they are asked.
+// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins
+// learn names as they are asked.
 func (w *Walker) named(f *frame.Frame, code *logical.Code) bool {
 	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
 	return ok
@@ -226,15 +226,15 @@ func (w *Walker) plain(f *frame.Frame) bool {
 	return f.Type() == frame.Normal && !w.Flags.Values.chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
-// appendFrame appends the logical frames of f, the innermost first: those that left by a tail call
-// after f had called them, the calls inlined in f, and then f itself.
+// appendFrame appends the logical frames of f, the innermost first: functions that left by a tail
+// call after f had called them, the calls inlined in f, and then f itself.
 func (w *Walker) appendFrame(list []Frame, level int, f *frame.Frame) []Frame {
 	before := len(list)
 	list = w.appendTailCalls(list, level, f)
 	return w.appendOwn(list, level+len(list)-before, f)
 }
 
-// appendTailCalls is appendFrame for those that left by a tail call.
+// appendTailCalls is appendFrame for functions that left by a tail call.
 func (w *Walker) appendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
 	for i := range w.room {

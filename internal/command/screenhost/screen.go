@@ -1,5 +1,5 @@
-// Package screenhost has the user's terminal, for commands with a screen. It is a package of its own so that only sfwalk-full links a
-// library of terminals.
+// Package screenhost has the user's terminal, for commands with a screen. It is a package of its
+// own so that only sfwalk-full links a library of terminals.
 package screenhost
 
 import (
@@ -77,8 +77,8 @@ func show(ctx context.Context, screen tcell.Screen, s profile.Screen) error {
 	}
 }
 
-// take takes an event, and those that have come meanwhile: keys may come faster than the screen can
-// be drawn.
+// take takes an event, and the events that have come meanwhile: keys may come faster than the
+// screen can be drawn.
 func take(screen tcell.Screen, s profile.Screen, event tcell.Event, more <-chan tcell.Event) (end bool, err error) {
 	resized := false
 	for taken := 0; ; taken++ {
@@ -118,7 +118,7 @@ func (b bounded) Read(to []byte) (int, error) {
 	}
 }
 
-// styles are those of [profile.Style].
+// styles are for each [profile.Style].
 var styles = [...]tcell.Style{profile.Plain: tcell.StyleDefault, profile.Heading: tcell.StyleDefault.Bold(true), profile.Selected: tcell.StyleDefault.Reverse(true), profile.Dim: tcell.StyleDefault.Dim(true)}
 
 func draw(screen tcell.Screen, s profile.Screen) {
@@ -134,7 +134,7 @@ func draw(screen tcell.Screen, s profile.Screen) {
 	screen.Show()
 }
 
-// names are those of keys that have no character.
+// names are for keys that have no character.
 var names = map[tcell.Key]string{
 	tcell.KeyUp: "up", tcell.KeyDown: "down", tcell.KeyLeft: "left", tcell.KeyRight: "right", tcell.KeyPgUp: "pgup", tcell.KeyPgDn: "pgdn",
 	tcell.KeyHome: "home", tcell.KeyEnd: "end", tcell.KeyEnter: "enter", tcell.KeyEscape: "esc", tcell.KeyBackspace: "backspace",

@@ -1,3 +1,3 @@
-// Package sframe is the verb sframe: dumps SFrame sections, compares them with DWARF, and makes them
-// from DWARF.
+// Package sframe is the verb sframe: dumps SFrame sections, compares them with DWARF, and makes
+// them from DWARF.
 package sframe

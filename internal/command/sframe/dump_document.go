@@ -101,7 +101,7 @@ func newRuleItem(r sframe.Rule) *ruleItem {
 // fifty.
 const usualExpansion = 128
 
-// dumpJSON prints the document, of most bytes, about (0: the usual bound). Its error is that of the
+// dumpJSON prints the document, of most bytes, about (0: the usual bound). Its error is about the
 // first FDE or FRE of each section that cannot be read; the document has all of them.
 func dumpJSON(w *bufio.Writer, file string, sections []object.Section, most int64) error {
 	if most == 0 {

@@ -123,8 +123,9 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 	return nil
 }
 
-// leaveOutInjected takes functions out of contents that Go's runtime makes a thread call at an instruction that is
-// no call: the frame behind has other registers than their rows say. Package goruntime knows which.
+// leaveOutInjected takes functions out of contents that Go's runtime makes a thread call at an
+// instruction that is no call: the frame behind has other registers than their rows say. Package
+// goruntime knows which.
 func leaveOutInjected(im *elfimage.Image, contents *sframe.Contents) (left []fromcfi.LeftOut) {
 	for _, name := range slices.Sorted(maps.Keys(goruntime.Injected)) {
 		for _, symbol := range slices.Concat(im.Lookup(name, 1), im.Lookup(name+".abi0", 1)) {

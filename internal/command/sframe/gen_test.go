@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// A function that Go's runtime has a thread call where it stands is left out: SFrame cannot say what was in x30 there.
+// A function that Go's runtime has a thread call where it stands is left out: SFrame cannot say
+// what was in x30 there.
 func TestGenGo(t *testing.T) {
 	program := gdbtest.Build(t, "gotarget", "GOARCH=arm64")
 	section := filepath.Join(t.TempDir(), "section")

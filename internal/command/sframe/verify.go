@@ -97,7 +97,7 @@ func ruleText(abi sframe.ABI, r sframe.Rule) string {
 	return r.String()
 }
 
-// rowText writes a row's rules, aligned with those of another row.
+// rowText writes a row's rules, aligned with another row's.
 func rowText(abi sframe.ABI, r *sframe.Row, reason string) string {
 	if r.Flags&sframe.RowOutermost != 0 {
 		return "outermost"

@@ -55,7 +55,7 @@ func TestSFrameVerify(t *testing.T) {
 	}
 	// Both tables start with the function; in SFrame, that is its first block.
 	_, sframeSays, _ := strings.Cut(string(text), "pc = 0x1100, ")
-	// DWARF's FDE adds no rows to that of its CIE.
+	// DWARF's FDE adds no rows to its CIE's.
 	dwarfSays, fde, _ := strings.Cut(string(dwarf), " FDE cie=00000000 pc=0000000000001100..")
 	_, dwarfSays, _ = strings.Cut(dwarfSays, "00000000 0000000000000014 00000000 CIE ")
 	if row := strings.Split(sframeSays, "\n")[2]; !strings.HasPrefix(row, "    0000000000000000  "+x.SFrame.CFA+" ") {

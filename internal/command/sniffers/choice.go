@@ -28,7 +28,7 @@ type Choice struct {
 
 	Scan         bool     // whether to scan stacks for return addresses
 	symbolPlaces []string // folders and servers that have Breakpad's symbol files
-	SymbolDirs   string   // the folders, those of servers among them, listed as in PATH, for sniffer and symbolizer; "" for none
+	SymbolDirs   string   // the folders, servers' among them, listed as in PATH, for sniffer and symbolizer; "" for none
 	Fetching     Fetching
 	NoIndex      bool
 

@@ -10,7 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/plugindir"
 )
 
-// CompletePlugin completes the plug-ins in the user's directories. The shell completes files if none is meant.
+// CompletePlugin completes the plug-ins in the user's directories. The shell completes files if
+// none is meant.
 func CompletePlugin(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
 	for _, path := range plugindir.Candidates(plugindir.Dirs()...) {
 		if strings.HasPrefix(path, begun) {
@@ -20,8 +21,9 @@ func CompletePlugin(_ *cobra.Command, _ []string, begun string) (list []string, 
 	return list, cobra.ShellCompDirectiveDefault
 }
 
-// completeSniffers completes a list: the names that follow the last comma, and are not in it yet. A plug-in is
-// taken to have the name that its file has behind "sniffer-": to ask it, it would have to be started.
+// completeSniffers completes a list: the names that follow the last comma, and are not in it yet. A
+// plug-in is taken to have the name that its file has behind "sniffer-": to ask it, it would have
+// to be started.
 func (w *Choice) completeSniffers(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
 	before := begun[:strings.LastIndexByte(begun, ',')+1]
 	names := w.options().AllNames()

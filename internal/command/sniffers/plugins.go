@@ -20,7 +20,7 @@ import (
 // Plugins are the plug-ins that one run of the command asks. They start while the target is
 // read. nil means none.
 type Plugins struct {
-	list           []*Started // those of --plugin, in that order; then those of the directories
+	list           []*Started // plug-ins of --plugin, in that order; then the directories'
 	leftOutBecause []string   // Of plug-ins that are left out
 	cancel         context.CancelFunc
 
@@ -160,7 +160,7 @@ func (r *Plugins) About(p hosts.Process) (list []hosts.Sniffer) {
 }
 
 // insert puts sniffers that are not in the table into it, each where its plug-in wants to stand.
-// ordered says that the user has set the order: then it inserts only those of --plugin.
+// ordered says that the user has set the order: then it inserts only plug-ins of --plugin.
 func (r *Plugins) insert(t *frame.Table, list []hosts.Sniffer, ordered bool) {
 	there := t.Sniffers()
 	for i, s := range list {
@@ -191,7 +191,7 @@ func (r *Plugins) Close() {
 	if r == nil || r.cancel == nil {
 		return
 	}
-	r.cancel() // stops those that are starting
+	r.cancel() // stops plug-ins that are starting
 	var closing sync.WaitGroup
 	for _, x := range r.list {
 		closing.Go(func() {

@@ -20,7 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Fetching fetches symbol files from servers before a target's stacks are walked: nobody waits for a server while a thread is held.
+// Fetching fetches symbol files from servers before a target's stacks are walked: nobody waits for
+// a server while a thread is held.
 type Fetching struct {
 	servers []hosts.SymbolServer
 	ctx     context.Context // of the command
@@ -81,8 +82,8 @@ func (f *Fetching) warnings() (list []string) {
 	return list
 }
 
-// Fetch fetches the symbols of the modules that the target's stacks may have frames in. A module that one server has
-// is not asked for at the next.
+// Fetch fetches the symbols of the modules that the target's stacks may have frames in. A module
+// that one server has is not asked for at the next.
 func (f *Fetching) Fetch(t target.Target) {
 	if len(f.servers) == 0 {
 		return
@@ -106,8 +107,8 @@ func (f *Fetching) Fetch(t target.Target) {
 	}
 }
 
-// onStacks returns the modules that some word of a stack, or a PC, points into: frames can be in no others. Of a process that runs on it
-// returns all, for its stacks are not read twice.
+// onStacks returns the modules that some word of a stack, or a PC, points into: frames can be in no
+// others. Of a process that runs on it returns all, for its stacks are not read twice.
 func onStacks(t target.Target) (list []*target.Module) {
 	const most = 1 << 20 // bytes of one stack
 	threads, err := t.Threads()

@@ -11,7 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
-// cgroupsOf returns the control groups of a process (cgroups(7), /proc/PID/cgroup): one, or one for each hierarchy of version 1.
+// cgroupsOf returns the control groups of a process (cgroups(7), /proc/PID/cgroup): one, or one for
+// each hierarchy of version 1.
 func cgroupsOf(pid int) []string {
 	text, err := os.ReadFile(procdir.File(pid, "cgroup"))
 	if err != nil {
@@ -52,15 +53,16 @@ func newWantedCgroup(text string) (w wantedCgroup, err error) {
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// container returns the ID of the container that a component of a group's path names: as docker, podman, containerd and CRI-O name them,
-// "ID", "docker-ID.scope", "cri-containerd-ID.scope".
+// container returns the ID of the container that a component of a group's path names: as docker,
+// podman, containerd and CRI-O name them, "ID", "docker-ID.scope", "cri-containerd-ID.scope".
 func container(component string) (id string, ok bool) {
 	id = strings.TrimSuffix(component, ".scope")
 	id = id[strings.LastIndexAny(id, "-:")+1:]
 	return id, len(id) == 64 && isHex(id)
 }
 
-// matches reports whether a process with groups is in the wanted one, or below it. id is the container by which it is.
+// matches reports whether a process with groups is in the wanted one, or below it. id is the
+// container by which it is.
 func (w *wantedCgroup) matches(groups []string) (id string, ok bool) {
 	for _, g := range groups {
 		parts := strings.Split(strings.Trim(g, "/"), "/")

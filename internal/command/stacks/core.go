@@ -94,7 +94,7 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, 
 	return cmd
 }
 
-// named is about, with the name that the user has given instead of that of a copy.
+// named is about, with the name that the user has given instead of a copy's.
 func named(name string, about func(*report.Document)) func(*report.Document) {
 	return func(doc *report.Document) {
 		about(doc)

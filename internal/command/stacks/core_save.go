@@ -65,7 +65,8 @@ func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags
 	if shown != nil && !errors.Is(shown, exit.Early) {
 		return shown
 	}
-	// What a walk of all stacks reads beside them is in the dump: stacks that a signal handler has left, code without a file.
+	// What a walk of all stacks reads beside them is in the dump: stacks that a signal handler has
+	// left, code without a file.
 	noted := &notedMemory{Memory: s.Memory(), pages: map[uint64]bool{}}
 	again := *s
 	again.Target = notedTarget{s.Target, noted}

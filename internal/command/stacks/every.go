@@ -47,7 +47,8 @@ func (e *everyFlags) check(cmd *cobra.Command) error {
 // given reports whether attach is repeated.
 func (e *everyFlags) given() bool { return e.interval > 0 }
 
-// run calls round again and again. An interrupt ends it without an error; so does the end of the process, but in the first round.
+// run calls round again and again. An interrupt ends it without an error; so does the end of the
+// process, but in the first round.
 func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() error) error {
 	start := time.Now()
 	flags.Said = map[string]bool{}

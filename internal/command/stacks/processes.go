@@ -26,7 +26,7 @@ type Chosen struct {
 	Cgroups  []string
 	All      bool
 
-	CgroupsOf func(pid int) []string // for tests; nil for those of /proc
+	CgroupsOf func(pid int) []string // for tests; nil for the processes of /proc
 }
 
 func (c *Chosen) add(cmd *cobra.Command) {
@@ -154,8 +154,8 @@ func processName(pid int) string {
 	return strings.TrimSuffix(string(name), "\n")
 }
 
-// attachAll prints the stacks of many processes, one after the other. One that fails does not stop the others; its
-// error is said.
+// attachAll prints the stacks of many processes, one after the other. One that fails does not stop
+// the others; its error is said.
 func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Options, all bool) error {
 	if len(pids) == 0 {
 		return errors.New("attach: no process to attach to: those that were named have ended, or are the kernel's own")

@@ -136,14 +136,15 @@ func printChecked(w io.Writer, name string, c *breakpad.Checked) {
 		cmdline.Count(uint64(c.CFI), "STACK CFI INIT"))
 }
 
-// comparedSymbols is a symbol file whose stack rules were compared with those of the binary.
+// comparedSymbols is a symbol file whose stack rules were compared with the binary's.
 type comparedSymbols struct {
 	*fromelf.Comparison
 	file   *breakpad.File
 	binary string
 }
 
-// compareSymbols compares the stack rules of a symbol file with those of the binary. The caller closes the file.
+// compareSymbols compares the stack rules of a symbol file with the binary's. The caller closes the
+// file.
 func compareSymbols(name, binary string, dirs []string) (*comparedSymbols, error) {
 	d, err := fromelf.Open(binary, fromelf.Options{DebugDirs: dirs})
 	if err != nil {
@@ -162,7 +163,8 @@ func compareSymbols(name, binary string, dirs []string) (*comparedSymbols, error
 	return &comparedSymbols{c, f, binary}, nil
 }
 
-// place returns the function that a disagreement begins in, and the distance from its beginning; "" if it is in none.
+// place returns the function that a disagreement begins in, and the distance from its beginning; ""
+// if it is in none.
 func (c *comparedSymbols) place(x *fromelf.Disagreement) (function string, offset uint64) {
 	if at, err := c.file.Locate(x.Lo); err == nil && len(at) > 0 {
 		last := at[len(at)-1]

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/format/breakpad"
 )
 
-// symbolsCheckDocument is what `sfwalk symbols check --json` prints; docs/json.md describes it. Fields are added, never
-// renamed.
+// symbolsCheckDocument is what `sfwalk symbols check --json` prints; docs/json.md describes it.
+// Fields are added, never renamed.
 type symbolsCheckDocument struct {
 	File   string `json:"file"`
 	Module struct {

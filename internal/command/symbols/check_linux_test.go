@@ -76,7 +76,8 @@ func TestSymbolsCheck(t *testing.T) {
 	}
 }
 
-// TestSymbolsCheckJSON: the document has what was put into the file, as grep and objdump count, and docs/json.md has its fields.
+// TestSymbolsCheckJSON: the document has what was put into the file, as grep and objdump count, and
+// docs/json.md has its fields.
 func TestSymbolsCheckJSON(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", gdbtest.Plain...)
 	dir := t.TempDir()

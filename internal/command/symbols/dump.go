@@ -128,8 +128,8 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 	return nil
 }
 
-// writeWhole has write make the file at path, and the folders on the way. Nobody sees a part of the file: it is written
-// beside path first. What is no regular file is written as it is.
+// writeWhole has write make the file at path, and the folders on the way. Nobody sees a part of the
+// file: it is written beside path first. What is no regular file is written as it is.
 func writeWhole(flag, path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)

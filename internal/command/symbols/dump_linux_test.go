@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// TestSymbolsDump: the file that --store writes is where a store has it, and is what standard output gives. Its first line is
-// dump_syms's.
+// TestSymbolsDump: the file that --store writes is where a store has it, and is what standard
+// output gives. Its first line is dump_syms's.
 func TestSymbolsDump(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", gdbtest.Plain...)
 	text, errOut, err := commandtest.Run("symbols", "dump", program)

@@ -12,7 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Minidump returns a minidump of a live process's picture. The environment is not in it: crash reports travel, and it has secrets.
+// Minidump returns a minidump of a live process's picture. The environment is not in it: crash
+// reports travel, and it has secrets.
 func Minidump(t *live.Target, picture *snapshot.Snapshot) (*format.Contents, error) {
 	c, err := minidump.Contents(picture, t.Modules())
 	if err != nil {

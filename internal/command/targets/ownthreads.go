@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// ownThreads returns the threads of a process by the IDs that it knows itself (NSpid of proc_pid_status(5)), as in a container.
+// ownThreads returns the threads of a process by the IDs that it knows itself (NSpid of
+// proc_pid_status(5)), as in a container.
 func ownThreads(pid int) map[int]int {
 	of := map[int]int{}
 	dirs, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))

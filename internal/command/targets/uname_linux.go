@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// uname returns the kernel's name, release, version and machine, as Breakpad's client has them: "Linux 6.1.0 #1 SMP x86_64".
+// uname returns the kernel's name, release, version and machine, as Breakpad's client has them:
+// "Linux 6.1.0 #1 SMP x86_64".
 func uname() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {

@@ -11,7 +11,7 @@ import (
 // version is set by the linker; without that, Go's build information has the version.
 var version string
 
-// Print writes the version of the program, its platform, and that of Go.
+// Print writes the version of the program, its platform, and the version of Go.
 func Print(out io.Writer) error {
 	_, err := printable.Fprintf(out, "sfwalk %s %s/%s %s\n", Text(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	return err

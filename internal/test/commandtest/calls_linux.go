@@ -13,7 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// CallTarget starts a program that has all functions that are called in examples, and returns its process ID.
+// CallTarget starts a program that has all functions that are called in examples, and returns its
+// process ID.
 func CallTarget(t *testing.T) string {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
@@ -22,8 +23,8 @@ func CallTarget(t *testing.T) string {
 	return strconv.Itoa(gdbtest.Start(t, gdbtest.Tool(t, "env"), preload, program).PID)
 }
 
-// CallExample returns the words of a command that calls functions, with another process for the one that
-// it names.
+// CallExample returns the words of a command that calls functions, with another process for the one
+// that it names.
 func CallExample(line, pid, called string) (args []string) {
 	for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(line, -1) {
 		word := m[1] + m[2]
@@ -48,7 +49,8 @@ func VectorProgram(t *testing.T, flags string) (program string) {
 	return gdbtest.Compile(t, src, append([]string{gdbtest.Tool(t, "gcc"), "-g", "-w"}, strings.Fields(flags)...)...)
 }
 
-// VectorsSaid returns what the program prints that VectorProgram has compiled: a line for each of its functions.
+// VectorsSaid returns what the program prints that VectorProgram has compiled: a line for each of
+// its functions.
 func VectorsSaid(t *testing.T, program string) []string {
 	t.Helper()
 	said, err := exec.Command(program, "show").Output()
@@ -68,7 +70,8 @@ func SameNumbers(a, b string) bool {
 	})
 }
 
-// vectorCalls has functions of vectors. With an argument, it prints what they return when it calls them itself.
+// vectorCalls has functions of vectors. With an argument, it prints what they return when it calls
+// them itself.
 const vectorCalls = `#include <stdio.h>
 #include <unistd.h>
 typedef double v2 __attribute__((vector_size(16)));

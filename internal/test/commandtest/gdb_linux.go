@@ -77,7 +77,8 @@ func Differs(th *report.Thread, w gdbtest.Thread) string {
 		if g.PC == 0 && called {
 			break
 		}
-		// If a function on the way has parts, gdb shows no tail calls: package logical's tests know when.
+		// If a function on the way has parts, gdb shows no tail calls: package logical's tests know
+		// when.
 		for i < len(th.Frames) && th.Frames[i].Type == "tailcall" && g.Type != "tailcall" && th.Frames[i].PC.V != g.PC {
 			i++
 		}
@@ -124,7 +125,8 @@ func gdbID(g gdbtest.Frame) string {
 	return id.String()
 }
 
-// FunctionName returns a function's name without its parameters, which gdb shows in some places only.
+// FunctionName returns a function's name without its parameters, which gdb shows in some places
+// only.
 func FunctionName(name string) string {
 	if i := strings.IndexByte(name, '('); i > 0 {
 		name = name[:i]

@@ -72,7 +72,8 @@ var (
 	peerPC     = regexp.MustCompile(`\brip = 0x([0-9a-f]+)`)
 )
 
-// PeerStacks returns the PCs of each thread's frames as minidump_stackwalk has them, without inlined ones.
+// PeerStacks returns the PCs of each thread's frames as minidump_stackwalk has them, without
+// inlined ones.
 func PeerStacks(t *testing.T, dump, store string) (stacks [][]uint64) {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Breakpad(t, "minidump_stackwalk"), dump, store).Output()

@@ -16,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// SymbolStore makes a folder with a program's symbol file, which has the records that describe makes.
+// SymbolStore makes a folder with a program's symbol file, which has the records that describe
+// makes.
 func SymbolStore(t *testing.T, program string, describe func(t *testing.T, program string, base uint64) []breakpad.Record) string {
 	t.Helper()
 	notes, err := exec.Command(gdbtest.Tool(t, "readelf"), "-n", program).Output()

@@ -1,6 +1,6 @@
-// Sniffer-v1 is a plug-in of the first version of the protocol. It shares no package with the
-// host: its messages are those of sniffer.binpb, a copy of the first version, and a module of its
-// own pins the libraries that it is built with.
+// Sniffer-v1 is a plug-in of the first version of the protocol. It shares no package with the host:
+// its messages are from sniffer.binpb, a copy of the first version, and a module of its own pins
+// the libraries that it is built with.
 //
 // It is frozen. Nothing here changes, and the host's tests build and run it for as long as they
 // support version 1: a host that it fails with has broken version 1. README.md says where the

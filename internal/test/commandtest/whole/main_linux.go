@@ -51,8 +51,8 @@ func Main(m *testing.M) {
 }
 
 // measure runs a command with its arguments, and writes the most memory that it had, in KiB, to
-// file 3. The kernel counts the memory of a new process from that of its parent: this process has
-// less than one that has run tests.
+// file 3. The kernel counts the memory of a new process from its parent's: this process has less
+// than one that has run tests.
 func measure() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

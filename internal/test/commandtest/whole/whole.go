@@ -1,8 +1,8 @@
 // Package whole gives tests of a verb the whole of sfwalk-full: commands that run in the test's
 // process, and, under other names of the test's binary, the programs themselves and plug-ins.
 //
-// A room's tests have it by a TestMain in an external test package, which calls [Main]: no room of a
-// verb may import the room that assembles all of them.
+// A room's tests have it by a TestMain in an external test package, which calls [Main]: no room of
+// a verb may import the room that assembles all of them.
 package whole
 
 import (
