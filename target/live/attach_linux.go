@@ -18,10 +18,10 @@ import (
 // Tests set it.
 var hookStopped = func() {}
 
-// Attach takes a picture of the process pid. It stops the threads, reads them, and lets them go
-// before it returns. A process that was stopped (SIGSTOP, job control) stays stopped. If Attach
-// fails, the process runs on, too. The error wraps one of the errors of this package, or, if ctx
-// ended early, ctx's.
+// Attach copies what unwinding needs of the process pid. It stops the threads, reads them, and lets
+// them go before it returns. A process that was stopped (SIGSTOP, job control) stays stopped. If
+// Attach fails, the process runs on, too. The error wraps one of the errors of this package, or, if
+// ctx ended early, ctx's.
 //
 // A program that attaches to its own child must not wait for the child meanwhile (also not by
 // [os/exec.Cmd.Wait]): the kernel tells a waiting parent that the child stopped, in the same way as
@@ -49,7 +49,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 		timeout = DefaultTimeout
 	}
 	for again := 0; ; again++ {
-		s := newSnapshot(p, &files{proc: p, values: opts.Values}, opts.LowMemory, opts.MaxCopied)
+		s := newAttachment(p, &files{proc: p, values: opts.Values}, opts.LowMemory, opts.MaxCopied)
 		// A process that calls execve(2) all the time can only be read while all of it is held.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {
@@ -75,8 +75,8 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 // execve(2) meanwhile.
 const maxReplaced = 3
 
-// attach takes the picture: of all threads at one moment, or of one after the other.
-func (s *snapshot) attach(ctx context.Context, timeout time.Duration, consistent bool) (err error) {
+// attach copies the threads: all at one moment, or one after the other.
+func (s *attachment) attach(ctx context.Context, timeout time.Duration, consistent bool) (err error) {
 	t := &s.tracer
 	all := true
 	jobcontrol.Hold()
@@ -111,8 +111,8 @@ func awaitThreadEnd(tid int) {
 	}
 }
 
-// snapshot is a picture while it is taken.
-type snapshot struct {
+// attachment is a Target while the process is copied.
+type attachment struct {
 	tracer     tracer
 	files      *files
 	maps       []procmaps.Mapping
@@ -131,19 +131,19 @@ type snapshot struct {
 	pacMask uint64 // mask of a code address; 0 if there is none
 }
 
-func newSnapshot(p *proc, f *files, lowMemory bool, limit int64) *snapshot {
+func newAttachment(p *proc, f *files, lowMemory bool, limit int64) *attachment {
 	if limit <= 0 {
 		limit = copyLimit
 	}
-	s := &snapshot{tracer: tracer{proc: p}, files: f, lowMemory: lowMemory, limit: limit, left: uint64(limit)}
+	s := &attachment{tracer: tracer{proc: p}, files: f, lowMemory: lowMemory, limit: limit, left: uint64(limit)}
 	if lowMemory {
 		s.left = lowMemoryFirst
 	}
 	return s
 }
 
-// rest returns how many more bytes may be copied after the picture has been taken.
-func (s *snapshot) rest() int64 {
+// rest returns how many more bytes may be copied after attach has returned.
+func (s *attachment) rest() int64 {
 	if s.lowMemory {
 		return int64(s.left) + lowMemoryLimit - lowMemoryFirst
 	}
@@ -151,7 +151,7 @@ func (s *snapshot) rest() int64 {
 }
 
 // take reads all that must be of one moment, while all threads are stopped.
-func (s *snapshot) take() error {
+func (s *attachment) take() error {
 	hookStopped()
 	s.moment = time.Now()
 	leader, err := s.readAll()
@@ -171,7 +171,7 @@ func (s *snapshot) take() error {
 
 // readAll reads the registers of all threads, which are stopped. leader is a thread through which
 // to read the address space, because the main thread may have ended.
-func (s *snapshot) readAll() (leader int, err error) {
+func (s *attachment) readAll() (leader int, err error) {
 	room := s.files.registerRoom
 	for _, x := range s.tracer.tracees {
 		switch x.state {
@@ -194,7 +194,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 }
 
 // readMaps reads the mappings through the first of the given threads that still exists.
-func (s *snapshot) readMaps(tids ...int) error {
+func (s *attachment) readMaps(tids ...int) error {
 	err := error(ErrExited)
 	for _, tid := range tids {
 		if s.maps, err = s.files.mapsOf(tid); err == nil && len(s.maps) > 0 {
@@ -261,7 +261,7 @@ func ofKernel(tid int) error {
 
 // blockedRegisters reads PC and SP of a thread that could not be stopped. For a blocked thread, the
 // kernel tells them (proc_pid_syscall(5)).
-func (s *snapshot) blockedRegisters(x *tracee) {
+func (s *attachment) blockedRegisters(x *tracee) {
 	if _, sp, pc, ok := s.tracer.proc.blocked(x.tid); ok {
 		x.regs.Set(s.tracer.proc.arch.SP, sp)
 		x.regs.Set(s.tracer.proc.arch.PC, pc)
@@ -270,7 +270,7 @@ func (s *snapshot) blockedRegisters(x *tracee) {
 
 // copyStacks copies the inner part of every thread's stack, the stacks that handlers on alternate
 // stacks have interrupted, and the vDSO, which has no file.
-func (s *snapshot) copyStacks(leader int) {
+func (s *attachment) copyStacks(leader int) {
 	a := s.tracer.proc.arch
 	var stacks []uint64 // their stack pointers
 	most := map[uint64]uint64{}
@@ -306,7 +306,7 @@ func (s *snapshot) copyStacks(leader int) {
 }
 
 // copy copies ranges of memory in addition to the stacks.
-func (s *snapshot) copy(leader int, want []span) {
+func (s *attachment) copy(leader int, want []span) {
 	parts := missing(s.copies, want)
 	fit(parts, s.left)
 	blocks, n := s.files.copyMemory(leader, parts)
@@ -315,7 +315,7 @@ func (s *snapshot) copy(leader int, want []span) {
 }
 
 // target makes the result, after the process has been let go.
-func (s *snapshot) target() (*Target, error) {
+func (s *attachment) target() (*Target, error) {
 	a := s.tracer.proc.arch
 	m := &memory{arch: a, live: &pageCache{pid: s.tracer.proc.pid, fetch: s.files.fetch, whole: !s.lowMemory}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
 	m.left.Store(s.rest())
@@ -343,7 +343,7 @@ func (s *snapshot) target() (*Target, error) {
 }
 
 // threads makes the target's threads.
-func (s *snapshot) threads(t *Target, m *memory) (list []*Thread) {
+func (s *attachment) threads(t *Target, m *memory) (list []*Thread) {
 	for _, x := range s.tracer.tracees {
 		if x.state == gone {
 			continue

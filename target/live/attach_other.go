@@ -4,8 +4,8 @@ package live
 
 import "context"
 
-// Attach takes a picture of the process pid. On this system it cannot: the error wraps
-// [ErrUnsupported].
+// Attach would copy what unwinding needs of the process pid. On this system it cannot: the error
+// wraps [ErrUnsupported].
 func Attach(context.Context, int, Options) (*Target, error) {
 	return nil, errNoHost
 }

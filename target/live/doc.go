@@ -1,5 +1,4 @@
-// Package live takes the picture of a running Linux process that unwinding needs, and lets the
-// process go on.
+// Package live copies what unwinding needs of a running Linux process, and lets the process go on.
 //
 // Given a process ID, [Attach] stops the threads (PTRACE_SEIZE, PTRACE_INTERRUPT), reads their
 // registers, copies the inner part of their stacks, and lets them go: one after the other, or all

@@ -28,7 +28,7 @@ type Options struct {
 	// [ErrNoThread] if the process lacks one of them.
 	Threads []int
 
-	// Consistent stops all threads at one moment, so that the picture tells which thread waits for
+	// Consistent stops all threads at one moment, so that their stacks tell which thread waits for
 	// which. Without it, each thread is stopped, read and let go by itself, which holds it for a
 	// much shorter time.
 	Consistent bool
@@ -58,8 +58,8 @@ type Options struct {
 // threads stopped until this process goes on. SIGSTOP cannot be put off.
 func DeferStops() (restore func()) { return jobcontrol.Defer() }
 
-// Target is the picture of a process: each thread's registers and stack are of one moment. It is
-// safe for concurrent use. It implements [target.Target].
+// Target is a process as [Attach] has copied it: each thread's registers and stack are of one
+// moment. It is safe for concurrent use. It implements [target.Target].
 type Target struct {
 	PID int
 	Exe string // the program's path as the process names it; "" if that cannot be read
@@ -106,7 +106,7 @@ func (t *Target) Arch() *arch.Arch { return t.arch }
 // [ErrExited].
 func (t *Target) Memory() target.Memory { return t.memory }
 
-// Modules returns what was mapped when the picture was taken.
+// Modules returns what was mapped when the process was copied.
 func (t *Target) Modules() *target.Modules { return t.modules }
 
 // Threads returns the threads, each a [*Thread]: the main thread first, the
@@ -143,11 +143,11 @@ func (t *Target) OpenNamed(root, path string) (*os.File, error) { return t.files
 // [Attach] returned and is not touched.
 func (t *Target) Close() error { return t.files.Close() }
 
-// Retake takes the picture of a [Target.Consistent] target anew, at one moment. It copies as much
+// Retake copies the process of a [Target.Consistent] target anew, at one moment. It copies as much
 // of the stacks as was missing, and calls walk once. If the first walk lacked more than some
 // megabytes of stacks, all threads are held while walk runs, for a bounded time, so that memory
 // that walk reads is of that moment. Threads returns new threads, and walk should ask for them. If
-// Retake returns an error, it has not called walk, and the picture is as it was.
+// Retake returns an error, it has not called walk, and the target is as it was.
 //
 // Retake is for stacks that were not whole at the first time ([Thread.MovedOn]). To walk a stack a
 // second time takes no longer than the walking itself, because the rows are known.

@@ -11,7 +11,7 @@ const (
 
 // copyLocks copies the locks for which threads wait, to see which thread waits for which. The
 // locks' words change as soon as the threads go on.
-func (s *snapshot) copyLocks(leader int) {
+func (s *attachment) copyLocks(leader int) {
 	a := s.tracer.proc.arch
 	if a.SystemCalls == nil {
 		return
@@ -53,7 +53,7 @@ func locked(word uint64) []span {
 }
 
 // systemCall returns the code around pc that tells whether a thread is in a system call there.
-func (s *snapshot) systemCall(leader int, pc uint64) []byte {
+func (s *attachment) systemCall(leader int, pc uint64) []byte {
 	room := make([]byte, arch.SystemCallCode)
 	lo := pc - uint64(len(room)/2)
 	return room[:s.files.copyRange(leader, lo, room)]

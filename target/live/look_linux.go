@@ -60,7 +60,7 @@ func (f *files) look() (*Target, error) {
 	if err := f.openAny(tids); err != nil {
 		return nil, err
 	}
-	s := newSnapshot(f.proc, f, false, 0)
+	s := newAttachment(f.proc, f, false, 0)
 	if err := s.readMaps(tids...); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ var errReplaced = errors.New("the process has become another program")
 // inTurn stops, reads and resumes one thread after the other, so that it holds none for longer than
 // it takes to read it. It marks threads that it cannot stop as failed. The error says that the
 // process cannot be traced at all, that it runs another program now, or that ctx is done.
-func (s *snapshot) inTurn(ctx context.Context) error {
+func (s *attachment) inTurn(ctx context.Context) error {
 	t := &s.tracer
 	t.self = unix.Gettid()
 	t.known = make(map[int]*tracee)
@@ -79,7 +79,7 @@ func (t *tracer) admit(tids []int) (fresh []*tracee) {
 // which stops no thread. It asks that one to stop when there is room, reads it when it has stopped,
 // and lets it go at once. It waits for a thread that is slow to stop, perhaps because it never
 // will, beside the others.
-func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
+func (s *attachment) readInTurn(ctx context.Context, fresh []*tracee) error {
 	t := &s.tracer
 	var ready, held, late []*tracee
 	var refused error
@@ -154,7 +154,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 
 // poll reads a thread if it has stopped, and lets it go. Else, if judge is set, poll finds out why
 // it has not stopped.
-func (s *snapshot) poll(x *tracee, judge bool) {
+func (s *attachment) poll(x *tracee, judge bool) {
 	is, signal := stopSignal(x.tid)
 	switch {
 	case is:
@@ -174,7 +174,7 @@ func (s *snapshot) poll(x *tracee, judge bool) {
 }
 
 // read reads the thread's own state, while it is stopped.
-func (s *snapshot) read(x *tracee) {
+func (s *attachment) read(x *tracee) {
 	hookStopped()
 	x.readRegisters(s.files, s.files.registerRoom)
 	if !s.masked && x.state == stopped { // all threads have one mask
@@ -187,15 +187,15 @@ func (s *snapshot) read(x *tracee) {
 
 // copyStack copies the inner part of a thread's stack, and of the stacks that handlers on alternate
 // stacks have interrupted. keep empties the room that the copies lie in.
-func (s *snapshot) copyStack(x *tracee) {
+func (s *attachment) copyStack(x *tracee) {
 	s.lifted = s.lifted[:0]
 	if sp, ok := x.regs.Get(s.tracer.proc.arch.SP); ok {
 		s.lifted = s.files.copyStacks(x.tid, sp, nil, firstCopy, s.files.copyRoom, s.lifted)
 	}
 }
 
-// keep adds the copies that copyStack has made to the picture.
-func (s *snapshot) keep(x *tracee) {
+// keep adds the copies that copyStack has made to the target's.
+func (s *attachment) keep(x *tracee) {
 	if len(s.lifted) == 0 {
 		return
 	}

@@ -130,7 +130,7 @@ func (f *files) retakeAll(t *Target, room int, also func(*Held), walk func()) er
 		return err
 	}
 	m := t.memory.(*memory)
-	s := newSnapshot(f.proc, f, m.lowMemory, m.limit)
+	s := newAttachment(f.proc, f, m.lowMemory, m.limit)
 	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
 	tr.timeout = againTimeout
@@ -261,7 +261,7 @@ func lackValues(threads []*Thread) (list []span) {
 }
 
 // deeper returns the sum of deep, bytes.
-func (s *snapshot) deeper() (n int) {
+func (s *attachment) deeper() (n int) {
 	for _, bytes := range s.deep {
 		n += int(bytes)
 	}

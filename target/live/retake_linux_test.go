@@ -270,7 +270,7 @@ func TestRetakeDeep(t *testing.T) {
 	}
 }
 
-// If a thread cannot be read once more, an error says so, and the earlier picture stays.
+// If a thread cannot be read once more, an error says so, and the earlier copies stay.
 func TestRetakeFails(t *testing.T) {
 	p, stack, _ := counting(t)
 	walk := func() { t.Error("walked") }

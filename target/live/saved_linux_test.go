@@ -14,12 +14,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/target/core"
-	value "github.com/sfwalk/sfwalk/target/snapshot"
+	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
 // saved returns a target's snapshot as it is read from its file. Before, it asks the target for all
 // that walking could ask for.
-func saved(t *testing.T, tg *Target) *value.Target {
+func saved(t *testing.T, tg *Target) *snapshot.Target {
 	t.Helper()
 	for _, m := range tg.Modules().All() {
 		m.Image()
@@ -28,7 +28,7 @@ func saved(t *testing.T, tg *Target) *value.Target {
 }
 
 // kept returns a target's snapshot as it is read from its file.
-func kept(t *testing.T, tg *Target) *value.Target {
+func kept(t *testing.T, tg *Target) *snapshot.Target {
 	t.Helper()
 	s, err := tg.Snapshot()
 	if err != nil {
@@ -38,7 +38,7 @@ func kept(t *testing.T, tg *Target) *value.Target {
 	if err := s.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := value.Read(bytes.NewReader(b.Bytes()), int64(b.Len()), core.Options{})
+	opened, err := snapshot.Read(bytes.NewReader(b.Bytes()), int64(b.Len()), core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestSnapshotValue(t *testing.T) {
 	}
 	for i, th := range want {
 		var r arch.Registers
-		one := list[i].(*value.Thread)
+		one := list[i].(*snapshot.Thread)
 		if err := one.Registers(&r); err != nil || r != *registersOf(t, th) || one.ID() != th.ID() || one.Name() != th.Name() || one.Held != th.Held || one.Err != nil {
 			t.Errorf("thread %+v, want %+v, %v", one, th, err)
 		}

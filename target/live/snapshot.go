@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/internal/linkmap"
-	value "github.com/sfwalk/sfwalk/target/snapshot"
+	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Snapshot returns the picture as a value that outlives the process: the threads, the copies of the
-// stacks, the other memory that was read so far, and all that [value.Snapshot.Gather] reads now.
-// Walk the stacks first, so that the snapshot has all that walking them needs. The error says that
-// the target is closed.
-func (t *Target) Snapshot() (*value.Snapshot, error) {
-	s := &value.Snapshot{
+// Snapshot returns what was copied as a value that outlives the process: the threads, the copies of
+// the stacks, the other memory that was read so far, and all that [snapshot.Snapshot.Gather] reads
+// now. Walk the stacks first, so that the snapshot has all that walking them needs. The error says
+// that the target is closed.
+func (t *Target) Snapshot() (*snapshot.Snapshot, error) {
+	s := &snapshot.Snapshot{
 		Arch: t.arch, PID: t.PID, Exe: t.Exe, Pause: t.Pause, Consistent: t.Consistent, Maps: t.maps,
 	}
 	var err error
@@ -32,26 +32,26 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	kept := t.kept
 	t.mu.Unlock()
 	s.Monotonic = kept.Clock
-	var copied []value.Block // several copies may be of the same addresses: see memory.copies
+	var copied []snapshot.Block // several copies may be of the same addresses: see memory.copies
 	for _, th := range threads {
 		th.mu.Lock()
 		s.Pause = max(s.Pause, th.Held)
-		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Sets: th.sets, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
+		s.Threads = append(s.Threads, snapshot.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Sets: th.sets, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
 		for _, b := range th.view.all() {
-			copied = append(copied, value.Block{Addr: b.lo, Data: b.data, Late: b.late})
+			copied = append(copied, snapshot.Block{Addr: b.lo, Data: b.data, Late: b.late})
 		}
 		th.mu.Unlock()
 	}
 	if m, ok := t.memory.(*memory); ok {
-		var blocks []value.Block
+		var blocks []snapshot.Block
 		for _, c := range kept.Copies {
-			blocks = append(blocks, value.Block{Addr: c.Lo, Data: c.Data})
+			blocks = append(blocks, snapshot.Block{Addr: c.Lo, Data: c.Data})
 		}
 		s.AddMemory(blocks)
 		s.AddMemory(m.later(kept.Later)) // before copies for threads, which stand for their own stacks alone
 		blocks = nil
 		for _, b := range m.copies() {
-			blocks = append(blocks, value.Block{Addr: b.lo, Data: b.data})
+			blocks = append(blocks, snapshot.Block{Addr: b.lo, Data: b.data})
 		}
 		s.AddMemory(blocks)
 		s.AddMemory(copied)
@@ -68,7 +68,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 }
 
 // later copies ranges of memory as it is now, as long as there is room for copies.
-func (m *memory) later(ranges []Range) (list []value.Block) {
+func (m *memory) later(ranges []Range) (list []snapshot.Block) {
 	for _, r := range ranges {
 		size := int64(r.Hi - r.Lo)
 		if size <= 0 || m.left.Add(-size) < 0 {
@@ -77,7 +77,7 @@ func (m *memory) later(ranges []Range) (list []value.Block) {
 		}
 		data := make([]byte, size)
 		if n, _ := m.live.fetch(r.Lo, data); n > 0 {
-			list = append(list, value.Block{Addr: r.Lo, Data: data[:n], Late: true})
+			list = append(list, snapshot.Block{Addr: r.Lo, Data: data[:n], Late: true})
 		}
 	}
 	return list
@@ -101,13 +101,13 @@ func (t *Target) leastAuxv() []byte {
 }
 
 // blocks returns the pages that the cache keeps.
-func (c *pageCache) blocks() (list []value.Block) {
+func (c *pageCache) blocks() (list []snapshot.Block) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for lo, k := range c.chunks {
 		for i, page := range k.pages {
 			if page != nil {
-				list = append(list, value.Block{Addr: lo + uint64(i)*pageSize, Data: page})
+				list = append(list, snapshot.Block{Addr: lo + uint64(i)*pageSize, Data: page})
 			}
 		}
 	}

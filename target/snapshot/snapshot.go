@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Snapshot is the picture of a process.
+// Snapshot is a copy of a process: what unwinding needs of it.
 type Snapshot struct {
 	Arch    *arch.Arch // with the process's own address mask
 	PID     int
