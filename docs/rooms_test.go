@@ -4,10 +4,9 @@ import (
 	"errors"
 	"go/build"
 	"io/fs"
-	"path"
+	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -41,51 +40,69 @@ func packages(t *testing.T) map[string]*build.Package {
 
 var node = regexp.MustCompile(`(\w+)\["([^"<]*)[^"]*"\]`)
 
-// TestRooms compares the diagram of the rooms in architecture.md with the imports.
-func TestRooms(t *testing.T) {
-	_, diagram, ok := strings.Cut(readFile(t, "architecture.md"), "flowchart BT\n")
+// wings are the nodes of the picture of the wings: folders, by the names of their nodes.
+func wings(picture string) map[string][]string {
+	list := map[string][]string{}
+	for _, m := range node.FindAllStringSubmatch(picture, -1) {
+		list[m[1]] = strings.Split(m[2], ", ")
+	}
+	return list
+}
+
+// TestWings compares the picture of the wings in architecture.md with the imports.
+func TestWings(t *testing.T) {
+	_, picture, ok := strings.Cut(readFile(t, "architecture.md"), "flowchart BT\n")
 	if !ok {
-		t.Fatal("architecture.md has no diagram of the rooms")
+		t.Fatal("architecture.md has no picture of the wings")
 	}
-	diagram, _, _ = strings.Cut(diagram, "```")
+	picture, _, _ = strings.Cut(picture, "```")
 	list := packages(t)
-	rooms := map[string][]string{} // packages by the name of the node: "arch/amd64, arm64" are two
-	for _, m := range node.FindAllStringSubmatch(diagram, -1) {
-		dir := ""
-		for _, name := range strings.Split(m[2], ", ") {
-			if beside := path.Join(dir, name); list[beside] != nil {
-				name = beside
+	nodes := wings(picture)
+	wingOf := func(pkg string) (wing string) { // the one with the longest folder
+		longest := 0
+		for name, folders := range nodes {
+			for _, folder := range folders {
+				if (pkg == folder || strings.HasPrefix(pkg, folder+"/")) && len(folder) > longest {
+					wing, longest = name, len(folder)
+				}
 			}
-			dir = path.Dir(name)
-			rooms[m[1]] = append(rooms[m[1]], name)
 		}
+		return wing
 	}
-	above := map[string]map[string]bool{} // what a package may import, by the diagram
-	for _, line := range strings.Split(node.ReplaceAllString(diagram, "$1"), "\n") {
-		ends := strings.Split(strings.TrimSpace(line), " --> ")
-		for i, from := range ends[:len(ends)-1] {
-			imported := false
-			for _, x := range append(rooms[from], from) {
-				if list[x] == nil {
-					continue
+	imports := map[[2]string]string{} // from wing to wing: a package that does
+	shown := 0
+	for pkg, p := range list {
+		from := wingOf(pkg)
+		if from == "" {
+			continue
+		}
+		shown++
+		for _, to := range p.Imports {
+			if to, ok := strings.CutPrefix(to, module); ok {
+				if to := wingOf(to); to != "" && to != from {
+					imports[[2]string{from, to}] = pkg
 				}
-				for _, y := range append(rooms[ends[i+1]], ends[i+1]) {
-					if above[x] == nil {
-						above[x] = map[string]bool{}
-					}
-					above[x][y] = true
-					imported = imported || slices.Contains(list[x].Imports, module+y)
-				}
-			}
-			if !imported {
-				t.Errorf("%s: there is no such import", strings.TrimSpace(line))
 			}
 		}
 	}
-	if len(above) < 20 {
-		t.Fatalf("the diagram has only %d packages that import others", len(above))
+	if shown < 60 {
+		t.Fatalf("the picture has only %d packages", shown)
 	}
-	for grown := true; grown; { // the diagram leads on from room to room
+	above := map[string]map[string]bool{} // what a wing may import, by the picture
+	for _, line := range strings.Split(node.ReplaceAllString(picture, "$1"), "\n") {
+		from, to, ok := strings.Cut(strings.TrimSpace(line), " --> ")
+		if !ok {
+			continue
+		}
+		if above[from] == nil {
+			above[from] = map[string]bool{}
+		}
+		above[from][to] = true
+		if imports[[2]string{from, to}] == "" {
+			t.Errorf("%s: there is no such import", line)
+		}
+	}
+	for grown := true; grown; { // the picture leads on from wing to wing
 		grown = false
 		for _, list := range above {
 			for next := range list {
@@ -96,21 +113,45 @@ func TestRooms(t *testing.T) {
 			}
 		}
 	}
-	shown := map[string]bool{}
-	for from, list := range above {
-		shown[from] = true
-		for to := range list {
-			shown[to] = true
-		}
-	}
 	for from := range above {
 		if above[from][from] {
-			t.Errorf("the diagram leads from %s back to it", from)
+			t.Errorf("the picture leads from %s back to it", from)
 		}
-		for _, to := range list[from].Imports {
-			if to, ok := strings.CutPrefix(to, module); ok && shown[to] && !above[from][to] {
-				t.Errorf("%s imports %s: the diagram does not have it", from, to)
+	}
+	for edge, pkg := range imports {
+		if !above[edge[0]][edge[1]] {
+			t.Errorf("%s imports a package of %s: the picture does not have that", pkg, edge[1])
+		}
+	}
+}
+
+var room = regexp.MustCompile("`([a-z0-9/…-]+)`")
+
+// TestRooms compares the tables of rooms.md with the packages: all are there, and no others.
+func TestRooms(t *testing.T) {
+	list := packages(t)
+	found := map[string]bool{}
+	for line := range strings.Lines(readFile(t, "rooms.md")) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		for _, m := range room.FindAllStringSubmatch(cell, -1) {
+			below, open := strings.CutSuffix(m[1], "/…")
+			some := false
+			for pkg := range list {
+				if pkg == m[1] || open && strings.HasPrefix(pkg, below+"/") {
+					found[pkg], some = true, true
+				}
 			}
+			if _, err := os.Stat("../" + below); err != nil || !some && !strings.HasPrefix(below, "tools") && below != "packaging" {
+				t.Errorf("rooms.md has %s: there is no such package", m[1])
+			}
+		}
+	}
+	for pkg := range list {
+		if !found[pkg] {
+			t.Errorf("rooms.md does not say what the task of %s is", pkg)
 		}
 	}
 }

@@ -92,8 +92,8 @@ func TestRemoteCallAVX512(t *testing.T) {
 	p.Rest(t)
 }
 
-// --print shows vector registers, their parts and masks as gdb does. Where gdb has other numbers in them than the program,
-// the numbers count.
+// --print shows vector registers, their parts and masks as gdb does. Where gdb has other numbers in
+// them than the program, the numbers count.
 func TestPrintVectorRegisters(t *testing.T) {
 	gdbtest.NeedFlag(t, "avx512bw")
 	p := gdbtest.Start(t, gdbtest.Build(t, "avx512.c", "-O1", "-g"))

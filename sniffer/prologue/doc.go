@@ -6,7 +6,7 @@
 // If no symbol tells where the function begins, or the symbol's row does not count, the sniffer
 // looks for other evidence: the code from PC to the function's return, calls on the stack, the
 // tables of the functions around, the frame record. The list kinds has all evidence, the best
-// first, and docs/architecture.md explains each. A row that may be wrong is marked as a guess. The
+// first, and docs/sniffers.md explains each. A row that may be wrong is marked as a guess. The
 // sniffer declines if no return address is good: it must follow a call, or be what a run-time
 // system or the kernel plants.
 //

@@ -8,7 +8,7 @@ import (
 
 // A kind is a kind of evidence for a row in code that no table describes.
 type kind struct {
-	name string // as docs/architecture.md has it
+	name string // as docs/sniffers.md has it
 	of   frames
 	by   effort
 	find func(x *search) (row trad.Row, ok bool)
@@ -33,7 +33,7 @@ const (
 	bySearch
 )
 
-// kinds are all kinds of evidence, the best first. The list in docs/architecture.md explains each.
+// kinds are all kinds of evidence, the best first. The list in docs/sniffers.md explains each.
 var kinds = [...]kind{
 	{"The symbol", everyFrame, atOnce, (*search).bySymbol},
 	{"The linkage stub", innermostFrame, atOnce, func(x *search) (trad.Row, bool) { return stub(x.q) }},

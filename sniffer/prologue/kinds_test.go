@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// TestKinds holds the numbered list of docs/architecture.md against the kinds of evidence.
+// TestKinds holds the numbered list of docs/sniffers.md against the kinds of evidence.
 func TestKinds(t *testing.T) {
-	text, err := os.ReadFile("../../docs/architecture.md")
+	text, err := os.ReadFile("../../docs/sniffers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(text), "\n### Code without tables\n")
+	_, section, ok := strings.Cut(string(text), "\n## Code without tables\n")
 	if !ok {
-		t.Fatal("docs/architecture.md has no section on code without tables")
+		t.Fatal("docs/sniffers.md has no section on code without tables")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	var listed, want []string
@@ -27,6 +27,6 @@ func TestKinds(t *testing.T) {
 		want = append(want, kinds[i].name)
 	}
 	if !slices.Equal(listed, want) {
-		t.Errorf("docs/architecture.md lists\n%q, and the sniffer tries\n%q", listed, want)
+		t.Errorf("docs/sniffers.md lists\n%q, and the sniffer tries\n%q", listed, want)
 	}
 }
