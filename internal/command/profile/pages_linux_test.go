@@ -145,7 +145,8 @@ func instructions(lines []string, line *regexp.Regexp) (list []string) {
 func TestRecordPages(t *testing.T) {
 	commandtest.CanRecord(t)
 	gdbtest.NeedAMD64(t)
-	// By -I, the program, which is kept for other runs, belongs to these sources: the pages read them.
+	// By -I, the program, which is kept for other runs, belongs to these sources. The pages read
+	// them.
 	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread", "-I"+filepath.Dir(gdbtest.Testdata(t, "progs", "shares.c")))
 	p := gdbtest.StartRunning(t, exe, "1", "5")
 	b := browse(t, p.PID)
