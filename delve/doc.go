@@ -9,7 +9,7 @@
 // has a descriptor below arch, and so each file here and in delve/server has a build tag. Its
 // callers hold Delve's lock of the target ([debugger.Debugger.LockTargetGroup]).
 //
-// [target.Target]: https://pkg.go.dev/github.com/sfwalk/sfwalk/target#Target [proc.Target]:
-// https://pkg.go.dev/github.com/go-delve/delve/pkg/proc#Target [debugger.Debugger.LockTargetGroup]:
-// https://pkg.go.dev/github.com/go-delve/delve/service/debugger#Debugger.LockTargetGroup
+// [target.Target]: https://pkg.go.dev/github.com/sfwalk/sfwalk/target#Target
+// [proc.Target]: https://pkg.go.dev/github.com/go-delve/delve/pkg/proc#Target
+// [debugger.Debugger.LockTargetGroup]: https://pkg.go.dev/github.com/go-delve/delve/service/debugger#Debugger.LockTargetGroup
 package delve

@@ -19,6 +19,5 @@
 // compilation unit at a time, and inflates no more than that needs. It trusts nothing that it
 // reads: .debug_aranges only says which unit to look at first.
 //
-// [frame.Frame.AddressInBlock]:
-// https://pkg.go.dev/github.com/sfwalk/sfwalk/frame#Frame.AddressInBlock
+// [frame.Frame.AddressInBlock]: https://pkg.go.dev/github.com/sfwalk/sfwalk/frame#Frame.AddressInBlock
 package symbol

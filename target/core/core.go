@@ -239,7 +239,7 @@ func (t *Thread) ReadRegister(r trad.Reg, offset int, b []byte) error {
 	return t.WideSets().ReadRegister(t.file.arch, r, offset, b)
 }
 
-// WideSets reads the register sets that have the thread's wide registers, and their layout. Those
+// WideSets reads the register sets that have the thread's wide registers, and their layout. Sets
 // that the file lacks are left out.
 func (t *Thread) WideSets() (sets target.RegisterSets) {
 	list := t.sets

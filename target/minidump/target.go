@@ -51,7 +51,7 @@ var ErrArch = errors.New("its stacks cannot be walked")
 // Open opens a minidump. The caller closes the target. The error wraps [minidump.ErrNot] or
 // [ErrArch].
 //
-// [minidump.ErrNot]: https://pkg.go.dev/github.com/sfwalk/sfwalk/minidump#ErrNot
+// [minidump.ErrNot]: https://pkg.go.dev/github.com/sfwalk/sfwalk/format/minidump#ErrNot
 func Open(path string, o Options) (*Target, error) {
 	dump, err := minidump.Open(path)
 	if err != nil {

@@ -19,7 +19,8 @@ func (t *Target) InsertBreakpoint(th *Thread, addr uint64, kind int) error {
 	return t.breakpoint('Z', th, addr, kind)
 }
 
-// RemoveBreakpoint takes it away.
+// RemoveBreakpoint takes away a breakpoint that InsertBreakpoint has put there, with the same
+// arguments.
 func (t *Target) RemoveBreakpoint(th *Thread, addr uint64, kind int) error {
 	return t.breakpoint('z', th, addr, kind)
 }
@@ -111,7 +112,7 @@ func (t *Target) EntryPoint() (uint64, error) {
 func (t *Target) SignalInfo() ([]byte, error) { return t.s.transfer("siginfo", "", 1<<12) }
 
 // ReadFile reads a file of at most limit bytes of the system that the target runs on. qemu's stubs
-// have none.
+// give no files.
 func (t *Target) ReadFile(path string, limit int) ([]byte, error) {
 	if t.s.isQemu() {
 		return nil, errUnsupported

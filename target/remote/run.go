@@ -218,8 +218,8 @@ func (t *Target) stoppedThread(id threadID) *Thread {
 	return th
 }
 
-// ListThreads asks for the threads anew. Those that were known keep their [*Thread]; the one that
-// has stopped last stays the first if there still is such a thread.
+// ListThreads asks for the threads anew: call it when the target has run. Threads that were known
+// keep their [*Thread]. The thread that has stopped last stays the first if it is still there.
 func (t *Target) ListThreads() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

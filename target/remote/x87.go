@@ -3,7 +3,7 @@ package remote
 import "errors"
 
 // X87Top returns the number, 0 to 7, of the x87's register that is the top of its stack. Stubs may
-// number these registers otherwise, from that one on.
+// number the registers from that one on.
 func (t *Thread) X87Top() (int, error) {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
