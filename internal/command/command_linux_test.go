@@ -220,7 +220,7 @@ func TestLimits(t *testing.T) {
 	}
 	// One sniffer alone cannot unwind libc: exit code 3, and the last line says why.
 	out, _, err = command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe")
-	if !errors.Is(err, exit.Early) || !strings.Contains(out, "stop: unavailable (no sniffer knows how to unwind it)") {
+	if !errors.Is(err, exit.ErrEarly) || !strings.Contains(out, "stop: unavailable (no sniffer knows how to unwind it)") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -65,7 +65,7 @@ func run(args []string, with Hosts) int {
 	switch {
 	case err == nil:
 		return exit.Whole
-	case errors.Is(err, exit.Early):
+	case errors.Is(err, exit.ErrEarly):
 		return exit.SomeEarly
 	case errors.As(err, &status):
 		if status.Err != nil {

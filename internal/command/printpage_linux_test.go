@@ -97,7 +97,7 @@ func TestPrintNowhere(t *testing.T) {
 		"counter @@ 2":      "--print counter @@ 2: an expression is missing at column 10",
 	} {
 		_, _, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--print", text)
-		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) || errors.Is(err, exit.Early) {
+		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) || errors.Is(err, exit.ErrEarly) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

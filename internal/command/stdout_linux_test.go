@@ -29,10 +29,10 @@ func TestStandardOutput(t *testing.T) {
 		{"symbols", "dump", program}, {"sframe", "gen", program},
 	} {
 		out, _, err := command(append(args, "-o", "-")...)
-		if err != nil && err != exit.Early || len(out) < 100 {
+		if err != nil && err != exit.ErrEarly || len(out) < 100 {
 			t.Errorf("%v: %d bytes, %v", args, len(out), err)
 		}
-		if _, _, err := command(append(args, "-o", "file")...); err != nil && err != exit.Early {
+		if _, _, err := command(append(args, "-o", "file")...); err != nil && err != exit.ErrEarly {
 			t.Errorf("%v: %v", args, err)
 		}
 		if file, err := os.ReadFile("file"); err != nil || !bytes.Equal(file, []byte(out)) && args[len(args)-1] != "pprof" { // it has the time

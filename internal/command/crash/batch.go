@@ -82,7 +82,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	early, bad := false, 0
 	err := report.InOrder(len(dumps), workers, func(r result) error {
 		if err := cmd.Context().Err(); err != nil {
-			return exit.Interrupted
+			return exit.ErrInterrupted
 		}
 		_, err := cmd.OutOrStdout().Write(r.line)
 		if b.lines.put(r.line); r.long != "" {
@@ -100,7 +100,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	case bad > 0:
 		return fmt.Errorf("%d of %d dumps cannot be read", bad, len(dumps))
 	case early:
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (b *batch) print(out io.Writer, path string) (r result, err error) {
 	switch err = b.document(to, path); {
 	case to.err != nil:
 		return r, to.err
-	case errors.Is(err, exit.Early):
+	case errors.Is(err, exit.ErrEarly):
 		r.early = true
 	case err != nil:
 		r.bad = true
@@ -256,7 +256,7 @@ func (n *lineWriter) Write(b []byte) (int, error) {
 	return wrote, n.err
 }
 
-// document writes the document of one dump. The error is exit.Early if some stack ended early.
+// document writes the document of one dump. The error is exit.ErrEarly if some stack ended early.
 func (b *batch) document(out io.Writer, path string) error {
 	dump, err := openDump(path, b.number)
 	if err != nil {
@@ -280,7 +280,7 @@ func (b *batch) document(out io.Writer, path string) error {
 	}
 	b.keep(s)
 	if !whole {
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestBatch(t *testing.T) {
 	dir, store, paths := batchOf(t, 20)
 	for _, args := range [][]string{{dir, "--sysroot", t.TempDir()}, {"-", "--sysroot", t.TempDir()}, {dir, "--sysroot", "/"}} {
 		alone, _, err := commandtest.Run(append([]string{"minidump", paths[0], "--json", "--symbols", store}, args[1:]...)...)
-		if err != nil && !errors.Is(err, exit.Early) {
+		if err != nil && !errors.Is(err, exit.ErrEarly) {
 			t.Fatal(err)
 		}
 		var lines []string
@@ -110,7 +110,7 @@ func TestBatchEnds(t *testing.T) {
 			cancel()
 		}
 	}, "minidump", dir, "--symbols", store)
-	if !errors.Is(err, exit.Interrupted) || n != 3 {
+	if !errors.Is(err, exit.ErrInterrupted) || n != 3 {
 		t.Errorf("%v, %d of %d lines", err, n, len(paths))
 	}
 }

@@ -186,12 +186,12 @@ func TestMinidumpOfMIPS(t *testing.T) {
 		"stop: unavailable (it is of processor mips: its stacks cannot be walked)\n\nThread 5\nstop: the dump has no registers of the thread\n",
 		"  0x00400000-0x00402000 /data/app/libx",
 	} {
-		if !errors.Is(err, exit.Early) || !strings.Contains(out, want) {
+		if !errors.Is(err, exit.ErrEarly) || !strings.Contains(out, want) {
 			t.Errorf("%v, no %q in\n%s", err, want, out)
 		}
 	}
 	out, _, err = commandtest.Run("minidump", path, "--json")
-	if !errors.Is(err, exit.Early) {
+	if !errors.Is(err, exit.ErrEarly) {
 		t.Error(err)
 	}
 	commandtest.InPage(t, "sfwalk minidump", out)
@@ -247,7 +247,7 @@ func TestMinidumpPeer(t *testing.T) {
 			continue
 		}
 		got, _, err := commandtest.Run("minidump", path, "--format", "breakpad", "--symbols", symbols)
-		if err != nil && !errors.Is(err, exit.Early) {
+		if err != nil && !errors.Is(err, exit.ErrEarly) {
 			t.Errorf("%s: %v", path, err)
 		}
 		header, stacks, _ := strings.Cut(string(want), "\n\n")

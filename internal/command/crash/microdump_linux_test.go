@@ -33,7 +33,7 @@ func TestMicrodumpX86(t *testing.T) {
 		t.Fatalf("%d bytes, %v", len(context), err)
 	}
 	out, _, err := commandtest.Run("minidump", path, "--json", "--registers")
-	if err != nil && !errors.Is(err, exit.Early) {
+	if err != nil && !errors.Is(err, exit.ErrEarly) {
 		t.Fatal(err)
 	}
 	var doc struct {

@@ -57,7 +57,7 @@ func stackwalk(t *testing.T, dump, symbols string) map[string][]peerFrame {
 func ownRecords(t *testing.T, dump, symbols string) map[string][]string {
 	t.Helper()
 	out, _, err := commandtest.Run("minidump", dump, "--format", "breakpad", "--symbols", symbols)
-	if err != nil && !errors.Is(err, exit.Early) {
+	if err != nil && !errors.Is(err, exit.ErrEarly) {
 		t.Fatal(err)
 	}
 	threads := map[string][]string{}
@@ -263,7 +263,7 @@ func TestMicrodumpOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := commandtest.Run("minidump", commandtest.Unpack(t, filepath.Join(folder, "microdump-arm.log.xz"), dir), "--format", "breakpad")
-	if err != nil && !errors.Is(err, exit.Early) {
+	if err != nil && !errors.Is(err, exit.ErrEarly) {
 		t.Fatal(err)
 	}
 	heading, _, _ := strings.Cut(string(want), "\n\n")

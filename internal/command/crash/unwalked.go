@@ -29,7 +29,7 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 		return err
 	}
 	early := printUnwalked(out, path, dump, why, flags)
-	if err := end(); err != nil || !errors.Is(early, exit.Early) {
+	if err := end(); err != nil || !errors.Is(early, exit.ErrEarly) {
 		return errors.Join(early, err)
 	}
 	for _, w := range dump.Warnings {
@@ -38,7 +38,7 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 	return early
 }
 
-// printUnwalked writes such a dump. The error is exit.Early if all is written.
+// printUnwalked writes such a dump. The error is exit.ErrEarly if all is written.
 func printUnwalked(out io.Writer, path string, dump *format.File, why error, flags *report.Flags) error {
 	doc := &report.Document{Digits: dump.System.Processor.AddressBits() / 4, Warnings: dump.Warnings}
 	aboutUnwalked(doc, path, dump, why, flags)
@@ -66,7 +66,7 @@ func printUnwalked(out io.Writer, path string, dump *format.File, why error, fla
 		p.Buffer().MakeRoom()
 	}
 	p.Ending(doc)
-	return cmp.Or(p.Buffer().FlushTo(out), exit.Early)
+	return cmp.Or(p.Buffer().FlushTo(out), exit.ErrEarly)
 }
 
 // aboutUnwalked fills in all that is known of such a dump.

@@ -67,7 +67,7 @@ func (w *waitFor) process(ctx context.Context) (int, error) {
 			if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 				return 0, err
 			}
-			return 0, exit.Interrupted
+			return 0, exit.ErrInterrupted
 		case <-tick.C:
 		}
 	}

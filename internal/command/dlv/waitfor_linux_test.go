@@ -54,7 +54,7 @@ func TestWaitFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	never.duration = 0
-	if _, err := never.process(ctx); !errors.Is(err, exit.Interrupted) {
+	if _, err := never.process(ctx); !errors.Is(err, exit.ErrInterrupted) {
 		t.Error(err)
 	}
 	for _, w := range []waitFor{{prefix: "x", interval: -1}, {prefix: "x", duration: -1}} {

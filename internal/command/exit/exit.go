@@ -23,11 +23,11 @@ const (
 	SomeEarly = 3 // some stack ended early
 )
 
-// Early says that everything was printed and some stack ended early.
-var Early = errors.New("some stack ended early")
+// ErrEarly says that everything was printed and some stack ended early.
+var ErrEarly = errors.New("some stack ended early")
 
-// Interrupted says that the user has interrupted the command.
-var Interrupted = errors.New("interrupted")
+// ErrInterrupted says that the user has interrupted the command.
+var ErrInterrupted = errors.New("interrupted")
 
 // Status is the error of a command that has exit codes of its own. If err is nil,
 // everything was printed.

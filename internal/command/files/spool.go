@@ -78,7 +78,7 @@ func copyTo(ctx context.Context, file string, in io.Reader) error {
 	case err := <-copied:
 		return err
 	case <-ctx.Done():
-		return exit.Interrupted
+		return exit.ErrInterrupted
 	}
 }
 

@@ -77,7 +77,7 @@ Exit codes: 0 printed; 1 error; 2 usage.`,
 			defer table.End()
 			list := listPlugins(&table)
 			if cmd.Context().Err() != nil {
-				return exit.Interrupted
+				return exit.ErrInterrupted
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			var err error

@@ -69,7 +69,7 @@ func TestPluginDirectory(t *testing.T) {
 	ask := func(asked bool, warning string, args ...string) {
 		t.Helper()
 		out, errOut, err := commandtest.Run(append([]string{"attach", pid, "--json"}, args...)...)
-		if err != nil && !errors.Is(err, exit.Early) {
+		if err != nil && !errors.Is(err, exit.ErrEarly) {
 			t.Errorf("%q: %v", args, err)
 			return
 		}

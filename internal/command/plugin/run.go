@@ -124,7 +124,7 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 		})
 		doc.add(&walked, frames, r.exchanges, s.Arch())
 		if ctx.Err() != nil {
-			return nil, exit.Interrupted
+			return nil, exit.ErrInterrupted
 		}
 	}
 	if r.fault = plugin.Err(); r.fault != nil {

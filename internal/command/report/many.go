@@ -167,7 +167,7 @@ func showMany(cmd *cobra.Command, s *Source, flags *Flags) error {
 		return err
 	}
 	if cmd.Context().Err() != nil {
-		return exit.Interrupted
+		return exit.ErrInterrupted
 	}
 	out, end, err := flags.Many.Open(cmd)
 	if err != nil {
@@ -177,7 +177,7 @@ func showMany(cmd *cobra.Command, s *Source, flags *Flags) error {
 		return err
 	}
 	if !whole {
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }

@@ -115,14 +115,14 @@ func Show(cmd *cobra.Command, s *Source, flags *Flags) error {
 		return err
 	}
 	if cmd.Context().Err() != nil {
-		return exit.Interrupted
+		return exit.ErrInterrupted
 	}
 	flags.warn(cmd, warnings)
 	if err := flags.Values.verdict(); err != nil {
 		return err
 	}
 	if !whole {
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (m *Many) AddRound(cmd *cobra.Command, s *Source) error {
 		return fmt.Errorf("more than %d stacks were added up: no more are", maxSamples)
 	}
 	if !whole {
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }
@@ -45,11 +45,11 @@ func (w *Flags) RunTogether(cmd *cobra.Command, run func() error) error {
 	w.Many.Into = m
 	defer func() { w.Many.Into = nil }()
 	err := run()
-	if err != nil && !errors.Is(err, exit.Early) && m.Document == nil {
+	if err != nil && !errors.Is(err, exit.ErrEarly) && m.Document == nil {
 		return err
 	}
 	if m.Document == nil {
-		return exit.Interrupted
+		return exit.ErrInterrupted
 	}
 	out, end, failed := w.Many.Open(cmd)
 	if failed != nil {
@@ -113,7 +113,7 @@ func (w *Flags) RunApart(cmd *cobra.Command, run func() error) error {
 		}
 	}
 	if err = errors.Join(failed, end(), err); err == nil && written == 0 {
-		return exit.Interrupted
+		return exit.ErrInterrupted
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (w *Choice) Begin(cmd *cobra.Command) (err error) {
 	if err := w.checkOrder(); err != nil {
 		w.End()
 		if cmd.Context().Err() != nil {
-			return exit.Interrupted
+			return exit.ErrInterrupted
 		}
 		for _, text := range w.Plugins.Warnings() {
 			cmdline.Warn(cmd, text)

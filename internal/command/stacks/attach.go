@@ -249,7 +249,7 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 	if unread {
 		shown = nil
 	}
-	if file == nil || shown != nil && !errors.Is(shown, exit.Early) {
+	if file == nil || shown != nil && !errors.Is(shown, exit.ErrEarly) {
 		return shown
 	}
 	// A walk reads memory as it needs it: walk all stacks, for the file to have it.

@@ -62,7 +62,7 @@ func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags
 	if files.ReaderGone(shown) {
 		shown = nil
 	}
-	if shown != nil && !errors.Is(shown, exit.Early) {
+	if shown != nil && !errors.Is(shown, exit.ErrEarly) {
 		return shown
 	}
 	// What a walk of all stacks reads beside them is in the dump: stacks that a signal handler has

@@ -68,7 +68,7 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() e
 		case n > 1 && (errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrZombie)):
 			cmdline.Warn(cmd, fmt.Sprintf("the process has ended after %d rounds", n-1))
 			return e.end(early)
-		case errors.Is(err, exit.Early):
+		case errors.Is(err, exit.ErrEarly):
 			early = true
 		case err != nil:
 			return err
@@ -86,7 +86,7 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() e
 
 func (e *everyFlags) end(early bool) error {
 	if early {
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }

@@ -163,14 +163,14 @@ func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Op
 	failed, early := 0, false
 	for _, pid := range pids {
 		if cmd.Context().Err() != nil {
-			return exit.Interrupted
+			return exit.ErrInterrupted
 		}
 		if !flags.JSON && !flags.Many.IsLater() {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
 		err := attach(cmd, pid, flags, opts, "", "")
 		switch {
-		case errors.Is(err, exit.Early):
+		case errors.Is(err, exit.ErrEarly):
 			early = true
 		case err != nil:
 			failed++
@@ -184,7 +184,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Op
 	case failed > 0 && !all || failed == len(pids):
 		return fmt.Errorf("%d of %d processes could not be read", failed, len(pids))
 	case early:
-		return exit.Early
+		return exit.ErrEarly
 	}
 	return nil
 }
