@@ -184,7 +184,8 @@ func TestComingFrom(t *testing.T) {
 		}
 	}
 	tests := ""
-	for _, file := range gdbtest.Glob(t, folder+"/*_test.go") {
+	// A verb's tests are beside the verb.
+	for _, file := range append(gdbtest.Glob(t, folder+"/*_test.go"), gdbtest.Glob(t, folder+"/*/*_test.go")...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
