@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 // TestProcesses attaches to several processes, of which one does not exist.
 func TestProcesses(t *testing.T) {
 	a, b := commandtest.StartDemo(t), commandtest.StartDemo(t)
-	out, stderr, err := command("attach", strconv.Itoa(a.PID), "2147483647", strconv.Itoa(b.PID), strconv.Itoa(a.PID))
+	out, stderr, err := commandtest.Run("attach", strconv.Itoa(a.PID), "2147483647", strconv.Itoa(b.PID), strconv.Itoa(a.PID))
 	if err == nil || !strings.Contains(stderr, "2147483647") {
 		t.Errorf("error %v, standard error %q", err, stderr)
 	}
@@ -27,14 +27,14 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("process %d is printed %d times", p, n)
 		}
 	}
-	out, _, err = command("attach", strconv.Itoa(a.PID), strconv.Itoa(b.PID), "--json")
+	out, _, err = commandtest.Run("attach", strconv.Itoa(a.PID), strconv.Itoa(b.PID), "--json")
 	if err != nil || strings.Count(out, "\n") != 2 {
 		t.Errorf("error %v, %d documents", err, strings.Count(out, "\n"))
 	}
-	if _, _, err := command("attach", strconv.Itoa(a.PID), strconv.Itoa(b.PID), "--save", "x"); !isUsage(err) {
+	if _, _, err := commandtest.Run("attach", strconv.Itoa(a.PID), strconv.Itoa(b.PID), "--save", "x"); !isUsage(err) {
 		t.Errorf("--save of two: error %v, want a usage error", err)
 	}
-	if _, _, err := command("attach"); !isUsage(err) {
+	if _, _, err := commandtest.Run("attach"); !isUsage(err) {
 		t.Errorf("no process: error %v, want a usage error", err)
 	}
 }

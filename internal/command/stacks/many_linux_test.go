@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"encoding/json"
@@ -44,7 +44,7 @@ func TestMerge(t *testing.T) {
 	for _, src := range []string{"threads.c", "chain.c"} {
 		p := commandtest.StartTarget(t, src, gdbtest.Plain, nil)
 		want, _ := gdbGroups(t, p.PID)
-		out, _, err := command("attach", strconv.Itoa(p.PID), "--merge", "--json")
+		out, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--merge", "--json")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,11 +83,11 @@ func TestMerge(t *testing.T) {
 		}
 
 		if src == "threads.c" {
-			text, _, _ := command("attach", strconv.Itoa(p.PID), "--merge")
+			text, _, _ := commandtest.Run("attach", strconv.Itoa(p.PID), "--merge")
 			if !regexp.MustCompile(`^200 threads: \d+ "worker-0", (\d+ "worker-\d+", ){10}\d+ "worker-11" and 188 more\n#0  `).MatchString(text) || strings.Count(text, "\n\n") != 1 {
 				t.Errorf("text\n%s", text)
 			}
-			text, _, _ = command("attach", strconv.Itoa(p.PID), "--merge", "--max-frames", "2", "--tid", fmt.Sprintf("%d,%d", doc.Stacks[0].Threads[0].TID, doc.Stacks[0].Threads[1].TID))
+			text, _, _ = commandtest.Run("attach", strconv.Itoa(p.PID), "--merge", "--max-frames", "2", "--tid", fmt.Sprintf("%d,%d", doc.Stacks[0].Threads[0].TID, doc.Stacks[0].Threads[1].TID))
 			if !strings.HasPrefix(text, "2 threads: ") || !strings.Contains(text, "(more frames follow)") {
 				t.Errorf("--max-frames 2, two threads:\n%s", text)
 			}
@@ -98,7 +98,7 @@ func TestMerge(t *testing.T) {
 // TestTree adds up the numbers in the tree.
 func TestTree(t *testing.T) {
 	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"20"})
-	text, _, err := command("attach", strconv.Itoa(p.PID), "--tree")
+	text, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--tree")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestTree(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	out, _, err := command("attach", strconv.Itoa(p.PID), "--tree", "--json")
+	out, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--tree", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestPictures(t *testing.T) {
 	p := commandtest.StartTarget(t, "threads.c", gdbtest.Plain, []string{"20"})
 	pid := strconv.Itoa(p.PID)
 	path := filepath.Join(t.TempDir(), "x")
-	if out, _, err := command("attach", pid, "--format", "pprof", "-o", path); err != nil || out != "" {
+	if out, _, err := commandtest.Run("attach", pid, "--format", "pprof", "-o", path); err != nil || out != "" {
 		t.Fatalf("error %v, output %q", err, out)
 	}
 	traces, err := exec.Command("go", "tool", "pprof", "-symbolize=none", "-traces", path).Output()
@@ -165,7 +165,7 @@ func TestPictures(t *testing.T) {
 		t.Errorf("no build ID %s in\n%s", id[1], raw)
 	}
 
-	out, _, err := command("attach", pid, "--format", "folded")
+	out, _, err := commandtest.Run("attach", pid, "--format", "folded")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestPictures(t *testing.T) {
 		t.Errorf("folded stacks %v\ngdb: %v", got, want)
 	}
 	for format, begin := range map[string]string{"speedscope": `{"$schema":"https://www.speedscope.app/file-format-schema.json"`, "flamegraph": "<?xml"} {
-		if out, _, err := command("attach", pid, "--format", format); err != nil || !strings.HasPrefix(out, begin) {
+		if out, _, err := commandtest.Run("attach", pid, "--format", format); err != nil || !strings.HasPrefix(out, begin) {
 			t.Errorf("--format %s: error %v, output %.100q", format, err, out)
 		}
 	}
@@ -197,7 +197,7 @@ func TestManyUsage(t *testing.T) {
 		{"attach", "1", "--format", "pprof", "--save", "x"}, {"core", "x", "--format", "minidump"}, {"minidump", "x", "--format", "breakpad", "--merge"},
 		{"minidump", t.TempDir(), "--merge"}, {"remote", "x:1", "--format", "core"},
 	} {
-		if _, _, err := command(args...); !isUsage(err) {
+		if _, _, err := commandtest.Run(args...); !isUsage(err) {
 			t.Errorf("%q: error %v, want a usage error", args, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 // goAsleep returns what is said of a process or a core file.
 func goAsleep(t *testing.T, args ...string) *report.Asleep {
 	t.Helper()
-	out, stderr, err := command(append(args, "--goroutines", "--json")...)
+	out, stderr, err := commandtest.Run(append(args, "--goroutines", "--json")...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
@@ -71,7 +71,7 @@ func TestAsleep(t *testing.T) {
 			}
 			snapshot := filepath.Join(t.TempDir(), "snapshot")
 			for _, args := range [][]string{{"attach", p.pid, "--goroutines", "--save", snapshot}, {"open", snapshot, "--goroutines"}} {
-				out, stderr, err := command(args...)
+				out, stderr, err := commandtest.Run(args...)
 				if err != nil || !strings.HasSuffix(out, tt.text) {
 					t.Errorf("%v: %v %s\n%s\nwant at its end %s", args[0], err, stderr, out, tt.text)
 				}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -61,7 +62,7 @@ func TestRuntimes(t *testing.T) {
 			p := gdbtest.Start(t, host, test.args...)
 			pid, saved := fmt.Sprint(p.PID), filepath.Join(t.TempDir(), "saved")
 			for _, how := range [][]string{{"attach", pid, "--save", saved}, {"attach", pid}, {"open", saved}, {"core", saved}} {
-				text, errs, err := command(append(how, "--goroutines", "--merge")...)
+				text, errs, err := commandtest.Run(append(how, "--goroutines", "--merge")...)
 				if err != nil {
 					t.Fatalf("%v: %v\n%s", how, err, errs)
 				}
@@ -75,7 +76,7 @@ func TestRuntimes(t *testing.T) {
 				}
 			}
 			var d runtimesOf
-			text, _, err := command("attach", pid, "--goroutines", "--merge", "--json")
+			text, _, err := commandtest.Run("attach", pid, "--goroutines", "--merge", "--json")
 			if err == nil {
 				err = json.NewDecoder(bytes.NewReader([]byte(text))).Decode(&d)
 			}
@@ -130,7 +131,7 @@ func twoLibraries(t *testing.T) (list []string) {
 // are the source's.
 func TestTypesOfRuntimes(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "gohost.c", gdbtest.Plain...), append([]string{"1"}, twoLibraries(t)...)...)
-	text, errs, err := command("attach", fmt.Sprint(p.PID), "--print", "what", "--print", "tint")
+	text, errs, err := commandtest.Run("attach", fmt.Sprint(p.PID), "--print", "what", "--print", "tint")
 	if err != nil && !strings.Contains(text, "main.holds") {
 		t.Fatalf("%v\n%s", err, errs)
 	}

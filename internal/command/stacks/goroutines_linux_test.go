@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"bufio"
@@ -118,7 +118,7 @@ func TestGoroutines(t *testing.T) {
 	}
 	got := map[string]map[uint64]string{}
 	for name, args := range map[string][]string{"attach": {"attach", pid}, "core": {"core", core, "--exe", exe}} {
-		text, _, err := command(append(args, "--goroutines", "--json")...)
+		text, _, err := commandtest.Run(append(args, "--goroutines", "--json")...)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -144,7 +144,7 @@ func TestGoroutines(t *testing.T) {
 			}
 		}
 	}
-	text, _, err := command("attach", pid, "--goroutines")
+	text, _, err := commandtest.Run("attach", pid, "--goroutines")
 	if err != nil || !regexp.MustCompile(`^300 goroutines \[chan receive\]: (\d+, ){11}\d+ and 288 more\n  wait to receive from the channel 0x[0-9a-f]+: unbuffered, waiting: 300 to receive\n#0  runtime\.gopark `).MatchString(text) || !regexp.MustCompile(`\ncreated by main\.main in goroutine 1 at .*main\.go:\d+\n\n3 goroutines \[syscall\]: `).MatchString(text) {
 		t.Errorf("error %v, text\n%s", err, text)
 	}
@@ -170,10 +170,10 @@ func TestGoroutines(t *testing.T) {
 // A program without goroutines has none.
 func TestNoGoroutines(t *testing.T) {
 	p := commandtest.StartDemo(t)
-	if _, _, err := command("attach", strconv.Itoa(p.PID), "--goroutines"); err == nil || !strings.Contains(err.Error(), "--goroutines") {
+	if _, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--goroutines"); err == nil || !strings.Contains(err.Error(), "--goroutines") {
 		t.Errorf("error %v", err)
 	}
-	if _, _, err := command("attach", "1", "--goroutines", "--tid", "1"); !isUsage(err) {
+	if _, _, err := commandtest.Run("attach", "1", "--goroutines", "--tid", "1"); !isUsage(err) {
 		t.Errorf("--tid: error %v, want a usage error", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestGoroutineOnSystemStack(t *testing.T) {
 	there := regexp.MustCompile(`(?m)^#\d+ +(?:0x\w+ in )?runtime\.systemstack \(.*\n(?:#.*\n)*?#\d+ .*main\.lists .*\n(?:#.*main\.asks .*\n){6}#.*main\.main `)
 	found := 0
 	gdbtest.Await(t, "the goroutine is on the runtime's stack ten times", func() bool {
-		text, errs, err := command("attach", strconv.Itoa(p.PID), "--goroutines")
+		text, errs, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--goroutines")
 		// A collection of garbage may go on while its goroutine is read.
 		main := regexp.MustCompile(`(?m)^(?:#.*\n)*#.*main\.main .*\n`).FindString(text)
 		if err != nil || main == "" || strings.Contains(main, "[moved on]") {

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"bufio"
@@ -75,7 +75,7 @@ func TestGoroutinesSaved(t *testing.T) {
 	dir := t.TempDir()
 	printed := func(args ...string) string {
 		t.Helper()
-		text, errs, err := command(append(args, "--goroutines")...)
+		text, errs, err := commandtest.Run(append(args, "--goroutines")...)
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs)
 		}
@@ -114,7 +114,7 @@ func TestGoroutinesSaved(t *testing.T) {
 	ofCore := printed("core", file("core"), "--save", file("coredump"), "--format", "minidump")
 	same("minidump of a core", printed("minidump", file("coredump")), ofCore)
 
-	text, _, err := command("open", file("snapshot"), "--goroutines", "--json")
+	text, _, err := commandtest.Run("open", file("snapshot"), "--goroutines", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestGoroutineWaits(t *testing.T) {
 	snapshot, core := filepath.Join(dir, "snapshot"), filepath.Join(dir, "core")
 	commandtest.GCore(t, p.cmd.Process.Pid, core)
 	for _, args := range [][]string{{"attach", p.pid, "--save", snapshot}, {"open", snapshot}, {"core", core, "--exe", exe}} {
-		text, errs, err := command(append(args, "--goroutines", "--json")...)
+		text, errs, err := commandtest.Run(append(args, "--goroutines", "--json")...)
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs)
 		}
@@ -263,7 +263,7 @@ func TestGoroutineWaits(t *testing.T) {
 			t.Errorf("%s: %v, the program says %v", args[0], got, want)
 		}
 	}
-	text, _, err := command("attach", p.pid, "--goroutines")
+	text, _, err := commandtest.Run("attach", p.pid, "--goroutines")
 	if err != nil || !regexp.MustCompile(`(?m)^5 goroutines \[chan send\]: .*\n  wait to send to the channel 0x[0-9a-f]+: 3 of 3 in it, waiting: 7 to send\n#0 `).MatchString(text) {
 		t.Errorf("%v\n%.3000s", err, text)
 	}
