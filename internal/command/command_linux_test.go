@@ -393,7 +393,7 @@ func TestDocumentedCommands(t *testing.T) {
 			args = commandtest.CallExample(line, pid, called)
 		}
 		if args[1] == "remote" && len(args) > 2 {
-			args = strings.Fields(strings.ReplaceAll(remoteExample(t, line, p.PID), "'", ""))
+			args = strings.Fields(strings.ReplaceAll(commandtest.RemoteExample(t, line, p.PID), "'", ""))
 		}
 		out, errOut, err := command(args[1:]...)
 		if status := (exit.Status{}); errors.As(err, &status) && status.Err == nil {

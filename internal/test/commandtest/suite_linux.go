@@ -11,7 +11,7 @@ import (
 // SuiteSources gets the sources of this release's gdb, with its suite, into the folder gdb of dir.
 func SuiteSources(t *testing.T, dir string) {
 	t.Helper()
-	src := gdbtest.Testdata(t, "..", "internal", "command", "testdata", "programs")
+	src := gdbtest.Testdata(t, "..", "internal", "command", "stacks", "testdata", "programs")
 	InstallPackages(t, "dpkg-dev dejagnu gcc g++")
 	InFolder(t, dir, fmt.Sprintf("sh -e %s/source.sh gdb", src))
 }

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"context"
@@ -84,7 +84,7 @@ func TestAddresses386(t *testing.T) {
 	}
 	address := regexp.MustCompile(`(?m)^#\d+ +(0x[0-9a-f]+) in `)
 	want := address.FindAllStringSubmatch(string(gdb), -1)
-	text, _, err := command("attach", pid)
+	text, _, err := commandtest.Run("attach", pid)
 	if err != nil || len(want) < 4 {
 		t.Fatalf("%v\n%s", err, gdb)
 	}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"context"

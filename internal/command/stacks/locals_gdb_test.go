@@ -1,6 +1,6 @@
 //go:build linux
 
-package command
+package stacks_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
 )
@@ -20,11 +21,11 @@ import (
 func locals(t *testing.T, flags []string, args ...string) (text string, lost map[valuetest.Lost]bool) {
 	t.Helper()
 	args = append(append(args, "--locals"), flags...)
-	text, stderr, err := command(args...)
+	text, stderr, err := commandtest.Run(args...)
 	if err != nil || stderr != "" {
 		t.Errorf("%q: %v %s", args, err, stderr)
 	}
-	out, _, err := command(append(args, "--json", "--explain")...)
+	out, _, err := commandtest.Run(append(args, "--json", "--explain")...)
 	if err != nil {
 		t.Errorf("%q: %v", args, err)
 	}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"context"
@@ -316,10 +316,10 @@ func TestSave(t *testing.T) {
 	pid := strconv.Itoa(p.PID)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "snapshot")
-	if _, _, err := command("attach", "2147483647", "--save", path); err == nil {
+	if _, _, err := commandtest.Run("attach", "2147483647", "--save", path); err == nil {
 		t.Error("no error for a process that is not there")
 	}
-	shown, errOut, err := command("attach", pid, "--save", path, "--max-frames", "1")
+	shown, errOut, err := commandtest.Run("attach", pid, "--save", path, "--max-frames", "1")
 	if err != nil || errOut != "" {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
@@ -334,7 +334,7 @@ func TestSave(t *testing.T) {
 		t.Errorf("mode %v, %d bytes, %v", info.Mode(), info.Size(), err)
 	}
 	t.Logf("%d bytes", info.Size())
-	out, errOut, err := command("open", path)
+	out, errOut, err := commandtest.Run("open", path)
 	if err != nil || errOut != "" {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
@@ -345,7 +345,7 @@ func TestSave(t *testing.T) {
 	if strings.Contains(stacks, "more frames follow") || strings.Count(stacks, "Thread ") != 6 {
 		t.Errorf("%s", stacks)
 	}
-	out, _, err = command("open", path, "--json", "--registers", "--explain")
+	out, _, err = commandtest.Run("open", path, "--json", "--registers", "--explain")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestSave(t *testing.T) {
 
 	// What would be the folder is a file; the path is a folder.
 	for to, want := range map[string]string{filepath.Join(path, "snapshot"): "not a directory", dir: "not a regular file"} {
-		if out, _, err := command("attach", pid, "--save", to); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--save "+to) || out != "" {
+		if out, _, err := commandtest.Run("attach", pid, "--save", to); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--save "+to) || out != "" {
 			t.Errorf("--save %s: %v, %q", to, err, out)
 		}
 	}
@@ -368,11 +368,11 @@ func TestOpenErrors(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))
 	path := filepath.Join(t.TempDir(), "core")
 	commandtest.GCore(t, p.PID, path)
-	_, _, err := command("open", path)
+	_, _, err := commandtest.Run("open", path)
 	if !errors.Is(err, snapshot.ErrNotSnapshot) || !strings.Contains(fmt.Sprint(err), "'sfwalk core'") {
 		t.Errorf("a core file: %v", err)
 	}
-	if _, _, err = command("open", "/nonexistent"); err == nil || err.Error() != "snapshot /nonexistent: no such file or directory" {
+	if _, _, err = commandtest.Run("open", "/nonexistent"); err == nil || err.Error() != "snapshot /nonexistent: no such file or directory" {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -1,10 +1,11 @@
-package command
+package stacks_test
 
 import (
 	"encoding/json"
 	"strconv"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -21,7 +22,7 @@ func TestValuesOfOneMoment(t *testing.T) {
 		}
 		seen, moved, before := 0, 0, int64(0)
 		for range rounds {
-			out, _, err := command(args...)
+			out, _, err := commandtest.Run(args...)
 			var doc struct {
 				Threads []struct {
 					Frames []struct {

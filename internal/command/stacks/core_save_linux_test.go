@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 // framesOf returns "PC function" of each thread's frames, by thread ID, inlined calls included.
 func framesOf(t *testing.T, args ...string) map[int][]string {
 	t.Helper()
-	out, errOut, err := command(append(args, "--json")...)
+	out, errOut, err := commandtest.Run(append(args, "--json")...)
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, errOut)
 	}
@@ -52,7 +52,7 @@ func TestSaveCoreAsMinidump(t *testing.T) {
 		p := gdbtest.Start(t, program, tt.program[1:]...)
 		dir, store := t.TempDir(), t.TempDir()
 		saved, file := filepath.Join(dir, "snapshot"), filepath.Join(dir, "core")
-		if _, _, err := command("attach", strconv.Itoa(p.PID), "--save", saved); err != nil {
+		if _, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--save", saved); err != nil {
 			t.Fatal(err)
 		}
 		commandtest.GCore(t, p.PID, file)
@@ -61,7 +61,7 @@ func TestSaveCoreAsMinidump(t *testing.T) {
 		for verb, from := range map[string]string{"core": file, "open": saved} {
 			path := filepath.Join(dir, verb+".dmp")
 			printed := framesOf(t, verb, from)
-			if _, errOut, err := command(verb, from, "--save", path, "--format", "minidump"); err != nil || strings.Contains(errOut, "--max-saved") {
+			if _, errOut, err := commandtest.Run(verb, from, "--save", path, "--format", "minidump"); err != nil || strings.Contains(errOut, "--max-saved") {
 				t.Fatalf("%s: %v\n%s", verb, err, errOut)
 			}
 			ours := framesOf(t, "minidump", path)
@@ -110,7 +110,7 @@ func TestSaveCoreAsMinidump(t *testing.T) {
 				t.Errorf("%v, %v", info, err)
 			}
 			notes, err := exec.Command(gdbtest.Tool(t, "readelf"), "-n", program).Output()
-			out, _, _ := command("minidump", path, "--json")
+			out, _, _ := commandtest.Run("minidump", path, "--json")
 			_, id, _ := strings.Cut(string(notes), "Build ID: ")
 			id, _, _ = strings.Cut(id, "\n")
 			if err != nil || id == "" || !strings.Contains(out, strings.TrimSpace(id)) {
@@ -139,7 +139,7 @@ func threadIDs(t *testing.T, path string) (ids []int) {
 func TestSaveCrashAsMinidump(t *testing.T) {
 	file := coreOfCrash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
 	path := filepath.Join(t.TempDir(), "dmp")
-	if _, _, err := command("core", file, "--save", path, "--format", "minidump"); err != nil {
+	if _, _, err := commandtest.Run("core", file, "--save", path, "--format", "minidump"); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command(gdbtest.Breakpad(t, "minidump_stackwalk"), path).Output()
@@ -153,12 +153,12 @@ func TestSaveCoreFlags(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))
 	dir := t.TempDir()
 	saved, path := filepath.Join(dir, "snapshot"), filepath.Join(dir, "dmp")
-	if _, _, err := command("attach", strconv.Itoa(p.PID), "--save", saved); err != nil {
+	if _, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--save", saved); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"--save", path}, {"--save", path, "--format", "core"}, {"--format", "minidump"}} {
 		for _, verb := range []string{"core", "open"} {
-			_, _, err := command(append([]string{verb, saved}, args...)...)
+			_, _, err := commandtest.Run(append([]string{verb, saved}, args...)...)
 			if usage := (exit.Usage{}); !errors.As(err, &usage) {
 				t.Errorf("%s %v: %v", verb, args, err)
 			}
@@ -167,7 +167,7 @@ func TestSaveCoreFlags(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file is there: %v", err)
 	}
-	if _, errOut, err := command("open", saved, "--save", path, "--format", "minidump", "--max-saved", "512"); err != nil || !strings.Contains(errOut, "--max-saved") {
+	if _, errOut, err := commandtest.Run("open", saved, "--save", path, "--format", "minidump", "--max-saved", "512"); err != nil || !strings.Contains(errOut, "--max-saved") {
 		t.Errorf("%v: %s", err, errOut)
 	}
 }

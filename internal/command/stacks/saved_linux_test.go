@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -30,7 +31,7 @@ func TestSaveHoles(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := command("attach", strconv.Itoa(p.PID), "--save", file)
+	want, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--save", file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestSaveHoles(t *testing.T) {
 		t.Errorf("a file of %d bytes takes up %d", info.Size(), room)
 	}
 	p.Exit(t)
-	if got, _, err := command("open", file); err != nil || !strings.Contains(got, want) {
+	if got, _, err := commandtest.Run("open", file); err != nil || !strings.Contains(got, want) {
 		t.Errorf("%v: %s\nwant %s", err, got, want)
 	}
 }
@@ -53,7 +54,7 @@ func TestSaveLargeStack(t *testing.T) {
 	const depth, least, most = 150_000, 40_000, 60_000
 	p := startDeep(t, depth, false)
 	file := filepath.Join(t.TempDir(), "snapshot")
-	out, errOut, err := command("attach", strconv.Itoa(p.PID), "--max-saved", "4M", "--save", file)
+	out, errOut, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--max-saved", "4M", "--save", file)
 	n := 0
 	if callCounter(&n)([]byte(out)); err != nil || n != depth || strings.Contains(out, "moved on") {
 		t.Errorf("%v: %d calls, want %d\n%s", err, n, depth, errOut)
@@ -65,13 +66,13 @@ func TestSaveLargeStack(t *testing.T) {
 		t.Errorf("%d bytes, %v", info.Size(), err)
 	}
 	n = 0
-	if out, errOut, err = command("open", file); err == nil || !strings.Contains(out, "stop: memory error") {
+	if out, errOut, err = commandtest.Run("open", file); err == nil || !strings.Contains(out, "stop: memory error") {
 		t.Errorf("%v\n%s", err, errOut)
 	}
 	if callCounter(&n)([]byte(out)); n < least || n > most {
 		t.Errorf("%d calls are saved, want some 50,000", n)
 	}
-	out, errOut, err = command("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file)
+	out, errOut, err = commandtest.Run("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file)
 	if err != nil || strings.Contains(errOut, "--max-saved") {
 		t.Errorf("%v: %s\n%s", err, out, errOut)
 	}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"bufio"
@@ -112,7 +112,7 @@ func TestDeepStackMemory(t *testing.T) {
 		args := append([]string{"attach", strconv.Itoa(p.PID)}, tt.args...)
 		switch file := filepath.Join(t.TempDir(), "core"); {
 		case slices.Contains(tt.args, "open"):
-			if _, _, err := command("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file); err != nil {
+			if _, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file); err != nil {
 				t.Fatal(err)
 			}
 			args = []string{"open", file}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"encoding/json"
@@ -96,7 +96,7 @@ func coreOfCrash(t *testing.T, program string, args ...string) string {
 // For the kernel's core, text and JSON say what the process died of, and where.
 func TestCoreOfCrash(t *testing.T) {
 	path := coreOfCrash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
-	out, errOut, err := command("core", path)
+	out, errOut, err := commandtest.Run("core", path)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out, errOut)
 	}
@@ -104,7 +104,7 @@ func TestCoreOfCrash(t *testing.T) {
 	if !strings.HasPrefix(first, "Process ") || !strings.HasSuffix(first, " died of SIGSEGV (SEGV_MAPERR) at address 0x0") || !strings.Contains(rest, " died of SIGSEGV\n#0  0x0000000000000000 in ?? ()") {
 		t.Errorf("%s", out)
 	}
-	out, _, err = command("core", path, "--json", "--registers", "--explain")
+	out, _, err = commandtest.Run("core", path, "--json", "--registers", "--explain")
 	if err != nil {
 		t.Fatal(err)
 	}

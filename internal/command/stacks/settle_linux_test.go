@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func TestAttachBusyGo(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			calls := 0
 			for n := range busyAttaches() {
-				out, _, err := command(append([]string{"attach", strconv.Itoa(p.PID), "--json", "--no-lines"}, args...)...)
+				out, _, err := commandtest.Run(append([]string{"attach", strconv.Itoa(p.PID), "--json", "--no-lines"}, args...)...)
 				if err != nil {
 					t.Fatalf("attach %d: %v\n%s", n, err, out)
 				}

@@ -1,14 +1,12 @@
-package command
+package stacks_test
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +45,7 @@ func TestRemoteIsLive(t *testing.T) {
 				}
 				equalThreads(t, got, want)
 			}
-			out, errOut, err := command("remote", "localhost:"+port, "--resume", "--json", "--registers", "--explain", "--max-frames", "50")
+			out, errOut, err := commandtest.Run("remote", "localhost:"+port, "--resume", "--json", "--registers", "--explain", "--max-frames", "50")
 			if err != nil {
 				t.Fatalf("%v\n%s", err, errOut)
 			}
@@ -101,7 +99,7 @@ func TestRemoteLLDB(t *testing.T) {
 	for _, call := range []bool{true, false} {
 		port := lldbServer(t, p.PID)
 		if call {
-			out, _, err := command("remote", "127.0.0.1:"+port, "--resume", "--call", "getpid()")
+			out, _, err := commandtest.Run("remote", "127.0.0.1:"+port, "--resume", "--call", "getpid()")
 			if err == nil || !strings.Contains(err.Error()+out, "lldb-server has no register") {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -140,44 +138,4 @@ func withoutBases(d *report.Document) *report.Document {
 		}
 	}
 	return d
-}
-
-// onSocket serves a stub's TCP port as a unix socket, as qemu -g PATH does.
-func onSocket(t *testing.T, port string) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "sock")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		in, err := l.Accept()
-		if err != nil {
-			return
-		}
-		out, err := net.Dial("tcp", "localhost:"+port)
-		if err == nil {
-			go io.Copy(in, out)
-			io.Copy(out, in)
-			out.Close()
-		}
-		in.Close()
-	}()
-	return path
-}
-
-// remoteExample turns a documented command into one for a stub that it starts.
-func remoteExample(t *testing.T, line string, pid int) string {
-	t.Helper()
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := commandtest.GDBServer(t, pid)
-	line = strings.NewReplacer("HOST:PORT", "localhost:"+port, "localhost:1234", "localhost:"+port, "localhost:3333", "localhost:"+port, "./firmware.elf", exe).Replace(line)
-	if strings.Contains(line, "unix:/run/qemu.sock") {
-		line = strings.ReplaceAll(line, "unix:/run/qemu.sock", "unix:"+onSocket(t, port))
-	}
-	return line + " --resume" // for the commands that follow
 }

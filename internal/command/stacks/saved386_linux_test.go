@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"context"
@@ -102,7 +102,7 @@ func TestCoreOfCrash386(t *testing.T) {
 		t.Errorf("%+v", doc)
 	}
 	commandtest.CompareAll(t, doc, gdbtest.BacktraceCore(t, doc.PID, doc.Exe, path))
-	out, errOut, err := command("core", path)
+	out, errOut, err := commandtest.Run("core", path)
 	if first, _, _ := strings.Cut(out, "\n"); err != nil || !strings.HasSuffix(first, " died of SIGSEGV (SEGV_MAPERR) at address 0x0") {
 		t.Errorf("%v\n%s%s", err, out, errOut)
 	}

@@ -1,6 +1,6 @@
 //go:build linux && amd64
 
-package command
+package stacks_test
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/service/api"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/delvetest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/test/valuetest"
@@ -84,7 +85,7 @@ func TestLocalsAsDelve(t *testing.T) {
 			t.Run(program+" "+flags, func(t *testing.T) {
 				p := gdbtest.Start(t, gdbtest.Build(t, program, flags))
 				want := delveFrames(t, p.PID)
-				out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals")
+				out, stderr, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--locals")
 				if err != nil || stderr != "" {
 					t.Fatal(err, stderr)
 				}
@@ -116,7 +117,7 @@ func TestLocalsOfOldGo(t *testing.T) {
 		}
 		p := gdbtest.Start(t, filepath.Join(dir, "old"))
 		want := delveFrames(t, p.PID)
-		out, stderr, err := command("attach", strconv.Itoa(p.PID), "--locals")
+		out, stderr, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--locals")
 		if err != nil || stderr != "" {
 			t.Fatal(err, stderr)
 		}

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"bytes"
@@ -58,7 +58,7 @@ var programs = []program{
 		run: "setpriv --reuid postgres --regid postgres --clear-groups $(ls -d /usr/lib/postgresql/*/bin | tail -1)/postgres --single -D data postgres <$SRC/postgres.sql", running: 100, stopped: 50},
 	{name: "postgres, code registered", apt: "postgresql", build: "sh -e $SRC/postgres.sh",
 		run: "setpriv --reuid postgres --regid postgres --clear-groups $(ls -d /usr/lib/postgresql/*/bin | tail -1)/postgres --single -c jit_debugging_support=on -D data postgres <$SRC/postgres.sql", running: 100, stopped: 50, gdb: true},
-	{name: "llvm", apt: "clang llvm", build: "clang -g -O1 -fomit-frame-pointer -emit-llvm -c $SRC/../../../../target/jit/testdata/made.c -o made.bc",
+	{name: "llvm", apt: "clang llvm", build: "clang -g -O1 -fomit-frame-pointer -emit-llvm -c $SRC/../../../../../target/jit/testdata/made.c -o made.bc",
 		run: "lli -jit-kind=mcjit made.bc", running: 100, stopped: 50, gdb: true},
 }
 

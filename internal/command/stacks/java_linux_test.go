@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"os/exec"
@@ -24,7 +24,7 @@ var javaPrograms = []program{
 // release's java and jstack. It installs the packages that it needs: make soak.
 func TestJava(t *testing.T) {
 	gdbtest.NeedSoak(t)
-	src := gdbtest.Testdata(t, "..", "internal", "command", "testdata", "programs")
+	src := gdbtest.Testdata(t, "..", "internal", "command", "stacks", "testdata", "programs")
 	for _, p := range javaPrograms {
 		t.Run(p.name, func(t *testing.T) {
 			p.apt = "default-jdk-headless"

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"path/filepath"
@@ -25,7 +25,7 @@ func TestLocalsOfMinidumpAsGDB(t *testing.T) {
 	want := valuetest.Parse(t, gdbtest.Full(t, p.PID, ""))
 	t.Run("own", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "dump")
-		if out, stderr, err := command("attach", strconv.Itoa(p.PID), "--save", path, "--format", "minidump"); err != nil {
+		if out, stderr, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--save", path, "--format", "minidump"); err != nil {
 			t.Fatalf("%v: %s%s", err, out, stderr)
 		}
 		localsOfMinidump(t, program, path, want)

@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -17,13 +18,13 @@ func TestReturnProbeSaved(t *testing.T) {
 	p := gdbtest.Start(t, program, "once")
 	saved, dump := filepath.Join(t.TempDir(), "saved"), filepath.Join(t.TempDir(), "dump")
 	for _, how := range [][]string{{saved}, {dump, "--format", "minidump"}} {
-		if _, errs, err := command(append([]string{"attach", fmt.Sprint(p.PID), "--save"}, how...)...); err != nil {
+		if _, errs, err := commandtest.Run(append([]string{"attach", fmt.Sprint(p.PID), "--save"}, how...)...); err != nil {
 			t.Fatalf("%v\n%s", err, errs)
 		}
 	}
 	died := coreOfCrash(t, program, "once", "dies")
 	for _, how := range [][]string{{"open", saved}, {"core", saved}, {"minidump", dump}, {"core", died}} {
-		out, errs, err := command(how...)
+		out, errs, err := commandtest.Run(how...)
 		if err != nil {
 			t.Errorf("%v: %v\n%s", how, err, errs)
 		}
