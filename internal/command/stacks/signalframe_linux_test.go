@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 			}
 
 			// SFrame never takes the trampoline for the outermost frame. (libc has no .sframe.)
-			out, _, err := command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe,dwarf", "--explain")
+			out, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--sniffers", "sframe,dwarf", "--explain")
 			signal := strings.Contains(tt.want, "<signal")
 			if signal && (err == nil && tt.program == withoutTables || !strings.Contains(out, "sframe declined: a signal frame, whose rules are not given")) {
 				t.Errorf("by SFrame alone: %v\n%s", err, out)

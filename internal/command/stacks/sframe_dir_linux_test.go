@@ -1,4 +1,4 @@
-package command
+package stacks_test
 
 import (
 	"bytes"
@@ -79,7 +79,7 @@ func TestSFrameDirGDB(t *testing.T) {
 				return // its own section takes precedence, and has no FDE for _start
 			}
 			// The end of the stack is found without DWARF, too.
-			out, _, err := command("attach", strconv.Itoa(p.PID), "--explain", "--sniffers", "sigtramp,sframe", "--sframe-dir", flags.Separate.Dirs[1])
+			out, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--explain", "--sniffers", "sigtramp,sframe", "--sframe-dir", flags.Separate.Dirs[1])
 			libc := strings.Contains(out, "__libc_start_call_main") || strings.Contains(out, "/libc.so") // libc may lack debug information
 			if err != nil || !libc || !strings.Contains(out, "sframe: CFA=") {
 				t.Errorf("%v\n%s", err, out)
@@ -95,7 +95,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 	exe := plain.Threads[0].Frames[len(plain.Threads[0].Frames)-1]
 	dir := t.TempDir()
 	place := separate.Paths(dir, exe.BuildID)[1]
-	other, err := os.ReadFile("../../testdata/bin/mix-v3") // it has a build ID and a section
+	other, err := os.ReadFile("../../../testdata/bin/mix-v3") // it has a build ID and a section
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 			t.Errorf("%s: %d frames, %d without", tt.name, len(doc.Threads[0].Frames), len(plain.Threads[0].Frames))
 		}
 	}
-	if _, _, err := command("attach", strconv.Itoa(p.PID), "--sframe-dir", filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "want a folder") {
+	if _, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--sframe-dir", filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "want a folder") {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 
