@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/elftest"
 )
 
@@ -84,16 +85,16 @@ func lines(n int) map[string][]byte {
 func TestExpandedTables(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	many := expanding(t, map[string][]byte{".debug_frame": frames(100)})
-	if text, said := bounded(t, "symbols", "dump", many); len(text) > 73<<20 || !strings.Contains(said, "allow more by --max-size SIZE") {
+	if text, said := commandtest.Bounded(t, "symbols", "dump", many); len(text) > 73<<20 || !strings.Contains(said, "allow more by --max-size SIZE") {
 		t.Errorf("STACK CFI: %d bytes: %s", len(text), said)
 	}
-	if text, said := bounded(t, "symbols", "dump", many, "--max-size", "1G"); strings.Count(text, "STACK CFI") < 7_000_000 || said != "" {
+	if text, said := commandtest.Bounded(t, "symbols", "dump", many, "--max-size", "1G"); strings.Count(text, "STACK CFI") < 7_000_000 || said != "" {
 		t.Errorf("with --max-size, %d records: %s", strings.Count(text, "STACK CFI"), said)
 	}
-	if _, said := bounded(t, "sframe", "gen", many, "-o", out); !strings.Contains(said, "the tables have more rows than a file of its size should have") {
+	if _, said := commandtest.Bounded(t, "sframe", "gen", many, "-o", out); !strings.Contains(said, "the tables have more rows than a file of its size should have") {
 		t.Errorf("sframe gen: %s", said)
 	}
-	if text, said := bounded(t, "symbols", "dump", expanding(t, lines(8_000_000))); len(text) > 73<<20 || !strings.Contains(said, "are left out: the file is too small for so many") {
+	if text, said := commandtest.Bounded(t, "symbols", "dump", expanding(t, lines(8_000_000))); len(text) > 73<<20 || !strings.Contains(said, "are left out: the file is too small for so many") {
 		t.Errorf("lines: %d bytes: %s", len(text), said)
 	}
 	// SFrame V2, section 2: 20,000 functions of 250 FREs of three bytes each.
@@ -113,7 +114,7 @@ func TestExpandedTables(t *testing.T) {
 		section = order.AppendUint32(section, v)
 	}
 	section = append(append(section, fdes...), bytes.Repeat(fres, n)...)
-	if text, said := bounded(t, "sframe", "dump", expanding(t, map[string][]byte{".sframe": section}), "--json"); len(text) > 64<<20 || !strings.Contains(said, "is compressed, which SFrame never is") {
+	if text, said := commandtest.Bounded(t, "sframe", "dump", expanding(t, map[string][]byte{".sframe": section}), "--json"); len(text) > 64<<20 || !strings.Contains(said, "is compressed, which SFrame never is") {
 		t.Errorf("sframe dump: %d bytes: %s", len(text), said)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -84,11 +85,11 @@ func TestLongNames(t *testing.T) {
 	p := overlapping(t, n, size)
 	pid := strconv.Itoa(p.PID)
 	cut := func(i int) string { return fmt.Sprintf("n…[%d bytes more]", size-i-(1<<16-40)) }
-	out, _ := bounded(t, "attach", pid)
+	out, _ := commandtest.Bounded(t, "attach", pid)
 	if strings.Count(out, "bytes more]") != n || !strings.Contains(out, cut(0)) || !strings.Contains(out, cut(n-1)) || len(out) > n<<16+n<<10 {
 		t.Errorf("%d bytes, %d names are cut, want %d, the outermost %q", len(out), strings.Count(out, "bytes more]"), n, out[strings.LastIndex(out, "nn…["):][:40])
 	}
-	out, _ = bounded(t, "attach", pid, "--json", "--max-frames", "20")
+	out, _ = commandtest.Bounded(t, "attach", pid, "--json", "--max-frames", "20")
 	var doc struct {
 		Threads []struct{ Frames []struct{ Function string } }
 	}
@@ -115,7 +116,7 @@ func TestLongText(t *testing.T) {
 	p := overlapping(t, n, size)
 	pid := strconv.Itoa(p.PID)
 	for _, args := range [][]string{{}, {"--json"}, {"--merge"}, {"--merge", "--json"}, {"--tree"}, {"--format", "folded"}, {"--outer", strconv.Itoa(n)}} {
-		out, warnings := bounded(t, append([]string{"attach", pid}, args...)...)
+		out, warnings := commandtest.Bounded(t, append([]string{"attach", pid}, args...)...)
 		want := 64 << 20
 		if len(args) > 0 && args[0] != "--json" && args[0] != "--outer" {
 			want = gathered
@@ -127,7 +128,7 @@ func TestLongText(t *testing.T) {
 			t.Errorf("%q: nothing says that the output was cut: %s", args, warnings)
 		}
 	}
-	if out, _ := within(t, 1<<20, "attach", pid, "--max-frames", "0"); strings.Count(out, "bytes more]") != n {
+	if out, _ := commandtest.Within(t, 1<<20, "attach", pid, "--max-frames", "0"); strings.Count(out, "bytes more]") != n {
 		t.Errorf("--max-frames 0 shows %d frames", strings.Count(out, "bytes more]"))
 	}
 	p.Exit(t)
@@ -141,7 +142,7 @@ func TestRecordLongText(t *testing.T) {
 	p := overlapping(t, n, size)
 	record := []string{"record", strconv.Itoa(p.PID), "--wall", "-d", "300ms", "-o", "-", "--format"}
 	for _, format := range []string{"folded", "flamegraph", "speedscope", "firefox", "json"} {
-		out, said := bounded(t, append(record, format)...)
+		out, said := commandtest.Bounded(t, append(record, format)...)
 		if len(out) < 30<<20 || len(out) > 72<<20 {
 			t.Errorf("%s: %d bytes", format, len(out))
 		}
@@ -149,7 +150,7 @@ func TestRecordLongText(t *testing.T) {
 			t.Errorf("%s: nothing says that names are left out: %s", format, said)
 		}
 	}
-	if out, said := within(t, 1<<20, append(record, "folded", "--max-size", "1G")...); strings.Count(out, "bytes more]") < n {
+	if out, said := commandtest.Within(t, 1<<20, append(record, "folded", "--max-size", "1G")...); strings.Count(out, "bytes more]") < n {
 		t.Errorf("--max-size 1G: %d long names: %s", strings.Count(out, "bytes more]"), said)
 	}
 	p.Exit(t)
@@ -182,7 +183,7 @@ func TestManyInlined(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{}, {"--json"}, {"--merge"}, {"--merge", "--json"}, {"--tree"}, {"--format", "folded"}} {
-		out, warnings := bounded(t, append([]string{"minidump", dump, "--symbols", store}, args...)...)
+		out, warnings := commandtest.Bounded(t, append([]string{"minidump", dump, "--symbols", store}, args...)...)
 		if len(out) > 72<<20 {
 			t.Errorf("%q: %d bytes", args, len(out))
 		}

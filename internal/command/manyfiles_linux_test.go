@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -89,7 +90,7 @@ func TestManyFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := gdbtest.Start(t, program, copies(t, test.path, n)...)
-			out, warnings := within(t, most, "attach", strconv.Itoa(p.PID))
+			out, warnings := commandtest.Within(t, most, "attach", strconv.Itoa(p.PID))
 			if strings.Count(out, "\n#") < n+3 || strings.Contains(out, "stop:") || strings.Count(warnings, "expand to too much") != test.left {
 				t.Errorf("%s\n%s", out, warnings)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -74,7 +75,7 @@ func TestManyTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := gdbtest.Start(t, program, copies(t, path, n)...)
-			out, warnings := within(t, most, "attach", strconv.Itoa(p.PID))
+			out, warnings := commandtest.Within(t, most, "attach", strconv.Itoa(p.PID))
 			if strings.Count(out, "\n#") < n+3 || strings.Contains(out, "stop:") {
 				t.Errorf("%s\n%s", out, warnings)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -48,12 +49,12 @@ table:	.rept 20000
 	.set i, i + 1
 	.endr
 `)
-	_, warnings := bounded(t, "symbols", "dump", program)
+	_, warnings := commandtest.Bounded(t, "symbols", "dump", program)
 	if !strings.Contains(warnings, "too often") {
 		t.Error(warnings)
 	}
 	p := gdbtest.Start(t, program, "3")
-	if out, warnings := bounded(t, "attach", strconv.Itoa(p.PID)); !strings.Contains(out, " in main") {
+	if out, warnings := commandtest.Bounded(t, "attach", strconv.Itoa(p.PID)); !strings.Contains(out, " in main") {
 		t.Errorf("%s\n%s", out, warnings)
 	}
 }
@@ -109,10 +110,10 @@ table:	.byte 1, 0x4a, 0, 0x76, 8, 0x11, 1, 0x12, 7, 0, 0, 0
 	if out, err := exec.Command(gdbtest.Tool(t, "cc"), "-c", "-Wa,--compress-debug-sections=zlib", split, "-o", name).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	_, warnings := bounded(t, "symbols", "dump", program)
+	_, warnings := commandtest.Bounded(t, "symbols", "dump", program)
 	if !strings.Contains(warnings, "too often") {
 		t.Error(warnings)
 	}
 	p := gdbtest.Start(t, program, "3")
-	bounded(t, "attach", strconv.Itoa(p.PID))
+	commandtest.Bounded(t, "attach", strconv.Itoa(p.PID))
 }

@@ -5,60 +5,16 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
-	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
-
-// bounded runs sfwalk on hostile input, and checks the promised bounds: 256 MB of memory and 10 s
-// of CPU time. It returns the output, and the warnings and errors.
-func bounded(t *testing.T, args ...string) (out, warnings string) {
-	t.Helper()
-	return within(t, 256<<10, args...)
-}
-
-// within is bounded with another bound on memory, in KiB.
-func within(t *testing.T, most int64, args ...string) (out, warnings string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(t.TempDir(), "sfwalk")
-	if err := os.Symlink(self, link); err != nil {
-		t.Fatal(err)
-	}
-	var stdout, stderr strings.Builder
-	cmd := exec.Command(link, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// The kernel counts the most memory of a new process from its parent's, until it executes
-	// another program.
-	debug.FreeOSMemory()
-	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pid := cmd.Process.Pid
-	hangs := time.AfterFunc(time.Until(gdbtest.Deadline(t)), func() { syscall.Kill(pid, syscall.SIGKILL) })
-	defer hangs.Stop()
-	cmd.Wait()
-	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	t.Logf("%v: %d MB, %v", args, u.Maxrss>>10, cpu)
-	if u.Maxrss > most || cpu > 10*time.Second {
-		t.Errorf("%v: %d MB of memory, %v of CPU time", args, u.Maxrss>>10, cpu)
-	}
-	return stdout.String(), stderr.String()
-}
 
 // small is [gdbtest.Changed], and checks that the copy has at most 1 MB.
 func small(t *testing.T, path string, change func(f *elf.File, data []byte) []byte) (copied string) {
@@ -106,19 +62,19 @@ func TestHoles(t *testing.T) {
 		{".debug_abbrev", ".eh_frame_hdr", ".gnu.hash"}, {".debug_line", ".debug_str", ".note.gnu.build-id"}, {".debug_line_str", ".debug_aranges"},
 	} {
 		p := gdbtest.Start(t, sparse(t, program, sections...), "3")
-		if out, _ := bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
+		if out, _ := commandtest.Bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
 			t.Errorf("%v: %s", sections, out)
 		}
-		_, warnings := bounded(t, "symbols", "dump", sparse(t, program, sections...))
+		_, warnings := commandtest.Bounded(t, "symbols", "dump", sparse(t, program, sections...))
 		if sections[0] == ".debug_info" && !strings.Contains(warnings, "a hole") {
 			t.Errorf("symbols dump, %v: %s", sections, warnings)
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	bounded(t, "sframe", "gen", sparse(t, program, ".eh_frame"), "-o", out)
+	commandtest.Bounded(t, "sframe", "gen", sparse(t, program, ".eh_frame"), "-o", out)
 	mix := gdbtest.Testdata(t, "bin", "mix-v3")
-	bounded(t, "sframe", "dump", sparse(t, mix, ".sframe"))
-	bounded(t, "sframe", "verify", sparse(t, mix, ".eh_frame", ".symtab"))
+	commandtest.Bounded(t, "sframe", "dump", sparse(t, mix, ".sframe"))
+	commandtest.Bounded(t, "sframe", "verify", sparse(t, mix, ".eh_frame", ".symtab"))
 }
 
 // TestDebugLinkHole: the checksum of a debug file covers its holes, so one that is nearly all holes
@@ -135,119 +91,14 @@ func TestDebugLinkHole(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	if out, warnings := bounded(t, "symbols", "dump", stripped); !strings.Contains(out, "recurse.c") {
+	if out, warnings := commandtest.Bounded(t, "symbols", "dump", stripped); !strings.Contains(out, "recurse.c") {
 		t.Errorf("%s%s", out, warnings)
 	}
 	if err := os.Truncate(debug, 400<<30); err != nil {
 		t.Fatal(err)
 	}
-	if _, warnings := bounded(t, "symbols", "dump", stripped); !strings.Contains(warnings, "a hole") {
+	if _, warnings := commandtest.Bounded(t, "symbols", "dump", stripped); !strings.Contains(warnings, "a hole") {
 		t.Error(warnings)
-	}
-}
-
-// bomb is a core of one page and n MiB that pack well, packed by xz into less than 1 MB.
-func bomb(t *testing.T, n int, args ...string) string {
-	t.Helper()
-	core, err := os.ReadFile("../../target/core/testdata/amd64-gdb.core")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "bomb")
-	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	cmd := exec.Command(gdbtest.Tool(t, args[0]), args[1:]...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout = out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	in.Write(core)
-	for block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16); n > 0; n-- {
-		in.Write(block)
-	}
-	in.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// TestUnpackedCores: a core that unpacks to more than the limit is refused, and no unpacked file is
-// left; the user may raise the limit. A large dictionary in the file's header is not allocated.
-func TestUnpackedCores(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	few := bomb(t, 20, "xz", "-0", "-c")
-	if out, warnings := bounded(t, "core", few, "--max-unpacked", "30M"); !strings.Contains(out, "#0") {
-		t.Errorf("%s%s", out, warnings)
-	}
-	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}, {"zstd", "-q", "--ultra", "-20", "--long=26", "-c"}} {
-		if _, warnings := bounded(t, "core", bomb(t, 20, args...), "--max-unpacked", "16M"); !strings.Contains(warnings, "--max-unpacked") {
-			t.Errorf("%v: %s", args, warnings)
-		}
-	}
-	if _, warnings := bounded(t, "open", bomb(t, 700, "zstd", "-q", "-1", "-c")); !strings.Contains(warnings, "--max-unpacked") {
-		t.Error(warnings)
-	}
-	data, err := os.ReadFile(few)
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := data[12 : 12+4*(int(data[12])+1)]
-	header[bytes.Index(header, []byte{0x21, 1})+2] = 40 // 4 GiB
-	binary.LittleEndian.PutUint32(header[len(header)-4:], crc32.ChecksumIEEE(header[:len(header)-4]))
-	if err := os.WriteFile(few, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, warnings := bounded(t, "core", few); !strings.Contains(out, "#0") {
-		t.Errorf("%s%s", out, warnings)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left in the folder for temporary files: %v, %v", left, err)
-	}
-}
-
-// TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs
-// nothing, and what is before it serves.
-func TestPackedHoles(t *testing.T) {
-	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}} {
-		path := bomb(t, 1, args...)
-		if err := os.Truncate(path, 1<<40); err != nil {
-			t.Fatal(err)
-		}
-		if out, warnings := bounded(t, "core", path); !strings.Contains(out, "#0") {
-			t.Errorf("%v: %s%s", args, out, warnings)
-		}
-	}
-	path := bomb(t, 1, "zstd", "-q", "-1", "-c")
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := info.Size()
-	for range 100 { // skippable frames (RFC 8878, section 3.1.2) of 4 GiB
-		if _, err := f.WriteAt([]byte{0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0xff}, at); err != nil {
-			t.Fatal(err)
-		}
-		at += 8 + 1<<32 - 1
-	}
-	if err := f.Truncate(at); err != nil {
-		t.Fatal(err)
-	}
-	if out, warnings := bounded(t, "core", path); !strings.Contains(out, "#0") {
-		t.Errorf("frames that are to be skipped: %s%s", out, warnings)
 	}
 }
 
@@ -333,7 +184,7 @@ func TestCompressedDWARF(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := gdbtest.Start(t, withDWARF(t, program, test[0], test[1]), "3")
-			if out, _ := bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
+			if out, _ := commandtest.Bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
 				t.Error(out)
 			}
 		})

@@ -1,4 +1,4 @@
-package command_test
+package crash
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 )
 
@@ -61,7 +62,7 @@ func TestSharedByThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{path}, {path, "--json"}, {path, "--format", "breakpad"}, {filepath.Dir(path)}} {
-			out, _ := bounded(t, append([]string{"minidump"}, args...)...)
+			out, _ := commandtest.Bounded(t, append([]string{"minidump"}, args...)...)
 			if len(out) > most {
 				t.Errorf("%s: %q: %d bytes", name, args, len(out))
 			}
@@ -95,7 +96,7 @@ func TestBatchOfLongNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, _ := bounded(t, "minidump", dir)
+	out, _ := commandtest.Bounded(t, "minidump", dir)
 	if lines, names := strings.Count(out, "\n"), strings.Count(out, `"/\u0001`); lines != 5 || names < 5*2*n {
 		t.Errorf("%d lines with %d names", lines, names)
 	}

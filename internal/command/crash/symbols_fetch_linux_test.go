@@ -1,4 +1,4 @@
-package command
+package crash
 
 import (
 	"net/http"
@@ -37,7 +37,7 @@ func TestSymbolServer(t *testing.T) {
 	defer web.Close()
 	p := gdbtest.Start(t, stripped)
 	dump := filepath.Join(t.TempDir(), "saved.dmp")
-	live, stderr, err := command("attach", strconv.Itoa(p.PID), "--save", dump, "--format", "minidump", "--symbols", t.TempDir(), "--symbols", web.URL)
+	live, stderr, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--save", dump, "--format", "minidump", "--symbols", t.TempDir(), "--symbols", web.URL)
 	if err != nil || !strings.Contains(live, " in leaf (…) at ") {
 		t.Errorf("%v\n%s%s", err, live, stderr)
 	}
@@ -46,7 +46,7 @@ func TestSymbolServer(t *testing.T) {
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	other.Close() // it has gone
-	out, stderr, err := command("minidump", dump, "--symbols", web.URL, "--symbols", other.URL, "--sysroot", t.TempDir())
+	out, stderr, err := commandtest.Run("minidump", dump, "--symbols", web.URL, "--symbols", other.URL, "--sysroot", t.TempDir())
 	if !strings.Contains(out, " in leaf (…) at ") || !strings.Contains(stderr, "symbols of libc.so.6 from "+other.URL+": ") {
 		t.Errorf("%v\n%s%s", err, out, stderr)
 	}
@@ -54,13 +54,13 @@ func TestSymbolServer(t *testing.T) {
 		t.Errorf("once more: %v", asked)
 	}
 	for _, bad := range []string{"ftp://x/", "https://", "/nowhere", "host.example.org"} {
-		if _, _, err := command("minidump", dump, "--symbols", bad); err == nil || !strings.Contains(err.Error(), "--symbols "+bad+": want ") {
+		if _, _, err := commandtest.Run("minidump", dump, "--symbols", bad); err == nil || !strings.Contains(err.Error(), "--symbols "+bad+": want ") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 	colon := filepath.Join(t.TempDir(), "a:b")
 	os.Mkdir(colon, 0o755)
-	if _, _, err := command("minidump", dump, "--symbols", colon); err == nil {
+	if _, _, err := commandtest.Run("minidump", dump, "--symbols", colon); err == nil {
 		t.Error("a folder with a colon")
 	}
 }
