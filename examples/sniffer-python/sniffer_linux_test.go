@@ -201,15 +201,34 @@ func conforms(t *testing.T, tg *live.Target) {
 	if err := errors.Join(snapshot.Write(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	report, err := plugincheck.Run(context.Background(), folder(t), plugincheck.Options{Snapshots: []string{file.Name()}})
-	if err != nil {
-		t.Fatal(err)
+	for try := 1; ; try++ {
+		report, err := plugincheck.Run(context.Background(), folder(t), plugincheck.Options{Snapshots: []string{file.Name()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Passed() && report.Claimed == 3 {
+			return
+		}
+		if try == 5 || !late(report) {
+			var text strings.Builder
+			report.Write(&text)
+			t.Fatalf("it claims %d frames, want 3; the report:\n%s", report.Claimed, &text)
+		}
 	}
-	if !report.Passed() || report.Claimed != 3 {
-		var text strings.Builder
-		report.Write(&text)
-		t.Errorf("it claims %d frames, want 3; the report:\n%s", report.Claimed, &text)
+}
+
+// late reports whether nothing but an answer that came late has failed: on a busy machine, Python
+// may take too long.
+func late(r *plugincheck.Report) bool {
+	failed := 0
+	for i := range r.Checks {
+		if c := &r.Checks[i]; c.Status == plugincheck.Fail {
+			if failed++; c.Name != "deadline" {
+				return false
+			}
+		}
 	}
+	return failed == 1
 }
 
 // compareOuter gives gdb run's registers, as unwound through the compiled frames, and compares the
