@@ -125,8 +125,8 @@ cross:
 	for s in $(CROSS) darwin/arm64; do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
 
 # testall says which package is done, and which test runs. Some tests wait more than they work, so
-# twice as many packages run at a time as there are processors.
-TESTALL   = CGO_ENABLED=0 $(GO) run ./internal/test/testall -go '$(GO)' -timeout $(PATIENCE) -p $$((2 * $$(nproc)))
+# half as many packages more run at a time as there are processors.
+TESTALL   = CGO_ENABLED=0 $(GO) run ./internal/test/testall -go '$(GO)' -timeout $(PATIENCE) -p $$((3 * $$(nproc) / 2))
 
 check:
 	CGO_ENABLED=0 $(GO) build ./...
