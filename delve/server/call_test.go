@@ -193,6 +193,11 @@ func TestCallsHalted(t *testing.T) {
 			done <- err
 		}()
 		gdbtest.Await(t, "the call is under way", func() bool {
+			select {
+			case err := <-done:
+				t.Fatalf("the call has ended: %v", err)
+			default:
+			}
 			_, err := os.Stat(path)
 			return err == nil
 		})
