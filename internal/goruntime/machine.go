@@ -27,7 +27,7 @@ var machines sync.Map
 
 // MachineOf describes a processor; nil if Go's conventions on it are not known.
 func MachineOf(a *arch.Arch) *Machine {
-	if a == nil || a.Go == nil {
+	if a == nil || a.Go == nil || dataflow.Of(a) == nil {
 		return nil
 	}
 	m, ok := machines.Load(a.Go)

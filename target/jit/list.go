@@ -191,7 +191,10 @@ var errList = errors.New("memory cannot be read")
 // 32-bit x86 aligns uint64_t in a structure at 4 bytes, all others at 8.
 func (r *reader) entry(at uint64) (next uint64, m *target.Module, err error) {
 	word := uint64(r.arch.PtrSize)
-	align := min(8, r.arch.MaxAlign)
+	align := uint64(8)
+	if most := r.arch.MaxAlign; most > 0 {
+		align = min(align, most)
+	}
 	sizeAt := (3*word + align - 1) / align * align
 	e, err := r.copies.read(at, sizeAt+8)
 	if err != nil {

@@ -142,7 +142,7 @@ func (d *Dump) open(path string) error {
 	if im.Type == elf.ET_REL {
 		return ErrRelocatable
 	}
-	if d.arch = arch.ByMachine(im.Machine, nil); d.arch == nil {
+	if d.arch = arch.ByMachine(im.Machine, nil); d.arch == nil || d.arch.Breakpad.Module == "" {
 		return fmt.Errorf("machine %v: not known", im.Machine)
 	}
 	processor := d.arch.Breakpad.Module
