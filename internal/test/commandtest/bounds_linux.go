@@ -48,7 +48,7 @@ func Within(t *testing.T, most int64, args ...string) (out, warnings string) {
 	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	t.Logf("%v: %d MB, %v", args, u.Maxrss>>10, cpu)
-	if u.Maxrss > most || cpu > 10*time.Second {
+	if int64(u.Maxrss) > most || cpu > 10*time.Second {
 		t.Errorf("%v: %d MB of memory, %v of CPU time", args, u.Maxrss>>10, cpu)
 	}
 	return stdout.String(), stderr.String()
