@@ -24,7 +24,7 @@ import (
 // Callee is a process that evaluates expressions.
 type Callee struct {
 	inferior.Process
-	*report.Source
+	Source report.Source
 	Name   string // that messages begin with: "call 4242"
 	remote string // where its stub is; "" if it is a process of this machine
 	Exe    string
@@ -38,7 +38,7 @@ func (c *Callee) Fail(err error) error { return fmt.Errorf("%s: %w", c.Name, err
 // can be found out before hold is called, which returns the thread, is found out then.
 func (c *Callee) Evaluate(cmd *cobra.Command, texts []string, flags *Flags, hold func() (inferior.Thread, error)) error {
 	ctx := cmd.Context()
-	symbols := c.NewSymbolizer(&flags.Flags)
+	symbols := report.SymbolizerOf(c.Source, &flags.Flags)
 	defer symbols.Close()
 	caller := &calling.Caller{Process: c.Process, Exe: c.Exe, Symbols: symbols, Auxv: c.Auxv}
 	for _, text := range texts {
@@ -92,7 +92,7 @@ func (c *Callee) Evaluate(cmd *cobra.Command, texts []string, flags *Flags, hold
 	}
 	// The process goes on before anything is printed.
 	left := c.Process.Close()
-	for _, w := range c.Warnings() {
+	for _, w := range c.Source.Warnings() {
 		cmdline.Warn(cmd, w)
 	}
 	for _, x := range list {
@@ -124,7 +124,7 @@ const maxCallFrames = 64
 // frames returns the frames of a thread, the innermost first; libraries' after the program's, for
 // most names that somebody writes are the program's, and so is the language.
 func (c *Callee) frames(th inferior.Thread, reader *value.Reader, flags *report.Flags) (list []*value.Frame) {
-	table := flags.Table(c.Arch(), c.Windows, flags.Plugins.Of(c.Source.Process))
+	table := flags.Table(c.Arch(), false, flags.Plugins.Of(c.Source.From().Process))
 	stack, err := frame.New(c.Source, th, table)
 	if err != nil {
 		return nil

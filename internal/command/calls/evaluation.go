@@ -55,7 +55,7 @@ func (x *evaluation) print(cmd *cobra.Command, flags *Flags) error {
 		return x.Fail(err)
 	}
 	if flags.JSON {
-		doc := callDocument{Remote: x.remote, PID: x.Source.Process.PID, TID: x.tid, Expression: x.text, Notes: x.notes}
+		doc := callDocument{Remote: x.remote, PID: x.Source.From().Process.PID, TID: x.tid, Expression: x.text, Notes: x.notes}
 		if isCall {
 			doc.Error = failed.Error()
 			if failed.Event.Signal.Number != 0 {

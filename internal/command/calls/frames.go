@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/value"
 )
 
@@ -22,22 +23,32 @@ func (c *Callee) InFrames(ctx context.Context, texts []string) bool {
 	if !slices.ContainsFunc(texts, caller.Calls) {
 		return false
 	}
-	c.OneWalker = true
-	c.Source.Evaluate = func(r *value.Reader, tid int, f *value.Frame, text string) (v value.Value, err error) {
-		if v, err = f.Evaluate(text); !errors.Is(err, value.ErrCalls) {
-			return v, err
-		}
-		if caller.Thread, err = c.callerOf(tid); err != nil {
-			return v, err
-		}
-		ctx, cancel := context.WithTimeout(ctx, maxInFrame)
-		defer cancel()
-		caller.Symbols = r.Symbols
-		session := r.NewSession()
-		session.Caller = caller
-		return session.EvaluateIn(ctx, f, text)
-	}
+	c.Source = &frameCaller{c.Source, ctx, c, caller}
 	return true
+}
+
+// frameCaller is the source of a callee whose expressions call functions in frames.
+type frameCaller struct {
+	report.Source
+	ctx    context.Context
+	callee *Callee
+	caller *calling.Caller
+}
+
+// Evaluate implements [report.Evaluator].
+func (c *frameCaller) Evaluate(r *value.Reader, tid int, f *value.Frame, text string) (v value.Value, err error) {
+	if v, err = f.Evaluate(text); !errors.Is(err, value.ErrCalls) {
+		return v, err
+	}
+	if c.caller.Thread, err = c.callee.callerOf(tid); err != nil {
+		return v, err
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, maxInFrame)
+	defer cancel()
+	c.caller.Symbols = r.Symbols
+	session := r.NewSession()
+	session.Caller = c.caller
+	return session.EvaluateIn(ctx, f, text)
 }
 
 // callerOf returns what has a thread call functions.

@@ -16,7 +16,7 @@ import (
 
 // HoldForPrint returns a process that is held, if expressions of --print call functions of it; nil
 // if none does.
-func HoldForPrint(ctx context.Context, pid int, flags *report.Flags) (*report.Source, error) {
+func HoldForPrint(ctx context.Context, pid int, flags *report.Flags) (report.Source, error) {
 	if !slices.ContainsFunc(flags.Values.Prints, calling.MayCall) {
 		return nil, nil
 	}
@@ -36,14 +36,18 @@ func HoldForPrint(ctx context.Context, pid int, flags *report.Flags) (*report.So
 	return c.Source, nil
 }
 
-// ProcessSource makes what the other commands print of a process that is held.
-func ProcessSource(p *native.Process) *report.Source {
-	return &report.Source{
-		Target:   p,
-		Process:  hosts.Process{PID: p.PID},
-		Root:     procdir.File(p.PID, "root"),
-		Opener:   p.OpenNamed,
-		About:    func(doc *report.Document) { doc.PID, doc.Exe = p.PID, p.Exe },
-		Warnings: p.Warnings,
-	}
+// heldProcess is a process of this machine that is held, as a source.
+type heldProcess struct {
+	*native.Process
+	report.Origin
 }
+
+// ProcessSource makes what the other commands print of a process that is held.
+func ProcessSource(p *native.Process) report.Source {
+	return &heldProcess{p, report.Origin{
+		Process: hosts.Process{PID: p.PID}, Root: procdir.File(p.PID, "root"), Opener: p.OpenNamed,
+	}}
+}
+
+// About implements [report.Source].
+func (p *heldProcess) About(doc *report.Document) { doc.PID, doc.Exe = p.PID, p.Exe }

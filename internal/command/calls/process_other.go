@@ -9,4 +9,4 @@ import (
 )
 
 // HoldForPrint returns nil: nothing is called here.
-func HoldForPrint(context.Context, int, *report.Flags) (*report.Source, error) { return nil, nil }
+func HoldForPrint(context.Context, int, *report.Flags) (report.Source, error) { return nil, nil }

@@ -62,12 +62,19 @@ func Remote(cmd *cobra.Command, addr string, opts remote.Options, texts []string
 func RemoteCallee(p *stubbed.Process, addr, root string) *Callee {
 	c := &Callee{Process: p, Name: "remote " + addr, remote: addr, Exe: p.Exe()}
 	c.Auxv, _ = p.Auxv()
-	c.Source = &report.Source{
-		Target:   p,
-		Process:  hosts.Process{PID: p.PID(), Root: root},
-		Root:     root,
-		About:    func(doc *report.Document) { doc.Remote, doc.PID, doc.Exe = addr, p.PID(), p.Exe() },
-		Warnings: p.Warnings,
-	}
+	origin := report.Origin{Process: hosts.Process{PID: p.PID(), Root: root}, Root: root}
+	c.Source = &heldStub{p, origin, addr}
 	return c
+}
+
+// heldStub is a stub's target that is held, as a source.
+type heldStub struct {
+	*stubbed.Process
+	report.Origin
+	addr string // of the stub
+}
+
+// About implements [report.Source].
+func (s *heldStub) About(doc *report.Document) {
+	doc.Remote, doc.PID, doc.Exe = s.addr, s.PID(), s.Exe()
 }

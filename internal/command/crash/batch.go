@@ -137,8 +137,8 @@ func (b *batch) share(dump *format.File) *shared {
 		}
 	}
 	if b.shared == nil {
-		open := func(_ *target.Module, root, path string) (*os.File, error) { return dump.OpenNamed(root, path) }
-		symbols := report.NewSymbolizer(func(*target.Module) string { return b.opts.Sysroot }, open, b.flags, b.flags.Values.Any())
+		root := func(*target.Module) string { return b.opts.Sysroot }
+		symbols := report.NewSymbolizer(root, report.OpenNamed(dump.OpenNamed), b.flags, b.flags.Values.Any())
 		b.shared = &shared{symbols: symbols, owner: dump.Owner, users: 1}
 	}
 	b.shared.users++
@@ -271,10 +271,10 @@ func (b *batch) document(out io.Writer, path string) error {
 	if err != nil {
 		return printUnwalked(out, path, dump, err, b.flags)
 	}
-	s := minidumpSource(path, t, opts.Sysroot, b.flags)
-	s.OneWalker, s.Shared = true, shared.symbols
+	s := newDumpSource(path, t, opts.Sysroot, b.flags)
+	s.shared = shared.symbols
 	defer s.Close()
-	whole, _, err := report.Print(out, s, s.NewSymbolizer(b.flags), b.flags)
+	whole, _, err := report.Print(out, s, report.SymbolizerOf(s, b.flags), b.flags)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (b *batch) document(out io.Writer, path string) error {
 }
 
 // keep keeps the symbol files that were used.
-func (b *batch) keep(s *report.Source) {
+func (b *batch) keep(s report.Source) {
 	if b.flags.SymbolDirs == "" {
 		return
 	}

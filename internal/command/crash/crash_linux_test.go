@@ -42,7 +42,7 @@ func collectDump(t *testing.T, path string, opts minidump.Options, flags *report
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := minidumpSource(path, dump, opts.Sysroot, flags)
+	s := newDumpSource(path, dump, opts.Sysroot, flags)
 	defer s.Close()
 	doc, _, err := report.Collect(s, flags)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
@@ -116,7 +117,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		if err != nil {
 			return showUnwalked(cmd, args[0], dump, err, &flags)
 		}
-		s := minidumpSource(args[0], t, opts.Sysroot, &flags)
+		s := newDumpSource(args[0], t, opts.Sysroot, &flags)
 		defer s.Close()
 		return report.Show(cmd, s, &flags)
 	}
@@ -164,23 +165,37 @@ func lastMicrodump(list []*format.File) *format.File {
 	return list[len(list)-1]
 }
 
-func minidumpSource(path string, t *minidump.Target, root string, flags *report.Flags) *report.Source {
-	return &report.Source{
-		Target:    t,
-		InputSize: files.OnDisk(path),
-		Process:   hosts.Process{PID: t.Dump.PID(), Root: root},
-		Root:      root,
-		Opener:    t.Dump.OpenNamed,
-		About:     func(doc *report.Document) { aboutDump(doc, path, t.Dump) },
-		After:     func(doc *report.Document) { markSymbols(doc.Modules, t.Modules(), flags.SymbolDirs) },
-		Mark: func(of target.Thread, th *report.Thread) {
-			x := of.(*minidump.Thread)
-			th.Died, th.Index = x.Died, x.Index
-		},
-		Warnings: t.Warnings,
-		Windows:  t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
-	}
+// dumpSource is a minidump as a source.
+type dumpSource struct {
+	*minidump.Target
+	report.Origin
+	path   string
+	store  string             // of symbol files; "" if there is none
+	shared *symbol.Symbolizer // of dumps that are read at the same time; nil if it is one dump
 }
+
+func newDumpSource(path string, t *minidump.Target, root string, flags *report.Flags) *dumpSource {
+	return &dumpSource{Target: t, path: path, store: flags.SymbolDirs, Origin: report.Origin{
+		Process: hosts.Process{PID: t.Dump.PID(), Root: root},
+		Root:    root, InputSize: files.OnDisk(path), Opener: t.Dump.OpenNamed,
+		Windows: t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
+	}}
+}
+
+// About implements [report.Source].
+func (s *dumpSource) About(doc *report.Document) { aboutDump(doc, s.path, s.Dump) }
+
+// After implements [report.Finisher].
+func (s *dumpSource) After(doc *report.Document) { markSymbols(doc.Modules, s.Modules(), s.store) }
+
+// Mark implements [report.Marker].
+func (s *dumpSource) Mark(of target.Thread, th *report.Thread) {
+	x := of.(*minidump.Thread)
+	th.Died, th.Index = x.Died, x.Index
+}
+
+// Shared implements [report.Sharer].
+func (s *dumpSource) Shared() *symbol.Symbolizer { return s.shared }
 
 func aboutDump(doc *report.Document, path string, dump *format.File) {
 	doc.PID, doc.CrashReport = dump.PID(), report.NewCrashReport(path, dump)

@@ -42,8 +42,7 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 func printUnwalked(out io.Writer, path string, dump *format.File, why error, flags *report.Flags) error {
 	doc := &report.Document{Digits: dump.System.Processor.AddressBits() / 4, Warnings: dump.Warnings}
 	aboutUnwalked(doc, path, dump, why, flags)
-	w := &report.Walker{Target: &report.Source{InputSize: files.OnDisk(path)}, Flags: flags}
-	w.Allowance = flags.NewAllowance(w.Target, len(doc.Threads))
+	w, allowance := &report.Walker{Flags: flags}, flags.NewAllowance(files.OnDisk(path), len(doc.Threads))
 	p := flags.NewPrinter(out)
 	p.Buffer().Out = out
 	p.Heading(doc)
@@ -51,10 +50,10 @@ func printUnwalked(out io.Writer, path string, dump *format.File, why error, fla
 		t := &doc.Threads[i]
 		p.Thread(doc, i)
 		// A few names may be of many threads, and long.
-		share := w.Allowance.Share()
+		share := allowance.Share()
 		for k := range t.Frames {
 			if !share.Has(k) {
-				w.CutShort(t)
+				allowance.CutShort(t)
 				break
 			}
 			before := p.Buffer().Size()

@@ -268,7 +268,7 @@ func (o *dlvFlags) symbols(cmd *cobra.Command) {
 		o.Symbols.ByBuildID = o.debug.FetchWhenNeeded(func(why string) { cmdline.Warn(cmd, why) })
 		return
 	}
-	var s *report.Source
+	var s report.Source
 	var err error
 	if o.PID != 0 {
 		s, err = targets.Process(cmd.Context(), o.PID, live.Options{})

@@ -105,13 +105,13 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 		return nil, err
 	}
 	defer s.Close()
-	threads, err := s.ThreadsOf(r.flags)
+	threads, err := report.ThreadsOf(s, r.flags)
 	if err != nil {
 		return nil, err
 	}
-	asked := plugin.Sniffer(s.Process)
+	asked := plugin.Sniffer(s.From().Process)
 	doc := newRunDocument(s, newPluginItem(start.Program, plugin))
-	table := r.flags.Table(s.Arch(), s.Windows, nil)
+	table := r.flags.Table(s.Arch(), s.From().Windows, nil)
 	asked.Insert(table)
 	w := &report.Walker{Target: s, Flags: r.flags, Table: table}
 	for _, th := range threads {
@@ -136,7 +136,7 @@ func (r *pluginRun) walk(ctx context.Context, host hosts.Plugins, start hosts.St
 }
 
 // anything opens name: a PID, a snapshot or a core file.
-func anything(ctx context.Context, name string, opts core.Options) (*report.Source, error) {
+func anything(ctx context.Context, name string, opts core.Options) (report.Source, error) {
 	if pid, err := cmdline.ProcessID(name); err == nil {
 		return targets.Process(ctx, pid, live.Options{})
 	}

@@ -77,7 +77,7 @@ func (n *runName) String() string {
 	return text
 }
 
-func newRunDocument(s *report.Source, p pluginItem) *runDocument {
+func newRunDocument(s report.Source, p pluginItem) *runDocument {
 	var about report.Document
 	s.About(&about)
 	return &runDocument{Plugin: p, PID: about.PID, Arch: s.Arch().Name, Threads: []runThread{}}

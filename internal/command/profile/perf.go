@@ -176,7 +176,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		return failed(err)
 	}
 	profile := recorded.Profile()
-	named := (&report.Source{Opener: open}).OpenNamed
+	named := report.OpenNamed(open)
 	symbols := report.NewSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.Flags, false)
 	defer symbols.Close()
 	shown := &shown{namer: record.NewNamer(symbols), profile: profile, open: named}

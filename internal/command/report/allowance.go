@@ -45,16 +45,21 @@ type allowance struct {
 	frames atomic.Int64 // that are left
 	text   atomic.Int64 // bytes that are left
 	first  int64        // bytes of text that each thread's first LeastFrames alone may take
+
+	mostFrames int
+	mostText   int64 // bytes
 }
 
-// NewAllowance returns what may be shown of all threads of s, of which there are n.
-func (w *Flags) NewAllowance(s *Source, n int) *allowance {
+// NewAllowance returns what may be shown of all threads of a target, of which there are n. size is
+// the size of the target: see [Origin].
+func (w *Flags) NewAllowance(size int64, n int) *allowance {
 	if w.FramesGiven || w.MaxFrames > 0 {
 		return nil
 	}
-	a := &allowance{first: min(int64(n)*LeastFrames*firstText, w.mostText(s)/2)}
+	most := w.mostText(size)
+	a := &allowance{first: min(int64(n)*LeastFrames*firstText, most/2), mostFrames: w.most(), mostText: most}
 	a.frames.Store(int64(cmp.Or(w.UsualFrames, w.most())))
-	a.text.Store(w.mostText(s))
+	a.text.Store(most)
 	return a
 }
 
@@ -125,7 +130,7 @@ func (w *Walker) fitting(th *Thread, frames []Frame) []Frame {
 	}
 	for i := range slices.Backward(frames) {
 		if w.Allowance.text.Add(-int64(textOf(frames[i:i+1]))) < 0 {
-			w.CutShort(th)
+			w.Allowance.CutShort(th)
 			return frames[i+1:]
 		}
 	}
@@ -133,9 +138,9 @@ func (w *Walker) fitting(th *Thread, frames []Frame) []Frame {
 }
 
 // CutShort says in th that the allowance was spent.
-func (w *Walker) CutShort(th *Thread) {
+func (a *allowance) CutShort(th *Thread) {
 	th.Stop, th.Whole, th.cut = frame.Limit.String(), false, true
-	th.Detail = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", w.Flags.most(), w.Flags.mostText(w.Target)>>20)
+	th.Detail = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", a.mostFrames, a.mostText>>20)
 	th.Error = "stack ends at the usual limit: " + th.Detail
 }
 
@@ -147,12 +152,12 @@ func (w *Flags) most() int {
 	return usualFrames
 }
 
-// mostText is the usual bound of the text of s, bytes.
-func (w *Flags) mostText(s *Source) int64 {
+// mostText is the usual bound of the text of a target of a size, bytes.
+func (w *Flags) mostText(size int64) int64 {
 	if w.Many.Any() {
-		return gatheredText + s.InputSize/4 // each byte takes several
+		return gatheredText + size/4 // each byte takes several
 	}
-	return cmdline.UsualText + s.InputSize
+	return cmdline.UsualText + size
 }
 
 // entryText is what a frame without a physical one of its own counts as, bytes of text: its room in

@@ -9,7 +9,7 @@ import (
 // A thread takes what it shows off the allowance, and gives back what it has taken beyond that.
 func TestShare(t *testing.T) {
 	const text, long = 100, 256 << 10
-	a := (&Flags{UsualFrames: 5000}).NewAllowance(&Source{InputSize: 1}, 100)
+	a := (&Flags{UsualFrames: 5000}).NewAllowance(1, 100)
 	room := cmdline.UsualText + int64(1)
 	for _, frames := range []int{10, 65, 1000, 3} {
 		before, beforeText := a.frames.Load(), a.text.Load()
@@ -53,7 +53,7 @@ func TestShare(t *testing.T) {
 		t.Error("a thread may write when all text is written")
 	}
 	// All keep no more than half of it, however many they are.
-	if a := (&Flags{}).NewAllowance(&Source{}, 1<<20); a.first != cmdline.UsualText/2 {
+	if a := (&Flags{}).NewAllowance(0, 1<<20); a.first != cmdline.UsualText/2 {
 		t.Errorf("%d bytes are kept for the first frames", a.first)
 	}
 	if s = (*allowance)(nil).Share(); !s.Has(1 << 30) {

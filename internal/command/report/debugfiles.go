@@ -84,7 +84,7 @@ const maxRounds = 3
 // Fetch fetches the debug files that the stacks of a target need, if there are servers to ask. To
 // know them, it walks the stacks: nobody waits for a server while a thread is held, and files that
 // no frame is in are not fetched.
-func (d *DebugFlags) Fetch(s *Source, flags *Flags) {
+func (d *DebugFlags) Fetch(s Source, flags *Flags) {
 	if len(d.Servers.URLs) == 0 || flags.Holds {
 		return
 	}
@@ -103,20 +103,20 @@ func (d *DebugFlags) Fetch(s *Source, flags *Flags) {
 
 // visit walks all stacks, so that the modules which have frames are known. Its walk uses no tables
 // of separate debug files: they are looked for once, and now some are not here yet.
-func (d *DebugFlags) visit(s *Source, flags *Flags) {
+func (d *DebugFlags) visit(s Source, flags *Flags) {
 	visiting := &Flags{
 		Choice: sniffers.Choice{Order: flags.Order, First: flags.First, Separate: flags.Separate, Scan: flags.Scan, SymbolDirs: flags.SymbolDirs, Plugins: flags.Plugins},
 		TIDs:   flags.TIDs, MaxFrames: flags.MaxFrames, NoLines: true,
 	}
-	symbols := NewSymbolizer(s.rootOf, s.OpenNamed, visiting, visiting.Values.Any())
+	symbols := ownSymbolizer(s, visiting, visiting.Values.Any())
 	defer symbols.Close()
 	walkBy(s, symbols, visiting)
 }
 
 // lacking returns the build IDs of files that are not on this machine, and that nobody has asked
 // for.
-func (d *DebugFlags) lacking(s *Source, flags *Flags) (list []string) {
-	symbols := NewSymbolizer(s.rootOf, s.OpenNamed, flags, flags.Values.Any())
+func (d *DebugFlags) lacking(s Source, flags *Flags) (list []string) {
+	symbols := ownSymbolizer(s, flags, flags.Values.Any())
 	defer symbols.Close()
 	if d.asked == nil {
 		d.asked = make(map[string]bool)

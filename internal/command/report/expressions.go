@@ -84,10 +84,10 @@ func (w *Walker) prints(x *Frame, f *value.Frame) {
 
 // evaluate evaluates an expression in a frame.
 func (w *Walker) evaluate(f *value.Frame, text string) (value.Value, error) {
-	if w.Target.Evaluate == nil {
-		return f.Evaluate(text)
+	if e, ok := w.Target.(Evaluator); ok {
+		return e.Evaluate(w.reader, w.stack.Thread, f, text)
 	}
-	return w.Target.Evaluate(w.reader, w.stack.Thread, f, text)
+	return f.Evaluate(text)
 }
 
 // describe fills in the type of a value, and where it is.

@@ -25,20 +25,19 @@ func (x *walked) single() bool { return cap(x.frames) > mostRoom }
 // gather walks the threads of s and calls use with each, in their order. The document has them if
 // it is printed as JSON, without their frames. use keeps no frames, or not for long: another stack
 // takes their place.
-func gather(s *Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked)) (doc *Document, err error) {
-	threads, err := s.ThreadsOf(flags)
+func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked)) (doc *Document, err error) {
+	walk, err := newWalk(s, symbols, flags)
 	if err != nil {
 		return nil, err
 	}
-	walkers := NewWalkers(s, symbols, flags, len(threads))
-	if threads, err = s.settle(walkers, threads, flags); err != nil {
+	if err := walk.settle(); err != nil {
 		return nil, err
 	}
-	found := s.waits(walkers)
+	found := walk.waits()
 	doc = &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}}
-	used := make(chan *walked, (1+ahead)*len(walkers))
+	used := make(chan *walked, (1+ahead)*len(walk.walkers))
 	var workers []func(int) *walked
-	for _, w := range walkers {
+	for _, w := range walk.walkers {
 		defer w.Table.Release()
 		workers = append(workers, func(i int) *walked {
 			var x *walked
@@ -48,7 +47,7 @@ func gather(s *Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walke
 				x = &walked{}
 			}
 			frames, level := x.frames[:0], 0
-			w.threadIn(&x.thread, threads[i], func(f *frame.Frame) int {
+			w.threadIn(&x.thread, walk.threads[i], func(f *frame.Frame) int {
 				before := len(frames)
 				frames = w.appendFrame(frames, level, f)
 				level += len(frames) - before
@@ -71,14 +70,12 @@ func gather(s *Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walke
 				frames = append(frames[:0], w.fitting(&x.thread, frames[max(0, len(frames)-outer):])...)
 			}
 			x.frames = frames
-			if s.LetGo != nil {
-				s.LetGo(threads[i])
-			}
+			letGo(s, walk.threads[i])
 			return x
 		})
 	}
 	made := map[[2]uint64]*creation{}
-	err = InOrder(len(threads), workers, func(x *walked) error {
+	err = InOrder(len(walk.threads), workers, func(x *walked) error {
 		if g := x.thread.goroutine; g != nil {
 			key := [2]uint64{x.thread.created, x.thread.creator}
 			if _, ok := made[key]; !ok {
@@ -105,10 +102,11 @@ func gather(s *Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walke
 		}
 		return nil
 	})
-	s.About(doc)
-	doc.waits, doc.Asleep = found, s.asleep.judge(s, symbols)
-	if s.After != nil {
-		s.After(doc)
+	aboutSource(s, flags, doc)
+	doc.waits, doc.Asleep = found, asleepIn(s).judge(s, symbols)
+	finish(s, doc)
+	if err == nil {
+		doc.Warnings = walk.warned()
 	}
 	return doc, err
 }

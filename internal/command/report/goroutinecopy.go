@@ -37,13 +37,14 @@ type goroutineList struct {
 	waits   [][]goroutine.Wait // by index in list
 	objects []goroutine.Object
 	entries map[goroutine.Wait][]*objectEntry // what is printed of them
+	names   map[*target.Module]runtimeName    // of several runtimes
 }
 
 // hold lists the goroutines of a process while all its threads are held, and copies their stacks.
 // What will be there to copy was found out while the process ran: noted has what
 // [goroutine.FindAll] has read. If saved is set, the target's snapshot gets all that listing them
 // takes.
-func hold(t *live.Target, rs goRuntimes, noted *notedReads, saved bool) (*goroutineList, error) {
+func hold(t Holder, rs goRuntimes, noted *notedReads, saved bool) (*goroutineList, error) {
 	most := uint64(parkedCopy)
 	if saved {
 		most = parkedSaved

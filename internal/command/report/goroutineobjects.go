@@ -77,7 +77,7 @@ func (found *goroutineList) entriesOf(w goroutine.Wait) []*objectEntry {
 }
 
 // find finds the name of the variable that holds a lock.
-func (e *objectEntry) find(s *Source, symbols *symbol.Symbolizer) {
+func (e *objectEntry) find(s Source, symbols *symbol.Symbolizer) {
 	if e.sought {
 		return
 	}

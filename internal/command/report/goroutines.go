@@ -13,7 +13,6 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
-	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
 // goroutineEntry is what is known of a goroutine beside its stack.
@@ -134,106 +133,136 @@ func (t *goroutineThread) StackMemory() target.Memory {
 	return t.memory
 }
 
-// WithGoroutines returns s with its goroutines in place of its threads.
-func (s *Source) WithGoroutines() (*Source, error) {
-	if s.Goroutines != nil {
-		return s.Goroutines, nil
+// goroutines is a Source whose goroutines are walked in place of its threads.
+type goroutines struct {
+	Source
+	items   []target.Thread
+	asleep  *Asleep // see asleepIn
+	missing error   // why some are missing
+	unkept  bool    // a snapshot lacks some
+}
+
+// Holder is a Source all whose threads can be held while their memory is copied.
+type Holder interface {
+	target.Target
+	Now() target.Memory
+	RetakeWith(room int, also func(*live.Held), walk func()) error
+	Keep(live.Kept)
+}
+
+// Clocked is a Source that was saved while time stood still for it.
+type Clocked interface {
+	// Clock returns the time by the clock of Go's runtime; 0 if it was saved without goroutines.
+	Clock() time.Duration
+}
+
+// WithGoroutines returns s with its goroutines in place of its threads. If saved is set, s is saved
+// to a file: all that is shown of it has to be there.
+func WithGoroutines(s Source, saved bool) (Source, error) {
+	if _, ok := s.(*goroutines); ok {
+		return s, nil
 	}
 	noted := &notedReads{Memory: s.Memory()}
-	runtimes, missing := goroutine.FindAll(noting{s.Target, noted})
+	runtimes, missing := goroutine.FindAll(noting{s, noted})
 	if len(runtimes) == 0 {
-		return nil, fmt.Errorf("--goroutines: %w%s", missing, s.unsaved())
+		return nil, fmt.Errorf("--goroutines: %w%s", missing, unsaved(s))
 	}
 	r := goRuntimes(runtimes)
 	var err error
 	found := &goroutineList{memory: func(*goroutine.Goroutine) target.Memory { return s.Memory() }}
-	switch t := s.Target.(type) {
-	case *live.Target:
-		if !s.Saved { // what Find has read does not change
+	if t, ok := s.(Holder); ok {
+		if !saved { // what Find has read does not change
 			*noted = notedReads{Memory: noted.Memory}
 		}
-		found, err = hold(t, r, noted, s.Saved)
-	case *snapshot.Target:
+		found, err = hold(t, r, noted, saved)
+	} else {
 		found.list, err = r.appendAll(nil, s.Memory())
-		found.now = int64(t.Monotonic)
-		found.waits, found.objects = r.waits(s.Memory(), found.list)
-	default:
-		found.list, err = r.appendAll(nil, s.Memory())
+		if t, ok := s.(Clocked); ok {
+			found.now = int64(t.Clock())
+		}
 		found.waits, found.objects = r.waits(s.Memory(), found.list)
 	}
 	if len(found.list) == 0 && err != nil {
-		return nil, fmt.Errorf("--goroutines: %w%s", err, s.unsaved())
+		return nil, fmt.Errorf("--goroutines: %w%s", err, unsaved(s))
 	}
-	err = errors.Join(missing, err)
-	list := found.list
 	threads, why := s.Threads()
 	if why != nil {
 		return nil, why
 	}
-	with := *s
-	if err == nil && len(r) == 1 && s.OneMoment != nil && s.OneMoment() {
-		with.asleep = allAsleep(s, list, threads)
+	with := &goroutines{Source: s, missing: errors.Join(missing, err), unkept: found.unkept}
+	if with.missing == nil && len(r) == 1 && OneMoment(s) {
+		with.asleep = allAsleep(s, found.list, threads)
 	}
-	with.Retake = nil // the threads, too, were read when the goroutines were
-	with.items = make([]target.Thread, len(list))
+	found.names = r.names()
+	with.items = goroutineThreads(s, found, threads)
+	return with, nil
+}
+
+// goroutineThreads returns the goroutines of a list as threads.
+func goroutineThreads(s Source, found *goroutineList, threads []target.Thread) []target.Thread {
+	list := found.list
+	out := make([]target.Thread, len(list))
 	items := make([]goroutineThread, len(list))
 	for i := range list {
 		g, x := &list[i], &items[i]
 		*x = goroutineThread{g: g, of: found, arch: s.Arch(), waits: objectEntries(found, i)}
-		with.items[i] = x
+		out[i] = x
 		if g.Parked() {
 			continue
 		}
 		at := slices.IndexFunc(threads, func(t target.Thread) bool { return t.ID() == g.Thread })
 		if at >= 0 {
 			x.thread = threads[at]
-			if x.memory = target.MemoryOf(s.Target, x.thread); found.running != nil {
+			if x.memory = target.MemoryOf(s, x.thread); found.running != nil {
 				x.memory = found.running(g, x.memory)
 			}
 		}
 	}
 	found.waits, found.entries = nil, nil
-	names := r.names()
-	with.Mark, with.LetGo = func(of target.Thread, th *Thread) {
-		x := of.(*goroutineThread)
-		name := names[x.g.Module]
-		if th.goroutine == nil {
-			th.goroutine = new(goroutineEntry)
-		}
-		*th.goroutine = goroutineEntry{
-			Number: x.g.Number, Runtime: name.whole, runtime: name.short, Status: x.g.Status.String(), Reason: x.g.Reason,
-			WaitNS: int64(x.waited()), TID: x.g.Thread, Labels: x.g.Labels, WaitsFor: x.waits,
-		}
-		th.created, th.creator = x.g.Created, x.g.Creator
-		if th.Error == errNoRegisters.Error() {
-			th.Whole, th.Detail = true, ""
-		}
-	}, nil
-	warnings := s.Warnings
-	with.Warnings = func() []string {
-		list := warnings()
-		if err != nil {
-			list = append(list, fmt.Sprintf("some goroutines are missing: %v%s", err, s.unsaved()))
-		}
-		if found.unkept {
-			list = append(list, "--save: there are too many goroutines: 'sfwalk open --goroutines' will miss some")
-		}
-		return list
+	return out
+}
+
+// After implements [Finisher], for a Source that does.
+func (s *goroutines) After(doc *Document) { finish(s.Source, doc) }
+
+// Warnings implements [Source].
+func (s *goroutines) Warnings() []string {
+	list := s.Source.Warnings()
+	if s.missing != nil {
+		list = append(list, fmt.Sprintf("some goroutines are missing: %v%s", s.missing, unsaved(s.Source)))
 	}
-	s.Goroutines = &with
-	return &with, nil
+	if s.unkept {
+		list = append(list, "--save: there are too many goroutines: 'sfwalk open --goroutines' will miss some")
+	}
+	return list
+}
+
+// mark fills in fields of a thread that stands for the goroutine.
+func (t *goroutineThread) mark(th *Thread) {
+	name := t.of.names[t.g.Module]
+	if th.goroutine == nil {
+		th.goroutine = new(goroutineEntry)
+	}
+	*th.goroutine = goroutineEntry{
+		Number: t.g.Number, Runtime: name.whole, runtime: name.short, Status: t.g.Status.String(), Reason: t.g.Reason,
+		WaitNS: int64(t.waited()), TID: t.g.Thread, Labels: t.g.Labels, WaitsFor: t.waits,
+	}
+	th.created, th.creator = t.g.Created, t.g.Creator
+	if th.Error == errNoRegisters.Error() {
+		th.Whole, th.Detail = true, ""
+	}
 }
 
 // unsaved returns what to say of a snapshot that may have been saved without goroutines.
-func (s *Source) unsaved() string {
-	if t, ok := s.Target.(*snapshot.Target); ok && t.Monotonic == 0 {
+func unsaved(s Source) string {
+	if t, ok := s.(Clocked); ok && t.Clock() == 0 {
 		return ": the snapshot has them if it was saved by attach --goroutines --save"
 	}
 	return ""
 }
 
 // createdBy names the place of a go statement whose call returns to pc.
-func createdBy(s *Source, symbols *symbol.Symbolizer, pc, creator uint64) *creation {
+func createdBy(s Source, symbols *symbol.Symbolizer, pc, creator uint64) *creation {
 	if pc == 0 {
 		return nil
 	}

@@ -43,7 +43,7 @@ var waitsOfRuntime = []string{
 // A timer, or a file that can be read, wakes a goroutine by a thread that waits in epoll_pwait. The
 // runtime has one there as long as there is a timer. Its other threads without work are in
 // futex(2), and of these sysmon's alone with a timeout.
-func allAsleep(s *Source, list []goroutine.Goroutine, threads []target.Thread) *Asleep {
+func allAsleep(s Source, list []goroutine.Goroutine, threads []target.Thread) *Asleep {
 	a := &Asleep{begin: map[uint64]int{}}
 	for i := range list {
 		g := &list[i]
@@ -92,8 +92,17 @@ func allAsleep(s *Source, list []goroutine.Goroutine, threads []target.Thread) *
 	return a
 }
 
+// asleepIn returns what is known of the goroutines' waits; nil if one can go on, or nothing is
+// known.
+func asleepIn(s Source) *Asleep {
+	if g, ok := s.(*goroutines); ok {
+		return g.asleep
+	}
+	return nil
+}
+
 // judge returns a if the goroutine in a system call, if there is one, waits for signals; else nil.
-func (a *Asleep) judge(s *Source, symbols *symbol.Symbolizer) *Asleep {
+func (a *Asleep) judge(s Source, symbols *symbol.Symbolizer) *Asleep {
 	if a == nil {
 		return nil
 	}

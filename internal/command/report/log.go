@@ -95,7 +95,7 @@ func (l *logbook) end() error {
 }
 
 // target logs what the stacks are of.
-func (l *logbook) target(s *Source) {
+func (l *logbook) target(s Source) {
 	if l == nil {
 		return
 	}

@@ -38,16 +38,16 @@ func NewMany(flags *Flags) *Many {
 }
 
 // add walks the stacks of s.
-func (m *Many) add(cmd *cobra.Command, s *Source) (doc *Document, whole bool, err error) {
+func (m *Many) add(cmd *cobra.Command, s Source) (doc *Document, whole bool, err error) {
 	if m.flags.Many.Goroutines {
-		if s, err = s.WithGoroutines(); err != nil {
+		if s, err = WithGoroutines(s, false); err != nil {
 			return nil, false, err
 		}
 		if m.drawing != nil {
 			m.drawing.stacks.Types[0].Name = "goroutines"
 		}
 	}
-	symbols := s.NewSymbolizer(m.flags)
+	symbols := SymbolizerOf(s, m.flags)
 	defer symbols.Close()
 	whole = true
 	cut := ""
@@ -69,7 +69,6 @@ func (m *Many) add(cmd *cobra.Command, s *Source) (doc *Document, whole bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	doc.Warnings = s.warned(symbols, m.flags)
 	if cut != "" {
 		doc.Warnings = append(doc.Warnings, "stacks are cut: "+cut)
 	}
@@ -157,7 +156,7 @@ func appendElements[T any](p *jsonPrinter, list []T) {
 }
 
 // showMany walks a target and prints it as one picture.
-func showMany(cmd *cobra.Command, s *Source, flags *Flags) error {
+func showMany(cmd *cobra.Command, s Source, flags *Flags) error {
 	if m := flags.Many.Into; m != nil {
 		return m.AddRound(cmd, s)
 	}

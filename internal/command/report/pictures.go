@@ -25,7 +25,7 @@ func newDrawing() *drawing {
 }
 
 // add adds a thread's stack.
-func (d *drawing) add(s *Source, x *walked) {
+func (d *drawing) add(s Source, x *walked) {
 	d.room = d.room[:0]
 	for i := range x.frames {
 		f := &x.frames[i]

@@ -45,23 +45,21 @@ func (w *Flags) NewPrinter(out io.Writer) Printer {
 // Print walks the threads of s and writes each stack as soon as it is walked. whole reports whether
 // every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all
 // that was read.
-func Print(out io.Writer, s *Source, symbols *symbol.Symbolizer, flags *Flags) (whole bool, warnings []string, err error) {
-	threads, err := s.ThreadsOf(flags)
+func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (whole bool, warnings []string, err error) {
+	walk, err := newWalk(s, symbols, flags)
 	if err != nil {
 		return false, nil, err
 	}
-	walkers := NewWalkers(s, symbols, flags, len(threads))
-	if threads, err = s.settle(walkers, threads, flags); err != nil {
+	if err := walk.settle(); err != nil {
 		return false, nil, err
 	}
+	threads, walkers := walk.threads, walk.walkers
 	doc := &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: make([]Thread, len(threads))}
-	s.About(doc)
-	doc.waits = s.waits(walkers)
+	aboutSource(s, flags, doc)
+	doc.waits = walk.waits()
 	for i, th := range threads {
 		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.waits.of(th.ID())}
-		if s.Mark != nil {
-			s.Mark(th, &doc.Threads[i])
-		}
+		mark(s, th, &doc.Threads[i])
 		doc.died = doc.died || doc.Threads[i].Died
 	}
 	around := flags.NewPrinter(out)
@@ -113,9 +111,7 @@ func Print(out io.Writer, s *Source, symbols *symbol.Symbolizer, flags *Flags) (
 				p.Frames(w, w.fitting(&th, kept.frames()))
 			}
 			p.End(&th)
-			if s.LetGo != nil {
-				s.LetGo(threads[i])
-			}
+			letGo(s, threads[i])
 			p.Buffer().whole = th.Whole
 			return p
 		})
@@ -141,10 +137,8 @@ func Print(out io.Writer, s *Source, symbols *symbol.Symbolizer, flags *Flags) (
 	})
 	flags.Values.trim() // all stacks have been printed
 	if err == nil {
-		if s.After != nil {
-			s.After(doc)
-		}
-		doc.Warnings, doc.Asleep = s.warned(symbols, flags), s.asleep.judge(s, symbols)
+		finish(s, doc)
+		doc.Warnings, doc.Asleep = walk.warned(), asleepIn(s).judge(s, symbols)
 		around.Ending(doc)
 		err = around.Buffer().FlushTo(out)
 	}

@@ -10,42 +10,43 @@ import (
 // moment of its registers.
 const maxRetakes = 5
 
-// settle returns the threads to print. With --consistent, it walks them first, and reads all
+// settle has the threads ready to be printed. With --consistent, it walks them first, and reads all
 // of them once more if a stack was not of the moment of its registers. Otherwise each thread is
 // settled when it is walked.
-func (s *Source) settle(walkers []*Walker, threads []target.Thread, flags *Flags) ([]target.Thread, error) {
-	if s.Retake == nil {
-		return threads, nil
+func (w *walk) settle() error {
+	s, ok := w.Source.(Retaker)
+	if !ok || !s.OneMoment() {
+		return nil
 	}
-	moved := s.movedOn(walkers, threads)
+	moved := w.movedOn()
 	for n := 0; moved && n < maxRetakes; n++ {
 		var err error
 		again := func() {
-			if threads, err = s.ThreadsOf(flags); err == nil {
-				moved = s.movedOn(walkers, threads)
+			if w.threads, err = ThreadsOf(w.Source, w.flags); err == nil {
+				moved = w.movedOn()
 			}
 		}
 		if s.Retake(again) != nil {
 			break // frames of another moment are marked
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return threads, nil
+	return nil
 }
 
 // movedOn walks the threads and reports whether a stack is not of the moment of its registers.
-func (s *Source) movedOn(walkers []*Walker, threads []target.Thread) bool {
+func (of *walk) movedOn() bool {
 	var moved atomic.Bool
 	var workers []func(int) struct{}
-	for _, w := range walkers {
+	for _, w := range of.walkers {
 		workers = append(workers, func(i int) struct{} {
-			if w.start(threads[i]) == nil {
+			if w.start(of.threads[i]) == nil {
 				w.stack.RetakeIfMovedOn()
-				w.memory = target.MemoryOf(w.Target, threads[i])
+				w.memory = target.MemoryOf(w.Target, of.threads[i])
 				w.readValues()
-				running, ok := threads[i].(target.RunningThread)
+				running, ok := of.threads[i].(target.RunningThread)
 				if w.stack.MovedOn() || ok && w.reader != nil && running.MovedOn() {
 					moved.Store(true)
 				}
@@ -53,6 +54,6 @@ func (s *Source) movedOn(walkers []*Walker, threads []target.Thread) bool {
 			return struct{}{}
 		})
 	}
-	InOrder(len(threads), workers, func(struct{}) error { return nil })
+	InOrder(len(of.threads), workers, func(struct{}) error { return nil })
 	return moved.Load()
 }

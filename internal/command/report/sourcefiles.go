@@ -34,7 +34,7 @@ type sourceFiles struct {
 
 // sourceName is what a target calls a file, by the unit's folder and the name in debug information.
 type sourceName struct {
-	by        *Source
+	by        Source
 	dir, file string
 }
 
@@ -51,7 +51,7 @@ const maxRefused = 3
 // around returns the lines of a file from context lines before a line to as many behind it; nothing
 // if there is no such line. by is the target that names the file. dir is the folder from which a
 // relative name counts; "" if that is not known.
-func (s *sourceFiles) around(by *Source, dir, file string, line, context int) (list []SourceLine) {
+func (s *sourceFiles) around(by Source, dir, file string, line, context int) (list []SourceLine) {
 	if file == "" || line < 1 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s *sourceFiles) read(name sourceName) []byte {
 		regular.At
 	}
 	var places []place
-	root, dir, file := name.by.Root, name.dir, name.file
+	root, dir, file := name.by.From().Root, name.dir, name.file
 	parts := strings.Split(strings.TrimPrefix(path.Clean("/"+file), "/"), "/")
 	for _, d := range s.dirs {
 		for i := range max(1, len(parts)-1) {
@@ -120,7 +120,7 @@ func (s *sourceFiles) read(name sourceName) []byte {
 	for _, d := range s.dirs {
 		places = append(places, place{d, regular.At{Path: parts[len(parts)-1]}})
 	}
-	open := name.by.Opener
+	open := name.by.From().Opener
 	if s.trust || open == nil {
 		open = regular.Word{}.Open
 	}

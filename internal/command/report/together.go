@@ -15,7 +15,7 @@ const maxSamples = 1 << 20
 
 // AddRound walks the stacks of s, and adds them to the stacks of earlier rounds and of other
 // processes.
-func (m *Many) AddRound(cmd *cobra.Command, s *Source) error {
+func (m *Many) AddRound(cmd *cobra.Command, s Source) error {
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func (m *memberNames) of(w *Walker, th target.Thread, e *waitEntry) string {
 		return path
 	}
 	if m.reader == nil {
-		m.symbols = NewSymbolizer(w.Target.rootOf, w.Target.OpenNamed, w.Flags, true)
+		m.symbols = ownSymbolizer(w.Target, w.Flags, true)
 		m.reader, m.known = value.NewReader(w.Target, m.symbols, printers.All()), map[uint64]string{}
 	}
 	path = m.find(w, th, e)

@@ -44,19 +44,19 @@ type waits struct {
 // waitNames is how many physical frames of a thread are looked at for what it waits for.
 const waitNames = 12
 
-// waits finds out which thread of s waits for which. It is empty if the threads are not of one
+// waits finds out which thread waits for which. It is empty if the threads are not of one
 // moment, or if threads of other moments, or processes, are added.
-func (s *Source) waits(w []*Walker) *waits {
-	out := &waits{}
-	if s.items != nil || s.OneMoment == nil || !s.OneMoment() || len(w) == 0 || w[0].Flags.Many.IsLater() {
+func (s *walk) waits() *waits {
+	w, out := s.walkers, &waits{}
+	if !OneMoment(s.Source) || len(w) == 0 || s.flags.Many.IsLater() {
 		return out
 	}
 	opts := waitfor.Options{Functions: w[0].functions}
-	if s.OwnThreads != nil {
+	if inside, ok := s.Source.(Container); ok {
 		var of map[int]int
 		opts.Thread = func(own int) int {
 			if of == nil {
-				of = s.OwnThreads()
+				of = inside.OwnThreads()
 			}
 			if id, ok := of[own]; ok {
 				return id
@@ -64,7 +64,7 @@ func (s *Source) waits(w []*Walker) *waits {
 			return own
 		}
 	}
-	list, err := waitfor.Find(s.Target, opts)
+	list, err := waitfor.Find(s.Source, opts)
 	if err != nil || len(list) == 0 {
 		return out
 	}

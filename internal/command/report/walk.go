@@ -20,10 +20,31 @@ import (
 	"github.com/sfwalk/sfwalk/value/printers"
 )
 
-// ThreadsOf returns the ThreadsOf that the flags ask for.
-func (s *Source) ThreadsOf(flags *Flags) ([]target.Thread, error) {
-	if s.items != nil {
-		return s.items, nil
+// walk is one walk of the threads of a Source: who walks them, and what that has taken.
+type walk struct {
+	Source
+	flags   *Flags
+	symbols *symbol.Symbolizer
+	threads []target.Thread // or goroutines
+	walkers []*Walker
+	values  *value.Budget // what the values in frames may still take
+}
+
+// newWalk begins a walk, with as many walkers as can work at the same time.
+func newWalk(s Source, symbols *symbol.Symbolizer, flags *Flags) (*walk, error) {
+	threads, err := ThreadsOf(s, flags)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: value.NewBudget(maxValueWork)}
+	w.walkers = w.newWalkers()
+	return w, nil
+}
+
+// ThreadsOf returns the threads that the flags ask for.
+func ThreadsOf(s Source, flags *Flags) ([]target.Thread, error) {
+	if g, ok := s.(*goroutines); ok {
+		return g.items, nil
 	}
 	threads, err := s.Threads()
 	if err != nil || len(flags.TIDs) == 0 {
@@ -46,7 +67,7 @@ func (s *Source) ThreadsOf(flags *Flags) ([]target.Thread, error) {
 // Walker walks one thread after the other. Several walkers work at the same time, each with
 // its own cache of rows.
 type Walker struct {
-	Target    *Source
+	Target    Source
 	Flags     *Flags
 	Table     *frame.Table
 	Symbols   *symbol.Symbolizer
@@ -65,20 +86,21 @@ type Walker struct {
 	plugins   []hosts.Sniffer // of the table: they may have names for code
 }
 
-// NewWalkers returns as many walkers as can work on n threads at the same time.
-func NewWalkers(s *Source, symbols *symbol.Symbolizer, flags *Flags, n int) []*Walker {
+// newWalkers returns as many walkers as can work on the threads at the same time.
+func (of *walk) newWalkers() []*Walker {
+	s, symbols, flags, n := of.Source, of.symbols, of.flags, len(of.threads)
 	flags.Values.trim() // the target has been read
-	plugins := flags.Plugins.Of(s.Process)
-	table := flags.Table(s.Arch(), s.Windows, plugins)
+	origin := s.From()
+	plugins := flags.Plugins.Of(origin.Process)
+	table := flags.Table(s.Arch(), origin.Windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
-	frames, searches := flags.NewAllowance(s, n), flags.searches()
-	if s.OneWalker {
+	frames, searches := flags.NewAllowance(origin.InputSize, n), flags.searches()
+	if _, calls := s.(Evaluator); calls || sharedBy(s) != nil {
 		n = min(n, 1)
 	}
 	list := make([]*Walker, min(n, runtime.GOMAXPROCS(0)))
 	printer := flags.Values.printer
-	printer.Budget = value.NewBudget(maxValueWork)
-	s.values = printer.Budget
+	printer.Budget = of.values
 	for i := range list {
 		view := logical.New(s, symbols)
 		if len(plugins) > 0 {
@@ -169,9 +191,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 		}
 		defer func() { end(out) }()
 	}
-	if w.Target.Mark != nil {
-		defer w.Target.Mark(th, out)
-	}
+	defer mark(w.Target, th, out)
 	if out.Kernel = kernelThread(w.Target.Arch(), th); out.Kernel != "" {
 		out.Whole = true
 		return
@@ -210,7 +230,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	}
 	out.Stop = reason.String()
 	if reason == frame.Limit && w.Allowance != nil {
-		w.CutShort(out)
+		w.Allowance.CutShort(out)
 		return
 	}
 	// A stack that --max-frames cuts is whole all the same.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -184,8 +183,8 @@ const besideSaved = 64 << 20
 
 // show prints the stacks of a process. One that is held for calls goes on before anything is
 // printed.
-func show(cmd *cobra.Command, s *report.Source, flags *report.Flags) error {
-	if s.Evaluate == nil {
+func show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
+	if _, calls := s.(report.Evaluator); !calls {
 		return report.Show(cmd, s, flags)
 	}
 	var text bytes.Buffer
@@ -217,25 +216,20 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 		opts.LowMemory = true
 	}
 	targets.ShortSlices()
-	var s *report.Source
+	var s report.Source
+	var process *targets.LiveProcess // nil if it is held for calls
 	var err error
 	if save == "" && !flags.Many.Any() {
 		s, err = calls.HoldForPrint(cmd.Context(), pid, flags)
 	}
 	if s == nil && err == nil {
-		s, err = targets.Process(cmd.Context(), pid, opts)
+		process, err = targets.Process(cmd.Context(), pid, opts)
+		s = process
 	}
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	s.Saved = file != nil
-	if about := s.About; !flags.Taken.IsZero() {
-		s.About = func(doc *report.Document) {
-			about(doc)
-			doc.Taken = flags.Taken.UTC().Format(time.RFC3339Nano)
-		}
-	}
 	if flags.Many.PerProcess != nil {
 		flags.Many.Into = flags.Many.PerProcess.Of(flags, pid)
 	} else if m := flags.Many.Into; m != nil && flags.SeveralProcesses {
@@ -243,6 +237,11 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 	}
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
+	}
+	if file != nil && flags.Many.Goroutines {
+		if s, err = report.WithGoroutines(s, true); err != nil {
+			return err
+		}
 	}
 	shown := show(cmd, s, flags)
 	unread := files.ReaderGone(shown) // by which not all threads may have been walked
@@ -253,11 +252,11 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 		return shown
 	}
 	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
-	var unwalked []*report.Source
+	var unwalked []report.Source
 	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Many.Goroutines {
-		unwalked = append(unwalked, s)
-		if partly && s.Goroutines != nil {
-			unwalked = append(unwalked, s.Goroutines)
+		unwalked = append(unwalked, process)
+		if partly && flags.Many.Goroutines {
+			unwalked = append(unwalked, s)
 		}
 	}
 	for _, x := range unwalked {
@@ -265,17 +264,16 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 			return err
 		}
 	}
-	t := s.Target.(*live.Target)
-	picture, err := t.Snapshot()
+	picture, err := process.Snapshot()
 	if err != nil {
 		return err
 	}
-	if t.Partial() {
+	if process.Partial() {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}
 	var made files.Content = picture
 	if layout == "minidump" {
-		if made, err = targets.Minidump(t, picture); err != nil {
+		if made, err = targets.Minidump(process.Target, picture); err != nil {
 			return fmt.Errorf("--save %s: %w", save, err)
 		}
 	}

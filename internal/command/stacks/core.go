@@ -53,11 +53,19 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core core.4242 --goroutines
   sfwalk core core.4242 --save 4242.dmp --format minidump
   sfwalk core core.4242 --json | jq .signal`,
-	}, host, targets.Core)
+	}, host, func(path, name string, opts core.Options) (report.Source, error) {
+		c, err := targets.Core(path, opts)
+		if err != nil {
+			return nil, err
+		}
+		c.Name = name
+		return c, nil
+	})
 }
 
-// fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens.
-func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, opts core.Options) (*report.Source, error)) *cobra.Command {
+// fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens. name
+// is what the user calls the file.
+func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path, name string, opts core.Options) (report.Source, error)) *cobra.Command {
 	var flags report.Flags
 	var opts core.Options
 	var save dumping
@@ -76,14 +84,13 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, 
 			return fmt.Errorf("%s %w", cmd.Name(), err)
 		}
 		defer remove()
-		s, err := open(file, opts)
+		s, err := open(file, args[0], opts)
 		if err != nil {
 			return files.Rename(err, file, args[0])
 		}
 		defer s.Close()
 		if file != args[0] {
 			remove() // it is open: nothing is left of it if sfwalk is killed
-			s.About = named(args[0], s.About)
 		}
 		return save.show(cmd, s, &flags)
 	}
@@ -92,16 +99,4 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path string, 
 	save.add(cmd)
 	cmd.Flags().Var((*cmdline.Size)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
 	return cmd
-}
-
-// named is about, with the name that the user has given instead of a copy's.
-func named(name string, about func(*report.Document)) func(*report.Document) {
-	return func(doc *report.Document) {
-		about(doc)
-		if doc.Core != "" {
-			doc.Core = name
-		} else {
-			doc.Snapshot = name
-		}
-	}
 }

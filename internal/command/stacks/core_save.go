@@ -11,9 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/minidump"
-	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
 // dumping is what the flags of a core file's command say of the minidump that it also writes.
@@ -45,7 +46,7 @@ func (d *dumping) check(flags *report.Flags) error {
 }
 
 // show prints a core's stacks, and writes the minidump if the flags ask for one.
-func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags) error {
+func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 	if d.path == "" {
 		return report.Show(cmd, s, flags)
 	}
@@ -68,12 +69,10 @@ func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags
 	// What a walk of all stacks reads beside them is in the dump: stacks that a signal handler has
 	// left, code without a file.
 	noted := &notedMemory{Memory: s.Memory(), pages: map[uint64]bool{}}
-	again := *s
-	again.Target = notedTarget{s.Target, noted}
-	again.Goroutines = nil
-	walked := []*report.Source{&again}
+	again := notedSource{s, noted}
+	walked := []report.Source{again}
 	if flags.Many.Goroutines {
-		with, err := again.WithGoroutines()
+		with, err := report.WithGoroutines(again, false)
 		if err != nil {
 			return err
 		}
@@ -84,14 +83,15 @@ func (d *dumping) show(cmd *cobra.Command, s *report.Source, flags *report.Flags
 			return err
 		}
 	}
+	var of target.Target
 	var c *core.Target
-	switch t := s.Target.(type) {
-	case *core.Target:
-		c = t
-	case *snapshot.Target:
-		c = t.Target
+	switch s := s.(type) {
+	case *targets.CoreFile:
+		of, c = s.Target, s.Target
+	case *targets.SnapshotFile:
+		of, c = s.Target, s.Target.Target
 	}
-	contents, cut, err := minidump.OfCore(s.Target, c, noted.read(), notedPage, d.most)
+	contents, cut, err := minidump.OfCore(of, c, noted.read(), notedPage, d.most)
 	if err != nil {
 		return fmt.Errorf("--save %s: %w", d.path, err)
 	}

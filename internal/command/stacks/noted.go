@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -48,11 +49,14 @@ func (m *notedMemory) read() (list []uint64) {
 	return list
 }
 
-// notedTarget is a target whose memory notes what is read.
-type notedTarget struct {
-	target.Target
+// notedSource is a source whose memory notes what is read.
+type notedSource struct {
+	report.Source
 	memory *notedMemory
 }
 
 // Memory returns the noted memory.
-func (t notedTarget) Memory() target.Memory { return t.memory }
+func (s notedSource) Memory() target.Memory { return s.memory }
+
+// OneMoment implements [report.Momentary].
+func (s notedSource) OneMoment() bool { return report.OneMoment(s.Source) }

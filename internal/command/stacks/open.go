@@ -4,7 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/target/core"
 )
 
 // NewOpen makes the verb open.
@@ -40,5 +42,12 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open snapshot.4242 --goroutines
   sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,
-	}, host, targets.Snapshot)
+	}, host, func(path, name string, opts core.Options) (report.Source, error) {
+		s, err := targets.Snapshot(path, opts)
+		if err != nil {
+			return nil, err
+		}
+		s.Name = name
+		return s, nil
+	})
 }

@@ -41,7 +41,7 @@ func savedBy(t *testing.T, pid int, opts live.Options, flags *report.Flags) (doc
 	if doc, _, err = report.Collect(s, flags); err != nil {
 		t.Fatal(err)
 	}
-	picture, err := s.Target.(*live.Target).Snapshot()
+	picture, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}

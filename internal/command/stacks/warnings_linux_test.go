@@ -20,7 +20,7 @@ import (
 )
 
 // warningsOf returns the warnings for a target, and the functions of its first thread.
-func warningsOf(t *testing.T, s *report.Source, err error) (warnings, functions []string) {
+func warningsOf(t *testing.T, s report.Source, err error) (warnings, functions []string) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestNotELF(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := gdbtest.Start(t, program, args...)
-			check := func(what string, s *report.Source, err error) {
+			check := func(what string, s report.Source, err error) {
 				t.Helper()
 				warnings, functions := warningsOf(t, s, err)
 				if len(warnings) > 0 {
@@ -58,20 +58,20 @@ func TestNotELF(t *testing.T) {
 					t.Errorf("%s: stack %q", what, functions)
 				}
 			}
-			s, err := targets.Process(context.Background(), p.PID, live.Options{})
-			check("live", s, err)
+			process, err := targets.Process(context.Background(), p.PID, live.Options{})
+			check("live", process, err)
 
 			saved := filepath.Join(t.TempDir(), "snapshot")
 			if _, stderr, err := commandtest.Execute(stacks.NewAttach(nil), "--save", saved, strconv.Itoa(p.PID)); err != nil || stderr != "" {
 				t.Fatal(err, stderr)
 			}
-			s, err = targets.Snapshot(saved, core.Options{})
-			check("snapshot", s, err)
+			snapshot, err := targets.Snapshot(saved, core.Options{})
+			check("snapshot", snapshot, err)
 
 			dump := filepath.Join(t.TempDir(), "core")
 			commandtest.GCore(t, p.PID, dump)
-			s, err = targets.Core(dump, core.Options{})
-			check("core", s, err)
+			dead, err := targets.Core(dump, core.Options{})
+			check("core", dead, err)
 		})
 	}
 }

@@ -21,29 +21,43 @@ func unpackError(err error) error {
 	return err
 }
 
+// CoreFile is a core file as a source.
+type CoreFile struct {
+	*core.Target
+	report.Origin
+	Name string // of the file, as the user has given it
+}
+
 // Core opens a core file.
-func Core(path string, opts core.Options) (*report.Source, error) {
+func Core(path string, opts core.Options) (*CoreFile, error) {
 	t, err := core.Open(path, opts)
 	if err != nil {
 		return nil, unpackError(err)
 	}
-	return &report.Source{
-		Target:    t,
-		InputSize: files.OnDisk(path),
-		Process:   hosts.Process{PID: t.PID, Root: opts.Sysroot},
-		Root:      opts.Sysroot,
-		Opener:    t.OpenNamed,
-		About: func(doc *report.Document) {
-			doc.Core, doc.PID, doc.Exe = path, t.PID, t.Exe
-			if s := t.Signal; s != nil {
-				doc.Signal = &report.Signal{Number: s.Number, Name: s.Name, Code: s.CodeName, Sender: s.Sender}
-				if s.HasAddr {
-					doc.Signal.Address = new(address.At(s.Addr))
-				}
-			}
-		},
-		Mark:      func(of target.Thread, th *report.Thread) { th.Died = of.(*core.Thread).Died },
-		Warnings:  t.Warnings,
-		OneMoment: func() bool { return true },
-	}, nil
+	return &CoreFile{t, fileOrigin(path, t, opts), path}, nil
 }
+
+// fileOrigin returns the origin of a core file or a snapshot.
+func fileOrigin(path string, t *core.Target, opts core.Options) report.Origin {
+	return report.Origin{
+		Process: hosts.Process{PID: t.PID, Root: opts.Sysroot},
+		Root:    opts.Sysroot, InputSize: files.OnDisk(path), Opener: t.OpenNamed,
+	}
+}
+
+// About implements [report.Source].
+func (c *CoreFile) About(doc *report.Document) {
+	doc.Core, doc.PID, doc.Exe = c.Name, c.PID, c.Exe
+	if s := c.Signal; s != nil {
+		doc.Signal = &report.Signal{Number: s.Number, Name: s.Name, Code: s.CodeName, Sender: s.Sender}
+		if s.HasAddr {
+			doc.Signal.Address = new(address.At(s.Addr))
+		}
+	}
+}
+
+// Mark implements [report.Marker].
+func (c *CoreFile) Mark(of target.Thread, th *report.Thread) { th.Died = of.(*core.Thread).Died }
+
+// OneMoment implements [report.Momentary]: the process was dead.
+func (c *CoreFile) OneMoment() bool { return true }

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Show walks a target and prints it.
+func Show(cmd *cobra.Command, s Source, flags *Flags) error {
+	if flags.Many.Any() {
+		return showMany(cmd, s, flags)
+	}
+	symbols := SymbolizerOf(s, flags)
+	defer symbols.Close()
+	out, end, err := flags.Many.Open(cmd)
+	if err != nil {
+		return err
+	}
+	whole, warnings, err := Print(out, s, symbols, flags)
+	if err = errors.Join(err, end()); err != nil {
+		return err
+	}
+	if cmd.Context().Err() != nil {
+		return exit.ErrInterrupted
+	}
+	flags.warn(cmd, warnings)
+	if err := flags.Values.verdict(); err != nil {
+		return err
+	}
+	if !whole {
+		return exit.ErrEarly
+	}
+	return nil
+}
+
+// mostRoom bounds the frames for which there is room before a thread's stack is walked: threads of
+// one process have stacks of like depth.
+const mostRoom = 128
+
+// Collect returns the whole document of a target.
+func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err error) {
+	symbols := SymbolizerOf(s, flags)
+	if sharedBy(s) == nil {
+		defer symbols.Close()
+	}
+	walk, err := newWalk(s, symbols, flags)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := walk.settle(); err != nil {
+		return nil, nil, err
+	}
+	doc = &Document{Arch: s.Arch().Name}
+	var workers []func(int) Thread
+	for _, w := range walk.walkers {
+		most := 0
+		defer w.Table.Release()
+		workers = append(workers, func(i int) Thread {
+			frames := make([]Frame, 0, most)
+			th := w.Thread(walk.threads[i], func(f *frame.Frame) int {
+				before := len(frames)
+				frames = w.appendFrame(frames, before, f)
+				if flags.View.outer > 0 {
+					return 0
+				}
+				return textOf(frames[before:])
+			})
+			most = min(max(most, len(frames)), mostRoom)
+			if outer := flags.View.outer; outer > 0 {
+				frames = w.fitting(&th, frames[max(0, len(frames)-outer):])
+			}
+			th.Frames = frames
+			return th
+		})
+	}
+	err = InOrder(len(walk.threads), workers, func(th Thread) error {
+		doc.Threads = append(doc.Threads, th)
+		return nil
+	})
+	aboutSource(s, flags, doc)
+	finish(s, doc)
+	doc.Warnings = walk.warned()
+	return doc, doc.Warnings, err
+}
+
+// Walk walks all stacks, so that the target reads all memory that a Walk needs.
+func Walk(s Source, flags *Flags) error {
+	symbols := SymbolizerOf(s, flags)
+	defer symbols.Close()
+	return walkBy(s, symbols, flags)
+}
+
+// walkBy is walk with a symbolizer.
+func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags) error {
+	walk, err := newWalk(s, symbols, flags)
+	if err != nil {
+		return err
+	}
+	var workers []func(int) struct{}
+	for _, w := range walk.walkers {
+		workers = append(workers, func(i int) struct{} {
+			w.Thread(walk.threads[i], func(*frame.Frame) int { return 0 })
+			return struct{}{}
+		})
+	}
+	return InOrder(len(walk.threads), workers, func(struct{}) error { return nil })
+}
