@@ -2,6 +2,8 @@
 # make man      the manual pages of all commands, into bin/man
 # make demo     build sfwalk alone, start the bundled demo target, print its stacks
 # make check    build, and the tests that need nothing but Go: a minute. Nothing is installed
+# make room     the tests of one room without the longest, shared among the processors: at most half a minute
+#               (ROOM=./symbol)
 # make test     install what most tests need (at most 60 packages, 600 MB), run all tests but the longest and
 #               those for which a machine needs more, then vet and staticcheck: five minutes
 # make rest     what 'make test' leaves out: install the compilers of other processors and languages, and emulators
@@ -80,7 +82,7 @@ ALL_TOOLS    += gfortran gnatmake chromium dot
 ALL_PACKAGES += gfortran gnat chromium graphviz
 endif
 
-.PHONY: all build man demo check test tests rest long-tests race-tests builds releases race hosts deps all-deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo check room test tests rest long-tests race-tests builds releases race hosts deps all-deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -95,7 +97,7 @@ man:
 # The one program that it runs is compiled, not what links gRPC and Delve.
 demo:
 	@[ -e bin/sfwalk ] || echo "compiling sfwalk: some 270 packages, half a minute on two cores of a fresh machine"
-	@GOGC=400 CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(STAMP)' -o bin/ ./cmd/sfwalk
+	@GOGC=off GOMEMLIMIT=1GiB CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(STAMP)' -o bin/ ./cmd/sfwalk
 	@echo "starting the bundled program, whose stacks 'bin/sfwalk demo' prints:"
 	@bin/sfwalk demo
 
@@ -141,6 +143,11 @@ SECONDS  := TestAnswersMemory|TestBatchOfLongNames|TestBroken|TestConforms|TestD
 # programs wait for a time: they come last.
 test: deps
 	@$(MAKE) --no-print-directory --keep-going tests vet
+
+ROOM     ?= ./frame
+
+room:
+	@SFWALK_LATER='$(LATER)' $(TESTALL) -skip '^($(LONG))$$' -parts $$(nproc) $(ROOM)
 
 tests:
 	@SFWALK_LATER='$(LATER)' $(TESTALL) -skip '^($(LONG))$$' -last ./target/live -left .cache/left ./...

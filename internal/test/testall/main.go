@@ -3,9 +3,13 @@
 // with what was not tested, and with the status of go test.
 //
 //	testall -skip '^TestLong$' -left .cache/left ./...
+//	testall -parts 2 ./symbol
 //
 // The packages with the longest tests, by their text, begin first: the longest decides when all is
 // over. Those of -last begin when all others are done.
+//
+// With -parts, that many runs of go test share the tests of each package: for one package on
+// several processors.
 //
 // With -left, it writes the tests that were left to 'make rest' to a file, one to a line. With
 // -rest, it runs the tests that such a file lists, and the tests that -run names; all tests if
@@ -13,6 +17,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -27,6 +32,7 @@ func main() {
 	flag.StringVar(&c.run, "run", "", "a regular expression: tests of other names do not run")
 	flag.StringVar(&c.timeout, "timeout", "1h", "how long the tests of a package may take, as go test's -timeout has it")
 	flag.IntVar(&c.atOnce, "p", 0, "how many packages run at a time; 0 is go test's own choice")
+	flag.IntVar(&c.parts, "parts", 1, "how many runs of go test share the tests of each package")
 	last := flag.String("last", "", "a package whose tests begin when all others are done")
 	left := flag.String("left", "", "the file that gets the tests which were left to 'make rest'")
 	rest := flag.String("rest", "", "the file that a run with -left has made: its tests run, too")
@@ -41,7 +47,10 @@ func main() {
 		}
 	}
 	first, behind := order(packages, *last)
-	r := newReport(os.Stdout, len(first)+len(behind))
+	if c.parts > 1 && c.run != "" {
+		fail(errors.New("-parts runs all tests: it goes with -skip, not with -run or -rest"))
+	}
+	r := newReport(os.Stdout, (len(first)+len(behind))*max(1, c.parts))
 	stop := make(chan struct{})
 	go r.heartbeat(10*time.Second, stop)
 	ok := true

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +88,32 @@ func TestRun(t *testing.T) {
 	}
 	if rest, err = c.restOf("cache/none", packages); err != nil || len(rest) != 3 || c.run != "" {
 		t.Errorf("without a list: %q of %v, %v", c.run, rest, err)
+	}
+}
+
+// TestInParts: each test runs in one of the parts, and the failure of one part is the run's.
+func TestInParts(t *testing.T) {
+	c := commandLine{goCommand: gdbtest.Tool(t, "go"), timeout: "1m", skip: "^TestLong$", parts: 3}
+	write(t)
+	for pattern, want := range map[string]bool{"./good": true, "./good ./bad": false} {
+		packages, err := list(c.goCommand, strings.Fields(pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		r := newReport(&out, 3*len(packages))
+		if ok := c.test(packages, r); ok != want {
+			t.Errorf("%s: passed: %t:\n%s", pattern, ok, &out)
+		}
+		ran := regexp.MustCompile(`(?m)^(?:ok|FAIL) .* (\d+) tests  example/good \(part \d of 3\)$`).FindAllStringSubmatch(out.String(), -1)
+		sum := 0
+		for _, m := range ran {
+			n, _ := strconv.Atoi(m[1])
+			sum += n
+		}
+		if len(ran) != 3 || sum != 2 {
+			t.Errorf("%s: %d tests of 2 in %d parts of 3:\n%s", pattern, sum, len(ran), &out)
+		}
 	}
 }
 
