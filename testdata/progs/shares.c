@@ -1,5 +1,6 @@
-/* shares THREADS DEPTH MAX: threads that each spend half of their time in half(), three tenths in three_tenths() and one fifth in
-   one_fifth(), DEPTH calls deep, by the clock of their own processor time. It prints a line when all threads run. */
+/* shares THREADS DEPTH MAX: threads that each spend half of their time in half(), three tenths in
+   three_tenths() and one fifth in one_fifth(), DEPTH calls deep, by the clock of their own processor
+   time. It prints a line when all threads run. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,15 +43,27 @@ WORK(one_fifth, 19)
 
 static volatile unsigned long sink;
 
+/* tenth is a tenth of one round's time, in nanoseconds. Rounds differ: of rounds of 10 ms, a sampler
+   with a period of 2 ms would find the same places again and again. */
+static __attribute__((noipa)) long tenth(void)
+{
+	static __thread unsigned long x = 88172645463325252UL;
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return 500000 + (long)(x % 1000000);
+}
+
 static __attribute__((noipa)) int deeper(int depth)
 {
 	volatile char room[ROOM];
 	room[depth % ROOM] = 1;
 	if (depth > 0)
 		return deeper(depth - 1) + room[depth % ROOM];
-	sink += half(5000000);
-	sink += three_tenths(3000000);
-	sink += one_fifth(2000000);
+	long unit = tenth();
+	sink += half(5 * unit);
+	sink += three_tenths(3 * unit);
+	sink += one_fifth(2 * unit);
 	return 0;
 }
 
