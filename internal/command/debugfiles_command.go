@@ -5,14 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/debugfiles"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
-	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 func newFetchDebugFiles(host hosts.Plugins) *cobra.Command {
 	return &cobra.Command{
-		Use:    report.FetchCommand + " BUILD-ID...",
+		Use:    debugfiles.Command + " BUILD-ID...",
 		Short:  "Fetch debug files from the servers of DEBUGINFOD_URLS, for sfwalk itself",
 		Hidden: true,
 		Args:   cobra.MinimumNArgs(1),
@@ -20,7 +20,7 @@ func newFetchDebugFiles(host hosts.Plugins) *cobra.Command {
 			if host == nil {
 				return errors.New("only sfwalk-full fetches files")
 			}
-			for _, why := range report.FetchDebugFiles(cmd, host, args) {
+			for _, why := range debugfiles.Fetch(cmd, host, args) {
 				printable.Fprintf(cmd.OutOrStdout(), "%s\n", why)
 			}
 			return nil

@@ -11,13 +11,13 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/call"
 	"github.com/sfwalk/sfwalk/internal/command/crash"
+	"github.com/sfwalk/sfwalk/internal/command/debugfiles"
 	"github.com/sfwalk/sfwalk/internal/command/dlv"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/plugin"
 	"github.com/sfwalk/sfwalk/internal/command/profile"
-	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/sframe"
 	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/command/symbols"
@@ -150,7 +150,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"dlv", func() *cobra.Command { return dlv.New(host, with.Delve) }},
 		{"demo", func() *cobra.Command { return stacks.NewDemo(host) }},
 		{"version", newVersion},
-		{report.FetchCommand, func() *cobra.Command { return newFetchDebugFiles(host) }},
+		{debugfiles.Command, func() *cobra.Command { return newFetchDebugFiles(host) }},
 	}
 	one := -1
 	for i := range commands {

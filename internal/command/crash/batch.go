@@ -16,6 +16,7 @@ import (
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -80,7 +81,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	ballast := make([]byte, 64<<20)
 	defer runtime.KeepAlive(ballast)
 	early, bad := false, 0
-	err := report.InOrder(len(dumps), workers, func(r result) error {
+	err := inturn.InOrder(len(dumps), workers, func(r result) error {
 		if err := cmd.Context().Err(); err != nil {
 			return exit.ErrInterrupted
 		}

@@ -9,6 +9,7 @@ import (
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 )
@@ -16,7 +17,7 @@ import (
 // breakpadPrinter writes what minidump_stackwalk -m writes: a record a line, with "|" between its
 // fields.
 type breakpadPrinter struct {
-	report.Output
+	inturn.Output
 	dump  *format.File
 	store string // of symbol files; "" for none
 	index int    // of the thread that is being printed

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/debugfiles"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
@@ -80,7 +81,7 @@ type Unwinding struct {
 type dlvFlags struct {
 	sniffers.Choice
 	Options
-	debug    report.DebugFlags
+	debug    debugfiles.Flags
 	noCache  bool
 	headless bool
 	api      int
@@ -280,7 +281,7 @@ func (o *dlvFlags) symbols(cmd *cobra.Command) {
 	}
 	defer s.Close()
 	flags := &report.Flags{Choice: o.Choice, Debug: o.debug}
-	flags.Debug.Fetch(s, flags)
+	report.FetchDebugFilesOf(s, flags)
 	for _, why := range flags.Debug.Failed {
 		cmdline.Warn(cmd, why)
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -23,16 +25,16 @@ type Document struct {
 	Threads      []Thread `json:"threads"`
 	Warnings     []string `json:"warnings,omitempty"` // as they are printed, too
 
-	Goroutines []*goroutineEntry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
+	Goroutines []*goroutines.Entry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
 
 	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
 	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
 
-	Deadlocks []deadlock `json:"deadlocks,omitempty"` // threads that wait for each other
-	Asleep    *Asleep    `json:"asleep,omitempty"`    // with --goroutines: all wait for each other
+	Deadlocks []waits.Deadlock   `json:"deadlocks,omitempty"` // threads that wait for each other
+	Asleep    *goroutines.Asleep `json:"asleep,omitempty"`    // with --goroutines: all wait for each other
 
 	Digits int `json:"-"` // of an address in texts
-	waits  *waits
+	waits  *waits.Graph
 	died   bool // a thread that is printed has Died
 }
 
@@ -58,15 +60,15 @@ type Signal struct {
 
 // Thread is a thread, or goroutine, with its stack.
 type Thread struct {
-	TID      int        `json:"tid"`
-	Name     string     `json:"name"`
-	Died     bool       `json:"died,omitempty"`      // a core's: the signal came to this thread
-	Stopped  bool       `json:"stopped,omitempty"`   // a stub's: this thread made the process stop
-	Kernel   string     `json:"kernel,omitempty"`    // what the kernel runs the thread for; then it has no stack
-	WaitsFor *waitEntry `json:"waits_for,omitempty"` // where all threads are of one moment
-	Frames   []Frame    `json:"frames"`
-	Stop     string     `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
-	Error    string     `json:"error"` // why there is no stack, or what made it end early
+	TID      int          `json:"tid"`
+	Name     string       `json:"name"`
+	Died     bool         `json:"died,omitempty"`      // a core's: the signal came to this thread
+	Stopped  bool         `json:"stopped,omitempty"`   // a stub's: this thread made the process stop
+	Kernel   string       `json:"kernel,omitempty"`    // what the kernel runs the thread for; then it has no stack
+	WaitsFor *waits.Entry `json:"waits_for,omitempty"` // where all threads are of one moment
+	Frames   []Frame      `json:"frames"`
+	Stop     string       `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
+	Error    string       `json:"error"` // why there is no stack, or what made it end early
 
 	// Of a live process:
 	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
@@ -74,8 +76,8 @@ type Thread struct {
 
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
-	goroutine        *goroutineEntry // nil for a thread
-	created, creator uint64          // see goroutine.Goroutine
+	goroutine        *goroutines.Entry // nil for a thread
+	created, creator uint64            // see goroutine.Goroutine
 
 	Index  int    `json:"-"` // of a minidump: counts the threads in its order
 	Whole  bool   `json:"-"`

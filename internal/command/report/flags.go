@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/debugfiles"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
@@ -28,7 +29,7 @@ type Flags struct {
 	Explain     bool
 	NoLines     bool
 	NoCache     bool
-	Debug       DebugFlags
+	Debug       debugfiles.Flags
 	logTo       string // the file of --log
 	log         *logbook
 	Holds       bool                // the target is held as long as the command runs

@@ -2,6 +2,8 @@ package report
 
 import (
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -35,7 +37,7 @@ func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked
 	}
 	found := walk.waits()
 	doc = &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}}
-	used := make(chan *walked, (1+ahead)*len(walk.walkers))
+	used := make(chan *walked, (1+inturn.Ahead)*len(walk.walkers))
 	var workers []func(int) *walked
 	for _, w := range walk.walkers {
 		defer w.Table.Release()
@@ -74,19 +76,19 @@ func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked
 			return x
 		})
 	}
-	made := map[[2]uint64]*creation{}
-	err = InOrder(len(walk.threads), workers, func(x *walked) error {
+	made := map[[2]uint64]*goroutines.Creation{}
+	err = inturn.InOrder(len(walk.threads), workers, func(x *walked) error {
 		if g := x.thread.goroutine; g != nil {
 			key := [2]uint64{x.thread.created, x.thread.creator}
 			if _, ok := made[key]; !ok {
-				made[key] = createdBy(s, symbols, x.thread.created, x.thread.creator)
+				made[key] = goroutines.CreatedBy(s, symbols, x.thread.created, x.thread.creator)
 			}
 			g.Created = made[key]
 			for _, o := range g.WaitsFor {
-				o.find(s, symbols)
+				o.Find(s, symbols)
 			}
 		}
-		x.thread.WaitsFor = found.of(x.thread.TID)
+		x.thread.WaitsFor = found.Of(x.thread.TID)
 		doc.died = doc.died || x.thread.Died
 		use(x)
 		flags.log.flush()
@@ -103,7 +105,7 @@ func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked
 		return nil
 	})
 	aboutSource(s, flags, doc)
-	doc.waits, doc.Asleep = found, asleepIn(s).judge(s, symbols)
+	doc.waits, doc.Asleep = found, asleepIn(s).Judge(s, symbols)
 	finish(s, doc)
 	if err == nil {
 		doc.Warnings = walk.warned()

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 )
 
 // jsonPrinter writes a [Document], piece by piece.
 type jsonPrinter struct {
-	Output
+	inturn.Output
 	encoder *json.Encoder // to output
 	room    []Frame       // for the frames of one place
 	any     bool          // the thread has frames already
@@ -24,7 +25,7 @@ func newJSONPrinter() *jsonPrinter {
 // value writes a value, but for that many of its last bytes.
 func (p *jsonPrinter) value(v any, but int) {
 	p.encoder.Encode(v) // with a newline; of values without errors, to memory
-	p.buf = p.buf[:len(p.buf)-1-but]
+	p.Buf = p.Buf[:len(p.Buf)-1-but]
 }
 
 func (p *jsonPrinter) Heading(d *Document) {
@@ -52,7 +53,7 @@ func (p *jsonPrinter) Ending(d *Document) {
 // deadlocks writes which threads and goroutines wait for each other.
 func (p *jsonPrinter) deadlocks(d *Document) {
 	if d.waits != nil {
-		appendList(p, "deadlocks", d.waits.deadlocks)
+		appendList(p, "deadlocks", d.waits.Deadlocks)
 	}
 	if d.Asleep != nil {
 		p.Own(`,"asleep":`)
@@ -72,14 +73,14 @@ func (p *jsonPrinter) Thread(d *Document, i int) {
 
 func (p *jsonPrinter) End(t *Thread) {
 	p.Own("],")
-	at := len(p.buf)
+	at := len(p.Buf)
 	p.value(struct {
 		Stop    string `json:"stop"`
 		Error   string `json:"error"`
 		HeldUS  *int64 `json:"held_us,omitempty"`
 		MovedOn bool   `json:"moved_on,omitempty"`
 	}{t.Stop, t.Error, t.HeldUS, t.MovedOn}, 0)
-	p.buf = append(p.buf[:at], p.buf[at+1:]...) // without the brace
+	p.Buf = append(p.Buf[:at], p.Buf[at+1:]...) // without the brace
 }
 
 func (p *jsonPrinter) Frame(w *Walker, level int, f *frame.Frame) int {
@@ -99,6 +100,6 @@ func (p *jsonPrinter) Frames(w *Walker, list []Frame) {
 			p.Byte(',')
 		}
 		p.any = true
-		p.buf = appendEntry(p.buf, &list[i])
+		p.Buf = appendEntry(p.Buf, &list[i])
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // kernelThread says what a thread is that the kernel runs for the process, and that has no user
 // stack; "" for an ordinary thread. io_uring and vhost have such threads.
 func kernelThread(a *arch.Arch, th target.Thread) string {
-	if x, is := th.(*goroutineThread); is && x.thread == nil {
+	if x, is := th.(*goroutines.Thread); is && x.RunBy == nil {
 		return ""
 	}
 	var regs arch.Registers

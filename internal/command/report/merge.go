@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -24,9 +25,9 @@ type merged struct {
 // group is one stack, and the threads that have it.
 type group struct {
 	stackEntry
-	first Thread     // of them: it says how the stack ends
-	at    int        // index in document.Stacks, once all are sorted
-	wait  *waitEntry // for which all threads wait; nil if that is not the same
+	first Thread       // of them: it says how the stack ends
+	at    int          // index in document.Stacks, once all are sorted
+	wait  *waits.Entry // for which all threads wait; nil if that is not the same
 
 	// Of goroutines:
 	least, most int64  // minutes that they have waited
@@ -83,9 +84,9 @@ func (k *placeKeys) of(f *Frame) int {
 // printed returns the number of a frame's text.
 func (k *placeKeys) printed(f *Frame) int {
 	p := &k.printer
-	p.buf = p.buf[:0]
+	p.Buf = p.Buf[:0]
 	p.shared(f)
-	key := p.buf
+	key := p.Buf
 	if len(key) > longPlace {
 		sum := sha256.Sum256(key)
 		key = append([]byte{0}, sum[:]...) // no text has a zero
@@ -111,7 +112,7 @@ func (m *merged) add(x *walked) {
 		key = binary.AppendUvarint(key, uint64(m.places.of(&x.frames[j])))
 	}
 	if g := x.thread.goroutine; g != nil {
-		key = append(append(key, 0xfe), g.state(false)...)
+		key = append(append(key, 0xfe), g.State(false)...)
 		key = append(key, g.Runtime...)
 		if c := g.Created; c != nil {
 			key = appendSized(appendSized(append(key, 0xfe), c.Function), c.File)
@@ -145,7 +146,7 @@ func newGroup(x *walked) *group {
 	if of := t.goroutine; of != nil {
 		kept := *of
 		g.first.goroutine = &kept
-		g.Runtime, g.least, g.creator = of.Runtime, of.minutes(), of.creator()
+		g.Runtime, g.least, g.creator = of.Runtime, of.Minutes(), of.Creator()
 	}
 	return g
 }
@@ -162,8 +163,8 @@ func (g *group) add(t *Thread) {
 		return
 	}
 	g.Goroutines = append(g.Goroutines, of.Number)
-	g.least, g.most = min(g.least, of.minutes()), max(g.most, of.minutes())
-	if of.creator() != g.creator {
+	g.least, g.most = min(g.least, of.Minutes()), max(g.most, of.Minutes())
+	if of.Creator() != g.creator {
 		g.creator = 0
 	}
 	g.objects.add(of.WaitsFor)

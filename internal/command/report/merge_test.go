@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -66,13 +67,16 @@ func TestPlaceKeys(t *testing.T) {
 // goroutines that several others have made at one are.
 func TestMergedCreations(t *testing.T) {
 	m := newMerged()
-	made := []*creation{
-		{"main.f", "f.go", 7, 1}, {"main.f", "f.go", 7, 2}, {"main.f", "f.go", 8, 1}, {"main.f", "g.go", 7, 1}, {"main.g", "f.go", 7, 1},
-		{"main.ff", ".go", 7, 1}, nil, {},
+	at := func(function, file string, line int, by uint64) *goroutines.Creation {
+		return &goroutines.Creation{Function: function, File: file, Line: line, Goroutine: by}
+	}
+	made := []*goroutines.Creation{
+		at("main.f", "f.go", 7, 1), at("main.f", "f.go", 7, 2), at("main.f", "f.go", 8, 1), at("main.f", "g.go", 7, 1), at("main.g", "f.go", 7, 1),
+		at("main.ff", ".go", 7, 1), nil, at("", "", 0, 0),
 	}
 	for _, c := range made {
 		x := &walked{frames: []Frame{{Function: "f"}}}
-		x.thread.Whole, x.thread.goroutine = true, &goroutineEntry{Status: "waiting", Created: c}
+		x.thread.Whole, x.thread.goroutine = true, &goroutines.Entry{Status: "waiting", Created: c}
 		m.add(x)
 	}
 	if len(m.groups) != len(made)-1 || m.groups[0].Count != 2 {

@@ -48,7 +48,7 @@ func (d *drawing) add(s Source, x *walked) {
 	}
 	if g := t.goroutine; g != nil {
 		sample.Numbers = []picture.Number{{Key: "goroutine", Value: int64(g.Number)}}
-		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.state(false)})
+		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.State(false)})
 		if g.Runtime != "" {
 			sample.Texts = append(sample.Texts, picture.Text{Key: "runtime", Value: g.Runtime})
 		}

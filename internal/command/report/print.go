@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -24,7 +25,7 @@ type Printer interface {
 	// Frames adds Frames of any kind.
 	Frames(w *Walker, list []Frame)
 
-	Buffer() *Output
+	Buffer() *inturn.Output
 }
 
 // NewPrinter returns a new NewPrinter of the format that the flags ask for.
@@ -58,7 +59,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 	aboutSource(s, flags, doc)
 	doc.waits = walk.waits()
 	for i, th := range threads {
-		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.waits.of(th.ID())}
+		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.waits.Of(th.ID())}
 		mark(s, th, &doc.Threads[i])
 		doc.died = doc.died || doc.Threads[i].Died
 	}
@@ -70,22 +71,21 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 	}
 
 	var workers []func(int) Printer
-	used := make(chan Printer, (1+ahead)*len(walkers)) // room for all printers
-	turns := newTurns()
+	used := make(chan Printer, (1+inturn.Ahead)*len(walkers)) // room for all printers
+	turns := inturn.NewTurns()
 	for _, w := range walkers {
 		workers = append(workers, func(i int) (p Printer) {
 			select {
 			case p = <-used:
 			default:
 				p = flags.NewPrinter(out)
-				p.Buffer().buf = make([]byte, 0, bufferSize)
 			}
-			p.Buffer().Out, p.Buffer().turn = nil, func() io.Writer {
-				if turns.wait(i) {
+			p.Buffer().Begin(func() io.Writer {
+				if turns.Wait(i) {
 					return out
 				}
 				return io.Discard
-			}
+			})
 			if len(walkers) == 1 {
 				p.Buffer().Out = out // one walker: no stack waits for another
 			}
@@ -112,14 +112,14 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 			}
 			p.End(&th)
 			letGo(s, threads[i])
-			p.Buffer().whole = th.Whole
+			p.Buffer().Whole = th.Whole
 			return p
 		})
 	}
 	whole = true
 	written := 0
-	err = InOrder(len(threads), workers, func(p Printer) error {
-		whole = whole && p.Buffer().whole
+	err = inturn.InOrder(len(threads), workers, func(p Printer) error {
+		whole = whole && p.Buffer().Whole
 		flags.log.flush()
 		err := p.Buffer().FlushTo(out)
 		if written++; err != nil {
@@ -128,7 +128,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 		if written == len(walkers) {
 			flags.Values.trim() // files have been opened, tables and types read
 		}
-		turns.next(written)
+		turns.Next(written)
 		select {
 		case used <- p:
 		default:
@@ -138,7 +138,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 	flags.Values.trim() // all stacks have been printed
 	if err == nil {
 		finish(s, doc)
-		doc.Warnings, doc.Asleep = walk.warned(), asleepIn(s).judge(s, symbols)
+		doc.Warnings, doc.Asleep = walk.warned(), asleepIn(s).Judge(s, symbols)
 		around.Ending(doc)
 		err = around.Buffer().FlushTo(out)
 	}

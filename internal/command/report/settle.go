@@ -3,6 +3,7 @@ package report
 import (
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -54,6 +55,6 @@ func (of *walk) movedOn() bool {
 			return struct{}{}
 		})
 	}
-	InOrder(len(of.threads), workers, func(struct{}) error { return nil })
+	inturn.InOrder(len(of.threads), workers, func(struct{}) error { return nil })
 	return moved.Load()
 }

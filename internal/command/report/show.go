@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -78,7 +79,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 			return th
 		})
 	}
-	err = InOrder(len(walk.threads), workers, func(th Thread) error {
+	err = inturn.InOrder(len(walk.threads), workers, func(th Thread) error {
 		doc.Threads = append(doc.Threads, th)
 		return nil
 	})
@@ -108,5 +109,5 @@ func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags) error {
 			return struct{}{}
 		})
 	}
-	return InOrder(len(walk.threads), workers, func(struct{}) error { return nil })
+	return inturn.InOrder(len(walk.threads), workers, func(struct{}) error { return nil })
 }

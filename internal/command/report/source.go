@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -12,7 +13,7 @@ import (
 
 // Source is a target whose stacks are printed. What only some targets can say or do is in small
 // interfaces: [Marker], [Releaser], [Finisher], [Momentary], [Retaker], [Container], [Evaluator],
-// [Sharer], [Holder] and [Clocked].
+// [Sharer], [goroutines.Holder] and [goroutines.Clocked].
 type Source interface {
 	target.Target
 	// From returns where the target is from. It is the same each time.
@@ -113,8 +114,8 @@ func aboutSource(s Source, flags *Flags, doc *Document) {
 
 // mark fills in fields of one thread, or goroutine.
 func mark(s Source, of target.Thread, th *Thread) {
-	if g, ok := of.(*goroutineThread); ok {
-		g.mark(th)
+	if g, ok := of.(*goroutines.Thread); ok {
+		markGoroutine(g, th)
 	} else if m, ok := s.(Marker); ok {
 		m.Mark(of, th)
 	}

@@ -175,12 +175,12 @@ func (p *textPrinter) source(f *Frame) {
 			mark = "  => "
 		}
 		p.Text(mark)
-		before := len(p.buf)
+		before := len(p.Buf)
 		p.Number(uint64(l.Line))
-		for n := len(p.buf) - before; n < 5; n++ {
-			p.buf = append(p.buf, 0)
-			copy(p.buf[before+1:], p.buf[before:])
-			p.buf[before] = ' '
+		for n := len(p.Buf) - before; n < 5; n++ {
+			p.Buf = append(p.Buf, 0)
+			copy(p.Buf[before+1:], p.Buf[before:])
+			p.Buf[before] = ' '
 		}
 		p.Text(": ")
 		if l.Line == f.Line {

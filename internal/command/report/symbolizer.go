@@ -20,7 +20,7 @@ func SymbolizerOf(s Source, flags *Flags) *symbol.Symbolizer {
 	if flags.SymbolDirs != "" {
 		flags.Fetching.Fetch(s)
 	}
-	flags.Debug.Fetch(s, flags)
+	FetchDebugFilesOf(s, flags)
 	symbols := sharedBy(s)
 	if symbols == nil {
 		symbols = ownSymbolizer(s, flags, flags.Values.Any())

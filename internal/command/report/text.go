@@ -6,12 +6,13 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // textPrinter writes for people.
 type textPrinter struct {
-	Output
+	inturn.Output
 	color       bool
 	withModules bool    // behind files and lines, too
 	room        []Frame // for the frames of one place
@@ -165,10 +166,10 @@ func (p *textPrinter) ownFrame(w *Walker, level int, f *frame.Frame) int {
 	}
 	if s.text == nil { // the text that most frames at this PC share
 		for i := range p.room {
-			before := len(p.buf)
+			before := len(p.Buf)
 			p.place(&p.room[i])
-			s.text = append(s.text, string(p.buf[before:]))
-			p.buf = p.buf[:before]
+			s.text = append(s.text, string(p.Buf[before:]))
+			p.Buf = p.Buf[:before]
 		}
 	}
 	for i, text := range s.text {
@@ -185,7 +186,7 @@ func (p *textPrinter) ownFrame(w *Walker, level int, f *frame.Frame) int {
 // level prints "#0  ", "#10 " or "#100 ", as gdb does.
 func (p *textPrinter) level(n int) {
 	p.Byte('#')
-	before := len(p.buf)
+	before := len(p.Buf)
 	p.Number(uint64(n))
 	p.Byte(' ')
 	p.pad(before + 3)
@@ -193,7 +194,7 @@ func (p *textPrinter) level(n int) {
 
 func (p *textPrinter) address(pc uint64) {
 	p.begin(blue)
-	p.hex(pc, p.digits)
+	p.Hex(pc, p.digits)
 	p.plain()
 	p.Text(" in ")
 }
@@ -275,17 +276,17 @@ func (p *textPrinter) place(f *Frame) {
 		p.Text("?? (")
 		p.styled(green, f.Module)
 		p.Byte('+')
-		p.hex(f.InFile, 1)
+		p.Hex(f.InFile, 1)
 		p.Byte(')')
 	case f.File == "":
 		p.styled(yellow, f.Function)
 		if f.Offset != 0 {
 			p.Byte('+')
-			p.hex(f.Offset, 1)
+			p.Hex(f.Offset, 1)
 		}
 		if len(f.arguments) > 0 {
 			p.Text(" (")
-			p.bytes(f.arguments)
+			p.Bytes(f.arguments)
 			p.Byte(')')
 		}
 		if f.Module != "" {
@@ -298,7 +299,7 @@ func (p *textPrinter) place(f *Frame) {
 		switch {
 		case f.hasArguments:
 			p.Text(" (")
-			p.bytes(f.arguments)
+			p.Bytes(f.arguments)
 			p.Text(") at ")
 		case f.args == symbol.ArgsNone:
 			p.Text(" () at ")
@@ -353,7 +354,7 @@ func (p *textPrinter) registers(regs []Register) {
 		if i%3 == 0 {
 			p.Text("      ")
 		}
-		before := len(p.buf)
+		before := len(p.Buf)
 		p.Text(r.Name)
 		p.pad(before + 7)
 		p.Byte(' ')
@@ -369,7 +370,7 @@ func (p *textPrinter) registers(regs []Register) {
 
 // pad writes blanks until the output has to bytes.
 func (p *textPrinter) pad(to int) {
-	for len(p.buf) < to {
+	for len(p.Buf) < to {
 		p.Byte(' ')
 	}
 }

@@ -20,11 +20,11 @@ func TestRegistersAllocate(t *testing.T) {
 		regs = append(regs, Register{"fs_base", text})
 	}
 	p := &textPrinter{}
-	if n := testing.AllocsPerRun(100, func() { p.buf = p.buf[:0]; p.registers(regs) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { p.Buf = p.Buf[:0]; p.registers(regs) }); n > 0 {
 		t.Errorf("%v allocations for %d registers", n, len(regs))
 	}
 	const want = "      fs_base 0x7ffd2e8d62f8      fs_base 0x7ffd2e8d62f8      fs_base 0x7ffd2e8d62f8\n"
-	if line, _, _ := strings.Cut(string(p.buf), "\n"); line+"\n" != want {
+	if line, _, _ := strings.Cut(string(p.Buf), "\n"); line+"\n" != want {
 		t.Errorf("%q, want %q", line, want)
 	}
 }

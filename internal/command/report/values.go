@@ -367,7 +367,7 @@ func (p *textPrinter) locals(f *Frame) {
 	for i := range f.locals {
 		l := &f.locals[i]
 		p.Text("        ")
-		p.bytes(l.text)
+		p.Bytes(l.text)
 		p.Byte('\n')
 		if l.why != "" {
 			p.styled(faint, "          "+l.why)

@@ -43,8 +43,8 @@ func newWalk(s Source, symbols *symbol.Symbolizer, flags *Flags) (*walk, error) 
 
 // ThreadsOf returns the threads that the flags ask for.
 func ThreadsOf(s Source, flags *Flags) ([]target.Thread, error) {
-	if g, ok := s.(*goroutines); ok {
-		return g.items, nil
+	if g, ok := s.(*goroutineSource); ok {
+		return g.list.Threads, nil
 	}
 	threads, err := s.Threads()
 	if err != nil || len(flags.TIDs) == 0 {

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // goAsleep returns what is said of a process or a core file.
-func goAsleep(t *testing.T, args ...string) *report.Asleep {
+func goAsleep(t *testing.T, args ...string) *goroutines.Asleep {
 	t.Helper()
 	out, stderr, err := commandtest.Run(append(args, "--goroutines", "--json")...)
 	if err != nil {
@@ -23,7 +23,7 @@ func goAsleep(t *testing.T, args ...string) *report.Asleep {
 	if args[0] == "attach" {
 		commandtest.InPage(t, "sfwalk attach", out)
 	}
-	var doc struct{ Asleep *report.Asleep }
+	var doc struct{ Asleep *goroutines.Asleep }
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +41,12 @@ func TestAsleep(t *testing.T) {
 	for _, tt := range []struct {
 		name, exe string
 		args      []string
-		want      *report.Asleep
+		want      *goroutines.Asleep
 		text      string
 	}{
-		{"cgo", withC, nil, &report.Asleep{Goroutines: 5}, "\nall goroutines are asleep: the program's 5 wait for each other, and for no timer, file or system call\n"},
-		{"signal", plain, []string{"signal"}, &report.Asleep{Goroutines: 5, Signals: true}, "system call; none can go on unless a signal comes, for which one waits (os/signal)\n"},
-		{"foreign", withC, []string{"foreign"}, &report.Asleep{Goroutines: 5, Threads: 1}, "system call; none can go on unless a thread that is not Go's calls Go\n"},
+		{"cgo", withC, nil, &goroutines.Asleep{Goroutines: 5}, "\nall goroutines are asleep: the program's 5 wait for each other, and for no timer, file or system call\n"},
+		{"signal", plain, []string{"signal"}, &goroutines.Asleep{Goroutines: 5, Signals: true}, "system call; none can go on unless a signal comes, for which one waits (os/signal)\n"},
+		{"foreign", withC, []string{"foreign"}, &goroutines.Asleep{Goroutines: 5, Threads: 1}, "system call; none can go on unless a thread that is not Go's calls Go\n"},
 		{"timer", plain, []string{"timer"}, nil, ""},
 		{"timer and cgo", withC, []string{"timer"}, nil, ""},
 		{"read", plain, []string{"read"}, nil, ""},

@@ -1,4 +1,4 @@
-package report
+package goroutines
 
 import (
 	"errors"
@@ -10,12 +10,12 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// goRuntimes are the runtimes of Go in a target: mostly one. A list of their goroutines has one
+// runtimeList are the runtimes of Go in a target: mostly one. A list of their goroutines has one
 // runtime's after the other's.
-type goRuntimes []*goroutine.Runtime
+type runtimeList []*goroutine.Runtime
 
 // appendAll lists the goroutines of all. It appends them to list, which is empty.
-func (rs goRuntimes) appendAll(list []goroutine.Goroutine, mem target.Memory) ([]goroutine.Goroutine, error) {
+func (rs runtimeList) appendAll(list []goroutine.Goroutine, mem target.Memory) ([]goroutine.Goroutine, error) {
 	var failed error
 	for _, r := range rs {
 		n := len(list)
@@ -32,7 +32,7 @@ func (rs goRuntimes) appendAll(list []goroutine.Goroutine, mem target.Memory) ([
 }
 
 // waits returns what the goroutines of a list wait for, as [goroutine.Runtime.Waits] does.
-func (rs goRuntimes) waits(
+func (rs runtimeList) waits(
 	mem target.Memory, list []goroutine.Goroutine,
 ) (waits [][]goroutine.Wait, objects []goroutine.Object) {
 	for _, r := range rs {
@@ -79,7 +79,7 @@ type runtimeName struct {
 }
 
 // names returns the names of the runtimes, by module; none if there is one runtime.
-func (rs goRuntimes) names() map[*target.Module]runtimeName {
+func (rs runtimeList) names() map[*target.Module]runtimeName {
 	names := map[*target.Module]runtimeName{}
 	if len(rs) < 2 {
 		return names
@@ -103,8 +103,8 @@ func (rs goRuntimes) names() map[*target.Module]runtimeName {
 	return names
 }
 
-// of says of which runtime a goroutine is, if there are several: " of libwork.so".
-func (g *goroutineEntry) of() string {
+// OfRuntime says of which runtime a goroutine is, if there are several: " of libwork.so".
+func (g *Entry) OfRuntime() string {
 	if g.Runtime == "" {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package report
+package debugfiles
 
 import (
 	"os/exec"

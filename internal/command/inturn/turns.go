@@ -1,24 +1,25 @@
-package report
+package inturn
 
 import "sync"
 
-// turns says which of the threads that are walked at the same time may write now. A stack
+// Turns says which of the threads that are walked at the same time may write now. A stack
 // whose text is too long to keep waits for its turn.
-type turns struct {
+type Turns struct {
 	mu   sync.Mutex
 	turn *sync.Cond
 	now  int // the thread that is written; past the last one when all are written
 }
 
-func newTurns() *turns {
-	t := &turns{}
+// NewTurns returns turns that begin with the first thread.
+func NewTurns() *Turns {
+	t := &Turns{}
 	t.turn = sync.NewCond(&t.mu)
 	return t
 }
 
-// wait waits for the turn of the i-th thread. It returns false if that turn never comes,
+// Wait waits for the turn of the i-th thread. It returns false if that turn never comes,
 // because nobody reads the output any more.
-func (t *turns) wait(i int) bool {
+func (t *Turns) Wait(i int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.now < i {
@@ -27,8 +28,8 @@ func (t *turns) wait(i int) bool {
 	return t.now == i
 }
 
-// next gives the turn to the i-th thread.
-func (t *turns) next(i int) {
+// Next gives the turn to the i-th thread.
+func (t *Turns) Next(i int) {
 	t.mu.Lock()
 	t.now = i
 	t.mu.Unlock()

@@ -1,4 +1,4 @@
-package report
+package goroutines
 
 import "golang.org/x/sys/unix"
 

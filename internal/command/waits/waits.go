@@ -1,16 +1,17 @@
-package report
+package waits
 
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// waitEntry is what a thread waits for.
-type waitEntry struct {
+// Entry is what a thread waits for.
+type Entry struct {
 	Kind      string      `json:"kind"`
 	Address   address.Hex `json:"address"`
 	Name      string      `json:"name,omitempty"` // the variable's
@@ -29,34 +30,43 @@ type waitEntry struct {
 	owner  string // the owner's name
 }
 
-// deadlock is a cycle of threads that wait for each other.
-type deadlock struct {
+// Deadlock is a cycle of threads that wait for each other.
+type Deadlock struct {
 	Threads []int `json:"threads"`
 	Timed   bool  `json:"timed,omitempty"`
 }
 
-// waits is who waits for whom, by thread ID.
-type waits struct {
-	entries   map[int]*waitEntry
-	deadlocks []deadlock
+// Graph is who waits for whom.
+type Graph struct {
+	entries   map[int]*Entry // by thread ID
+	Deadlocks []Deadlock
 }
 
-// waitNames is how many physical frames of a thread are looked at for what it waits for.
-const waitNames = 12
+// innerFrames is how many physical frames of a thread are looked at for what it waits for.
+const innerFrames = 12
 
-// waits finds out which thread waits for which. It is empty if the threads are not of one
-// moment, or if threads of other moments, or processes, are added.
-func (s *walk) waits() *waits {
-	w, out := s.walkers, &waits{}
-	if !OneMoment(s.Source) || len(w) == 0 || s.flags.Many.IsLater() {
-		return out
-	}
-	opts := waitfor.Options{Functions: w[0].functions}
-	if inside, ok := s.Source.(Container); ok {
+// Options are what Find needs to know of a target.
+type Options struct {
+	Symbols *symbol.Symbolizer
+	// Stack begins to walk the stack of a thread; nil if it has none. The next call may use its
+	// memory again.
+	Stack func(target.Thread) *frame.Stack
+	// OwnThreads returns the threads by the IDs that the process has for them, where they differ;
+	// nil if they do not.
+	OwnThreads func() map[int]int
+	// Variables makes the symbolizer by which members of variables are named; nil if they are not.
+	Variables func() *symbol.Symbolizer
+}
+
+// Find finds out which thread of t waits for which. All are of one moment.
+func Find(t target.Target, o Options) *Graph {
+	out := &Graph{}
+	opts := waitfor.Options{Functions: func(th target.Thread) []string { return o.functions(t, th) }}
+	if o.OwnThreads != nil {
 		var of map[int]int
 		opts.Thread = func(own int) int {
 			if of == nil {
-				of = inside.OwnThreads()
+				of = o.OwnThreads()
 			}
 			if id, ok := of[own]; ok {
 				return id
@@ -64,11 +74,11 @@ func (s *walk) waits() *waits {
 			return own
 		}
 	}
-	list, err := waitfor.Find(s.Source, opts)
+	list, err := waitfor.Find(t, opts)
 	if err != nil || len(list) == 0 {
 		return out
 	}
-	threads, err := s.Threads()
+	threads, err := t.Threads()
 	if err != nil {
 		return out
 	}
@@ -76,50 +86,51 @@ func (s *walk) waits() *waits {
 	for _, th := range threads {
 		names[th.ID()], byID[th.ID()] = th.Name(), th
 	}
-	var members memberNames
+	members := memberNames{of: t, options: &o}
 	defer members.close()
-	out.entries = make(map[int]*waitEntry, len(list))
+	out.entries = make(map[int]*Entry, len(list))
 	for i := range list {
 		x := &list[i]
-		e := &waitEntry{
+		e := &Entry{
 			Kind: x.Kind.String(), Address: address.If(x.Object, x.Object != 0), Owner: x.Owner, Gone: x.Gone, Readers: x.Readers, Reads: x.Reads,
 			Ownerless: x.Ownerless, Refused: x.Refused, Timed: x.Timed, kind: x.Kind, shared: x.Shared, owner: names[x.Owner],
 		}
-		if name, offset, ok := w[0].Symbols.Symbol(s.Modules(), x.Object); ok && x.Object != 0 && x.Kind != waitfor.End {
+		if name, offset, ok := o.Symbols.Symbol(t.Modules(), x.Object); ok && x.Object != 0 && x.Kind != waitfor.End {
 			e.Name, e.Offset = symbol.Truncate(name), offset
-			e.Member = members.of(w[0], byID[x.Thread], e)
+			e.Member = members.at(byID[x.Thread], e)
 		}
 		out.entries[x.Thread] = e
 	}
 	for _, c := range waitfor.Cycles(list) {
-		d := deadlock{Timed: waitfor.Timed(c)}
+		d := Deadlock{Timed: waitfor.Timed(c)}
 		for i := range c {
 			d.Threads = append(d.Threads, c[i].Thread)
 		}
-		out.deadlocks = append(out.deadlocks, d)
+		out.Deadlocks = append(out.Deadlocks, d)
 	}
 	return out
 }
 
 // functions returns the names of the inner functions of a thread.
-func (w *Walker) functions(th target.Thread) (names []string) {
-	if w.start(th) != nil {
+func (o *Options) functions(t target.Target, th target.Thread) (names []string) {
+	stack := o.Stack(th)
+	if stack == nil {
 		return nil
 	}
-	w.stack.Limit = waitNames
-	for f, err := range w.stack.AllOnce() {
+	stack.Limit = innerFrames
+	for f, err := range stack.AllOnce() {
 		if err != nil {
 			break
 		}
-		for _, at := range w.Symbols.Locate(w.Target.Modules(), f.AddressInBlock()) {
+		for _, at := range o.Symbols.Locate(t.Modules(), f.AddressInBlock()) {
 			names = append(names, at.Function)
 		}
 	}
 	return names
 }
 
-// of returns what a thread waits for, if it is printed.
-func (w *waits) of(tid int) *waitEntry {
+// Of returns what a thread waits for, if it is printed.
+func (w *Graph) Of(tid int) *Entry {
 	if w == nil {
 		return nil
 	}
@@ -127,7 +138,7 @@ func (w *waits) of(tid int) *waitEntry {
 }
 
 // object returns the lock in words: `the mutex 0x55… (queue_lock)`.
-func (e *waitEntry) object() string {
+func (e *Entry) object() string {
 	if e.kind == waitfor.End {
 		return "the end of " + e.holder()
 	}
@@ -157,7 +168,7 @@ func (e *waitEntry) object() string {
 }
 
 // holder returns the owner in words; "" if none is known.
-func (e *waitEntry) holder() string {
+func (e *Entry) holder() string {
 	switch {
 	case e.Owner != 0 && e.owner != "":
 		return fmt.Sprintf("thread %d %q", e.Owner, e.owner)
@@ -176,7 +187,7 @@ func (e *waitEntry) holder() string {
 }
 
 // String returns the wait in words: "waits for the mutex 0x… (a), held by thread 4243".
-func (e *waitEntry) String() string {
+func (e *Entry) String() string {
 	if e.Refused {
 		return "waits for ever: the kernel refuses a mutex to it, for that would be a deadlock, or the owner has ended"
 	}
@@ -200,62 +211,11 @@ func (e *waitEntry) String() string {
 	return text
 }
 
-// known reports whether there is more to say than that the thread waits.
-func (e *waitEntry) known() bool { return e != nil && (e.kind != waitfor.Unknown || e.Name != "") }
+// Known reports whether there is more to say than that the thread waits.
+func (e *Entry) Known() bool { return e != nil && (e.kind != waitfor.Unknown || e.Name != "") }
 
-// waiting prints for what a thread waits.
-func (p *textPrinter) waiting(e *waitEntry) {
-	if e.known() {
-		p.Text("  ")
-		p.Text(e.String())
-		p.Byte('\n')
-	}
-}
-
-// maxDeadlocks bounds the deadlocks in text, and the threads of each.
-const maxDeadlocks = 32
-
-// deadlocks prints which threads wait for each other.
-func (p *textPrinter) deadlocks(d *Document) {
-	if d.waits == nil {
-		return
-	}
-	for i, x := range d.waits.deadlocks {
-		p.MakeRoom()
-		if i == 0 {
-			p.Byte('\n')
-		}
-		if i == maxDeadlocks {
-			p.Text(fmt.Sprintf("and %d deadlocks more\n", len(d.waits.deadlocks)-i))
-			return
-		}
-		p.styled(red, "deadlock")
-		if x.Timed {
-			p.Text(", until the time of one is over")
-		}
-		p.Text(": ")
-		for j, tid := range x.Threads {
-			e := d.waits.of(tid)
-			switch {
-			case j == maxDeadlocks:
-				p.Text(fmt.Sprintf(", and so on: %d threads", len(x.Threads)))
-			case j > maxDeadlocks:
-				continue
-			case j == 0:
-				p.Text(fmt.Sprintf("thread %d waits for %s", tid, e.link()))
-			default:
-				p.Text(fmt.Sprintf(", which waits for %s", e.link()))
-			}
-			if len(x.Threads) == 1 {
-				p.Text(" itself")
-			}
-		}
-		p.Byte('\n')
-	}
-}
-
-// link is a wait within a deadlock.
-func (e *waitEntry) link() string {
+// Link is a wait within a deadlock.
+func (e *Entry) Link() string {
 	if e.kind == waitfor.End {
 		return e.object()
 	}

@@ -1,7 +1,6 @@
-package report
+package goroutines
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +8,11 @@ import (
 	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 )
 
-// objectEntry is a channel or a lock that a goroutine waits for.
-type objectEntry struct {
+// Object is a channel or a lock that a goroutine waits for.
+type Object struct {
 	Kind      string      `json:"kind"`
 	Address   address.Hex `json:"address"`
 	Name      string      `json:"name,omitempty"` // the variable's
@@ -32,7 +32,7 @@ type objectEntry struct {
 
 // objectEntries returns what the i-th goroutine waits for. Goroutines that wait for one object
 // share the list.
-func objectEntries(found *goroutineList, i int) []*objectEntry {
+func objectEntries(found *listing, i int) []*Object {
 	if i >= len(found.waits) || len(found.waits[i]) == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func objectEntries(found *goroutineList, i int) []*objectEntry {
 	if len(waits) == 1 {
 		return found.entriesOf(waits[0])
 	}
-	list := make([]*objectEntry, len(waits))
+	list := make([]*Object, len(waits))
 	for k, w := range waits {
 		list[k] = found.entriesOf(w)[0]
 	}
@@ -48,16 +48,16 @@ func objectEntries(found *goroutineList, i int) []*objectEntry {
 }
 
 // entriesOf returns the entry of one wait.
-func (found *goroutineList) entriesOf(w goroutine.Wait) []*objectEntry {
+func (found *listing) entriesOf(w goroutine.Wait) []*Object {
 	if found.entries == nil {
-		found.entries = map[goroutine.Wait][]*objectEntry{}
+		found.entries = map[goroutine.Wait][]*Object{}
 	}
 	list := found.entries[w]
 	if list != nil {
 		return list
 	}
 	o := &found.objects[w.Object]
-	e := &objectEntry{
+	e := &Object{
 		Kind: o.Kind.String(), Address: address.At(o.Address), Len: o.Len, Cap: o.Cap, Receivers: o.Receivers, Senders: o.Senders,
 		Waiters: o.Waiters, Readers: o.Readers, Written: o.Written, Counter: o.Counter,
 	}
@@ -71,13 +71,13 @@ func (found *goroutineList) entriesOf(w goroutine.Wait) []*objectEntry {
 	case o.Kind == goroutine.RWMutex:
 		e.Op = "write"
 	}
-	list = []*objectEntry{e}
+	list = []*Object{e}
 	found.entries[w] = list
 	return list
 }
 
-// find finds the name of the variable that holds a lock.
-func (e *objectEntry) find(s Source, symbols *symbol.Symbolizer) {
+// Find finds the name of the variable that holds a lock.
+func (e *Object) Find(s target.Target, symbols *symbol.Symbolizer) {
 	if e.sought {
 		return
 	}
@@ -87,8 +87,8 @@ func (e *objectEntry) find(s Source, symbols *symbol.Symbolizer) {
 	}
 }
 
-// what says for what goroutines wait: "to receive from the channel 0xc000086150".
-func (e *objectEntry) what() string {
+// What says for what goroutines wait: "to receive from the channel 0xc000086150".
+func (e *Object) What() string {
 	text := map[string]string{"send": "to send to the ", "receive": "to receive from the ", "read": "to read under the ", "write": "to write under the "}[e.Op]
 	if text == "" {
 		text = "for the "
@@ -103,8 +103,8 @@ func (e *objectEntry) what() string {
 	return text
 }
 
-// state says how the object is: "unbuffered, 7 wait to receive".
-func (e *objectEntry) state() string {
+// State says how the object is: "unbuffered, 7 wait to receive".
+func (e *Object) State() string {
 	waits := fmt.Sprintf("%d wait", e.Waiters)
 	if e.Waiters == 1 {
 		waits = "1 waits"
@@ -134,53 +134,4 @@ func (e *objectEntry) state() string {
 		return fmt.Sprintf("held by %d readers, %s", e.Readers, waits)
 	}
 	return waits
-}
-
-// namedObjects is how many objects of a group the text names before it counts the rest.
-const namedObjects = 4
-
-// objectCounts counts the goroutines of a group that wait for an object.
-type objectCounts struct {
-	of   map[*objectEntry]int
-	list []*objectEntry // in the order of the first goroutines
-}
-
-// add adds what a goroutine waits for.
-func (c *objectCounts) add(waits []*objectEntry) {
-	for _, e := range waits {
-		if c.of == nil {
-			c.of = map[*objectEntry]int{}
-		}
-		if c.of[e]++; c.of[e] == 1 {
-			c.list = append(c.list, e)
-		}
-	}
-}
-
-// objects prints what goroutines of a group wait for, what most wait for first.
-func (p *textPrinter) objects(d *Document, g *group) {
-	counts, list := g.objects.of, slices.Clone(g.objects.list)
-	if len(list) == 0 || d.Rounds > 1 {
-		return // of added rounds, they may be others in each
-	}
-	slices.SortStableFunc(list, func(a, b *objectEntry) int { return cmp.Compare(counts[b], counts[a]) })
-	verb := "wait"
-	if g.Count == 1 {
-		verb = "waits"
-	}
-	for i, e := range list[:min(namedObjects, len(list))] {
-		many := ""
-		if n := counts[e]; i > 0 || n < g.Count {
-			many = fmt.Sprintf("%d: ", n)
-		}
-		if g.Count == 1 {
-			many = ""
-		}
-		p.Text(fmt.Sprintf("  %s%s %s: %s", many, verb, e.what(), e.state()))
-		p.Byte('\n')
-	}
-	if more := len(list) - namedObjects; more > 0 {
-		p.Text(fmt.Sprintf("  and for %d more", more))
-		p.Byte('\n')
-	}
 }

@@ -1,7 +1,6 @@
-package report
+package goroutines
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ var waitsOfRuntime = []string{
 // A timer, or a file that can be read, wakes a goroutine by a thread that waits in epoll_pwait. The
 // runtime has one there as long as there is a timer. Its other threads without work are in
 // futex(2), and of these sysmon's alone with a timeout.
-func allAsleep(s Source, list []goroutine.Goroutine, threads []target.Thread) *Asleep {
+func allAsleep(s target.Target, list []goroutine.Goroutine, threads []target.Thread) *Asleep {
 	a := &Asleep{begin: map[uint64]int{}}
 	for i := range list {
 		g := &list[i]
@@ -92,17 +91,8 @@ func allAsleep(s Source, list []goroutine.Goroutine, threads []target.Thread) *A
 	return a
 }
 
-// asleepIn returns what is known of the goroutines' waits; nil if one can go on, or nothing is
-// known.
-func asleepIn(s Source) *Asleep {
-	if g, ok := s.(*goroutines); ok {
-		return g.asleep
-	}
-	return nil
-}
-
-// judge returns a if the goroutine in a system call, if there is one, waits for signals; else nil.
-func (a *Asleep) judge(s Source, symbols *symbol.Symbolizer) *Asleep {
+// Judge returns a if the goroutine in a system call, if there is one, waits for signals; else nil.
+func (a *Asleep) Judge(s target.Target, symbols *symbol.Symbolizer) *Asleep {
 	if a == nil {
 		return nil
 	}
@@ -130,28 +120,4 @@ func (a *Asleep) judge(s Source, symbols *symbol.Symbolizer) *Asleep {
 		return nil
 	}
 	return a
-}
-
-// Asleep prints that all goroutines wait.
-func (p *textPrinter) asleep(a *Asleep) {
-	if a == nil {
-		return
-	}
-	p.Byte('\n')
-	p.styled(red, "all goroutines are asleep")
-	p.Text(fmt.Sprintf(": the program's %d wait for each other, and for no timer, file or system call", a.Goroutines))
-	var unless []string
-	if a.Signals {
-		unless = append(unless, "a signal comes, for which one waits (os/signal)")
-	}
-	switch {
-	case a.Threads == 1:
-		unless = append(unless, "a thread that is not Go's calls Go")
-	case a.Threads > 1:
-		unless = append(unless, fmt.Sprintf("one of %d threads that are not Go's calls Go", a.Threads))
-	}
-	if len(unless) > 0 {
-		p.Text("; none can go on unless " + strings.Join(unless, ", or "))
-	}
-	p.Byte('\n')
 }

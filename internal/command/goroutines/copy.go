@@ -1,4 +1,4 @@
-package report
+package goroutines
 
 import (
 	"cmp"
@@ -24,8 +24,8 @@ const (
 // partCopied is how many stacks are copied at a time: as many as one call of the kernel takes.
 const partCopied = 1024
 
-// goroutineList has the goroutines of one moment.
-type goroutineList struct {
+// listing has the goroutines of one moment.
+type listing struct {
 	list   []goroutine.Goroutine
 	now    int64                                      // the time by the clock of Go's runtime, ns; 0 if it is not known
 	memory func(g *goroutine.Goroutine) target.Memory // in which to walk a parked goroutine's stack
@@ -36,15 +36,15 @@ type goroutineList struct {
 
 	waits   [][]goroutine.Wait // by index in list
 	objects []goroutine.Object
-	entries map[goroutine.Wait][]*objectEntry // what is printed of them
-	names   map[*target.Module]runtimeName    // of several runtimes
+	entries map[goroutine.Wait][]*Object   // what is printed of them
+	names   map[*target.Module]runtimeName // of several runtimes
 }
 
 // hold lists the goroutines of a process while all its threads are held, and copies their stacks.
 // What will be there to copy was found out while the process ran: noted has what
 // [goroutine.FindAll] has read. If saved is set, the target's snapshot gets all that listing them
 // takes.
-func hold(t Holder, rs goRuntimes, noted *notedReads, saved bool) (*goroutineList, error) {
+func hold(t Holder, rs runtimeList, noted *notedReads, saved bool) (*listing, error) {
 	most := uint64(parkedCopy)
 	if saved {
 		most = parkedSaved
@@ -68,7 +68,7 @@ func hold(t Holder, rs goRuntimes, noted *notedReads, saved bool) (*goroutineLis
 	}
 	slices.SortFunc(expected, func(a, b live.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	slices.SortFunc(noted.ranges, func(a, b live.Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	found := &goroutineList{}
+	found := &listing{}
 	var err error
 	var runtime, stacks, more []live.Copy
 	resume := pace.Never() // the process would wait for our own garbage collector

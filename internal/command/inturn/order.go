@@ -1,4 +1,4 @@
-package report
+package inturn
 
 import (
 	"runtime"
@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 )
 
-// ahead is how many results of one worker may wait to be used.
-const ahead = 4
+// Ahead is how many results of one worker may wait to be used.
+const Ahead = 4
 
 // InOrder calls one of the workers for each i below n. All workers run at the same time, and
 // ahead of use by a few results only. use gets the results in the order of i, until it
@@ -23,7 +23,7 @@ func InOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 		}
 		return nil
 	}
-	room := ahead * len(workers)
+	room := Ahead * len(workers)
 	results := make([]chan T, room) // by number, modulo
 	for i := range results {
 		results[i] = make(chan T, 1)

@@ -1,4 +1,4 @@
-package report
+package waits
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 // memberNames finds the members of variables that are locks. The debug information that this takes
 // is read when the first one is asked for.
 type memberNames struct {
+	of      target.Target
+	options *Options
 	symbols *symbol.Symbolizer
 	reader  *value.Reader
 	known   map[uint64]string // by address
@@ -25,10 +27,10 @@ func (m *memberNames) close() {
 	}
 }
 
-// of returns the path of the member of a variable for which a thread waits, as debug information
+// at returns the path of the member of a variable for which a thread waits, as debug information
 // has it: "b.lock"; "" if there is none. Names mean what they mean in the thread's inner frames.
-func (m *memberNames) of(w *Walker, th target.Thread, e *waitEntry) string {
-	if w.Flags.NoLines || e.Name == "" || e.Offset == 0 {
+func (m *memberNames) at(th target.Thread, e *Entry) string {
+	if m.options.Variables == nil || e.Name == "" || e.Offset == 0 {
 		return ""
 	}
 	path, ok := m.known[e.Address.V]
@@ -36,22 +38,23 @@ func (m *memberNames) of(w *Walker, th target.Thread, e *waitEntry) string {
 		return path
 	}
 	if m.reader == nil {
-		m.symbols = ownSymbolizer(w.Target, w.Flags, true)
-		m.reader, m.known = value.NewReader(w.Target, m.symbols, printers.All()), map[uint64]string{}
+		m.symbols = m.options.Variables()
+		m.reader, m.known = value.NewReader(m.of, m.symbols, printers.All()), map[uint64]string{}
 	}
-	path = m.find(w, th, e)
+	path = m.find(th, e)
 	m.known[e.Address.V] = path
 	return path
 }
 
-func (m *memberNames) find(w *Walker, th target.Thread, e *waitEntry) string {
-	if w.start(th) != nil {
+func (m *memberNames) find(th target.Thread, e *Entry) string {
+	stack := m.options.Stack(th)
+	if stack == nil {
 		return ""
 	}
-	view, memory := logical.New(w.Target, m.symbols), target.MemoryOf(w.Target, th)
-	w.stack.Limit = waitNames
+	view, memory := logical.New(m.of, m.symbols), target.MemoryOf(m.of, th)
+	stack.Limit = innerFrames
 	var room []logical.Frame
-	for f, err := range w.stack.AllOnce() {
+	for f, err := range stack.AllOnce() {
 		if err != nil {
 			break
 		}

@@ -1,0 +1,3 @@
+// Package waits says which thread of a target waits for which lock, and who holds it. Locks have
+// the names of variables, and of their members.
+package waits
