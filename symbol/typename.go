@@ -24,12 +24,6 @@ func (d *debugInfo) parameters(u *unit, off uint64) string {
 	return string(p.text)
 }
 
-// Entries of GNU's for arguments of templates: a template, and any number of arguments.
-const (
-	tagTemplateName dwarf.Tag = 0x4106
-	tagTemplatePack dwarf.Tag = 0x4107
-)
-
 // templateTypes returns the arguments of the template that the function whose entry is at off is
 // made of, as "<int>". It returns "" if there are none, if one is no type, or if an entry cannot be
 // read.
@@ -48,7 +42,7 @@ func (d *debugInfo) templateTypes(u *unit, off uint64) string {
 				p.put(", ")
 			}
 			p.print(p.resolve(x, x.of))
-		case dwarf.TagTemplateValueParameter, tagTemplateName, tagTemplatePack:
+		case dwarf.TagTemplateValueParameter, dwarfdata.TagGNUTemplateTemplate, dwarfdata.TagGNUTemplateParameterPack:
 			p.failed = true
 		}
 	})

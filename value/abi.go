@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -85,13 +86,6 @@ func (x *abiTypes) of(t *Type) (*abi.Type, error) {
 	return made, nil
 }
 
-// Encodings of base types that are no numbers of the ABI, and compilers' encoding for complex
-// integers.
-const (
-	encodingDecimal    = 0x0f
-	encodingGNUComplex = 0x80
-)
-
 func (x *abiTypes) make(t *Type) (*abi.Type, error) {
 	word := uint64(x.r.Arch.PtrSize)
 	switch t.Kind {
@@ -109,7 +103,7 @@ func (x *abiTypes) make(t *Type) (*abi.Type, error) {
 	case Pointer, Reference, RvalueReference, Unspecified, Function:
 		return &abi.Type{Kind: abi.Pointer, Size: word}, nil
 	case Float:
-		if t.Encoding == encodingDecimal {
+		if t.Encoding == dwarfdata.ATEDecimalFloat {
 			break
 		}
 		return &abi.Type{Kind: x.float(t, t.Size), Size: t.Size}, nil
@@ -128,7 +122,7 @@ func (x *abiTypes) make(t *Type) (*abi.Type, error) {
 	case Struct, Union:
 		return x.object(t)
 	case Unknown:
-		if t.Encoding == encodingGNUComplex {
+		if t.Encoding == dwarfdata.ATEGNUComplex {
 			part := &abi.Type{Kind: abi.Integer, Size: t.Size / 2, Signed: true}
 			return &abi.Type{Kind: abi.Complex, Size: t.Size, Elem: part}, nil
 		}

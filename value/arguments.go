@@ -136,14 +136,13 @@ func (v *Variable) AtEntry() (Value, bool) {
 // enteredWith returns the register that has an argument of a call, if the frame is at the entry of
 // the function that was called.
 func (c *context) enteredWith(p *callParameter) (dwarfexpr.Location, error) {
-	const reg0, reg31 = 0x50, 0x6f
 	if c.frame.Type == frame.TailCall || c.frame.PC != c.entry() || c.frame.AddressInBlock != c.frame.PC {
 		return dwarfexpr.Location{}, ErrUnavailable
 	}
-	if len(p.at) != 1 || p.at[0] < reg0 || p.at[0] > reg31 {
+	if len(p.at) != 1 || !isReg(p.at[0]) {
 		return dwarfexpr.Location{}, ErrUnavailable
 	}
-	n, err := c.register(trad.Reg(p.at[0] - reg0))
+	n, err := c.register(trad.Reg(p.at[0] - dwarfdata.OpReg0))
 	return dwarfexpr.Location{Kind: dwarfexpr.Value, Bits: n}, err
 }
 
@@ -161,15 +160,14 @@ func (c *context) argumentOf(t *Type, n *dwarfexpr.Location) (Value, bool) {
 // matching returns the function that tells the argument of a call site which the callee finds at x:
 // in a register, or on the stack by the frame's base. It returns nil if x is neither.
 func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
-	const reg0, reg31, regx, fbreg, breg0, breg31, bregx = 0x50, 0x6f, 0x90, 0x91, 0x70, 0x8f, 0x92
 	if len(x.Code) == 0 {
 		return nil
 	}
 	r := dwarfdata.New(x.Code[1:], x.Order)
 	switch op := x.Code[0]; {
-	case op >= reg0 && op <= reg31 && len(x.Code) == 1, op == regx:
+	case isReg(op) && len(x.Code) == 1, op == dwarfdata.OpRegx:
 		return func(p *callParameter) bool { return slices.Equal(p.at, x.Code) }
-	case op == fbreg:
+	case op == dwarfdata.OpFbreg:
 		off := r.SLEB128()
 		if r.Bad || r.More() {
 			return nil
@@ -177,7 +175,7 @@ func (c *context) matching(x *symbol.Expression) func(p *callParameter) bool {
 		sp := c.r.Arch.SP
 		return func(p *callParameter) bool {
 			b := p.at
-			if len(b) < 2 || b[0] < breg0 || b[0] > breg31 || uint16(b[0]-breg0) != uint16(sp) {
+			if len(b) < 2 || !isBreg(b[0]) || uint16(b[0]-dwarfdata.OpBreg0) != uint16(sp) {
 				return false
 			}
 			at := dwarfdata.New(b[1:], x.Order)

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"strings"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -205,8 +206,7 @@ func (e *evaluation) boundMethod(object, method *Value, n *syntax.Node) (to call
 
 // virtualSlot returns the number that an expression of DW_AT_vtable_elem_location is.
 func virtualSlot(location []byte) (slot uint64, ok bool) {
-	const constu = 0x10 // DW_OP_constu
-	if len(location) < 2 || location[0] != constu {
+	if len(location) < 2 || location[0] != dwarfdata.OpConstu {
 		return 0, false
 	}
 	for i, b := range location[1:] {

@@ -151,9 +151,8 @@ func (c *context) number(e *symbol.Entry, x *symbol.Expression) (dwarfexpr.Locat
 
 // location returns where the object of an entry is, by the expression of its location.
 func (c *context) location(e *symbol.Entry, at *expression) (dwarfexpr.Location, error) {
-	const fbreg = 0x91
 	x := at.x
-	if x.Code[0] == fbreg { // most variables without optimization
+	if x.Code[0] == dwarfdata.OpFbreg { // most variables without optimization
 		r := dwarfdata.New(x.Code[1:], x.Order)
 		if off := r.SLEB128(); !r.Bad && !r.More() {
 			base, err := c.frameBase()

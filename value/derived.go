@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -17,7 +18,8 @@ func (r *Reader) basic(name string) *Type {
 	}
 	word := uint64(r.Arch.PtrSize)
 	t := &Type{Name: name, Order: r.order(), r: r, elemRead: true, Kind: Integer}
-	const boolean, float, signed, signedChar, unsigned, unsignedChar = 2, 4, 5, 6, 7, 8
+	const signed, unsigned = dwarfdata.ATESigned, dwarfdata.ATEUnsigned
+	const signedChar, unsignedChar = dwarfdata.ATESignedChar, dwarfdata.ATEUnsignedChar
 	of := func(size uint64, encoding uint64) {
 		t.Size, t.Encoding, t.Signed = size, encoding, encoding == signed || encoding == signedChar
 	}
@@ -54,16 +56,16 @@ func (r *Reader) basic(name string) *Type {
 	case "unsigned __int128":
 		of(16, unsigned)
 	case "bool", "_Bool":
-		of(1, boolean)
+		of(1, dwarfdata.ATEBoolean)
 		t.Kind = Bool
 	case "float":
-		of(4, float)
+		of(4, dwarfdata.ATEFloat)
 		t.Kind = Float
 	case "double":
-		of(8, float)
+		of(8, dwarfdata.ATEFloat)
 		t.Kind = Float
 	case "long double":
-		of(16, float)
+		of(16, dwarfdata.ATEFloat)
 		if t.Kind = Float; word == 4 {
 			if t.Size = 8; r.Arch.LongDouble == abi.X87 {
 				t.Size = 12

@@ -8,16 +8,6 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// Attributes of arrays that a descriptor describes (DWARF 5, 5.18).
-const (
-	attrOrdering     dwarf.Attr = 0x09
-	attrStringLength dwarf.Attr = 0x19
-	attrAllocated    dwarf.Attr = 0x4e
-	attrAssociated   dwarf.Attr = 0x4f
-	attrDataLocation dwarf.Attr = 0x50
-	attrByteStride   dwarf.Attr = 0x51
-)
-
 var (
 	errNotAllocated  = errors.New("not allocated")
 	errNotAssociated = errors.New("not associated")
@@ -26,7 +16,7 @@ var (
 // hasDescriptor reports whether an object of the type is a descriptor, which tells where the
 // elements of an array are, and how many.
 func (t *Type) hasDescriptor() bool {
-	return t.Kind == Array && t.entry != nil && !t.described && t.entry.Has(attrDataLocation)
+	return t.Kind == Array && t.entry != nil && !t.described && t.entry.Has(dwarf.AttrDataLocation)
 }
 
 // describe makes a descriptor the array that it describes. Other values stay as they are.
@@ -39,13 +29,13 @@ func (v *Value) describe() {
 	c.mem = v.mem
 	at := v.Addr
 	c.object = &at
-	for a, err := range map[dwarf.Attr]error{attrAllocated: errNotAllocated, attrAssociated: errNotAssociated} {
+	for a, err := range map[dwarf.Attr]error{dwarf.AttrAllocated: errNotAllocated, dwarf.AttrAssociated: errNotAssociated} {
 		if n, ok := c.bound(t.entry, a); ok && n == 0 {
 			v.err = err
 			return
 		}
 	}
-	data, ok := c.bound(t.entry, attrDataLocation)
+	data, ok := c.bound(t.entry, dwarf.AttrDataLocation)
 	if !ok {
 		v.err = ErrUnavailable
 		return
@@ -59,7 +49,7 @@ func (c *context) describedType(t *Type) *Type {
 	out.described, out.Size = true, 0
 	if t.dimension != nil {
 		b := c.bounds(t.dimension, *t.bounds)
-		if n, ok := c.bound(t.dimension, attrByteStride); ok && n != 0 {
+		if n, ok := c.bound(t.dimension, dwarf.AttrStride); ok && n != 0 {
 			b.Stride = uint64(n)
 		}
 		out.bounds = &b
@@ -72,7 +62,7 @@ func (c *context) describedType(t *Type) *Type {
 
 // columnMajor turns the dimensions of an array around whose first index varies fastest.
 func columnMajor(e *symbol.Entry, dims []*symbol.Entry) []*symbol.Entry {
-	if n, ok := e.Constant(attrOrdering); ok && n == 1 {
+	if n, ok := e.Constant(dwarf.AttrOrdering); ok && n == 1 {
 		slices.Reverse(dims)
 	}
 	return dims

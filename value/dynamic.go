@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"slices"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -77,7 +78,7 @@ func (c *context) dynamicStruct(t *Type, depth int) *Type {
 		f.Type = c.dynamic(f.Type, depth+1)
 		if x := c.scopes.expression(f.entry, dwarf.AttrDataMemberLoc, c.pc); x.err == nil && x.x != nil && !f.Base {
 			start := *x.x
-			start.Code = append([]byte{0x30}, start.Code...) // DW_OP_lit0 for the object's address
+			start.Code = append([]byte{dwarfdata.OpLit0}, start.Code...) // for the object's address
 			n, err := c.value(f.entry, &start)
 			if err != nil {
 				return t
@@ -119,7 +120,7 @@ func (t *Type) varies(depth int) bool {
 			return false
 		}
 		if t.entry.Tag == dwarf.TagStringType {
-			return t.entry.Has(attrStringLength)
+			return t.entry.Has(dwarf.AttrStringLength)
 		}
 		if d := t.dimension; !t.bounds.Known && d != nil && (d.Has(dwarf.AttrUpperBound) || d.Has(dwarf.AttrCount)) {
 			return true
@@ -141,7 +142,7 @@ func (c *context) stringLength(t *Type) (int64, bool) {
 	if t.entry == nil || t.entry.Tag != dwarf.TagStringType {
 		return 0, false
 	}
-	return c.bound(t.entry, attrStringLength)
+	return c.bound(t.entry, dwarf.AttrStringLength)
 }
 
 // bounds returns the bounds of a dimension in the frame.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -84,7 +85,7 @@ func (v *Value) virtualBase(f *Field) Value {
 	}
 	// The expression works on the address of the object.
 	start := *x
-	start.Code = append([]byte{0x97}, x.Code...) // DW_OP_push_object_address
+	start.Code = append([]byte{dwarfdata.OpPushObject}, x.Code...)
 	c := v.frame.inner()
 	c.mem = v.mem
 	at := v.Addr

@@ -5,20 +5,10 @@ import (
 	"debug/dwarf"
 	"fmt"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
-)
-
-// Attributes of call sites, DWARF 5 section 3.4, and GCC's from before.
-const (
-	attrCallParameter  dwarf.Attr = 0x80
-	attrCallValue      dwarf.Attr = 0x7e
-	attrGNUCallValue   dwarf.Attr = 0x2111
-	attrGNUDataValue   dwarf.Attr = 0x2112
-	attrGNUCallTarget  dwarf.Attr = 0x2113
-	tagGNUCallSite     dwarf.Tag  = 0x4109
-	tagGNUCallSiteParm dwarf.Tag  = 0x410a
 )
 
 // entryValue returns the value that an expression had when the function was entered: what the
@@ -34,16 +24,23 @@ func sameParameter(at, want []byte) bool {
 	if len(at) == 0 || len(want) == 0 {
 		return false
 	}
-	const reg0, reg31, breg0, breg31, regvalType, gnuRegvalType = 0x50, 0x6f, 0x70, 0x8f, 0xa5, 0xf5
+	const reg0, breg0 = dwarfdata.OpReg0, dwarfdata.OpBreg0
 	if bytes.Equal(at, want) {
 		return true
 	}
-	if len(want) == 1 && len(at) == 2 && at[0] >= breg0 && at[0] <= breg31 && at[1] == 0 && at[0]-breg0 == want[0]-reg0 {
+	if len(want) == 1 && len(at) == 2 && isBreg(at[0]) && at[1] == 0 && at[0]-breg0 == want[0]-reg0 {
 		return true
 	}
 	// The register's contents as a value of a type.
-	return (want[0] == regvalType || want[0] == gnuRegvalType) && len(want) > 1 && len(at) == 1 && at[0]-reg0 == want[1] && want[1] <= reg31-reg0
+	return (want[0] == dwarfdata.OpRegvalType || want[0] == dwarfdata.OpGNURegvalType) && len(want) > 1 && len(at) == 1 &&
+		isReg(at[0]) && at[0]-reg0 == want[1]
 }
+
+// isReg reports whether an operation is one of DW_OP_reg0 to DW_OP_reg31.
+func isReg(op byte) bool { return op >= dwarfdata.OpReg0 && op < dwarfdata.OpReg0+32 }
+
+// isBreg reports whether an operation is one of DW_OP_breg0 to DW_OP_breg31.
+func isBreg(op byte) bool { return op >= dwarfdata.OpBreg0 && op < dwarfdata.OpBreg0+32 }
 
 // callSite is a call, DWARF 5 section 3.4.
 type callSite struct {
@@ -118,12 +115,10 @@ func (c *context) callerParameter(is func(p *callParameter) bool) (*context, *ca
 	return nil, nil, site.untold
 }
 
-const opStackValue = 0x9f
-
 // argument returns the value of an argument of a call that c's function makes.
 func (c *context) argument(p *callParameter) (dwarfexpr.Location, error) {
 	if p.value == nil {
-		p.value = computed(p.entry, c.pc, attrCallValue, attrGNUCallValue)
+		p.value = computed(p.entry, c.pc, dwarf.AttrCallValue, dwarfdata.AttrGNUCallValue)
 	}
 	return c.computed(p, p.value)
 }
@@ -131,7 +126,7 @@ func (c *context) argument(p *callParameter) (dwarfexpr.Location, error) {
 // argumentObject returns the object that an argument refers to, as it is at the call.
 func (c *context) argumentObject(p *callParameter) (dwarfexpr.Location, error) {
 	if p.object == nil {
-		p.object = computed(p.entry, c.pc, dwarf.AttrCallDataValue, attrGNUDataValue)
+		p.object = computed(p.entry, c.pc, dwarf.AttrCallDataValue, dwarfdata.AttrGNUDataValue)
 	}
 	return c.computed(p, p.object)
 }
@@ -155,7 +150,7 @@ func computed(e *symbol.Entry, pc uint64, attr, gnu dwarf.Attr) *expression {
 	}
 	if x.x != nil {
 		y := *x.x
-		y.Code = append(bytes.Clone(y.Code), opStackValue)
+		y.Code = append(bytes.Clone(y.Code), dwarfdata.OpStackValue)
 		x.x = &y
 	}
 	return x
@@ -340,7 +335,7 @@ func (s *scopes) readCallSite(ret, pc uint64) (*callSite, error) {
 	if site.origin.IsZero() {
 		site.origin = e.Reference(dwarf.AttrAbstractOrigin)
 	}
-	for _, a := range [...]dwarf.Attr{dwarf.AttrCallTarget, attrGNUCallTarget} {
+	for _, a := range [...]dwarf.Attr{dwarf.AttrCallTarget, dwarfdata.AttrGNUTarget} {
 		if x := expressionOf(e, a, pc); x.x != nil {
 			site.target = x
 		}
@@ -350,7 +345,7 @@ func (s *scopes) readCallSite(ret, pc uint64) (*callSite, error) {
 		return nil, err
 	}
 	for _, p := range kids {
-		if p.Tag == dwarf.TagCallSiteParameter || p.Tag == tagGNUCallSiteParm {
+		if p.Tag == dwarf.TagCallSiteParameter || p.Tag == dwarfdata.TagGNUCallSiteParameter {
 			site.parameters = append(site.parameters, callParameter{entry: p, at: p.Block(dwarf.AttrLocation)})
 		}
 	}
@@ -380,7 +375,7 @@ func (s *scopes) callEntry(ret uint64) *symbol.Entry {
 	for i := len(s.list) - 1; i >= 0; i-- {
 		for _, e := range s.list[i].Entries {
 			switch e.Tag {
-			case dwarf.TagCallSite, tagGNUCallSite:
+			case dwarf.TagCallSite, dwarfdata.TagGNUCallSite:
 			default:
 				continue
 			}

@@ -3,6 +3,7 @@ package value
 import (
 	"debug/dwarf"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
@@ -64,7 +65,7 @@ func (env *environment) open() {
 		Parameter: func(ref uint64) (uint64, error) {
 			to := now.at.At(ref, true)
 			l, err := now.c.callerArgument(func(p *callParameter) bool {
-				return p.entry.Reference(attrCallParameter) == to || p.entry.Reference(dwarf.AttrAbstractOrigin) == to
+				return p.entry.Reference(dwarf.AttrCallParameter) == to || p.entry.Reference(dwarf.AttrAbstractOrigin) == to
 			})
 			return l.Bits, err
 		},
@@ -75,8 +76,7 @@ func (env *environment) open() {
 			return *now.object, nil
 		},
 		Call: func(op byte, ref uint64) ([]byte, error) {
-			const callRef = 0x9a
-			return now.c.called(now.at.At(ref, op != callRef))
+			return now.c.called(now.at.At(ref, op != dwarfdata.OpCallRef))
 		},
 		Type:     func(ref uint64) (dwarfexpr.Type, error) { return now.c.r.stackType(now.at.At(ref, true)) },
 		Variable: func(ref uint64) (uint64, error) { return now.c.valueOf(now.at.At(ref, false)) },

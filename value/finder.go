@@ -140,10 +140,8 @@ func isClassTag(tag dwarf.Tag) bool {
 	return tag == dwarf.TagStructType || tag == dwarf.TagClassType || tag == dwarf.TagInterfaceType
 }
 
-const tagConstant dwarf.Tag = 0x27
-
 func isValueTag(tag dwarf.Tag) bool {
-	return tag == dwarf.TagVariable || tag == dwarf.TagSubprogram || tag == dwarf.TagEnumerator || tag == tagConstant
+	return tag == dwarf.TagVariable || tag == dwarf.TagSubprogram || tag == dwarf.TagEnumerator || tag == dwarf.TagConstant
 }
 
 // definition returns the definition of a type that t declares: of the same unit, file, or another

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
@@ -29,7 +30,7 @@ func fromX87(b []byte, size int) []byte {
 // floating returns a number of a floating-point type.
 func (v *Value) floating() (x floats.Number, ok bool, err error) {
 	t := v.Type.Strip()
-	if t.Kind != Float || t.Encoding == 0x0f {
+	if t.Kind != Float || t.Encoding == dwarfdata.ATEDecimalFloat {
 		return x, false, nil
 	}
 	b, err := v.Bytes()
@@ -53,7 +54,7 @@ func (e *evaluation) fromFloat(t *Type, x floats.Number) Value {
 	v := Value{Type: t, read: true, mem: e.c.mem, frame: e.c}
 	size := int(s.Size)
 	f, ok := s.formatOf(s.Size)
-	if !ok || size > 16 || s.Encoding == 0x0f {
+	if !ok || size > 16 || s.Encoding == dwarfdata.ATEDecimalFloat {
 		v.err = ErrUnavailable
 		return v
 	}

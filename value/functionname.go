@@ -3,6 +3,7 @@ package value
 import (
 	"debug/dwarf"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -77,9 +78,8 @@ func (t *Type) method() bool {
 
 // linkageName returns the name by which linkers know the entry; "" if it has none.
 func linkageName(e *symbol.Entry) string {
-	const mipsLinkageName = 0x2007 // before DWARF 4
 	if name := e.Text(dwarf.AttrLinkageName); name != "" {
 		return name
 	}
-	return e.Text(mipsLinkageName)
+	return e.Text(dwarfdata.AttrMIPSLinkageName)
 }

@@ -4,15 +4,8 @@ import (
 	"debug/dwarf"
 	"errors"
 	"reflect"
-)
 
-// Attributes of Go's compiler and linker.
-const (
-	attrGoKind  dwarf.Attr = 0x2900
-	attrGoKey   dwarf.Attr = 0x2901
-	attrGoElem  dwarf.Attr = 0x2902
-	attrGoType  dwarf.Attr = 0x2904 // offset of the type's description in the program, from runtime.types
-	attrGoIndex dwarf.Attr = 0x2906 // of a type parameter: its index in the function's dictionary
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // GoKind returns the kind that a type has in Go, also one of another language, and which of the
@@ -21,7 +14,7 @@ func (t *Type) GoKind() (reflect.Kind, *Type) {
 	at := t
 	for range maxNames {
 		if at.entry != nil {
-			if n, ok := at.entry.Constant(attrGoKind); ok && n > 0 && n <= uint64(reflect.UnsafePointer) {
+			if n, ok := at.entry.Constant(dwarfdata.AttrGoKind); ok && n > 0 && n <= uint64(reflect.UnsafePointer) {
 				if reflect.Kind(n) == reflect.Pointer && at.Elem().Kind == Void {
 					return reflect.UnsafePointer, at
 				}
@@ -99,7 +92,9 @@ func (v *Value) Inside() (data Value, t *Type, err error) {
 var errNoDynamic = errors.New("could not resolve interface type")
 
 // GoMap returns the types of the keys and the values of a map of Go; nil if they are not known.
-func (t *Type) GoMap() (key, elem *Type) { return t.part(attrGoKey), t.part(attrGoElem) }
+func (t *Type) GoMap() (key, elem *Type) {
+	return t.part(dwarfdata.AttrGoKey), t.part(dwarfdata.AttrGoElem)
+}
 
 func (t *Type) part(a dwarf.Attr) *Type {
 	if t.entry == nil || !t.entry.Has(a) {

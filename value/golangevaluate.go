@@ -1,11 +1,11 @@
 package value
 
 import (
-	"debug/dwarf"
 	"iter"
 	"reflect"
 	"strings"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -274,8 +274,6 @@ func (e *evaluation) rustSlice(n *syntax.Node, v *Value, bound func(of *syntax.N
 	return e.at(e.r.arrayOf(run.Elem, uint64(high-low)), run.Addr+uint64(low)*run.Elem.sizeOrZero()), nil
 }
 
-const attrGoEmbedded dwarf.Attr = 0x2903
-
 // goPromoted returns a member of a struct, or of the structs that are embedded in it: the least
 // deep one.
 func (v *Value) goPromoted(name string) (x Value, ok bool) {
@@ -299,7 +297,7 @@ func (v *Value) goPromoted(name string) (x Value, ok bool) {
 					x.Parametric()
 					return x, true
 				}
-				if f.entry != nil && f.entry.Flag(attrGoEmbedded) {
+				if f.entry != nil && f.entry.Flag(dwarfdata.AttrGoEmbedded) {
 					next = append(next, o.path([]*Field{f}))
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -96,9 +97,9 @@ func (r *Reader) goTypesOf(e *symbol.Entry) goTypes {
 		return list
 	}
 	for _, k := range kids {
-		n, ok := k.Address(attrGoType)
+		n, ok := k.Address(dwarfdata.AttrGoType)
 		if !ok {
-			n, ok = k.Constant(attrGoType)
+			n, ok = k.Constant(dwarfdata.AttrGoType)
 		}
 		if ok && n != 0 {
 			if _, twice := list[n]; !twice {
@@ -133,9 +134,8 @@ func (r *Reader) goConstantsOf(root symbol.Ref) goConstants {
 	if err != nil {
 		return list
 	}
-	const tagConstant dwarf.Tag = 0x27
 	for _, k := range kids {
-		if k.Tag != tagConstant {
+		if k.Tag != dwarf.TagConstant {
 			continue
 		}
 		if n, ok := k.Constant(dwarf.AttrConstValue); ok {

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"slices"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -22,7 +23,7 @@ func (v *Value) Parametric() {
 	if v.Type.entry == nil || v.frame == nil {
 		return
 	}
-	index, ok := v.Type.entry.Constant(attrGoIndex)
+	index, ok := v.Type.entry.Constant(dwarfdata.AttrGoDictionary)
 	if !ok || index > 1<<16 {
 		return
 	}

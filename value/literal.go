@@ -4,6 +4,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -20,7 +21,7 @@ func (r *Reader) characterType(prefix string) *Type {
 	default:
 		return r.basic(name)
 	}
-	return &Type{Kind: Char, Name: name, Size: size, Encoding: 0x10, Order: r.order(), r: r, elemRead: true, Signed: prefix == "L"}
+	return &Type{Kind: Char, Name: name, Size: size, Encoding: dwarfdata.ATEUTF, Order: r.order(), r: r, elemRead: true, Signed: prefix == "L"}
 }
 
 // stringConstant returns a string with a prefix.

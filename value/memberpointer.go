@@ -153,9 +153,8 @@ func (t *Type) methodAt(index int64) string {
 		if e.Tag != dwarf.TagSubprogram || !e.Has(dwarf.AttrVtableElemLoc) {
 			continue
 		}
-		const constu = 0x10
 		b := e.Block(dwarf.AttrVtableElemLoc)
-		if len(b) < 2 || b[0] != constu {
+		if len(b) < 2 || b[0] != dwarfdata.OpConstu {
 			continue
 		}
 		r := dwarfdata.New(b[1:], t.r.order())

@@ -2,8 +2,10 @@ package value
 
 import (
 	"debug/dwarf"
+	"slices"
 	"strings"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -96,8 +98,7 @@ func (e *evaluation) within(block *symbol.Entry, name string, m *target.Module, 
 
 // isFixed reports whether a location does not depend on the frame: it begins with an address.
 func isFixed(code []byte) bool {
-	const addr, addrx, gnuAddrIndex = 0x03, 0xa1, 0xfb
-	return len(code) > 0 && (code[0] == addr || code[0] == addrx || code[0] == gnuAddrIndex)
+	return len(code) > 0 && slices.Contains([]byte{dwarfdata.OpAddr, dwarfdata.OpAddrx, dwarfdata.OpGNUAddrIndex}, code[0])
 }
 
 // dotted returns the variable of a package of Go that operand.name is; ok is false if it is none.

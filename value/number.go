@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
@@ -47,7 +48,7 @@ func (t *Type) formatOf(n uint64) (f floats.Format, ok bool) {
 
 // FloatText writes a floating-point number with as many digits as tell it from all others.
 func (t *Type) FloatText(b []byte) string {
-	if t.Encoding == 0x0f { // DW_ATE_decimal_float
+	if t.Encoding == dwarfdata.ATEDecimalFloat {
 		return t.decimalText(b)
 	}
 	f, ok := t.formatOf(uint64(len(b)))

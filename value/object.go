@@ -103,8 +103,6 @@ func (t *Type) sizeOrZero() uint64 {
 	return n
 }
 
-const attrAlignment dwarf.Attr = 0x88
-
 // Alignment returns the alignment of objects of a type in bytes: of members, or (preferred) of
 // variables, which i386 aligns more.
 func (t *Type) Alignment(preferred bool) uint64 { return t.alignmentAt(preferred, 0) }
@@ -114,7 +112,7 @@ func (t *Type) alignmentAt(preferred bool, depth int) uint64 {
 		return 1
 	}
 	if t.entry != nil {
-		if n, ok := t.entry.Constant(attrAlignment); ok && n > 0 && n <= 1<<28 && n&(n-1) == 0 {
+		if n, ok := t.entry.Constant(dwarf.AttrAlignment); ok && n > 0 && n <= 1<<28 && n&(n-1) == 0 {
 			return n
 		}
 	}
@@ -136,7 +134,7 @@ func (t *Type) alignmentAt(preferred bool, depth int) uint64 {
 			if f.Virtual {
 				n = uint64(t.r.Arch.PtrSize)
 			}
-			if a, ok := f.entry.Constant(attrAlignment); ok && a > n && a <= 1<<28 && a&(a-1) == 0 {
+			if a, ok := f.entry.Constant(dwarf.AttrAlignment); ok && a > n && a <= 1<<28 && a&(a-1) == 0 {
 				n = a
 			}
 			if f.Offset%int64(n) != 0 { // packed

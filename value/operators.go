@@ -1,6 +1,9 @@
 package value
 
-import syntax "github.com/sfwalk/sfwalk/internal/expression"
+import (
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
+	syntax "github.com/sfwalk/sfwalk/internal/expression"
+)
 
 // isInteger reports whether C computes with a value as with an integer.
 func (v *Value) isInteger() bool {
@@ -22,7 +25,7 @@ func (e *evaluation) boolean(yes bool) Value {
 	case "c++", "rust", "go", "d":
 		t = e.r.basic("bool")
 	case "fortran":
-		t = &Type{Name: "logical*4", Kind: Bool, Size: 4, Encoding: 2, Order: e.r.order(), r: e.r, elemRead: true, language: "fortran"}
+		t = &Type{Name: "logical*4", Kind: Bool, Size: 4, Encoding: dwarfdata.ATEBoolean, Order: e.r.order(), r: e.r, elemRead: true, language: "fortran"}
 	}
 	if yes {
 		return t.constant(1)

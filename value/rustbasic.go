@@ -1,6 +1,10 @@
 package value
 
-import "strings"
+import (
+	"strings"
+
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
+)
 
 // rustBasics are the types of Rust that need no declaration (The Rust Reference, section "Types"):
 // kind, and size in bytes; 0 stands for the size of a pointer.
@@ -23,22 +27,21 @@ func (r *Reader) rustBasic(name string) *Type {
 	if t := r.basics[key]; t != nil {
 		return t
 	}
-	const boolean, float, signed, unsigned, character = 2, 4, 5, 7, 0x10
 	t := &Type{Name: name, Kind: of.kind, Size: of.size, Order: r.order(), r: r, elemRead: true, language: "rust"}
 	if t.Size == 0 {
 		t.Size = uint64(r.Arch.PtrSize)
 	}
 	switch t.Signed = strings.HasPrefix(name, "i"); {
 	case t.Kind == Bool:
-		t.Encoding = boolean
+		t.Encoding = dwarfdata.ATEBoolean
 	case t.Kind == Float:
-		t.Encoding = float
+		t.Encoding = dwarfdata.ATEFloat
 	case t.Kind == Char:
-		t.Encoding = character
+		t.Encoding = dwarfdata.ATEUTF
 	case t.Signed:
-		t.Encoding = signed
+		t.Encoding = dwarfdata.ATESigned
 	default:
-		t.Encoding = unsigned
+		t.Encoding = dwarfdata.ATEUnsigned
 	}
 	if r.basics == nil {
 		r.basics = make(map[string]*Type)

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"debug/dwarf"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -173,7 +174,7 @@ func (t *Type) keyword() string {
 		return "union "
 	case t.Kind == Enum:
 		return "enum "
-	case t.Tag() == 0x02: // DW_TAG_class_type
+	case t.Tag() == dwarf.TagClassType:
 		return "class "
 	}
 	return "struct "

@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"math/bits"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -58,7 +59,7 @@ func (t *Type) read() *parts {
 			p.dots = true
 		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter:
 			p.arguments = append(p.arguments, t.r.templateArgument(k))
-		case tagTemplateGNU:
+		case dwarfdata.TagGNUTemplateParameterPack:
 			pack, err := k.Children()
 			if err != nil {
 				continue
@@ -66,7 +67,7 @@ func (t *Type) read() *parts {
 			for _, x := range pack {
 				p.arguments = append(p.arguments, t.r.templateArgument(x))
 			}
-		case tagVariantPart:
+		case dwarf.TagVariantPart:
 			p.variant = t.r.readVariants(k)
 		}
 	}
@@ -145,7 +146,7 @@ func (r *Reader) field(e *symbol.Entry) (f Field) {
 // memberOffset returns the constant that DW_OP_plus_uconst, or DW_OP_constu and DW_OP_plus, add
 // (DWARF 2 and 3).
 func memberOffset(code []byte) int64 {
-	const plusUconst, constu, plus = 0x23, 0x10, 0x22
+	const plusUconst, constu, plus = dwarfdata.OpPlusUconst, dwarfdata.OpConstu, dwarfdata.OpPlus
 	if len(code) < 2 || code[0] != plusUconst && !(code[0] == constu && code[len(code)-1] == plus) {
 		return 0
 	}

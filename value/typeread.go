@@ -3,17 +3,8 @@ package value
 import (
 	"debug/dwarf"
 
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/symbol"
-)
-
-// Attributes that package dwarf does not name.
-const (
-	attrGNUVector  dwarf.Attr = 0x2107
-	attrEndianity  dwarf.Attr = 0x65
-	tagAtomic      dwarf.Tag  = 0x47
-	tagImmutable   dwarf.Tag  = 0x4b
-	tagVariantPart dwarf.Tag  = 0x33
-	tagTemplateGNU dwarf.Tag  = 0x4107 // a parameter pack
 )
 
 // typeOf returns the type that DW_AT_type of an entry refers to; void if it refers to none.
@@ -99,13 +90,13 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 		t.Kind, t.Name, t.Declared = Function, "", false // its type is whole where it is only declared, too
 	case dwarf.TagTypedef, dwarf.TagTemplateAlias:
 		t.Kind = Typedef
-	case dwarf.TagConstType, tagImmutable:
+	case dwarf.TagConstType, dwarf.TagImmutableType:
 		t.Kind = Const
 	case dwarf.TagVolatileType:
 		t.Kind = Volatile
 	case dwarf.TagRestrictType:
 		t.Kind = Restrict
-	case tagAtomic:
+	case dwarf.TagAtomicType:
 		t.Kind = Atomic
 	case dwarf.TagSubrangeType:
 		t.Kind = Subrange
@@ -126,49 +117,34 @@ func (r *Reader) newType(e *symbol.Entry) *Type {
 // baseType fills in a base type, DWARF 5 section 5.1.
 func (r *Reader) baseType(t *Type) {
 	t.Encoding, _ = t.entry.Constant(dwarf.AttrEncoding)
-	switch end, _ := t.entry.Constant(attrEndianity); end {
+	switch end, _ := t.entry.Constant(dwarf.AttrEndianity); end {
 	case 1:
 		t.Order = bigEndian
 	case 2:
 		t.Order = littleEndian
 	}
-	const (
-		address = 1 + iota
-		boolean
-		complexFloat
-		float
-		signed
-		signedChar
-		unsigned
-		unsignedChar
-		imaginary
-		decimal = 0x0f
-		utf     = 0x10
-		ucs     = 0x11
-		ascii   = 0x12
-	)
 	t.Kind = Integer
 	switch t.Encoding {
-	case boolean:
+	case dwarfdata.ATEBoolean:
 		t.Kind = Bool
-	case complexFloat:
+	case dwarfdata.ATEComplexFloat:
 		t.Kind = Complex
-	case float, imaginary, decimal:
+	case dwarfdata.ATEFloat, dwarfdata.ATEImaginary, dwarfdata.ATEDecimalFloat:
 		t.Kind = Float
-	case signed, signedFixed:
+	case dwarfdata.ATESigned, dwarfdata.ATESignedFixed:
 		t.Signed = true
-	case signedChar:
+	case dwarfdata.ATESignedChar:
 		t.Signed = true
 		t.charOf()
-	case unsignedChar:
+	case dwarfdata.ATEUnsignedChar:
 		t.charOf()
-	case utf, ucs, ascii:
+	case dwarfdata.ATEUTF, dwarfdata.ATEUCS, dwarfdata.ATEASCII:
 		t.Kind = Char
-	case address: // as for GDB
+	case dwarfdata.ATEAddress: // as for GDB
 		t.Kind, t.elem, t.elemRead = Pointer, r.void(), true
-	case unsigned:
+	case dwarfdata.ATEUnsigned:
 	default:
-		if t.Encoding > 0x12 || t.Encoding == 0 {
+		if t.Encoding > dwarfdata.ATEASCII || t.Encoding == 0 {
 			t.Kind = Unknown
 		}
 	}
@@ -212,7 +188,7 @@ func (r *Reader) reached(from, to *symbol.Entry) {
 // within.
 func (r *Reader) arrayType(t *Type) {
 	t.Kind = Array
-	t.Vector = t.entry.Flag(attrGNUVector)
+	t.Vector = t.entry.Flag(dwarfdata.AttrGNUVector)
 	dims := dimensions(t.entry)
 	r.dimension(t, dims)
 }
@@ -270,8 +246,7 @@ func (r *Reader) staticBounds(e *symbol.Entry) (b Bounds) {
 	if n, ok := e.Constant(dwarf.AttrStrideSize); ok {
 		b.Stride = n / 8
 	}
-	const byteStride dwarf.Attr = 0x51
-	if n, ok := e.Constant(byteStride); ok {
+	if n, ok := e.Constant(dwarf.AttrStride); ok {
 		b.Stride = n
 	}
 	return b

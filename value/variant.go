@@ -10,13 +10,6 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-const (
-	tagVariant  dwarf.Tag  = 0x19
-	attrDiscr   dwarf.Attr = 0x15
-	attrDiscrIs dwarf.Attr = 0x16 // DW_AT_discr_value
-	attrDiscrIn dwarf.Attr = 0x3d // DW_AT_discr_list
-)
-
 // errNoVariant says that the discriminant of a value belongs to no variant of its type.
 var errNoVariant = errors.New("no variant has this discriminant")
 
@@ -46,7 +39,7 @@ func (r *Reader) readVariants(e *symbol.Entry) *variantPart {
 	if err != nil {
 		return p
 	}
-	discriminant := e.Reference(attrDiscr)
+	discriminant := e.Reference(dwarf.AttrDiscr)
 	signed, bytes := false, 8
 	for _, k := range kids {
 		if k.Tag == dwarf.TagMember && k.Ref == discriminant {
@@ -69,7 +62,7 @@ func (r *Reader) readVariants(e *symbol.Entry) *variantPart {
 		}
 	}
 	for _, k := range kids[:min(len(kids), maxParts)] {
-		if k.Tag != tagVariant {
+		if k.Tag != dwarf.TagVariant {
 			continue
 		}
 		v := variant{labels: r.variantLabels(k, signed, bytes)}
@@ -97,18 +90,18 @@ func (r *Reader) variantLabels(e *symbol.Entry, signed bool, bytes int) (list []
 		}
 		return low
 	}
-	if n, ok := e.Constant(attrDiscrIs); ok {
+	if n, ok := e.Constant(dwarf.AttrDiscrValue); ok {
 		x := fit(new(big.Int).SetUint64(n))
 		if bytes > 8 && signed {
 			x = big.NewInt(int64(n))
 		}
 		return []labels{{x, x}}
 	}
-	if b := e.Block(attrDiscrIs); len(b) > 0 && len(b) <= 16 {
+	if b := e.Block(dwarf.AttrDiscrValue); len(b) > 0 && len(b) <= 16 {
 		x := fit(bigNumber(b, r.order() == bigEndian, signed))
 		return []labels{{x, x}}
 	}
-	in := dwarfdata.New(e.Block(attrDiscrIn), r.order())
+	in := dwarfdata.New(e.Block(dwarf.AttrDiscrList), r.order())
 	number := func() *big.Int {
 		if signed {
 			return big.NewInt(in.SLEB128())

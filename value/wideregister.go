@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
+	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
 // wideRegister evaluates the name of a register that is wider than 64 bits, or of its first bytes:
@@ -56,17 +57,16 @@ func (r *Reader) wideType(w *arch.WideReg, size int) *Type {
 // vectorUnion returns a union of vectors of size bytes. Its members are named by how many elements
 // a vector has, and of which type.
 func (r *Reader) vectorUnion(elements []arch.VectorElement, size uint64) *Type {
-	const float, signed, unsigned = 4, 5, 7 // DW_ATE
 	union := &Type{Kind: Union, Size: size, Order: r.order(), r: r, elemRead: true, parts: &parts{}}
 	for _, x := range elements {
 		t := &Type{Kind: Integer, Name: x.Name, Size: uint64(x.Size), Order: r.order(), r: r, elemRead: true, number: true,
-			Signed: true, Encoding: signed}
+			Signed: true, Encoding: dwarfdata.ATESigned}
 		if x.Float {
-			t.Kind, t.Encoding, t.Signed = Float, float, false
+			t.Kind, t.Encoding, t.Signed = Float, dwarfdata.ATEFloat, false
 		}
 		name, of := fmt.Sprintf("v%d_%s", size/t.Size, x.Name), t
 		if t.Size == size {
-			t.Signed, t.Encoding = false, unsigned
+			t.Signed, t.Encoding = false, dwarfdata.ATEUnsigned
 			name = "u" + x.Name
 		} else {
 			of = r.arrayOf(t, size/t.Size)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/sfwalk/sfwalk/format/dwarf"
 	"github.com/sfwalk/sfwalk/internal/floats"
 )
 
@@ -21,14 +22,14 @@ type Type struct {
 type Encoding uint8
 
 const (
-	Address      Encoding = 1
-	Boolean      Encoding = 2
-	Float        Encoding = 4
-	Signed       Encoding = 5
-	SignedChar   Encoding = 6
-	Unsigned     Encoding = 7
-	UnsignedChar Encoding = 8
-	DecimalFloat Encoding = 15
+	Address      Encoding = dwarf.ATEAddress
+	Boolean      Encoding = dwarf.ATEBoolean
+	Float        Encoding = dwarf.ATEFloat
+	Signed       Encoding = dwarf.ATESigned
+	SignedChar   Encoding = dwarf.ATESignedChar
+	Unsigned     Encoding = dwarf.ATEUnsigned
+	UnsignedChar Encoding = dwarf.ATEUnsignedChar
+	DecimalFloat Encoding = dwarf.ATEDecimalFloat
 )
 
 func (t Type) generic() bool { return t.Size == 0 }
