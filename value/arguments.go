@@ -56,7 +56,7 @@ func (p *Printer) AppendArguments(b []byte, f *Frame) []byte {
 // orError writes the value of an argument, or why it cannot be read.
 func (w *Writer) orError(v *Value) {
 	w.next()
-	if err := v.Err(); err != nil && !Gone(err) {
+	if err := v.Err(); err != nil && !IsAbsent(err) {
 		w.add(unreadable(err))
 		return
 	}
@@ -205,7 +205,7 @@ func (p *Printer) AppendLocal(b []byte, v *Variable) []byte {
 	defer w.free()
 	w.add(name)
 	w.add(" = ")
-	if err := x.Err(); err != nil && !Gone(err) {
+	if err := x.Err(); err != nil && !IsAbsent(err) {
 		w.add(Error(name, err))
 		return append(b, w.buf...)
 	}

@@ -88,7 +88,7 @@ func (w *Writer) elements(n uint64, at func(i uint64) Value, write func(x *Value
 		}
 		before := x.err
 		write(x)
-		if before == nil && x.err != nil && !Gone(x.err) { // memory ends here: it has no further elements
+		if before == nil && x.err != nil && !IsAbsent(x.err) { // memory ends here: it has no further elements
 			i = n
 			break
 		}

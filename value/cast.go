@@ -60,7 +60,7 @@ func (e *evaluation) cast(v Value, t *Type, at int) (Value, error) {
 	}
 	from := v.Type.Strip()
 	if err := v.Err(); err != nil {
-		if Gone(err) {
+		if IsAbsent(err) {
 			v.Type = t
 			if len(v.gaps) > 0 && v.err == nil && v.Type.Strip().Kind != Pointer {
 				v = Value{Type: t, err: err}

@@ -260,7 +260,7 @@ func (e *evaluation) address(n *syntax.Node) (Value, error) {
 	}
 	v = referred(v)
 	switch {
-	case v.err != nil && !Gone(v.err):
+	case v.err != nil && !IsAbsent(v.err):
 		return v, e.because(n.At, v.err)
 	case v.Place == InRegister && n.Args[0].Kind == syntax.Name:
 		return v, e.fail(n.At, "Address requested for identifier \"%s\" which is in register $%s", n.Args[0].Text, e.r.Arch.RegName(v.Reg))
@@ -308,7 +308,7 @@ func (e *evaluation) index(n *syntax.Node) (Value, error) {
 		return a, err
 	}
 	a = referred(a)
-	if a.describe(); a.err != nil && !Gone(a.err) {
+	if a.describe(); a.err != nil && !IsAbsent(a.err) {
 		return a, e.because(n.At, a.err)
 	}
 	if v, ok, err := e.element(&a, n.Args[1], n.At, false); ok || err != nil {

@@ -10,7 +10,7 @@ func (w *Writer) library(v *Value, t *Type) bool {
 		}
 		to := v.Deref()
 		if err := to.Err(); err != nil {
-			if !Gone(err) {
+			if !IsAbsent(err) {
 				w.abort(err)
 				return true
 			}

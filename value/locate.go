@@ -71,7 +71,7 @@ func (c *context) locate(e *symbol.Entry, t *Type, k *known) Value {
 	l, err := c.location(e, at)
 	if err != nil {
 		if isUnavailable(err) {
-			err = at.wrapGone(err)
+			err = at.countedOut(err)
 		}
 		return Value{Type: t, err: err, frame: c}
 	}

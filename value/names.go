@@ -83,7 +83,7 @@ func (e *evaluation) name(n *syntax.Node) (Value, error) {
 
 // located makes an error of a location that cannot be computed. A value that is gone is none.
 func (e *evaluation) located(v Value, at int) (Value, error) {
-	if v.err != nil && !Gone(v.err) {
+	if v.err != nil && !IsAbsent(v.err) {
 		return v, e.because(at, v.err)
 	}
 	if e.f.Language == "go" {

@@ -163,7 +163,7 @@ func (w *Writer) reference(v *Value, deref bool) {
 	synthetic := v.Err() != nil
 	to := v.Deref()
 	if deref && to.Place == InMemory {
-		if err := to.Err(); err != nil && !Gone(err) && !errors.Is(err, ErrTooLarge) {
+		if err := to.Err(); err != nil && !IsAbsent(err) && !errors.Is(err, ErrTooLarge) {
 			w.Put("<error reading variable: " + err.Error() + ">")
 			return
 		}

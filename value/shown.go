@@ -85,7 +85,7 @@ func (w *Writer) child(s *Shown, c *Child, n int) {
 
 // object writes a value that was read for itself: if it cannot be read, nothing more is written.
 func (w *Writer) object(v *Value) {
-	if err := v.Err(); err != nil && !Gone(err) {
+	if err := v.Err(); err != nil && !IsAbsent(err) {
 		w.abort(err)
 		return
 	}

@@ -48,7 +48,7 @@ func (w *Writer) members(v *Value, t *Type) {
 		w.Put("<" + f.Type.Strip().FullName() + "> = ")
 		base := v.Field(f)
 		switch {
-		case base.err != nil && !Gone(base.err):
+		case base.err != nil && !IsAbsent(base.err):
 			w.Put("<invalid address>")
 		case base.err == nil && f.Type.Strip().Declared: // as for GDB, unlike a member of such a type
 			w.Put("{<No data fields>}")

@@ -44,7 +44,7 @@ type expression struct {
 	// What the last evaluation has ended with. It is kept because the next frame's evaluation
 	// mostly ends with the same.
 	failure dwarfexpr.Failure
-	gone    *gone
+	out     *optimizedOut
 }
 
 // expressionOf reads the expression of an attribute at a link-time address.

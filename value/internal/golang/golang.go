@@ -117,7 +117,7 @@ func whole(w *value.Writer, v *value.Value, kind reflect.Kind, t *value.Type, le
 
 // unreadable writes why a value is not known, as Delve does where it is to be read.
 func unreadable(w *value.Writer, err error) {
-	if value.Gone(err) {
+	if value.IsAbsent(err) {
 		w.Absent(err)
 		return
 	}

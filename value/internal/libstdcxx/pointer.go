@@ -48,7 +48,7 @@ func sharedPtr(o object) *value.Shown {
 func (o object) shared(counts uint64) *value.Shown {
 	p, ok := cxx.Member(o.V, "_M_ptr")
 	elem := o.T.Argument(0)
-	if !ok && !value.Gone(p.Err()) || elem == nil { // a pointer that is optimized out is shown as such
+	if !ok && !value.IsAbsent(p.Err()) || elem == nil { // a pointer that is optimized out is shown as such
 		return nil
 	}
 	s := &value.Shown{Children: cxx.Getter(p)}

@@ -6,24 +6,24 @@ import (
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
 
-// gone is an error for which a value counts as optimized out, as in GDB: what it would be computed
+// optimizedOut is an error for which a value counts as optimized out, as in GDB: what it would be computed
 // from is lost.
-type gone struct{ why error }
+type optimizedOut struct{ why error }
 
-func (e *gone) Error() string     { return e.why.Error() }
-func (e *gone) Unwrap() error     { return e.why }
-func (e *gone) Is(err error) bool { return err == ErrOptimizedOut }
+func (e *optimizedOut) Error() string     { return e.why.Error() }
+func (e *optimizedOut) Unwrap() error     { return e.why }
+func (e *optimizedOut) Is(err error) bool { return err == ErrOptimizedOut }
 
 func isUnavailable(err error) bool {
 	return errors.Is(err, dwarfexpr.ErrUnavailable) || errors.Is(err, ErrNotSaved)
 }
 
-// wrapGone returns the error of a value that counts as optimized out.
-func (x *expression) wrapGone(why error) error {
-	if x.gone == nil || !dwarfexpr.Same(x.gone.why, why) {
-		x.gone = &gone{why}
+// countedOut returns the error of a value that counts as optimized out.
+func (x *expression) countedOut(why error) error {
+	if x.out == nil || !dwarfexpr.Same(x.out.why, why) {
+		x.out = &optimizedOut{why}
 	}
-	return x.gone
+	return x.out
 }
 
 // Why says why a value that is printed as "<optimized out>" or "<unavailable>" is not known: what
