@@ -48,12 +48,8 @@ func CallsC(t *Target, owner Owner, text string) bool {
 		}
 	}
 	p := &heldProcess{Target: t}
-	f, err := p.newCaller().Symbol(name)
-	if err != nil || f == nil {
-		return false
-	}
-	addr := f.Addr
-	return t.modules.IsCode(addr) && !t.IsGo(addr)
+	f := p.newCaller().Symbol(name)
+	return f != nil && (f.Several || t.modules.IsCode(f.Addr) && !t.IsGo(f.Addr))
 }
 
 // Call has a thread call a C function, as "sfwalk call" does. text is as for [CallsC]. group is
@@ -86,7 +82,7 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 		return r, err
 	}
 	for _, name := range []string{"pthread_exit", "thrd_exit"} {
-		if f, err := c.Symbol(name); err == nil && f != nil {
+		if f := c.Symbol(name); f != nil && f.Addr != 0 {
 			if err := p.bar(f.Addr, errNoEnd); err != nil {
 				return r, err
 			}

@@ -10,6 +10,14 @@ import (
 // result; nil if it gives none.
 func (e *evaluation) run(n *syntax.Node, cast *Type) (Value, error) {
 	to, err := e.callee(n.Args[0])
+	var given []Value
+	if to.among != nil || errors.Is(err, ErrNotInScope) && e.byArguments(n.Args[0]) {
+		var wrong error
+		if given, wrong = e.given(n); wrong != nil {
+			return Value{}, wrong
+		}
+		to, err = e.chosen(to, n, given, err)
+	}
 	if err != nil {
 		if to.library != nil && e.f.Language == "c++" {
 			if v, ok, wrong := e.libraryMethod(*to.library, n.Args[0], n.Args[1:]); ok || wrong != nil {
@@ -31,7 +39,7 @@ func (e *evaluation) run(n *syntax.Node, cast *Type) (Value, error) {
 	if to.this != nil {
 		c.Arguments = append(c.Arguments, *to.this)
 	}
-	if err := e.arguments(c, n); err != nil {
+	if err := e.arguments(c, n, given); err != nil {
 		return Value{}, err
 	}
 	b, err := e.session.Caller.Call(e.ctx, c)
@@ -44,8 +52,21 @@ func (e *evaluation) run(n *syntax.Node, cast *Type) (Value, error) {
 	return Value{Type: c.Result, bytes: b, read: true, mem: e.c.mem, frame: e.c}, nil
 }
 
-// arguments evaluates the arguments of a call, behind the arguments that it has.
-func (e *evaluation) arguments(c *Call, n *syntax.Node) error {
+// given evaluates the arguments of a call.
+func (e *evaluation) given(n *syntax.Node) (list []Value, err error) {
+	for _, arg := range n.Args[1:] {
+		v, err := e.value(arg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, referred(v))
+	}
+	return list, nil
+}
+
+// arguments adds the arguments of a call to those that it has, of the types of the parameters. known
+// are their values; nil if they are not evaluated.
+func (e *evaluation) arguments(c *Call, n *syntax.Node, known []Value) error {
 	var params []*Type
 	more := true
 	if c.Type != nil {
@@ -61,8 +82,11 @@ func (e *evaluation) arguments(c *Call, n *syntax.Node) error {
 		return e.fail(n.At, "the function takes %d arguments, not %d", len(params), len(given))
 	}
 	for i, arg := range given {
-		v, err := e.value(arg)
-		if err != nil {
+		var v Value
+		var err error
+		if known != nil {
+			v = known[i]
+		} else if v, err = e.value(arg); err != nil {
 			return err
 		}
 		switch v = referred(v); {
@@ -118,7 +142,7 @@ func (e *evaluation) argument(v Value, t *Type, at int) (Value, error) {
 			return v, wrong()
 		}
 	default:
-		if from.Kind == Array && !from.Vector && to.sizeOrZero() != uint64(e.r.Arch.PtrSize) {
+		if from.Kind == Array && !from.Vector && to.Kind != Bool && to.sizeOrZero() != uint64(e.r.Arch.PtrSize) {
 			return v, wrong()
 		}
 	}

@@ -16,6 +16,10 @@ type callee struct {
 	// library is the object of a method that package value knows, if the program has no code of the
 	// method.
 	library *Value
+	// among are the functions that the name may mean: those of the innermost scope first. None if
+	// the name can only mean this one.
+	among  [][]candidate
+	object *Value // of among, if they are methods
 }
 
 // callee evaluates what is called.
@@ -27,9 +31,9 @@ func (e *evaluation) callee(n *syntax.Node) (to callee, err error) {
 		if to, ok, err := e.ownMethod(n); ok || err != nil {
 			return to, err
 		}
-		s, err := e.session.Caller.Symbol(n.Text)
-		if err != nil {
-			return to, e.fail(n.At, "%s", err)
+		s := e.session.Caller.Symbol(n.Text)
+		if to, ok, err := e.namesakes(n, s); ok || err != nil {
+			return to, err
 		}
 		if s != nil && s.Function {
 			if to.Symbol = *s; !s.Indirect { // that one has another type
@@ -122,7 +126,15 @@ func (e *evaluation) ownMethod(n *syntax.Node) (to callee, ok bool, err error) {
 	}
 	object := this.Value()
 	object = object.Deref()
-	to, err = e.boundMethod(&object, &v, n)
+	name := n.Text
+	if base, last := splitName(name); base != "" {
+		of, err := e.baseOf(&object, strings.TrimSuffix(base, "::"), n.At)
+		if err != nil {
+			return to, false, err
+		}
+		object, name = *of, last
+	}
+	to, err = e.methodsOf(&object, &v, name, n)
 	return to, true, err
 }
 
@@ -148,7 +160,19 @@ func (e *evaluation) calledMember(n *syntax.Node) (to callee, err error) {
 	if v.Type.Strip().Kind != Function {
 		return e.calledValue(&v, n)
 	}
-	return e.boundMethod(&owner, &v, n)
+	_, name := splitName(n.Text)
+	to, err = e.methodsOf(&owner, &v, name, n)
+	to.library = &object
+	return to, err
+}
+
+// methodsOf returns the call of a method of an object: first, if the class has no other one of the
+// name.
+func (e *evaluation) methodsOf(object, first *Value, name string, n *syntax.Node) (to callee, err error) {
+	if list := e.methods(object.Type.Strip(), name, 0); len(list) > 1 {
+		return callee{among: [][]candidate{list}, object: object}, nil
+	}
+	return e.boundMethod(object, first, n)
 }
 
 // boundMethod returns the call of a method of an object.

@@ -6,8 +6,8 @@ import gocontext "context"
 // [Session].
 type Caller interface {
 	// Symbol returns the symbol of a name, which may be qualified, as the dynamic linker looks it
-	// up. It returns nil if there is none. The error says that several functions have the name.
-	Symbol(name string) (*Symbol, error)
+	// up. It returns nil if there is none.
+	Symbol(name string) *Symbol
 	// Call has the target call a function, and returns the bytes of the result; none if the
 	// function has none. The error is a [*NotCallable] if the function cannot be called with these
 	// arguments.
@@ -24,6 +24,9 @@ type Symbol struct {
 	// Indirect says that the function at Addr returns the address of the one that is meant
 	// (STT_GNU_IFUNC).
 	Indirect bool
+	// Several says that several functions have the name: the arguments tell which is meant. Addr is
+	// that of C's, 0 if all are C++'s.
+	Several bool
 }
 
 // Call is a call of an expression.

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"debug/dwarf"
 	"strings"
 
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
@@ -107,7 +106,7 @@ func (e *evaluation) memberOf(v *Value, name, what string, at int) (Value, error
 	default:
 		return Value{}, e.fail(at, "%s", ambiguous(t, name, paths))
 	}
-	if m, ok := e.method(t, name, 0); ok {
+	if m, ok := e.method(t, name); ok {
 		return m, nil
 	}
 	return Value{}, e.fail(at, "There is no member named %s.", name)
@@ -209,26 +208,10 @@ func basePath(t *Type, name string, depth int) []*Field {
 }
 
 // method returns a method of a class or of its bases as a function.
-func (e *evaluation) method(t *Type, name string, depth int) (Value, bool) {
-	if t.entry == nil || depth > maxClasses {
-		return Value{}, false
-	}
-	kids, err := t.entry.Children()
-	if err != nil {
-		return Value{}, false
-	}
-	for _, k := range kids {
-		if k.Tag == dwarf.TagSubprogram && k.Text(dwarf.AttrName) == name {
-			if addr, ok := e.symbolOf(k, true, nil); ok {
-				return e.at(e.r.typeAt(k.Ref), addr), true
-			}
-		}
-	}
-	for _, f := range t.Fields() {
-		if f.Base {
-			if v, ok := e.method(f.Type.Strip(), name, depth+1); ok {
-				return v, true
-			}
+func (e *evaluation) method(t *Type, name string) (Value, bool) {
+	for _, c := range e.methods(t, name, 0) {
+		if c.code {
+			return c.function, true
 		}
 	}
 	return Value{}, false

@@ -111,7 +111,7 @@ func (e *evaluation) addressOfMember(n *syntax.Node) (v Value, ok bool, err erro
 		pt := &Type{Kind: MemberPointer, Size: uint64(e.r.Arch.PtrSize), Order: e.r.order(), r: e.r, elem: to, elemRead: true, Class: owner}
 		return pt.constant(offset), true, nil
 	}
-	m, found := e.method(t, last, 0)
+	m, found := e.method(t, last)
 	if !found || m.Type.entry == nil || !m.Type.entry.Has(dwarf.AttrObjectPointer) {
 		return v, false, nil
 	}

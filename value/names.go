@@ -147,7 +147,7 @@ func (e *evaluation) ofThis(name string, at int) (v Value, ok bool, err error) {
 		if t.Elem().Strip().Kind != Struct {
 			return v, false, nil
 		}
-		v, ok = e.method(t.Elem().Strip(), name, 0)
+		v, ok = e.method(t.Elem().Strip(), name)
 		return v, ok, nil
 	}
 	object := this.Value()

@@ -46,7 +46,7 @@ func (e *evaluation) ofClass(class, name string) (v Value, ok bool) {
 				}
 			}
 		}
-		return e.method(t, name, 0)
+		return e.method(t, name)
 	}
 	return v, false
 }

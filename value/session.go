@@ -152,8 +152,8 @@ func (e *evaluation) isFunction(n *syntax.Node) bool {
 	if n.Kind != syntax.Name || n.Overload || n.File != "" || strings.HasPrefix(n.Text, "$") || e.session.Caller == nil {
 		return false
 	}
-	s, err := e.session.Caller.Symbol(n.Text)
-	return err != nil || s != nil && s.Function
+	s := e.session.Caller.Symbol(n.Text)
+	return s != nil && s.Function
 }
 
 // knows reports whether the frame has all names of an expression. functions is how many names of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/inferior"
@@ -40,7 +41,7 @@ func (c *Caller) prepare(n *expression.Node) {
 		return
 	}
 	if n.Kind == expression.Name {
-		if s, _, ok := c.find(n.Text); ok && s.Function && !s.Indirect {
+		if s, ok := c.find(n.Text); ok && s.Function && !s.Indirect {
 			c.Symbols.Scopes(c.Process.Modules(), s.Addr)
 		}
 	}
@@ -73,12 +74,11 @@ func (c *Caller) calls(n *expression.Node) bool {
 	if n.Kind == expression.Call {
 		switch of := n.Args[0]; of.Kind {
 		case expression.Name:
-			s, several, _ := c.find(of.Text)
-			if several || s.Function || of.Overload {
+			if s, _ := c.find(of.Text); s.Function || of.Overload || c.isInScope(of.Text) {
 				return true
 			}
 		case expression.Member:
-			if !slices.Contains(read, of.Text) {
+			if !slices.Contains(read, of.Text) || c.isInScope(of.Text) {
 				return true
 			}
 		default:
@@ -86,6 +86,15 @@ func (c *Caller) calls(n *expression.Node) bool {
 		}
 	}
 	return slices.ContainsFunc(n.Args, c.calls)
+}
+
+// isInScope reports whether some namespace or class of C++ has a function of a name, but for those
+// of C++'s library.
+func (c *Caller) isInScope(name string) bool {
+	_, ok := c.findDemangled(c.inOrder(c.Process.Modules()), name, func(whole string) bool {
+		return strings.HasSuffix(whole, "::"+name) && !strings.HasPrefix(whole, "std::") && !strings.HasPrefix(whole, "__")
+	})
+	return ok
 }
 
 // read are methods of C++'s library of which package value knows what they return.

@@ -2,8 +2,9 @@ package calling
 
 import (
 	"debug/elf"
-	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
@@ -16,21 +17,16 @@ import (
 // remapper is a process whose modules stay as they were until it is asked for them anew.
 type remapper interface{ Remap() error }
 
-// Symbol returns the symbol of a name; nil if the process has none. The error says that several
-// functions have the name.
-func (c *Caller) Symbol(name string) (*value.Symbol, error) {
-	s, several, ok := c.find(name)
-	if again, can := c.Process.(remapper); !ok && !several && can && again.Remap() == nil {
-		s, several, ok = c.find(name)
-	}
-	if several {
-		return nil, fmt.Errorf("several functions are called %s: write the types of the parameters behind the name, as in"+
-			" '%s(int)(1)', or use the linker's name of one of them, as nm shows it", name, name)
+// Symbol returns the symbol of a name; nil if the process has none.
+func (c *Caller) Symbol(name string) *value.Symbol {
+	s, ok := c.find(name)
+	if again, can := c.Process.(remapper); !ok && can && again.Remap() == nil {
+		s, ok = c.find(name)
 	}
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	return &s, nil
+	return &s
 }
 
 // maxNamesakes bounds the symbols of one name in a module.
@@ -39,12 +35,12 @@ const maxNamesakes = 16
 // found is what a name was found to be.
 type found struct {
 	value.Symbol
-	several, ok bool
+	ok bool
 }
 
-// find finds a symbol by its name: in the program, then in the libraries. several says that several
-// functions have the name.
-func (c *Caller) find(name string) (f value.Symbol, several, ok bool) {
+// find finds a symbol by its name: in the program, then in the libraries. C++ functions of the
+// program may have the name of a library's symbol.
+func (c *Caller) find(name string) (f value.Symbol, ok bool) {
 	order := c.inOrder(c.Process.Modules())
 	x, known := c.known[name]
 	if !known {
@@ -53,12 +49,21 @@ func (c *Caller) find(name string) (f value.Symbol, several, ok bool) {
 				break
 			}
 		}
-		if !x.ok && len(name) > 2 {
-			x.Symbol, x.several, x.ok = c.findDemangled(order, name)
+		is := func(whole string) bool { return whole == name }
+		switch {
+		case len(name) < 2:
+		case !x.ok:
+			if x.Symbol, x.ok = c.findDemangled(order, name, is); x.Several {
+				x.Addr = 0
+			}
+		case x.Function && order[0].Path == c.Exe && isCXX(order):
+			if im, _, err := order[0].PeekImage(); err == nil {
+				x.Several = hasMangled(name, im, c.debugFile(order[0]))
+			}
 		}
 		c.known[name] = x
 	}
-	return x.Symbol, x.several, x.ok
+	return x.Symbol, x.ok
 }
 
 // inOrder returns the modules in the order in which the dynamic linker looks names up: the program
@@ -137,33 +142,68 @@ func worth(s elfimage.Symbol) int {
 	return n
 }
 
-// findDemangled finds a function by the name that a user reads: a::b.
-func (c *Caller) findDemangled(modules []*target.Module, name string) (f value.Symbol, several, ok bool) {
+// hasMangled reports whether images have a C++ function of a name without template arguments.
+func hasMangled(name string, images ...*elfimage.Image) bool {
+	parts := strings.Split(name, "::")
+	mangled := "_Z"
+	if len(parts) > 1 {
+		mangled = "_ZN"
+	}
+	for _, part := range parts {
+		mangled += strconv.Itoa(len(part)) + part
+	}
+	return slices.ContainsFunc(images, func(im *elfimage.Image) bool {
+		return im != nil && len(im.LookupPrefix(mangled, 1)) > 0
+	})
+}
+
+// isCXX reports whether a process has C++'s library, or may have it within the program.
+func isCXX(modules []*target.Module) bool {
+	return len(modules) < 3 || slices.ContainsFunc(modules, func(m *target.Module) bool {
+		return strings.Contains(m.Path, "/libstdc++.") || strings.Contains(m.Path, "/libc++.")
+	})
+}
+
+// findDemangled finds a function by the name that a user reads, a::b: by the end of it, and what is
+// says of the whole name. A function of a module hides the same one of a later module, and in Rust
+// each of its name.
+func (c *Caller) findDemangled(modules []*target.Module, name string, is func(whole string) bool) (f value.Symbol, ok bool) {
 	last := name[strings.LastIndexByte(name, ':')+1:]
+	seen := map[string]bool{} // what earlier modules have
+	rust := func(mangled string) bool { return mangled[1] == 'R' || strings.Contains(mangled, "17h") }
 	for _, m := range modules {
 		im, bias, err := m.PeekImage()
 		if err != nil || im == nil {
 			continue
 		}
-		for _, image := range []*elfimage.Image{im, c.debugFile(m)} {
-			if image == nil {
+		own := map[string]bool{}
+		images := []*elfimage.Image{im}
+		if ok { // of a later module, what it exports is enough
+			if !hasMangled(name, im) {
 				continue
 			}
+		} else if debug := c.debugFile(m); debug != nil {
+			images = append(images, debug)
+		}
+		for _, image := range images {
 			all := image.Symbols()
 			for i := range all.Len() {
 				s := all.At(i)
 				mangled := all.Name(s)
-				if (strings.HasPrefix(mangled, "_Z") || strings.HasPrefix(mangled, "_R")) && strings.Contains(mangled, last) && symbol.Demangle(mangled) == name {
-					several = several || ok && f.Addr != s.Addr+bias
-					f, ok = value.Symbol{Addr: s.Addr + bias, Function: true}, true
+				if !strings.HasPrefix(mangled, "_Z") && !strings.HasPrefix(mangled, "_R") || !strings.Contains(mangled, last) ||
+					seen[mangled] || len(seen) > 0 && rust(mangled) || !is(symbol.Demangle(mangled)) {
+					continue
+				}
+				own[mangled] = true
+				f.Several = f.Several || ok && f.Addr != s.Addr+bias
+				if !ok {
+					f.Addr, f.Function, ok = s.Addr+bias, true, true
 				}
 			}
 		}
-		if ok {
-			break
-		}
+		maps.Copy(seen, own)
 	}
-	return f, several, ok
+	return f, ok
 }
 
 func (c *Caller) debugFile(m *target.Module) *elfimage.Image {

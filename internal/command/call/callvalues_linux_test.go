@@ -196,7 +196,8 @@ var callMethods = [][2]string{
 	{"(&derived)->own()", "9"}, {"Other::next(5)", "6"}, {"list.size()", "3"}, {"list[1]", "2"},
 	{"increment(counter)", "6"}, {"counter", "6"}, {"twice(counter)", "12"}, {"twice(7)", "14"}, {"twice(narrow)", "6"}, {"sum(pair)", "12"},
 	{"length(text)", "5"}, {"make(3)", "{a = 3, b = 4}"}, {"make(3).b", "4"}, {"refer().a", "1"}, {"negated(1)", "false"}, {"turned(way)", "Way::out"},
-	{"space::triple(4)", "12"}, {"space::triple(space::g)", "21"}, {"space::overloaded(int)(1)", "1"}, {"space::overloaded(double)(1)", "2"},
+	{"space::triple(4)", "12"}, {"space::triple(space::g)", "21"}, {"space::overloaded(1)", "1"}, {"space::overloaded(2.5f)", "2"},
+	{"space::overloaded(int)(1)", "1"}, {"space::overloaded(double)(1)", "2"},
 	{"make(3).b == 4", "true"}, {"!negated(1)", "true"}, {"text.size() == length(text)", "true"}, {"derived.own() > other.times(2)", "true"},
 	{"make(make(7).a).b", "8"}, {"sum(make(4))", "45"}, {"(&refer())->b + refer().a", "3"}, {"twice(make(5).b)", "12"},
 	{"pointer->times(list[1] + 1)", "12"}, {"turned(turned(way)) == way", "true"},
@@ -218,12 +219,11 @@ func TestCallMethods(t *testing.T) {
 			}
 			checkCallValues(t, callMethods, ours)
 			for text, want := range map[string]string{
-				"byValue(copied)":      "only code of the program makes such a copy",
-				"space::overloaded(1)": "write the types of the parameters behind the name",
-				"other.nothing(1)":     "There is no member named nothing. at column 7",
-				"other.v(1)":           "what is called is of type int: neither a function nor a pointer to one at column 7",
-				"sum(counter)":         "is no object of the class that the function's reference refers to",
-				"other.times()":        "the function takes 1 argument, not 0",
+				"byValue(copied)":  "only code of the program makes such a copy",
+				"other.nothing(1)": "There is no member named nothing. at column 7",
+				"other.v(1)":       "what is called is of type int: neither a function nor a pointer to one at column 7",
+				"sum(counter)":     "is no object of the class that the function's reference refers to",
+				"other.times()":    "the function takes 1 argument, not 0",
 			} {
 				if _, _, err := commandtest.Execute(New(nil), strconv.Itoa(p.PID), text); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%s: %v, want %s", text, err, want)
