@@ -1,6 +1,9 @@
 package value
 
 import (
+	"errors"
+	"fmt"
+
 	syntax "github.com/sfwalk/sfwalk/internal/expression"
 )
 
@@ -38,8 +41,16 @@ func (e *evaluation) call(n *syntax.Node, cast *Type) (Value, error) {
 			return v, err
 		}
 	}
+	if of.Kind == syntax.Name {
+		if _, err := e.name(of); errors.Is(err, ErrNotInScope) {
+			return Value{}, &syntax.Error{
+				Text: e.text, Column: of.At, What: fmt.Sprintf("No symbol \"%s\" in current context.", of.Text),
+				Cause: errors.Join(ErrCalls, ErrNotInScope),
+			}
+		}
+	}
 	return Value{}, &syntax.Error{
-		Text: e.text, Column: n.At, What: "--print does not call functions: use sfwalk call", Cause: ErrCalls,
+		Text: e.text, Column: n.At, What: "nothing runs the function here: --print calls functions of live processes (attach, remote)", Cause: ErrCalls,
 	}
 }
 

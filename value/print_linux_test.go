@@ -233,7 +233,7 @@ func TestPrintBetter(t *testing.T) {
 		"static_cast<nothing>(1)":  "No symbol \"nothing\" in current context at column 13",
 		"static_cast<int(1)":       "a type is missing at column 17",
 		"1 + bottom.same":          "Request for member 'same' is ambiguous in type 'Bottom'. Candidates are: 'int Left::same' (Bottom -> Left) 'int Right::same' (Bottom -> Right) at column 12",
-		"outer.plus(3)":            "--print does not call functions: use sfwalk call at column 7",
+		"outer.plus(3)":            "nothing runs the function here: --print calls functions of live processes (attach, remote) at column 7",
 		"plain.*ip":                "non-pointer-to-member value used in pointer-to-member construct at column 8",
 		"reinterpret_cast<int>(d)": "Invalid reinterpret_cast at column 1",
 		"alignof (nothing)":        "No symbol \"nothing\" in current context at column 10",
@@ -300,7 +300,7 @@ func TestPrintContainers(t *testing.T) {
 		"*none":                "the optional has no value at column 1",
 		"none.value()":         "the optional has no value at column 6",
 		"empty.front()":        "the container is empty at column 7",
-		"numbers.push_back(1)": "--print does not call functions: use sfwalk call at column 9",
+		"numbers.push_back(1)": "nothing runs the function here: --print calls functions of live processes (attach, remote) at column 9",
 		"numbers.missing":      "There is no member named missing at column 9",
 		"unique->z":            "There is no member named z at column 9",
 	})

@@ -91,6 +91,12 @@ func (p *Process) EntryPoint() (uint64, error) { return p.target.EntryPoint() }
 // Exe returns the program's path as the stub tells it, or else [remote.Options].Exe.
 func (p *Process) Exe() string { return p.target.Exe }
 
+// StopSignal returns the signal for which the process stood still when Dial connected, as Linux
+// numbers signals, and its name; 0 if there is none.
+func (p *Process) StopSignal() (number int, name string) {
+	return p.target.StopSignal, p.target.StopName
+}
+
 // Auxv reads the process's auxiliary vector (getauxval(3)). Many stubs have none.
 func (p *Process) Auxv() ([]byte, error) { return p.target.Auxv() }
 

@@ -1,6 +1,8 @@
 package call
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,38 +146,100 @@ func TestCallInto(t *testing.T) {
 	}
 }
 
+// printedCalls are expressions in the frame of progs/callinto.c's main.
+var printedCalls = []string{
+	"length(local.url)", "(int) strlen(req->url)", "add(index, own.value)", "*at(own.value - 41)", "copy(local).codes[1]",
+	"length(\"text\") + index", "local.codes[2]", "weigh(&local) > 4",
+}
+
+// printArguments are arguments of the command to print them.
+func printArguments(verb ...string) []string {
+	args := append(verb, "--frame", "main")
+	for _, text := range printedCalls {
+		args = append(args, "--print", text)
+	}
+	return args
+}
+
+// printedTexts returns what the command has printed of each.
+func printedTexts(stdout string) []string {
+	values := make([]string, len(printedCalls))
+	for i, text := range printedCalls {
+		_, values[i], _ = strings.Cut(stdout, "\n        "+text+" = ")
+		values[i], _, _ = strings.Cut(values[i], "\n")
+	}
+	return values
+}
+
+// TestRemotePrintCalls compares with gdb what remote --print shows of expressions that call, by
+// gdbserver.
+func TestRemotePrintCalls(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callinto.c"), gdbtest.Tool(t, "gcc"), "-g"))
+	served := func(settings ...string) string { return "localhost:" + commandtest.GDBServer(t, p.PID, settings...) }
+	if why := gdbtest.CannotWrite(t, "gdbserver"); why != "" {
+		stdout, _, err := commandtest.Run(printArguments("remote", "--resume", served())...)
+		if want := "answers OK to a write that it has not made"; err == nil || !strings.Contains(stdout, want) {
+			t.Errorf("%v, want %s\n%s", err, want, stdout)
+		}
+		gdbtest.NoOracle(t, len(printedCalls), len(printedCalls), why, "the error that such a gdbserver must give")
+		return
+	}
+	settings := gdbtest.Writing(t, "gdbserver")
+	stdout, stderr, err := commandtest.Run(printArguments("remote", "--resume", served(settings...))...)
+	if err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	ours := printedTexts(stdout)
+	p.Rest(t)
+	for text, want := range map[string]string{
+		"wide()":         "the function takes 1 argument, not 0 at column 1",
+		"length(1)":      "the function was ended by SIGSEGV (address 0x1); the thread was put back",
+		"nowhere(index)": "No symbol \"nowhere\" in current context at column 1",
+	} {
+		_, _, err := commandtest.Run("remote", "--resume", served(settings...), "--frame", "main", "--print", text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+		p.Rest(t)
+	}
+	if why := gdbtest.CannotWrite(t, "gdb"); why != "" {
+		gdbtest.NoOracle(t, len(printedCalls), len(printedCalls), why, "nothing: gdb makes the same calls")
+		return
+	}
+	gdb := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), "gdb.execute(\"frame function main\")\n"+evaluatePy,
+		map[string]any{"expressions": printedCalls, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
+	compareCalls(t, gdb, printedCalls, ours)
+}
+
 // TestPrintCalls compares with gdb what --print shows of expressions that call, in the frame of
 // main.
 func TestPrintCalls(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "callinto.c"), gdbtest.Tool(t, "gcc"), "-g"))
-	texts := []string{"length(local.url)", "(int) strlen(req->url)", "add(index, own.value)", "*at(own.value - 41)", "copy(local).codes[1]",
-		"length(\"text\") + index", "local.codes[2]", "weigh(&local) > 4"}
-	args := []string{strconv.Itoa(p.PID), "--frame", "main"}
-	for _, text := range texts {
-		args = append(args, "--print", text)
-	}
-	stdout, stderr, err := commandtest.Run(append([]string{"attach"}, args...)...)
+	texts := printedCalls
+	stdout, stderr, err := commandtest.Run(printArguments("attach", strconv.Itoa(p.PID))...)
 	if err != nil || stderr != "" {
 		t.Fatalf("%v %s", err, stderr)
 	}
-	ours := make([]string, len(texts))
-	for i, text := range texts {
-		_, ours[i], _ = strings.Cut(stdout, "\n        "+text+" = ")
-		ours[i], _, _ = strings.Cut(ours[i], "\n")
-	}
+	ours := printedTexts(stdout)
 	if state := statusOf(t, p.PID, "TracerPid"); state != "0" {
 		t.Errorf("behind the calls, process %s traces the program", state)
 	}
 	for text, want := range map[string]string{
 		"wide()":         "the function takes 1 argument, not 0 at column 1",
 		"length(1)":      "the function was ended by SIGSEGV (address 0x1); the thread was put back",
-		"nowhere(index)": "--print does not call functions: use sfwalk call", // nothing of this name: the process is not held
+		"nowhere(index)": "No symbol \"nowhere\" in current context at column 1",
 	} {
 		_, _, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--frame", "main", "--print", text)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+	saved := filepath.Join(t.TempDir(), "saved")
+	_, _, err = commandtest.Run("attach", strconv.Itoa(p.PID), "--save", saved, "--print", "own.value", "--print", "length(local.url)")
+	if _, none := os.Stat(saved); err == nil || none == nil || !strings.Contains(err.Error(), "--print 'length(local.url)' has it run a function") {
+		t.Errorf("--save with a call: %v, %v", err, none)
 	}
 	if why := gdbtest.CannotWrite(t, "gdb"); why != "" {
 		gdbtest.NoOracle(t, len(texts), len(texts), why, "nothing: gdb makes the same calls")

@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/calling"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
 )
 
@@ -49,6 +50,13 @@ func (c *frameCaller) Evaluate(r *value.Reader, tid int, f *value.Frame, text st
 	session := r.NewSession()
 	session.Caller = c.caller
 	return session.EvaluateIn(ctx, f, text)
+}
+
+// Mark implements [report.Marker].
+func (c *frameCaller) Mark(of target.Thread, th *report.Thread) {
+	if m, ok := c.Source.(report.Marker); ok {
+		m.Mark(of, th)
+	}
 }
 
 // callerOf returns what has a thread call functions.

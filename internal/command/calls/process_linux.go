@@ -14,6 +14,22 @@ import (
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
+// Calls returns the first expression of --print that calls a function of a process; "" if none does.
+func Calls(pid int, flags *report.Flags) (text string, err error) {
+	if !slices.ContainsFunc(flags.Values.Prints, calling.MayCall) {
+		return "", nil
+	}
+	p, err := native.Open(pid)
+	if err != nil {
+		return "", err
+	}
+	caller := &calling.Caller{Process: p, Exe: p.Exe}
+	if i := slices.IndexFunc(flags.Values.Prints, caller.Calls); i >= 0 {
+		text = flags.Values.Prints[i]
+	}
+	return text, p.Close()
+}
+
 // HoldForPrint returns a process that is held, if expressions of --print call functions of it; nil
 // if none does.
 func HoldForPrint(ctx context.Context, pid int, flags *report.Flags) (report.Source, error) {

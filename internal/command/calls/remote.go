@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,10 +10,12 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	stubbed "github.com/sfwalk/sfwalk/inferior/stub"
+	"github.com/sfwalk/sfwalk/internal/calling"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
@@ -58,6 +61,21 @@ func Remote(cmd *cobra.Command, addr string, opts remote.Options, texts []string
 	})
 }
 
+// RemoteForPrint connects to a stub whose target runs the functions that expressions of --print
+// call. It returns nil if they call none.
+func RemoteForPrint(ctx context.Context, addr string, opts remote.Options, flags *report.Flags) (report.Source, error) {
+	if !slices.ContainsFunc(flags.Values.Prints, calling.MayCall) {
+		return nil, nil
+	}
+	p, err := stubbed.Dial(ctx, addr, opts)
+	if err != nil {
+		return nil, err
+	}
+	c := RemoteCallee(p, addr, opts.Sysroot)
+	c.InFrames(ctx, flags.Values.Prints)
+	return c.Source, nil
+}
+
 // RemoteCallee makes a callee of a stub's target.
 func RemoteCallee(p *stubbed.Process, addr, root string) *Callee {
 	c := &Callee{Process: p, Name: "remote " + addr, remote: addr, Exe: p.Exe()}
@@ -77,4 +95,12 @@ type heldStub struct {
 // About implements [report.Source].
 func (s *heldStub) About(doc *report.Document) {
 	doc.Remote, doc.PID, doc.Exe = s.addr, s.PID(), s.Exe()
+	if number, name := s.StopSignal(); number != 0 {
+		doc.Signal = &report.Signal{Number: number, Name: name}
+	}
+}
+
+// Mark implements [report.Marker].
+func (s *heldStub) Mark(of target.Thread, th *report.Thread) {
+	th.Stopped = of.(*stubbed.Thread).Current
 }

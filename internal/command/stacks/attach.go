@@ -50,7 +50,8 @@ debugger traces is left alone.
 --args prints the arguments of each frame, --locals its local variables, too, as gdb's
 bt full does, if there is debug information. All of a thread's values are of one moment.
 If an expression of --print calls a function of the process, all threads that are printed are held
-until everything is known, and each call runs in the thread of its frame, for 10 s at most.
+until everything is known, and each call runs in the thread of its frame, for 10 s at most. Not with
+--save, which keeps the process as it is.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
 as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
@@ -204,6 +205,12 @@ func show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options, save, layout string) error {
 	var file *files.Saving
 	if save != "" {
+		if text, err := calls.Calls(pid, flags); err != nil {
+			return err
+		} else if text != "" {
+			return exit.Misuse(fmt.Errorf("--save writes the process as it is, and --print '%s' has it run a function, which changes it:"+
+				" save it first, and print by another 'sfwalk attach'", text))
+		}
 		var err error
 		if file, err = files.New("--save", save); err != nil {
 			return err

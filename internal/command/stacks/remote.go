@@ -8,7 +8,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
-	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/remote"
@@ -40,6 +39,10 @@ programs and for browsers, to standard output or to the file of -o.
 --limit bounds the time for all stacks of a slow stub, --thread-limit the time for
 each. A stack that takes longer ends early, and says so.
 
+If an expression of --print calls a function of the target, each call runs in the thread of its
+frame, for 10 s at most, and all is printed when the target has been let go. --limit bounds nothing
+then.
+
 --call has one thread of the target call a function instead, as 'sfwalk call' does, and
 prints what it returns: the thread that the stub stopped last, or that of --tid.
 Given several times, the expressions are evaluated one after the other. --call-timeout
@@ -51,6 +54,7 @@ qemu's user emulation cannot be interrupted through its stub: stop it with
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk remote localhost:1234
   sfwalk remote localhost:1234 --print 'req->url' --frame handle_request
+  sfwalk remote localhost:1234 --print 'strlen(req->url)' --frame handle_request
   sfwalk remote --exe ./firmware.elf localhost:3333
   sfwalk remote --sysroot /srv/arm64-root unix:/run/qemu.sock
   sfwalk remote localhost:1234 --merge
@@ -70,11 +74,14 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return calls.Remote(cmd, args[0], opts, texts, &flags)
 			}
 			flags.Plugins.Wait() // the target stands still from the connection to the end
-			s, err := targets.Stub(cmd.Context(), args[0], opts)
+			s, err := calls.RemoteForPrint(cmd.Context(), args[0], opts, &flags.Flags)
+			if s == nil && err == nil {
+				s, err = targets.Stub(cmd.Context(), args[0], opts)
+			}
 			if err != nil {
 				return err
 			}
-			err = report.Show(cmd, s, &flags.Flags)
+			err = show(cmd, s, &flags.Flags)
 			if left := s.Close(); left != nil {
 				printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
 			}
