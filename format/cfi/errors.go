@@ -19,8 +19,6 @@ var (
 	// Functions with ".cfi_startproc simple" have such lines. ErrNoCFA wraps ErrMalformed; the
 	// error is an [*Error].
 	ErrNoCFA = fmt.Errorf("%w: no rule for the CFA", ErrMalformed)
-	// ErrExpression means that an expression cannot be evaluated.
-	ErrExpression = errors.New("cannot evaluate expression")
 )
 
 // Error says what is wrong with an entry of the section, and where.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/format/cfi"
+	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -175,25 +176,25 @@ func TestEvalErrors(t *testing.T) {
 		want string
 		is   error
 	}{
-		{join(), "end at 0x2d: cannot evaluate expression: stack is empty", cfi.ErrExpression},
-		{join(0x22), "DW_OP_plus at 0x2d: cannot evaluate expression: stack is empty", cfi.ErrExpression},
-		{join(0x31, 0x16), "stack is too short", cfi.ErrExpression},
-		{join(0x15, 0), "stack is too short", cfi.ErrExpression},
-		{join(0x31, 0x30, 0x1b), "divides by zero", cfi.ErrExpression},
-		{join(0x31, 0x30, 0x1d), "divides by zero", cfi.ErrExpression},
-		{join(0x9c), "the CFA is what is being computed", cfi.ErrExpression},
-		{join(0x91, 8), "has no meaning", cfi.ErrExpression},
-		{join(0xff), "is unknown", cfi.ErrExpression},
-		{join(0x0c, 1, 2), "runs past the end", cfi.ErrExpression},
-		{join(0x2f, u16(0xfffd)), "no end after 4096 operations", cfi.ErrExpression},
-		{join(0x2f, u16(1)), "branches to +1, outside", cfi.ErrExpression},
-		{join(0x2f, u16(0xfffc)), "branches to -4, outside", cfi.ErrExpression},
-		{join(0x31, 0x12, 0x2f, u16(0xfffc)), "stack is full", cfi.ErrExpression},
-		{join(0x92, 0xff, 0xff, 0x7f, 0), "there is no register 2097151", cfi.ErrExpression},
+		{join(), "end at 0x2d: malformed DWARF expression: stack is empty", dwarfexpr.ErrMalformed},
+		{join(0x22), "DW_OP_plus at 0x2d: malformed DWARF expression: stack is empty", dwarfexpr.ErrMalformed},
+		{join(0x31, 0x16), "stack is too short", dwarfexpr.ErrMalformed},
+		{join(0x15, 0), "stack is too short", dwarfexpr.ErrMalformed},
+		{join(0x31, 0x30, 0x1b), "divides by zero", dwarfexpr.ErrMalformed},
+		{join(0x31, 0x30, 0x1d), "divides by zero", dwarfexpr.ErrMalformed},
+		{join(0x9c), "the CFA is what is being computed", dwarfexpr.ErrMalformed},
+		{join(0x91, 8), "has no meaning", dwarfexpr.ErrMalformed},
+		{join(0xff), "is unknown", dwarfexpr.ErrMalformed},
+		{join(0x0c, 1, 2), "runs past the end", dwarfexpr.ErrMalformed},
+		{join(0x2f, u16(0xfffd)), "no end after 4096 operations", dwarfexpr.ErrMalformed},
+		{join(0x2f, u16(1)), "branches to +1, outside", dwarfexpr.ErrMalformed},
+		{join(0x2f, u16(0xfffc)), "branches to -4, outside", dwarfexpr.ErrMalformed},
+		{join(0x31, 0x12, 0x2f, u16(0xfffc)), "stack is full", dwarfexpr.ErrMalformed},
+		{join(0x92, 0xff, 0xff, 0x7f, 0), "there is no register 2097151", dwarfexpr.ErrMalformed},
 		{join(0x90, 64), "register 64", trad.ErrUnavailable},
 		{join(0x0c, u32(0xdead000), 0x06), "DW_OP_deref at 0x32: unmapped", errUnmapped},
-		{join(0x31, 0x94, 9), "reads 9 bytes, want 1 to 8", cfi.ErrExpression},
-		{join(0x31, 0x94, 0), "reads 0 bytes", cfi.ErrExpression},
+		{join(0x31, 0x94, 9), "reads 9 bytes, want 1 to 8", dwarfexpr.ErrMalformed},
+		{join(0x31, 0x94, 0), "reads 0 bytes", dwarfexpr.ErrMalformed},
 	} {
 		v, err := expr(t, amd64, test.code).Eval(env{amd64}, testCFA, false)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !errors.Is(err, test.is) {

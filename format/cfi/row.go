@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/format/dwarf/expr"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -117,14 +118,14 @@ func (m *machine) otherRules(row *trad.Row, regs []trad.RegRule, last *trad.Othe
 		return m.s.otherRules.of(regs)
 	}
 	x := newOtherRules(regs)
-	exprs := make([]expression, n)
+	exprs := make([]expr.Rule, n)
 	x.Exprs = make([]trad.Expression, 0, n)
 	move := func(r *trad.Rule) {
 		if isExpr(*r) {
 			i := len(x.Exprs)
 			exprs[i] = m.s.expression(int(uint32(r.Off)), &m.fde)
 			if m.exchanged {
-				exprs[i].exchange = m.s.exchange
+				exprs[i].Exchanged = m.s.exchange
 			}
 			x.Exprs = append(x.Exprs, &exprs[i])
 			r.Off = int32(i)

@@ -81,14 +81,7 @@ func (e *evaluation) unary(op byte) {
 		e.wideUnary(op, v)
 		return
 	}
-	n := v.bits
-	switch {
-	case op == dwarf.OpNot:
-		n = ^n
-	case op == dwarf.OpNeg, (v.t.generic() || v.t.signed()) && extend(n, size) < 0:
-		n = -n
-	}
-	e.pushOperand(operand{bits: n & mask(size), t: v.t})
+	e.pushOperand(operand{bits: unaryInteger(op, v.bits, size, v.t.sign()) & mask(size), t: v.t})
 }
 
 func (e *evaluation) floats(op byte, a, b operand) {
@@ -104,7 +97,7 @@ func (e *evaluation) floats(op byte, a, b operand) {
 		x /= y
 	default:
 		if is, ok := compare(op, x, y); ok {
-			e.truth(is)
+			e.push(truth(is))
 		} else {
 			e.fail(malformed("floats have no such operation"))
 		}
@@ -113,89 +106,18 @@ func (e *evaluation) floats(op byte, a, b operand) {
 	e.pushOperand(real(x, a.t))
 }
 
-// integers computes a op b. Of the generic type, division, comparisons and shra take numbers with a
-// sign; mod and shr do not.
+// integers computes a op b.
 func (e *evaluation) integers(op byte, a, b operand) {
-	size := a.t.width(e.word)
-	unsigned := !a.t.generic() && !a.t.signed()
 	if b.t.wide() { // bits to shift by
 		b.bits |= min(1, b.high) << 63
 	}
-	x, y := extend(a.bits, size), extend(b.bits, min(8, b.t.width(e.word)))
-	var is, ok bool
-	if unsigned {
-		is, ok = compare(op, a.bits, b.bits)
-	} else {
-		is, ok = compare(op, x, y)
-	}
-	if ok {
-		e.truth(is)
+	size := a.t.width(e.word)
+	v, reason := binaryInteger(op, a.bits, b.bits, size, a.t.sign())
+	if e.stop(reason) {
 		return
 	}
-	if (op == dwarf.OpDiv || op == dwarf.OpMod) && b.bits == 0 {
-		e.fail(malformed("divides by zero"))
-		return
-	}
-	v := a.bits
-	switch op {
-	case dwarf.OpAnd:
-		v &= b.bits
-	case dwarf.OpOr:
-		v |= b.bits
-	case dwarf.OpXor:
-		v ^= b.bits
-	case dwarf.OpPlus:
-		v += b.bits
-	case dwarf.OpMinus:
-		v -= b.bits
-	case dwarf.OpMul:
-		v *= b.bits
-	case dwarf.OpShl:
-		v <<= b.bits
-	case dwarf.OpShr:
-		v >>= b.bits
-	case dwarf.OpShra:
-		v = uint64(x >> b.bits)
-	case dwarf.OpDiv:
-		if unsigned {
-			v /= b.bits
-		} else {
-			v = uint64(x / y)
-		}
-	case dwarf.OpMod:
-		if a.t.signed() {
-			v = uint64(x % y)
-		} else {
-			v %= b.bits
-		}
+	if op >= dwarf.OpEq && op <= dwarf.OpNe {
+		a.t = Type{}
 	}
 	e.pushOperand(operand{bits: v & mask(size), t: a.t})
-}
-
-// truth pushes 1 or 0, of the generic type.
-func (e *evaluation) truth(is bool) {
-	if is {
-		e.push(1)
-	} else {
-		e.push(0)
-	}
-}
-
-// compare compares two numbers; ok is false if op compares nothing.
-func compare[T int | int64 | uint64 | float64](op byte, x, y T) (is, ok bool) {
-	switch op {
-	case dwarf.OpEq:
-		return x == y, true
-	case dwarf.OpGe:
-		return x >= y, true
-	case dwarf.OpGt:
-		return x > y, true
-	case dwarf.OpLe:
-		return x <= y, true
-	case dwarf.OpLt:
-		return x < y, true
-	case dwarf.OpNe:
-		return x != y, true
-	}
-	return false, false
 }

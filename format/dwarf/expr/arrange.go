@@ -17,20 +17,15 @@ func (e *evaluation) arrange(op byte) bool {
 	case dwarf.OpDrop:
 		e.popOperand()
 	case dwarf.OpSwap:
-		e.rotate(2)
+		e.stop(rotate(e.stack, 2))
 	case dwarf.OpRot:
-		e.rotate(3)
+		e.stop(rotate(e.stack, 3))
 	case dwarf.OpSkip, dwarf.OpBra:
 		by := int(int16(r.U16()))
 		if op == dwarf.OpBra && e.zero() || r.Bad || e.err != nil {
 			break
 		}
-		to := r.Off + by
-		if to < 0 || to > len(r.Data) {
-			e.fail(malformed("branches to %+d, outside the expression", by))
-			break
-		}
-		r.Off = to
+		e.stop(jump(r, by))
 	case dwarf.OpCall2:
 		e.call(op, uint64(r.U16()))
 	case dwarf.OpCall4:
@@ -53,22 +48,10 @@ func (e *evaluation) zero() bool {
 // pick pushes a copy of the value that lies i below the top.
 func (e *evaluation) pick(i int) {
 	if i >= len(e.stack) {
-		e.fail(malformed("stack is too short"))
+		e.stop(tooShort)
 		return
 	}
 	e.pushOperand(e.stack[len(e.stack)-1-i])
-}
-
-// rotate moves the top value below the n-1 that follow it.
-func (e *evaluation) rotate(n int) {
-	if len(e.stack) < n {
-		e.fail(malformed("stack is too short"))
-		return
-	}
-	part := e.stack[len(e.stack)-n:]
-	top := part[n-1]
-	copy(part[1:], part)
-	part[0] = top
 }
 
 // call runs the expression of another entry on the same stack.

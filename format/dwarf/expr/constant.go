@@ -6,36 +6,19 @@ import "github.com/sfwalk/sfwalk/format/dwarf"
 // frame (DWARF 5, section 2.5.1.1 to 2.5.1.3). It reports whether op is one of these.
 func (e *evaluation) constant(op byte) bool {
 	r := &e.r
-	switch {
-	case op >= dwarf.OpLit0 && op < dwarf.OpReg0:
-		e.push(uint64(op - dwarf.OpLit0))
+	if v, ok := literal(r, op, e.x.AddrSize); ok {
+		if op == dwarf.OpAddr {
+			v += e.env.Bias
+		}
+		e.push(v)
 		return true
-	case op >= dwarf.OpBreg0 && op < dwarf.OpRegx:
+	}
+	if op >= dwarf.OpBreg0 && op < dwarf.OpRegx {
 		off := uint64(r.SLEB128())
 		e.push(e.register(uint64(op-dwarf.OpBreg0)) + off)
 		return true
 	}
 	switch op {
-	case dwarf.OpAddr:
-		e.push(r.Uint(e.x.AddrSize) + e.env.Bias)
-	case dwarf.OpConst1u:
-		e.push(uint64(r.U8()))
-	case dwarf.OpConst1s:
-		e.push(uint64(int8(r.U8())))
-	case dwarf.OpConst2u:
-		e.push(uint64(r.U16()))
-	case dwarf.OpConst2s:
-		e.push(uint64(int16(r.U16())))
-	case dwarf.OpConst4u:
-		e.push(uint64(r.U32()))
-	case dwarf.OpConst4s:
-		e.push(uint64(int32(r.U32())))
-	case dwarf.OpConst8u, dwarf.OpConst8s:
-		e.push(r.U64())
-	case dwarf.OpConstu:
-		e.push(r.ULEB128())
-	case dwarf.OpConsts:
-		e.push(uint64(r.SLEB128()))
 	case dwarf.OpAddrx, dwarf.OpConstx:
 		i := r.ULEB128()
 		if r.Bad {

@@ -9,6 +9,9 @@
 // known value, in pieces, or optimized out. [Expression.Value] returns a number, such as the base
 // of a frame.
 //
+// A [Rule] is an expression of call frame information, which has no types and describes no
+// location. [Rule.Eval] computes its number from registers and memory alone.
+//
 // Expressions come from files that nobody trusts: the operations, the stack and the nesting
 // are bounded.
 package expr

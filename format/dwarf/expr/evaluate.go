@@ -186,6 +186,14 @@ func (e *evaluation) fail(err error) {
 	}
 }
 
+// stop ends the evaluation unless reason is "", and reports whether it does.
+func (e *evaluation) stop(reason string) bool {
+	if reason != "" {
+		e.fail(malformed("%s", reason))
+	}
+	return reason != ""
+}
+
 func (e *evaluation) push(v uint64) { e.pushOperand(operand{bits: v & mask(e.word)}) }
 
 func (e *evaluation) pushOperand(v operand) {

@@ -59,6 +59,17 @@ func (t Type) signed() bool {
 	return t.Encoding == Signed || t.Encoding == SignedChar
 }
 
+// sign returns how integers of the type are computed with.
+func (t Type) sign() sign {
+	switch {
+	case t.generic():
+		return generic
+	case t.signed():
+		return signed
+	}
+	return unsigned
+}
+
 // like reports whether numbers of both types may be computed with each other. Compilers (clang) mix
 // the generic type with integers of the same size, as GDB allows them to do.
 func (t Type) like(other Type, addrSize int) bool {

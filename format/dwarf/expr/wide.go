@@ -64,7 +64,7 @@ func (e *evaluation) wideUnary(op byte, v operand) {
 func (e *evaluation) wideIntegers(op byte, a, b operand) {
 	x, y := a.integer(e.word), b.integer(e.word)
 	if is, ok := compare(op, x.Cmp(y), 0); ok {
-		e.truth(is)
+		e.push(truth(is))
 		return
 	}
 	by := uint(128) // bits to shift by: all if they are more

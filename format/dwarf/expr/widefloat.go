@@ -87,7 +87,7 @@ func (e *evaluation) wideFloats(op byte, a, b operand) {
 		if finite {
 			is, _ = compare(op, p.Cmp(q), 0)
 		}
-		e.truth(is)
+		e.push(truth(is))
 		return
 	}
 	r := floats.Number{Wide: new(big.Float).SetPrec(a.t.format().Precision())}
