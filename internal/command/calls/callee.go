@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/calling"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/dummy"
 	"github.com/sfwalk/sfwalk/value"
@@ -69,7 +70,7 @@ func (c *Callee) Evaluate(cmd *cobra.Command, texts []string, flags *Flags, hold
 		case flags.JSON:
 			stopped, _, _ = report.Collect(c.Source, &flags.Flags)
 		default:
-			report.Print(&stack, c.Source, symbols, &flags.Flags)
+			(&show.Stacks{Flags: &flags.Flags}).Print(&stack, c.Source, symbols)
 		}
 	}
 	if flags.Timeout > 0 {

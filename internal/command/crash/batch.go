@@ -18,6 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -236,7 +237,7 @@ func (b *batch) print(out io.Writer, path string) (r result, err error) {
 		r.early = true
 	case err != nil:
 		r.bad = true
-		_, err = out.Write(append(report.AppendJSON(nil, batchError{path, err.Error()}), '\n'))
+		_, err = out.Write(append(show.AppendJSON(nil, batchError{path, err.Error()}), '\n'))
 		return r, err
 	}
 	return r, nil
@@ -268,14 +269,15 @@ func (b *batch) document(out io.Writer, path string) error {
 	defer b.drop(shared)
 	opts := b.opts
 	opts.Beside, opts.Files, opts.TrustPaths = filepath.Dir(path), &shared.files, b.flags.Debug.Trust
+	printed := &show.Stacks{Flags: b.flags}
 	t, err := minidump.New(dump, opts)
 	if err != nil {
-		return printUnwalked(out, path, dump, err, b.flags)
+		return printUnwalked(out, path, dump, err, printed)
 	}
 	s := newDumpSource(path, t, opts.Sysroot, b.flags)
 	s.shared = shared.symbols
 	defer s.Close()
-	whole, _, err := report.Print(out, s, report.SymbolizerOf(s, b.flags), b.flags)
+	whole, _, err := printed.Print(out, s, report.SymbolizerOf(s, b.flags))
 	if err != nil {
 		return err
 	}

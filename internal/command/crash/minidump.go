@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -109,17 +110,18 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			return errors.Join(err, end())
 		}
+		printed := &show.Stacks{Flags: &flags}
 		if layout == "breakpad" {
-			flags.OtherPrinter = func() report.Printer { return &breakpadPrinter{dump: dump, store: flags.SymbolDirs} }
+			printed.Printer = func() report.Printer { return &breakpadPrinter{dump: dump, store: flags.SymbolDirs} }
 		}
 		opts.Beside, opts.TrustPaths = filepath.Dir(args[0]), flags.Debug.Trust
 		t, err := minidump.New(dump, opts)
 		if err != nil {
-			return showUnwalked(cmd, args[0], dump, err, &flags)
+			return showUnwalked(cmd, args[0], dump, err, printed)
 		}
 		s := newDumpSource(args[0], t, opts.Sysroot, &flags)
 		defer s.Close()
-		return report.Show(cmd, s, &flags)
+		return printed.Show(cmd, s)
 	}
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
 	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk (text), or breakpad: the records of minidump_stackwalk -m; or "+report.FormatHelp)

@@ -15,12 +15,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with
 // the place where it was. why says that.
-func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, flags *report.Flags) error {
+func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, printed *show.Stacks) error {
+	flags := printed.Flags
 	if flags.Many.Any() {
 		return fmt.Errorf("no stacks to merge: %w", why)
 	}
@@ -28,7 +30,7 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 	if err != nil {
 		return err
 	}
-	early := printUnwalked(out, path, dump, why, flags)
+	early := printUnwalked(out, path, dump, why, printed)
 	if err := end(); err != nil || !errors.Is(early, exit.ErrEarly) {
 		return errors.Join(early, err)
 	}
@@ -39,11 +41,12 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 }
 
 // printUnwalked writes such a dump. The error is exit.ErrEarly if all is written.
-func printUnwalked(out io.Writer, path string, dump *format.File, why error, flags *report.Flags) error {
+func printUnwalked(out io.Writer, path string, dump *format.File, why error, printed *show.Stacks) error {
+	flags := printed.Flags
 	doc := &report.Document{Digits: dump.System.Processor.AddressBits() / 4, Warnings: dump.Warnings}
 	aboutUnwalked(doc, path, dump, why, flags)
 	w, allowance := &report.Walker{Flags: flags}, flags.NewAllowance(files.OnDisk(path), len(doc.Threads))
-	p := flags.NewPrinter(out)
+	p := printed.NewPrinter(out)
 	p.Buffer().Out = out
 	p.Heading(doc)
 	for i := range doc.Threads {

@@ -139,7 +139,7 @@ func (w *Walker) fitting(th *Thread, frames []Frame) []Frame {
 
 // CutShort says in th that the allowance was spent.
 func (a *allowance) CutShort(th *Thread) {
-	th.Stop, th.Whole, th.cut = frame.Limit.String(), false, true
+	th.Stop, th.Whole, th.Cut = frame.Limit.String(), false, true
 	th.Detail = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", a.mostFrames, a.mostText>>20)
 	th.Error = "stack ends at the usual limit: " + th.Detail
 }

@@ -1,7 +1,8 @@
-// Package report prints the stacks of a target: as text, as JSON, merged into one list, tree or
-// picture. A verb opens a target as a [Source], has the flags of [Flags], and calls [Show]; all
-// that is read of threads, goroutines, values, waits and debug files on the way is done here.
+// Package report walks the stacks of a target, a [Source], and makes a [Document] of them, as the
+// [Flags] of a command ask for it. All that is read of threads, values and debug files on the way
+// is read here; package show prints it.
 //
-// A [Walker] walks one thread after the other, several walkers at the same time; a [Printer] turns
-// each frame into text as it comes. [Collect] returns a whole [Document] instead.
+// A [Walker] walks one thread after the other, several walkers at the same time. [Print] has a
+// [Printer] turn each frame into text as it comes, [Gather] gives whole stacks one after the other,
+// and [Collect] returns a whole document instead.
 package report

@@ -27,24 +27,24 @@ type Document struct {
 
 	Goroutines []*goroutines.Entry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
 
-	Stacks []stackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
-	Tree   []treeEntry  `json:"tree,omitempty"`   // with --tree
+	Stacks []StackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
+	Tree   []TreeEntry  `json:"tree,omitempty"`   // with --tree
 
 	Deadlocks []waits.Deadlock   `json:"deadlocks,omitempty"` // threads that wait for each other
 	Asleep    *goroutines.Asleep `json:"asleep,omitempty"`    // with --goroutines: all wait for each other
 
-	Digits int `json:"-"` // of an address in texts
-	waits  *waits.Graph
-	died   bool // a thread that is printed has Died
+	Digits int          `json:"-"` // of an address in texts
+	Waits  *waits.Graph `json:"-"`
+	Died   bool         `json:"-"` // a thread that is printed has died
 }
 
 // add adds a thread, or goroutine, whose stack is in Stacks or Tree.
 func (d *Document) add(t *Thread) {
-	if t.goroutine == nil {
+	if t.Goroutine == nil {
 		d.Threads = append(d.Threads, *t)
 		return
 	}
-	g := *t.goroutine
+	g := *t.Goroutine
 	g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
 	d.Goroutines = append(d.Goroutines, &g)
 }
@@ -76,12 +76,12 @@ type Thread struct {
 
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
-	goroutine        *goroutines.Entry // nil for a thread
+	Goroutine        *goroutines.Entry `json:"-"` // nil for a thread
 	created, creator uint64            // see goroutine.Goroutine
 
 	Index  int    `json:"-"` // of a minidump: counts the threads in its order
 	Whole  bool   `json:"-"`
-	cut    bool   // not all is shown, for want of allowance
+	Cut    bool   `json:"-"` // not all is shown, for want of allowance
 	Detail string `json:"-"` // Error without the part that Stop says already
 }
 
@@ -104,29 +104,29 @@ type Frame struct {
 	ID        string       `json:"id,omitempty"`
 	TailCall  string       `json:"tail_call,omitempty"` // why it is shown, or why none is
 	Registers []Register   `json:"registers,omitempty"`
-	Explain   *explanation `json:"explain,omitempty"`
+	Explain   *Explanation `json:"explain,omitempty"`
 	Args      []variable   `json:"args,omitempty"`
 	Locals    []variable   `json:"locals,omitempty"`
 	Print     []variable   `json:"print,omitempty"`
 	Source    []SourceLine `json:"source,omitempty"` // around Line
 
-	frameValues
+	FrameValues `json:"-"`
 
-	args   symbol.Args
-	over   bool   // lies over the same physical frame as the one before
-	InFile uint64 `json:"-"` // link-time address
-	block  uint64 // the address in block
+	Params symbol.Args `json:"-"` // whether the function has arguments
+	Over   bool        `json:"-"` // lies over the same physical frame as the one before
+	InFile uint64      `json:"-"` // link-time address
+	Block  uint64      `json:"-"` // the address in block
 }
 
-// frameValues are the values in a frame as text.
-type frameValues struct {
-	arguments    []byte // valid where hasArguments is set
-	hasArguments bool
-	locals       []line // valid where hasLocals is set
-	hasLocals    bool
-	noValues     bool // values are asked for, and no debug information has them
-	spent        bool // values are asked for, and the values of the frames before have taken too much
-	wantsLocals  bool // local variables are among those values
+// FrameValues are the values in a frame as text.
+type FrameValues struct {
+	Arguments    []byte // valid where HasArguments is set
+	HasArguments bool
+	LocalLines   []line // valid where HasLocals is set
+	HasLocals    bool
+	NoValues     bool // values are asked for, and no debug information has them
+	Spent        bool // values are asked for, and the values of the frames before have taken too much
+	WantsLocals  bool // local variables are among those values
 }
 
 // Register is a register as a frame sees it.
@@ -135,7 +135,8 @@ type Register struct {
 	Value string `json:"value"` // "0x…", "<not saved>" or "<unavailable>"
 }
 
-type explanation struct {
+// Explanation is what --explain shows of a frame.
+type Explanation struct {
 	Row      string    `json:"row"`
 	Declined []decline `json:"declined"`
 	frameInfo
@@ -144,4 +145,37 @@ type explanation struct {
 type decline struct {
 	Sniffer string `json:"sniffer"`
 	Reason  string `json:"reason"`
+}
+
+// StackEntry is a stack that is kept once, and the threads that have it.
+type StackEntry struct {
+	Count      int           `json:"count"`
+	Threads    []ThreadEntry `json:"threads,omitempty"`
+	Goroutines []uint64      `json:"goroutines,omitempty"` // their numbers
+	Runtime    string        `json:"runtime,omitempty"`    // which has the goroutines, of several in one process
+	Frames     []Frame       `json:"frames"`
+	Stop       string        `json:"stop"`
+	Error      string        `json:"error"`
+}
+
+// ThreadEntry is a thread whose stack others have, too.
+type ThreadEntry struct {
+	TID  int    `json:"tid"`
+	Name string `json:"name"`
+	Died bool   `json:"died,omitempty"`
+}
+
+// TreeEntry is a node of the tree in JSON. The nodes are a list, for no reader of JSON takes
+// objects that are as deep as stacks can be.
+type TreeEntry struct {
+	Depth    int    `json:"depth"`
+	Count    int64  `json:"count"`
+	Self     int64  `json:"self"`
+	Function string `json:"function"`
+	Offset   uint64 `json:"offset"`
+	Module   string `json:"module"`
+	BuildID  string `json:"build_id"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Type     string `json:"type"`
 }

@@ -66,17 +66,17 @@ func (w *Walker) prints(x *Frame, f *value.Frame) {
 		y := variable{Text: text}
 		if err != nil {
 			y.Error = withoutText(err).Error()
-			y.text = text + " = <error: " + y.Error + ">"
+			y.Line = text + " = <error: " + y.Error + ">"
 		} else {
 			w.describe(&y, &v)
 			y.Value = w.printer.Print(&v)
 			if w.Flags.JSON {
 				y.Children = w.children(&v)
 			}
-			y.text = text + " = " + y.Value
+			y.Line = text + " = " + y.Value
 		}
 		if y.MovedOn = f.MovedOn(); y.MovedOn {
-			y.text += movedOn
+			y.Line += movedOn
 		}
 		x.Print = append(x.Print, y)
 	}

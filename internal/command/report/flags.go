@@ -44,8 +44,6 @@ type Flags struct {
 	SeveralProcesses bool            // there may be several processes
 	Taken            time.Time       // when the round began; zero if there is one
 
-	OtherPrinter func() Printer // makes the printer of another format than text and JSON; nil for none
-
 	UsualFrames int  // for tests: replaces usualFrames unless 0
 	Once        bool // for tests: a thread that has run on is not read once more
 }
@@ -129,8 +127,8 @@ func (w *Flags) endLog(cmd *cobra.Command) {
 	}
 }
 
-// warn prints warnings, each once if the command has several rounds.
-func (w *Flags) warn(cmd *cobra.Command, warnings []string) {
+// Warn prints warnings, each once if the command has several rounds.
+func (w *Flags) Warn(cmd *cobra.Command, warnings []string) {
 	for _, text := range warnings {
 		if w.Said[text] {
 			continue
@@ -142,8 +140,8 @@ func (w *Flags) warn(cmd *cobra.Command, warnings []string) {
 	}
 }
 
-// useColor reports whether to colour the text that is written to f.
-func (w *Flags) useColor(f any) bool {
+// UseColor reports whether to colour the text that is written to f.
+func (w *Flags) UseColor(f any) bool {
 	if w.Color != "auto" {
 		return w.Color == "always"
 	}

@@ -14,20 +14,20 @@ const (
 	gatheredText   = 32 << 20
 )
 
-// walked is a thread with its frames.
-type walked struct {
-	thread Thread
-	frames []Frame
+// Walked is a thread with its frames.
+type Walked struct {
+	Thread Thread
+	Frames []Frame
 }
 
-// single reports whether the frames are so many that no other stack takes their place: they may be
+// Single reports whether the frames are so many that no other stack takes their place: they may be
 // kept.
-func (x *walked) single() bool { return cap(x.frames) > mostRoom }
+func (x *Walked) Single() bool { return cap(x.Frames) > mostRoom }
 
-// gather walks the threads of s and calls use with each, in their order. The document has them if
+// Gather walks the threads of s and calls use with each, in their order. The document has them if
 // it is printed as JSON, without their frames. use keeps no frames, or not for long: another stack
 // takes their place.
-func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked)) (doc *Document, err error) {
+func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked)) (doc *Document, err error) {
 	walk, err := newWalk(s, symbols, flags)
 	if err != nil {
 		return nil, err
@@ -37,25 +37,25 @@ func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked
 	}
 	found := walk.waits()
 	doc = &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}}
-	used := make(chan *walked, (1+inturn.Ahead)*len(walk.walkers))
-	var workers []func(int) *walked
+	used := make(chan *Walked, (1+inturn.Ahead)*len(walk.walkers))
+	var workers []func(int) *Walked
 	for _, w := range walk.walkers {
 		defer w.Table.Release()
-		workers = append(workers, func(i int) *walked {
-			var x *walked
+		workers = append(workers, func(i int) *Walked {
+			var x *Walked
 			select {
 			case x = <-used:
 			default:
-				x = &walked{}
+				x = &Walked{}
 			}
-			frames, level := x.frames[:0], 0
-			w.threadIn(&x.thread, walk.threads[i], func(f *frame.Frame) int {
+			frames, level := x.Frames[:0], 0
+			w.threadIn(&x.Thread, walk.threads[i], func(f *frame.Frame) int {
 				before := len(frames)
-				frames = w.appendFrame(frames, level, f)
+				frames = w.AppendFrame(frames, level, f)
 				level += len(frames) - before
 				kept := frames[:before]
 				for _, f := range frames[before:] {
-					if flags.Values.selects(f.Level, f.Function) {
+					if flags.Values.Selects(f.Level, f.Function) {
 						kept = append(kept, f)
 					}
 				}
@@ -69,34 +69,34 @@ func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked
 				return textOf(frames[before:])
 			})
 			if outer := flags.View.outer; outer > 0 {
-				frames = append(frames[:0], w.fitting(&x.thread, frames[max(0, len(frames)-outer):])...)
+				frames = append(frames[:0], w.fitting(&x.Thread, frames[max(0, len(frames)-outer):])...)
 			}
-			x.frames = frames
+			x.Frames = frames
 			letGo(s, walk.threads[i])
 			return x
 		})
 	}
 	made := map[[2]uint64]*goroutines.Creation{}
-	err = inturn.InOrder(len(walk.threads), workers, func(x *walked) error {
-		if g := x.thread.goroutine; g != nil {
-			key := [2]uint64{x.thread.created, x.thread.creator}
+	err = inturn.InOrder(len(walk.threads), workers, func(x *Walked) error {
+		if g := x.Thread.Goroutine; g != nil {
+			key := [2]uint64{x.Thread.created, x.Thread.creator}
 			if _, ok := made[key]; !ok {
-				made[key] = goroutines.CreatedBy(s, symbols, x.thread.created, x.thread.creator)
+				made[key] = goroutines.CreatedBy(s, symbols, x.Thread.created, x.Thread.creator)
 			}
 			g.Created = made[key]
 			for _, o := range g.WaitsFor {
 				o.Find(s, symbols)
 			}
 		}
-		x.thread.WaitsFor = found.Of(x.thread.TID)
-		doc.died = doc.died || x.thread.Died
+		x.Thread.WaitsFor = found.Of(x.Thread.TID)
+		doc.Died = doc.Died || x.Thread.Died
 		use(x)
 		flags.log.flush()
 		if flags.JSON {
-			doc.add(&x.thread)
+			doc.add(&x.Thread)
 		}
-		if x.single() {
-			x.frames = nil
+		if x.Single() {
+			x.Frames = nil
 		}
 		select {
 		case used <- x:
@@ -105,7 +105,7 @@ func gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*walked
 		return nil
 	})
 	aboutSource(s, flags, doc)
-	doc.waits, doc.Asleep = found, asleepIn(s).Judge(s, symbols)
+	doc.Waits, doc.Asleep = found, asleepIn(s).Judge(s, symbols)
 	finish(s, doc)
 	if err == nil {
 		doc.Warnings = walk.warned()

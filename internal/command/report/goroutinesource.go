@@ -42,10 +42,10 @@ func asleepIn(s Source) *goroutines.Asleep {
 
 // markGoroutine fills in fields of a thread that stands for a goroutine.
 func markGoroutine(of *goroutines.Thread, th *Thread) {
-	if th.goroutine == nil {
-		th.goroutine = new(goroutines.Entry)
+	if th.Goroutine == nil {
+		th.Goroutine = new(goroutines.Entry)
 	}
-	*th.goroutine = of.Entry()
+	*th.Goroutine = of.Entry()
 	th.created, th.creator = of.Goroutine.Created, of.Goroutine.Creator
 	if th.Error == goroutines.ErrNoRegisters.Error() {
 		th.Whole, th.Detail = true, ""

@@ -58,8 +58,8 @@ func stackOf(id *frame.ID) address.Hex {
 	return address.At(id.Stack)
 }
 
-// lines returns the text for people: up to three lines. What is not known is left out.
-func (x *frameInfo) lines() (list []string) {
+// Lines returns the text for people: up to three lines. What is not known is left out.
+func (x *frameInfo) Lines() (list []string) {
 	var parts []string
 	add := func(format string, h address.Hex) {
 		if h.Known {

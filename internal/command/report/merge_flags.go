@@ -21,10 +21,9 @@ import (
 type ManyFlags struct {
 	Merge, Tree bool
 	Goroutines  bool
-	Format      string      // one of picture.Formats, or ""
-	Into        *Many       // all stacks are added to it, and it is written later; nil if each target has its own
-	PerProcess  *perProcess // what into is, by process; nil if all stacks are added to one
-	Output      string      // a file; "" for standard output, and "-" until check has seen it
+	Format      string // one of picture.Formats, or ""
+	Later       bool   // stacks are printed when all rounds, or processes, are over
+	Output      string // a file; "" for standard output, and "-" until check has seen it
 }
 
 // FormatHelp is the text of the flag --format.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
-	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -28,25 +27,11 @@ type Printer interface {
 	Buffer() *inturn.Output
 }
 
-// NewPrinter returns a new NewPrinter of the format that the flags ask for.
-func (w *Flags) NewPrinter(out io.Writer) Printer {
-	if w.OtherPrinter != nil {
-		return w.OtherPrinter()
-	}
-	if w.JSON {
-		return newJSONPrinter()
-	}
-	color := w.useColor(out)
-	if p, ok := out.(*printable.Writer); ok && color {
-		p.AllowColors()
-	}
-	return &textPrinter{color: color, withModules: w.View.modules}
-}
-
-// Print walks the threads of s and writes each stack as soon as it is walked. whole reports whether
+// Print walks the threads of s and writes each stack as soon as it is walked, by printers that
+// printer makes, one for each stack at a time. whole reports whether
 // every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all
 // that was read.
-func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (whole bool, warnings []string, err error) {
+func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, printer func() Printer) (whole bool, warnings []string, err error) {
 	walk, err := newWalk(s, symbols, flags)
 	if err != nil {
 		return false, nil, err
@@ -57,13 +42,13 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 	threads, walkers := walk.threads, walk.walkers
 	doc := &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: make([]Thread, len(threads))}
 	aboutSource(s, flags, doc)
-	doc.waits = walk.waits()
+	doc.Waits = walk.waits()
 	for i, th := range threads {
-		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.waits.Of(th.ID())}
+		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.Waits.Of(th.ID())}
 		mark(s, th, &doc.Threads[i])
-		doc.died = doc.died || doc.Threads[i].Died
+		doc.Died = doc.Died || doc.Threads[i].Died
 	}
-	around := flags.NewPrinter(out)
+	around := printer()
 	around.Buffer().Out = out
 	around.Heading(doc)
 	if err := around.Buffer().FlushTo(out); err != nil {
@@ -78,7 +63,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 			select {
 			case p = <-used:
 			default:
-				p = flags.NewPrinter(out)
+				p = printer()
 			}
 			p.Buffer().Begin(func() io.Writer {
 				if turns.Wait(i) {
@@ -96,7 +81,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags) (w
 			th := w.Thread(threads[i], func(f *frame.Frame) int {
 				if kept.most > 0 {
 					before := len(kept.list)
-					list := w.appendFrame(kept.list, level, f)
+					list := w.AppendFrame(kept.list, level, f)
 					level += len(list) - before
 					kept.set(list)
 					return 0

@@ -86,8 +86,8 @@ func (v *valueFlags) trim() {
 	}
 }
 
-// selects reports whether a frame is to be printed.
-func (v *valueFlags) selects(level int, function string) bool {
+// Selects reports whether a frame is to be printed.
+func (v *valueFlags) Selects(level int, function string) bool {
 	if len(v.frames) == 0 {
 		return true
 	}
@@ -103,9 +103,9 @@ func (v *valueFlags) selects(level int, function string) bool {
 	return is
 }
 
-// verdict returns an error if no stack has a frame that the flags name, or if an expression has no
+// Verdict returns an error if no stack has a frame that the flags name, or if an expression has no
 // value in any frame.
-func (v *valueFlags) verdict() error {
+func (v *valueFlags) Verdict() error {
 	if len(v.frames) > 0 && v.selected != nil && !v.selected.Load() {
 		return fmt.Errorf("--frame %s: no stack has such a frame: name it by its number or its function, as they are printed without --frame", strings.Join(v.frames, ","))
 	}
@@ -127,14 +127,14 @@ type variable struct {
 	Why      string  `json:"why,omitempty"`      // with --explain: why it is not known
 	Error    string  `json:"error,omitempty"`    // of an expression: why it has no value
 
-	text string // "name = value"
+	Line string `json:"-"` // "name = value"
 }
 
 // line is what is printed of a local variable: "name = value", and with --explain, why it is not
 // known.
 type line struct {
-	text []byte
-	why  string
+	Text []byte
+	Why  string
 }
 
 // maxValueWork bounds the values of a target, in units of [value.Budget]: some three seconds, or so
@@ -150,13 +150,13 @@ const maxValued = 16 << 20
 
 // valueSize returns about how much memory the texts of the values take.
 func (x *Frame) valueSize() int {
-	n := 64 + len(x.arguments)
-	for i := range x.locals {
-		n += 32 + len(x.locals[i].text) + len(x.locals[i].why)
+	n := 64 + len(x.Arguments)
+	for i := range x.LocalLines {
+		n += 32 + len(x.LocalLines[i].Text) + len(x.LocalLines[i].Why)
 	}
 	for _, list := range [][]variable{x.Args, x.Locals, x.Print} {
 		for i := range list {
-			n += 128 + 128*len(list[i].Children) + len(list[i].text) + len(list[i].Value) + len(list[i].Type)
+			n += 128 + 128*len(list[i].Children) + len(list[i].Line) + len(list[i].Value) + len(list[i].Type)
 		}
 	}
 	return n
@@ -170,7 +170,7 @@ func (w *Walker) addValues(x *Frame, p *logical.Frame) {
 	}
 	if p.Level < len(w.valued) {
 		y := &w.valued[p.Level]
-		x.Args, x.Locals, x.Print, x.frameValues = y.Args, y.Locals, y.Print, y.frameValues
+		x.Args, x.Locals, x.Print, x.FrameValues = y.Args, y.Locals, y.Print, y.FrameValues
 		return
 	}
 	w.lines, w.texts = nil, nil // so that the values of the frames before go with these
@@ -179,11 +179,11 @@ func (w *Walker) addValues(x *Frame, p *logical.Frame) {
 
 // values reads the values in the frame p.
 func (w *Walker) values(x *Frame, p *logical.Frame) {
-	if !w.Flags.Values.selects(p.Level, p.Function) {
+	if !w.Flags.Values.Selects(p.Level, p.Function) {
 		return
 	}
-	if x.spent = w.printer.Budget.Spent(); x.spent {
-		x.arguments, x.hasArguments = []byte("..."), w.Flags.Values.args || w.Flags.Values.locals
+	if x.Spent = w.printer.Budget.Spent(); x.Spent {
+		x.Arguments, x.HasArguments = []byte("..."), w.Flags.Values.args || w.Flags.Values.locals
 		return
 	}
 	var err error
@@ -195,7 +195,7 @@ func (w *Walker) values(x *Frame, p *logical.Frame) {
 		return
 	}
 	if err != nil || !f.Known {
-		x.noValues, x.wantsLocals = true, w.Flags.Values.locals
+		x.NoValues, x.WantsLocals = true, w.Flags.Values.locals
 		return
 	}
 	pr := &w.printer
@@ -204,14 +204,14 @@ func (w *Walker) values(x *Frame, p *logical.Frame) {
 	}
 	first := len(w.texts)
 	w.texts = markMoved(f, pr.AppendArguments(w.texts, f))
-	x.arguments, x.hasArguments = w.texts[first:len(w.texts):len(w.texts)], true
+	x.Arguments, x.HasArguments = w.texts[first:len(w.texts):len(w.texts)], true
 	if w.Flags.JSON {
 		x.Args = w.variables(f, f.Arguments)
 	}
 	if !w.Flags.Values.locals {
 		return
 	}
-	x.hasLocals = true
+	x.HasLocals = true
 	if w.Flags.JSON {
 		x.Locals = w.variables(f, f.Locals)
 	} else {
@@ -250,7 +250,7 @@ func (w *Walker) localLines(x *Frame, f *value.Frame) {
 		w.texts = markMoved(f, w.texts)
 		w.lines = append(w.lines, line{w.texts[before:len(w.texts):len(w.texts)], why})
 	}
-	x.locals = w.lines[first:len(w.lines):len(w.lines)]
+	x.LocalLines = w.lines[first:len(w.lines):len(w.lines)]
 }
 
 // variables returns what a document has of variables.
@@ -263,13 +263,13 @@ func (w *Walker) variables(f *value.Frame, list []value.Variable) []variable {
 		}
 		v := &list[i]
 		name, at := pr.Shown(v)
-		x := variable{Name: name, Block: v.Block, text: pr.Local(v)}
-		plain := x.text
+		x := variable{Name: name, Block: v.Block, Line: pr.Local(v)}
+		plain := x.Line
 		if w.Flags.Explain {
 			x.Why = at.Why()
 		}
 		if x.MovedOn = f.MovedOn(); x.MovedOn {
-			x.text += movedOn
+			x.Line += movedOn
 		}
 		w.describe(&x, &at)
 		x.Value, x.Children = strings.TrimPrefix(plain, name+" = "), w.children(&at)
@@ -336,42 +336,6 @@ func (w *Walker) retakeForValues(th target.RunningThread) {
 		})
 		if err != nil {
 			return
-		}
-	}
-}
-
-// locals prints the local variables of a frame, and the values of expressions.
-func (p *textPrinter) locals(f *Frame) {
-	defer func() {
-		for _, v := range f.Print {
-			p.Text("        ")
-			p.Text(v.text)
-			p.Byte('\n')
-		}
-	}()
-	switch {
-	case f.noValues && f.wantsLocals:
-		p.Text("No symbol table info available.")
-		p.Byte('\n')
-		return
-	case f.spent && f.hasArguments:
-		p.Text("        ...")
-		p.Byte('\n')
-		return
-	case !f.hasLocals:
-		return
-	case len(f.locals) == 0:
-		p.Text("No locals.")
-		p.Byte('\n')
-	}
-	for i := range f.locals {
-		l := &f.locals[i]
-		p.Text("        ")
-		p.Bytes(l.text)
-		p.Byte('\n')
-		if l.why != "" {
-			p.styled(faint, "          "+l.why)
-			p.Byte('\n')
 		}
 	}
 }

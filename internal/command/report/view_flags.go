@@ -13,7 +13,7 @@ import (
 
 // viewFlags say how much of stacks is shown, beside values.
 type viewFlags struct {
-	modules bool
+	Modules bool
 	outer   int // the outermost frames alone; 0 for all
 	source  sourceContext
 	dirs    []string
@@ -23,7 +23,7 @@ type viewFlags struct {
 func (v *viewFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&v.outer, "outer", 0, "only the outermost N frames of each stack, as gdb's bt -N; inlined and tail calls count")
-	f.BoolVar(&v.modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
+	f.BoolVar(&v.Modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
 	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
 	f.Lookup("source").NoOptDefVal = "1"
 	cmdline.Texts(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
@@ -31,7 +31,7 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 }
 
 // Any reports whether stacks are shown in another way than usual.
-func (v *viewFlags) Any() bool { return v.modules || v.outer > 0 || v.source.given }
+func (v *viewFlags) Any() bool { return v.Modules || v.outer > 0 || v.source.given }
 
 // sourceContext is a flag: how many source lines to print before and behind a frame's own line. The
 // zero value prints none at all.

@@ -121,7 +121,7 @@ func (of *walk) newWalkers() []*Walker {
 type codeInfo struct {
 	module, build string   // path and build ID
 	file          uint64   // link-time address of the PC; without the module's file, the distance from its base
-	text          []string // the printed form of each of logical.Code.At
+	Texts         []string // the printed form of each of logical.Code.At
 }
 
 // newCodeInfo describes the code at a PC of the module m, or of none.
@@ -139,7 +139,7 @@ func newCodeInfo(pc uint64, m *target.Module) *codeInfo {
 }
 
 // codeInfo describes the code at the PC of f.
-func (w *Walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
+func (w *Walker) CodeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	code := w.view.Code(f)
 	s, ok := code.Extra.(*codeInfo)
 	if !ok {
@@ -149,9 +149,9 @@ func (w *Walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	return s, code
 }
 
-// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins
+// Named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins
 // learn names as they are asked.
-func (w *Walker) named(f *frame.Frame, code *logical.Code) bool {
+func (w *Walker) Named(f *frame.Frame, code *logical.Code) bool {
 	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
 	return ok
 }
@@ -181,7 +181,7 @@ func (w *Walker) Thread(th target.Thread, yield func(*frame.Frame) int) Thread {
 
 // threadIn is thread in memory that the caller has, which may have had another thread.
 func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame) int) {
-	*out = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, goroutine: out.goroutine}
+	*out = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, Goroutine: out.Goroutine}
 	if w.Flags.log != nil {
 		count, end := w.Flags.log.walk()
 		of := yield
@@ -240,22 +240,22 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	}
 }
 
-// plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
+// Plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
 // for no more.
-func (w *Walker) plain(f *frame.Frame) bool {
+func (w *Walker) Plain(f *frame.Frame) bool {
 	return f.Type() == frame.Normal && !w.Flags.Values.chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
-// appendFrame appends the logical frames of f, the innermost first: functions that left by a tail
+// AppendFrame appends the logical frames of f, the innermost first: functions that left by a tail
 // call after f had called them, the calls inlined in f, and then f itself.
-func (w *Walker) appendFrame(list []Frame, level int, f *frame.Frame) []Frame {
+func (w *Walker) AppendFrame(list []Frame, level int, f *frame.Frame) []Frame {
 	before := len(list)
-	list = w.appendTailCalls(list, level, f)
-	return w.appendOwn(list, level+len(list)-before, f)
+	list = w.AppendTailCalls(list, level, f)
+	return w.AppendOwn(list, level+len(list)-before, f)
 }
 
-// appendTailCalls is appendFrame for functions that left by a tail call.
-func (w *Walker) appendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
+// AppendTailCalls is AppendFrame for functions that left by a tail call.
+func (w *Walker) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], newCodeInfo(w.room[i].PC, w.room[i].Module)))
@@ -264,10 +264,10 @@ func (w *Walker) appendTailCalls(list []Frame, level int, f *frame.Frame) []Fram
 	return list
 }
 
-// appendOwn is appendFrame for all others.
-func (w *Walker) appendOwn(list []Frame, level int, f *frame.Frame) []Frame {
+// AppendOwn is AppendFrame for all others.
+func (w *Walker) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendOwn(w.room[:0], level, f)
-	s, _ := w.codeInfo(f)
+	s, _ := w.CodeInfo(f)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))
 		w.addValues(&list[len(list)-1], &w.room[i])
@@ -283,7 +283,7 @@ func (w *Walker) entry(p *logical.Frame, s *codeInfo) Frame {
 		Level: p.Level, Type: p.Type.String(), PC: address.At(p.PC), CFA: address.If(cfa, known),
 		Function: p.Function, File: p.File, Line: p.Line,
 		Module: s.module, BuildID: s.build, Sniffer: p.Physical.Sniffer(),
-		args: p.Args, over: p.Over, InFile: s.file, block: p.AddressInBlock,
+		Params: p.Args, Over: p.Over, InFile: s.file, Block: p.AddressInBlock,
 	}
 	if p.Function != "" && p.Start != 0 {
 		x.Offset = p.Offset + p.PC - p.AddressInBlock
@@ -312,7 +312,7 @@ func (w *Walker) detail(x *Frame, p *logical.Frame) {
 	}
 	if w.Flags.Explain {
 		c := f.Claim()
-		e := &explanation{Declined: []decline{}}
+		e := &Explanation{Declined: []decline{}}
 		if c.Sniffer != "" {
 			e.Row = c.Row.Format(a.RegName)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -138,7 +139,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			flags.SeveralProcesses = many
 			opts.Values = flags.Values.Any() || save != "" // values may be asked for later
 			opts.Consistent = opts.Consistent || flags.Many.Goroutines
-			round := func() error { return attach(cmd, pids[0], &flags, opts, save, layout) }
+			printed := &show.Stacks{Flags: &flags}
+			round := func() error { return attach(cmd, pids[0], printed, opts, save, layout) }
 			if many {
 				round = func() error {
 					if flags.Said != nil { // processes come and go between rounds
@@ -146,7 +148,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 							return err
 						}
 					}
-					return attachAll(cmd, pids, &flags, opts, which.All)
+					return attachAll(cmd, pids, printed, opts, which.All)
 				}
 			}
 			run := round
@@ -155,9 +157,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			switch {
 			case every.given() && many && flags.Many.Any() && !pictured:
-				return flags.RunApart(cmd, run)
+				return printed.Apart(cmd, run)
 			case every.given() && flags.Many.Any() || many && pictured:
-				return flags.RunTogether(cmd, run)
+				return printed.Together(cmd, run)
 			}
 			return run()
 		},
@@ -182,16 +184,16 @@ const usualSaved = 160 << 20
 // is collected.
 const besideSaved = 64 << 20
 
-// show prints the stacks of a process. One that is held for calls goes on before anything is
+// showProcess prints the stacks of a process. One that is held for calls goes on before anything is
 // printed.
-func show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
+func showProcess(cmd *cobra.Command, s report.Source, printed *show.Stacks) error {
 	if _, calls := s.(report.Evaluator); !calls {
-		return report.Show(cmd, s, flags)
+		return printed.Show(cmd, s)
 	}
 	var text bytes.Buffer
 	out := cmd.OutOrStdout()
 	cmd.SetOut(&text)
-	err := report.Show(cmd, s, flags)
+	err := printed.Show(cmd, s)
 	cmd.SetOut(out)
 	if left := s.Close(); err == nil {
 		err = left
@@ -202,7 +204,8 @@ func show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 	return err
 }
 
-func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options, save, layout string) error {
+func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options, save, layout string) error {
+	flags := printed.Flags
 	var file *files.Saving
 	if save != "" {
 		if text, err := calls.Calls(pid, flags); err != nil {
@@ -237,11 +240,7 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 		return err
 	}
 	defer s.Close()
-	if flags.Many.PerProcess != nil {
-		flags.Many.Into = flags.Many.PerProcess.Of(flags, pid)
-	} else if m := flags.Many.Into; m != nil && flags.SeveralProcesses {
-		m.BeginProcess(pid, processName(pid))
-	}
+	printed.BeginProcess(pid, processName)
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
 	}
@@ -250,7 +249,7 @@ func attach(cmd *cobra.Command, pid int, flags *report.Flags, opts live.Options,
 			return err
 		}
 	}
-	shown := show(cmd, s, flags)
+	shown := showProcess(cmd, s, printed)
 	unread := files.ReaderGone(shown) // by which not all threads may have been walked
 	if unread {
 		shown = nil

@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/target"
@@ -48,7 +49,7 @@ func (d *dumping) check(flags *report.Flags) error {
 // show prints a core's stacks, and writes the minidump if the flags ask for one.
 func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 	if d.path == "" {
-		return report.Show(cmd, s, flags)
+		return show.Target(cmd, s, flags)
 	}
 	if err := minidump.Writable(s.Arch()); err != nil {
 		return fmt.Errorf("--save %s: %w", d.path, err)
@@ -59,7 +60,7 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 	}
 	defer file.Discard()
 	files.OutliveReader()
-	shown := report.Show(cmd, s, flags)
+	shown := show.Target(cmd, s, flags)
 	if files.ReaderGone(shown) {
 		shown = nil
 	}

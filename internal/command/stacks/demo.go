@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -59,7 +60,7 @@ func demoLive(cmd *cobra.Command, flags *report.Flags) error {
 	if !flags.JSON {
 		printable.Fprintf(cmd.OutOrStdout(), "$ sfwalk attach %d\n", p.PID)
 	}
-	return report.Show(cmd, s, flags)
+	return show.Target(cmd, s, flags)
 }
 
 func demoDead(cmd *cobra.Command, flags *report.Flags) error {
@@ -76,5 +77,5 @@ func demoDead(cmd *cobra.Command, flags *report.Flags) error {
 	if !flags.JSON {
 		printable.Fprintf(cmd.OutOrStdout(), "$ sfwalk core --exe %s %s\n", d.Exe, d.Core)
 	}
-	return report.Show(cmd, s, flags)
+	return show.Target(cmd, s, flags)
 }

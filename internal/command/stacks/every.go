@@ -55,7 +55,7 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() e
 	early := false
 	for n := 1; ; n++ {
 		flags.Taken = time.Now()
-		if !flags.JSON && !flags.Many.IsLater() {
+		if !flags.JSON && !flags.Many.Later {
 			if n > 1 {
 				printable.Fprintf(cmd.OutOrStdout(), "\n")
 			}

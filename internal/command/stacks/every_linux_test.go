@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
@@ -169,8 +170,8 @@ func TestEveryInterrupted(t *testing.T) {
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
 	flags := &report.Flags{NoLines: true, JSON: true, Many: report.ManyFlags{Merge: true}}
-	m := report.NewMany(flags)
-	for flags.Many.Into = m; m.Rounds < 2; interrupt() {
+	m := show.NewMany(flags)
+	for flags.Many.Later = true; m.Rounds < 2; interrupt() {
 		s, err := targets.Process(context.Background(), p.PID, live.Options{})
 		if err != nil {
 			t.Fatal(err)

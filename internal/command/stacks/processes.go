@@ -13,7 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
-	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -156,19 +156,19 @@ func processName(pid int) string {
 
 // attachAll prints the stacks of many processes, one after the other. One that fails does not stop
 // the others; its error is said.
-func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Options, all bool) error {
+func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.Options, all bool) error {
 	if len(pids) == 0 {
 		return errors.New("attach: no process to attach to: those that were named have ended, or are the kernel's own")
 	}
-	failed, early := 0, false
+	flags, failed, early := printed.Flags, 0, false
 	for _, pid := range pids {
 		if cmd.Context().Err() != nil {
 			return exit.ErrInterrupted
 		}
-		if !flags.JSON && !flags.Many.IsLater() {
+		if !flags.JSON && !flags.Many.Later {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
-		err := attach(cmd, pid, flags, opts, "", "")
+		err := attach(cmd, pid, printed, opts, "", "")
 		switch {
 		case errors.Is(err, exit.ErrEarly):
 			early = true
@@ -176,7 +176,7 @@ func attachAll(cmd *cobra.Command, pids []int, flags *report.Flags, opts live.Op
 			failed++
 			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
 		}
-		if !flags.JSON && !flags.Many.IsLater() {
+		if !flags.JSON && !flags.Many.Later {
 			printable.Fprintf(cmd.OutOrStdout(), "\n")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/remote"
@@ -81,7 +82,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err != nil {
 				return err
 			}
-			err = show(cmd, s, &flags.Flags)
+			err = showProcess(cmd, s, &show.Stacks{Flags: &flags.Flags})
 			if left := s.Close(); left != nil {
 				printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
 			}

@@ -1,30 +1,28 @@
-package report
+package show
 
 import (
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/internal/command/exit"
-	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
 // Many is what the stacks of one or more targets are merged into.
 type Many struct {
-	flags   *Flags
+	flags   *report.Flags
 	merged  *merged
 	tree    *stackTree
 	drawing *drawing
 
 	// Of several targets, or rounds:
-	Document *Document // of all
-	Rounds   int       // how many times stacks were added
-	samples  int       // how many stacks were added
+	Document *report.Document // of all
+	Rounds   int              // how many times stacks were added
+	samples  int              // how many stacks were added
 }
 
 // NewMany returns an empty picture of the kind that the flags ask for.
-func NewMany(flags *Flags) *Many {
+func NewMany(flags *report.Flags) *Many {
 	m := &Many{flags: flags}
 	switch {
 	case flags.Many.Merge:
@@ -38,23 +36,23 @@ func NewMany(flags *Flags) *Many {
 }
 
 // add walks the stacks of s.
-func (m *Many) add(cmd *cobra.Command, s Source) (doc *Document, whole bool, err error) {
+func (m *Many) add(cmd *cobra.Command, s report.Source) (doc *report.Document, whole bool, err error) {
 	if m.flags.Many.Goroutines {
-		if s, err = WithGoroutines(s, false); err != nil {
+		if s, err = report.WithGoroutines(s, false); err != nil {
 			return nil, false, err
 		}
 		if m.drawing != nil {
 			m.drawing.stacks.Types[0].Name = "goroutines"
 		}
 	}
-	symbols := SymbolizerOf(s, m.flags)
+	symbols := report.SymbolizerOf(s, m.flags)
 	defer symbols.Close()
 	whole = true
 	cut := ""
-	doc, err = gather(s, symbols, m.flags, func(x *walked) {
-		whole = whole && x.thread.Whole
-		if x.thread.cut {
-			cut = x.thread.Detail
+	doc, err = report.Gather(s, symbols, m.flags, func(x *report.Walked) {
+		whole = whole && x.Thread.Whole
+		if x.Thread.Cut {
+			cut = x.Thread.Detail
 		}
 		switch {
 		case m.merged != nil:
@@ -72,12 +70,12 @@ func (m *Many) add(cmd *cobra.Command, s Source) (doc *Document, whole bool, err
 	if cut != "" {
 		doc.Warnings = append(doc.Warnings, "stacks are cut: "+cut)
 	}
-	m.flags.warn(cmd, doc.Warnings)
-	return doc, whole, m.flags.Values.verdict()
+	m.flags.Warn(cmd, doc.Warnings)
+	return doc, whole, m.flags.Values.Verdict()
 }
 
 // Write writes the picture of one target.
-func (m *Many) Write(out io.Writer, doc *Document) error {
+func (m *Many) Write(out io.Writer, doc *report.Document) error {
 	switch {
 	case m.drawing != nil:
 		m.drawing.stacks.Title, m.drawing.stacks.Program = doc.Exe, doc.Exe
@@ -88,10 +86,7 @@ func (m *Many) Write(out io.Writer, doc *Document) error {
 	case m.flags.JSON:
 		return m.writeJSON(out, doc)
 	}
-	p := &textPrinter{color: m.flags.useColor(out), withModules: m.flags.View.modules}
-	if w, ok := out.(*printable.Writer); ok && p.color {
-		w.AllowColors()
-	}
+	p := newTextPrinter(out, m.flags)
 	p.Out = out
 	p.Heading(doc)
 	if m.tree != nil {
@@ -111,7 +106,7 @@ func (m *Many) Write(out io.Writer, doc *Document) error {
 }
 
 // writeJSON writes the document with the stacks or the tree. The threads refer to the stacks.
-func (m *Many) writeJSON(out io.Writer, doc *Document) error {
+func (m *Many) writeJSON(out io.Writer, doc *report.Document) error {
 	p := newJSONPrinter()
 	p.Out = out
 	var groups []*group
@@ -120,7 +115,7 @@ func (m *Many) writeJSON(out io.Writer, doc *Document) error {
 	}
 	// What can be large is not encoded at once.
 	about := *doc
-	about.Threads, about.Goroutines, about.Warnings, about.Asleep = []Thread{}, nil, nil, nil
+	about.Threads, about.Goroutines, about.Warnings, about.Asleep = []report.Thread{}, nil, nil, nil
 	p.value(&about, len("]}"))
 	appendElements(p, doc.Threads)
 	p.Byte(']')
@@ -153,30 +148,4 @@ func appendElements[T any](p *jsonPrinter, list []T) {
 		p.MakeRoom()
 		p.value(&list[i], 0)
 	}
-}
-
-// showMany walks a target and prints it as one picture.
-func showMany(cmd *cobra.Command, s Source, flags *Flags) error {
-	if m := flags.Many.Into; m != nil {
-		return m.AddRound(cmd, s)
-	}
-	m := NewMany(flags)
-	doc, whole, err := m.add(cmd, s)
-	if err != nil {
-		return err
-	}
-	if cmd.Context().Err() != nil {
-		return exit.ErrInterrupted
-	}
-	out, end, err := flags.Many.Open(cmd)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(m.Write(out, doc), end()); err != nil {
-		return err
-	}
-	if !whole {
-		return exit.ErrEarly
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -25,28 +26,28 @@ func newDrawing() *drawing {
 }
 
 // add adds a thread's stack.
-func (d *drawing) add(s Source, x *walked) {
+func (d *drawing) add(s report.Source, x *report.Walked) {
 	d.room = d.room[:0]
-	for i := range x.frames {
-		f := &x.frames[i]
-		p := picture.Place{Function: f.Function, File: f.File, Line: f.Line, Address: f.block, Inlined: i+1 < len(x.frames) && x.frames[i+1].over}
+	for i := range x.Frames {
+		f := &x.Frames[i]
+		p := picture.Place{Function: f.Function, File: f.File, Line: f.Line, Address: f.Block, Inlined: i+1 < len(x.Frames) && x.Frames[i+1].Over}
 		switch {
 		case f.Type == frame.SigTramp.String():
 			p.Function = "<signal handler called>"
 		case f.Function == "" && f.Module != "":
 			p.Name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.InFile)
 		}
-		if m := s.Modules().Find(f.block); m != nil {
+		if m := s.Modules().Find(f.Block); m != nil {
 			p.Module = d.module(m, f)
 		}
 		d.room = append(d.room, p)
 	}
-	t := &x.thread
+	t := &x.Thread
 	sample := picture.Sample{Values: []int64{1}, Numbers: []picture.Number{{Key: "tid", Value: int64(t.TID)}}}
 	if d.pid != 0 {
 		sample.Root = d.root
 	}
-	if g := t.goroutine; g != nil {
+	if g := t.Goroutine; g != nil {
 		sample.Numbers = []picture.Number{{Key: "goroutine", Value: int64(g.Number)}}
 		sample.Texts = append(sample.Texts, picture.Text{Key: "state", Value: g.State(false)})
 		if g.Runtime != "" {
@@ -66,7 +67,7 @@ func (d *drawing) add(s Source, x *walked) {
 }
 
 // module returns the module m of a picture.
-func (d *drawing) module(m *target.Module, f *Frame) *picture.Module {
+func (d *drawing) module(m *target.Module, f *report.Frame) *picture.Module {
 	x, ok := d.modules[m]
 	if !ok {
 		made := picture.Module{Path: m.Path, BuildID: f.BuildID, Lo: m.Lo(), Hi: m.Hi()}

@@ -1,23 +1,24 @@
-package report
+package show
 
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/picture"
 )
 
 // stackTree are all stacks as one tree.
 type stackTree struct {
 	places placeKeys
-	tree   *picture.Tree[*Frame]
+	tree   *picture.Tree[*report.Frame]
 }
 
-func newStackTree() *stackTree { return &stackTree{newPlaceKeys(), picture.NewTree[*Frame]()} }
+func newStackTree() *stackTree { return &stackTree{newPlaceKeys(), picture.NewTree[*report.Frame]()} }
 
-func (t *stackTree) add(x *walked) {
-	at := func(i int) *Frame { return &x.frames[len(x.frames)-1-i] }
-	t.tree.Add(len(x.frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) *Frame {
-		if x.single() {
+func (t *stackTree) add(x *report.Walked) {
+	at := func(i int) *report.Frame { return &x.Frames[len(x.Frames)-1-i] }
+	t.tree.Add(len(x.Frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) *report.Frame {
+		if x.Single() {
 			return at(i)
 		}
 		f := *at(i)
@@ -54,27 +55,15 @@ func (p *textPrinter) tree(t *stackTree) {
 	})
 }
 
-// treeEntry is a node of the tree in JSON. The nodes are a list, for no reader of JSON takes
-// objects that are as deep as stacks can be.
-type treeEntry struct {
-	Depth    int    `json:"depth"`
-	Count    int64  `json:"count"`
-	Self     int64  `json:"self"`
-	Function string `json:"function"`
-	Offset   uint64 `json:"offset"`
-	Module   string `json:"module"`
-	BuildID  string `json:"build_id"`
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Type     string `json:"type"`
-}
-
-func (t *stackTree) entries() []treeEntry {
-	list := make([]treeEntry, 0, len(t.tree.Nodes))
+func (t *stackTree) entries() []report.TreeEntry {
+	list := make([]report.TreeEntry, 0, len(t.tree.Nodes))
 	t.tree.Walk(func(i int) {
 		n := &t.tree.Nodes[i]
 		f := n.Frame
-		list = append(list, treeEntry{n.Depth, n.Value, n.Self, f.Function, f.Offset, f.Module, f.BuildID, f.File, f.Line, f.Type})
+		list = append(list, report.TreeEntry{
+			Depth: n.Depth, Count: n.Value, Self: n.Self, Function: f.Function, Offset: f.Offset,
+			Module: f.Module, BuildID: f.BuildID, File: f.File, Line: f.Line, Type: f.Type,
+		})
 	})
 	return list
 }

@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -24,10 +25,10 @@ type merged struct {
 
 // group is one stack, and the threads that have it.
 type group struct {
-	stackEntry
-	first Thread       // of them: it says how the stack ends
-	at    int          // index in document.Stacks, once all are sorted
-	wait  *waits.Entry // for which all threads wait; nil if that is not the same
+	report.StackEntry
+	first report.Thread // of them: it says how the stack ends
+	at    int           // index in document.Stacks, once all are sorted
+	wait  *waits.Entry  // for which all threads wait; nil if that is not the same
 
 	// Of goroutines:
 	least, most int64  // minutes that they have waited
@@ -62,9 +63,9 @@ const longPlace = 4 << 10
 func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
 
 // of returns the number of a frame's place.
-func (k *placeKeys) of(f *Frame) int {
+func (k *placeKeys) of(f *report.Frame) int {
 	const most = 64
-	if f.hasArguments || len(f.arguments) > 0 || f.Level < 0 || f.Level >= most {
+	if f.HasArguments || len(f.Arguments) > 0 || f.Level < 0 || f.Level >= most {
 		return k.printed(f)
 	}
 	for len(k.last) <= f.Level {
@@ -72,7 +73,7 @@ func (k *placeKeys) of(f *Frame) int {
 	}
 	last := &k.last[f.Level]
 	now := numberedPlace{
-		f.Type, f.Function, f.Module, f.File, f.Offset, f.InFile, f.Line, f.args, f.Guess, f.MovedOn, last.number,
+		f.Type, f.Function, f.Module, f.File, f.Offset, f.InFile, f.Line, f.Params, f.Guess, f.MovedOn, last.number,
 	}
 	if last.number < 0 || now != *last {
 		now.number = k.printed(f)
@@ -82,7 +83,7 @@ func (k *placeKeys) of(f *Frame) int {
 }
 
 // printed returns the number of a frame's text.
-func (k *placeKeys) printed(f *Frame) int {
+func (k *placeKeys) printed(f *report.Frame) int {
 	p := &k.printer
 	p.Buf = p.Buf[:0]
 	p.shared(f)
@@ -105,13 +106,13 @@ func appendSized(key []byte, text string) []byte {
 }
 
 // add adds a thread's stack, and has the thread refer to it.
-func (m *merged) add(x *walked) {
+func (m *merged) add(x *report.Walked) {
 	key := m.key[:0]
 	defer func() { m.key = key }()
-	for j := range x.frames {
-		key = binary.AppendUvarint(key, uint64(m.places.of(&x.frames[j])))
+	for j := range x.Frames {
+		key = binary.AppendUvarint(key, uint64(m.places.of(&x.Frames[j])))
 	}
-	if g := x.thread.goroutine; g != nil {
+	if g := x.Thread.Goroutine; g != nil {
 		key = append(append(key, 0xfe), g.State(false)...)
 		key = append(key, g.Runtime...)
 		if c := g.Created; c != nil {
@@ -122,9 +123,9 @@ func (m *merged) add(x *walked) {
 			key = fmt.Appendf(key, "%q %q", l.Key, l.Value)
 		}
 	}
-	key = append(key, x.thread.Kernel...)
-	if !x.thread.Whole {
-		key = append(append(key, 0xff), x.thread.Stop...)
+	key = append(key, x.Thread.Kernel...)
+	if !x.Thread.Whole {
+		key = append(append(key, 0xff), x.Thread.Stop...)
 	}
 	g, ok := m.known[string(key)]
 	if !ok {
@@ -132,31 +133,31 @@ func (m *merged) add(x *walked) {
 		m.known[string(key)] = g
 		m.groups = append(m.groups, g)
 	}
-	g.add(&x.thread)
-	x.thread.Stack = &g.at
+	g.add(&x.Thread)
+	x.Thread.Stack = &g.at
 }
 
 // newGroup returns the group of a stack, without members.
-func newGroup(x *walked) *group {
-	t := &x.thread
-	g := &group{first: *t, stackEntry: stackEntry{Frames: x.frames, Stop: t.Stop, Error: t.Error}, wait: t.WaitsFor}
-	if !x.single() {
-		g.Frames = append([]Frame{}, x.frames...) // in JSON, no frames are an empty list
+func newGroup(x *report.Walked) *group {
+	t := &x.Thread
+	g := &group{first: *t, StackEntry: report.StackEntry{Frames: x.Frames, Stop: t.Stop, Error: t.Error}, wait: t.WaitsFor}
+	if !x.Single() {
+		g.Frames = append([]report.Frame{}, x.Frames...) // in JSON, no frames are an empty list
 	}
-	if of := t.goroutine; of != nil {
+	if of := t.Goroutine; of != nil {
 		kept := *of
-		g.first.goroutine = &kept
+		g.first.Goroutine = &kept
 		g.Runtime, g.least, g.creator = of.Runtime, of.Minutes(), of.Creator()
 	}
 	return g
 }
 
 // add adds a thread, of which the group keeps no more than is printed.
-func (g *group) add(t *Thread) {
+func (g *group) add(t *report.Thread) {
 	g.Count++
-	of := t.goroutine
+	of := t.Goroutine
 	if of == nil {
-		g.Threads = append(g.Threads, threadEntry{t.TID, t.Name, t.Died})
+		g.Threads = append(g.Threads, report.ThreadEntry{TID: t.TID, Name: t.Name, Died: t.Died})
 		if g.wait != nil && (t.WaitsFor == nil || *t.WaitsFor != *g.wait) {
 			g.wait = nil
 		}
@@ -184,17 +185,17 @@ func (m *merged) sorted() []*group {
 const namedThreads = 12
 
 // group prints a stack with its threads: `3 threads "worker": 4243, 4244, 4245`.
-func (p *textPrinter) group(d *Document, g *group) {
+func (p *textPrinter) group(d *report.Document, g *group) {
 	p.digits = d.Digits
-	of := g.first.goroutine
+	of := g.first.Goroutine
 	if of != nil {
 		p.goroutines(d, g)
 	} else if g.Count == 1 {
-		p.Thread(&Document{Threads: []Thread{g.first}, Signal: d.Signal, CrashReport: d.CrashReport, Digits: d.Digits}, 0)
+		p.Thread(&report.Document{Threads: []report.Thread{g.first}, Signal: d.Signal, CrashReport: d.CrashReport, Digits: d.Digits}, 0)
 	} else {
 		list := g.Threads
 		if d.Rounds > 1 {
-			list = once(list, func(t threadEntry) int { return t.TID })
+			list = once(list, func(t report.ThreadEntry) int { return t.TID })
 			p.styled(bold, fmt.Sprintf("%d samples of ", g.Count))
 		}
 		s := "s"
@@ -260,7 +261,7 @@ func once[T any, ID comparable](list []T, id func(T) ID) []T {
 }
 
 // shared prints of a frame what equal stacks share: all but its address.
-func (p *textPrinter) shared(f *Frame) {
+func (p *textPrinter) shared(f *report.Frame) {
 	switch f.Type {
 	case frame.SigTramp.String():
 		p.Text("<signal handler called>")
@@ -270,22 +271,4 @@ func (p *textPrinter) shared(f *Frame) {
 		p.place(f)
 	}
 	p.marks(f)
-}
-
-// stackEntry is a group in JSON.
-type stackEntry struct {
-	Count      int           `json:"count"`
-	Threads    []threadEntry `json:"threads,omitempty"`
-	Goroutines []uint64      `json:"goroutines,omitempty"` // their numbers
-	Runtime    string        `json:"runtime,omitempty"`    // which has the goroutines, of several in one process
-	Frames     []Frame       `json:"frames"`
-	Stop       string        `json:"stop"`
-	Error      string        `json:"error"`
-}
-
-// threadEntry is a thread whose stack others have, too.
-type threadEntry struct {
-	TID  int    `json:"tid"`
-	Name string `json:"name"`
-	Died bool   `json:"died,omitempty"`
 }

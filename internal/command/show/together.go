@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -15,7 +16,7 @@ const maxSamples = 1 << 20
 
 // AddRound walks the stacks of s, and adds them to the stacks of earlier rounds and of other
 // processes.
-func (m *Many) AddRound(cmd *cobra.Command, s Source) error {
+func (m *Many) AddRound(cmd *cobra.Command, s report.Source) error {
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {
 		return err
@@ -39,11 +40,11 @@ func (m *Many) AddRound(cmd *cobra.Command, s Source) error {
 	return nil
 }
 
-// RunTogether has run walk stacks, and writes all of them as one picture.
-func (w *Flags) RunTogether(cmd *cobra.Command, run func() error) error {
-	m := NewMany(w)
-	w.Many.Into = m
-	defer func() { w.Many.Into = nil }()
+// Together has run show stacks, and writes all of them as one picture.
+func (p *Stacks) Together(cmd *cobra.Command, run func() error) error {
+	m := NewMany(p.Flags)
+	p.into, p.Flags.Many.Later = m, true
+	defer func() { p.into, p.Flags.Many.Later = nil, false }()
 	err := run()
 	if err != nil && !errors.Is(err, exit.ErrEarly) && m.Document == nil {
 		return err
@@ -51,22 +52,21 @@ func (w *Flags) RunTogether(cmd *cobra.Command, run func() error) error {
 	if m.Document == nil {
 		return exit.ErrInterrupted
 	}
-	out, end, failed := w.Many.Open(cmd)
+	out, end, failed := p.Flags.Many.Open(cmd)
 	if failed != nil {
 		return failed
 	}
 	return errors.Join(m.Write(out, m.Document), end(), err)
 }
 
-// BeginProcess has what is added from now on shown as another BeginProcess's.
-func (m *Many) BeginProcess(pid int, name string) {
-	if m.drawing != nil {
-		m.drawing.pid, m.drawing.root = pid, fmt.Sprintf("%s (%d)", name, pid)
+// BeginProcess has what is shown from now on be another process's. name returns its name.
+func (p *Stacks) BeginProcess(pid int, name func(pid int) string) {
+	if p.apart != nil {
+		p.into = p.apart.of(p.Flags, pid)
+	} else if m := p.into; m != nil && m.drawing != nil && p.Flags.SeveralProcesses {
+		m.drawing.pid, m.drawing.root = pid, fmt.Sprintf("%s (%d)", name(pid), pid)
 	}
 }
-
-// IsLater reports whether stacks are printed when all rounds, or processes, are over.
-func (m *ManyFlags) IsLater() bool { return m.Into != nil || m.PerProcess != nil }
 
 // perProcess has what the stacks of several processes are merged into, each process's by
 // themselves.
@@ -75,8 +75,8 @@ type perProcess struct {
 	by   map[int]*Many
 }
 
-// Of returns what the stacks Of a process are added to.
-func (p *perProcess) Of(flags *Flags, pid int) *Many {
+// of returns what the stacks of a process are added to.
+func (p *perProcess) of(flags *report.Flags, pid int) *Many {
 	m := p.by[pid]
 	if m == nil {
 		m = NewMany(flags)
@@ -85,13 +85,13 @@ func (p *perProcess) Of(flags *Flags, pid int) *Many {
 	return m
 }
 
-// RunApart has run walk stacks of several processes, and writes each process's merged.
-func (w *Flags) RunApart(cmd *cobra.Command, run func() error) error {
+// Apart has run show stacks of several processes, and writes each process's merged.
+func (p *Stacks) Apart(cmd *cobra.Command, run func() error) error {
 	a := &perProcess{by: map[int]*Many{}}
-	w.Many.PerProcess = a
-	defer func() { w.Many.Into, w.Many.PerProcess = nil, nil }()
+	p.apart, p.Flags.Many.Later = a, true
+	defer func() { p.into, p.apart, p.Flags.Many.Later = nil, nil, false }()
 	err := run()
-	out, end, failed := w.Many.Open(cmd)
+	out, end, failed := p.Flags.Many.Open(cmd)
 	if failed != nil {
 		return failed
 	}
@@ -101,7 +101,7 @@ func (w *Flags) RunApart(cmd *cobra.Command, run func() error) error {
 		if m.Document == nil {
 			continue // it could not be read
 		}
-		if !w.JSON {
+		if !p.Flags.JSON {
 			if written > 0 {
 				printable.Fprintf(out, "\n")
 			}

@@ -1,10 +1,11 @@
-package report
+package show
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
 // --registers writes some twenty registers of each of a million frames. Making a value's text
@@ -15,9 +16,9 @@ func TestRegistersAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { text = value.String() }); n > 1 {
 		t.Errorf("%v allocations for a value", n)
 	}
-	var regs []Register
+	var regs []report.Register
 	for range 25 {
-		regs = append(regs, Register{"fs_base", text})
+		regs = append(regs, report.Register{Name: "fs_base", Value: text})
 	}
 	p := &textPrinter{}
 	if n := testing.AllocsPerRun(100, func() { p.Buf = p.Buf[:0]; p.registers(regs) }); n > 0 {

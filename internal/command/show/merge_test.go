@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"strings"
@@ -6,36 +6,37 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // TestPlaceKeys: what is kept of the frame before at a level changes no number: frames have one
 // number if they are printed alike.
 func TestPlaceKeys(t *testing.T) {
-	base := Frame{Type: frame.Normal.String(), Function: "f", Module: "/bin/x", File: "x.c", Line: 7, args: symbol.ArgsSome}
+	base := report.Frame{Type: frame.Normal.String(), Function: "f", Module: "/bin/x", File: "x.c", Line: 7, Params: symbol.ArgsSome}
 	noFile, noFunction := base, base
 	noFile.File = ""
 	noFunction.File, noFunction.Function = "", ""
-	list := []Frame{base, noFile, noFunction}
+	list := []report.Frame{base, noFile, noFunction}
 	for _, c := range []struct {
-		of     Frame
-		change func(*Frame)
+		of     report.Frame
+		change func(*report.Frame)
 	}{
-		{base, func(f *Frame) { f.Type = frame.SigTramp.String() }},
-		{base, func(f *Frame) { f.Type = frame.TailCall.String() }},
-		{base, func(f *Frame) { f.Function = "g" }},
-		{base, func(f *Frame) { f.File = "y.c" }},
-		{base, func(f *Frame) { f.Line = 8 }},
-		{base, func(f *Frame) { f.args = symbol.ArgsNone }},
-		{base, func(f *Frame) { f.Guess = true }},
-		{base, func(f *Frame) { f.MovedOn = true }},
-		{base, func(f *Frame) { f.hasArguments, f.arguments = true, []byte("n=1") }},
-		{base, func(f *Frame) { f.Line = 9 }},
-		{base, func(f *Frame) { f.Line, f.hasArguments = 9, true }}, // and has none
-		{noFile, func(f *Frame) { f.Module = "/bin/y" }},
-		{noFile, func(f *Frame) { f.Offset = 4 }},
-		{noFile, func(f *Frame) { f.arguments = []byte("n=1") }},
-		{noFunction, func(f *Frame) { f.InFile = 4 }},
+		{base, func(f *report.Frame) { f.Type = frame.SigTramp.String() }},
+		{base, func(f *report.Frame) { f.Type = frame.TailCall.String() }},
+		{base, func(f *report.Frame) { f.Function = "g" }},
+		{base, func(f *report.Frame) { f.File = "y.c" }},
+		{base, func(f *report.Frame) { f.Line = 8 }},
+		{base, func(f *report.Frame) { f.Params = symbol.ArgsNone }},
+		{base, func(f *report.Frame) { f.Guess = true }},
+		{base, func(f *report.Frame) { f.MovedOn = true }},
+		{base, func(f *report.Frame) { f.HasArguments, f.Arguments = true, []byte("n=1") }},
+		{base, func(f *report.Frame) { f.Line = 9 }},
+		{base, func(f *report.Frame) { f.Line, f.HasArguments = 9, true }}, // and has none
+		{noFile, func(f *report.Frame) { f.Module = "/bin/y" }},
+		{noFile, func(f *report.Frame) { f.Offset = 4 }},
+		{noFile, func(f *report.Frame) { f.Arguments = []byte("n=1") }},
+		{noFunction, func(f *report.Frame) { f.InFile = 4 }},
 	} {
 		f := c.of
 		c.change(&f)
@@ -75,8 +76,8 @@ func TestMergedCreations(t *testing.T) {
 		at("main.ff", ".go", 7, 1), nil, at("", "", 0, 0),
 	}
 	for _, c := range made {
-		x := &walked{frames: []Frame{{Function: "f"}}}
-		x.thread.Whole, x.thread.goroutine = true, &goroutines.Entry{Status: "waiting", Created: c}
+		x := &report.Walked{Frames: []report.Frame{{Function: "f"}}}
+		x.Thread.Whole, x.Thread.Goroutine = true, &goroutines.Entry{Status: "waiting", Created: c}
 		m.add(x)
 	}
 	if len(m.groups) != len(made)-1 || m.groups[0].Count != 2 {
@@ -87,7 +88,7 @@ func TestMergedCreations(t *testing.T) {
 // TestMergedWithoutFrames: a stack without frames has a list of none in JSON.
 func TestMergedWithoutFrames(t *testing.T) {
 	m := newMerged()
-	m.add(&walked{thread: Thread{TID: 1, Kernel: "io_uring", Whole: true}})
+	m.add(&report.Walked{Thread: report.Thread{TID: 1, Kernel: "io_uring", Whole: true}})
 	if text := string(AppendJSON(nil, m.groups[0])); !strings.Contains(text, `"frames":[]`) {
 		t.Error(text)
 	}

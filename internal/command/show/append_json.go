@@ -1,9 +1,11 @@
-package report
+package show
 
 import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
 // AppendJSON appends a value that has no errors, as it is printed.
@@ -17,7 +19,7 @@ func AppendJSON(b []byte, v any) []byte {
 
 // appendEntry is AppendJSON for a frame, of which there are many: package json takes five times as
 // long.
-func appendEntry(b []byte, x *Frame) []byte {
+func appendEntry(b []byte, x *report.Frame) []byte {
 	if x.Guess || x.MovedOn || x.ID != "" || x.TailCall != "" || len(x.Registers) > 0 || x.Explain != nil || x.Args != nil || x.Locals != nil || x.Print != nil || x.Source != nil {
 		return AppendJSON(b, x)
 	}

@@ -1,43 +1,10 @@
 package report
 
 import (
-	"errors"
-
-	"github.com/spf13/cobra"
-
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/symbol"
 )
-
-// Show walks a target and prints it.
-func Show(cmd *cobra.Command, s Source, flags *Flags) error {
-	if flags.Many.Any() {
-		return showMany(cmd, s, flags)
-	}
-	symbols := SymbolizerOf(s, flags)
-	defer symbols.Close()
-	out, end, err := flags.Many.Open(cmd)
-	if err != nil {
-		return err
-	}
-	whole, warnings, err := Print(out, s, symbols, flags)
-	if err = errors.Join(err, end()); err != nil {
-		return err
-	}
-	if cmd.Context().Err() != nil {
-		return exit.ErrInterrupted
-	}
-	flags.warn(cmd, warnings)
-	if err := flags.Values.verdict(); err != nil {
-		return err
-	}
-	if !whole {
-		return exit.ErrEarly
-	}
-	return nil
-}
 
 // mostRoom bounds the frames for which there is room before a thread's stack is walked: threads of
 // one process have stacks of like depth.
@@ -65,7 +32,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 			frames := make([]Frame, 0, most)
 			th := w.Thread(walk.threads[i], func(f *frame.Frame) int {
 				before := len(frames)
-				frames = w.appendFrame(frames, before, f)
+				frames = w.AppendFrame(frames, before, f)
 				if flags.View.outer > 0 {
 					return 0
 				}

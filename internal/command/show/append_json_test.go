@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
 // TestAppendJSON: frames and lines are written as package json writes them.
@@ -20,11 +21,11 @@ func TestAppendJSON(t *testing.T) {
 		}
 		return b.String()
 	}
-	full := Frame{
+	full := report.Frame{
 		Level: 12, Type: frame.Normal.String(), PC: address.At(0xfedcba9876543210), Function: "f", Offset: 1 << 63, Module: "/bin/a b",
 		BuildID: "0123", File: "/src/a.c", Line: 345, Sniffer: "breakpad",
 	}
-	list := []Frame{{}, full}
+	list := []report.Frame{{}, full}
 	for _, text := range []string{
 		"operator<<(std::ostream&, A<B> const&)", `threads":[]`, `"threads":[]`, `,"frames":[]`, `C:\src\new.c`, "tab\there", "é€\U0001F600", "\xff\xc3(", "line\u2028separator\u2029", "\x00\x1b\x7f",
 	} {
@@ -34,10 +35,10 @@ func TestAppendJSON(t *testing.T) {
 		x.Function, x.File, x.Module, x.BuildID, x.Sniffer, x.Type = "g", text, text, text, text, text
 		list = append(list, x)
 	}
-	for _, set := range []func(*Frame){
-		func(x *Frame) { x.Guess = true }, func(x *Frame) { x.MovedOn = true }, func(x *Frame) { x.ID = "i" }, func(x *Frame) { x.TailCall = "t" },
-		func(x *Frame) { x.Registers = []Register{{"rax", "0x1"}} }, func(x *Frame) { x.Explain = &explanation{Row: "r"} },
-		func(x *Frame) { x.Level, x.Line = -1, -2 },
+	for _, set := range []func(*report.Frame){
+		func(x *report.Frame) { x.Guess = true }, func(x *report.Frame) { x.MovedOn = true }, func(x *report.Frame) { x.ID = "i" }, func(x *report.Frame) { x.TailCall = "t" },
+		func(x *report.Frame) { x.Registers = []report.Register{{Name: "rax", Value: "0x1"}} }, func(x *report.Frame) { x.Explain = &report.Explanation{Row: "r"} },
+		func(x *report.Frame) { x.Level, x.Line = -1, -2 },
 	} {
 		x := full
 		set(&x)

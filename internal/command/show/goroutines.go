@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"cmp"
@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
 // goroutines prints the first line of a goroutine's stack, or of equal ones.
-func (p *textPrinter) goroutines(d *Document, g *group) {
-	first := g.first.goroutine
+func (p *textPrinter) goroutines(d *report.Document, g *group) {
+	first := g.first.Goroutine
 	state := first.State(false)
 	switch {
 	case g.most >= 1 && g.least == g.most:
@@ -61,7 +62,7 @@ func (p *textPrinter) labels(s goroutines.Labels) {
 
 // creator prints which go statement has made a goroutine, as Go's own tracebacks do.
 func (p *textPrinter) creator(g *group) {
-	c := g.first.goroutine.Created
+	c := g.first.Goroutine.Created
 	if c == nil {
 		return
 	}
@@ -99,7 +100,7 @@ func (c *objectCounts) add(waits []*goroutines.Object) {
 }
 
 // objects prints what goroutines of a group wait for, what most wait for first.
-func (p *textPrinter) objects(d *Document, g *group) {
+func (p *textPrinter) objects(d *report.Document, g *group) {
 	counts, list := g.objects.of, slices.Clone(g.objects.list)
 	if len(list) == 0 || d.Rounds > 1 {
 		return // of added rounds, they may be others in each

@@ -1,18 +1,19 @@
-package report
+package show
 
 import (
 	"encoding/json"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
-// jsonPrinter writes a [Document], piece by piece.
+// jsonPrinter writes a [report.Document], piece by piece.
 type jsonPrinter struct {
 	inturn.Output
-	encoder *json.Encoder // to output
-	room    []Frame       // for the frames of one place
-	any     bool          // the thread has frames already
+	encoder *json.Encoder  // to output
+	room    []report.Frame // for the frames of one place
+	any     bool           // the thread has frames already
 }
 
 func newJSONPrinter() *jsonPrinter {
@@ -28,9 +29,9 @@ func (p *jsonPrinter) value(v any, but int) {
 	p.Buf = p.Buf[:len(p.Buf)-1-but]
 }
 
-func (p *jsonPrinter) Heading(d *Document) {
+func (p *jsonPrinter) Heading(d *report.Document) {
 	about := *d
-	about.Threads = []Thread{}
+	about.Threads = []report.Thread{}
 	if d.CrashReport != nil {
 		without := *d.CrashReport
 		without.Annotations, without.Unloaded, without.Modules, about.CrashReport = nil, nil, nil, &without
@@ -38,7 +39,7 @@ func (p *jsonPrinter) Heading(d *Document) {
 	p.value(&about, len("]}"))
 }
 
-func (p *jsonPrinter) Ending(d *Document) {
+func (p *jsonPrinter) Ending(d *report.Document) {
 	p.Own("]")
 	if d.CrashReport != nil {
 		appendList(p, "annotations", d.Annotations)
@@ -51,9 +52,9 @@ func (p *jsonPrinter) Ending(d *Document) {
 }
 
 // deadlocks writes which threads and goroutines wait for each other.
-func (p *jsonPrinter) deadlocks(d *Document) {
-	if d.waits != nil {
-		appendList(p, "deadlocks", d.waits.Deadlocks)
+func (p *jsonPrinter) deadlocks(d *report.Document) {
+	if d.Waits != nil {
+		appendList(p, "deadlocks", d.Waits.Deadlocks)
 	}
 	if d.Asleep != nil {
 		p.Own(`,"asleep":`)
@@ -61,17 +62,17 @@ func (p *jsonPrinter) deadlocks(d *Document) {
 	}
 }
 
-func (p *jsonPrinter) Thread(d *Document, i int) {
+func (p *jsonPrinter) Thread(d *report.Document, i int) {
 	if i > 0 {
 		p.Byte(',')
 	}
 	p.any = false
 	t := d.Threads[i]
-	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []Frame{}, "", "", nil, false
+	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []report.Frame{}, "", "", nil, false
 	p.value(&t, len(`],"stop":"","error":""}`))
 }
 
-func (p *jsonPrinter) End(t *Thread) {
+func (p *jsonPrinter) End(t *report.Thread) {
 	p.Own("],")
 	at := len(p.Buf)
 	p.value(struct {
@@ -83,17 +84,17 @@ func (p *jsonPrinter) End(t *Thread) {
 	p.Buf = append(p.Buf[:at], p.Buf[at+1:]...) // without the brace
 }
 
-func (p *jsonPrinter) Frame(w *Walker, level int, f *frame.Frame) int {
-	p.room = w.appendFrame(p.room[:0], level, f)
+func (p *jsonPrinter) Frame(w *report.Walker, level int, f *frame.Frame) int {
+	p.room = w.AppendFrame(p.room[:0], level, f)
 	p.Frames(w, p.room)
 	return len(p.room)
 }
 
-// Frames implements [Printer].
-func (p *jsonPrinter) Frames(w *Walker, list []Frame) {
+// Frames implements [report.Printer].
+func (p *jsonPrinter) Frames(w *report.Walker, list []report.Frame) {
 	for i := range list {
 		p.MakeRoom()
-		if !w.Flags.Values.selects(list[i].Level, list[i].Function) {
+		if !w.Flags.Values.Selects(list[i].Level, list[i].Function) {
 			continue
 		}
 		if p.any {

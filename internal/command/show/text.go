@@ -1,4 +1,4 @@
-package report
+package show
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -14,8 +15,8 @@ import (
 type textPrinter struct {
 	inturn.Output
 	color       bool
-	withModules bool    // behind files and lines, too
-	room        []Frame // for the frames of one place
+	withModules bool           // behind files and lines, too
+	room        []report.Frame // for the frames of one place
 	// digits is how many an address has at least, as in gdb.
 	digits int
 }
@@ -53,7 +54,7 @@ func (p *textPrinter) styled(style, text string) {
 
 // Heading prints what is known of a process, unless it is simply alive: `Process 4242 (/usr/bin/x)
 // died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
-func (p *textPrinter) Heading(d *Document) {
+func (p *textPrinter) Heading(d *report.Document) {
 	p.digits = d.Digits
 	if d.CrashReport != nil {
 		p.reportHeading(d)
@@ -71,7 +72,7 @@ func (p *textPrinter) Heading(d *Document) {
 	}
 	if s := d.Signal; s != nil {
 		verb := " stopped by "
-		if d.died {
+		if d.Died {
 			verb = " died of "
 		}
 		text += verb + s.Name
@@ -92,7 +93,7 @@ func (p *textPrinter) Heading(d *Document) {
 	p.Byte('\n')
 }
 
-func (p *textPrinter) Ending(d *Document) {
+func (p *textPrinter) Ending(d *report.Document) {
 	p.deadlocks(d)
 	p.asleep(d.Asleep)
 	if d.CrashReport != nil {
@@ -100,7 +101,7 @@ func (p *textPrinter) Ending(d *Document) {
 	}
 }
 
-func (p *textPrinter) Thread(d *Document, i int) {
+func (p *textPrinter) Thread(d *report.Document, i int) {
 	t, s := &d.Threads[i], d.Signal
 	p.digits = d.Digits
 	if i > 0 {
@@ -125,7 +126,7 @@ func (p *textPrinter) Thread(d *Document, i int) {
 	p.waiting(t.WaitsFor)
 }
 
-func (p *textPrinter) End(t *Thread) {
+func (p *textPrinter) End(t *report.Thread) {
 	switch {
 	case t.Whole && t.Stop == frame.Limit.String():
 		p.styled(faint, "(more frames follow)")
@@ -142,8 +143,8 @@ func (p *textPrinter) End(t *Thread) {
 	p.Byte('\n')
 }
 
-func (p *textPrinter) Frame(w *Walker, level int, f *frame.Frame) int {
-	p.room = w.appendTailCalls(p.room[:0], level, f)
+func (p *textPrinter) Frame(w *report.Walker, level int, f *frame.Frame) int {
+	p.room = w.AppendTailCalls(p.room[:0], level, f)
 	jumped := len(p.room)
 	for i := range p.room {
 		p.selected(w, &p.room[i])
@@ -152,11 +153,11 @@ func (p *textPrinter) Frame(w *Walker, level int, f *frame.Frame) int {
 }
 
 // ownFrame is frame without the frames that left by tail calls.
-func (p *textPrinter) ownFrame(w *Walker, level int, f *frame.Frame) int {
-	s, code := w.codeInfo(f)
-	plain := w.plain(f) && !w.named(f, code)
-	if s.text == nil || !plain {
-		p.room = w.appendOwn(p.room[:0], level, f)
+func (p *textPrinter) ownFrame(w *report.Walker, level int, f *frame.Frame) int {
+	s, code := w.CodeInfo(f)
+	plain := w.Plain(f) && !w.Named(f, code)
+	if s.Texts == nil || !plain {
+		p.room = w.AppendOwn(p.room[:0], level, f)
 	}
 	if !plain {
 		for i := range p.room {
@@ -164,15 +165,15 @@ func (p *textPrinter) ownFrame(w *Walker, level int, f *frame.Frame) int {
 		}
 		return len(p.room)
 	}
-	if s.text == nil { // the text that most frames at this PC share
+	if s.Texts == nil { // the text that most frames at this PC share
 		for i := range p.room {
 			before := len(p.Buf)
 			p.place(&p.room[i])
-			s.text = append(s.text, string(p.Buf[before:]))
+			s.Texts = append(s.Texts, string(p.Buf[before:]))
 			p.Buf = p.Buf[:before]
 		}
 	}
-	for i, text := range s.text {
+	for i, text := range s.Texts {
 		p.level(level + i)
 		if i == 0 {
 			p.address(f.PC())
@@ -180,7 +181,7 @@ func (p *textPrinter) ownFrame(w *Walker, level int, f *frame.Frame) int {
 		p.Own(text)
 		p.Byte('\n')
 	}
-	return len(s.text)
+	return len(s.Texts)
 }
 
 // level prints "#0  ", "#10 " or "#100 ", as gdb does.
@@ -199,8 +200,8 @@ func (p *textPrinter) address(pc uint64) {
 	p.Text(" in ")
 }
 
-// Frames implements [Printer].
-func (p *textPrinter) Frames(w *Walker, list []Frame) {
+// Frames implements [report.Printer].
+func (p *textPrinter) Frames(w *report.Walker, list []report.Frame) {
 	for i := range list {
 		p.MakeRoom()
 		p.selected(w, &list[i])
@@ -208,14 +209,14 @@ func (p *textPrinter) Frames(w *Walker, list []Frame) {
 }
 
 // selected prints a frame if the flags ask for it.
-func (p *textPrinter) selected(w *Walker, f *Frame) {
-	if w.Flags.Values.selects(f.Level, f.Function) {
+func (p *textPrinter) selected(w *report.Walker, f *report.Frame) {
+	if w.Flags.Values.Selects(f.Level, f.Function) {
 		p.detailed(f)
 	}
 }
 
 // detailed prints a frame of any kind, with all that the flags ask for.
-func (p *textPrinter) detailed(f *Frame) {
+func (p *textPrinter) detailed(f *report.Frame) {
 	p.level(f.Level)
 	switch {
 	case f.Type == frame.SigTramp.String():
@@ -223,7 +224,7 @@ func (p *textPrinter) detailed(f *Frame) {
 	case f.Type == frame.Dummy.String():
 		p.Text("<function called from sfwalk>")
 	default:
-		if !f.over { // as gdb, an address once for all calls inlined into one place
+		if !f.Over { // as gdb, an address once for all calls inlined into one place
 			p.address(f.PC.V)
 		}
 		p.place(f)
@@ -251,7 +252,7 @@ func (p *textPrinter) detailed(f *Frame) {
 }
 
 // marks prints how a frame differs from others.
-func (p *textPrinter) marks(f *Frame) {
+func (p *textPrinter) marks(f *report.Frame) {
 	if f.Guess {
 		p.styled(faint, " [guess]")
 	}
@@ -268,7 +269,7 @@ func (p *textPrinter) marks(f *Frame) {
 
 // place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)`, `main+0x1f (argc=1) (/usr/bin/x)`
 // or `?? (/usr/bin/x+0x1139)`.
-func (p *textPrinter) place(f *Frame) {
+func (p *textPrinter) place(f *report.Frame) {
 	switch {
 	case f.Function == "" && f.Module == "":
 		p.Text("?? ()")
@@ -284,9 +285,9 @@ func (p *textPrinter) place(f *Frame) {
 			p.Byte('+')
 			p.Hex(f.Offset, 1)
 		}
-		if len(f.arguments) > 0 {
+		if len(f.Arguments) > 0 {
 			p.Text(" (")
-			p.Bytes(f.arguments)
+			p.Bytes(f.Arguments)
 			p.Byte(')')
 		}
 		if f.Module != "" {
@@ -297,11 +298,11 @@ func (p *textPrinter) place(f *Frame) {
 	default:
 		p.styled(yellow, f.Function)
 		switch {
-		case f.hasArguments:
+		case f.HasArguments:
 			p.Text(" (")
-			p.Bytes(f.arguments)
+			p.Bytes(f.Arguments)
 			p.Text(") at ")
-		case f.args == symbol.ArgsNone:
+		case f.Params == symbol.ArgsNone:
 			p.Text(" () at ")
 		default:
 			p.Text(" (…) at ")
@@ -321,7 +322,7 @@ func (p *textPrinter) place(f *Frame) {
 	}
 }
 
-func (p *textPrinter) explain(f *Frame) {
+func (p *textPrinter) explain(f *report.Frame) {
 	if f.Explain.Row == "" {
 		p.Text("      no sniffer claims the frame")
 	} else {
@@ -343,13 +344,13 @@ func (p *textPrinter) explain(f *Frame) {
 		p.styled(faint, "      "+names+" declined: "+d.Reason)
 		p.Byte('\n')
 	}
-	for _, line := range f.Explain.lines() {
+	for _, line := range f.Explain.Lines() {
 		p.styled(faint, "      "+line)
 		p.Byte('\n')
 	}
 }
 
-func (p *textPrinter) registers(regs []Register) {
+func (p *textPrinter) registers(regs []report.Register) {
 	for i, r := range regs {
 		if i%3 == 0 {
 			p.Text("      ")

@@ -1,0 +1,59 @@
+package show
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
+)
+
+// waiting prints for what a thread waits.
+func (p *textPrinter) waiting(e *waits.Entry) {
+	if e.Known() {
+		p.Text("  ")
+		p.Text(e.String())
+		p.Byte('\n')
+	}
+}
+
+// maxDeadlocks bounds the deadlocks in text, and the threads of each.
+const maxDeadlocks = 32
+
+// deadlocks prints which threads wait for each other.
+func (p *textPrinter) deadlocks(d *report.Document) {
+	if d.Waits == nil {
+		return
+	}
+	for i, x := range d.Waits.Deadlocks {
+		p.MakeRoom()
+		if i == 0 {
+			p.Byte('\n')
+		}
+		if i == maxDeadlocks {
+			p.Text(fmt.Sprintf("and %d deadlocks more\n", len(d.Waits.Deadlocks)-i))
+			return
+		}
+		p.styled(red, "deadlock")
+		if x.Timed {
+			p.Text(", until the time of one is over")
+		}
+		p.Text(": ")
+		for j, tid := range x.Threads {
+			e := d.Waits.Of(tid)
+			switch {
+			case j == maxDeadlocks:
+				p.Text(fmt.Sprintf(", and so on: %d threads", len(x.Threads)))
+			case j > maxDeadlocks:
+				continue
+			case j == 0:
+				p.Text(fmt.Sprintf("thread %d waits for %s", tid, e.Link()))
+			default:
+				p.Text(fmt.Sprintf(", which waits for %s", e.Link()))
+			}
+			if len(x.Threads) == 1 {
+				p.Text(" itself")
+			}
+		}
+		p.Byte('\n')
+	}
+}
