@@ -94,7 +94,7 @@ func (p *heldProcess) Close() error {
 	if ok, _ := p.Proc.Valid(); !ok {
 		return nil
 	}
-	var err error
+	err := p.settle()
 	for addr, n := range p.set {
 		if n > 0 {
 			p.set[addr] = 1
@@ -265,7 +265,8 @@ func (p *heldProcess) Wait(ctx context.Context) (inferior.Event, error) {
 // it is nil if the event says that there is none any more, or that ctx has ended.
 func (p *heldProcess) continueOnce(ctx context.Context) (th proc.Thread, e inferior.Event, err error) {
 	if ctx.Err() != nil {
-		return nil, p.interrupted(), nil
+		e, err = p.interrupted()
+		return nil, e, err
 	}
 	err = p.group.Continue()
 	p.forgetAll()
@@ -287,12 +288,86 @@ func (p *heldProcess) continueOnce(ctx context.Context) (th proc.Thread, e infer
 	return th, e, nil
 }
 
-func (p *heldProcess) interrupted() inferior.Event {
-	e := inferior.Event{Kind: inferior.Interrupted, TID: p.tid}
-	if th, ok := p.Proc.FindThread(p.tid); ok {
+// interrupted returns the event that ctx has ended. It has the thread leave Go code first, a handler
+// of Go's signals for instance: the runtime's state would stay as if the thread still were there.
+func (p *heldProcess) interrupted() (e inferior.Event, err error) {
+	e = inferior.Event{Kind: inferior.Interrupted, TID: p.tid}
+	th, ok := p.Proc.FindThread(p.tid)
+	for end := time.Now().Add(patience); ok && time.Now().Before(end); {
+		pc, err := p.pc(th)
+		if err != nil || !p.IsGo(pc) || pc == p.entry {
+			break
+		}
+		var other inferior.Event
+		if th, other, err = p.continueOnce(context.Background()); th == nil || err != nil {
+			return other, err
+		}
+	}
+	if ok {
 		e.Thread = p.hold(th)
 	}
-	return e
+	return e, nil
+}
+
+// patience is how long a thread may take to leave what it cannot be left in.
+const patience = time.Second
+
+func (p *heldProcess) pc(th proc.Thread) (uint64, error) {
+	regs, err := th.Registers()
+	if err != nil {
+		return 0, err
+	}
+	return regs.PC(), nil
+}
+
+// settle has the threads that were at the user's breakpoints be there again: a signal, as Go's
+// runtime sends to whoever runs for long, has led them into its handler. The thread of the call
+// waits at the entry point meanwhile.
+func (p *heldProcess) settle() (err error) {
+	th, ok := p.Proc.FindThread(p.tid)
+	if !ok || !p.strayed() {
+		return nil
+	}
+	t := p.hold(th)
+	if err := p.SetBreakpoint(p.entry); err != nil {
+		return err
+	}
+	if err := t.Save(); err != nil {
+		return err
+	}
+	if err := t.Jump(p.entry); err != nil {
+		return err
+	}
+	p.keepOthers()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		th.Breakpoint().Clear()
+		if th, _, err = p.continueOnce(context.Background()); th == nil || err != nil {
+			return err
+		}
+		if pc, err := p.pc(th); err == nil && pc == p.entry && !p.strayed() {
+			break
+		}
+	}
+	return t.Restore()
+}
+
+// strayed reports whether a thread or a goroutine that was at one of the user's breakpoints is not
+// there now.
+func (p *heldProcess) strayed() bool {
+	at, own := map[int64]uint64{}, int64(0)
+	for _, th := range p.Proc.ThreadList() {
+		who := runner(th)
+		if at[who], _ = p.pc(th); th.ThreadID() == p.tid {
+			own = who
+		}
+	}
+	for who, found := range p.found.at {
+		pc, ok := at[who]
+		if ended := !ok && who < 0; who != own && !ended && p.kept(&found) && pc != found.Addr {
+			return true
+		}
+	}
+	return false
 }
 
 // kept reports whether a thread stays at one of the user's breakpoints.
@@ -349,7 +424,8 @@ func (p *heldProcess) event(ctx context.Context, th proc.Thread) (e inferior.Eve
 		return e, false, p.barred[pc]
 	}
 	if stopped || ctx.Err() != nil {
-		return p.interrupted(), true, nil
+		e, err = p.interrupted()
+		return e, true, err
 	}
 	return e, false, nil
 }

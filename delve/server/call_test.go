@@ -11,11 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/debugger"
 	"github.com/go-delve/delve/service/rpc2"
 	"github.com/google/go-dap"
+	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
@@ -185,6 +187,11 @@ func TestCallsHalted(t *testing.T) {
 		return fmt.Sprintln(pcs, err)
 	}
 	before := stack()
+	state, err := client.GetState()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, at := state.Pid, state.CurrentThread.ID
 	begin := func(goroutine int64) (done chan error) {
 		done = make(chan error, 1)
 		path := filepath.Join(t.TempDir(), "begun")
@@ -205,6 +212,17 @@ func TestCallsHalted(t *testing.T) {
 	}
 	for _, where := range []int64{-1, goroutineIn(t, client, "main.waitsInC").ID} {
 		done := begin(where)
+		over := make(chan struct{})
+		go func() { // Go's runtime does so whenever a thread runs for long
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Millisecond):
+					unix.Tgkill(pid, at, unix.SIGURG)
+				}
+			}
+		}()
 		if state, err := client.GetStateNonBlocking(); err != nil || !state.Running {
 			t.Errorf("during a call: %+v, %v", state, err)
 		}
@@ -214,6 +232,7 @@ func TestCallsHalted(t *testing.T) {
 		if err := <-done; err == nil || err.Error() != "the function was interrupted; the thread was put back" {
 			t.Errorf("halted: %v", err)
 		}
+		close(over)
 		if after := stack(); after != before {
 			t.Errorf("%s\nbefore the call\n%s", after, before)
 		}
