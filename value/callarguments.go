@@ -64,8 +64,8 @@ func (e *evaluation) given(n *syntax.Node) (list []Value, err error) {
 	return list, nil
 }
 
-// arguments adds the arguments of a call to those that it has, of the types of the parameters. known
-// are their values; nil if they are not evaluated.
+// arguments appends the arguments of a call, converted to the types of the parameters. known are
+// their values; nil if they are not evaluated.
 func (e *evaluation) arguments(c *Call, n *syntax.Node, known []Value) error {
 	var params []*Type
 	more := true

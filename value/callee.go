@@ -16,8 +16,8 @@ type callee struct {
 	// library is the object of a method that package value knows, if the program has no code of the
 	// method.
 	library *Value
-	// among are the functions that the name may mean: those of the innermost scope first. None if
-	// the name can only mean this one.
+	// among are the functions that the name may mean, the innermost scope's first. None if the name
+	// can only mean this one.
 	among  [][]candidate
 	object *Value // of among, if they are methods
 }

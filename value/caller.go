@@ -25,7 +25,7 @@ type Symbol struct {
 	// (STT_GNU_IFUNC).
 	Indirect bool
 	// Several says that several functions have the name: the arguments tell which is meant. Addr is
-	// that of C's, 0 if all are C++'s.
+	// the address of C's function, 0 if all are C++'s.
 	Several bool
 }
 

@@ -6,8 +6,8 @@ import (
 	dwarfexpr "github.com/sfwalk/sfwalk/format/dwarf/expr"
 )
 
-// optimizedOut is an error for which a value counts as optimized out, as in GDB: what it would be computed
-// from is lost.
+// optimizedOut is an error for which a value counts as optimized out, as in GDB: what it would be
+// computed from is lost.
 type optimizedOut struct{ why error }
 
 func (e *optimizedOut) Error() string     { return e.why.Error() }

@@ -224,8 +224,8 @@ func (w *Writer) hex(n uint64) {
 	w.unsigned(n, 16)
 }
 
-// IsAbsent reports whether an error says that a value is nowhere, or where nothing is known of: that it
-// was optimized out, is unavailable, not saved, or the object of a synthetic pointer.
+// IsAbsent reports whether an error says that a value is nowhere, or where nothing is known of:
+// that it was optimized out, is unavailable, not saved, or the object of a synthetic pointer.
 func IsAbsent(err error) bool {
 	return errors.Is(err, ErrOptimizedOut) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrNotSaved) || errors.Is(err, ErrSynthetic)
 }

@@ -53,8 +53,8 @@ func (e *evaluation) namesakes(n *syntax.Node, s *Symbol) (to callee, ok bool, e
 	return to, true, nil
 }
 
-// namedSo returns the functions that a name may mean: those of each scope, the innermost one first.
-// What is lent to a scope counts as the outermost one's.
+// namedSo returns the functions that a name may mean, by scope, the innermost one first. What is
+// lent to a scope counts as the outermost one's.
 func (e *evaluation) namedSo(text string, global bool, modules []*target.Module) (sets [][]candidate) {
 	scopes := e.scopesOf(global)
 	var last []candidate
@@ -208,8 +208,8 @@ func (e *evaluation) best(list []candidate, object *Value, given []Value, of *sy
 	return best, false, e.fail(of.At, "several functions fit as well: %s. Cast an argument%s", signatures(coded, name), how)
 }
 
-// champion returns the index of the function that is better than all others which count; -1 if there
-// is none.
+// champion returns the index of the function that is better than all others which count; -1 if
+// there is none.
 func champion(list [][]rank, order func(a, b rank) int, counts func(int) bool) int {
 	best := -1
 	for i := range list {

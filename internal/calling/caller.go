@@ -88,8 +88,8 @@ func (c *Caller) calls(n *expression.Node) bool {
 	return slices.ContainsFunc(n.Args, c.calls)
 }
 
-// isInScope reports whether some namespace or class of C++ has a function of a name, but for those
-// of C++'s library.
+// isInScope reports whether some namespace or class of C++ has a function of a name. The names of
+// C++'s library do not count.
 func (c *Caller) isInScope(name string) bool {
 	_, ok := c.findDemangled(c.inOrder(c.Process.Modules()), name, func(whole string) bool {
 		return strings.HasSuffix(whole, "::"+name) && !strings.HasPrefix(whole, "std::") && !strings.HasPrefix(whole, "__")

@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
-// Calls returns the first expression of --print that calls a function of a process; "" if none does.
+// Calls returns the first expression of --print that calls a function of a process; "" if none
+// does.
 func Calls(pid int, flags *report.Flags) (text string, err error) {
 	if !slices.ContainsFunc(flags.Values.Prints, calling.MayCall) {
 		return "", nil
