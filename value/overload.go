@@ -43,6 +43,7 @@ type candidate struct {
 	more     bool    // any number of arguments may follow
 	this     *Type   // of a method: the type of the pointer to its object
 	code     bool    // the program has code of it
+	key      string  // the names of its parameters' types: candidates with one key are one function
 }
 
 func (e *evaluation) candidate(function Value, code bool) candidate {
@@ -52,6 +53,17 @@ func (e *evaluation) candidate(function Value, code bool) candidate {
 	if t.entry != nil && len(c.params) > 0 && t.method() {
 		c.this, c.params = c.params[0], c.params[1:]
 	}
+	var key strings.Builder
+	if c.this != nil {
+		key.WriteString(c.this.parameterName())
+	}
+	for _, p := range c.params {
+		key.WriteString("," + p.parameterName())
+	}
+	if c.more {
+		key.WriteString(",...")
+	}
+	c.key = key.String()
 	return c
 }
 
@@ -73,12 +85,6 @@ func (c *candidate) signature(name string) string {
 	return name + "(" + strings.Join(list, ", ") + ")" + end
 }
 
-// sameParameters reports whether two candidates are one function, or one hides the other.
-func (c *candidate) sameParameters(o *candidate) bool {
-	same := func(a, b *Type) bool { return a == b || a != nil && b != nil && a.parameterName() == b.parameterName() }
-	return c.more == o.more && same(c.this, o.this) && slices.EqualFunc(c.params, o.params, same)
-}
-
 // maxCandidates bounds the functions among which a call chooses.
 const maxCandidates = 256
 
@@ -86,7 +92,7 @@ const maxCandidates = 256
 // only the second one has code.
 func joined(list, more []candidate) []candidate {
 	for _, c := range more {
-		switch i := slices.IndexFunc(list, func(o candidate) bool { return o.sameParameters(&c) }); {
+		switch i := slices.IndexFunc(list, func(o candidate) bool { return o.key == c.key }); {
 		case i >= 0 && c.code && !list[i].code:
 			list[i] = c
 		case i < 0 && len(list) < maxCandidates:
