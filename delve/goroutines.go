@@ -52,7 +52,7 @@ func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 		}
 		gs.runtime, gs.others = list[0], err
 		for _, r := range list[1:] {
-			gs.others = errors.Join(gs.others, fmt.Errorf("%s has a runtime of Go of its own, whose goroutines are not listed: Delve knows one by its number alone, and those of %s have the same numbers",
+			gs.others = errors.Join(gs.others, fmt.Errorf("%s has a runtime of Go of its own, whose goroutines are not listed: Delve knows a goroutine by its number alone, and the goroutines of %s have the same numbers",
 				r.Module().Path, gs.runtime.Module().Path))
 		}
 	}

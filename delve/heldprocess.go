@@ -288,8 +288,9 @@ func (p *heldProcess) continueOnce(ctx context.Context) (th proc.Thread, e infer
 	return th, e, nil
 }
 
-// interrupted returns the event that ctx has ended. It has the thread leave Go code first, a handler
-// of Go's signals for instance: the runtime's state would stay as if the thread still were there.
+// interrupted returns the event that ctx has ended. It has the thread leave Go code first, a
+// handler of Go's signals for instance: the runtime's state would stay as if the thread still were
+// there.
 func (p *heldProcess) interrupted() (e inferior.Event, err error) {
 	e = inferior.Event{Kind: inferior.Interrupted, TID: p.tid}
 	th, ok := p.Proc.FindThread(p.tid)

@@ -256,7 +256,7 @@ func (m *machine) leftOut() (said []string) {
 	defer m.mu.Unlock()
 	said = m.listed
 	if m.many {
-		said = append(said, fmt.Sprintf("more than %d files had code: that of further ones has no names", maxFiles))
+		said = append(said, fmt.Sprintf("more than %d files had code: the code of further files has no names", maxFiles))
 	}
 	m.many, m.listed = false, nil
 	return said

@@ -88,7 +88,7 @@ var errTooMuch error = tooMuch{}
 type tooMuch struct{}
 
 func (tooMuch) Error() string {
-	return "DWARF refers to the same data too often, or that of all files together takes up too much memory: the rest is left out"
+	return "DWARF refers to the same data too often, or the DWARF of all files together takes up too much memory: the rest is left out"
 }
 
 func (tooMuch) Is(err error) bool { return err == elfimage.ErrBudget }

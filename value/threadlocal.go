@@ -116,5 +116,5 @@ func (c *context) word(addr uint64) (uint64, error) {
 
 // notAllocated says that a thread has no storage for a module.
 func notAllocated(m *target.Module) error {
-	return noThreadLocal{fmt.Sprintf("the thread has not used that of %s yet", filepath.Base(m.Path))}
+	return noThreadLocal{fmt.Sprintf("the thread has not used the storage of %s yet", filepath.Base(m.Path))}
 }

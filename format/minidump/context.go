@@ -132,7 +132,7 @@ func (f *File) Registers(context Location) ([]Register, error) {
 		flags |= f.Order.Uint32(b[4:])
 	}
 	if flags&l.cpu == 0 {
-		return nil, fmt.Errorf("context flags %#x: not those of processor %v", flags, f.System.Processor)
+		return nil, fmt.Errorf("context flags %#x: not the flags of processor %v", flags, f.System.Processor)
 	}
 	// Breakpad's client on Macs with Intel's processors names the processor alone, and fills in
 	// all.

@@ -267,7 +267,7 @@ func (t *Thread) CanCall() error {
 		return fmt.Errorf("thread %d has a shadow stack, on which the processor would not find the call's return address", t.id)
 	}
 	if parent := t.process.memoryParent(); parent != 0 {
-		return fmt.Errorf("process %d is a child that vfork(2) has made: until it runs another program, its memory is that of process %d", t.process.PID, parent)
+		return fmt.Errorf("process %d is a child that vfork(2) has made: until it runs another program, it shares the memory of process %d", t.process.PID, parent)
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func (c *checker) tls() finding {
 		_, err = protocol.NewSnifferClient(conn).Describe(ctx, &protocol.DescribeRequest{})
 		conn.Close()
 		if err == nil {
-			return warn(fix, "it answers those who come %s", how)
+			return warn(fix, "it answers a caller who comes %s", how)
 		}
 	}
 	return pass("it knows the host by its certificate, and nobody else")

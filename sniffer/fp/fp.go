@@ -15,7 +15,7 @@ const (
 	notACall    = frame.Answer("the return address found through the frame pointer does not follow a call")
 	unsupported = frame.Answer("the architecture has no frame records at the frame pointer")
 	chainInward = frame.Answer("the saved frame pointer does not point outward on the stack")
-	notSetUp    = frame.Answer("at PC the frame pointer is not, or not yet, or no longer, that of the function")
+	notSetUp    = frame.Answer("at PC the frame pointer is not, or not yet, or no longer, the function's own")
 	leadsPast   = frame.Answer("the frame pointer leads past code that keeps no frame record: the stack is scanned")
 	noRecords   = frame.Answer("programs of Windows for this processor keep no frame records")
 	notKnown    = frame.Answer("the code at PC does not tell whether the function's frame pointer is set up")

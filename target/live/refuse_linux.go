@@ -29,7 +29,7 @@ func check(pid int) (*proc, error) {
 		return nil, refuse(ErrSelf, pid, "a process cannot attach to itself")
 	}
 	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
-		return nil, refuse(ErrUnsupported, pid, "/proc is not mounted, or is that of another PID namespace: mount -t proc proc /proc")
+		return nil, refuse(ErrUnsupported, pid, "/proc is not mounted, or belongs to another PID namespace: mount -t proc proc /proc")
 	}
 	p, err := openProc(pid)
 	if errors.Is(err, unix.ENOENT) {

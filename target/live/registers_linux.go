@@ -12,7 +12,7 @@ import (
 
 // errOtherClass says that a thread executes code of another width than its program has: the kernel
 // then gives the register set of that other architecture.
-var errOtherClass = errors.New("its registers are those of code of another width")
+var errOtherClass = errors.New("its registers belong to code of another width")
 
 // maxRegisterSet is the size of the largest set that is read, bytes: arm64's scalable vectors.
 const maxRegisterSet = 544

@@ -36,7 +36,7 @@ type Comparison struct {
 // maxDisagreements bounds what a [Comparison] keeps.
 const maxDisagreements = 10_000
 
-var errOverlap = errors.New("the tables say more of the same code than those of an honest file: the rest is not compared")
+var errOverlap = errors.New("the tables say more of the same code than the tables of an honest file: the rest is not compared")
 
 // ErrOther says that a symbol file is of another module, or of another build.
 var ErrOther = errors.New("the symbol file is of another build")

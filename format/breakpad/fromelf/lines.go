@@ -36,7 +36,7 @@ func (r *reader) readLines() {
 	}
 	size, err := dwarfdata.LineTableSize(s.line.part(v.N, v.N+12, nil), s.order, s.line.size-v.N)
 	if err == nil && r.d.linesLeft.Add(-int64(size)) < 0 {
-		err = errors.New("those of all units together are too large")
+		err = errors.New("the line tables of all units together are too large")
 	}
 	if err == nil {
 		if r.lineBytes = s.line.part(v.N, v.N+size, r.program); s.line.file != nil {

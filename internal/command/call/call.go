@@ -29,7 +29,7 @@ information tells the types, and has all that --print reads: 'p->ops->read(5)', 
 cast says what the function returns: '(double) pow(2.0, 10.0)'; else it is an int.
 
 Several expressions are evaluated one after the other, while the thread is held; $1 is the
-value of the first one, $ of the last one, $$ of the one before that. After an error, those that follow are left out. An expression that
+value of the first one, $ of the last one, $$ of the one before that. After an error, the following ones are left out. An expression that
 begins with a minus sign comes behind '--'.
 
 A function that faults, does not come back within --timeout, or is interrupted by Ctrl-C, is

@@ -30,7 +30,7 @@ func New(host hosts.Plugins) *cobra.Command {
 		Short: "Print the stacks of a crash report (minidump, microdump)",
 		Long: `minidump prints the stacks of a process from the minidump that Windows, Breakpad or
 Crashpad has written, on any machine. The thread that crashed comes first, with the reason
-in its system's words; the modules follow the stacks, with those whose symbols lack.
+in its system's words; the modules follow the stacks, and say whose symbols lack.
 
 A minidump has the stacks and little else. Names, lines, inlined calls and unwind tables come
 from Breakpad's symbol files (--symbols) and, of Linux's modules, from the files themselves,

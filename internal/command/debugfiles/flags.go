@@ -48,7 +48,7 @@ func (d *Flags) Add(cmd *cobra.Command, host hosts.Plugins) {
 
 // AddTrust adds the flag of those commands that read another user's process or file.
 func (d *Flags) AddTrust(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&d.Trust, "trust-paths", false, "as root, read source and debug files by the paths that a process, or a file, of another user names, also those that this user may not read")
+	cmd.Flags().BoolVar(&d.Trust, "trust-paths", false, "as root, read source and debug files by the paths that a process, or a file, of another user names, also files that this user may not read")
 }
 
 // Check finds mistakes in the flags.

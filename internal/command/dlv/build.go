@@ -17,7 +17,7 @@ func newDlvBuild(host hosts.Plugins, delve Server, verb string) *cobra.Command {
 		Short: "Build a package, start its program and debug it",
 		Long: `debug builds a package's program without optimisation (go build -gcflags='all=-N -l'),
 starts it, stops it before its first instruction, and serves clients that debug it, as 'dlv
-debug --headless' does. Without a package, it is that of the current folder. The program's file is
+debug --headless' does. Without a package, it is the package of the current folder. The program's file is
 a temporary one there, or --output, and is removed at the end.`,
 		Example: `  sfwalk dlv debug
   sfwalk dlv debug ./cmd/server --wd /srv -- --port 8080
@@ -39,7 +39,7 @@ a temporary one there, or --output, and is removed at the end.`,
 		cmd.Use, cmd.Short, folder = "test [PACKAGE] [-- ARGUMENT...]", "Build a package's tests and debug them", "the package's"
 		cmd.Long = `test builds the tests of a package without optimisation (go test -c -gcflags='all=-N -l'),
 starts them in the package's folder, stops them before the first instruction, and serves clients that debug
-them, as 'dlv test --headless' does. Arguments are those of the tests' program: -test.run, -test.v.`
+them, as 'dlv test --headless' does. Arguments go to the tests' program: -test.run, -test.v.`
 		cmd.Example = `  sfwalk dlv test
   sfwalk dlv test ./frame -- -test.run TestWalker -test.v`
 	}

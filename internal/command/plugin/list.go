@@ -56,7 +56,7 @@ func newPluginList(host hosts.Plugins) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the plug-ins that are asked, and those that are left out",
+		Short: "List which plug-ins are asked, and which are left out",
 		Long: `list starts the plug-ins that 'sfwalk attach' would ask with the same flags. It
 prints how each describes itself, then the order in which all sniffers are asked, then the
 plug-ins that are left out, and why.

@@ -50,7 +50,7 @@ found, as record does. It walks the copies of stacks that perf record --call-gra
 sniffers as attach, in a fraction of the time that perf takes for that. With --call-graph fp (or fp,defer), there
 are the stacks that the kernel has found along frame pointers; without --call-graph, single instructions.
 
-Files of amd64, arm64, s390x, 32-bit x86 and 32-bit arm are read on any machine, also those of perf record -z. A file
+Files of amd64, arm64, s390x, 32-bit x86 and 32-bit arm are read on any machine, also files of perf record -z. A file
 whose writer was killed is read as far as it goes. A record that does not parse is left out, and counted. The name -
 stands for what perf record -o - writes to a pipe.
 

@@ -57,7 +57,7 @@ It records until Ctrl-C, until the processes have ended, or for the time of -d. 
 processes that begin meanwhile are recorded, too. With --, record starts a command, and ends
 with its exit code.
 
-The format is that of --format, or of the file's name: .pb.gz and .pprof for go tool pprof, .folded for
+The format is what --format says, or the file's name: .pb.gz and .pprof for go tool pprof, .folded for
 flamegraph.pl, .json for speedscope, .firefox.json for profiler.firefox.com, .svg for a flame graph that a browser shows.
 --format json writes all that is known.
 
@@ -65,12 +65,12 @@ With --http, a browser sees the recording while it goes on, in pprof's own pages
 source, and instructions. Each page has the samples of the moment when it is loaded. --base FILE shows what has
 changed since an earlier profile. The pages stay until Ctrl-C. Only you can open them, by the address that is printed. sfwalk becomes the program sfwalk-full for this.
 
-With --wall, all threads are sampled 20 times a second, those that wait, too: it shows what a process waits for.
+With --wall, all threads are sampled 20 times a second, also while they wait: it shows what a process waits for.
 Each thread is stopped for some ten microseconds, as attach does, read, and let go. That takes the right to trace the
-process, not that of perf_event_open(2). A thread's state is the label "state"; a sample counts for the time since
+process, and perf_event_open(2) need not be allowed. A thread's state is the label "state"; a sample counts for the time since
 the one before.
 
-Samples of a Go program have the number of their goroutine and its labels (those of runtime/pprof.Do), where these were the same before and
+Samples of a Go program have the number of their goroutine and its labels (which runtime/pprof.Do sets), where these were the same before and
 after the sample.
 
 A stack that is longer than the kernel's copy goes on along frame pointers if the kernel's own walk

@@ -27,7 +27,7 @@ func newSFrameDump() *cobra.Command {
 relocatable object (whose functions are at their offsets in their sections), or
 the bare bytes of a section.
 
-The text is that of 'readelf --sframe', line for line: V1 as binutils 2.40 prints
+The text is the text of 'readelf --sframe', line for line: V1 as binutils 2.40 prints
 it, V2 as 2.44, V3 as 2.47. Relocations are applied in all versions, which only
 2.47 does. In a row, "c-16" is memory at CFA-16, "(fp-8)" is memory at fp-8, "u" is
 an unchanged register, "f" a register at the fixed offset of the header, "U" the

@@ -108,7 +108,7 @@ func (r *Plugins) Wait() {
 				continue
 			}
 			if other := names[x.about.Name]; other != "" {
-				r.leaveOut(x, fmt.Sprintf("plug-in %s: its name, %s, is that of %s", x.Path, x.about.Name, other))
+				r.leaveOut(x, fmt.Sprintf("plug-in %s: its name, %s, is also the name of %s", x.Path, x.about.Name, other))
 				continue
 			}
 			names[x.about.Name] = x.Path

@@ -70,7 +70,7 @@ With --format minidump the file is a minidump, for minidump_stackwalk and all th
 crash reports: threads, their stacks, the modules with their build IDs, and texts of /proc.
 
 Several processes are attached to one after the other: by their PIDs, by --name, with all children
-by --children, those of a control group or a container by --cgroup, or --all that you may attach to. One that fails does not stop the others; its error
+by --children, the processes of a control group or a container by --cgroup, or --all that you may attach to. One that fails does not stop the others; its error
 is said. --json prints a document a line. --format makes one picture of all.
 
 --every 1s --count 10 attaches ten times, once a second, and prints the stacks of each round below
@@ -128,7 +128,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			case save != "" && layout != "" && !isOfSaved:
 				return exit.Misuse(fmt.Errorf("--format %s: with --save, want core or minidump", layout))
 			case save == "" && isOfSaved:
-				return exit.Misuse(fmt.Errorf("--format %s is that of the file which --save names", layout))
+				return exit.Misuse(fmt.Errorf("--format %s is for the file which --save names", layout))
 			case save == "":
 				flags.Many.Format = layout
 			}

@@ -35,7 +35,7 @@ func (d *dumping) add(cmd *cobra.Command) {
 func (d *dumping) check(flags *report.Flags) error {
 	switch {
 	case d.path == "" && d.format == "minidump":
-		return exit.Misuse(errors.New("--format minidump is that of the file which --save names"))
+		return exit.Misuse(errors.New("--format minidump is for the file which --save names"))
 	case d.path == "":
 		flags.Many.Format = d.format
 	case d.path != "" && d.format == "":

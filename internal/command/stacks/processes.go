@@ -158,7 +158,7 @@ func processName(pid int) string {
 // the others; its error is said.
 func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.Options, all bool) error {
 	if len(pids) == 0 {
-		return errors.New("attach: no process to attach to: those that were named have ended, or are the kernel's own")
+		return errors.New("attach: no process to attach to: the named processes have ended, or are the kernel's own")
 	}
 	flags, failed, early := printed.Flags, 0, false
 	for _, pid := range pids {

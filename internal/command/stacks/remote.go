@@ -45,7 +45,7 @@ frame, for 10 s at most, and all is printed when the target has been let go. --l
 then.
 
 --call has one thread of the target call a function instead, as 'sfwalk call' does, and
-prints what it returns: the thread that the stub stopped last, or that of --tid.
+prints what it returns: the thread that the stub stopped last, or the thread of --tid.
 Given several times, the expressions are evaluated one after the other. --call-timeout
 bounds the time for all; --alone holds the other threads.
 

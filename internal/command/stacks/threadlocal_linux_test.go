@@ -109,7 +109,7 @@ func never(t *testing.T, where ...string) string {
 }
 
 // notUsed matches that text. A library has the name of the file that a link leads to.
-var notUsed = regexp.MustCompile(`^<error reading variable never \(Cannot find thread-local storage: the thread has not used that of (libloaded.so|threadlocal) yet\)>$`)
+var notUsed = regexp.MustCompile(`^<error reading variable never \(Cannot find thread-local storage: the thread has not used the storage of (libloaded.so|threadlocal) yet\)>$`)
 
 // TestThreadLocals: variables of threads are where the program itself has found them: live, in a
 // snapshot, in the kernel's core.

@@ -38,7 +38,7 @@ The symbol file goes to standard output, to the file of -o, or to a store of sym
 minidump_stackwalk and symbol servers look for it. The path is printed.
 
 What cannot be read is left out, with a warning on standard error. docs/symbol-files.md
-says where the output differs from that of dump_syms, and why.
+says where the output differs from dump_syms's, and why.
 
 Exit codes: 0 written; 1 error; 2 usage.`,
 		Example: `  sfwalk symbols dump ./server > server.sym

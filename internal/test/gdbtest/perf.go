@@ -16,7 +16,7 @@ func Perf(t testing.TB) string {
 	path, err := exec.LookPath("perf")
 	if err != nil {
 		if text, _ := os.ReadFile("/etc/os-release"); !bytes.Contains(text, []byte("\nID=debian\n")) {
-			Cannot(t, "perf is not installed, and its package is that of the kernel that runs")
+			Cannot(t, "perf is not installed, and its package belongs to the kernel that runs")
 		}
 		Missing(t, "perf is not installed (apt-get install linux-perf)")
 	}

@@ -116,7 +116,7 @@ func NeedGDB(t testing.TB, major int) {
 	}
 	first, _, _ := strings.Cut(string(said), "\n")
 	if m := gdbRelease.FindStringSubmatch(first); m == nil || m[1] != strconv.Itoa(major) {
-		Cannot(t, fmt.Sprintf("the texts are those of gdb %d, and this is %s", major, first))
+		Cannot(t, fmt.Sprintf("the texts come from gdb %d, and this is %s", major, first))
 	}
 }
 

@@ -66,7 +66,7 @@ func Better(d gdbtest.FullDifference) string {
 		return "gdb sends characters that steer how others are shown to the terminal"
 	case rcText.MatchString(d.Want) && rcValue.ReplaceAllString(d.Want, "") == rcValue.ReplaceAllString(d.Got, "") && strings.Contains(d.Got, "value: 115}"):
 		// The text is "shared", in values.rs.
-		return "gdb has zero for a member behind the end of its struct, as that of an Rc<str>"
+		return "gdb has zero for a member behind the end of its struct, as in an Rc<str>"
 	case rcText.MatchString(d.Want) && strings.Contains(d.Want, rcWhole) && strings.Contains(d.Got, "value: 115}"):
 		return "gdb 16 shows the whole text at the end of an Rc<str>, and we show where it begins"
 	case d.Want == "<error reading variable: value has been optimized out>" && (d.Got == "<optimized out>" || d.Got == "..."):

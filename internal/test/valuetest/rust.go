@@ -20,7 +20,7 @@ func BetterRust(d gdbtest.FullDifference) string {
 	case strings.Contains(d.Want, "has been optimized out"):
 		return "gdb has an error for a slice that is optimized out"
 	case strings.Contains(d.Want, "Inner<str>") || strings.Contains(d.Want, "Inner<[") || strings.Contains(d.Want, "Box<str>") || strings.Contains(d.Want, "Box<["):
-		return "gdb has zeros for a member behind the end of its struct, as that of an Rc<str>"
+		return "gdb has zeros for a member behind the end of its struct, as in an Rc<str>"
 	case strings.Contains(d.Want, "MultiCharEqSearcher<fn(char) -> bool>") && charEq.ReplaceAllString(d.Want, "") == charEq.ReplaceAllString(d.Got, ""):
 		// A function item has no size. It is described as a pointer at byte 40 of 40, and gdb takes
 		// what its own memory has there.

@@ -36,7 +36,7 @@ func (c *Tally) Add(t *testing.T, c2 *gdbtest.FullComparison, lost map[Lost]bool
 		}
 		why := Better(inner)
 		if why == "" && !strings.Contains(d.Got, "<optimized out>") && lost[Lost{d.TID, d.Level, Jumped + d.Name}] {
-			why = "gdb takes registers of the function that a tail call leads to for those of the one that jumps"
+			why = "gdb takes registers of the function that a tail call leads to for registers of the function that jumps"
 		}
 		if why == "" && lost[Lost{d.TID, d.Level, InlinedCall}] && (d.Want == d.Name+"@entry="+d.Got || d.Got == "(not there)" && strings.HasSuffix(d.Name, "@entry")) {
 			// gdb finds the register by the location at the beginning of the inlined call
