@@ -358,6 +358,19 @@ func TestList386(t *testing.T) {
 	}
 }
 
+// A descriptor of a processor outside may leave its alignment zero: 64-bit numbers are aligned at 8
+// bytes then, as the System V ABI has them.
+func TestAlignmentNotKnown(t *testing.T) {
+	a := *amd64.Arch
+	a.MaxAlign = 0
+	data := fixture(t)
+	m := process([2]uint64{objectAt, uint64(len(data))})
+	m[objectAt] = data
+	if _, list, warnings := read(m, &a); len(list) != 1 || warnings != "" {
+		t.Errorf("%d objects, %s", len(list), warnings)
+	}
+}
+
 // checkRegistered reads a list and its objects, which are in the same piece of memory.
 func checkRegistered(t *testing.T, image []byte, a *arch.Arch) {
 	before := bytes.Clone(image)
