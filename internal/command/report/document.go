@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
+	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -105,28 +106,13 @@ type Frame struct {
 	TailCall  string       `json:"tail_call,omitempty"` // why it is shown, or why none is
 	Registers []Register   `json:"registers,omitempty"`
 	Explain   *Explanation `json:"explain,omitempty"`
-	Args      []variable   `json:"args,omitempty"`
-	Locals    []variable   `json:"locals,omitempty"`
-	Print     []variable   `json:"print,omitempty"`
-	Source    []SourceLine `json:"source,omitempty"` // around Line
-
-	FrameValues `json:"-"`
+	values.Shown
+	Source []SourceLine `json:"source,omitempty"` // around Line
 
 	Params symbol.Args `json:"-"` // whether the function has arguments
 	Over   bool        `json:"-"` // lies over the same physical frame as the one before
 	InFile uint64      `json:"-"` // link-time address
 	Block  uint64      `json:"-"` // the address in block
-}
-
-// FrameValues are the values in a frame as text.
-type FrameValues struct {
-	Arguments    []byte // valid where HasArguments is set
-	HasArguments bool
-	LocalLines   []line // valid where HasLocals is set
-	HasLocals    bool
-	NoValues     bool // values are asked for, and no debug information has them
-	Spent        bool // values are asked for, and the values of the frames before have taken too much
-	WantsLocals  bool // local variables are among those values
 }
 
 // Register is a register as a frame sees it.

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sectioncache"
 )
@@ -36,7 +37,7 @@ type Flags struct {
 	cache       *sectioncache.Cache // of inflated debug information; nil for none
 	JSON        bool
 	Color       string
-	Values      valueFlags
+	Values      values.Flags
 	Many        ManyFlags
 	View        viewFlags
 
@@ -62,7 +63,7 @@ func (w *Flags) Add(cmd *cobra.Command, host hosts.Plugins) {
 	f.BoolVar(&w.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder: inflated debug information, indexes of large symbol files")
 	f.StringVar(&w.logTo, "log", "", "add to this file what sfwalk does: the files it reads, how it walks each thread, how long that takes; - for standard error")
 	f.BoolVar(&w.JSON, "json", false, "print one JSON document (see docs/json.md)")
-	w.Values.add(cmd)
+	w.Values.Add(cmd)
 	w.Many.add(cmd)
 	w.View.add(cmd)
 	f.StringVar(&w.Color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
@@ -77,7 +78,7 @@ func (w *Flags) check() error {
 	case w.Color != "auto" && w.Color != "always" && w.Color != "never":
 		return exit.Misuse(fmt.Errorf("--color %s: want auto, always or never", w.Color))
 	}
-	if err := errors.Join(w.Values.check(), w.Debug.Check()); err != nil {
+	if err := errors.Join(w.Values.Check(), w.Debug.Check()); err != nil {
 		return err
 	}
 	w.NoIndex = w.NoIndex || w.NoCache
@@ -97,7 +98,7 @@ func (w *Flags) Begin(cmd *cobra.Command) (err error) {
 	}
 	if w.Values.Any() {
 		pace.Soon()
-		w.Values.trim()
+		w.Values.Trim()
 	}
 	w.FramesGiven = cmd.Flags().Changed("max-frames")
 	w.Debug.Begin(cmd)

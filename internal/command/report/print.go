@@ -111,7 +111,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 			written = len(threads) + 1
 		}
 		if written == len(walkers) {
-			flags.Values.trim() // files have been opened, tables and types read
+			flags.Values.Trim() // files have been opened, tables and types read
 		}
 		turns.Next(written)
 		select {
@@ -120,7 +120,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 		}
 		return err
 	})
-	flags.Values.trim() // all stacks have been printed
+	flags.Values.Trim() // all stacks have been printed
 	if err == nil {
 		finish(s, doc)
 		doc.Warnings, doc.Asleep = walk.warned(), asleepIn(s).Judge(s, symbols)

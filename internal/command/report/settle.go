@@ -45,10 +45,9 @@ func (of *walk) movedOn() bool {
 		workers = append(workers, func(i int) struct{} {
 			if w.start(of.threads[i]) == nil {
 				w.stack.RetakeIfMovedOn()
-				w.memory = target.MemoryOf(w.Target, of.threads[i])
-				w.readValues()
+				w.readValues(of.threads[i])
 				running, ok := of.threads[i].(target.RunningThread)
-				if w.stack.MovedOn() || ok && w.reader != nil && running.MovedOn() {
+				if w.stack.MovedOn() || ok && w.values != nil && running.MovedOn() {
 					moved.Store(true)
 				}
 			}

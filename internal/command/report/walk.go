@@ -11,13 +11,13 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
+	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 	"github.com/sfwalk/sfwalk/value"
-	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // walk is one walk of the threads of a Source: who walks them, and what that has taken.
@@ -36,7 +36,7 @@ func newWalk(s Source, symbols *symbol.Symbolizer, flags *Flags) (*walk, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: value.NewBudget(maxValueWork)}
+	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: values.NewBudget()}
 	w.walkers = w.newWalkers()
 	return w, nil
 }
@@ -74,43 +74,40 @@ type Walker struct {
 	stack     *frame.Stack // of the thread that is being walked; its memory is used again for the next
 	view      *logical.View
 	room      []logical.Frame
-	Allowance *allowance // shared by all walkers
-	reader    *value.Reader
-	printer   value.Printer   // has the budget of reader
-	memory    target.Memory   // of the stack that is being walked
-	valuing   value.Frame     // whose values are being read
+	Allowance *allowance      // shared by all walkers
+	values    *values.Reader  // nil if none are read
+	valued    []values.Shown  // of the stack, by level, as far as they were read
 	trimmed   bool            // around the first values
-	valued    []Frame         // by level: the values of the stack that is being walked, as far as they were read
-	lines     []line          // of the local variables of these
-	texts     []byte          // of arguments and lines
 	plugins   []hosts.Sniffer // of the table: they may have names for code
 }
 
 // newWalkers returns as many walkers as can work on the threads at the same time.
 func (of *walk) newWalkers() []*Walker {
 	s, symbols, flags, n := of.Source, of.symbols, of.flags, len(of.threads)
-	flags.Values.trim() // the target has been read
+	flags.Values.Trim() // the target has been read
 	origin := s.From()
 	plugins := flags.Plugins.Of(origin.Process)
 	table := flags.Table(s.Arch(), origin.Windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
 	frames, searches := flags.NewAllowance(origin.InputSize, n), flags.searches()
-	if _, calls := s.(Evaluator); calls || sharedBy(s) != nil {
+	evaluator, calls := s.(Evaluator)
+	if calls || sharedBy(s) != nil {
 		n = min(n, 1)
 	}
 	list := make([]*Walker, min(n, runtime.GOMAXPROCS(0)))
-	printer := flags.Values.printer
-	printer.Budget = of.values
 	for i := range list {
 		view := logical.New(s, symbols)
 		if len(plugins) > 0 {
 			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return sniffers.NameOf(plugins, f, known) }
 		}
-		list[i] = &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames}
-		if flags.Values.Any() {
-			list[i].printer, list[i].reader = printer, value.NewReader(s, symbols, printers.All())
-			list[i].reader.Budget = printer.Budget
+		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames}
+		w.values = values.NewReader(&flags.Values, s, symbols, of.values, flags.JSON, flags.Explain)
+		if w.values != nil && calls {
+			w.values.Evaluate = func(r *value.Reader, f *value.Frame, text string) (value.Value, error) {
+				return evaluator.Evaluate(r, w.stack.Thread, f, text)
+			}
 		}
+		list[i] = w
 		table.ShareSearches(searches)
 		table = table.Clone()
 	}
@@ -166,7 +163,8 @@ func (w *Walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
-	w.memory, w.valued, w.lines, w.texts = target.MemoryOf(w.Target, th), w.valued[:0], w.lines[:0], w.texts[:0]
+	w.valued = w.valued[:0]
+	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
 	return nil
 }
@@ -202,7 +200,6 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	}
 	if running, ok := th.(target.RunningThread); ok && !w.Flags.Once {
 		w.stack.RetakeIfMovedOn() // where the thread cannot be read once more, the frames are marked
-		w.memory = target.MemoryOf(w.Target, th)
 		w.retakeForValues(running)
 	}
 	var last *frame.Frame
@@ -243,7 +240,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 // Plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
 // for no more.
 func (w *Walker) Plain(f *frame.Frame) bool {
-	return f.Type() == frame.Normal && !w.Flags.Values.chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+	return f.Type() == frame.Normal && !w.Flags.Values.Chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
 // AppendFrame appends the logical frames of f, the innermost first: functions that left by a tail

@@ -1,30 +1,30 @@
-package report
+package values
 
 import (
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/value"
 )
 
-// child is a part of a value: a member, an element, or what a container contains.
-type child struct {
+// Child is a part of a value: a member, an element, or what a container contains.
+type Child struct {
 	Name     string       `json:"name,omitempty"`
 	Type     string       `json:"type,omitempty"`
 	Value    string       `json:"value"`
 	Address  *address.Hex `json:"address,omitempty"`
-	Children []child      `json:"children,omitempty"`
+	Children []Child      `json:"children,omitempty"`
 }
 
 // maxChildren bounds the parts of one variable, with their parts.
 const maxChildren = 2000
 
 // children returns the parts of a value in JSON. What pointers point to is not among them.
-func (w *Walker) children(v *value.Value) []child {
+func (r *Reader) children(v *value.Value) []Child {
 	left := maxChildren
-	return w.appendChildren(v, w.printer.Depth, &left)
+	return r.appendChildren(v, r.printer.Depth, &left)
 }
 
-func (w *Walker) appendChildren(v *value.Value, depth int, left *int) (list []child) {
-	pr := &w.printer
+func (r *Reader) appendChildren(v *value.Value, depth int, left *int) (list []Child) {
+	pr := &r.printer
 	if depth == 0 || *left <= 0 {
 		return nil
 	}
@@ -35,13 +35,13 @@ func (w *Walker) appendChildren(v *value.Value, depth int, left *int) (list []ch
 		if *left--; !pr.Budget.Spend(costField) {
 			return false
 		}
-		x := child{Name: c.Name, Value: c.Text}
+		x := Child{Name: c.Name, Value: c.Text}
 		if c.Value.Type != nil {
 			x.Type, x.Value = c.Value.Type.String(), pr.Summary(&c.Value)
 			if c.Value.Place == value.InMemory && c.Value.Bits == 0 {
 				x.Address = new(address.At(c.Value.Addr))
 			}
-			x.Children = w.appendChildren(&c.Value, depth-1, left)
+			x.Children = r.appendChildren(&c.Value, depth-1, left)
 		}
 		list = append(list, x)
 		return true

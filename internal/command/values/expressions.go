@@ -1,4 +1,4 @@
-package report
+package values
 
 import (
 	"errors"
@@ -50,10 +50,10 @@ func (p *printed) verdict() (err error) {
 
 // prints evaluates the expressions of --print in a frame. Those with names that the frame lacks are
 // left out, unless the flags name frames.
-func (w *Walker) prints(x *Frame, f *value.Frame) {
-	flags := &w.Flags.Values
+func (r *Reader) prints(x *Shown, f *value.Frame) {
+	flags := r.flags
 	for _, text := range flags.Prints {
-		v, err := w.evaluate(f, text)
+		v, err := r.evaluate(f, text)
 		if err == nil && v.Err() != nil {
 			if memory := (*value.MemoryError)(nil); errors.As(v.Err(), &memory) {
 				err = memory
@@ -63,15 +63,15 @@ func (w *Walker) prints(x *Frame, f *value.Frame) {
 		if errors.Is(err, value.ErrNotInScope) && len(flags.frames) == 0 {
 			continue
 		}
-		y := variable{Text: text}
+		y := Variable{Text: text}
 		if err != nil {
 			y.Error = withoutText(err).Error()
 			y.Line = text + " = <error: " + y.Error + ">"
 		} else {
-			w.describe(&y, &v)
-			y.Value = w.printer.Print(&v)
-			if w.Flags.JSON {
-				y.Children = w.children(&v)
+			r.describe(&y, &v)
+			y.Value = r.printer.Print(&v)
+			if r.json {
+				y.Children = r.children(&v)
 			}
 			y.Line = text + " = " + y.Value
 		}
@@ -83,21 +83,21 @@ func (w *Walker) prints(x *Frame, f *value.Frame) {
 }
 
 // evaluate evaluates an expression in a frame.
-func (w *Walker) evaluate(f *value.Frame, text string) (value.Value, error) {
-	if e, ok := w.Target.(Evaluator); ok {
-		return e.Evaluate(w.reader, w.stack.Thread, f, text)
+func (r *Reader) evaluate(f *value.Frame, text string) (value.Value, error) {
+	if r.Evaluate == nil {
+		return f.Evaluate(text)
 	}
-	return f.Evaluate(text)
+	return r.Evaluate(r.reader, f, text)
 }
 
 // describe fills in the type of a value, and where it is.
-func (w *Walker) describe(x *variable, v *value.Value) {
+func (r *Reader) describe(x *Variable, v *value.Value) {
 	x.Type = v.Type.String()
 	switch v.Place {
 	case value.InMemory:
 		x.Address = new(address.At(v.Addr))
 	case value.InRegister:
-		x.Register = w.Target.Arch().RegName(v.Reg)
+		x.Register = r.arch.RegName(v.Reg)
 	}
 }
 
