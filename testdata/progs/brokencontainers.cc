@@ -67,6 +67,13 @@ NOINLINE void broken() {
     static Broken<std::unordered_map<int, int>> hashed, empty_hash;
     hashed.words[2] = nowhere, hashed.words[3] = 1;
     empty_hash.words[2] = 0, empty_hash.words[3] = 5;
+    static unsigned long loop[4] = {(unsigned long)loop, (unsigned long)loop, 7};
+    static Broken<std::list<int>> looped_list;
+    looped_list.words[0] = looped_list.words[1] = (unsigned long)loop;
+    static Broken<std::forward_list<int>> looped_forward;
+    looped_forward.words[0] = (unsigned long)loop;
+    static Broken<std::unordered_map<int, int>> looped_hash;
+    looped_hash.words[2] = (unsigned long)loop, looped_hash.words[3] = 1ul << 40;
     static Broken<std::deque<int>> deque, deque2;
     deque.words[2] = nowhere, deque.words[6] = nowhere + 8;
     static unsigned long blocks[2] = {(unsigned long)zeros, nowhere};
