@@ -12,8 +12,8 @@ import (
 
 // TestOtherLibrary shows objects of classes that have the names of the C++ libraries' classes, and
 // not their members. Where members lack, or an object contains nothing but itself, it is shown as
-// any struct is: gdb without printers tells the text. Where members say more than there is, the text
-// ends with the reason.
+// any struct is: gdb without printers tells the text. Where members say more than there is, the
+// text ends with the reason.
 func TestOtherLibrary(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, gdbtest.Build(t, "otherlibrary.cc", "-g", "-O0", "-std=c++17"))
