@@ -1,10 +1,6 @@
 package picture
 
-import (
-	"fmt"
-	"io"
-	"time"
-)
+import "time"
 
 // Stacks are the stacks of one picture. The zero value has none.
 type Stacks struct {
@@ -116,27 +112,4 @@ func (x *Sample) value() int64 {
 		return 0
 	}
 	return x.Values[0]
-}
-
-// Formats are the formats that a command can offer for [Stacks.Write]. Write knows "json", too,
-// which is not among them: commands have JSON documents of their own.
-var Formats = []string{"pprof", "folded", "speedscope", "firefox", "flamegraph"}
-
-// Write writes the stacks in one of Formats, or as "json".
-func (s *Stacks) Write(out io.Writer, format string) error {
-	switch format {
-	case "pprof":
-		return s.WritePprof(out)
-	case "folded":
-		return s.WriteFolded(out)
-	case "speedscope":
-		return s.WriteSpeedscope(out)
-	case "firefox":
-		return s.WriteFirefox(out)
-	case "json":
-		return s.WriteJSON(out)
-	case "flamegraph":
-		return s.WriteFlameGraph(out)
-	}
-	return fmt.Errorf("picture: no format is called %q", format)
 }

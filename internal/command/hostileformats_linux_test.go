@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sfwalk/sfwalk/internal/command/profile"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -58,10 +59,10 @@ func TestHostileFormats(t *testing.T) {
 		args    []string
 		formats []string
 	}{
-		{[]string{"attach"}, []string{pid}, picture.Formats},
-		{[]string{"core"}, []string{core}, picture.Formats},
-		{[]string{"open"}, []string{core}, picture.Formats},
-		{[]string{"minidump"}, []string{dump}, append([]string{"sfwalk", "breakpad"}, picture.Formats...)},
+		{[]string{"attach"}, []string{pid}, report.StackFormats},
+		{[]string{"core"}, []string{core}, report.StackFormats},
+		{[]string{"open"}, []string{core}, report.StackFormats},
+		{[]string{"minidump"}, []string{dump}, append([]string{"sfwalk", "breakpad"}, report.StackFormats...)},
 		{[]string{"record"}, []string{pid, "--wall", "-d", "100ms", "-o", "-", "--format", "json"}, profile.RecordFormats},
 		{[]string{"symbols", "dump"}, []string{program}, nil},
 		{[]string{"symbols", "check"}, []string{symbols, program}, nil},
@@ -88,7 +89,12 @@ func TestHostileFormats(t *testing.T) {
 					t.Errorf("%q: %q", args, text)
 				}
 			}
-			if slices.ContainsFunc([]string{"--json", "json", "speedscope", "firefox"}, func(f string) bool { return args[len(args)-1] == f }) && out != "" && !json.Valid([]byte(out)) {
+			last := args[len(args)-1]
+			asJSON := last == "--json" || last == "json"
+			if f := picture.FormatNamed(last); f != nil {
+				asJSON = asJSON || slices.ContainsFunc(f.Suffixes, func(suffix string) bool { return strings.HasSuffix(suffix, ".json") })
+			}
+			if asJSON && out != "" && !json.Valid([]byte(out)) {
 				t.Errorf("%q: no JSON: %q", args, out)
 			}
 		}

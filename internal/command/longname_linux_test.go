@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/dumptest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/picture"
 )
 
 // overlapping starts a program with n functions on its stack. Their names are suffixes of one name
@@ -141,7 +142,11 @@ func TestRecordLongText(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := overlapping(t, n, size)
 	record := []string{"record", strconv.Itoa(p.PID), "--wall", "-d", "300ms", "-o", "-", "--format"}
-	for _, format := range []string{"folded", "flamegraph", "speedscope", "firefox", "json"} {
+	for _, f := range picture.Formats {
+		format := f.Name
+		if f.Binary { // it is packed, or has each name once
+			continue
+		}
 		out, said := commandtest.Bounded(t, append(record, format)...)
 		if len(out) < 30<<20 || len(out) > 72<<20 {
 			t.Errorf("%s: %d bytes", format, len(out))

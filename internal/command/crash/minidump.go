@@ -44,7 +44,7 @@ If DUMP is a folder, or "-" for a list of paths on standard input, all dumps (*.
 {"minidump", "error"}, and the others follow.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
+as one tree. --format ` + report.Either(report.StackFormats) + ` writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 Stacks of amd64, arm64, x86 and arm are walked. Of other processors, minidump prints the

@@ -2,11 +2,9 @@ package profile
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -35,7 +34,7 @@ const usualProfile = "sfwalk.pb.gz"
 func (r *profileFlags) add(cmd *cobra.Command, unless string) {
 	f := cmd.Flags()
 	f.StringVarP(&r.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+unless+")")
-	f.StringVar(&r.layout, "format", "", "pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com), flamegraph (an SVG file for a browser) or json (docs/json.md)")
+	f.StringVar(&r.layout, "format", "", report.Either(recordHelp))
 	f.Var(&r.most, "max-size", "how much text may be written, for example 4G (default: 64M, and for a file its size more)")
 }
 
@@ -47,39 +46,34 @@ func (r *profileFlags) check() error {
 	if r.output == "" {
 		return nil
 	}
-	if r.layout == "" {
-		r.layout = formatOf(r.output)
-	} else if !slices.Contains(RecordFormats, r.layout) {
+	if f := picture.FormatOfFile(r.output); r.layout == "" && f != nil {
+		r.layout = f.Name
+	} else if r.layout != "" && !slices.Contains(RecordFormats, r.layout) {
 		return exit.Misuse(fmt.Errorf("--format %s: want %s", r.layout, strings.Join(RecordFormats, ", ")))
 	}
 	if r.layout == "" {
 		return exit.Misuse(fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(RecordFormats, ", ")))
 	}
-	if r.output == "-" && r.layout == "pprof" && term.IsTerminal(int(os.Stdout.Fd())) {
-		return exit.Misuse(errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'"))
+	if f := picture.FormatNamed(r.layout); f.Binary && r.output == "-" && term.IsTerminal(int(os.Stdout.Fd())) {
+		return report.NotForTerminals(f)
 	}
 	return nil
 }
 
-// RecordFormats are the formats of profiles.
-var RecordFormats = append(slices.Clone(picture.Formats), "json")
+// RecordFormats are the formats of profiles, and recordHelp says what each is.
+var RecordFormats, recordHelp = report.FormatNames(true)
 
-// formatOf returns the format that a file's name tells; "" if it tells none.
-func formatOf(name string) string {
-	if strings.HasSuffix(strings.ToLower(name), ".firefox.json") {
-		return "firefox"
+// suffixes says which suffix of a file's name is for what, in two lines of a help text.
+func suffixes() string {
+	var list []string
+	for _, f := range picture.Formats {
+		if len(f.Suffixes) > 0 {
+			list = append(list, strings.Join(f.Suffixes, " and ")+" for "+f.For)
+		}
 	}
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".gz", ".pb", ".pprof":
-		return "pprof"
-	case ".folded", ".txt":
-		return "folded"
-	case ".json", ".speedscope":
-		return "speedscope"
-	case ".svg":
-		return "flamegraph"
-	}
-	return ""
+	text := strings.Join(list, ", ")
+	end := strings.LastIndexByte(text[:50], ' ')
+	return text[:end] + "\n" + text[end+1:]
 }
 
 // open makes the file, which is not there before write; nil for standard output, or if nothing is
@@ -100,8 +94,8 @@ func (r *profileFlags) write(cmd *cobra.Command, file *files.Saving, stacks *pic
 		return file.Write(drawn{stacks, r.layout})
 	}
 	out := cmd.OutOrStdout()
-	if r.layout == "pprof" {
-		out = cmdline.Unescaped(cmd) // it is no text
+	if picture.FormatNamed(r.layout).Binary {
+		out = cmdline.Unescaped(cmd)
 	}
 	return stacks.Write(out, r.layout)
 }

@@ -57,8 +57,7 @@ It records until Ctrl-C, until the processes have ended, or for the time of -d. 
 processes that begin meanwhile are recorded, too. With --, record starts a command, and ends
 with its exit code.
 
-The format is what --format says, or the file's name: .pb.gz and .pprof for go tool pprof, .folded for
-flamegraph.pl, .json for speedscope, .firefox.json for profiler.firefox.com, .svg for a flame graph that a browser shows.
+The format is what --format says, or the file's name: ` + suffixes() + `.
 --format json writes all that is known.
 
 With --http, a browser sees the recording while it goes on, in pprof's own pages: graph, flame graph, functions with the most time,

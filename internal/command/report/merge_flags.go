@@ -21,13 +21,10 @@ import (
 type ManyFlags struct {
 	Merge, Tree bool
 	Goroutines  bool
-	Format      string // one of picture.Formats, or ""
+	Format      string // one of StackFormats, or ""
 	Later       bool   // stacks are printed when all rounds, or processes, are over
 	Output      string // a file; "" for standard output, and "-" until check has seen it
 }
-
-// FormatHelp is the text of the flag --format.
-const FormatHelp = "instead of text: pprof (for go tool pprof), folded (for flamegraph.pl), speedscope, firefox (for profiler.firefox.com) or flamegraph (an SVG file for a browser)"
 
 func (m *ManyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -50,8 +47,8 @@ func (m *ManyFlags) check(w *Flags) error {
 	if m.Output == "-" {
 		m.Output = ""
 	}
-	if m.Format != "" && !slices.Contains(picture.Formats, m.Format) {
-		return exit.Misuse(fmt.Errorf("--format %s: want %s", m.Format, strings.Join(picture.Formats, ", ")))
+	if m.Format != "" && !slices.Contains(StackFormats, m.Format) {
+		return exit.Misuse(fmt.Errorf("--format %s: want %s", m.Format, strings.Join(StackFormats, ", ")))
 	}
 	var given []string
 	for _, f := range []struct {
@@ -85,7 +82,7 @@ func (m *ManyFlags) checkValues(w *Flags, given string) error {
 	return nil
 }
 
-// Open returns where Open write, and what ends that.
+// Open returns where the stacks are written, and what ends that.
 func (m *ManyFlags) Open(cmd *cobra.Command) (out io.Writer, end func() error, err error) {
 	out, end = cmd.OutOrStdout(), func() error { return nil }
 	if m.Output != "" {
@@ -99,11 +96,11 @@ func (m *ManyFlags) Open(cmd *cobra.Command) (out io.Writer, end func() error, e
 		p := printable.NewWriter(file)
 		return p, func() error { return errors.Join(p.Close(), file.Close()) }, nil
 	}
-	if m.Format == "pprof" {
-		out = cmdline.Unescaped(cmd) // it is no text
-	}
-	if file, ok := out.(*os.File); ok && m.Format == "pprof" && term.IsTerminal(int(file.Fd())) {
-		return nil, nil, exit.Misuse(errors.New("--format pprof is not for terminals: give -o FILE, and open that by 'go tool pprof FILE'"))
+	if f := picture.FormatNamed(m.Format); f != nil && f.Binary {
+		out = cmdline.Unescaped(cmd)
+		if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+			return nil, nil, NotForTerminals(f)
+		}
 	}
 	return out, end, nil
 }

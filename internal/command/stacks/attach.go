@@ -55,7 +55,7 @@ until everything is known, and each call runs in the thread of its frame, for 10
 --save, which keeps the process as it is.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
+as one tree. --format ` + report.Either(report.StackFormats) + ` writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 --goroutines prints the goroutines of a Go program in place of its threads, parked ones too,

@@ -34,7 +34,7 @@ Of each thread that waits for a lock, core says which one, and which thread hold
 library, or Rust's, tells. Threads that wait for each other are named as a deadlock.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
+as one tree. --format ` + report.Either(report.StackFormats) + ` writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 --goroutines prints the goroutines of a Go program in place of its threads, parked ones too,

@@ -24,7 +24,7 @@ If the snapshot is of one moment (attach --consistent --save), open says of each
 for a lock which one, and which thread holds it, and names deadlocks.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
+as one tree. --format ` + report.Either(report.StackFormats) + ` writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 --goroutines prints the goroutines of a Go program in place of its threads, if the snapshot was

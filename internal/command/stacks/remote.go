@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -34,7 +35,7 @@ word of its own for it. Plug-ins are started before the
 target is stopped, and asked while it stands still.
 
 --merge prints equal stacks once, with the threads that have them, most first; --tree prints all
-as one tree. --format pprof, folded, speedscope, firefox or flamegraph writes them as one picture, for other
+as one tree. --format ` + report.Either(report.StackFormats) + ` writes them as one picture, for other
 programs and for browsers, to standard output or to the file of -o.
 
 --limit bounds the time for all stacks of a slow stub, --thread-limit the time for

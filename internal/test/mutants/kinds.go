@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/picture"
 )
 
 // kind is one format, and the commands that read it.
@@ -48,7 +50,15 @@ func kinds(s *seeds) []kind {
 	add(kind{format: "pe", shape: peShape, seeds: s.files("internal/test/mutants/testdata/frames.dll"), file: "frames.dll",
 		with: map[string][]byte{"x.dmp": s.dump(`C:\frames.dll`, true)}, commands: all("minidump x.dmp", "--exe frames.dll")})
 
-	perf := []string{"perf FILE --format folded -o -", "perf FILE --format json -o -", "perf FILE --format speedscope -o -", "perf FILE --format flamegraph -o -", "perf FILE --format pprof -o out.pb.gz", "perf FILE --format firefox -o - --scan"}
+	var perf []string
+	for _, f := range picture.Formats {
+		if f.Binary {
+			perf = append(perf, "perf FILE --format "+f.Name+" -o out"+f.Suffixes[0])
+		} else {
+			perf = append(perf, "perf FILE --format "+f.Name+" -o -")
+		}
+	}
+	perf = append(perf, "perf FILE --format firefox -o - --scan")
 	add(kind{format: "perf.data", shape: perfShape, seeds: append(s.files("record/testdata/perf/*/perf.data"), s.perfPipe()), file: "perf.data", commands: perf})
 	var of []string
 	for _, c := range perf {
