@@ -154,6 +154,10 @@ func (n *tally) report(t *testing.T) {
 	}
 }
 
+// gcopystack is a goroutine's status while its stack moves (the runtime's _Gcopystack). Delve has no
+// name for it.
+const gcopystack = 8
+
 // These are the cases in which Delve is known to be wrong. Each such stack must be checked
 // nevertheless: by another of Delve's ways to walk, or by the stack being whole.
 const (
@@ -164,6 +168,8 @@ const (
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
 	astray        = "Delve's stack leads through what it does not take for the program's code, or ends there or anywhere"
 	inMcall       = "Delve takes the beginning of runtime.mcall, on the goroutine's stack, for the end of the system's stack"
+	inGogo        = "Delve takes the goroutine's stack, to which runtime.gogo has just switched, for the frame of gogo"
+	moving        = "the runtime moves the goroutine's stack: its g and its frames are of two stacks"
 	threadStart   = "Delve goes on behind what a thread's stack begins with"
 )
 
@@ -172,7 +178,13 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 	if g != nil && g.Thread == nil && g.Status == proc.Grunning && own[len(own)-1].Err != nil {
 		return lostThread, "" // nothing else tells where the goroutine is
 	}
+	if len(ours) == 2 && ours[0].Function.Name() == "gogo" && ours[1].Err != "" && ours[0].PC == own[0].Current.PC {
+		return inGogo, "" // where the goroutine goes on is in a register alone
+	}
 	last := &ours[len(ours)-1]
+	if g != nil && g.Status == gcopystack && last.Err != "" {
+		return moving, ""
+	}
 	if last.Err != "" || !last.Bottom && len(ours) <= c.depth {
 		return "", "the stack is not whole"
 	}

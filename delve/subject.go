@@ -63,11 +63,27 @@ func (t *Target) subject(owner Owner) (s *subject, err error) {
 		if s.g.Unreadable != nil {
 			return nil, fmt.Errorf("%v: %w", owner, s.g.Unreadable)
 		}
-		s.thread = s.g.Thread
+		if s.thread = s.g.Thread; s.thread == nil && s.g.Status&^scanning == proc.Grunning && s.g.SP == 0 {
+			if s.thread = t.runnerOf(s.g.ID); s.thread == nil {
+				return nil, fmt.Errorf("%v: it runs, and no thread is found that runs it", owner)
+			}
+		}
 	}
 	t.memory.forget()
 	s.lo, s.hi = s.bounds()
 	return s, nil
+}
+
+// runnerOf returns the thread of which the runtime knows that it runs a goroutine; nil if there is
+// none. Delve asks the threads instead, and a thread that is about to go on with a goroutine does
+// not say so.
+func (t *Target) runnerOf(goroutine int64) proc.Thread {
+	g, err := t.FindGoroutine(goroutine)
+	if err != nil || g.Thread == 0 {
+		return nil
+	}
+	th, _ := t.Proc.FindThread(g.Thread)
+	return th
 }
 
 // bounds returns the range of the goroutine's stack, from the first two words of its g.
