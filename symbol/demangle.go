@@ -122,8 +122,8 @@ func filter(name string, opts ...demangle.Option) string {
 // Demangler only the time of names which take much. It is safe for concurrent use.
 type Demangler struct{ left atomic.Int64 }
 
-// NewDemangler returns a Demangler whose names together take at most about as many microseconds
-// beyond what a usual name takes.
+// NewDemangler returns a Demangler. Names that take more time than a usual name take at most steps,
+// all together: a step is about a microsecond. Further names of this kind are left as they are.
 func NewDemangler(steps int64) *Demangler {
 	d := new(Demangler)
 	d.left.Store(steps)

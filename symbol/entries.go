@@ -73,7 +73,8 @@ func (s *Symbolizer) Entry(r Ref) (e *Entry, err error) {
 	return e, err
 }
 
-// Children returns the entries directly within e, in the order of the file.
+// Children returns the entries directly within e, in the order of the file. The error says why they
+// cannot be read.
 func (e *Entry) Children() (list []*Entry, err error) {
 	if !e.children {
 		return nil, nil

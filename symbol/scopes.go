@@ -12,12 +12,12 @@ import (
 // Scope is a function, a call that is inlined, or a block of statements.
 type Scope struct {
 	*Entry
-	// Entries are those directly within the scope, without the scopes: variables, parameters,
-	// types, call sites.
+	// Entries are the variables, parameters, types and call sites directly within the scope: all
+	// entries but the scopes.
 	Entries []*Entry
-	// Others are the blocks and inlined calls directly within the scope. Those that have code at
-	// the address are scopes of their own, and the entries of a block that has no code anywhere are
-	// in Entries.
+	// Others are the blocks and inlined calls directly within the scope that have no code at the
+	// address; a block or call with code there is a scope of its own. The entries of a block that
+	// has no code anywhere are in Entries.
 	Others []*Entry
 }
 

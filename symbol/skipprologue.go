@@ -17,7 +17,7 @@ const (
 	NotSkipped    Skip = iota // there is no prologue, or it need not be skipped: variables are found from the entry on
 	SkippedByMark             // the line table marks the end of the prologue
 	SkippedByLine             // the function's second line begins there
-	SkippedByCode             // the instructions end there that set up the frame
+	SkippedByCode             // the instructions that set up the frame end there
 )
 
 // SkipPrologue returns the address at which a breakpoint belongs in the function with the given

@@ -11,9 +11,9 @@ type Code struct {
 	unit *Type
 }
 
-// CodeAt returns what debug information says of the function whose code is at an address, as a
-// table of virtual functions has it, or an object that a printer knows by the function that manages
-// it.
+// CodeAt returns what debug information says of the function whose code is at an address. Call it
+// for an address of code that an object has: in a table of virtual functions, or for the function
+// that manages a std::any. ok is false if nothing is known.
 func (r *Reader) CodeAt(pc uint64) (c Code, ok bool) {
 	scopes, _, err := r.Symbols.Scopes(r.Modules, pc)
 	if err != nil || len(scopes) == 0 {

@@ -8,8 +8,8 @@ import (
 	dwarfdata "github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// GoKind returns the kind that a type has in Go, also one of another language, and which of the
-// types that t is another name of has it.
+// GoKind returns the kind that values of the type have in Go, also of a type of another language;
+// and the type with this kind: t, or the type that t is another name of.
 func (t *Type) GoKind() (reflect.Kind, *Type) {
 	at := t
 	for range maxNames {

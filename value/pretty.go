@@ -71,8 +71,8 @@ type Operators interface {
 type Run struct {
 	Elem *Type
 	Addr uint64 // of the first one
-	Len  int64  // so many
-	Cap  int64  // and so many that there is room for
+	Len  int64  // how many elements there are
+	Cap  int64  // how many elements there is room for
 	Text bool   // they are the characters of a text
 }
 

@@ -332,7 +332,8 @@ func (w *Writer) Part(v *Value) {
 	w.Scalar(v)
 }
 
-// SymbolAt returns the name of what is at an address.
+// SymbolAt returns the name of the symbol at an address, and how many bytes behind the symbol's
+// beginning the address is. ok is false if no symbol is there.
 func (r *Reader) SymbolAt(addr uint64) (name string, off uint64, ok bool) {
 	if addr == 0 {
 		return "", 0, false

@@ -60,8 +60,8 @@ var (
 	ErrUnavailable = dwarfexpr.ErrUnavailable
 	// ErrNotSaved says that a value was in a register that a call may have changed.
 	ErrNotSaved = errors.New("not saved")
-	// ErrSynthetic says that a pointer points to an object that is in no memory. [Value.Deref] has
-	// that.
+	// ErrSynthetic says that a pointer points to an object that is in no memory. [Value.Deref]
+	// returns the object.
 	ErrSynthetic = errors.New("synthetic pointer")
 	// ErrTooLarge says that an object has more bytes than are read of one.
 	ErrTooLarge = errors.New("value is too large")
@@ -355,7 +355,7 @@ func (v *Value) DerefAs(elem *Type) Value {
 	return v.At(elem, addr)
 }
 
-// At returns the object of a type at an address, in the memory that the value is of.
+// At returns the object of a type at an address, in the same memory as the value.
 func (v *Value) At(t *Type, addr uint64) Value {
 	return Value{Type: t, Place: InMemory, Addr: v.Type.r.Arch.Wrap(addr), mem: v.mem, frame: v.frame}
 }

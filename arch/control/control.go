@@ -3,8 +3,8 @@ package control
 // Control is what a debugger must know of a processor to hold a thread and to have it do something
 // else, on Linux.
 type Control struct {
-	// Breakpoint is the instruction that stops a thread. BehindBreakpoint is how many bytes behind
-	// its address the PC of a thread is that it has stopped.
+	// Breakpoint is the instruction that stops a thread. The PC of the stopped thread is
+	// BehindBreakpoint bytes behind the instruction's address.
 	Breakpoint       []byte
 	BehindBreakpoint uint64
 	// BreakpointCode is si_code of the SIGTRAP of Breakpoint. StepCodes are the values of si_code
@@ -12,8 +12,8 @@ type Control struct {
 	BreakpointCode int
 	StepCodes      []int
 	// StateSets are the types of the register sets that make up the state of a thread, NT_PRSTATUS
-	// first. A set of which a later one has all is among them, too: a thread may lack the later
-	// one.
+	// first. Where a later set has all of an earlier one, both are listed: a thread may lack the
+	// later one.
 	StateSets []uint32
 	// StatusSize is the size of the set NT_PRSTATUS, bytes, PC the place of the PC in it, and
 	// PCSize how many bytes it has there: 8 or 4.
@@ -98,7 +98,8 @@ const (
 	SignalKernel = 0x80
 )
 
-// ByName returns what must be known of an architecture, by Go's name; nil if nothing is.
+// ByName returns the Control of an architecture by Go's name of it, such as "amd64"; nil if there
+// is none.
 func ByName(name string) *Control {
 	switch name {
 	case "386":

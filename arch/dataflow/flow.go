@@ -46,8 +46,9 @@ type node struct {
 // outside is the target of a branch that leaves the code.
 const outside = -1
 
-// Analyse analyses a function's code, whose parts split tells unless it is in one piece. With
-// reached, what the flow of control does not reach is not wanted.
+// Analyse analyses the code of a function. split says where the parts of a function in several
+// pieces are; nil for one piece. If reached is set, the analysis leaves out what the flow of
+// control does not reach, and guesses nothing.
 func (m *Machine) Analyse(code []byte, split *arch.SplitFunction, reached bool) *Analysis {
 	n := min(len(code)/4, 4096) // as many instructions as most functions have
 	if reached {

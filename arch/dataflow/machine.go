@@ -82,9 +82,9 @@ type Machine struct {
 	// routine touches the pages of a large frame, or tells code its own address. nil stands for
 	// never.
 	Spares func(a *Analysis, s *State, next int32) bool
-	// Pops returns how many bytes of arguments the function has taken off the stack that a call has
-	// come back from, in state s: it tells by the code that goes on at offset next; nil for none
-	// ever.
+	// Pops tells, behind a call in state s, how many bytes of arguments the called function has
+	// taken off the stack: by the code that goes on at offset next. nil stands for functions that
+	// never take any.
 	Pops func(a *Analysis, s *State, next int32) int32
 	// Regain may say what register r, the stack or frame pointer, is behind an instruction
 	// that has made it unknown, from what follows at offset next; nil for never.
@@ -139,7 +139,7 @@ type Inst struct {
 	Flow   Flow
 	Len    uint8
 	Nop    bool // nothing that matters here changes
-	Return bool // it is one by what it is, whatever By holds
+	Return bool // the instruction is a return in itself, whatever By holds
 	By     Reg
 	Target int64 // offset into the code, if it is in there
 	Kill   Set   // registers that get a value which is not followed, before all else

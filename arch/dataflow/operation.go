@@ -16,7 +16,7 @@ const (
 	Sign                // the return address gets an authentication code, or loses it
 )
 
-// An Op is a micro-operation. Those of an instruction take effect one after another.
+// An Op is a micro-operation. The micro-operations of an instruction take effect one after another.
 type Op struct {
 	Kind     Kind
 	Dst, Src Reg

@@ -47,8 +47,9 @@ func (m *Machine) ReadSplit(code *arch.SplitFunction, pc uint64) (row trad.Row, 
 	return row, a.steps, why
 }
 
-// Row returns the row for the instruction at offset off, or around it, of the code that
-// begins at address start; or for why not, a constant sentence.
+// Row returns the row for the instruction at offset off, or around it. start is the address of the
+// code's first byte. If there is no row, why is a constant sentence that says why not; else it is
+// "".
 func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	return a.row(start, off, (*State).cfaRule)
 }

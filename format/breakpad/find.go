@@ -37,8 +37,8 @@ func (f *File) Counts() Counts {
 	return Counts{t.funcs.len(), t.publics.len(), t.cfi.len(), t.frameData.len(), t.fpo.len(), t.files.len(), t.origins.len(), t.malformed, t.unknown}
 }
 
-// Public returns the symbol of the linker's that addr belongs to: the nearest before it, if no
-// function lies between or holds addr; nil if there is none.
+// Public returns the linker's symbol that addr belongs to: the nearest one at or before addr. It
+// returns nil if there is none, or if a function holds addr or lies between.
 func (f *File) Public(addr uint64) (*Public, error) {
 	return checked(f, func(t *tables) (*Public, error) {
 		p, ok := t.publics.find(addr)

@@ -162,7 +162,8 @@ func (e Expr) Linear() (register string, offset int64, ok bool) {
 	return e.ops[0].register, int64(sum), true
 }
 
-// Registers yields the names of what the expression reads, each as often as it does.
+// Registers yields the names of the registers that the expression reads; a name comes as often as
+// the expression reads it.
 func (e Expr) Registers(yield func(string) bool) {
 	for _, op := range e.ops {
 		if op.code == 'r' && !yield(op.register) {

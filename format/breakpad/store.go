@@ -33,7 +33,7 @@ func BuildIDIdentifier(buildID []byte) string {
 }
 
 // TextBytes returns how many bytes [TextIdentifier] takes of a section .text of size bytes: 4096 at
-// most, in whole blocks of 16. Those behind a shorter section count, too.
+// most, in whole blocks of 16. Bytes behind a shorter section count, too.
 func TextBytes(size uint64) uint64 { return (min(size, 4096) + 15) &^ 15 }
 
 // TextIdentifier returns the debug identifier of an ELF file without a build ID: all blocks of 16

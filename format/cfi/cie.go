@@ -30,7 +30,7 @@ type CIE struct {
 // maxAugmentation is the size of the longest augmentation string, with its zero.
 const maxAugmentation = 32
 
-// Augmentation returns the augmentation string of a CIE of this section.
+// Augmentation returns the augmentation string of a CIE of this section, such as "zRS".
 func (s *Section) Augmentation(c *CIE) string {
 	if !s.has(c.augment) {
 		return ""

@@ -1,7 +1,7 @@
 package cfi
 
-// EndBefore returns the end of the last FDE before pc: code without an FDE begins there. ok is
-// false if an FDE covers pc, or none is before it.
+// EndBefore returns the end of the last FDE before pc. Call it where no FDE covers pc: the code
+// without an FDE begins at end. ok is false if an FDE covers pc, or none is before it.
 func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
 	var f FDE
 	if s.header.count > 0 && !s.header.lies.Load() && s.inOrder() {

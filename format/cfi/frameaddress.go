@@ -7,9 +7,10 @@ import (
 	"github.com/sfwalk/sfwalk/format/dwarf"
 )
 
-// FrameAddress returns the address of the .eh_frame that header points to. header holds the
-// bytes of the .eh_frame_hdr at addr. The address leads to .eh_frame in a file without section
-// headers.
+// FrameAddress returns the address of the .eh_frame that a .eh_frame_hdr points to. header has the
+// bytes of the .eh_frame_hdr, addr is its address. Call it for a file without section headers,
+// where a segment (PT_GNU_EH_FRAME) has the .eh_frame_hdr and nothing else tells where .eh_frame
+// is. The error says that the header has another version, or no pointer that can be read.
 func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
 	if abi.Order == nil {
 		return 0, errors.New("cfi: ABI.Order is not set")

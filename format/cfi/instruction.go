@@ -155,7 +155,8 @@ func ReadInstruction(r *dwarf.Reader) (in Instruction, known bool) {
 	return Instruction{Op: op, Reg: reg, N: n, Block: in.Block}, true
 }
 
-// Expression returns the expression of an instruction of a program; nil if it has none.
+// Expression returns the expression of an instruction: a part of program, which the instruction was
+// read from. It is nil if the instruction has none.
 func (in *Instruction) Expression(program []byte) []byte {
 	if in.Block == 0 {
 		return nil

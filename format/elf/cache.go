@@ -15,8 +15,9 @@ type Cache struct {
 	images map[any]*Image
 }
 
-// Open is [Open], but if the same file was opened before, it returns that image. again says so:
-// that image reads from the r of the first call.
+// Open is the function [Open], but returns the same image each time that the same file is opened.
+// again is true from the second time on. The image reads from the r of the first call, which must
+// stay readable.
 func (c *Cache) Open(r io.ReaderAt, size int64) (im *Image, again bool, err error) {
 	return c.open(r, size, regular.At{})
 }

@@ -173,8 +173,8 @@ func (im *Image) SectionsError() error { return im.broken }
 // SizeOnDisk returns the bytes that the file takes up, without its holes.
 func (im *Image) SizeOnDisk() int64 { return im.there }
 
-// Readable reports by an error that nearly all of a file is holes. A checksum covers these, too,
-// and nobody waits for it.
+// Readable returns an error if nearly all of the file is holes. Call it before you read a whole
+// file, for a checksum, say: holes are read as zeros, and may take hours.
 func (im *Image) Readable() error {
 	const plain = 64 << 20
 	if im.size > plain+8*im.there {
@@ -305,7 +305,8 @@ func (im *Image) roomFor(s *Section, size uint64, packed bool) error {
 	return nil
 }
 
-// Segment returns the file bytes and the address of the first segment of type t.
+// Segment returns the bytes in the file, and the address, of the first segment of type t. The error
+// wraps [ErrNoSection] where there is none.
 func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
 	for _, p := range im.Progs {
 		if p.Type == t {

@@ -25,8 +25,9 @@ func RelocationOf(m elf.Machine, kind uint32) (r Relocation, ok bool) {
 	return r, ok
 }
 
-// Relocates reports whether relocations of a machine's files of 64 bits, or of 32, are known
-// (SHT_RELA).
+// Relocates reports whether [RelocationOf] knows the relocations (SHT_RELA) in files of a machine
+// and a class: a machine may have files of 64 bits, and others of 32 bits. Call it before you read
+// such a table.
 func Relocates(m elf.Machine, class elf.Class) bool {
 	return machines[m].relocations != nil && (class == elf.ELFCLASS64 || machines[m].x32)
 }

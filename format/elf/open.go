@@ -32,13 +32,14 @@ func OpenFileBy(by Opener, root, name string) (*Image, *os.File, error) {
 	return im, file, err
 }
 
-// OpenFileIn is [OpenFileIn], but if the same file was opened before, it returns that image. The
-// file is nil then: there is none to keep open.
+// OpenFileIn is the function [OpenFileIn], but returns the same image each time that the same file
+// is opened. From the second time on the *os.File is nil: the first one must stay open.
 func (c *Cache) OpenFileIn(root, name string) (*Image, *os.File, error) {
 	return c.OpenFileBy(nil, root, name)
 }
 
-// OpenFileBy is [Cache.OpenFileIn] for a file that by opens, as in [OpenFileBy].
+// OpenFileBy is [Cache.OpenFileIn] for a file that by opens; nil opens it with the rights of this
+// program.
 func (c *Cache) OpenFileBy(by Opener, root, name string) (*Image, *os.File, error) {
 	again := false
 	at := regular.At{Root: root, Path: name}

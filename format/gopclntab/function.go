@@ -67,7 +67,8 @@ func (t *Table) entry(i int) uint64 {
 	return t.pointer(t.functab, 2*i*8)
 }
 
-// Bounds returns the address where the first function begins and the one where the last ends.
+// Bounds returns the addresses [lo, hi) of the code: where the first function begins, and where the
+// last one ends.
 func (t *Table) Bounds() (lo, hi uint64) { return t.entry(0), t.entry(t.n) }
 
 // Find returns the function that pc is in. ok is false if there is none. Find does not

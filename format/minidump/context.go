@@ -108,7 +108,9 @@ var layouts = sync.OnceValue(func() map[Processor]layout {
 
 const maxContext = 1 << 16 // bytes; with extended state, real ones have some thousand
 
-// Registers returns the registers that a context has.
+// Registers returns the registers at a part of the file, a context, such as [File.ContextOf]
+// returns. The error says why they cannot be read: the processor is not known, or the context is
+// cut short.
 func (f *File) Registers(context Location) ([]Register, error) {
 	l, ok := layouts()[f.System.Processor]
 	if !f.System.Known || !ok {

@@ -121,8 +121,8 @@ func (x *Exception) fatal(s *System) bool {
 // Died reports whether the process died of its exception.
 func (f *File) Died() bool { return f.Exception != nil && f.Exception.fatal(&f.System) }
 
-// ContextOf returns where the registers of a thread are. At its exception they are the program's
-// own. If it has met none, they are where the list of threads says.
+// ContextOf returns where the file has a thread's registers. If the thread has met an exception,
+// they are its registers at that moment; else what the list of threads has.
 func (f *File) ContextOf(t *Thread) Location {
 	if c, has := f.contexts[t.ID]; has {
 		return c

@@ -39,9 +39,9 @@ type File struct {
 
 	Warnings []string // streams that are broken, one sentence each
 
-	// Owner is the number of the user to whom the file belongs that Open has opened, if files that
-	// the dump names are opened with this user's rights: if this program is root's, and the file is
-	// another user's. Else it is 0.
+	// Owner is the number of the user with whose rights files that the dump names are opened. If
+	// this program is root's, and the dump that Open has opened is another user's, it is that user;
+	// else it is 0.
 	Owner int
 
 	contexts  map[uint32]Location // of Exceptions, by thread

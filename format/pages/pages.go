@@ -86,9 +86,10 @@ func (b *Bytes) page(i int) *[Size]byte {
 	return page
 }
 
-// Window returns bytes from offset from on that are not kept: as many as buf holds, or all that are
-// left if they are there anyway. The error comes from reading; nil comes with at least one byte,
-// unless from is the end.
+// Window returns bytes from offset from on, and keeps none: call it to go once through many pages.
+// It returns as many bytes as buf holds, or fewer at the end; where b is in memory, all that are
+// left, and buf is not used. from is at most Len. If not all can be read, the error says why, and
+// the bytes before are there.
 func (b *Bytes) Window(from int, buf []byte) ([]byte, error) {
 	if b.r == nil {
 		return b.data[from:], nil

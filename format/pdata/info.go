@@ -9,7 +9,7 @@ import (
 // Op is the operation of a [Code]. ("Unwind operation code")
 type Op uint8
 
-// The operations. Those of 6 and 7 are of version 2.
+// The operations. Epilog and Spare are of version 2.
 const (
 	PushNonvol    Op = 0  // push a register
 	AllocLarge    Op = 1  // allocate Size bytes of the stack

@@ -74,7 +74,7 @@ func (t *Table) Row(f Function, rva uint32, innermost bool) (trad.Row, error) {
 var errEpilogue = errors.New("it is in an epilogue whose code is not at hand, or has no form that Windows knows")
 
 // Leaf returns the row of a function without an entry, which changes neither rsp nor any register
-// that it must preserve. ("Unwind procedure")
+// that it must preserve ("Unwind procedure"). Call it where [Table.Find] finds none.
 func Leaf(rva uint32) trad.Row {
 	row, _ := newUnwinder().row(rva, 1)
 	return row

@@ -39,7 +39,8 @@ var (
 	errShort = errors.New("the image ends before")
 )
 
-// New returns the function table of size bytes at rva: IMAGE_DIRECTORY_ENTRY_EXCEPTION.
+// New returns the function table of size bytes at rva (IMAGE_DIRECTORY_ENTRY_EXCEPTION). It ends
+// where the image does. The error says that size is more than any image has.
 func New(r Reader, rva, size uint32) (*Table, error) {
 	if size > maxTable {
 		return nil, fmt.Errorf("function table of %d bytes: more than %d", size, maxTable)
@@ -80,8 +81,9 @@ func (t *Table) Find(rva uint32) (f Function, ok bool) {
 	return f, f.Contains(rva)
 }
 
-// Primary returns the entry in which the function begins that f is a part of: f, unless its codes
-// are chained to another entry's.
+// Primary returns the entry at which a function begins. f is an entry of the function: its first
+// one, or one whose codes are chained to another entry's. The error says that unwind information
+// cannot be read, or that the chain has no end.
 func (t *Table) Primary(f Function) (Function, error) {
 	for range maxChain {
 		info, err := t.Info(f)

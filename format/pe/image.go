@@ -63,10 +63,11 @@ func OpenFile(path string) (*Image, *os.File, error) {
 	return im, file, nil
 }
 
-// Open reads the headers of a PE file, and its COFF symbols.
+// Open reads the headers of a PE file, and its COFF symbols. The error wraps [ErrNotPE].
 func Open(r io.ReaderAt) (*Image, error) { return open(r, false) }
 
-// OpenMapped reads the headers of an image that is mapped: r reads at distances from its base.
+// OpenMapped reads the headers of an image in the memory of a process: r reads at distances from
+// the image's base. The error wraps [ErrNotPE].
 func OpenMapped(r io.ReaderAt) (*Image, error) { return open(r, true) }
 
 func open(r io.ReaderAt, mapped bool) (*Image, error) {

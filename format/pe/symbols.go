@@ -170,5 +170,5 @@ func (s *Symbols) Find(rva uint32) (symbol Symbol, ok bool) {
 	return s.list[i-1], true
 }
 
-// Len returns how many there are.
+// Len returns the number of functions.
 func (s *Symbols) Len() int { return len(s.list) }

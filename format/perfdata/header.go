@@ -19,7 +19,7 @@ const (
 	featureBits = 256
 )
 
-// ErrNotPerf says that a file is none of perf's.
+// ErrNotPerf says that a file was not written by perf record.
 var ErrNotPerf = errors.New("no file of perf record: it does not begin with PERFILE2")
 
 // errBeyond says that a part of the file is not there.
@@ -39,8 +39,8 @@ func order(magic []byte) (binary.ByteOrder, error) {
 	return nil, ErrNotPerf
 }
 
-// Open reads the headers of a file of size bytes. What perf record -o - has written to a pipe may
-// be in a file, too.
+// Open reads the headers of a file of size bytes. The file may also be what perf record -o - has
+// written to a pipe. The error is [ErrNotPerf], or says which header cannot be read.
 func Open(f io.ReaderAt, size int64) (*Reader, error) {
 	var b [fileHeader]byte
 	n, err := f.ReadAt(b[:], 0)
@@ -98,7 +98,7 @@ func (r *Reader) small(size uint64) {
 	r.most = int(min(leastWaiting+perByte*min(size, maxWaiting), maxWaiting))
 }
 
-// Stream reads what perf record writes to a pipe.
+// Stream reads the stream that perf record writes to a pipe. The error is [ErrNotPerf], or in's.
 func Stream(in io.Reader) (*Reader, error) {
 	var b [pipeHeader]byte
 	if _, err := io.ReadFull(in, b[:]); err != nil {

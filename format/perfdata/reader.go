@@ -63,7 +63,7 @@ type Reader struct {
 type Record struct {
 	perfevent.Record
 	Event *Event
-	Time  uint64 // 0 if the record has none: perf has made it of what was so at the beginning
+	Time  uint64 // 0 if the record has none: perf itself has written it, of what was there at the beginning
 }
 
 func newReader(order binary.ByteOrder) *Reader {

@@ -186,8 +186,9 @@ func (f *Format) Ksymbol(r Record) (k Ksymbol, err error) {
 	return k, in.error("ksymbol")
 }
 
-// Deferred is the part of call chains that is of the program: of all samples of the thread of ID
-// whose chains end with [ContextUserDeferred] and the Cookie (RecordCallchainDeferred).
+// Deferred is the program's part of call chains, which the kernel has walked later than its own
+// part. It belongs to all samples before it, of the thread of ID, whose chains end with
+// [ContextUserDeferred] and the Cookie (RecordCallchainDeferred).
 type Deferred struct {
 	Cookie uint64
 	Chain  []uint64 // PCs

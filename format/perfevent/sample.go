@@ -195,9 +195,9 @@ func (f *Format) idSize() int {
 	return 8 * bits.OnesCount64(f.SampleType&(SampleTID|SampleTime|SampleID|SampleStreamID|SampleCPU|SampleIdentifier))
 }
 
-// EventID returns the ID of a record's event. ok is false if the format, or the record, does not
-// have it where it is found without knowing the event: all events of one file have it at the same
-// place.
+// EventID returns the ID of the event that has a record. Call it where a file has several events,
+// to choose the Format that reads the record. ok is false if the format, or the record, does not
+// have the ID at a place that is the same for all events.
 func (f *Format) EventID(r Record) (id uint64, ok bool) {
 	in := fields{f: f, b: r.Body}
 	if f.SampleType&(SampleIdentifier|SampleID) == 0 || r.Type != RecordSample && !f.IDAll {

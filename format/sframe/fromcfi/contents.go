@@ -16,7 +16,7 @@ type LeftOut struct {
 	Detail      string // a detail of this function; may be empty
 }
 
-// String returns one line.
+// String returns the function and the reason, in one line.
 func (l LeftOut) String() string {
 	text := fmt.Sprintf("%#x..%#x: %s", l.Start, l.Start+l.Size, l.Reason)
 	if l.PC != l.Start {
