@@ -50,6 +50,6 @@ var errNoHost = &refusal{ErrUnsupported,
 
 var (
 	errClosed        = errors.New("target is closed")
-	errConsistent    = errors.New("the picture is of one moment: all threads are read once more, or none")
+	errConsistent    = errors.New("the threads were read at one moment: all are read once more, or none")
 	errNotConsistent = errors.New("the threads were read one after the other: they are read once more one by one")
 )

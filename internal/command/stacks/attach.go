@@ -270,16 +270,16 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 			return err
 		}
 	}
-	picture, err := process.Snapshot()
+	snapshot, err := process.Snapshot()
 	if err != nil {
 		return err
 	}
 	if process.Partial() {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}
-	var made files.Content = picture
+	var made files.Content = snapshot
 	if layout == "minidump" {
-		if made, err = targets.Minidump(process.Target, picture); err != nil {
+		if made, err = targets.Minidump(process.Target, snapshot); err != nil {
 			return fmt.Errorf("--save %s: %w", save, err)
 		}
 	}

@@ -41,7 +41,7 @@ func savedBy(t *testing.T, pid int, opts live.Options, flags *report.Flags) (doc
 	if doc, _, err = report.Collect(s, flags); err != nil {
 		t.Fatal(err)
 	}
-	picture, err := s.Snapshot()
+	snapshot, err := s.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func savedBy(t *testing.T, pid int, opts live.Options, flags *report.Flags) (doc
 		t.Fatal(err)
 	}
 	defer file.Discard()
-	if err := file.Write(picture); err != nil {
+	if err := file.Write(snapshot); err != nil {
 		t.Fatal(err)
 	}
 	return doc, path

@@ -12,10 +12,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Minidump returns a minidump of a live process's picture. The environment is not in it: crash
+// Minidump returns a minidump of a live process's snapshot. The environment is not in it: crash
 // reports travel, and it has secrets.
-func Minidump(t *live.Target, picture *snapshot.Snapshot) (*format.Contents, error) {
-	c, err := minidump.Contents(picture, t.Modules())
+func Minidump(t *live.Target, saved *snapshot.Snapshot) (*format.Contents, error) {
+	c, err := minidump.Contents(saved, t.Modules())
 	if err != nil {
 		return nil, err
 	}
