@@ -67,19 +67,19 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	info, microdump, layout := false, 0, ""
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if layout != "sfwalk" && layout != "breakpad" {
-			flags.Many.Format = layout
+			flags.Sum.Format = layout
 		}
 		if err := flags.Begin(cmd); err != nil {
 			return err
 		}
 		defer flags.End(cmd)
-		if layout == "breakpad" && (flags.JSON || flags.Many.Any() || flags.View.Any()) {
+		if layout == "breakpad" && (flags.JSON || flags.Sum.Any() || flags.View.Any()) {
 			return exit.Misuse(fmt.Errorf("--format %s: want sfwalk, or breakpad without --json, --merge, --tree, --outer, --modules and --source", layout))
 		}
 		if dumps, many, err := dumpsIn(args[0], cmd.InOrStdin()); err != nil {
 			return err
 		} else if many {
-			if flags.Many.Any() || flags.Many.Output != "" {
+			if flags.Sum.Any() || flags.Sum.Output != "" {
 				return exit.Misuse(errors.New("many dumps are printed as lines of JSON: give one for --merge, --tree, --format and --output"))
 			}
 			if info || layout == "breakpad" {
@@ -87,7 +87,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			return runBatch(cmd, dumps, opts, microdump, &flags)
 		}
-		if info && (flags.Many.Any() || layout == "breakpad") {
+		if info && (flags.Sum.Any() || layout == "breakpad") {
 			return exit.Misuse(errors.New("--info walks no stacks: give it without --merge, --tree, --goroutines and --format"))
 		}
 		dump, err := openDump(args[0], microdump)
@@ -99,7 +99,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			for _, w := range dump.Warnings {
 				cmdline.Warn(cmd, w)
 			}
-			out, end, err := flags.Many.Open(cmd)
+			out, end, err := flags.Sum.Open(cmd)
 			if err != nil {
 				return err
 			}

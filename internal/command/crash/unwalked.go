@@ -23,10 +23,10 @@ import (
 // the place where it was. why says that.
 func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, printed *show.Stacks) error {
 	flags := printed.Flags
-	if flags.Many.Any() {
+	if flags.Sum.Any() {
 		return fmt.Errorf("no stacks to merge: %w", why)
 	}
-	out, end, err := flags.Many.Open(cmd)
+	out, end, err := flags.Sum.Open(cmd)
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (a *allowance) CutShort(th *Thread) {
 
 // most is the usual bound of frames.
 func (w *Flags) most() int {
-	if w.Many.Any() {
+	if w.Sum.Any() {
 		return gatheredFrames
 	}
 	return usualFrames
@@ -154,7 +154,7 @@ func (w *Flags) most() int {
 
 // mostText is the usual bound of the text of a target of a size, bytes.
 func (w *Flags) mostText(size int64) int64 {
-	if w.Many.Any() {
+	if w.Sum.Any() {
 		return gatheredText + size/4 // each byte takes several
 	}
 	return cmdline.UsualText + size

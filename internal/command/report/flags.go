@@ -38,7 +38,7 @@ type Flags struct {
 	JSON        bool
 	Color       string
 	Values      values.Flags
-	Many        ManyFlags
+	Sum         SumFlags
 	View        viewFlags
 
 	Said             map[string]bool // warnings that were printed; nil if there is one round
@@ -64,7 +64,7 @@ func (w *Flags) Add(cmd *cobra.Command, host hosts.Plugins) {
 	f.StringVar(&w.logTo, "log", "", "add to this file what sfwalk does: the files it reads, how it walks each thread, how long that takes; - for standard error")
 	f.BoolVar(&w.JSON, "json", false, "print one JSON document (see docs/json.md)")
 	w.Values.Add(cmd)
-	w.Many.add(cmd)
+	w.Sum.add(cmd)
 	w.View.add(cmd)
 	f.StringVar(&w.Color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 	cmdline.CompleteColor(cmd)
@@ -82,7 +82,7 @@ func (w *Flags) check() error {
 		return err
 	}
 	w.NoIndex = w.NoIndex || w.NoCache
-	if err := w.Many.check(w); err != nil {
+	if err := w.Sum.check(w); err != nil {
 		return err
 	}
 	if err := w.View.check(w); err != nil {

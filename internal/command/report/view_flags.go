@@ -75,7 +75,7 @@ func (v *viewFlags) check(w *Flags) error {
 		return exit.Misuse(errors.New("--source-dir says where files are that --source prints: give that, too"))
 	case v.source.given && w.NoLines:
 		return exit.Misuse(errors.New("--source needs the lines that --no-lines does not read"))
-	case v.source.given && (w.Many.Tree || w.Many.Format != ""):
+	case v.source.given && (w.Sum.Tree || w.Sum.Format != ""):
 		return exit.Misuse(errors.New("--source has no place in a tree or a picture: give it with --merge, or alone"))
 	}
 	if v.source.given {

@@ -10,7 +10,7 @@ import (
 // waits finds out which thread waits for which. It is empty if the threads are not of one moment,
 // or if threads of other moments, or processes, are added.
 func (s *walk) waits() *waits.Graph {
-	if !OneMoment(s.Source) || len(s.walkers) == 0 || s.flags.Many.Later {
+	if !OneMoment(s.Source) || len(s.walkers) == 0 || s.flags.Sum.Later {
 		return &waits.Graph{}
 	}
 	w := s.walkers[0]

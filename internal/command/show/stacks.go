@@ -19,7 +19,7 @@ type Stacks struct {
 	// Printer makes the printer of another format than text and JSON; nil for these.
 	Printer func() report.Printer
 
-	into  *Many       // what all stacks are added to; nil if each target is printed by itself
+	into  *Sum        // what all stacks are added to; nil if each target is printed by itself
 	apart *perProcess // what into is, by process; nil if all stacks are added to one
 }
 
@@ -33,12 +33,12 @@ func (p *Stacks) Show(cmd *cobra.Command, s report.Source) error {
 	switch {
 	case p.into != nil:
 		return p.into.AddRound(cmd, s)
-	case p.Flags.Many.Any():
-		return showMany(cmd, s, p.Flags)
+	case p.Flags.Sum.Any():
+		return showSum(cmd, s, p.Flags)
 	}
 	symbols := report.SymbolizerOf(s, p.Flags)
 	defer symbols.Close()
-	out, end, err := p.Flags.Many.Open(cmd)
+	out, end, err := p.Flags.Sum.Open(cmd)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func newTextPrinter(out io.Writer, flags *report.Flags) *textPrinter {
 	return &textPrinter{color: color, withModules: flags.View.Modules}
 }
 
-// showMany walks a target and prints it as one picture.
-func showMany(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
-	m := NewMany(flags)
+// showSum walks a target and prints the sum of its stacks.
+func showSum(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
+	m := NewSum(flags)
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func showMany(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 	if cmd.Context().Err() != nil {
 		return exit.ErrInterrupted
 	}
-	out, end, err := flags.Many.Open(cmd)
+	out, end, err := flags.Sum.Open(cmd)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ const maxSamples = 1 << 20
 
 // AddRound walks the stacks of s, and adds them to the stacks of earlier rounds and of other
 // processes.
-func (m *Many) AddRound(cmd *cobra.Command, s report.Source) error {
+func (m *Sum) AddRound(cmd *cobra.Command, s report.Source) error {
 	doc, whole, err := m.add(cmd, s)
 	if err != nil {
 		return err
@@ -42,9 +42,9 @@ func (m *Many) AddRound(cmd *cobra.Command, s report.Source) error {
 
 // Together has run show stacks, and writes all of them as one picture.
 func (p *Stacks) Together(cmd *cobra.Command, run func() error) error {
-	m := NewMany(p.Flags)
-	p.into, p.Flags.Many.Later = m, true
-	defer func() { p.into, p.Flags.Many.Later = nil, false }()
+	m := NewSum(p.Flags)
+	p.into, p.Flags.Sum.Later = m, true
+	defer func() { p.into, p.Flags.Sum.Later = nil, false }()
 	err := run()
 	if err != nil && !errors.Is(err, exit.ErrEarly) && m.Document == nil {
 		return err
@@ -52,7 +52,7 @@ func (p *Stacks) Together(cmd *cobra.Command, run func() error) error {
 	if m.Document == nil {
 		return exit.ErrInterrupted
 	}
-	out, end, failed := p.Flags.Many.Open(cmd)
+	out, end, failed := p.Flags.Sum.Open(cmd)
 	if failed != nil {
 		return failed
 	}
@@ -72,14 +72,14 @@ func (p *Stacks) BeginProcess(pid int, name func(pid int) string) {
 // themselves.
 type perProcess struct {
 	pids []int // in the order in which they were first attached to
-	by   map[int]*Many
+	by   map[int]*Sum
 }
 
 // of returns what the stacks of a process are added to.
-func (p *perProcess) of(flags *report.Flags, pid int) *Many {
+func (p *perProcess) of(flags *report.Flags, pid int) *Sum {
 	m := p.by[pid]
 	if m == nil {
-		m = NewMany(flags)
+		m = NewSum(flags)
 		p.by[pid], p.pids = m, append(p.pids, pid)
 	}
 	return m
@@ -87,11 +87,11 @@ func (p *perProcess) of(flags *report.Flags, pid int) *Many {
 
 // Apart has run show stacks of several processes, and writes each process's merged.
 func (p *Stacks) Apart(cmd *cobra.Command, run func() error) error {
-	a := &perProcess{by: map[int]*Many{}}
-	p.apart, p.Flags.Many.Later = a, true
-	defer func() { p.into, p.apart, p.Flags.Many.Later = nil, nil, false }()
+	a := &perProcess{by: map[int]*Sum{}}
+	p.apart, p.Flags.Sum.Later = a, true
+	defer func() { p.into, p.apart, p.Flags.Sum.Later = nil, nil, false }()
 	err := run()
-	out, end, failed := p.Flags.Many.Open(cmd)
+	out, end, failed := p.Flags.Sum.Open(cmd)
 	if failed != nil {
 		return failed
 	}

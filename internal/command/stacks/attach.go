@@ -27,7 +27,7 @@ func NewAttach(host hosts.Plugins) *cobra.Command {
 	var opts live.Options
 	var save, layout string
 	var which Chosen
-	var every everyFlags
+	var rounds roundFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID...",
 		Short: "Print the stacks of a live process",
@@ -113,15 +113,15 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err != nil {
 				return err
 			}
-			if err := every.check(cmd); err != nil {
+			if err := rounds.check(cmd); err != nil {
 				return err
 			}
 			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
 			many := len(pids) != 1 || which.any()
-			switch summed := pictured || flags.Many.Merge || flags.Many.Tree || flags.Many.Goroutines; {
-			case many && (save != "" || flags.Many.Output != "" && !pictured && !(every.given() && summed) || len(flags.TIDs) > 0):
+			switch summed := pictured || flags.Sum.Merge || flags.Sum.Tree || flags.Sum.Goroutines; {
+			case many && (save != "" || flags.Sum.Output != "" && !pictured && !(rounds.given() && summed) || len(flags.TIDs) > 0):
 				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
-			case every.given() && (save != "" || flags.Many.Output != "" && !summed):
+			case rounds.given() && (save != "" || flags.Sum.Output != "" && !summed):
 				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
 			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
@@ -130,7 +130,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			case save == "" && isOfSaved:
 				return exit.Misuse(fmt.Errorf("--format %s is for the file which --save names", layout))
 			case save == "":
-				flags.Many.Format = layout
+				flags.Sum.Format = layout
 			}
 			if err := flags.Begin(cmd); err != nil {
 				return err
@@ -138,7 +138,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			defer flags.End(cmd)
 			flags.SeveralProcesses = many
 			opts.Values = flags.Values.Any() || save != "" // values may be asked for later
-			opts.Consistent = opts.Consistent || flags.Many.Goroutines
+			opts.Consistent = opts.Consistent || flags.Sum.Goroutines
 			printed := &show.Stacks{Flags: &flags}
 			round := func() error { return attach(cmd, pids[0], printed, opts, save, layout) }
 			if many {
@@ -152,13 +152,13 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				}
 			}
 			run := round
-			if every.given() {
-				run = func() error { return every.run(cmd, &flags, round) }
+			if rounds.given() {
+				run = func() error { return rounds.run(cmd, &flags, round) }
 			}
 			switch {
-			case every.given() && many && flags.Many.Any() && !pictured:
+			case rounds.given() && many && flags.Sum.Any() && !pictured:
 				return printed.Apart(cmd, run)
-			case every.given() && flags.Many.Any() || many && pictured:
+			case rounds.given() && flags.Sum.Any() || many && pictured:
 				return printed.Together(cmd, run)
 			}
 			return run()
@@ -166,7 +166,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	flags.Add(cmd, host)
 	which.add(cmd)
-	every.add(cmd)
+	rounds.add(cmd)
 	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
@@ -229,7 +229,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 	var s report.Source
 	var process *targets.LiveProcess // nil if it is held for calls
 	var err error
-	if save == "" && !flags.Many.Any() {
+	if save == "" && !flags.Sum.Any() {
 		s, err = calls.HoldForPrint(cmd.Context(), pid, flags)
 	}
 	if s == nil && err == nil {
@@ -244,7 +244,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
 	}
-	if file != nil && flags.Many.Goroutines {
+	if file != nil && flags.Sum.Goroutines {
 		if s, err = report.WithGoroutines(s, true); err != nil {
 			return err
 		}
@@ -259,9 +259,9 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 	}
 	// A walk reads memory as it needs it: walk all stacks, for the file to have it.
 	var unwalked []report.Source
-	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Many.Goroutines {
+	if partly := unread || len(flags.TIDs) > 0 || flags.MaxFrames > 0 || len(flags.Order) > 0; partly || flags.Sum.Goroutines {
 		unwalked = append(unwalked, process)
-		if partly && flags.Many.Goroutines {
+		if partly && flags.Sum.Goroutines {
 			unwalked = append(unwalked, s)
 		}
 	}

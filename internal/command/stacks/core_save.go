@@ -37,7 +37,7 @@ func (d *dumping) check(flags *report.Flags) error {
 	case d.path == "" && d.format == "minidump":
 		return exit.Misuse(errors.New("--format minidump is for the file which --save names"))
 	case d.path == "":
-		flags.Many.Format = d.format
+		flags.Sum.Format = d.format
 	case d.path != "" && d.format == "":
 		return exit.Misuse(errors.New("--save: the file is a core already: --format minidump makes a minidump of it"))
 	case d.path != "" && d.format != "minidump":
@@ -72,7 +72,7 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 	noted := &notedMemory{Memory: s.Memory(), pages: map[uint64]bool{}}
 	again := notedSource{s, noted}
 	walked := []report.Source{again}
-	if flags.Many.Goroutines {
+	if flags.Sum.Goroutines {
 		with, err := report.WithGoroutines(again, false)
 		if err != nil {
 			return err

@@ -165,7 +165,7 @@ func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.O
 		if cmd.Context().Err() != nil {
 			return exit.ErrInterrupted
 		}
-		if !flags.JSON && !flags.Many.Later {
+		if !flags.JSON && !flags.Sum.Later {
 			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
 		}
 		err := attach(cmd, pid, printed, opts, "", "")
@@ -176,7 +176,7 @@ func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.O
 			failed++
 			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
 		}
-		if !flags.JSON && !flags.Many.Later {
+		if !flags.JSON && !flags.Sum.Later {
 			printable.Fprintf(cmd.OutOrStdout(), "\n")
 		}
 	}

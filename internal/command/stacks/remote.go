@@ -91,7 +91,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		},
 	}
 	flags.Add(cmd, host)
-	flags.Many.AddFormat(cmd)
+	flags.Sum.AddFormat(cmd)
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	cmdline.Texts(cmd.Flags(), &texts, "call", "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
 	cmd.Flags().DurationVar(&flags.Timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")

@@ -169,9 +169,9 @@ func TestEveryInterrupted(t *testing.T) {
 	defer interrupt()
 	cmd := &cobra.Command{}
 	cmd.SetContext(ctx)
-	flags := &report.Flags{NoLines: true, JSON: true, Many: report.ManyFlags{Merge: true}}
-	m := show.NewMany(flags)
-	for flags.Many.Later = true; m.Rounds < 2; interrupt() {
+	flags := &report.Flags{NoLines: true, JSON: true, Sum: report.SumFlags{Merge: true}}
+	m := show.NewSum(flags)
+	for flags.Sum.Later = true; m.Rounds < 2; interrupt() {
 		s, err := targets.Process(context.Background(), p.PID, live.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -17,8 +17,9 @@ import (
 	"github.com/sfwalk/sfwalk/picture"
 )
 
-// ManyFlags are the flags that have many stacks printed as one.
-type ManyFlags struct {
+// SumFlags are the flags that have stacks added up and printed as one: merged, as a tree, as a
+// picture. Output is for stacks one by one, too.
+type SumFlags struct {
 	Merge, Tree bool
 	Goroutines  bool
 	Format      string // one of StackFormats, or ""
@@ -26,7 +27,7 @@ type ManyFlags struct {
 	Output      string // a file; "" for standard output, and "-" until check has seen it
 }
 
-func (m *ManyFlags) add(cmd *cobra.Command) {
+func (m *SumFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&m.Merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
 	f.BoolVar(&m.Tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
@@ -35,15 +36,15 @@ func (m *ManyFlags) add(cmd *cobra.Command) {
 }
 
 // AddFormat adds --format, for commands whose --format means nothing else.
-func (m *ManyFlags) AddFormat(cmd *cobra.Command) {
+func (m *SumFlags) AddFormat(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.Format, "format", "", FormatHelp)
 }
 
 // Any reports whether stacks are not printed one by one.
-func (m *ManyFlags) Any() bool { return m.Merge || m.Tree || m.Format != "" || m.Goroutines }
+func (m *SumFlags) Any() bool { return m.Merge || m.Tree || m.Format != "" || m.Goroutines }
 
 // check finds mistakes in the flags; w are all of a command's.
-func (m *ManyFlags) check(w *Flags) error {
+func (m *SumFlags) check(w *Flags) error {
 	if m.Output == "-" {
 		m.Output = ""
 	}
@@ -75,7 +76,7 @@ func (m *ManyFlags) check(w *Flags) error {
 	return m.checkValues(w, given[0])
 }
 
-func (m *ManyFlags) checkValues(w *Flags, given string) error {
+func (m *SumFlags) checkValues(w *Flags, given string) error {
 	if w.Values.Any() || w.Registers || w.Explain {
 		return exit.Misuse(fmt.Errorf("%s: --args, --locals, --print, --registers and --explain differ from thread to thread: give them without it, with --tid for one thread", given))
 	}
@@ -83,7 +84,7 @@ func (m *ManyFlags) checkValues(w *Flags, given string) error {
 }
 
 // Open returns where the stacks are written, and what ends that.
-func (m *ManyFlags) Open(cmd *cobra.Command) (out io.Writer, end func() error, err error) {
+func (m *SumFlags) Open(cmd *cobra.Command) (out io.Writer, end func() error, err error) {
 	out, end = cmd.OutOrStdout(), func() error { return nil }
 	if m.Output != "" {
 		file, err := os.Create(m.Output)

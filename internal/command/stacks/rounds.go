@@ -15,47 +15,47 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// everyFlags have attach repeated.
-type everyFlags struct {
+// roundFlags have attach repeated: --every and --count.
+type roundFlags struct {
 	interval time.Duration // 0: once
 	count    int           // rounds; 0 until the user interrupts
 }
 
-func (e *everyFlags) add(cmd *cobra.Command) {
+func (r *roundFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.DurationVar(&e.interval, "every", 0, "attach again and again, at this interval, for example 1s, until Ctrl-C or --count")
-	f.IntVar(&e.count, "count", 0, "with --every: how many times")
+	f.DurationVar(&r.interval, "every", 0, "attach again and again, at this interval, for example 1s, until Ctrl-C or --count")
+	f.IntVar(&r.count, "count", 0, "with --every: how many times")
 }
 
 // leastInterval bounds how often a process is attached to.
 const leastInterval = 10 * time.Millisecond
 
 // check finds mistakes in the flags.
-func (e *everyFlags) check(cmd *cobra.Command) error {
+func (r *roundFlags) check(cmd *cobra.Command) error {
 	every, count := cmd.Flags().Changed("every"), cmd.Flags().Changed("count")
 	switch {
 	case count && !every:
 		return exit.Misuse(errors.New("--count is how many rounds --every makes: give that, too, for example --every 1s"))
-	case count && e.count < 1:
-		return exit.Misuse(fmt.Errorf("--count %d: want 1 or more", e.count))
-	case every && e.interval < leastInterval:
-		return exit.Misuse(fmt.Errorf("--every %v: want %v or more", e.interval, leastInterval))
+	case count && r.count < 1:
+		return exit.Misuse(fmt.Errorf("--count %d: want 1 or more", r.count))
+	case every && r.interval < leastInterval:
+		return exit.Misuse(fmt.Errorf("--every %v: want %v or more", r.interval, leastInterval))
 	}
 	return nil
 }
 
 // given reports whether attach is repeated.
-func (e *everyFlags) given() bool { return e.interval > 0 }
+func (r *roundFlags) given() bool { return r.interval > 0 }
 
 // run calls round again and again. An interrupt ends it without an error; so does the end of the
 // process, but in the first round.
-func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() error) error {
+func (r *roundFlags) run(cmd *cobra.Command, flags *report.Flags, round func() error) error {
 	start := time.Now()
 	flags.Said = map[string]bool{}
 	early := false
 	for n := 1; ; n++ {
 		flags.Taken = time.Now()
-		if !flags.JSON && !flags.Many.Later {
+		if !flags.JSON && !flags.Sum.Later {
 			if n > 1 {
 				printable.Fprintf(cmd.OutOrStdout(), "\n")
 			}
@@ -64,27 +64,27 @@ func (e *everyFlags) run(cmd *cobra.Command, flags *report.Flags, round func() e
 		err := round()
 		switch {
 		case cmd.Context().Err() != nil:
-			return e.end(early)
+			return r.end(early)
 		case n > 1 && (errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrZombie)):
 			cmdline.Warn(cmd, fmt.Sprintf("the process has ended after %d rounds", n-1))
-			return e.end(early)
+			return r.end(early)
 		case errors.Is(err, exit.ErrEarly):
 			early = true
 		case err != nil:
 			return err
 		}
-		if n == e.count {
-			return e.end(early)
+		if n == r.count {
+			return r.end(early)
 		}
 		// A round that took longer than the interval costs the rounds that it lasted.
-		next := time.Since(start)/e.interval*e.interval + e.interval
+		next := time.Since(start)/r.interval*r.interval + r.interval
 		if !sleep(cmd.Context(), next-time.Since(start)) {
-			return e.end(early)
+			return r.end(early)
 		}
 	}
 }
 
-func (e *everyFlags) end(early bool) error {
+func (r *roundFlags) end(early bool) error {
 	if early {
 		return exit.ErrEarly
 	}

@@ -189,8 +189,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestManyUsage looks at flags that contradict each other.
-func TestManyUsage(t *testing.T) {
+// TestSumUsage looks at flags that contradict each other.
+func TestSumUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"attach", "1", "--merge", "--tree"}, {"attach", "1", "--merge", "--args"}, {"attach", "1", "--tree", "--registers"},
 		{"attach", "1", "--format", "pprof", "--json"}, {"attach", "1", "--format", "minidump"}, {"attach", "1", "--format", "svg"},

@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/report"
 )
 
-// Many is what the stacks of one or more targets are merged into.
-type Many struct {
+// Sum is what the stacks of one or more targets are added up to: equal stacks once, a tree, or a
+// picture for another program.
+type Sum struct {
 	flags   *report.Flags
 	merged  *merged
 	tree    *stackTree
@@ -21,13 +22,13 @@ type Many struct {
 	samples  int              // how many stacks were added
 }
 
-// NewMany returns an empty picture of the kind that the flags ask for.
-func NewMany(flags *report.Flags) *Many {
-	m := &Many{flags: flags}
+// NewSum returns an empty sum of the kind that the flags ask for.
+func NewSum(flags *report.Flags) *Sum {
+	m := &Sum{flags: flags}
 	switch {
-	case flags.Many.Merge:
+	case flags.Sum.Merge:
 		m.merged = newMerged()
-	case flags.Many.Tree:
+	case flags.Sum.Tree:
 		m.tree = newStackTree()
 	default:
 		m.drawing = newDrawing()
@@ -36,8 +37,8 @@ func NewMany(flags *report.Flags) *Many {
 }
 
 // add walks the stacks of s.
-func (m *Many) add(cmd *cobra.Command, s report.Source) (doc *report.Document, whole bool, err error) {
-	if m.flags.Many.Goroutines {
+func (m *Sum) add(cmd *cobra.Command, s report.Source) (doc *report.Document, whole bool, err error) {
+	if m.flags.Sum.Goroutines {
 		if s, err = report.WithGoroutines(s, false); err != nil {
 			return nil, false, err
 		}
@@ -74,15 +75,15 @@ func (m *Many) add(cmd *cobra.Command, s report.Source) (doc *report.Document, w
 	return doc, whole, m.flags.Values.Verdict()
 }
 
-// Write writes the picture of one target.
-func (m *Many) Write(out io.Writer, doc *report.Document) error {
+// Write writes the sum; doc is about its target, or about the first of several.
+func (m *Sum) Write(out io.Writer, doc *report.Document) error {
 	switch {
 	case m.drawing != nil:
 		m.drawing.stacks.Title, m.drawing.stacks.Program = doc.Exe, doc.Exe
 		if m.drawing.root != "" {
 			m.drawing.stacks.Title, m.drawing.stacks.Program = "several processes", ""
 		}
-		return m.drawing.stacks.Write(out, m.flags.Many.Format)
+		return m.drawing.stacks.Write(out, m.flags.Sum.Format)
 	case m.flags.JSON:
 		return m.writeJSON(out, doc)
 	}
@@ -106,7 +107,7 @@ func (m *Many) Write(out io.Writer, doc *report.Document) error {
 }
 
 // writeJSON writes the document with the stacks or the tree. The threads refer to the stacks.
-func (m *Many) writeJSON(out io.Writer, doc *report.Document) error {
+func (m *Sum) writeJSON(out io.Writer, doc *report.Document) error {
 	p := newJSONPrinter()
 	p.Out = out
 	var groups []*group
