@@ -186,6 +186,7 @@ func (w *Writer) drop() {
 	*w.held[w.holds] = Value{}
 }
 
+// String returns what was written so far.
 func (w *Writer) String() string { return string(w.buf) }
 
 func (w *Writer) maxText() int {
@@ -195,6 +196,8 @@ func (w *Writer) maxText() int {
 	return w.p.MaxText
 }
 
+// Put writes s. If the text would be longer than the Printer allows, "..." ends it, and
+// [Writer.Full] reports true from then on.
 func (w *Writer) Put(s string) {
 	if w.full {
 		return
@@ -277,8 +280,8 @@ func (w *Writer) value(v *Value) {
 	w.Part(v)
 }
 
-// Part writes a value. Of one that is a part of another, GDB says member by member what is not
-// known.
+// Part writes a value that is a part of another one. Where nothing of a struct or array is known,
+// it says so of each member, as GDB does.
 func (w *Writer) Part(v *Value) {
 	if w.full {
 		return

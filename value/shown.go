@@ -120,7 +120,8 @@ const (
 	maxCost = 16 << 20
 )
 
-// Spend reports whether so much may still be read for the value.
+// Spend counts n bytes that are to be read for the value. It reports false if that is more than the
+// Printer's ByteBudget: do not read them then.
 func (w *Writer) Spend(n int) bool {
 	limit := w.p.ByteBudget
 	if limit == 0 {

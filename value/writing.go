@@ -3,8 +3,8 @@ package value
 // What a printer that writes its objects itself, and a language, have the Writer write. Put, Part
 // and Absent are beside the Writer.
 
-// Enter begins what is one struct deeper. It reports false if the Printer's depth is reached: then
-// that is left out.
+// Enter begins the members of a struct, and reports true: call Leave behind them. It reports false
+// if they lie deeper than the Printer allows: leave them out then, and do not call Leave.
 func (w *Writer) Enter() bool {
 	if w.depth >= min(w.p.depth(), maxDepth) {
 		return false
@@ -13,10 +13,11 @@ func (w *Writer) Enter() bool {
 	return true
 }
 
-// Leave ends what Enter has begun.
+// Leave ends the members that Enter has begun.
 func (w *Writer) Leave() { w.depth-- }
 
-// Full reports whether the text has an end: because it is too long, or because memory is not there.
+// Full reports whether nothing more is written: the text is too long, or memory is not there. Ask
+// it in a loop that writes many things.
 func (w *Writer) Full() bool { return w.full }
 
 // Limit returns how many elements of an array, or characters of a text, are written at most.
@@ -115,6 +116,6 @@ func (w *Writer) SpendOn(v *Value) bool {
 	return v.bytes != nil || !ok || w.Spend(int(min(n, maxRead)))
 }
 
-// Short reports whether an argument is written in a line that has others: without the elements of
-// containers.
+// Short reports whether the value is written in a line with others, as an argument of a frame is:
+// then the elements of containers are left out.
 func (w *Writer) Short() bool { return w.summary }

@@ -126,8 +126,9 @@ func (e *evaluation) code(code []byte) {
 	e.r = outer
 }
 
-// Failure keeps the error that an expression's evaluation has ended with. In the frames of many
-// threads, it ends with the same.
+// Failure keeps the error with which an expression's evaluation has ended. Give the same one to all
+// evaluations of an expression: in the frames of many threads it mostly ends with the same error,
+// which then is in memory once.
 type Failure struct{ last *operationError }
 
 // failed returns the error of an operation.
@@ -145,7 +146,8 @@ func (e *evaluation) failed(op byte, at int) error {
 	return err
 }
 
-// Same reports whether two errors are known to be one and the same.
+// Same reports whether two errors are one and the same pointer. Call it where == might panic:
+// errors need not be comparable.
 func Same(a, b error) bool {
 	t := reflect.TypeOf(a)
 	return t != nil && t == reflect.TypeOf(b) && t.Kind() == reflect.Pointer && a == b
