@@ -154,8 +154,8 @@ func (n *tally) report(t *testing.T) {
 	}
 }
 
-// gcopystack is a goroutine's status while its stack moves (the runtime's _Gcopystack). Delve has no
-// name for it.
+// gcopystack is a goroutine's status while its stack moves (the runtime's _Gcopystack). Delve has
+// no name for it.
 const gcopystack = 8
 
 // These are the cases in which Delve is known to be wrong. Each such stack must be checked
