@@ -3,6 +3,7 @@ package picture_test
 import (
 	"bytes"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,11 @@ func TestFormats(t *testing.T) {
 		}
 		if out := written(t, example(), f.Name); out != direct.String() {
 			t.Errorf("%s: Write by name writes %q, and Write of the format %q", f.Name, out, direct.String())
+		}
+	}
+	for _, m := range regexp.MustCompile("(?:^|[|;,]) `(\\.[a-z.]+)`").FindAllStringSubmatch(string(page), -1) {
+		if !ended[m[1]] {
+			t.Errorf("docs/recording.md names the suffix %s, which no format has", m[1])
 		}
 	}
 	for _, name := range []string{"", "x", "gz", "x.gz/y", "x.firefox", "x.sv"} {
