@@ -201,8 +201,7 @@ func (d *driver) run(k *kind, number uint64, dir string) (outcome, string) {
 		return d.note(k, number, dir, command, outcome{broken: err.Error()}), command
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + work, "TERM=dumb", "GOTRACEBACK=all"}
-	binary := strings.Contains(command, "pprof")
-	return d.note(k, number, dir, command, run(append([]string{d.sfwalk}, strings.Fields(command)...), env, work, binary)), command
+	return d.note(k, number, dir, command, run(append([]string{d.sfwalk}, strings.Fields(command)...), env, work)), command
 }
 
 // note adds an outcome to the results, and keeps the mutant if it has broken a promise.

@@ -42,12 +42,11 @@ type outcome struct {
 	said   []byte // the beginning of standard error
 }
 
-// run runs a command in a folder, and checks it against the bounds. binary says that the output is
-// no text.
-func run(argv, env []string, dir string, binary bool) outcome {
+// run runs a command in a folder, and checks it against the bounds. The output is text.
+func run(argv, env []string, dir string) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), mostWait)
 	defer cancel()
-	stdout, stderr := &checked{binary: binary}, &checked{}
+	stdout, stderr := &checked{}, &checked{}
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, stdout, stderr
 	c.WaitDelay = 10 * time.Second
@@ -120,11 +119,10 @@ func endLarge(pid int, done chan struct{}) {
 
 // checked looks at an output, and drops it.
 type checked struct {
-	binary bool
-	n      int64
-	head   []byte
-	rest   []byte // the beginning of a character
-	bad    string
+	n    int64
+	head []byte
+	rest []byte // the beginning of a character
+	bad  string
 }
 
 const mostHead = 64 << 10
@@ -136,7 +134,7 @@ func (c *checked) Write(b []byte) (int, error) {
 	if room := mostHead - len(c.head); room > 0 {
 		c.head = append(c.head, b[:min(room, n)]...)
 	}
-	if c.binary || c.bad != "" {
+	if c.bad != "" {
 		return n, nil
 	}
 	b = append(c.rest, b...)
