@@ -142,8 +142,8 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 			}
 		}
 	}
-	if declared == nil && len(e.r.Symbols.Named(e.r.Modules, e.module(), name)) > 0 { // a variable or function of another unit
-		return nil
+	if declared == nil && (len(e.r.Symbols.Named(e.r.Modules, e.module(), name)) > 0 || e.namesFunction(names)) {
+		return nil // a variable or function, where the type is another unit's
 	}
 	for i, m := range e.modules() {
 		t := search(func(last string) []symbol.Hit {
@@ -157,6 +157,27 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 		}
 	}
 	return declared
+}
+
+// namesFunction reports whether the frame's unit, or its module, has a function of one of some whole
+// names. A function of C++ has another name as a symbol.
+func (e *evaluation) namesFunction(names []string) bool {
+	if e.f.Language != "c++" {
+		return false
+	}
+	is := func(tag dwarf.Tag) bool { return tag == dwarf.TagSubprogram }
+	has := func(full string, key findKey) bool {
+		var scope string
+		scope, key.name = splitName(full)
+		return len(inScope(e.r.find(key), scope, is)) > 0
+	}
+	unit := e.unitRef()
+	for _, full := range names {
+		if !unit.IsZero() && has(full, findKey{unit: unit}) || has(full, findKey{module: e.module()}) {
+			return true
+		}
+	}
+	return false
 }
 
 // typeCalledOutside returns the class around a type: of the unit, or of the file. The name is
