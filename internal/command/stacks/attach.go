@@ -117,9 +117,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return err
 			}
 			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
-			many := len(pids) != 1 || which.any()
+			several := len(pids) != 1 || which.any()
 			switch summed := pictured || flags.Sum.Merge || flags.Sum.Tree || flags.Sum.Goroutines; {
-			case many && (save != "" || flags.Sum.Output != "" && !pictured && !(rounds.given() && summed) || len(flags.TIDs) > 0):
+			case several && (save != "" || flags.Sum.Output != "" && !pictured && !(rounds.given() && summed) || len(flags.TIDs) > 0):
 				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
 			case rounds.given() && (save != "" || flags.Sum.Output != "" && !summed):
 				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
@@ -136,12 +136,12 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return err
 			}
 			defer flags.End(cmd)
-			flags.SeveralProcesses = many
+			flags.SeveralProcesses = several
 			opts.Values = flags.Values.Any() || save != "" // values may be asked for later
 			opts.Consistent = opts.Consistent || flags.Sum.Goroutines
 			printed := &show.Stacks{Flags: &flags}
 			round := func() error { return attach(cmd, pids[0], printed, opts, save, layout) }
-			if many {
+			if several {
 				round = func() error {
 					if flags.Said != nil { // processes come and go between rounds
 						if pids, err = which.Pids(args); err != nil {
@@ -156,9 +156,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				run = func() error { return rounds.run(cmd, &flags, round) }
 			}
 			switch {
-			case rounds.given() && many && flags.Sum.Any() && !pictured:
+			case rounds.given() && several && flags.Sum.Any() && !pictured:
 				return printed.Apart(cmd, run)
-			case rounds.given() && flags.Sum.Any() || many && pictured:
+			case rounds.given() && flags.Sum.Any() || several && pictured:
 				return printed.Together(cmd, run)
 			}
 			return run()
