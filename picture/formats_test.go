@@ -12,9 +12,13 @@ import (
 )
 
 // Each row of the table is whole, no two rows say the same, and docs/recording.md names each format
-// with all of its suffixes in one row.
+// with all of its suffixes in one row. docs/many.md names the formats of stacks of one moment.
 func TestFormats(t *testing.T) {
 	page, err := os.ReadFile("../docs/recording.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := os.ReadFile("../docs/many.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +52,9 @@ func TestFormats(t *testing.T) {
 			return !slices.ContainsFunc(documented, func(text string) bool { return !strings.Contains(line, text) })
 		}) {
 			t.Errorf("docs/recording.md: no line has all of %q", documented)
+		}
+		if !f.Profiles && !strings.Contains(string(many), "\n| `"+f.Name+"` |") {
+			t.Errorf("docs/many.md has no row for %s", f.Name)
 		}
 		if picture.FormatNamed(f.Name) != f {
 			t.Errorf("%s: another format is found by this name", f.Name)
