@@ -159,8 +159,8 @@ func (e *evaluation) typeCalled(name string, is func(dwarf.Tag) bool) *Type {
 	return declared
 }
 
-// namesFunction reports whether the frame's unit, or its module, has a function of one of some whole
-// names. A function of C++ has another name as a symbol.
+// namesFunction reports whether the frame's unit, or its module, has a function of one of some
+// whole names. A function of C++ has another name as a symbol.
 func (e *evaluation) namesFunction(names []string) bool {
 	if e.f.Language != "c++" {
 		return false

@@ -214,11 +214,12 @@ func TestCallsHalted(t *testing.T) {
 		done := begin(where)
 		over := make(chan struct{})
 		go func() { // Go's runtime does so whenever a thread runs for long
-			for {
+			for tick := time.NewTicker(time.Millisecond); ; {
 				select {
 				case <-over:
+					tick.Stop()
 					return
-				case <-time.After(time.Millisecond):
+				case <-tick.C:
 					unix.Tgkill(pid, at, unix.SIGURG)
 				}
 			}

@@ -86,7 +86,7 @@ func TestPluginDirectory(t *testing.T) {
 	ask(false, "", "--no-plugins")
 	ask(true, "", "--no-plugins", "--plugin", filepath.Join(dir, "sniffer-jit"))
 	ask(true, "", "--plugin", filepath.Join(dir, "sniffer-jit")) // the same file counts once
-	ask(true, "its name, jit, is that of", "--plugin", plugintest.Path(t, "jit"))
+	ask(true, "its name, jit, is also the name of", "--plugin", plugintest.Path(t, "jit"))
 	// --sniffers has only the sniffers that it names, and --plugin's.
 	ask(false, "", "--sniffers", "sigtramp,dwarf")
 	ask(true, "", "--sniffers", "sigtramp,jit,dwarf")

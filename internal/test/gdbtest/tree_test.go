@@ -42,6 +42,7 @@ var mayTime = map[string]string{
 	"internal/bench/command/command_test.go":                "what is ended does not end by itself",
 	"internal/bench/process/process_test.go":                "the pause is what is measured, and may be longer",
 	"sniffer/gosteps_guest_linux_test.go":                   "what qemu's stub has lost is sent again after a silence",
+	"delve/server/call_test.go":                             "signals come again and again while a call is under way",
 	"internal/plugincheck/check_linux_test.go":              "what is cancelled does not end by itself",
 	"sniffer/external/hostile_main_linux_test.go":           "TestMain has no testing.T",
 	"sniffer/external/hostile_process_linux_test.go":        "any moment is right to be killed at",
