@@ -2,7 +2,7 @@
 # make man      the manual pages of all commands, into bin/man
 # make demo     build sfwalk alone, start the bundled demo target, print its stacks
 # make check    build, and the tests that need nothing but Go: a minute. Nothing is installed
-# make room     the tests of one room without the longest, shared among the processors: at most half a minute
+# make room     the tests of one room without the longest, shared among the processors: about half a minute
 #               (ROOM=./symbol)
 # make test     install what most tests need (at most 60 packages, 600 MB), run all tests but the longest and
 #               those for which a machine needs more, then vet and staticcheck: five minutes
