@@ -2,7 +2,7 @@
 # make man      the manual pages of all commands, into bin/man
 # make demo     build sfwalk alone, start the bundled demo target, print its stacks
 # make check    build, and the tests that need nothing but Go: a minute. Nothing is installed
-# make room     the tests of one room without the longest, shared among the processors: about half a minute
+# make room     the tests of one room without the longest, shared among the processors: at most half a minute
 #               (ROOM=./symbol)
 # make test     install what most tests need (at most 60 packages, 600 MB), run all tests but the longest and
 #               those for which a machine needs more, then vet and staticcheck: five minutes
@@ -134,8 +134,9 @@ check:
 	CGO_ENABLED=0 $(GO) build ./...
 	@SFWALK_LATER='*' $(TESTALL) -skip '^($(LONG)|$(SECONDS))$$' ./...
 
-# Tests that take a second and more, of those that need nothing but Go.
-SECONDS  := TestAnswersMemory|TestBatchOfLongNames|TestBroken|TestConforms|TestDAPLaunches|TestExpandedTables|TestFuzzBounds|TestGood|TestHangs|TestHoard|TestHostileVariables|TestHour|TestManyBytes|TestManySearches|TestMemoryReads|TestMutation|TestPlacesAlone|TestPlainLinkage|TestPluginCheck|TestPprof|TestShared|TestSnapshot|TestStays|TestThisKernel|TestWriteStreams
+# Tests that take a second and more, of those that need nothing but Go, and in the rooms whose tests take
+# longest. 'make test' runs them.
+SECONDS  := TestAnswersMemory|TestAsleep|TestBatchOfLongNames|TestBroken|TestConforms|TestDAPLaunches|TestDeadlocks|TestDeepStackMemory|TestExpandedTables|TestFuzzBounds|TestGood|TestHangs|TestHoard|TestHostileFormats|TestHostileVariables|TestHour|TestLongText|TestManyBytes|TestManyFiles|TestManySearches|TestMemoryReads|TestMutation|TestPlacesAlone|TestPlainLinkage|TestPluginCheck|TestPprof|TestRecordLongText|TestRunOnIsSaid|TestShared|TestSnapshot|TestStays|TestThisKernel|TestWriteStreams
 
 # Nothing here is C, and so one build serves vet, the tests and the programs that they start.
 # To vet once is enough: 'go test' would do so anew for each processor, and for the race detector,
@@ -147,7 +148,7 @@ test: deps
 ROOM     ?= ./frame
 
 room:
-	@SFWALK_LATER='$(LATER)' $(TESTALL) -skip '^($(LONG))$$' -parts $$(nproc) $(ROOM)
+	@SFWALK_LATER='$(LATER)' $(TESTALL) -skip '^($(LONG)|$(SECONDS))$$' -parts $$(nproc) $(ROOM)
 
 tests:
 	@SFWALK_LATER='$(LATER)' $(TESTALL) -skip '^($(LONG))$$' -last ./target/live -left .cache/left ./...
