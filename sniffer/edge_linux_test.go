@@ -98,21 +98,19 @@ func edges(name string, code []instruction, bodyAt uint64) map[uint64]string {
 // instruction.
 func bodiesAt(t *testing.T, program string, functions []string) map[string]uint64 {
 	t.Helper()
-	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
+	var commands []string
 	for _, f := range functions {
-		args = append(args, "-ex", "break "+f)
+		commands = append(commands, "break "+f)
 	}
-	out, err := exec.Command(gdbtest.Tool(t, "gdb"), append(args, program)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := regexp.MustCompile(`Breakpoint [0-9]+ at (0x[0-9a-f]+)`).FindAllSubmatch(out, -1)
+	out := gdbtest.Batch(t, []string{program}, commands...)
+	at := regexp.MustCompile(`Breakpoint [0-9]+ at (0x[0-9a-f]+)`).FindAllStringSubmatch(out, -1)
 	if len(at) != len(functions) {
 		t.Fatalf("gdb has set %d breakpoints of %d:\n%s", len(at), len(functions), out)
 	}
 	bodies := map[string]uint64{}
 	for i, f := range functions {
-		if bodies[f], err = strconv.ParseUint(string(at[i][1]), 0, 64); err != nil {
+		var err error
+		if bodies[f], err = strconv.ParseUint(at[i][1], 0, 64); err != nil {
 			t.Fatal(err)
 		}
 	}

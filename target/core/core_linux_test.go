@@ -65,19 +65,6 @@ func kernelCoreOf(t *testing.T, program string) string {
 	return files[0]
 }
 
-func gdb(t *testing.T, program, core string, commands ...string) string {
-	t.Helper()
-	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
-	for _, c := range commands {
-		args = append(args, "-ex", c)
-	}
-	out, err := exec.Command(gdbtest.Tool(t, "gdb"), append(args, program, core)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("gdb: %v\n%s", err, out)
-	}
-	return string(out)
-}
-
 func opened(t *testing.T, path string, o Options) *Target {
 	t.Helper()
 	tg, err := Open(path, o)
@@ -108,7 +95,7 @@ func registersAsGDB(t *testing.T, path, program string, a *arch.Arch, least int)
 	if tg.Arch() != a {
 		t.Fatalf("a core of %s", tg.Arch().Name)
 	}
-	said := gdb(t, program, path, "thread apply all info registers")
+	said := gdbtest.Batch(t, []string{program, path}, "thread apply all info registers")
 	blocks := strings.Split(said, "\nThread ")[1:]
 	threads, _ := tg.Threads()
 	if len(blocks) != len(threads) || len(threads) != 4 {
@@ -157,7 +144,7 @@ func TestMemory(t *testing.T) {
 	}
 	for _, addr := range []uint64{sp, pc, m.Lo(), m.Lo() + 0x2000} {
 		dump := filepath.Join(t.TempDir(), "dump")
-		gdb(t, program, path, fmt.Sprintf("dump binary memory %s %#x %#x", dump, addr, addr+512))
+		gdbtest.Batch(t, []string{program, path}, fmt.Sprintf("dump binary memory %s %#x %#x", dump, addr, addr+512))
 		want, err := os.ReadFile(dump)
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +166,7 @@ func TestModules(t *testing.T) {
 	path, program := threadsCore(t)
 	tg := opened(t, path, Options{})
 	start := map[string]uint64{} // of each file, by gdb's reading of NT_FILE
-	said := gdb(t, program, path, "info proc mappings")
+	said := gdbtest.Batch(t, []string{program, path}, "info proc mappings")
 	for _, m := range regexp.MustCompile(`(?m)^ *0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+ +0x0 +(/.*?) *$`).FindAllStringSubmatch(said, -1) {
 		start[m[2]], _ = strconv.ParseUint(m[1], 16, 64)
 	}

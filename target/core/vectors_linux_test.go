@@ -30,7 +30,7 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatalf("gdb: %v\n%s", err, out)
 	}
-	said := gdb(t, program, core, "p/x $ymm0.v4_int64", "p/x $ymm15.v4_int64")
+	said := gdbtest.Batch(t, []string{program, core}, "p/x $ymm0.v4_int64", "p/x $ymm15.v4_int64")
 	for _, want := range []string{"{0x1, 0x2, 0x3, 0x4}", "{0xf01, 0xf02, 0xf03, 0xf04}"} {
 		if !strings.Contains(said, want) {
 			gdbtest.Cannot(t, fmt.Sprintf("gdb has no %s in its own core:\n%s", want, said)) // gdb 16 on some processors

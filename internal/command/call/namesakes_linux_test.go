@@ -1,7 +1,6 @@
 package call
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -15,18 +14,13 @@ func TestNamesakes(t *testing.T) {
 	program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "twins.cc"), gdbtest.Tool(t, "g++"), "-g", gdbtest.Testdata(t, "progs", "twinsother.cc"))
 	p := gdbtest.Start(t, program)
 	texts := []string{"twin(3)", "box::same(3)", "number(3)", "twin(3) + 1", "(twin)"}
-	args := []string{"-nx", "-batch", "-ex", "break twin", "-ex", "run", "-ex", "up"}
+	commands := []string{"break twin", "run", "up"}
 	for _, text := range texts {
-		args = append(args, "-ex", "whatis "+text)
+		commands = append(commands, "whatis "+text)
 	}
-	cmd := exec.Command(gdbtest.Tool(t, "gdb"), append(args, program)...)
-	cmd.Stdin = strings.NewReader("x")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := gdbtest.Batch(t, []string{program}, commands...)
 	var theirs []string
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		if of, ok := strings.CutPrefix(line, "type = "); ok {
 			theirs = append(theirs, strings.TrimSpace(of))
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -127,7 +126,7 @@ func TestOpenIsAttach(t *testing.T) {
 			}
 			equalThreads(t, asCore(t, path, core.Options{}, flags), want)
 			if deep {
-				out := gdbOf(t, want.Exe, path, "bt -1")
+				out := gdbtest.Batch(t, []string{want.Exe, path}, "bt -1")
 				frames := got.Threads[0].Frames
 				main := slices.IndexFunc(frames, func(f report.Frame) bool { return f.Function == "main" })
 				if main < 20000 || !strings.Contains(out, fmt.Sprintf("\n#%d ", frames[main].Level)) || !strings.Contains(out, " in main ") {
@@ -138,19 +137,6 @@ func TestOpenIsAttach(t *testing.T) {
 			commandtest.CompareAll(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
 		})
 	}
-}
-
-func gdbOf(t *testing.T, program, core string, commands ...string) string {
-	t.Helper()
-	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
-	for _, c := range commands {
-		args = append(args, "-ex", c)
-	}
-	out, err := exec.Command(gdbtest.Tool(t, "gdb"), append(args, program, core)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("gdb: %v\n%s", err, out)
-	}
-	return string(out)
 }
 
 // The dynamic linker's list, which gdb reads, has a library that dlopen has loaded.
