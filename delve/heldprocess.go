@@ -95,6 +95,9 @@ func (p *heldProcess) Close() error {
 		return nil
 	}
 	err := p.settle()
+	if ok, _ := p.Proc.Valid(); !ok {
+		return err
+	}
 	for addr, n := range p.set {
 		if n > 0 {
 			p.set[addr] = 1

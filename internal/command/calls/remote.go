@@ -62,7 +62,9 @@ func Remote(cmd *cobra.Command, addr string, opts remote.Options, texts []string
 }
 
 // RemoteForPrint connects to a stub whose target runs the functions that expressions of --print
-// call. It returns nil if they call none.
+// call. It returns nil, and connects to nothing, if no expression looks like a call. Where one
+// looks so and calls nothing, the connection serves to read the target: a stub may take no second
+// one.
 func RemoteForPrint(ctx context.Context, addr string, opts remote.Options, flags *report.Flags) (report.Source, error) {
 	if !slices.ContainsFunc(flags.Values.Prints, calling.MayCall) {
 		return nil, nil

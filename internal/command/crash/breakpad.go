@@ -163,7 +163,7 @@ func (p *breakpadPrinter) Ending(*report.Document) {}
 
 func (p *breakpadPrinter) Thread(d *report.Document, i int) { p.index, p.base = d.Threads[i].Index, 0 }
 
-// Frames implements [report.Printer]: such Frames are of stacks that cannot be walked.
+// Frames implements [report.Printer]: such frames are of stacks that cannot be walked.
 func (p *breakpadPrinter) Frames(_ *report.Walker, list []report.Frame) {
 	for i := range list {
 		p.line(fileName(list[i].Module), "", "", "", list[i].InFile)

@@ -76,7 +76,7 @@ func (o *Output) Write(b []byte) (int, error) {
 // Byte adds a byte as it is.
 func (o *Output) Byte(b byte) { o.Buf = append(o.Buf, b) }
 
-// Text adds Text that may come from the target, with control characters escaped.
+// Text adds text that may come from the target, with control characters escaped.
 func (o *Output) Text(s string) { o.Buf = printable.Append(o.Buf, s) }
 
 // Bytes is Text.

@@ -56,14 +56,14 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 	return doc, doc.Warnings, err
 }
 
-// Walk walks all stacks, so that the target reads all memory that a Walk needs.
+// Walk walks all stacks, so that the target reads all memory that a walk needs.
 func Walk(s Source, flags *Flags) error {
 	symbols := SymbolizerOf(s, flags)
 	defer symbols.Close()
 	return walkBy(s, symbols, flags)
 }
 
-// walkBy is walk with a symbolizer.
+// walkBy is Walk with a symbolizer that the caller has.
 func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags) error {
 	walk, err := newWalk(s, symbols, flags)
 	if err != nil {

@@ -10,27 +10,25 @@ import (
 
 // Printer turns stacks into text or JSON, which it adds to its output.
 type Printer interface {
-	// Heading adds the text before all threads, whose frames are not known yet. ending adds
-	// the text after them.
+	// Heading adds the text before all threads, whose frames are not known yet. Ending adds the
+	// text after them.
 	Heading(d *Document)
 	Ending(d *Document)
-	// Thread adds the text before the frames of the i-th Thread, end the text after them.
+	// Thread adds the text before the frames of the i-th thread, End the text after them.
 	Thread(d *Document, i int)
 	End(t *Thread)
-	// Frame adds a physical Frame, the calls inlined in it, and what has left by a tail call after
+	// Frame adds a physical frame, the calls inlined in it, and what has left by a tail call after
 	// it had called that. The innermost has the level given. It returns how many levels these take.
 	Frame(w *Walker, level int, f *frame.Frame) int
-
-	// Frames adds Frames of any kind.
+	// Frames adds frames of any kind.
 	Frames(w *Walker, list []Frame)
-
+	// Buffer returns what the text is added to.
 	Buffer() *inturn.Output
 }
 
 // Print walks the threads of s and writes each stack as soon as it is walked, by printers that
-// printer makes, one for each stack at a time. whole reports whether
-// every stack ends at its outermost frame, or where --max-frames has it end. warnings are of all
-// that was read.
+// printer makes, one for each stack at a time. whole reports whether every stack ends at its
+// outermost frame, or where --max-frames has it end. warnings are of all that was read.
 func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, printer func() Printer) (whole bool, warnings []string, err error) {
 	walk, err := newWalk(s, symbols, flags)
 	if err != nil {

@@ -135,7 +135,7 @@ func newCodeInfo(pc uint64, m *target.Module) *codeInfo {
 	return s
 }
 
-// codeInfo describes the code at the PC of f.
+// CodeInfo describes the code at the PC of f.
 func (w *Walker) CodeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	code := w.view.Code(f)
 	s, ok := code.Extra.(*codeInfo)
@@ -177,7 +177,7 @@ func (w *Walker) Thread(th target.Thread, yield func(*frame.Frame) int) Thread {
 	return *out
 }
 
-// threadIn is thread in memory that the caller has, which may have had another thread.
+// threadIn is Thread in memory that the caller has, which may have had another thread.
 func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame) int) {
 	*out = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, Goroutine: out.Goroutine}
 	if w.Flags.log != nil {

@@ -147,7 +147,7 @@ func (r *Plugins) Of(p hosts.Process) []hosts.Sniffer {
 	return r.sniffers
 }
 
-// About returns new sniffers that ask the plug-ins About a process.
+// About returns new sniffers that ask the plug-ins about a process.
 func (r *Plugins) About(p hosts.Process) (list []hosts.Sniffer) {
 	if r == nil {
 		return nil

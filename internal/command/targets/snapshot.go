@@ -45,5 +45,5 @@ func (s *SnapshotFile) Mark(of target.Thread, th *report.Thread) {
 // OneMoment implements [report.Momentary].
 func (s *SnapshotFile) OneMoment() bool { return s.Consistent }
 
-// Clock implements [report.Clocked].
+// Clock implements [goroutines.Clocked].
 func (s *SnapshotFile) Clock() time.Duration { return s.Monotonic }

@@ -9,7 +9,7 @@ import (
 // Dereferenced writes what an iterator points to as the iterator's text.
 func (o *Object) Dereferenced(v value.Value) *value.Shown { return o.InNode(v, v.Addr) }
 
-// inNode is dereferenced, of a value in a node.
+// InNode is dereferenced, of a value in a node.
 func (o *Object) InNode(v value.Value, node uint64) *value.Shown {
 	if _, ok := v.Type.SizeOf(); !ok { // the debug information has no more than the name of its type
 		return nil
@@ -20,7 +20,7 @@ func (o *Object) InNode(v value.Value, node uint64) *value.Shown {
 	return o.TextOf("", &v, "")
 }
 
-// notDereferenceable writes an iterator that points nowhere.
+// NotDereferenceable writes an iterator that points nowhere.
 func NotDereferenceable(of string) *value.Shown {
 	return &value.Shown{Text: "non-dereferenceable iterator for " + of}
 }
