@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
@@ -15,6 +16,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
+// whatNext stands behind the demo's stacks.
+const whatNext = `
+Next, with a process of your own, here 4242:
+  sfwalk attach 4242 --merge                 its stacks, equal ones once
+  sfwalk attach 4242 --locals                with arguments and local variables
+  sfwalk record 4242 -d 10s -o profile.svg   where it spends its time; on a screen: sfwalk top 4242
+  sfwalk core core.4242                      what a process died of
+`
+
 // NewDemo makes the verb demo.
 func NewDemo(host hosts.Plugins) *cobra.Command {
 	var flags report.Flags
@@ -24,6 +34,7 @@ func NewDemo(host hosts.Plugins) *cobra.Command {
 		Long: `demo starts a small program that is part of sfwalk, prints its stacks as
 'sfwalk attach' does, and ends it. The program has an SFrame V3 section; its
 threads show recursion, a signal handler, and functions without a frame pointer.
+The last lines say what to try next, with processes of your own.
 
 On an emulated machine that cannot trace processes it prints the stacks of a
 bundled core file, as 'sfwalk core' does.`,
@@ -38,6 +49,10 @@ bundled core file, as 'sfwalk core' does.`,
 			err := demoLive(cmd, &flags)
 			if errors.Is(err, demo.ErrEmulated) {
 				return demoDead(cmd, &flags)
+			}
+			// Stacks that end early are shown as well.
+			if (err == nil || errors.Is(err, exit.ErrEarly)) && !flags.JSON && flags.Sum.Output == "" {
+				printable.Fprintf(cmd.OutOrStdout(), whatNext)
 			}
 			return err
 		},
