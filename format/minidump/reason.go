@@ -87,6 +87,42 @@ func (f *File) AddressOf(x *Exception) uint64 {
 	return addr
 }
 
+// HasAddress reports whether the exception is about an address. A signal of Linux that the processor
+// causes is. Another signal has the sender's process ID and user ID where the address would be, or
+// nothing.
+func (f *File) HasAddress(x *Exception) bool {
+	if x.Words != "" || !f.System.Known || !f.System.OS.IsLinux() || x.Code >= uint32(len(linuxSignals)) {
+		return x.Code != dumpRequested
+	}
+	if sentCodes()[x.Flags] != "" {
+		return false
+	}
+	switch linuxSignals[x.Code] {
+	case "SIGILL", "SIGTRAP", "SIGBUS", "SIGFPE", "SIGSEGV":
+		return x.Flags != 0 || f.AddressOf(x) != 0
+	}
+	return false
+}
+
+// sentCodes are the codes of signals that the kernel or a process has sent (asm-generic/siginfo.h),
+// as a dump has them: 0, SI_USER, is also what old clients note of all signals.
+var sentCodes = sync.OnceValue(func() map[uint32]string {
+	list := map[uint32]string{0x80: "SI_KERNEL"}
+	for i, name := range []string{"SI_QUEUE", "SI_TIMER", "SI_MESGQ", "SI_ASYNCIO", "SI_SIGIO", "SI_TKILL"} {
+		list[-uint32(i+1)] = name
+	}
+	return list
+})
+
+// CodeName returns the name of what has sent a signal of Linux: "SI_TKILL"; "" if no process and
+// not the kernel is known to.
+func (f *File) CodeName(x *Exception) string {
+	if x.Words != "" || !f.System.Known || !f.System.OS.IsLinux() || x.Code >= uint32(len(linuxSignals)) {
+		return ""
+	}
+	return sentCodes()[x.Flags]
+}
+
 const dumpRequested = 0xffffffff // Breakpad's: no signal came
 
 var linuxSignals = []string{

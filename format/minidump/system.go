@@ -117,6 +117,9 @@ func (s *System) Release() string {
 	if s.OS.IsLinux() && max(s.Major, s.Minor) > 0xffff {
 		return s.Version // LLDB leaves the numbers as they were in its memory
 	}
+	if s.Major|s.Minor|s.Build == 0 {
+		return ""
+	}
 	return strings.TrimSpace(fmt.Sprintf("%d.%d.%d %s", s.Major, s.Minor, s.Build, s.Version))
 }
 

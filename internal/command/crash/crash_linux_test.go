@@ -181,8 +181,8 @@ func TestMinidumpOfMIPS(t *testing.T) {
 	}
 	out, _, err := commandtest.Run("minidump", path, "--registers")
 	for _, want := range []string{
-		"Process (/data/app/libx\\x1b.so) died of SIGSEGV / SEGV_ACCERR at address 0x10\n", "Android 10.0.19042 Android 4.4 on mips, 4 processors\n",
-		"Thread 6 crashed\n#0  0x00401234 in ?? (/data/app/libx\\x1b.so+0x1234)\n", "sp      0x7fff1000",
+		"Process (/data/app/libx\\x1b.so) died of SIGSEGV (SEGV_ACCERR) at address 0x10\n", "Android 10.0.19042 Android 4.4 on mips, 4 processors\n",
+		"Thread 6 died of SIGSEGV\n#0  0x00401234 in ?? (/data/app/libx\\x1b.so+0x1234)\n", "sp      0x7fff1000",
 		"stop: unavailable (it is of processor mips: its stacks cannot be walked)\n\nThread 5\nstop: the dump has no registers of the thread\n",
 		"  0x00400000-0x00402000 /data/app/libx",
 	} {

@@ -54,12 +54,15 @@ func (p *infoPrinter) streams() {
 
 func (p *infoPrinter) process() {
 	if s := &p.dump.System; s.Known {
-		p.line("\n%s", strings.TrimSpace(fmt.Sprintf("System: %v %s", s.OS, s.Release())))
+		p.line("\n%s", strings.TrimSpace(fmt.Sprintf("System: %v %s", s.OS, strings.TrimPrefix(s.Release(), s.OS.String()+" "))))
 		text := fmt.Sprint("  processor ", s.Processor)
 		if d := s.Describe(); d != "" {
 			text += ", " + d
 		}
-		p.line("%s, %d of them", text, s.Processors)
+		if s.Processors > 0 {
+			text += fmt.Sprintf(", %d of them", s.Processors)
+		}
+		p.line("%s", text)
 	}
 	if pid := p.dump.PID(); pid != 0 {
 		p.line("\nProcess %d", pid)
@@ -73,7 +76,11 @@ func (p *infoPrinter) exception() {
 	list := exceptionsOf(p.dump)
 	for i := range list {
 		x := &list[i]
-		p.line("\nException in thread %d: %s at %#x", x.Thread, p.dump.ReasonOf(x), p.dump.AddressOf(x))
+		at := ""
+		if p.dump.HasAddress(x) {
+			at = fmt.Sprintf(" at %#x", p.dump.AddressOf(x))
+		}
+		p.line("\nException in thread %d: %s%s", x.Thread, p.dump.ReasonOf(x), at)
 		p.line("  code %#x, flags %#x, record %#x, address %#x, parameters %#x", x.Code, x.Flags, x.Record, x.Address, x.Params)
 		if x.Context.Size > 0 {
 			p.registers(x.Context)

@@ -21,6 +21,7 @@ type Entry struct {
 	Reason   string    `json:"reason,omitempty"`    // why it waits
 	WaitNS   int64     `json:"wait_ns,omitempty"`   // how long it has waited, as the garbage collector has noticed
 	TID      int       `json:"tid,omitempty"`       // the thread that runs it
+	Died     bool      `json:"died,omitempty"`      // TID died, of the signal that the process died of
 	Labels   Labels    `json:"labels,omitempty"`    // of runtime/pprof
 	WaitsFor []*Object `json:"waits_for,omitempty"` // all cases of a select
 	Created  *Creation `json:"created,omitempty"`   // nil for goroutines that the runtime has made at first

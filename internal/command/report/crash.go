@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	format "github.com/sfwalk/sfwalk/format/minidump"
@@ -33,6 +34,33 @@ type CrashEntry struct {
 	Reason  string      `json:"reason"`
 	Address address.Hex `json:"address"`
 	TID     uint32      `json:"tid"`
+
+	Sent string `json:"-"` // the name of a code that Reason has as a number, or not at all: "SI_TKILL"
+}
+
+// Name returns the signal or exception alone: "SIGSEGV".
+func (x *CrashEntry) Name() string {
+	if x.Reason == "unknown signal" {
+		return "an unknown signal"
+	}
+	if strings.HasPrefix(x.Reason, "0x") {
+		return x.Reason
+	}
+	name, _, _ := strings.Cut(x.Reason, " / ")
+	return name
+}
+
+// String returns the reason in the words of a core file: "SIGSEGV (SEGV_MAPERR)". A code of 0 is
+// left out: it says nothing.
+func (x *CrashEntry) String() string {
+	name, text := x.Name(), x.Sent
+	if text == "" && !strings.HasPrefix(x.Reason, "0x") {
+		_, text, _ = strings.Cut(x.Reason, " / ")
+	}
+	if text == "" || text == "0x00000000" {
+		return name
+	}
+	return name + " (" + text + ")"
 }
 
 type assertionEntry struct {
@@ -72,7 +100,7 @@ func NewCrashReport(path string, f *format.File) *CrashReport {
 		r.System = &systemEntry{s.OS.String(), s.Release(), s.Processor.String(), s.Describe(), s.Processors}
 	}
 	if x := f.Exception; x != nil {
-		met := &CrashEntry{f.Reason(), address.At(f.CrashAddress()), x.Thread}
+		met := &CrashEntry{Reason: f.Reason(), Address: address.If(f.CrashAddress(), f.HasAddress(x)), TID: x.Thread, Sent: f.CodeName(x)}
 		if f.Died() {
 			r.Crash = met
 		} else {

@@ -36,7 +36,7 @@ type Document struct {
 
 	Digits int          `json:"-"` // of an address in texts
 	Waits  *waits.Graph `json:"-"`
-	Died   bool         `json:"-"` // a thread that is printed has died
+	Died   bool         `json:"-"` // the process died of Signal
 }
 
 // add adds a thread, or goroutine, whose stack is in Stacks or Tree.

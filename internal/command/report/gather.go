@@ -89,7 +89,6 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 			}
 		}
 		x.Thread.WaitsFor = found.Of(x.Thread.TID)
-		doc.Died = doc.Died || x.Thread.Died
 		use(x)
 		flags.log.flush()
 		if flags.JSON {

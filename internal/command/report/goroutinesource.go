@@ -41,11 +41,18 @@ func asleepIn(s Source) *goroutines.Asleep {
 }
 
 // markGoroutine fills in fields of a thread that stands for a goroutine.
-func markGoroutine(of *goroutines.Thread, th *Thread) {
+func markGoroutine(s Source, of *goroutines.Thread, th *Thread) {
 	if th.Goroutine == nil {
 		th.Goroutine = new(goroutines.Entry)
 	}
 	*th.Goroutine = of.Entry()
+	if inner, ok := s.(*goroutineSource); ok && of.RunBy != nil {
+		if m, ok := inner.Source.(Marker); ok {
+			var by Thread
+			m.Mark(of.RunBy, &by)
+			th.Died, th.Goroutine.Died = by.Died, by.Died
+		}
+	}
 	th.created, th.creator = of.Goroutine.Created, of.Goroutine.Creator
 	if th.Error == goroutines.ErrNoRegisters.Error() {
 		th.Whole, th.Detail = true, ""

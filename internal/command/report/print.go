@@ -44,7 +44,6 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	for i, th := range threads {
 		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.Waits.Of(th.ID())}
 		mark(s, th, &doc.Threads[i])
-		doc.Died = doc.Died || doc.Threads[i].Died
 	}
 	around := printer()
 	around.Buffer().Out = out

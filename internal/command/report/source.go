@@ -115,7 +115,7 @@ func aboutSource(s Source, flags *Flags, doc *Document) {
 // mark fills in fields of one thread, or goroutine.
 func mark(s Source, of target.Thread, th *Thread) {
 	if g, ok := of.(*goroutines.Thread); ok {
-		markGoroutine(g, th)
+		markGoroutine(s, g, th)
 	} else if m, ok := s.(Marker); ok {
 		m.Mark(of, th)
 	}

@@ -21,11 +21,14 @@ func (p *textPrinter) reportHeading(d *report.Document) {
 		text += fmt.Sprintf(" (%s)", d.Exe)
 	}
 	if r.Crash != nil {
-		text += fmt.Sprintf(" died of %s at address %#x", r.Crash.Reason, r.Crash.Address.V)
+		text += " died of " + r.Crash.String()
+		if r.Crash.Address.Known {
+			text += fmt.Sprintf(" at address %#x", r.Crash.Address.V)
+		}
 	} else {
 		text += ": no crash"
 		if r.Stopped != nil {
-			text += " (" + r.Stopped.Reason + ")"
+			text += " (" + r.Stopped.String() + ")"
 		}
 	}
 	p.styled(bold, text)
@@ -40,9 +43,12 @@ func (p *textPrinter) reportHeading(d *report.Document) {
 		if s.Details != "" {
 			text += " (" + s.Details + ")"
 		}
-		text += fmt.Sprintf(", %d processor", s.Processors)
-		if s.Processors != 1 {
-			text += "s"
+		switch s.Processors {
+		case 0: // not known
+		case 1:
+			text += ", 1 processor"
+		default:
+			text += fmt.Sprintf(", %d processors", s.Processors)
 		}
 		p.Text(text)
 		p.Byte('\n')

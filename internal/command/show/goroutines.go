@@ -26,6 +26,9 @@ func (p *textPrinter) goroutines(d *report.Document, g *group) {
 		if first.TID != 0 {
 			p.Text(fmt.Sprintf(" on thread %d", first.TID))
 		}
+		if first.Died {
+			p.died(d)
+		}
 		p.Byte('\n')
 		p.labels(first.Labels)
 		p.objects(d, g)

@@ -83,7 +83,11 @@ func (p *textPrinter) Heading(d *report.Document) {
 			text += fmt.Sprintf(" at address %#x", s.Address.V)
 		}
 		if s.Sender != 0 {
-			text += fmt.Sprintf(", sent by process %d", s.Sender)
+			if s.Sender == d.PID {
+				text += ", sent by itself"
+			} else {
+				text += fmt.Sprintf(", sent by process %d", s.Sender)
+			}
 		}
 	}
 	if d.Taken != "" {
@@ -112,10 +116,8 @@ func (p *textPrinter) Thread(d *report.Document, i int) {
 		p.styled(bold, " "+strconv.Quote(t.Name))
 	}
 	switch {
-	case t.Died && d.CrashReport != nil:
-		p.styled(red, " crashed")
-	case t.Died && s != nil:
-		p.styled(red, " died of "+s.Name)
+	case t.Died:
+		p.died(d)
 	case t.Stopped && s != nil:
 		p.styled(bold, " stopped by "+s.Name)
 	}
@@ -124,6 +126,16 @@ func (p *textPrinter) Thread(d *report.Document, i int) {
 	}
 	p.Byte('\n')
 	p.waiting(t.WaitsFor)
+}
+
+// died prints that a thread, or the thread of a goroutine, died: " died of SIGSEGV".
+func (p *textPrinter) died(d *report.Document) {
+	switch {
+	case d.CrashReport != nil && d.Crash != nil:
+		p.styled(red, " died of "+d.Crash.Name())
+	case d.Signal != nil:
+		p.styled(red, " died of "+d.Signal.Name)
+	}
 }
 
 func (p *textPrinter) End(t *report.Thread) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/files"
@@ -48,6 +49,8 @@ func fileOrigin(path string, t *core.Target, opts core.Options) report.Origin {
 // About implements [report.Source].
 func (c *CoreFile) About(doc *report.Document) {
 	doc.Core, doc.PID, doc.Exe = c.Name, c.PID, c.Exe
+	threads, _ := c.Threads()
+	doc.Died = slices.ContainsFunc(threads, func(th target.Thread) bool { return th.(*core.Thread).Died })
 	if s := c.Signal; s != nil {
 		doc.Signal = &report.Signal{Number: s.Number, Name: s.Name, Code: s.CodeName, Sender: s.Sender}
 		if s.HasAddr {
