@@ -87,9 +87,9 @@ func (f *File) AddressOf(x *Exception) uint64 {
 	return addr
 }
 
-// HasAddress reports whether the exception is about an address. A signal of Linux that the processor
-// causes is. Another signal has the sender's process ID and user ID where the address would be, or
-// nothing.
+// HasAddress reports whether the exception is about an address. A signal of Linux is if the
+// processor causes it. Another signal has the sender's process ID and user ID where the address
+// would be, or nothing.
 func (f *File) HasAddress(x *Exception) bool {
 	if x.Words != "" || !f.System.Known || !f.System.OS.IsLinux() || x.Code >= uint32(len(linuxSignals)) {
 		return x.Code != dumpRequested
