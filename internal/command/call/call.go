@@ -15,6 +15,7 @@ import (
 // New makes the verb call.
 func New(host hosts.Plugins) *cobra.Command {
 	var flags calls.Flags
+	var pids cmdline.PIDs
 	cmd := &cobra.Command{
 		Use:   "call PID EXPRESSION...",
 		Short: "Have a live process call a function",
@@ -51,11 +52,12 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
   sfwalk call 4242 '(void *) malloc(16)' '(void) free($1)'
   sfwalk call 4242 '(char *) getenv("PATH")' '$1[0]' '$1 == 0'
   sfwalk call 4242 --json 'getpid()'`,
-		Args: cobra.MinimumNArgs(2),
+		Args: pids.One(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pid, err := cmdline.ProcessID(args[0])
+			args = pids.Before(args)
+			pid, err := cmdline.Process(cmd, args[0])
 			if err != nil {
-				return fmt.Errorf("call %w", err)
+				return err
 			}
 			for _, text := range args[1:] {
 				if _, err := expression.Guess(text); err != nil {
@@ -74,8 +76,10 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 		},
 	}
 	f := cmd.Flags()
+	pids.Add(cmd, "this process: the same as the first argument")
+	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	f.IntVar(&flags.TID, "tid", 0, "the thread that makes the call (default: the main thread)")
-	f.DurationVar(&flags.Timeout, "timeout", 0, "how long the function may take (default: any time)")
+	cmdline.Duration(f, &flags.Timeout, "timeout", 0, "how long the function may take (default: any time)")
 	f.BoolVar(&flags.Alone, "alone", false, "hold all other threads meanwhile")
 	f.BoolVar(&flags.NoLines, "no-lines", false, "use symbol tables alone: nothing is known of types then")
 	f.BoolVar(&flags.JSON, "json", false, "print one JSON document (see docs/json.md)")

@@ -146,6 +146,7 @@ sfwalk becomes the program sfwalk-full for this. It runs on Linux, on amd64 and 
 func newDlvAttach(host hosts.Plugins, delve Server) *cobra.Command {
 	var o dlvFlags
 	var w waitFor
+	var pids cmdline.PIDs
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Debug a live process",
@@ -160,19 +161,19 @@ with a text. Those that run already count, too.`,
   sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock
   sfwalk dlv attach 4242 --plugin ./sniffer-mine`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if w.prefix != "" && len(args) > 0 {
+			if w.prefix != "" && len(pids.Before(args)) > 0 {
 				return exit.Misuse(errors.New("dlv attach: a PID and --waitfor exclude each other"))
 			} else if w.prefix != "" {
 				return nil
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return pids.One(cobra.ExactArgs(1))(cmd, args)
 		},
 		ValidArgsFunction: cmdline.CompleteProcess,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			switch {
 			case w.prefix == "":
-				if o.PID, err = cmdline.ProcessID(args[0]); err != nil {
-					return fmt.Errorf("dlv attach %w", err)
+				if o.PID, err = cmdline.Process(cmd, pids.Before(args)[0]); err != nil {
+					return err
 				}
 			case delve != nil: // else this program becomes another one, which waits
 				if o.PID, err = w.process(cmd.Context()); err != nil {
@@ -182,6 +183,7 @@ with a text. Those that run already count, too.`,
 			return o.serve(cmd, delve)
 		},
 	}
+	pids.Add(cmd, "this process: the same as an argument")
 	w.add(cmd)
 	o.addContinue(cmd)
 	o.add(cmd, host)

@@ -28,8 +28,12 @@ func NameArguments(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			err := check(cmd, args)
-			if err == nil {
-				return nil
+			var usage Usage
+			if err == nil || errors.As(err, &usage) {
+				return err
+			}
+			if f := cmd.Flags().Lookup("pid"); f != nil && f.Changed && strings.HasPrefix(strings.Join(argumentNames(cmd), " "), "PID") { // it stands for the first arguments
+				args = append(strings.Split(f.Value.String(), ","), args...)
 			}
 			text := wrongArgs(cmd, args, err)
 			if cmd.HasParent() {

@@ -30,6 +30,7 @@ func newPluginRun(host hosts.Plugins) *cobra.Command {
 	var asJSON bool
 	var walk report.Flags
 	var opts core.Options
+	var pids cmdline.PIDs
 	cmd := &cobra.Command{
 		Use:   "run PATH PID | SNAPSHOT | CORE",
 		Short: "Walk stacks with a plug-in, and print its questions and answers",
@@ -46,9 +47,10 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 		Example: `  sfwalk plugin run ./sniffer-mine 4242
   sfwalk plugin run ./sniffer-mine 4242 --tid 4243
   sfwalk plugin run ./sniffer-mine snapshot.4242 --json | jq '.threads[].questions[].took_us'`,
-		Args:              cobra.ExactArgs(2),
+		Args:              pids.Last(cobra.ExactArgs(2)),
 		ValidArgsFunction: completePluginRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args = append(args, pids...)
 			program, err := plug(host, args[0])
 			if err != nil {
 				return err
@@ -78,6 +80,7 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
 	cmd.Flags().IntSliceVar(&walk.TIDs, "tid", nil, "only these threads, by thread ID")
+	pids.Add(cmd, "this process: the same as the second argument")
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }

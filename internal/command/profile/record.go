@@ -37,6 +37,7 @@ type recordFlags struct {
 	system    bool
 	pages     pageFlags
 	wall      bool
+	given     cmdline.PIDs // of -p, as arguments
 }
 
 // maxWarnings bounds what is said of the processes of one recording.
@@ -111,7 +112,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 	}
 	f := cmd.Flags()
 	flags.addSampling(cmd, host)
-	f.DurationVarP(&flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
+	cmdline.DurationP(f, &flags.duration, "duration", "d", 0, "record for this long (default until Ctrl-C)")
 	flags.pages.add(cmd, ", while it goes on")
 	flags.profileFlags.add(cmd, ", with --http none")
 	cmd.ValidArgsFunction = cmdline.CompleteProcess
@@ -121,6 +122,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 // addSampling adds the flags that say how samples are taken and named.
 func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
+	r.given.Add(cmd, "this process: the same as an argument; repeatable, or with commas")
 	f.IntVarP(&r.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
 	f.BoolVar(&r.wall, "wall", false, "sample all threads, running or waiting, by short stops")
 	f.StringVar(&r.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
@@ -169,6 +171,7 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 	if r.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
 		return nil, exit.Misuse(errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack"))
 	}
+	args = r.given.Before(args)
 	given := 0
 	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
 		if is {
@@ -195,9 +198,9 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 	}
 	r.stack &^= 7
 	for _, a := range args {
-		pid, err := cmdline.ProcessID(a)
+		pid, err := cmdline.Process(cmd, a)
 		if err != nil {
-			return nil, fmt.Errorf("%s %w", cmd.Name(), err)
+			return nil, err
 		}
 		pids = append(pids, pid)
 	}

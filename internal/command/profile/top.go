@@ -65,7 +65,7 @@ Exit codes: 0 the user has ended it; 1 error; 2 usage.`,
 		},
 	}
 	f := cmd.Flags()
-	f.DurationVar(&flags.every, "every", time.Second, "the time between two rounds")
+	cmdline.Duration(f, &flags.every, "every", time.Second, "the time between two rounds")
 	flags.addSampling(cmd, host)
 	return cmd
 }

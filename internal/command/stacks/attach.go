@@ -106,10 +106,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --save 4242.dmp --format minidump`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && !which.any() {
+			if len(which.pids.Before(args)) == 0 && !which.any() {
 				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup or --all"))
 			}
-			pids, err := which.Pids(args)
+			pids, err := which.Pids(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if several {
 				round = func() error {
 					if flags.Said != nil { // processes come and go between rounds
-						if pids, err = which.Pids(args); err != nil {
+						if pids, err = which.Pids(cmd, args); err != nil {
 							return err
 						}
 					}
@@ -168,7 +168,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	which.add(cmd)
 	rounds.add(cmd)
 	cmd.ValidArgsFunction = cmdline.CompleteProcess
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
+	cmdline.Duration(cmd.Flags(), &opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+report.FormatHelp)

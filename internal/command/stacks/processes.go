@@ -21,6 +21,7 @@ import (
 
 // Chosen are the processes that the flags of attach name beside its arguments.
 type Chosen struct {
+	pids     cmdline.PIDs // of -p, as arguments
 	Names    []string
 	Children []int
 	Cgroups  []string
@@ -31,6 +32,7 @@ type Chosen struct {
 
 func (c *Chosen) add(cmd *cobra.Command) {
 	f := cmd.Flags()
+	c.pids.Add(cmd, "this process: the same as an argument; repeatable, or with commas")
 	cmdline.List(f, &c.Names, "name", "also the processes of this name, as pgrep -x finds them")
 	f.IntSliceVar(&c.Children, "children", nil, "also this process, its children and theirs")
 	cmdline.List(f, &c.Cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
@@ -43,11 +45,11 @@ func (c *Chosen) any() bool {
 }
 
 // Pids returns the processes that the arguments and the flags name, each once.
-func (c *Chosen) Pids(args []string) (list []int, err error) {
-	for _, a := range args {
-		pid, err := cmdline.ProcessID(a)
+func (c *Chosen) Pids(cmd *cobra.Command, args []string) (list []int, err error) {
+	for _, a := range c.pids.Before(args) {
+		pid, err := cmdline.Process(cmd, a)
 		if err != nil {
-			return nil, fmt.Errorf("attach %w", err)
+			return nil, err
 		}
 		list = append(list, pid)
 	}
@@ -133,12 +135,12 @@ func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
 		}
 	}
 	for _, name := range c.Names {
-		if !slices.ContainsFunc(list, func(p ListedProcess) bool { return p.name == name && !p.gone }) {
-			return nil, fmt.Errorf("--name %s: no process has this name", name)
+		if !slices.ContainsFunc(list, func(p ListedProcess) bool { return !p.gone && cmdline.Called(p.Pid, p.name, name) }) {
+			return nil, fmt.Errorf("--name %s: no process has this name (ps -e lists names, in its last column)", name)
 		}
 	}
 	for _, p := range list {
-		if p.Pid != os.Getpid() && !p.gone && (c.All || in[p.Pid] || grouped[p.Pid] || slices.Contains(c.Names, p.name)) {
+		if p.Pid != os.Getpid() && !p.gone && (c.All || in[p.Pid] || grouped[p.Pid] || slices.ContainsFunc(c.Names, func(name string) bool { return cmdline.Called(p.Pid, p.name, name) })) {
 			pids = append(pids, p.Pid)
 		}
 	}

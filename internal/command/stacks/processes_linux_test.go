@@ -71,16 +71,16 @@ func TestChosen(t *testing.T) {
 		parent.Wait()
 	}()
 	slices.Sort(children)
-	got, err := (&stacks.Chosen{Names: []string{"o (dd) name"}}).Pids(nil)
+	got, err := (&stacks.Chosen{Names: []string{"o (dd) name"}}).Pids(nil, nil)
 	if err != nil || !slices.Equal(got, children) {
 		t.Errorf("--name: %v, error %v, want %v", got, err, children)
 	}
 	want := append([]int{parent.Process.Pid}, children...)
 	slices.Sort(want)
-	if got, err := (&stacks.Chosen{Children: []int{parent.Process.Pid}}).Pids(nil); err != nil || !slices.Equal(got, want) {
+	if got, err := (&stacks.Chosen{Children: []int{parent.Process.Pid}}).Pids(nil, nil); err != nil || !slices.Equal(got, want) {
 		t.Errorf("--children: %v, error %v, want %v", got, err, want)
 	}
-	all, err := (&stacks.Chosen{All: true}).Pids(nil)
+	all, err := (&stacks.Chosen{All: true}).Pids(nil, nil)
 	for _, pid := range want {
 		if !slices.Contains(all, pid) {
 			t.Errorf("--all: no %d in %v", pid, all)
@@ -89,7 +89,7 @@ func TestChosen(t *testing.T) {
 	if err != nil || slices.Contains(all, os.Getpid()) {
 		t.Errorf("--all: error %v, or this process is among %v", err, all)
 	}
-	if _, err := (&stacks.Chosen{Names: []string{"no such name"}}).Pids(nil); err == nil {
+	if _, err := (&stacks.Chosen{Names: []string{"no such name"}}).Pids(nil, nil); err == nil {
 		t.Error("--name of no process: no error")
 	}
 }

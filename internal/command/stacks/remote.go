@@ -94,11 +94,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	flags.Sum.AddFormat(cmd)
 	cmdline.Files(cmd, &opts.Exe, &opts.Sysroot)
 	cmdline.Texts(cmd.Flags(), &texts, "call", "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
-	cmd.Flags().DurationVar(&flags.Timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
+	cmdline.Duration(cmd.Flags(), &flags.Timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
 	cmd.Flags().BoolVar(&flags.Alone, "alone", false, "with --call: hold all other threads meanwhile")
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also if it was stopped before")
-	cmd.Flags().DurationVar(&opts.Limit, "limit", time.Minute, "how long the stub may take for all stacks, which end early then; 0 for any time")
-	cmd.Flags().DurationVar(&opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
+	cmdline.Duration(cmd.Flags(), &opts.Limit, "limit", time.Minute, "how long the stub may take for all stacks, which end early then; 0 for any time")
+	cmdline.Duration(cmd.Flags(), &opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")
+	cmdline.Duration(cmd.Flags(), &opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
 	return cmd
 }

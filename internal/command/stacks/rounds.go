@@ -23,7 +23,7 @@ type roundFlags struct {
 
 func (r *roundFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.DurationVar(&r.interval, "every", 0, "attach again and again, at this interval, for example 1s, until Ctrl-C or --count")
+	cmdline.Duration(f, &r.interval, "every", 0, "attach again and again, at this interval, for example 1s, until Ctrl-C or --count")
 	f.IntVar(&r.count, "count", 0, "with --every: how many times")
 }
 
