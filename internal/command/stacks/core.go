@@ -15,7 +15,7 @@ import (
 
 // NewCore makes the verb core.
 func NewCore(host hosts.Plugins) *cobra.Command {
-	return fileCommand(&cobra.Command{
+	cmd := fileCommand(&cobra.Command{
 		Use:   "core CORE",
 		Short: "Print the stacks of a core file",
 		Long: `core prints the stacks of a dead process from the core file that the kernel,
@@ -24,6 +24,10 @@ s390x, 32-bit x86 and 32-bit arm are read on any machine, also when they are cut
 compressed by zstd or xz as systemd-coredump does. A core that unpacks to far more
 than is usual needs --max-unpacked. The name - stands for standard input, which is copied
 to the folder for temporary files first: coredumpctl dump | sfwalk core -.
+
+--last opens the newest core that systemd-coredump keeps; --match the one of a process, a
+program or a field, as coredumpctl's arguments do; --list lists them. They read the
+names and attributes of the files, not the journal, which also knows of cores that were removed.
 
 Core files leave out most code. It is read from the files that were mapped, if
 they are the same files: by their paths, below --sysroot if the core is another
@@ -52,7 +56,12 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core core.4242 --merge
   sfwalk core core.4242 --goroutines
   sfwalk core core.4242 --save 4242.dmp --format minidump
-  sfwalk core core.4242 --json | jq .signal`,
+  sfwalk core core.4242 --json | jq .signal
+  sfwalk core --list
+  sfwalk core --last
+  sfwalk core --last nginx
+  sfwalk core --match 4242
+  sfwalk core --last --match COREDUMP_UID=1000 --since yesterday`,
 	}, host, func(path, name string, opts core.Options) (report.Source, error) {
 		c, err := targets.Core(path, opts)
 		if err != nil {
@@ -61,6 +70,21 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		c.Name = name
 		return c, nil
 	})
+	var kept stored
+	kept.add(cmd)
+	open := cmd.RunE
+	cmd.Args = kept.check
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if kept.asked() {
+			path, err := kept.choose(cmd, args)
+			if err != nil || path == "" {
+				return err
+			}
+			args = []string{path}
+		}
+		return open(cmd, args)
+	}
+	return cmd
 }
 
 // fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens. name
