@@ -146,9 +146,14 @@ func (w *Flags) UseColor(f any) bool {
 	if w.Color != "auto" {
 		return w.Color == "always"
 	}
+	return isTerminal(f) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// isTerminal reports whether text that is written to f is shown on a terminal.
+func isTerminal(f any) bool {
 	if p, ok := f.(*printable.Writer); ok {
 		f = p.Out()
 	}
 	file, ok := f.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+	return ok && term.IsTerminal(int(file.Fd()))
 }

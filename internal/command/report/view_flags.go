@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/short"
 )
 
 // viewFlags say how much of stacks is shown, beside values.
@@ -18,6 +20,9 @@ type viewFlags struct {
 	source  sourceContext
 	dirs    []string
 	files   *sourceFiles // not nil if source is given
+	short   shortness
+	full    bool
+	Brief   *Brief // not nil once the flags are checked
 }
 
 func (v *viewFlags) add(cmd *cobra.Command) {
@@ -26,12 +31,57 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.Modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
 	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
 	f.Lookup("source").NoOptDefVal = "1"
+	f.Var(&v.short, "short", "leave out frames of the standard library's own plumbing, of C++ and Rust, and what is long in names of functions: on a terminal without being asked; not with --args, --locals, --print, --frame, --registers and --explain")
+	f.Lookup("short").NoOptDefVal = "true"
+	f.BoolVar(&v.full, "full", false, "all frames, and names in full, also on a terminal: --short=false")
 	cmdline.Texts(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
 	cmd.MarkFlagDirname("source-dir")
 }
 
 // Any reports whether stacks are shown in another way than usual.
 func (v *viewFlags) Any() bool { return v.Modules || v.outer > 0 || v.source.given }
+
+// Brief is what all printers of short text share.
+type Brief struct {
+	Names short.Names
+	Hid   atomic.Bool // frames of the standard library were left out
+}
+
+// shortness is a flag: whether stacks are made shorter to read. The zero value leaves that to where
+// they are printed.
+type shortness struct{ given, on bool }
+
+// Set implements pflag.Value.
+func (s *shortness) Set(text string) error {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return errors.New("want true or false")
+	}
+	*s = shortness{true, on}
+	return nil
+}
+
+// String implements pflag.Value.
+func (s *shortness) String() string {
+	if !s.given {
+		return ""
+	}
+	return strconv.FormatBool(s.on)
+}
+
+// Type implements pflag.Value.
+func (s *shortness) Type() string { return "bool" }
+
+// Short reports whether the names in text that is written to f are short, and whether frames of the
+// standard library are left out. Without the flags, terminals alone have it so. All frames are
+// there where more is printed of each than its place, or where frames are chosen.
+func (w *Flags) Short(f any) (names, hide bool) {
+	names = w.View.short.on
+	if !w.View.short.given {
+		names = !w.View.full && isTerminal(f)
+	}
+	return names, names && !w.Values.Chosen() && !w.Registers && !w.Explain
+}
 
 // sourceContext is a flag: how many source lines to print before and behind a frame's own line. The
 // zero value prints none at all.
@@ -73,11 +123,14 @@ func (v *viewFlags) check(w *Flags) error {
 		return exit.Misuse(errors.New("--outer counts frames from the outermost on, and --max-frames from the innermost: give one"))
 	case len(v.dirs) > 0 && !v.source.given:
 		return exit.Misuse(errors.New("--source-dir says where files are that --source prints: give that, too"))
+	case v.full && v.short.on:
+		return exit.Misuse(errors.New("--full is --short=false: give one"))
 	case v.source.given && w.NoLines:
 		return exit.Misuse(errors.New("--source needs the lines that --no-lines does not read"))
 	case v.source.given && (w.Sum.Tree || w.Sum.Format != ""):
 		return exit.Misuse(errors.New("--source has no place in a tree or a picture: give it with --merge, or alone"))
 	}
+	v.Brief = new(Brief)
 	if v.source.given {
 		v.files = &sourceFiles{dirs: v.dirs, trust: w.Debug.Trust}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/short"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/logical"
@@ -116,9 +117,10 @@ func (of *walk) newWalkers() []*Walker {
 
 // codeInfo is what is printed of the code at a PC, beside what a [logical.Code] says.
 type codeInfo struct {
-	module, build string   // path and build ID
-	file          uint64   // link-time address of the PC; without the module's file, the distance from its base
-	Texts         []string // the printed form of each of logical.Code.At
+	module, build string       // path and build ID
+	file          uint64       // link-time address of the PC; without the module's file, the distance from its base
+	Texts         []string     // the printed form of each of logical.Code.At
+	Kinds         []short.Kind // whose code each is; nil if no frames are left out
 }
 
 // newCodeInfo describes the code at a PC of the module m, or of none.

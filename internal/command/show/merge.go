@@ -234,12 +234,17 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 		p.waiting(g.wait)
 	}
 	for i := range g.Frames {
+		begin := len(p.Buf)
 		p.level(g.Frames[i].Level)
 		p.shared(&g.Frames[i])
 		p.Byte('\n')
 		p.source(&g.Frames[i])
+		if p.folds() {
+			p.fold(begin, g.Frames[i].Level, kindOf(&g.Frames[i]))
+		}
 		p.MakeRoom()
 	}
+	p.unfold()
 	if of != nil {
 		p.creator(g)
 		if len(g.Frames) == 0 && g.first.Stop == "" {

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/picture"
@@ -11,13 +12,22 @@ import (
 type stackTree struct {
 	places placeKeys
 	tree   *picture.Tree[*report.Frame]
+	hid    *atomic.Bool // set if frames of the standard library are left out; nil if none are to be
 }
 
-func newStackTree() *stackTree { return &stackTree{newPlaceKeys(), picture.NewTree[*report.Frame]()} }
+func newStackTree() *stackTree {
+	return &stackTree{places: newPlaceKeys(), tree: picture.NewTree[*report.Frame]()}
+}
 
 func (t *stackTree) add(x *report.Walked) {
-	at := func(i int) *report.Frame { return &x.Frames[len(x.Frames)-1-i] }
-	t.tree.Add(len(x.Frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) *report.Frame {
+	frames := x.Frames
+	if t.hid != nil {
+		if frames = shownOf(x.Frames); len(frames) < len(x.Frames) {
+			t.hid.Store(true)
+		}
+	}
+	at := func(i int) *report.Frame { return &frames[len(frames)-1-i] }
+	t.tree.Add(len(frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) *report.Frame {
 		if x.Single() {
 			return at(i)
 		}

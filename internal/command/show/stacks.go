@@ -81,7 +81,7 @@ func newTextPrinter(out io.Writer, flags *report.Flags) *textPrinter {
 	if p, ok := out.(*printable.Writer); ok && color {
 		p.AllowColors()
 	}
-	return &textPrinter{color: color, withModules: flags.View.Modules}
+	return &textPrinter{color: color, withModules: flags.View.Modules, brief: newBrief(out, flags)}
 }
 
 // showSum walks a target and prints the sum of its stacks.

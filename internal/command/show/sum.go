@@ -46,6 +46,11 @@ func (m *Sum) add(cmd *cobra.Command, s report.Source) (doc *report.Document, wh
 			m.drawing.stacks.Types[0].Name = "goroutines"
 		}
 	}
+	if m.tree != nil && !m.flags.JSON && m.flags.Sum.Output == "" {
+		if _, hide := m.flags.Short(cmd.OutOrStdout()); hide {
+			m.tree.hid = &m.flags.View.Brief.Hid
+		}
+	}
 	symbols := report.SymbolizerOf(s, m.flags)
 	defer symbols.Close()
 	whole = true

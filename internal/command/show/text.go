@@ -19,6 +19,7 @@ type textPrinter struct {
 	room        []report.Frame // for the frames of one place
 	// digits is how many an address has at least, as in gdb.
 	digits int
+	brief  *brief // nil if names are printed in full, and all frames
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -100,6 +101,7 @@ func (p *textPrinter) Heading(d *report.Document) {
 func (p *textPrinter) Ending(d *report.Document) {
 	p.deadlocks(d)
 	p.asleep(d.Asleep)
+	p.left()
 	if d.CrashReport != nil {
 		p.modules(d.Modules)
 	}
@@ -139,6 +141,7 @@ func (p *textPrinter) died(d *report.Document) {
 }
 
 func (p *textPrinter) End(t *report.Thread) {
+	p.unfold()
 	switch {
 	case t.Whole && t.Stop == frame.Limit.String():
 		p.styled(faint, "(more frames follow)")
@@ -182,16 +185,23 @@ func (p *textPrinter) ownFrame(w *report.Walker, level int, f *frame.Frame) int 
 			before := len(p.Buf)
 			p.place(&p.room[i])
 			s.Texts = append(s.Texts, string(p.Buf[before:]))
+			if p.folds() {
+				s.Kinds = append(s.Kinds, kindOf(&p.room[i]))
+			}
 			p.Buf = p.Buf[:before]
 		}
 	}
 	for i, text := range s.Texts {
+		begin := len(p.Buf)
 		p.level(level + i)
 		if i == 0 {
 			p.address(f.PC())
 		}
 		p.Own(text)
 		p.Byte('\n')
+		if s.Kinds != nil {
+			p.fold(begin, level+i, s.Kinds[i])
+		}
 	}
 	return len(s.Texts)
 }
@@ -223,7 +233,11 @@ func (p *textPrinter) Frames(w *report.Walker, list []report.Frame) {
 // selected prints a frame if the flags ask for it.
 func (p *textPrinter) selected(w *report.Walker, f *report.Frame) {
 	if w.Flags.Values.Selects(f.Level, f.Function) {
+		begin := len(p.Buf)
 		p.detailed(f)
+		if p.folds() {
+			p.fold(begin, f.Level, kindOf(f))
+		}
 	}
 }
 
@@ -292,7 +306,7 @@ func (p *textPrinter) place(f *report.Frame) {
 		p.Hex(f.InFile, 1)
 		p.Byte(')')
 	case f.File == "":
-		p.styled(yellow, f.Function)
+		p.styled(yellow, p.name(f))
 		if f.Offset != 0 {
 			p.Byte('+')
 			p.Hex(f.Offset, 1)
@@ -308,7 +322,7 @@ func (p *textPrinter) place(f *report.Frame) {
 			p.Byte(')')
 		}
 	default:
-		p.styled(yellow, f.Function)
+		p.styled(yellow, p.name(f))
 		switch {
 		case f.HasArguments:
 			p.Text(" (")
@@ -320,7 +334,7 @@ func (p *textPrinter) place(f *report.Frame) {
 			p.Text(" (…) at ")
 		}
 		p.begin(green)
-		p.Text(f.File)
+		p.Text(p.file(f))
 		if f.Line > 0 {
 			p.Byte(':')
 			p.Number(uint64(f.Line))

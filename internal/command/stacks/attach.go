@@ -90,6 +90,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
   sfwalk attach 4242 --source
   sfwalk attach 4242 --outer 3
+  sfwalk attach 4242 --short
   sfwalk attach 4242 --merge
   sfwalk attach 4242 4243
   sfwalk attach --name nginx --merge
