@@ -85,11 +85,55 @@ func run(args []string, with Hosts) int {
 
 // New makes the program for a command line; nil is one that is set later.
 func New(with Hosts, args []string) *cobra.Command {
-	root := newRoot(with, args)
-	if args != nil {
-		root.SetArgs(dlv.BehindVerb(root, args))
+	if args == nil {
+		return newRoot(with, nil)
+	}
+	m := meant(args, func() *cobra.Command { return newRoot(with, nil) })
+	root := newRoot(with, m.args)
+	root.SetArgs(dlv.BehindVerb(root, m.args))
+	if m.err != nil {
+		root.SetArgs([]string{})
+		root.RunE = func(*cobra.Command, []string) error { return exit.Misuse(m.err) }
+	}
+	if m.note != "" {
+		root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: note: %s\n", m.note)
+		}
 	}
 	return root
+}
+
+// verbs are the commands below sfwalk, in the order in which they are made.
+var verbs = []struct {
+	name string
+	make func(with Hosts) *cobra.Command
+}{
+	{"attach", func(with Hosts) *cobra.Command { return stacks.NewAttach(with.Plugins) }},
+	{"core", func(with Hosts) *cobra.Command { return stacks.NewCore(with.Plugins) }},
+	{"minidump", func(with Hosts) *cobra.Command { return crash.New(with.Plugins) }},
+	{"open", func(with Hosts) *cobra.Command { return stacks.NewOpen(with.Plugins) }},
+	{"remote", func(with Hosts) *cobra.Command { return stacks.NewRemote(with.Plugins) }},
+	{"record", func(with Hosts) *cobra.Command { return profile.NewRecord(with.Plugins, with.Pages) }},
+	{"perf", func(with Hosts) *cobra.Command { return profile.NewPerf(with.Plugins, with.Pages) }},
+	{"top", func(with Hosts) *cobra.Command { return profile.NewTop(with.Plugins, with.Terminal) }},
+	{"call", func(with Hosts) *cobra.Command { return call.New(with.Plugins) }},
+	{"sframe", func(Hosts) *cobra.Command { return sframe.New() }},
+	{"symbols", func(Hosts) *cobra.Command { return symbols.New() }},
+	{"plugin", func(with Hosts) *cobra.Command { return plugin.New(with.Plugins) }},
+	{"dlv", func(with Hosts) *cobra.Command { return dlv.New(with.Plugins, with.Delve) }},
+	{"demo", func(with Hosts) *cobra.Command { return stacks.NewDemo(with.Plugins) }},
+	{"version", func(Hosts) *cobra.Command { return newVersion() }},
+	{debugfiles.Command, func(with Hosts) *cobra.Command { return newFetchDebugFiles(with.Plugins) }},
+}
+
+// isVerb reports whether a word is the name of a command, of cobra's own as well.
+func isVerb(word string) bool {
+	for i := range verbs {
+		if verbs[i].name == word {
+			return true
+		}
+	}
+	return word == "help" || word == "completion" || word == cobra.ShellCompRequestCmd || word == cobra.ShellCompNoDescRequestCmd
 }
 
 // newRoot makes the program's commands. If args begins with the name of one, only that is made,
@@ -103,9 +147,12 @@ moment only, of a core file, of a minidump, of a saved snapshot, or of the targe
 stub. It reads SFrame and DWARF call frame information and, where code has neither, the
 machine code itself.
 
+The verb may be left out before a PID and before a file: what it is, its contents tell.
+
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 (its last line says why).`,
 		Example: `  sfwalk attach 4242              all threads of process 4242
+  sfwalk 4242                     the same; so with core.4242, crash.dmp, snapshot.4242, perf.data
   sfwalk attach 4242 --json       the same, for a program
   sfwalk attach 4242 --explain    which sniffer unwound each frame, and how
   sfwalk core core.4242           what a process died of, and where
@@ -130,40 +177,19 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			return exit.Misuse(errors.New("which command? attach, core, minidump, open, remote, record, top, call, sframe, symbols, plugin, dlv, demo, version or help"))
 		},
 	}
-	host := with.Plugins
-	commands := []struct {
-		name string
-		make func() *cobra.Command
-	}{
-		{"attach", func() *cobra.Command { return stacks.NewAttach(host) }},
-		{"core", func() *cobra.Command { return stacks.NewCore(host) }},
-		{"minidump", func() *cobra.Command { return crash.New(host) }},
-		{"open", func() *cobra.Command { return stacks.NewOpen(host) }},
-		{"remote", func() *cobra.Command { return stacks.NewRemote(host) }},
-		{"record", func() *cobra.Command { return profile.NewRecord(host, with.Pages) }},
-		{"perf", func() *cobra.Command { return profile.NewPerf(host, with.Pages) }},
-		{"top", func() *cobra.Command { return profile.NewTop(host, with.Terminal) }},
-		{"call", func() *cobra.Command { return call.New(host) }},
-		{"sframe", sframe.New},
-		{"symbols", symbols.New},
-		{"plugin", func() *cobra.Command { return plugin.New(host) }},
-		{"dlv", func() *cobra.Command { return dlv.New(host, with.Delve) }},
-		{"demo", func() *cobra.Command { return stacks.NewDemo(host) }},
-		{"version", newVersion},
-		{debugfiles.Command, func() *cobra.Command { return newFetchDebugFiles(host) }},
-	}
 	one := -1
-	for i := range commands {
-		if len(args) > 0 && args[0] == commands[i].name {
+	for i := range verbs {
+		if len(args) > 0 && args[0] == verbs[i].name {
 			one = i
 			root.CompletionOptions.DisableDefaultCmd = true
 		}
 	}
-	for i := range commands {
+	for i := range verbs {
 		if one < 0 || i == one {
-			root.AddCommand(commands[i].make())
+			root.AddCommand(verbs[i].make(with))
 		}
 	}
+	root.SetHelpCommand(newHelp())
 	// Cobra's own flag would link text/template, which keeps all methods of all types in the
 	// program.
 	root.Flags().BoolP("version", "v", false, "print the version of sfwalk")

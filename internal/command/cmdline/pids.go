@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 )
 
 // PIDs are what -p, --pid gives, as gdb, eu-stack, perf, py-spy and strace take it. Each PID counts
@@ -83,11 +84,14 @@ func Process(cmd *cobra.Command, text string) (int, error) {
 	return 0, exit.Misuse(fmt.Errorf("%s %w", verb, err))
 }
 
-// meant says what text may be that stands in place of a PID: the name of processes. It returns ""
-// for what is nothing.
+// meant says what text may be that stands in place of a PID: the name of processes, or a file. It
+// returns "" for what is nothing.
 func meant(cmd *cobra.Command, text string) string {
 	pids := Named(text)
 	if len(pids) == 0 {
+		if k, ok := kinds.Of(text); ok {
+			return text + " is " + k.Says(text)
+		}
 		return ""
 	}
 	const most = 8

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
@@ -92,7 +93,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		}
 		dump, err := openDump(args[0], microdump)
 		if err != nil {
-			return err
+			return kinds.Explain(err, cmd.Name(), args[0])
 		}
 		defer dump.Close()
 		if info {

@@ -58,7 +58,7 @@ func wrongArgs(cmd *cobra.Command, args []string, err error) string {
 	}
 	switch {
 	case cmd.HasSubCommands() && len(args) > 0:
-		return unknownCommand(cmd, args[0])
+		return UnknownCommand(cmd, args[0])
 	case len(args) < least:
 		return strings.TrimSuffix(names[len(args)], "...") + " is missing"
 	case len(names) == 0:
@@ -92,8 +92,8 @@ func argumentNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// unknownCommand says that there is no such command, and which one may be meant.
-func unknownCommand(cmd *cobra.Command, name string) string {
+// UnknownCommand says that there is no such command below cmd, and which one may be meant.
+func UnknownCommand(cmd *cobra.Command, name string) string {
 	text := fmt.Sprintf("there is no command %q", name)
 	cmd.SuggestionsMinimumDistance = 2
 	if list := cmd.SuggestionsFor(name); len(list) > 0 {

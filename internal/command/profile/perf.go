@@ -20,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/elffile"
@@ -127,6 +128,9 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 		data, err = perfdata.Stream(in)
 	}
 	if err != nil {
+		if size >= 0 && name != "-" {
+			err = kinds.Explain(err, cmd.Name(), name)
+		}
 		return failed(err)
 	}
 	if data.Directory {

@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe/object"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -45,7 +46,7 @@ malformed (the others are printed), or the document is cut; 2 usage.`,
 		PreRun: exit.AtOnce,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := dumpFile(cmd.OutOrStdout(), args[0], section, asJSON, int64(most)); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", args[0], kinds.Explain(err, "sframe", args[0]))
 			}
 			return nil
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -57,7 +58,7 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 				return exit.Misuse(fmt.Errorf("--format %d: want 2 or 3", format))
 			}
 			if err := generate(cmd, args[0], out, sframe.Version(format), verbose); err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", args[0], kinds.Explain(err, "sframe", args[0]))
 			}
 			return nil
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -46,7 +47,7 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := verifyFile(args[0])
 			if err != nil {
-				return exit.With(exit.Trouble, fmt.Errorf("%s: %w", args[0], err))
+				return exit.With(exit.Trouble, fmt.Errorf("%s: %w", args[0], kinds.Explain(err, "sframe", args[0])))
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {

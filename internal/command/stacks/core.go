@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -87,14 +88,31 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	return cmd
 }
 
+// withoutProgram returns two arguments, a program and a core file, as gdb and dlv take them,
+// without the program, and that. exe is the program of --exe: then none is looked for.
+func withoutProgram(args []string, exe string) (rest []string, program string) {
+	if len(args) == 2 && exe == "" {
+		for i, path := range args {
+			if k, ok := kinds.Of(path); ok && k.HasCode() {
+				return []string{args[1-i]}, path
+			}
+		}
+	}
+	return args, exe
+}
+
 // fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens. name
 // is what the user calls the file.
 func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path, name string, opts core.Options) (report.Source, error)) *cobra.Command {
 	var flags report.Flags
 	var opts core.Options
 	var save dumping
-	cmd.Args = cobra.ExactArgs(1)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		rest, _ := withoutProgram(args, opts.Exe)
+		return cobra.ExactArgs(1)(cmd, rest)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args, opts.Exe = withoutProgram(args, opts.Exe)
 		if err := save.check(&flags); err != nil {
 			return err
 		}
@@ -110,7 +128,7 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path, name st
 		defer remove()
 		s, err := open(file, args[0], opts)
 		if err != nil {
-			return files.Rename(err, file, args[0])
+			return kinds.Explain(files.Rename(err, file, args[0]), cmd.Name(), args[0])
 		}
 		defer s.Close()
 		if file != args[0] {

@@ -1,13 +1,16 @@
 package stacks
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/calls"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
@@ -64,6 +67,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk remote localhost:1234 --timeout 30s --limit 10m --thread-limit 5m --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if k, ok := kinds.Of(args[0]); ok {
+				return exit.Misuse(fmt.Errorf("remote %s: it is %s", args[0], k.Says(args[0])))
+			}
 			if err := calls.Check(cmd, texts, &flags); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/breakpad/fromelf"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -76,7 +77,7 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
 				err = errors.Join(err, json.NewEncoder(out).Encode(newSymbolsCheckDocument(args[0], c, x)))
 			}
 			if err := errors.Join(err, out.Flush()); err != nil {
-				return exit.With(exit.Trouble, fmt.Errorf("%s: %w", args[0], err))
+				return exit.With(exit.Trouble, fmt.Errorf("%s: %w", args[0], kinds.Explain(err, "symbols", args[0])))
 			}
 			if !fine {
 				return exit.With(exit.Disagree, nil)

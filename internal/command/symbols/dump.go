@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
+	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -60,7 +61,7 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 				err = fmt.Errorf("%w: allow more by --max-size SIZE", err)
 			}
 			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", args[0], kinds.Explain(err, "symbols", args[0]))
 			}
 			return nil
 		},
