@@ -55,6 +55,8 @@ var alikes = []alike{
 	{"sfwalk core --exe ./server core.4242", "gdb-core: thread apply all bt", []string{`\bon_tick \(`}},
 	{"sfwalk core core.4242 --exe ./server", "eu-stack --core core.4242 -e ./server", []string{`(?s)on_tick.*compute.*ticker`}},
 	{"sfwalk core core.4242 --sysroot /srv/arm64-root", "", []string{`on_tick \(`}},
+	{"sfwalk core core.4242 --sysroot /srv/web", "", []string{`on_tick \(`}},
+	{"sfwalk attach 4242 --save 4242.dmp --format minidump", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --debug-dir ./debug", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --no-debuginfod", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --locals --print-elements 10 --print-repeats 5 --print-depth 2", "", []string{`node = \{`}},
@@ -112,6 +114,20 @@ var elsewhere = map[string]string{
 	"sfwalk call 4242 'getpid()'":                                     "TestCallingPage",
 	"sfwalk attach 4242 --goroutines":                                 "TestGoroutines",
 	"sfwalk attach 4242 --goroutines --json":                          "TestGoroutines",
+	"sfwalk attach --container web":                                   "TestContainers",
+	"sfwalk attach --container api":                                   "TestContainers",
+	"sfwalk attach --container shop":                                  "TestContainers",
+	"sfwalk attach --container shop/nginx":                            "TestContainers",
+	"sfwalk attach --container 0123456789abc":                         "TestContainers",
+	"sfwalk call 4242 'malloc_trim(0)'":                               "TestCallingPage",
+	"sfwalk record 4242 --event page-faults -d 10s -o faults.svg":     "TestRecordPage",
+	"sfwalk minidump crash.dmp":                                       "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --merge":                               "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --max-frames 3":                        "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --json":                                "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --info":                                "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --symbols ./symbols --log sfwalk.log":  "TestDocumentedCommands",
+	"sfwalk minidump crash.dmp --explain --registers":                 "TestDocumentedCommands",
 	"sfwalk attach --cgroup system.slice/nginx.service":               "TestCgroups",
 	"sfwalk attach 4242 --goroutines --format pprof -o x.pprof":       "TestGoroutineLabels",
 	"sfwalk dlv --accept-multiclient exec --continue ./server":        "TestDlvContinue",
@@ -153,7 +169,7 @@ func TestComingFrom(t *testing.T) {
 	}
 	commandtest.GCore(t, p.PID, "core."+pid)
 	names := strings.NewReplacer("4242 4243", pid+" "+strconv.Itoa(commandtest.StartDemo(t).PID), "core.4242", "core."+pid, "snapshot.4242", "snapshot."+pid, "4242", pid,
-		"4243", strconv.Itoa(threadOf(t, pid, "walker")), "./server", exe, "/srv/arm64-root", "/", "FILE", file)
+		"4243", strconv.Itoa(threadOf(t, pid, "walker")), "./server", exe, "/srv/arm64-root", "/", "/srv/web", "/", "FILE", file)
 	// Releases of gdb number threads in different orders.
 	walker := fmt.Sprintf("python [gdb.set_convenience_variable('walker', t.num) for t in gdb.selected_inferior().threads() if t.ptid[1] == %d]", threadOf(t, pid, "walker"))
 	live := gdbAll(t, "gdb: ", "-p", pid, "-ex", walker)

@@ -340,7 +340,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, errOut, err := command("symbols", "dump", exe, "-o", "server.sym"); err != nil {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	names := strings.NewReplacer("--print 'req->url' --frame handle_request", "--print $pc --frame 0", "--print 'strlen(req->url)' --frame handle_request", "--print $pc --frame 0", " DUMP", " crash.dmp", "./reports", ".", "logcat.txt", "crash.dmp", "/run/user/1000/", "", "~/build/debug", "debug", "4242 4243", pid+" "+strconv.Itoa(crashed.PID), "127.0.0.1:2345", "127.0.0.1:0", "--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	names := strings.NewReplacer("--print 'req->url' --frame handle_request", "--print $pc --frame 0", "--print 'strlen(req->url)' --frame handle_request", "--print $pc --frame 0", " DUMP", " crash.dmp", "./reports", ".", "logcat.txt", "crash.dmp", "/run/user/1000/", "", "~/build/debug", "debug", "4242 4243", pid+" "+strconv.Itoa(crashed.PID), "127.0.0.1:2345", "127.0.0.1:0", "--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "/srv/web", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
 	text, err := os.ReadFile(filepath.Join(testdata, "../docs/calling.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -389,8 +389,8 @@ func TestDocumentedCommands(t *testing.T) {
 		if slices.ContainsFunc([]string{"core --list", "core --last", "core --match"}, func(x string) bool { return strings.Contains(line, x) }) {
 			continue // it wants a core that systemd-coredump has kept: TestStoredPage runs such commands
 		}
-		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--cgroup", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
-			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestProcesses and TestCgroups run such commands
+		if slices.ContainsFunc([]string{"--goroutines", "--name nginx", "--cgroup", "--container", "--all"}, func(x string) bool { return strings.Contains(line, x) }) {
+			continue // it wants a process that is not here: TestGoroutines, TestGoroutinesSaved, TestProcesses, TestCgroups and TestContainers run such commands
 		}
 		if args[1] == "call" {
 			args = commandtest.CallExample(line, pid, called)

@@ -70,8 +70,8 @@ With --format minidump the file is a minidump, for minidump_stackwalk and all th
 crash reports: threads, their stacks, the modules with their build IDs, and texts of /proc.
 
 Several processes are attached to one after the other: by their PIDs, by --name, with all children
-by --children, the processes of a control group or a container by --cgroup, or --all that you may attach to. One that fails does not stop the others; its error
-is said. --json prints a document a line. --format makes one picture of all.
+by --children, the processes of a control group by --cgroup, of a container by --container, or --all that you may
+attach to. One that fails does not stop the others; its error is said. --json prints a document a line. --format makes one picture of all.
 
 --every 1s --count 10 attaches ten times, once a second, and prints the stacks of each round below
 a line with its time; without --count, until Ctrl-C. With --merge, --tree and --format, the
@@ -96,6 +96,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach --name nginx --merge
   sfwalk attach --children 4242
   sfwalk attach --cgroup system.slice/nginx.service
+  sfwalk attach --container web
   sfwalk attach 4242 --every 1s --count 10
   sfwalk attach --all --merge
   sfwalk attach 4242 --tree
@@ -108,7 +109,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(which.pids.Before(args)) == 0 && !which.any() {
-				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup or --all"))
+				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup, --container or --all"))
 			}
 			pids, err := which.Pids(cmd, args)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/containers"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
@@ -53,14 +54,6 @@ func newWantedCgroup(text string) (w wantedCgroup, err error) {
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// container returns the ID of the container that a component of a group's path names: as docker,
-// podman, containerd and CRI-O name them, "ID", "docker-ID.scope", "cri-containerd-ID.scope".
-func container(component string) (id string, ok bool) {
-	id = strings.TrimSuffix(component, ".scope")
-	id = id[strings.LastIndexAny(id, "-:")+1:]
-	return id, len(id) == 64 && isHex(id)
-}
-
 // matches reports whether a process with groups is in the wanted one, or below it. id is the
 // container by which it is.
 func (w *wantedCgroup) matches(groups []string) (id string, ok bool) {
@@ -68,7 +61,7 @@ func (w *wantedCgroup) matches(groups []string) (id string, ok bool) {
 		parts := strings.Split(strings.Trim(g, "/"), "/")
 		if w.id != "" {
 			for _, p := range parts {
-				if id, is := container(p); is && strings.HasPrefix(id, w.id) {
+				if id, is := containers.InGroup(p); is && strings.HasPrefix(id, w.id) {
 					return id, true
 				}
 			}
@@ -80,13 +73,17 @@ func (w *wantedCgroup) matches(groups []string) (id string, ok bool) {
 	return "", false
 }
 
+// groupsOf returns the control groups of a process.
+func (c *Chosen) groupsOf(pid int) []string {
+	if c.CgroupsOf != nil {
+		return c.CgroupsOf(pid)
+	}
+	return cgroupsOf(pid)
+}
+
 // inCgroups returns the processes among list in the control groups that the flags name, by PID.
 func (c *Chosen) inCgroups(list []ListedProcess) (in map[int]bool, err error) {
 	in = map[int]bool{}
-	of := c.CgroupsOf
-	if of == nil {
-		of = cgroupsOf
-	}
 	for _, text := range c.Cgroups {
 		w, err := newWantedCgroup(text)
 		if err != nil {
@@ -95,7 +92,7 @@ func (c *Chosen) inCgroups(list []ListedProcess) (in map[int]bool, err error) {
 		var ids []string
 		found := false
 		for _, p := range list {
-			id, ok := w.matches(of(p.Pid))
+			id, ok := w.matches(c.groupsOf(p.Pid))
 			if !ok || p.gone {
 				continue
 			}

@@ -21,13 +21,15 @@ import (
 
 // Chosen are the processes that the flags of attach name beside its arguments.
 type Chosen struct {
-	pids     cmdline.PIDs // of -p, as arguments
-	Names    []string
-	Children []int
-	Cgroups  []string
-	All      bool
+	pids       cmdline.PIDs // of -p, as arguments
+	Names      []string
+	Children   []int
+	Cgroups    []string
+	Containers []string
+	All        bool
 
-	CgroupsOf func(pid int) []string // for tests; nil for the processes of /proc
+	CgroupsOf     func(pid int) []string // for tests; nil for the processes of /proc
+	ContainerRoot string                 // for tests: below it is the runtimes' state; "" for /
 }
 
 func (c *Chosen) add(cmd *cobra.Command) {
@@ -36,12 +38,13 @@ func (c *Chosen) add(cmd *cobra.Command) {
 	cmdline.List(f, &c.Names, "name", "also the processes of this name, as pgrep -x finds them")
 	f.IntSliceVar(&c.Children, "children", nil, "also this process, its children and theirs")
 	cmdline.List(f, &c.Cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
+	cmdline.List(f, &c.Containers, "container", "also the processes of this container of docker, podman, containerd or CRI-O: its name, the beginning of its ID, or a pod's name, POD/CONTAINER")
 	f.BoolVar(&c.All, "all", false, "all processes that may be attached to")
 }
 
 // any reports whether the flags name processes.
 func (c *Chosen) any() bool {
-	return len(c.Names) > 0 || len(c.Children) > 0 || len(c.Cgroups) > 0 || c.All
+	return len(c.Names) > 0 || len(c.Children) > 0 || len(c.Cgroups) > 0 || len(c.Containers) > 0 || c.All
 }
 
 // Pids returns the processes that the arguments and the flags name, each once.
@@ -116,6 +119,9 @@ func processes() (list []ListedProcess, err error) {
 // Find returns the processes among list that the flags name, but never this one.
 func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
 	grouped, err := c.inCgroups(list)
+	if err == nil {
+		err = c.inContainers(list, grouped)
+	}
 	if err != nil {
 		return nil, err
 	}
