@@ -2,6 +2,7 @@ package inturn
 
 import (
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -66,6 +67,17 @@ func (o *Output) FlushTo(out io.Writer) error {
 
 // Size returns how much text was added, bytes.
 func (o *Output) Size() int { return o.past + len(o.Buf) }
+
+// MoveBack moves what was added since Size was from to where it was at, if the buffer has both:
+// text that was not known earlier. Else it stays.
+func (o *Output) MoveBack(from, at int) {
+	if at < o.past || from < at || from > o.Size() {
+		return
+	}
+	moved := slices.Clone(o.Buf[from-o.past:])
+	copy(o.Buf[at-o.past+len(moved):], o.Buf[at-o.past:from-o.past])
+	copy(o.Buf[at-o.past:], moved)
+}
 
 // Write implements [io.Writer].
 func (o *Output) Write(b []byte) (int, error) {

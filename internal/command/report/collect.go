@@ -24,6 +24,8 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 		return nil, nil, err
 	}
 	doc = &Document{Arch: s.Arch().Name}
+	aboutSource(s, flags, doc)
+	walk.heading(doc)
 	var workers []func(int) Thread
 	for _, w := range walk.walkers {
 		most := 0
@@ -51,6 +53,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 		return nil
 	})
 	aboutSource(s, flags, doc)
+	walk.addWords(doc)
 	finish(s, doc)
 	doc.Warnings = walk.warned()
 	return doc, doc.Warnings, err
@@ -60,11 +63,15 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 func Walk(s Source, flags *Flags) error {
 	symbols := SymbolizerOf(s, flags)
 	defer symbols.Close()
-	return walkBy(s, symbols, flags)
+	return walkBy(s, symbols, flags, func(w *Walker, f *frame.Frame) {
+		if f.Level < wordsFrames {
+			w.CodeInfo(f) // a thread that is dying has its last words in other memory than its stack
+		}
+	})
 }
 
-// walkBy is Walk with a symbolizer that the caller has.
-func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags) error {
+// walkBy is Walk with a symbolizer that the caller has, and with what is done with each frame.
+func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags, do func(*Walker, *frame.Frame)) error {
 	walk, err := newWalk(s, symbols, flags)
 	if err != nil {
 		return err
@@ -72,7 +79,10 @@ func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags) error {
 	var workers []func(int) struct{}
 	for _, w := range walk.walkers {
 		workers = append(workers, func(i int) struct{} {
-			w.Thread(walk.threads[i], func(*frame.Frame) int { return 0 })
+			w.Thread(walk.threads[i], func(f *frame.Frame) int {
+				do(w, f)
+				return 0
+			})
 			return struct{}{}
 		})
 	}

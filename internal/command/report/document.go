@@ -11,20 +11,21 @@ import (
 // Document is what a command prints, as text or as JSON; docs/json.md describes
 // it. Fields are added, never renamed.
 type Document struct {
-	PID          int      `json:"pid"`
-	Exe          string   `json:"exe"`
-	Arch         string   `json:"arch"`
-	PauseUS      *int64   `json:"pause_us,omitempty"`   // of a live process
-	Consistent   bool     `json:"consistent,omitempty"` // the stacks are of one moment
-	Core         string   `json:"core,omitempty"`       // the core file
-	Snapshot     string   `json:"snapshot,omitempty"`   // the file with the snapshot
-	Taken        string   `json:"taken,omitempty"`      // when the snapshot was
-	Rounds       int      `json:"rounds,omitempty"`     // how many times the threads were added, if that is several
-	Remote       string   `json:"remote,omitempty"`     // the stub's address
-	Signal       *Signal  `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
-	*CrashReport          // of a minidump
-	Threads      []Thread `json:"threads"`
-	Warnings     []string `json:"warnings,omitempty"` // as they are printed, too
+	PID          int         `json:"pid"`
+	Exe          string      `json:"exe"`
+	Arch         string      `json:"arch"`
+	PauseUS      *int64      `json:"pause_us,omitempty"`   // of a live process
+	Consistent   bool        `json:"consistent,omitempty"` // the stacks are of one moment
+	Core         string      `json:"core,omitempty"`       // the core file
+	Snapshot     string      `json:"snapshot,omitempty"`   // the file with the snapshot
+	Taken        string      `json:"taken,omitempty"`      // when the snapshot was
+	Rounds       int         `json:"rounds,omitempty"`     // how many times the threads were added, if that is several
+	Remote       string      `json:"remote,omitempty"`     // the stub's address
+	Signal       *Signal     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
+	*CrashReport             // of a minidump
+	LastWords    []LastWords `json:"last_words,omitempty"`
+	Threads      []Thread    `json:"threads"`
+	Warnings     []string    `json:"warnings,omitempty"` // as they are printed, too
 
 	Goroutines []*goroutines.Entry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
 
@@ -77,6 +78,7 @@ type Thread struct {
 
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
+	LastWords        []LastWords       `json:"-"` // that are not in the heading
 	Goroutine        *goroutines.Entry `json:"-"` // nil for a thread
 	created, creator uint64            // see goroutine.Goroutine
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 )
 
@@ -40,7 +41,7 @@ func visit(s Source, flags *Flags) {
 	}
 	symbols := ownSymbolizer(s, visiting, visiting.Values.Any())
 	defer symbols.Close()
-	walkBy(s, symbols, visiting)
+	walkBy(s, symbols, visiting, func(*Walker, *frame.Frame) {})
 }
 
 // lacking returns the build IDs of files that are not on this machine, and that nobody has asked

@@ -37,6 +37,8 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 	}
 	found := walk.waits()
 	doc = &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: []Thread{}}
+	aboutSource(s, flags, doc)
+	walk.heading(doc)
 	used := make(chan *Walked, (1+inturn.Ahead)*len(walk.walkers))
 	var workers []func(int) *Walked
 	for _, w := range walk.walkers {
@@ -104,6 +106,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 		return nil
 	})
 	aboutSource(s, flags, doc)
+	walk.addWords(doc)
 	doc.Waits, doc.Asleep = found, asleepIn(s).Judge(s, symbols)
 	finish(s, doc)
 	if err == nil {

@@ -41,6 +41,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	doc := &Document{Arch: s.Arch().Name, Digits: 2 * s.Arch().PtrSize, Threads: make([]Thread, len(threads))}
 	aboutSource(s, flags, doc)
 	doc.Waits = walk.waits()
+	walk.heading(doc)
 	for i, th := range threads {
 		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.Waits.Of(th.ID())}
 		mark(s, th, &doc.Threads[i])
@@ -120,6 +121,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	flags.Values.Trim() // all stacks have been printed
 	if err == nil {
 		finish(s, doc)
+		walk.addWords(doc)
 		doc.Warnings, doc.Asleep = walk.warned(), asleepIn(s).Judge(s, symbols)
 		around.Ending(doc)
 		err = around.Buffer().FlushTo(out)

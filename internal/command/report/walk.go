@@ -80,6 +80,8 @@ type Walker struct {
 	valued    []values.Shown  // of the stack, by level, as far as they were read
 	trimmed   bool            // around the first values
 	plugins   []hosts.Sniffer // of the table: they may have names for code
+	dying     bool            // the stack has a function in which threads die
+	words     *lastWords      // shared by all walkers
 }
 
 // newWalkers returns as many walkers as can work on the threads at the same time.
@@ -95,13 +97,13 @@ func (of *walk) newWalkers() []*Walker {
 	if calls || sharedBy(s) != nil {
 		n = min(n, 1)
 	}
-	list := make([]*Walker, min(n, runtime.GOMAXPROCS(0)))
+	list, words := make([]*Walker, min(n, runtime.GOMAXPROCS(0))), &lastWords{}
 	for i := range list {
 		view := logical.New(s, symbols)
 		if len(plugins) > 0 {
 			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return sniffers.NameOf(plugins, f, known) }
 		}
-		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames}
+		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames, words: words}
 		w.values = values.NewReader(&flags.Values, s, symbols, of.values, flags.JSON, flags.Explain)
 		if w.values != nil && calls {
 			w.values.Evaluate = func(r *value.Reader, f *value.Frame, text string) (value.Value, error) {
@@ -121,6 +123,7 @@ type codeInfo struct {
 	file          uint64       // link-time address of the PC; without the module's file, the distance from its base
 	Texts         []string     // the printed form of each of logical.Code.At
 	Kinds         []short.Kind // whose code each is; nil if no frames are left out
+	dying         bool         // a thread with a frame there is dying
 }
 
 // newCodeInfo describes the code at a PC of the module m, or of none.
@@ -143,8 +146,10 @@ func (w *Walker) CodeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	s, ok := code.Extra.(*codeInfo)
 	if !ok {
 		s = newCodeInfo(f.PC(), code.At[0].Module)
+		s.dying = dyingIn(code.At)
 		code.Extra = s
 	}
+	w.dying = w.dying || s.dying
 	return s, code
 }
 
@@ -165,7 +170,7 @@ func (w *Walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
-	w.valued = w.valued[:0]
+	w.valued, w.dying = w.valued[:0], false
 	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
 	return nil
@@ -226,6 +231,9 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	reason := frame.Limit
 	if !share.cut {
 		reason = last.StopReason()
+	}
+	if w.dying {
+		w.findWords(th, out)
 	}
 	out.Stop = reason.String()
 	if reason == frame.Limit && w.Allowance != nil {

@@ -31,7 +31,7 @@ func (p *jsonPrinter) value(v any, but int) {
 
 func (p *jsonPrinter) Heading(d *report.Document) {
 	about := *d
-	about.Threads = []report.Thread{}
+	about.Threads, about.LastWords = []report.Thread{}, nil // all words are known when all stacks are walked
 	if d.CrashReport != nil {
 		without := *d.CrashReport
 		without.Annotations, without.Unloaded, without.Modules, about.CrashReport = nil, nil, nil, &without
@@ -47,6 +47,7 @@ func (p *jsonPrinter) Ending(d *report.Document) {
 		appendList(p, "modules", d.Modules)
 	}
 	p.deadlocks(d)
+	appendList(p, "last_words", d.LastWords)
 	appendList(p, "warnings", d.Warnings)
 	p.Own("}\n")
 }

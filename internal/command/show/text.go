@@ -20,6 +20,7 @@ type textPrinter struct {
 	// digits is how many an address has at least, as in gdb.
 	digits int
 	brief  *brief // nil if names are printed in full, and all frames
+	headed int    // how much had been written when the thread's heading ended, bytes
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -62,6 +63,7 @@ func (p *textPrinter) Heading(d *report.Document) {
 		return
 	}
 	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
+		p.lastWords(d.LastWords, "")
 		return
 	}
 	text := "Process"
@@ -96,6 +98,7 @@ func (p *textPrinter) Heading(d *report.Document) {
 	}
 	p.styled(bold, text)
 	p.Byte('\n')
+	p.lastWords(d.LastWords, "")
 }
 
 func (p *textPrinter) Ending(d *report.Document) {
@@ -128,6 +131,7 @@ func (p *textPrinter) Thread(d *report.Document, i int) {
 	}
 	p.Byte('\n')
 	p.waiting(t.WaitsFor)
+	p.headed = p.Size()
 }
 
 // died prints that a thread, or the thread of a goroutine, died: " died of SIGSEGV".
@@ -142,6 +146,7 @@ func (p *textPrinter) died(d *report.Document) {
 
 func (p *textPrinter) End(t *report.Thread) {
 	p.unfold()
+	p.threadWords(t.LastWords, p.headed)
 	switch {
 	case t.Whole && t.Stop == frame.Limit.String():
 		p.styled(faint, "(more frames follow)")

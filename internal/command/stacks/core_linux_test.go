@@ -1,11 +1,13 @@
 package stacks_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +80,13 @@ func TestCoreIsLive(t *testing.T) {
 // kernel leaves there.
 func coreOfCrash(t *testing.T, program string, args ...string) string {
 	t.Helper()
+	core, _ := coreAndWords(t, program, args...)
+	return core
+}
+
+// coreAndWords is coreOfCrash that also returns what the program has written to its standard error.
+func coreAndWords(t *testing.T, program string, args ...string) (core, said string) {
+	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.ContainsAny(string(pattern), "|/") {
 		gdbtest.Cannot(t, fmt.Sprintf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern))
@@ -85,12 +94,19 @@ func coreOfCrash(t *testing.T, program string, args ...string) string {
 	dir := t.TempDir()
 	cmd := exec.Command("sh", append([]string{"-c", `ulimit -c unlimited && exec "$0" "$@"`, program}, args...)...)
 	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
 	cmd.Run()
-	if files, _ := filepath.Glob(filepath.Join(dir, "*core*")); len(files) == 1 {
-		return files[0]
+	files, _ := filepath.Glob(filepath.Join(dir, "*core*"))
+	emulated := func(path string) bool { return strings.HasPrefix(filepath.Base(path), "qemu_") }
+	if i := slices.IndexFunc(files, emulated); i >= 0 {
+		return files[i], errs.String() // the other core is the emulator's own
+	}
+	if len(files) == 1 {
+		return files[0], errs.String()
 	}
 	gdbtest.Cannot(t, fmt.Sprintf("%s has left no core in %s: is RLIMIT_CORE 0?", program, dir))
-	return ""
+	return "", ""
 }
 
 // For the kernel's core, text and JSON say what the process died of, and where.
