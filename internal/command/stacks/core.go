@@ -73,8 +73,13 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	})
 	var kept stored
 	kept.add(cmd)
-	open := cmd.RunE
-	cmd.Args = kept.check
+	open, one := cmd.RunE, cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := kept.check(cmd, args); err != nil || kept.asked() {
+			return err
+		}
+		return one(cmd, args)
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if kept.asked() {
 			path, err := kept.choose(cmd, args)

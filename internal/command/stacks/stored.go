@@ -49,7 +49,7 @@ func (s *stored) check(cmd *cobra.Command, args []string) error {
 		return exit.Misuse(errors.New("--since, --until and --coredump-dir are for --last, --match and --list"))
 	case !s.asked() && len(args) == 0:
 		return exit.Misuse(errors.New("which core? Give its file, or --last for the newest that systemd-coredump keeps"))
-	case !s.asked() && len(args) > 1, s.asked() && !s.last && !s.list && len(args) > 0:
+	case s.asked() && !s.last && !s.list && len(args) > 0:
 		return exit.Misuse(fmt.Errorf("%q: one core at a time", args[len(args)-1]))
 	}
 	return nil
