@@ -15,7 +15,7 @@ import (
 // Files adds the flags that say where a target's files are. Only a target that is not a process
 // of this machine needs them.
 func Files(cmd *cobra.Command, exe, sysroot *string) {
-	cmd.Flags().StringVar(exe, "exe", "", "the program's file, if it is not at its path")
+	cmd.Flags().StringVarP(exe, "exe", "e", "", "the program's file, if it is not at its path")
 	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are; links do not lead out of it, as after chroot (default: this machine's root)")
 }
 

@@ -105,7 +105,16 @@ func UnknownCommand(cmd *cobra.Command, name string) string {
 // withSuggestion adds the flag that may be meant to an error about a flag that there is not.
 func withSuggestion(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
-	if !errors.As(err, &missing) || len(missing.GetSpecifiedName()) < 2 {
+	if !errors.As(err, &missing) {
+		return err
+	}
+	// gdb has long flags behind one dash: "-batch".
+	for _, name := range []string{missing.GetSpecifiedShortnames(), missing.GetSpecifiedName()} {
+		if is := foreign(cmd, name); is != "" {
+			return fmt.Errorf("%w: %s", err, is)
+		}
+	}
+	if len(missing.GetSpecifiedName()) < 2 {
 		return err
 	}
 	// Cobra suggests the commands that are alike; here, each flag is one.

@@ -43,6 +43,7 @@ type perfFlags struct {
 // NewPerf makes the verb perf.
 func NewPerf(host hosts.Plugins, web PageServer) *cobra.Command {
 	var flags perfFlags
+	var input string // as perf report has it, in place of the argument
 	cmd := &cobra.Command{
 		Use:   "perf FILE",
 		Short: "Read what perf record has written",
@@ -72,8 +73,19 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
   sfwalk perf perf.data --event page-faults
   sfwalk perf perf.data --http localhost:0 --base before.pb.gz
   sfwalk perf perf.data --buildid-dir ./debug --sysroot /srv/arm64-root`,
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if input != "" {
+				args = append([]string{input}, args...)
+			}
+			if len(args) == 2 && input != "" {
+				return exit.Misuse(fmt.Errorf("perf: %q is one argument too many", args[1]))
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if input != "" {
+				args = []string{input}
+			}
 			if err := flags.pages.check(); err != nil {
 				return err
 			}
@@ -95,7 +107,8 @@ Exit codes: 0 the profile is written; 1 error; 2 usage.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.event, "event", "", "the event whose samples count, by its name in the file (default the first)")
+	f.StringVarP(&input, "input", "i", "", "the `FILE`: the same as the argument")
+	f.StringVarP(&flags.event, "event", "e", "", "the event whose samples count, by its name in the file (default the first)")
 	cmdline.Texts(f, &flags.caches, "buildid-dir", "a folder of files by build ID, as perf has them; repeatable (default ~/.debug)")
 	f.StringVar(&flags.sysroot, "sysroot", "", "the folder below which the recorded machine's files are; links do not lead out of it, as after chroot")
 	flags.pages.add(cmd, "")

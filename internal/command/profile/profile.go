@@ -34,7 +34,7 @@ const usualProfile = "sfwalk.pb.gz"
 func (r *profileFlags) add(cmd *cobra.Command, unless string) {
 	f := cmd.Flags()
 	f.StringVarP(&r.output, "output", "o", "", "write to this file; - for standard output (default "+usualProfile+unless+")")
-	f.StringVar(&r.layout, "format", "", report.Either(recordHelp))
+	f.StringVarP(&r.layout, "format", "f", "", report.Either(recordHelp))
 	f.Var(&r.most, "max-size", "how much text may be written, for example 4G (default: 64M, and for a file its size more)")
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -125,10 +126,10 @@ func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
 	r.given.Add(cmd, "this process: the same as an argument; repeatable, or with commas")
 	f.IntVarP(&r.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
 	f.BoolVar(&r.wall, "wall", false, "sample all threads, running or waiting, by short stops")
-	f.StringVar(&r.event, "event", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
+	f.StringVarP(&r.event, "event", "e", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
 	r.stack = perfevent.MaxStack
 	f.Var(&r.stack, "stack", "how much of each stack the kernel copies; less costs the process less")
-	f.BoolVar(&r.system, "system", false, "record all processes of the machine")
+	f.BoolVarP(&r.system, "system", "a", false, "record all processes of the machine")
 	f.BoolVar(&r.NoLines, "no-lines", false, "name functions alone, without files, lines and inlined calls")
 	f.BoolVar(&r.NoCache, "no-cache", false, "neither use nor keep anything below the user's cache folder")
 	r.Choice.Add(cmd, host)
@@ -183,6 +184,8 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 		return nil, exit.Misuse(errors.New("top of what? Give a PID, or --system"))
 	case given == 0:
 		return nil, exit.Misuse(errors.New("record what? Give a PID, --system, or -- and a command"))
+	case len(command) == 2 && filepath.Base(command[0]) == "sleep" && cmd.Flags().Lookup("duration") != nil && given > 1: // as perf is used
+		return nil, exit.Misuse(fmt.Errorf("-- %s: record until it ends by -d %s", strings.Join(command, " "), command[1]))
 	case given > 1:
 		return nil, exit.Misuse(errors.New("a PID, --system, and -- with a command are different things to record: give one"))
 	case r.wall && r.system:
