@@ -316,6 +316,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // which sfwalk cache clear empties
 	called := commandtest.CallTarget(t)
 	crashed := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
 	t.Chdir(t.TempDir())

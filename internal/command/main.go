@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/dlv"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/kept"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/plugin"
 	"github.com/sfwalk/sfwalk/internal/command/profile"
@@ -59,7 +60,13 @@ func run(args []string, with Hosts) int {
 	defer out.Close()
 	root.SetOut(out)
 	root.SetErr(stderr)
+	if err := kept.Bound(); err != nil {
+		printable.Fprintf(stderr, "sfwalk: %v. The usual bound counts\n", err)
+	}
 	cmd, err := root.ExecuteContextC(ctx)
+	if text := kept.FirstWord(); text != "" {
+		printable.Fprintf(stderr, "sfwalk: %s\n", text)
+	}
 	var usage exit.Usage
 	var status exit.Status
 	switch {
@@ -121,6 +128,7 @@ var verbs = []struct {
 	{"symbols", func(Hosts) *cobra.Command { return symbols.New() }},
 	{"plugin", func(with Hosts) *cobra.Command { return plugin.New(with.Plugins) }},
 	{"dlv", func(with Hosts) *cobra.Command { return dlv.New(with.Plugins, with.Delve) }},
+	{"cache", func(Hosts) *cobra.Command { return kept.New() }},
 	{"demo", func(with Hosts) *cobra.Command { return stacks.NewDemo(with.Plugins) }},
 	{"version", func(Hosts) *cobra.Command { return newVersion() }},
 	{debugfiles.Command, func(with Hosts) *cobra.Command { return newFetchDebugFiles(with.Plugins) }},
@@ -166,6 +174,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk call 4242 'malloc_trim(0)'   have it call a function
   sfwalk plugin list              the plug-ins that are asked
   sfwalk dlv attach 4242          debug it with Delve, and with whole stacks
+  sfwalk cache                    what it keeps for its next run
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -174,7 +183,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 			if asked, err := cmd.Flags().GetBool("version"); err == nil && asked {
 				return version.Print(cmd.OutOrStdout())
 			}
-			return exit.Misuse(errors.New("which command? attach, core, minidump, open, remote, record, top, call, sframe, symbols, plugin, dlv, demo, version or help"))
+			return exit.Misuse(errors.New("which command? attach, core, minidump, open, remote, record, top, call, sframe, symbols, plugin, dlv, cache, demo, version or help"))
 		},
 	}
 	one := -1

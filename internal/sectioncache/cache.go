@@ -36,6 +36,7 @@ type Cache struct {
 	ctx    context.Context
 	folder func() *os.Root // nil if there can be no cache
 	room   int64
+	total  bool // the bound of all that the user's cache has counts, too
 	now    func() time.Time
 	open   atomic.Int64 // files
 
@@ -44,7 +45,9 @@ type Cache struct {
 
 // New returns the user's cache. When ctx is done, it keeps no more.
 func New(ctx context.Context) *Cache {
-	return in(ctx, func() *os.Root { return usercache.Folder("sections") })
+	c := in(ctx, func() *os.Root { return usercache.Folder("sections") })
+	c.total = true
+	return c
 }
 
 // in returns a cache in a folder, which is made if it is not there.

@@ -2,6 +2,7 @@ package sectioncache
 
 import (
 	"crypto/rand"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/usercache"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -59,11 +61,15 @@ func (c *Cache) Keep(s symbol.CompressedSection, inflate func() (io.Reader, erro
 // makeRoom removes what others have left behind, and the files that were not used for longest,
 // until there is room for a file of size bytes more. It reports whether there is.
 func (c *Cache) makeRoom(root *os.Root, size int64) bool {
-	if size > c.room || size > free(root)/share {
+	room := usercache.Room(c.room)
+	if size > room || size > free(root)/share {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.total {
+		usercache.MakeRoom(size)
+	}
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return false
@@ -82,12 +88,16 @@ func (c *Cache) makeRoom(root *os.Root, size int64) bool {
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, info := range files {
-		if size <= c.room {
+		if size <= room {
 			break
 		}
-		if !strings.HasPrefix(info.Name(), partial) && root.Remove(info.Name()) == nil {
+		if strings.HasPrefix(info.Name(), partial) {
+			continue
+		}
+		// Another process may have removed it to make room, too.
+		if err := root.Remove(info.Name()); err == nil || errors.Is(err, fs.ErrNotExist) {
 			size -= info.Size()
 		}
 	}
-	return size <= c.room
+	return size <= room
 }

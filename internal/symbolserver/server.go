@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/format/breakpad"
+	"github.com/sfwalk/sfwalk/internal/usercache"
 	"github.com/sfwalk/sfwalk/internal/webclient"
 )
 
@@ -190,7 +191,8 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 		return err
 	}
 	s.begin.Do(func() {
-		makeRoom(filepath.Dir(s.dir), maxKept)
+		makeRoom(filepath.Dir(s.dir), usercache.Room(maxKept))
+		usercache.MakeRoom(0)
 		s.end = time.Now().Add(maxTime)
 	})
 	outer := ctx

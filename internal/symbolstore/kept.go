@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	minKept = 16 << 20 // bytes of a symbol file whose index is worth keeping
-	maxKept = 2 << 30  // bytes of all kept indexes together
+	minKept = 16 << 20  // bytes of a symbol file whose index is worth keeping
+	maxKept = 2 << 30   // bytes of all kept indexes together
+	fresh   = time.Hour // how old the time of an index's last use may be before it is set anew
 )
 
 // noIndexes says that indexes are neither used nor kept.
@@ -31,11 +32,10 @@ func NoIndexes() { noIndexes.Store(true) }
 
 // indexes is the folder of the kept indexes; "" if there can be none.
 func indexes() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
+	if usercache.Room(maxKept) == 0 {
 		return ""
 	}
-	dir, err := usercache.Make(filepath.Join(cache, "sfwalk", "symbol-index"))
+	dir, err := usercache.Path("symbol-index")
 	if err != nil {
 		return ""
 	}
@@ -72,6 +72,10 @@ func openKept(name string, file *os.File, info os.FileInfo) (*breakpad.File, err
 		f, err = breakpad.NewIndexed(file, info.Size(), index, index.Size(), sum)
 	}
 	if err == nil && unchanged {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > fresh {
+			now := time.Now()
+			os.Chtimes(path, now, now)
+		}
 		return f, nil
 	}
 	var keep io.Reader
@@ -155,7 +159,9 @@ func writeKept(path string, s keptStamp, index io.Reader) {
 	}
 	if err != nil {
 		os.Remove(file.Name())
+		return
 	}
+	usercache.MakeRoom(0)
 }
 
 // makeRoom removes the oldest indexes, until the others are not too large.
@@ -171,10 +177,10 @@ func makeRoom(dir string) {
 	}
 	slices.SortFunc(list, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, info := range list {
-		if size <= maxKept {
+		if size <= usercache.Room(maxKept) {
 			return
 		}
-		if os.Remove(filepath.Join(dir, info.Name())) == nil {
+		if err := os.Remove(filepath.Join(dir, info.Name())); err == nil || errors.Is(err, fs.ErrNotExist) {
 			size -= info.Size()
 		}
 	}

@@ -4,18 +4,52 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
+// made is the path of the cache, if this process has made it.
+var made atomic.Pointer[string]
+
+// Made returns the path of the cache if this process has made it; "" if it was there before, or is
+// not there.
+func Made() string {
+	if path := made.Load(); path != nil {
+		return *path
+	}
+	return ""
+}
+
+// Path makes the folder sfwalk/name of the user's cache, if it is not there, and returns its path.
+// The error says why there can be none.
+func Path(name string) (string, error) {
+	top, err := Top()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(top); err != nil {
+		if _, err := Make(filepath.Dir(top)); err != nil {
+			return "", err
+		}
+		if os.Mkdir(top, 0o700) == nil { // of two processes, one makes it
+			made.Store(&top)
+		}
+	}
+	return Make(filepath.Join(top, name))
+}
+
 // Folder opens the folder sfwalk/name of the user's cache. It is made if it is not there. Folder
-// returns nil if there can be none.
+// returns nil if there can be none, or if nothing is to be kept.
 func Folder(name string) *os.Root {
-	dir, err := os.UserCacheDir()
+	if room.Load() == 0 {
+		return nil
+	}
+	dir, err := Path(name)
 	if err != nil {
 		return nil
 	}
-	return Open(filepath.Join(dir, "sfwalk", name))
+	return Open(dir)
 }
 
 // Open opens a folder by its path. It is made if it is not there. Open returns nil if that is not

@@ -33,16 +33,13 @@ func (w *Choice) checkSymbols() error {
 	var dirs []string
 	for _, place := range w.symbolPlaces {
 		if strings.Contains(place, "://") {
-			cache, err := os.UserCacheDir()
-			if err != nil {
-				return fmt.Errorf("--symbols %s: there is no folder to keep symbol files in: %w", place, err)
-			}
 			if w.PluginFlags.host == nil {
 				return hosts.BecomeFull()
 			}
 			// What servers send is written there: root must not follow a link of the user who has
 			// the folder.
-			if cache, err = usercache.Make(filepath.Join(cache, "sfwalk", "symbols")); err != nil {
+			cache, err := usercache.Path("symbols")
+			if err != nil {
 				return fmt.Errorf("--symbols %s: the folder to keep symbol files in (XDG_CACHE_HOME says which): %w", place, err)
 			}
 			s, err := w.PluginFlags.host.Symbols(place, cache, w.symbolPlaces...)
