@@ -39,7 +39,7 @@ func (f *finder) moduleData(t *gopclntab.Table, addr uint64) bool {
 			if lo-text != first || hi-text != last || !f.executable(lo, hi) {
 				continue
 			}
-			t.Text = text
+			t.Text, f.module = text, words
 			rest := words[i+2:]
 			for _, i := range gofuncs {
 				if i < len(rest) && f.setFuncData(t, rest[i]) {

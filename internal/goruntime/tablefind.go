@@ -17,9 +17,10 @@ const maxTables = 16
 type finder struct {
 	im     *elfimage.Image
 	bias   uint64
-	relocs []byte // see relocations
-	read   bool   // relocs were read
-	left   uint64 // bytes of data that may still be searched for pointers
+	relocs []byte   // see relocations
+	read   bool     // relocs were read
+	left   uint64   // bytes of data that may still be searched for pointers
+	module []uint64 // the struct moduledata of the table, if it is found
 }
 
 // errNone is the error for most modules.

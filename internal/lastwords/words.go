@@ -41,13 +41,18 @@ func Of(th *Thread) []Words {
 	if len(f.Frames) > mostFrames {
 		f.Frames = f.Frames[:mostFrames]
 	}
-	return f.variables()
+	for _, of := range []func() []Words{f.ofGo, f.variables} {
+		if list := of(); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
 }
 
 // finder finds the words of one thread.
 type finder struct {
 	*Thread
-	memory *memory
+	*memory
 }
 
 // Dying reports whether a thread is dying if it is in a function, by its demangled name: in the C
@@ -63,4 +68,5 @@ func Dying(function string) bool {
 // dying are functions that do not return, without their leading underscores.
 var dying = map[string]bool{
 	"abort": true, "assert_fail": true, "assert_fail_base": true, "libc_assert_fail": true, "libc_message": true, "libc_message_impl": true, "libc_fatal": true,
+	"runtime.gopanic": true, "runtime.throw": true, "runtime.fatal": true,
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/lastwords"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -15,7 +16,11 @@ import (
 type LastWords struct {
 	Text string `json:"text"`
 	From string `json:"from"`          // where it was found
-	TID  int    `json:"tid,omitempty"` // of the thread that is dying, or died
+	TID  int    `json:"tid,omitempty"` // of the thread that is dying, or died; 0 for a goroutine that is parked
+
+	Goroutine uint64 `json:"goroutine,omitempty"` // with --goroutines: its number
+
+	id int // the thread's, or what stands for the goroutine's
 }
 
 // wordsFrames is how many physical frames of a thread that is dying are looked at for what it said.
@@ -78,7 +83,11 @@ func (w *Walker) wordsOf(th target.Thread, aborted bool) (list []LastWords) {
 		return nil
 	}
 	for _, x := range lastwords.Of(of) {
-		list = append(list, LastWords{Text: x.Text, From: x.From, TID: th.ID()})
+		said := LastWords{Text: x.Text, From: x.From, TID: th.ID(), id: th.ID()}
+		if g, ok := th.(*goroutines.Thread); ok {
+			said.TID, said.Goroutine = g.Goroutine.Thread, g.Goroutine.Number
+		}
+		list = append(list, said)
 	}
 	return list
 }
@@ -103,7 +112,7 @@ func (of *walk) addWords(doc *Document) {
 		order[th.ID()] = i
 	}
 	for _, w := range of.walkers[:min(1, len(of.walkers))] {
-		slices.SortStableFunc(w.words.list, func(a, b LastWords) int { return order[a.TID] - order[b.TID] })
+		slices.SortStableFunc(w.words.list, func(a, b LastWords) int { return order[a.id] - order[b.id] })
 		doc.LastWords = append(doc.LastWords, w.words.list...)
 	}
 }

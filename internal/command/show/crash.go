@@ -33,7 +33,7 @@ func (p *textPrinter) reportHeading(d *report.Document) {
 	}
 	p.styled(bold, text)
 	p.Byte('\n')
-	p.lastWords(d.LastWords, "")
+	p.lastWords(d.LastWords, "", r.Crash == nil)
 	if a := r.Assertion; a != nil {
 		p.styled(red, fmt.Sprintf("Assertion failed: %s in %s at %s:%d", a.Expression, a.Function, a.File, a.Line))
 		p.Byte('\n')

@@ -63,7 +63,7 @@ func (p *textPrinter) Heading(d *report.Document) {
 		return
 	}
 	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
-		p.lastWords(d.LastWords, "")
+		p.lastWords(d.LastWords, "", true)
 		return
 	}
 	text := "Process"
@@ -98,7 +98,7 @@ func (p *textPrinter) Heading(d *report.Document) {
 	}
 	p.styled(bold, text)
 	p.Byte('\n')
-	p.lastWords(d.LastWords, "")
+	p.lastWords(d.LastWords, "", !d.Died)
 }
 
 func (p *textPrinter) Ending(d *report.Document) {

@@ -26,6 +26,7 @@ var glibcWays = []string{"assert", "lines", "free", "top", "smash", "fortify"}
 type word struct {
 	Text, From string
 	TID        int
+	Goroutine  uint64
 }
 
 // wordsIn returns last_words of a document, which a section of json.md describes.
@@ -129,7 +130,7 @@ func TestLastWordsLive(t *testing.T) {
 		}
 	}
 	out, _, err := commandtest.Run("attach", pid, "--merge")
-	if want := "last words: " + strings.TrimSpace(said) + "   (from " + from + ")\n"; err != nil || !strings.HasPrefix(out, want) {
+	if want := "last words: " + strings.TrimSpace(said) + "   (thread " + pid + ", from " + from + ")\n"; err != nil || !strings.HasPrefix(out, want) {
 		t.Errorf("--merge: %v, no %q before\n%.300s", err, want, out)
 	}
 	hasWords(t, said, from, "sfwalk remote", "remote", "localhost:"+commandtest.GDBServer(t, p.PID))

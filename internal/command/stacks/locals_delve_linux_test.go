@@ -99,23 +99,7 @@ func TestLocalsAsDelve(t *testing.T) {
 func TestLocalsOfOldGo(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, program := range []string{"govalues", "gomorevalues"} {
-		// The program is outside this module, which needs a later Go.
-		dir := t.TempDir()
-		source, err := os.ReadFile(gdbtest.Testdata(t, "progs", program, "main.go"))
-		if err == nil {
-			err = errors.Join(os.WriteFile(filepath.Join(dir, "main.go"), source, 0o644),
-				os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module old\n\ngo 1.23\n"), 0o644))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		build := exec.Command(gdbtest.Tool(t, "go"), "build", "-gcflags=all=-N -l", "-o", "old", ".")
-		build.Dir = dir
-		build.Env = append(os.Environ(), "GOTOOLCHAIN=go1.23.12", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
-		if said, err := build.CombinedOutput(); err != nil {
-			gdbtest.Missing(t, "Go 1.23, which the go command fetches by the name golang.org/toolchain: "+string(said))
-		}
-		p := gdbtest.Start(t, filepath.Join(dir, "old"))
+		p := gdbtest.Start(t, oldGo(t, program, "-gcflags=all=-N -l"))
 		want := delveFrames(t, p.PID)
 		out, stderr, err := commandtest.Run("attach", strconv.Itoa(p.PID), "--locals")
 		if err != nil || stderr != "" {
@@ -123,6 +107,27 @@ func TestLocalsOfOldGo(t *testing.T) {
 		}
 		compareDelve(t, want, valuetest.Parse(t, out), false)
 	}
+}
+
+// oldGo builds a program by an earlier release of Go, outside this module, which needs a later one.
+func oldGo(t *testing.T, program string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	source, err := os.ReadFile(gdbtest.Testdata(t, "progs", program, "main.go"))
+	if err == nil {
+		err = errors.Join(os.WriteFile(filepath.Join(dir, "main.go"), source, 0o644),
+			os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module old\n\ngo 1.23\n"), 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command(gdbtest.Tool(t, "go"), append(append([]string{"build"}, flags...), "-o", "old", ".")...)
+	build.Dir = dir
+	build.Env = append(os.Environ(), "GOTOOLCHAIN=go1.23.12", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		gdbtest.Missing(t, "Go 1.23, which the go command fetches by the name golang.org/toolchain: "+string(said))
+	}
+	return filepath.Join(dir, "old")
 }
 
 var argument = regexp.MustCompile(`(^|, )[^ ,=]+=`)
