@@ -46,6 +46,11 @@ func Warn(cmd *cobra.Command, text string) {
 	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", text)
 }
 
+// Hint writes to standard error what helps.
+func Hint(cmd *cobra.Command, text string) {
+	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: hint: %s\n", text)
+}
+
 // Count returns a number with the name of what it counts: "1 page", "2 pages".
 func Count(n uint64, what string) string {
 	if n != 1 {

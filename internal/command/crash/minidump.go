@@ -181,7 +181,8 @@ func newDumpSource(path string, t *minidump.Target, root string, flags *report.F
 	return &dumpSource{Target: t, path: path, store: flags.SymbolDirs, Origin: report.Origin{
 		Process: hosts.Process{PID: t.Dump.PID(), Root: root},
 		Root:    root, InputSize: files.OnDisk(path), Opener: t.Dump.OpenNamed,
-		Windows: t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
+		Windows:   t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
+		FileFlags: "--symbols DIR, a folder of Breakpad's symbol files, or --sysroot DIR, where the files of the process are",
 	}}
 }
 

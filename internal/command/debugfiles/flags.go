@@ -33,6 +33,7 @@ type Flags struct {
 	Servers debuginfod.Config
 	asked   map[string]bool // build IDs whose files were fetched, or cannot be
 	Failed  []string        // why some cannot be
+	Unasked bool            // --no-debuginfod was given, and DEBUGINFOD_URLS names servers
 }
 
 // usualDebugDir is where distributions have their debug files.
@@ -69,7 +70,7 @@ func (d *Flags) Begin(cmd *cobra.Command) {
 	d.ctx = cmd.Context()
 	d.Servers = debuginfod.FromEnvironment()
 	if d.noDebuginfod {
-		d.Servers.URLs = nil
+		d.Unasked, d.Servers.URLs = len(d.Servers.URLs) > 0, nil
 	}
 }
 

@@ -55,7 +55,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 	aboutSource(s, flags, doc)
 	walk.addWords(doc)
 	finish(s, doc)
-	doc.Warnings = walk.warned()
+	doc.Warnings, doc.Hints = walk.warned(), walk.hints()
 	return doc, doc.Warnings, err
 }
 

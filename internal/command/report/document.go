@@ -26,6 +26,7 @@ type Document struct {
 	LastWords    []LastWords `json:"last_words,omitempty"`
 	Threads      []Thread    `json:"threads"`
 	Warnings     []string    `json:"warnings,omitempty"` // as they are printed, too
+	Hints        []string    `json:"hints,omitempty"`    // what helps where functions have no names
 
 	Goroutines []*goroutines.Entry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
 

@@ -42,8 +42,9 @@ type Flags struct {
 	View        viewFlags
 
 	Said             map[string]bool // warnings that were printed; nil if there is one round
-	SeveralProcesses bool            // there may be several processes
-	Taken            time.Time       // when the round began; zero if there is one
+	said             *saidHints
+	SeveralProcesses bool      // there may be several processes
+	Taken            time.Time // when the round began; zero if there is one
 
 	UsualFrames int  // for tests: replaces usualFrames unless 0
 	Once        bool // for tests: a thread that has run on is not read once more
@@ -82,6 +83,7 @@ func (w *Flags) check() error {
 		return err
 	}
 	w.NoIndex = w.NoIndex || w.NoCache
+	w.said = &saidHints{}
 	if err := w.Sum.check(w); err != nil {
 		return err
 	}
@@ -128,7 +130,8 @@ func (w *Flags) endLog(cmd *cobra.Command) {
 	}
 }
 
-// Warn prints warnings, each once if the command has several rounds.
+// Warn prints warnings, each once if the command has several rounds, and the hints that no round
+// and no process before has had.
 func (w *Flags) Warn(cmd *cobra.Command, warnings []string) {
 	for _, text := range warnings {
 		if w.Said[text] {
@@ -138,6 +141,9 @@ func (w *Flags) Warn(cmd *cobra.Command, warnings []string) {
 			w.Said[text] = true
 		}
 		cmdline.Warn(cmd, text)
+	}
+	for _, text := range w.said.take() {
+		cmdline.Hint(cmd, text)
 	}
 }
 

@@ -110,7 +110,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 	doc.Waits, doc.Asleep = found, asleepIn(s).Judge(s, symbols)
 	finish(s, doc)
 	if err == nil {
-		doc.Warnings = walk.warned()
+		doc.Warnings, doc.Hints = walk.warned(), walk.hints()
 	}
 	return doc, err
 }

@@ -122,7 +122,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	if err == nil {
 		finish(s, doc)
 		walk.addWords(doc)
-		doc.Warnings, doc.Asleep = walk.warned(), asleepIn(s).Judge(s, symbols)
+		doc.Warnings, doc.Hints, doc.Asleep = walk.warned(), walk.hints(), asleepIn(s).Judge(s, symbols)
 		around.Ending(doc)
 		err = around.Buffer().FlushTo(out)
 	}

@@ -33,6 +33,9 @@ type Origin struct {
 	// InputSize is how large the target really is, bytes: its file on disk, or what a process has
 	// in memory; 0 if that is unknown.
 	InputSize int64
+	// FileFlags are the flags that say where files of another machine's process are, "--exe FILE or
+	// --sysroot DIR", and ExeFlag the flag that names the program alone; each "" if there is none.
+	FileFlags, ExeFlag string
 }
 
 // From implements [Source].

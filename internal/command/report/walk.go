@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/command/hints"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/short"
@@ -29,6 +30,7 @@ type walk struct {
 	threads []target.Thread // or goroutines
 	walkers []*Walker
 	values  *value.Budget // what the values in frames may still take
+	seen    hints.Seen
 }
 
 // newWalk begins a walk, with as many walkers as can work at the same time.
@@ -82,6 +84,7 @@ type Walker struct {
 	plugins   []hosts.Sniffer // of the table: they may have names for code
 	dying     bool            // the stack has a function in which threads die
 	words     *lastWords      // shared by all walkers
+	seen      *hints.Seen     // of all walkers
 }
 
 // newWalkers returns as many walkers as can work on the threads at the same time.
@@ -103,7 +106,7 @@ func (of *walk) newWalkers() []*Walker {
 		if len(plugins) > 0 {
 			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return sniffers.NameOf(plugins, f, known) }
 		}
-		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames, words: words}
+		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames, words: words, seen: &of.seen}
 		w.values = values.NewReader(&flags.Values, s, symbols, of.values, flags.JSON, flags.Explain)
 		if w.values != nil && calls {
 			w.values.Evaluate = func(r *value.Reader, f *value.Frame, text string) (value.Value, error) {
@@ -124,6 +127,7 @@ type codeInfo struct {
 	Texts         []string     // the printed form of each of logical.Code.At
 	Kinds         []short.Kind // whose code each is; nil if no frames are left out
 	dying         bool         // a thread with a frame there is dying
+	noted         bool         // for hints
 }
 
 // newCodeInfo describes the code at a PC of the module m, or of none.
@@ -275,6 +279,10 @@ func (w *Walker) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Fram
 func (w *Walker) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendOwn(w.room[:0], level, f)
 	s, _ := w.CodeInfo(f)
+	if last := &w.room[len(w.room)-1]; !s.noted && (last.Module != nil || f.Claim().Sniffer != "") { // else a PC that leads nowhere
+		s.noted = true
+		w.seen.Add(last.Module, last.Function)
+	}
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))
 		w.addValues(&list[len(list)-1], &w.room[i])

@@ -49,6 +49,7 @@ func (p *jsonPrinter) Ending(d *report.Document) {
 	p.deadlocks(d)
 	appendList(p, "last_words", d.LastWords)
 	appendList(p, "warnings", d.Warnings)
+	appendList(p, "hints", d.Hints)
 	p.Own("}\n")
 }
 

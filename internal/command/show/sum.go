@@ -121,11 +121,12 @@ func (m *Sum) writeJSON(out io.Writer, doc *report.Document) error {
 	}
 	// What can be large is not encoded at once.
 	about := *doc
-	about.Threads, about.Goroutines, about.Warnings, about.Asleep = []report.Thread{}, nil, nil, nil
+	about.Threads, about.Goroutines, about.Warnings, about.Hints, about.Asleep = []report.Thread{}, nil, nil, nil, nil
 	p.value(&about, len("]}"))
 	appendElements(p, doc.Threads)
 	p.Byte(']')
 	appendList(p, "warnings", doc.Warnings)
+	appendList(p, "hints", doc.Hints)
 	appendList(p, "goroutines", doc.Goroutines)
 	p.deadlocks(doc)
 	if m.tree != nil {

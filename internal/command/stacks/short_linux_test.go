@@ -52,24 +52,24 @@ func shortStacks(t *testing.T, out string) map[int]*shortStack {
 // others: gdb tells the levels and the source files.
 func TestShort(t *testing.T) {
 	for name, program := range map[string]struct {
-		build   func() string
+		build   func(t *testing.T) string
 		library *regexp.Regexp
 		source  string
 		gaps    int // of frames that are left out, at least
 	}{
-		"C++": {func() string { return gdbtest.Build(t, "libraryplumbing.cc", "-g", "-O0") },
+		"C++": {func(t *testing.T) string { return gdbtest.Build(t, "libraryplumbing.cc", "-g", "-O0") },
 			regexp.MustCompile(`/c\+\+/\d+/|libstdc\+\+`), "libraryplumbing.cc", 60},
-		"C++, optimized": {func() string { return gdbtest.Build(t, "libraryplumbing.cc", "-g", "-O2") },
+		"C++, optimized": {func(t *testing.T) string { return gdbtest.Build(t, "libraryplumbing.cc", "-g", "-O2") },
 			regexp.MustCompile(`/c\+\+/\d+/|libstdc\+\+`), "libraryplumbing.cc", 40},
-		"Rust": {func() string {
+		"Rust": {func(t *testing.T) string {
 			return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "libraryplumbing.rs"), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g")
 		}, regexp.MustCompile(`library/(std|core|alloc)/|/rust/deps/`), "libraryplumbing.rs", 60},
-		"Rust, optimized": {func() string {
+		"Rust, optimized": {func(t *testing.T) string {
 			return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "libraryplumbing.rs"), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g", "-O")
 		}, regexp.MustCompile(`library/(std|core|alloc)/|/rust/deps/`), "libraryplumbing.rs", 60},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := gdbtest.Start(t, program.build())
+			p := gdbtest.Start(t, program.build(t))
 			pid := strconv.Itoa(p.PID)
 			out, _, err := commandtest.Run("attach", pid, "--short")
 			if err != nil {

@@ -22,6 +22,12 @@ func unpackError(err error) error {
 	return err
 }
 
+// FileFlags and ExeFlag are what a user gives who has the files of another machine's process.
+const (
+	FileFlags = "--sysroot DIR, the folder that stands for the root of their machine, or --exe FILE for the program"
+	ExeFlag   = "--exe FILE"
+)
+
 // CoreFile is a core file as a source.
 type CoreFile struct {
 	*core.Target
@@ -43,6 +49,7 @@ func fileOrigin(path string, t *core.Target, opts core.Options) report.Origin {
 	return report.Origin{
 		Process: hosts.Process{PID: t.PID, Root: opts.Sysroot},
 		Root:    opts.Sysroot, InputSize: files.OnDisk(path), Opener: t.OpenNamed,
+		FileFlags: FileFlags, ExeFlag: ExeFlag,
 	}
 }
 

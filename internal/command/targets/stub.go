@@ -22,7 +22,7 @@ func Stub(ctx context.Context, addr string, opts remote.Options) (*StubTarget, e
 	if err != nil {
 		return nil, err
 	}
-	origin := report.Origin{Process: hosts.Process{PID: t.PID, Root: opts.Sysroot}, Root: opts.Sysroot}
+	origin := report.Origin{Process: hosts.Process{PID: t.PID, Root: opts.Sysroot}, Root: opts.Sysroot, FileFlags: FileFlags, ExeFlag: ExeFlag}
 	return &StubTarget{t, origin, addr}, nil
 }
 

@@ -26,7 +26,7 @@ type apart struct {
 func (a *apart) Run(t *testing.T, args ...string) string {
 	t.Helper()
 	out, warnings, err := Run(args...)
-	if err != nil || warnings != "" {
+	if err != nil || WithoutHints(warnings) != "" {
 		t.Fatalf("%q: %v %s", args, err, warnings)
 	}
 	return out

@@ -3,6 +3,7 @@ package commandtest
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -19,6 +20,18 @@ func Run(args ...string) (stdout, stderr string, err error) {
 	root.SetErr(&errOut)
 	err = root.ExecuteContext(context.Background())
 	return out.String(), errOut.String(), err
+}
+
+// WithoutHints returns what was written to standard error without the hints: whether there are some
+// depends on the symbols that a machine has.
+func WithoutHints(stderr string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(stderr) {
+		if !strings.HasPrefix(line, "sfwalk: hint: ") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
 }
 
 // Execute runs one command without the root command.

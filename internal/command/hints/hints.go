@@ -1,0 +1,293 @@
+package hints
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/perfmap"
+	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// About is what hints must know of a process, and of the command that has looked at it.
+type About struct {
+	PID     int              // 0 if it is not known
+	Exe     string           // the program's path; "" if it is not known
+	Modules []*target.Module // all of the process
+	Root    string           // the folder below which its files are; "" for this machine's root
+	// Open opens a file by its path below a root; nil has this program's rights.
+	Open func(root, path string) (*os.File, error)
+	// Lacks returns the build IDs of the debug files that a module has not.
+	Lacks func(m *target.Module) []string
+	// Refused reports whether a debug file was found for a module that is another build's: then a
+	// warning has said so.
+	Refused func(m *target.Module) bool
+	Live    bool // the process runs on this machine
+	// Registered says that frames are in code which the process has told debuggers or perf of.
+	Registered bool
+
+	Servers        bool // DEBUGINFOD_URLS names servers
+	ServersUnasked bool // they were not asked: --no-debuginfod
+	ServersFailed  bool // they could not be asked for all: a warning has said so
+	Held           bool // they were not asked, for the process is held as long as the command runs
+
+	FileFlags string // which flags say where files are: "--exe FILE or --sysroot DIR"; "" if none does
+	ExeFlag   string // which of them names the program alone; "" if none does
+}
+
+// Lines returns what helps, one line a subject.
+func (s *Seen) Lines(a *About) (list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	modules := make([]*module, 0, len(s.modules))
+	for _, m := range a.Modules { // in the order of their addresses
+		if of := s.modules[m]; of != nil {
+			modules = append(modules, of)
+		}
+	}
+	for _, line := range []string{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules)} {
+		if line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// fewNamed is how many files a line names before it counts the rest.
+const fewNamed = 4
+
+// named writes a list of files.
+func named(files []string) string {
+	if more := len(files) - fewNamed; more > 0 {
+		return strings.Join(files[:fewNamed], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(files, ", ")
+}
+
+// isHere reports whether the file of a module was read, and is the one that is mapped.
+func isHere(m *target.Module) bool {
+	if im, _, err := m.PeekImage(); err == nil {
+		return im.File() != nil
+	}
+	im, err := m.PE()
+	return err == nil && !im.Mapped()
+}
+
+// missing says by which flags the files of another machine's process are found.
+func (s *Seen) missing(a *About, modules []*module) string {
+	if a.FileFlags == "" {
+		return ""
+	}
+	var files []string
+	exe := false
+	for _, m := range a.Modules {
+		if !m.ImageUsed() || !strings.ContainsAny(m.Path, `/\`) || inNoFile(m.Path) || isHere(m) || slices.Contains(files, m.Path) {
+			continue
+		}
+		if of := s.modules[m]; of == nil || of.unnamed == 0 {
+			continue // symbols or memory have told the names
+		}
+		if m.Path == a.Exe {
+			exe = true
+			files = slices.Insert(files, 0, m.Path)
+		} else {
+			files = append(files, m.Path)
+		}
+	}
+	switch {
+	case len(files) == 0:
+		return ""
+	case exe && len(files) == 1 && a.ExeFlag != "":
+		return fmt.Sprintf("functions of %s have no names, for the file is not here: give it by %s", files[0], a.ExeFlag)
+	}
+	return fmt.Sprintf("functions have no names, for these files are not here: %s: give %s", named(files), a.FileFlags)
+}
+
+// lacksSymbols reports whether a module's file has no symbols, and no debug file has them.
+func lacksSymbols(a *About, m *module) (buildID string, lacks bool) {
+	if m.unnamed == 0 || !isHere(m.of) || a.Refused(m.of) {
+		return "", false
+	}
+	im, _, err := m.of.PeekImage()
+	if err != nil {
+		return "", false // one of Windows
+	}
+	for _, section := range im.ELF().Sections {
+		if section.Type == elf.SHT_SYMTAB {
+			return "", false
+		}
+	}
+	if list := a.Lacks(m.of); len(list) > 0 {
+		return list[0], true
+	}
+	return "", im.BuildID == "" // then nobody can find a debug file
+}
+
+// symbolsOf says which package or server has the symbols of the system's libraries.
+func symbolsOf(a *About, modules []*module) string {
+	var files []string
+	var of []string // the packages of the files
+	first := ""     // the build ID of the first
+	for _, m := range modules {
+		if !ofSystem(m.of.Path) || beginsThreads(m) {
+			continue
+		}
+		id, lacks := lacksSymbols(a, m)
+		if !lacks || id == "" {
+			continue
+		}
+		base := path.Base(m.of.Path)
+		if slices.Contains(files, base) {
+			continue
+		}
+		if files = append(files, base); first == "" {
+			first = id
+		}
+		if name := packageOf(m.of.Path); !slices.Contains(of, name) {
+			of = append(of, name)
+		}
+	}
+	if len(files) == 0 || a.ServersFailed {
+		return ""
+	}
+	text := "functions of " + named(files) + " have no names: "
+	switch {
+	case a.ServersUnasked:
+		return text + "without --no-debuginfod, the servers of DEBUGINFOD_URLS are asked for their symbols"
+	case a.Servers && a.Held:
+		return text + "'debuginfod-find debuginfo " + first + "' fetches symbols before a command that holds the process"
+	}
+	release := Release(a.Root, a.Open)
+	sys := systemOf(release)
+	install := sys.install[""]
+	if len(of) == 1 && sys.install[of[0]] != "" {
+		install = sys.install[of[0]]
+	}
+	if install == "install libc6-dbg" && isInstalled(a.Root, "libc6-dbg") {
+		return text + "libc6-dbg is installed, but of another build than the C library that the process has mapped (build ID " + first +
+			"): have both of one version, and start the process anew"
+	}
+	where := ""
+	if a.Live && release != Release("", nil) {
+		where = " in its container"
+	}
+	if install != "" {
+		install += where
+	}
+	if a.Servers {
+		if install == "" {
+			return text + "the servers of DEBUGINFOD_URLS have no symbols of them"
+		}
+		return text + "the servers of DEBUGINFOD_URLS have no symbols of them: " + install
+	}
+	if sys.server == "" {
+		return text + install
+	}
+	set := "set DEBUGINFOD_URLS=" + sys.server
+	if install == "" {
+		return text + set
+	}
+	return text + install + ", or " + set
+}
+
+// beginsThreads reports whether the only place in a file without a name is where libstdc++ begins
+// threads. That is in the stack of each thread, and no name tells more of it.
+func beginsThreads(m *module) bool {
+	return m.unnamed == 1 && strings.HasPrefix(path.Base(m.of.Path), "libstdc++.so.")
+}
+
+// isInstalled reports whether a package of Debian is installed below a root.
+func isInstalled(root, name string) bool {
+	dir := filepath.Join(root, "/var/lib/dpkg/info")
+	for _, end := range []string{".list", ":amd64.list", ":arm64.list", ":i386.list", ":armhf.list", ":s390x.list"} {
+		if _, err := os.Lstat(filepath.Join(dir, name+end)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// strippedIn says what helps for files that are no package's: programs that somebody has built.
+func (s *Seen) strippedIn(a *About, modules []*module) string {
+	var files []string
+	for _, m := range modules {
+		if ofSystem(m.of.Path) || isRuntime(m.of.Path) || strings.HasPrefix(m.of.Path, "[") {
+			continue
+		}
+		if _, lacks := lacksSymbols(a, m); !lacks {
+			continue
+		}
+		if base := path.Base(m.of.Path); !slices.Contains(files, base) {
+			files = append(files, base)
+		}
+	}
+	switch len(files) {
+	case 0:
+		return ""
+	case 1:
+		return files[0] + " has no symbols: build it with -g and keep its symbols, or give the folder of its debug file by --debug-dir"
+	}
+	return named(files) + " have no symbols: build them with -g and keep their symbols, or give the folder of their debug files by --debug-dir"
+}
+
+// isRuntime reports whether a file is an interpreter's, or a compiler's at run time.
+func isRuntime(file string) bool {
+	return slices.ContainsFunc(runtimes, func(r runtime) bool { return r.file.MatchString(path.Base(file)) })
+}
+
+// runtime says which flag has an interpreter, or a compiler at run time, tell names.
+func (s *Seen) runtime(a *About, modules []*module) string {
+	if s.named > 0 || a.Registered {
+		return "" // a map or a jitdump was read
+	}
+	for i := range runtimes {
+		r := &runtimes[i]
+		for _, m := range a.Modules {
+			file := r.file.FindStringSubmatch(path.Base(m.Path))
+			if file == nil {
+				continue
+			}
+			of := s.modules[m]
+			ran := of != nil && (of.evals || r.unnamed && of.unnamed > 0)
+			if !ran && (s.made == 0 || r.never) {
+				continue
+			}
+			if a.Live && a.hasMap() {
+				return ""
+			}
+			remedy := r.remedy
+			if r.older != nil {
+				if text := r.older(file); text != "" {
+					remedy = text
+				}
+			}
+			if strings.Contains(remedy, "%d") {
+				if !a.Live {
+					remedy = strings.ReplaceAll(remedy, "%d", "PID")
+				} else {
+					remedy = fmt.Sprintf(remedy, a.PID)
+				}
+			}
+			return r.subject + " have no names: " + remedy
+		}
+	}
+	return ""
+}
+
+// hasMap reports whether the process has written a perf map. In a container it knows itself by
+// another number.
+func (a *About) hasMap() bool {
+	status, err := os.Open(fmt.Sprintf("/proc/%d/status", a.PID))
+	if err != nil {
+		return false
+	}
+	defer status.Close()
+	own, _ := perfmap.Owner(status)
+	_, err = regular.At{Root: a.Root, Path: fmt.Sprintf("/tmp/perf-%d.map", own)}.Stat()
+	return err == nil
+}
