@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/format/cfi"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/test/elftest"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 )
 
 // TestLeftOut: a section for which no memory is left is not said to be missing.
@@ -24,7 +24,7 @@ func TestLeftOut(t *testing.T) {
 		im.Join(new(elfimage.Budget))
 		for im.Reserve(1 << 16) { // until nothing is left
 		}
-		if why := openImage(im, amd64.Arch, cfi.ABI{Order: amd64.Arch.Order, PtrSize: 8}).why; why != want {
+		if why := whyNot(unwindtables.CFIIn(im, amd64.Arch).Err); why != want {
 			t.Errorf("%s: %v", name, why)
 		}
 	}

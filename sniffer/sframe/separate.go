@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -82,7 +83,7 @@ func openSeparate(path, buildID string, bias uint64, a *arch.Arch) (*Section, er
 		return nil, fmt.Errorf("%s: %w: its build ID is %q, not %q", path, ErrMismatch, im.BuildID, buildID)
 	}
 	data, addr, err := im.SFrame() // all of it: the file is closed
-	section := openSection(pages.Of(data), addr, err, a)
+	section := newSection(unwindtables.OpenSFrame(pages.Of(data), addr, err, a))
 	if section.Section == nil {
 		return nil, fmt.Errorf("%s: %s", path, section.why)
 	}

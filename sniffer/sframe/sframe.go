@@ -2,13 +2,12 @@ package sframe
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/format/pages"
 	"github.com/sfwalk/sfwalk/format/sframe"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -44,12 +43,11 @@ const (
 )
 
 // Section is a module's open SFrame section. If there is none that can be used, its Section field
-// is nil.
+// is nil. It has the methods of sframe.Section, which search all parts of a section that a linker
+// has only joined; Bias is to be added to the section's addresses.
 type Section struct {
-	*sframe.Section
-	Bias uint64 // to add to the section's addresses
+	unwindtables.SFrame
 
-	parts []part // all of a section that has several; Section is the first of the file then
 	why   frame.Answer
 	plain *plainRows
 }
@@ -67,7 +65,7 @@ func open(m *target.Module, a *arch.Arch) *Section {
 		return &Section{why: noImage}
 	}
 	// All modules of the file share what is in it.
-	s := *im.Memo(imageKey{a.Name}, func() any { return openImage(im, a) }).(*Section)
+	s := *im.Memo(imageKey{a.Name}, func() any { return newSection(*unwindtables.SFrameIn(im, a)) }).(*Section)
 	s.Bias = bias
 	return &s
 }
@@ -75,36 +73,29 @@ func open(m *target.Module, a *arch.Arch) *Section {
 // imageKey is the key of an image's section, read for an architecture.
 type imageKey struct{ arch string }
 
-// openImage opens the section of an image, with the bias 0.
-func openImage(im *elf.Image, a *arch.Arch) *Section {
-	data, addr, err := im.SFramePages()
-	return openSection(data, addr, err, a)
+// newSection returns a section with what is kept of its rows, or says why it cannot be used.
+func newSection(s unwindtables.SFrame) *Section {
+	if s.Section == nil {
+		return &Section{why: whyNot(s.Err)}
+	}
+	return &Section{SFrame: s, plain: new(plainRows)}
 }
 
-// openSection opens a section that was read, or could not be read for err.
-func openSection(data *pages.Bytes, addr uint64, err error, a *arch.Arch) *Section {
-	if errors.Is(err, elf.ErrBudget) {
-		return &Section{why: leftOut}
+// whyNot says in a sniffer's words why a section cannot be used.
+func whyNot(err error) frame.Answer {
+	switch err {
+	case elf.ErrBudget:
+		return leftOut
+	case unwindtables.ErrNoImage:
+		return noImage
+	case unwindtables.ErrBroken:
+		return broken
+	case unwindtables.ErrOnlyJoined:
+		return onlyJoined
+	case unwindtables.ErrWrongABI:
+		return wrongABI
 	}
-	if err != nil {
-		return &Section{why: noSection}
-	}
-	list, _ := sframe.OpenPages(data, addr)
-	if len(list) == 0 {
-		return &Section{why: broken}
-	}
-	if len(list) > 1 {
-		list = slices.DeleteFunc(list, func(p *sframe.Section) bool { return p.Flags&sframe.FDEFuncStartPCRel == 0 })
-	}
-	if len(list) == 0 {
-		return &Section{why: onlyJoined}
-	}
-	s := list[0]
-	if of := arch.BySFrameABI(uint8(s.ABI)); of == nil || of.Name != a.Name {
-		return &Section{why: wrongABI}
-	}
-	list = slices.DeleteFunc(list, func(p *sframe.Section) bool { return p.ABI != s.ABI })
-	return &Section{Section: s, parts: newParts(list), plain: new(plainRows)}
+	return noSection
 }
 
 // section returns the module's own section, or else a separate one.
@@ -128,7 +119,7 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	var r sframe.Row
 	var err error
-	if pc := q.AddressInBlock - s.Bias; s.parts == nil {
+	if pc := q.AddressInBlock - s.Bias; !s.Joined() {
 		r, err = s.Section.Find(pc) // saves a copy of the row
 	} else {
 		r, err = s.Find(pc)
@@ -273,7 +264,7 @@ func PromisesFramePointer(q *frame.Query) bool {
 		return false
 	}
 	s := SectionOf(q.Module, q.Arch)
-	if s.Section == nil || s.Version >= sframe.V3 || !s.promises(sframe.FramePointer) {
+	if s.Section == nil || s.Version >= sframe.V3 || !s.Promises(sframe.FramePointer) {
 		return false
 	}
 	_, err := s.FindFDE(q.AddressInBlock - s.Bias)

@@ -46,7 +46,7 @@ func (s *Section) findThunk(q *frame.Query, row *trad.Row) (is, sure bool) {
 	}
 	last := uint32(0)
 	sure = true
-	for fre, err := range s.partOf(&f).FREs(f) {
+	for fre, err := range s.PartOf(&f).FREs(f) {
 		at := start + uint64(fre.Offset)
 		if err != nil || at > lo {
 			break

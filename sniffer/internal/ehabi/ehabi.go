@@ -1,12 +1,12 @@
 package ehabi
 
 import (
-	"debug/elf"
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/exidx"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -34,9 +34,6 @@ const (
 	tornDown   = frame.Answer("the entry of .ARM.exidx is true at calls, and the code at PC takes the frame down")
 )
 
-// ptARMExidx is PT_ARM_EXIDX, the segment that is .ARM.exidx (ELF for the Arm Architecture).
-const ptARMExidx = elf.ProgType(0x70000001)
-
 // section is a module's index.
 type section struct {
 	*exidx.Section
@@ -51,22 +48,16 @@ func sectionOf(m *target.Module) *section {
 }
 
 func open(m *target.Module) *section {
-	im, bias, err := m.Image()
-	if err != nil {
+	s, bias, err := unwindtables.ExceptionsOf(m)
+	switch err {
+	case nil:
+		return &section{Section: s, bias: bias}
+	case unwindtables.ErrNoImage:
 		return &section{why: noImage}
-	}
-	data, addr, err := im.Segment(ptARMExidx)
-	if err != nil { // objects that are not linked have no segments
-		data, addr, err = im.Section(".ARM.exidx")
-	}
-	if a := arch.ByMachine(im.Machine, nil); err != nil || a == nil || !a.ExceptionTables {
-		return &section{why: noSection}
-	}
-	s, err := exidx.Open(data, addr, im.Order, func(addr uint64, p []byte) (int, error) { return im.ReadLoaded(addr, p), nil })
-	if err != nil {
+	case unwindtables.ErrBroken:
 		return &section{why: broken}
 	}
-	return &section{Section: s, bias: bias}
+	return &section{why: noSection}
 }
 
 func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {

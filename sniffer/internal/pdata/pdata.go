@@ -6,12 +6,9 @@
 package pdata
 
 import (
-	"debug/pe"
-
 	format "github.com/sfwalk/sfwalk/format/pdata"
-	peimage "github.com/sfwalk/sfwalk/format/pe"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/internal/unwindtables"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -28,43 +25,16 @@ const (
 	malformed = frame.Answer("the unwind codes cannot be read, or do not tell the frame at PC")
 )
 
-type key struct{}
-
-// table is the function table of a module.
-type table struct {
-	image *peimage.Image
-	*format.Table
-}
-
-// of returns the table of a module, nil if it has none.
-func of(m *target.Module) *table {
-	return m.Memo(key{}, func() any {
-		im, err := m.PE()
-		if err != nil || im.Machine != pe.IMAGE_FILE_MACHINE_AMD64 {
-			return (*table)(nil)
-		}
-		rva, size := im.Directory(pe.IMAGE_DIRECTORY_ENTRY_EXCEPTION)
-		if size == 0 {
-			return (*table)(nil)
-		}
-		t, err := format.New(im, rva, min(size, im.Size))
-		if err != nil {
-			return (*table)(nil)
-		}
-		return &table{im, t}
-	}).(*table)
-}
-
 func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module == nil {
 		return trad.Row{}, noModule
 	}
-	t := of(q.Module)
+	t := unwindtables.FunctionsOf(q.Module)
 	if t == nil {
 		return trad.Row{}, noTable
 	}
 	base := q.Module.Base()
-	rva, ok := t.rva(base, q.AddressInBlock)
+	rva, ok := t.RVA(base, q.AddressInBlock)
 	if !ok {
 		return trad.Row{}, notCode
 	}
@@ -81,21 +51,16 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // leaf answers for a PC without an entry.
-func leaf(q *frame.Query, t *table, rva uint32) (trad.Row, frame.Answer) {
+func leaf(q *frame.Query, t *unwindtables.Functions, rva uint32) (trad.Row, frame.Answer) {
 	if !q.Innermost() {
 		return trad.Row{}, noEntry // a function that calls has one
 	}
-	if s := t.image.Section(rva); s == nil || !s.Code {
+	if s := t.Image.Section(rva); s == nil || !s.Code {
 		return trad.Row{}, notCode
 	}
 	row := format.Leaf(rva)
 	row.Lo = q.PC
 	return row, frame.Claimed
-}
-
-// rva returns the distance of an address from the image's base, if the image goes there.
-func (t *table) rva(base, addr uint64) (rva uint32, ok bool) {
-	return uint32(addr - base), addr-base < uint64(t.image.Size)
 }
 
 // FunctionStart returns where the function begins that q.AddressInBlock is in.
@@ -111,12 +76,12 @@ func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	if q.Module == nil {
 		return 0, 0, false
 	}
-	t := of(q.Module)
+	t := unwindtables.FunctionsOf(q.Module)
 	if t == nil {
 		return 0, 0, false
 	}
 	base := q.Module.Base()
-	rva, ok := t.rva(base, q.AddressInBlock)
+	rva, ok := t.RVA(base, q.AddressInBlock)
 	if !ok {
 		return 0, 0, false
 	}

@@ -1,4 +1,4 @@
-package sframe
+package unwindtables
 
 import (
 	"testing"
@@ -22,9 +22,9 @@ func TestParts(t *testing.T) {
 	if err != nil || len(r.Versions) != 2 || len(r.Disagreements)+len(r.Problems) > 0 || r.Functions.Both != 4 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	s := openImage(im, amd64.Arch)
+	s := SFrameIn(im, amd64.Arch)
 	if s.Section == nil || len(s.parts) != 2 {
-		t.Fatalf("%v, %d parts", s.why, len(s.parts))
+		t.Fatalf("%v, %d parts", s.Err, len(s.parts))
 	}
 	compared := uint64(0)
 	for _, p := range s.parts {

@@ -1,4 +1,4 @@
-package sframe
+package unwindtables
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ func newParts(list []*sframe.Section) (parts []part) {
 const maxOverlap = 64
 
 // at calls try with the parts that may have an FDE for pc, until it returns true.
-func (s *Section) at(pc uint64, try func(*sframe.Section) bool) {
+func (s *SFrame) at(pc uint64, try func(*sframe.Section) bool) {
 	i := sort.Search(len(s.parts), func(i int) bool { return s.parts[i].lo > pc }) - 1
 	for n := 0; i >= 0 && n < maxOverlap && s.parts[i].most > pc; i, n = i-1, n+1 {
 		if pc < s.parts[i].hi && try(s.parts[i].Section) {
@@ -57,7 +57,7 @@ func (s *Section) at(pc uint64, try func(*sframe.Section) bool) {
 }
 
 // Find is [sframe.Section.Find] for all parts.
-func (s *Section) Find(pc uint64) (sframe.Row, error) {
+func (s *SFrame) Find(pc uint64) (sframe.Row, error) {
 	if s.parts == nil {
 		return s.Section.Find(pc)
 	}
@@ -70,7 +70,7 @@ func (s *Section) Find(pc uint64) (sframe.Row, error) {
 }
 
 // FindFDE is [sframe.Section.FindFDE] for all parts.
-func (s *Section) FindFDE(pc uint64) (sframe.FDE, error) {
+func (s *SFrame) FindFDE(pc uint64) (sframe.FDE, error) {
 	if s.parts == nil {
 		return s.Section.FindFDE(pc)
 	}
@@ -83,7 +83,7 @@ func (s *Section) FindFDE(pc uint64) (sframe.FDE, error) {
 }
 
 // EndBefore is [sframe.Section.EndBefore] for all parts.
-func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
+func (s *SFrame) EndBefore(pc uint64) (end uint64, ok bool) {
 	if s.parts == nil {
 		return s.Section.EndBefore(pc)
 	}
@@ -108,10 +108,10 @@ func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
 }
 
 // FREs is [sframe.Section.FREs] for all parts. f is what FindFDE returned.
-func (s *Section) FREs(f sframe.FDE) iter.Seq2[sframe.FRE, error] { return s.partOf(&f).FREs(f) }
+func (s *SFrame) FREs(f sframe.FDE) iter.Seq2[sframe.FRE, error] { return s.PartOf(&f).FREs(f) }
 
-// partOf returns the part that has f, which FindFDE returned.
-func (s *Section) partOf(f *sframe.FDE) (section *sframe.Section) {
+// PartOf returns the part that has f, which FindFDE returned.
+func (s *SFrame) PartOf(f *sframe.FDE) (section *sframe.Section) {
 	section = s.Section
 	s.at(f.Start, func(p *sframe.Section) bool {
 		if found, err := p.FindFDE(f.Start); err == nil && found == *f {
@@ -124,7 +124,7 @@ func (s *Section) partOf(f *sframe.FDE) (section *sframe.Section) {
 }
 
 // FDEs is [sframe.Section.FDEs] for all parts.
-func (s *Section) FDEs() iter.Seq2[sframe.FDE, error] {
+func (s *SFrame) FDEs() iter.Seq2[sframe.FDE, error] {
 	if s.parts == nil {
 		return s.Section.FDEs()
 	}
@@ -139,7 +139,7 @@ func (s *Section) FDEs() iter.Seq2[sframe.FDE, error] {
 	}
 }
 
-// promises reports whether all parts have a flag.
-func (s *Section) promises(flag sframe.Flags) bool {
+// Promises reports whether all parts have a flag.
+func (s *SFrame) Promises(flag sframe.Flags) bool {
 	return s.Flags&flag != 0 && !slices.ContainsFunc(s.parts, func(p part) bool { return p.Flags&flag == 0 })
 }
