@@ -135,7 +135,7 @@ func (info Info) String() string {
 		fmt.Fprintf(&b, ", frame at %#x:\n", info.ID.Stack)
 	}
 	fmt.Fprintf(&b, " pc = %#x", info.PC)
-	if len(info.Places) > 0 && info.Places[0].Function != "" {
+	if len(info.Places) > 0 && info.Places[0].Named() {
 		at := info.Places[0]
 		b.WriteString(" in " + at.Function)
 		if at.File != "" {

@@ -92,7 +92,7 @@ func (v *View) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	var name Name
 	named := false
 	if v.Name != nil {
-		name, named = v.Name(f, code.At[outer].Function != "")
+		name, named = v.Name(f, code.At[outer].Named())
 	}
 	first := 0
 	if t := f.Type(); t != frame.Normal && t != frame.OtherStack || named && name.FrameOnly {
@@ -108,7 +108,7 @@ func (v *View) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	x := &list[len(list)-1]
 	x.Calls = v.tailCalls(f)
 	if named {
-		x.Function, x.File, x.Dir, x.Line = symbol.Truncate(name.Function), symbol.Truncate(name.File), "", name.Line
+		x.Function, x.NameFrom, x.File, x.Dir, x.Line = symbol.Truncate(name.Function), "", symbol.Truncate(name.File), "", name.Line
 		x.Start, x.End, x.Entry, x.Offset, x.Args = name.Lo, 0, 0, 0, symbol.ArgsUnknown
 		if name.Lo != 0 && name.Lo <= x.AddressInBlock {
 			x.Offset = x.AddressInBlock - name.Lo

@@ -26,6 +26,7 @@ type jsonModule struct {
 
 type jsonPlace struct {
 	Function string `json:"function,omitempty"`
+	NameFrom string `json:"name_from,omitempty"`
 	Name     string `json:"name,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
@@ -76,7 +77,7 @@ func (s *Stacks) WriteJSON(out io.Writer) error {
 }
 
 func (p *Place) json(modules map[*Module]int) jsonPlace {
-	j := jsonPlace{Function: p.Function, File: p.File, Line: max(p.Line, 0), Inlined: p.Inlined}
+	j := jsonPlace{Function: p.Function, NameFrom: p.NameFrom, File: p.File, Line: max(p.Line, 0), Inlined: p.Inlined}
 	if p.Function == "" {
 		j.Name = p.Shown()
 	}

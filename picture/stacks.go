@@ -37,6 +37,7 @@ type Type struct{ Name, Unit string }
 // Place is where a frame is. Frames at one place are equal.
 type Place struct {
 	Function string // "" if it is not known
+	NameFrom string // of which table Function is made; "" if it is the function's own name
 	Name     string // what to show where Function is ""; also for humans' eyes: "libc.so.6+0x1234"
 	File     string // of the source; "" if it is not known
 	Line     int    // 0 if it is not known

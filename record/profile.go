@@ -468,9 +468,9 @@ func (n *Namer) nameAll(p *place) []picture.Place {
 		return list
 	}
 	// A name for the code comes behind names from files, as in the other commands.
-	if by := &n.profile.named[p.name-1]; by.FrameOnly || list[len(list)-1].Function == "" {
+	if by := &n.profile.named[p.name-1]; by.FrameOnly || list[len(list)-1].Function == "" || list[len(list)-1].NameFrom != "" {
 		at := &list[len(list)-1]
-		at.Function, at.File, at.Line, at.Name = by.Function, by.File, by.Line, ""
+		at.Function, at.NameFrom, at.File, at.Line, at.Name = by.Function, "", by.File, by.Line, ""
 		if by.FrameOnly {
 			at.Inlined = false
 			return list[len(list)-1:]
@@ -514,7 +514,7 @@ func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
 		if at.Dir != "" { // a relative name counts from there
 			file = path.Join(at.Dir, file)
 		}
-		list = append(list, picture.Place{Function: at.Function, File: file, Line: at.Line, Address: p.addr, Module: m, Inlined: at.Inline})
+		list = append(list, picture.Place{Function: at.Function, NameFrom: at.NameFrom, File: file, Line: at.Line, Address: p.addr, Module: m, Inlined: at.Inline})
 	}
 	if len(list) == 0 {
 		list = []picture.Place{{Address: p.addr, Module: m}}

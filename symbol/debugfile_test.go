@@ -154,7 +154,7 @@ func TestDebugFileMismatch(t *testing.T) {
 	refused := func(name string, opts Options) {
 		t.Helper()
 		l, warnings := locate(opts)
-		if l.Function != "" || l.Line != 0 || len(warnings) != 1 || !errors.Is(warnings[0], ErrMismatch) {
+		if l.Named() || l.Line != 0 || len(warnings) != 1 || !errors.Is(warnings[0], ErrMismatch) {
 			t.Errorf("%s: %+v, %v", name, l, warnings)
 		}
 	}
@@ -182,7 +182,7 @@ func TestDebugFileMismatch(t *testing.T) {
 	pipe := filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")
 	os.MkdirAll(filepath.Dir(pipe), 0o777)
 	run(t, "", "mkfifo", pipe)
-	if l, warnings := locate(Options{DebugDirs: []string{dir}}); l.Function != "" || len(warnings) != 1 {
+	if l, warnings := locate(Options{DebugDirs: []string{dir}}); l.Named() || len(warnings) != 1 {
 		t.Errorf("pipe: %+v, %v", l, warnings)
 	}
 }

@@ -33,10 +33,15 @@ type elfModule struct {
 	namesRead sync.Once
 	tables    []*elfimage.Symbols // where to look for a name, in this order
 	names     sync.Map            // symbol's address -> demangled name
+	made      sync.Map            // run-time address of a function without a name -> the name that is made of it
 	namesSize atomic.Int64        // bytes of all names that were asked for, kept or not
+	whole     bool                // the tables are a linker's own, and not only what other modules use
 
 	stubsRead sync.Once
 	stubs     *stubs // for addresses without a symbol
+
+	unwindingRead sync.Once
+	unwinding     unwinding // for addresses without a symbol
 
 	slotsRead sync.Once
 	slots     *linkSlots // for addresses of data without a symbol
@@ -150,7 +155,7 @@ func (mod *elfModule) symbol(addr uint64) (name string, start, end uint64, ok bo
 	mod.namesRead.Do(mod.readNames)
 	for _, t := range mod.tables {
 		s, ok := t.Find(addr)
-		if !ok {
+		if !ok || s.Guessed && mod.behind(s.Addr, addr) {
 			continue
 		}
 		if name, ok := mod.names.Load(s.Addr); ok {
@@ -172,6 +177,16 @@ func (mod *elfModule) symbol(addr uint64) (name string, start, end uint64, ok bo
 	return name, start, end, ok
 }
 
+// behind reports whether addr is behind the end of a function that begins at an address, and whose
+// symbol does not tell its size: another function of the stripped file begins between them.
+func (mod *elfModule) behind(start, addr uint64) bool {
+	if mod.whole {
+		return false
+	}
+	lo, _, _, ok := mod.begins(addr)
+	return ok && lo > start
+}
+
 func (mod *elfModule) readStubs() {
 	var err error
 	if mod.stubs, err = readStubs(mod.image); err != nil {
@@ -186,6 +201,7 @@ func (mod *elfModule) readNames() {
 			mod.warn("%s: %w", path, err)
 		}
 	}
+	mod.whole = mod.debug != nil || hasSection(mod.image, elf.SHT_SYMTAB, "")
 	if mod.debug != nil {
 		add(mod.debug, cmp.Or(mod.debug.Path, mod.m.Path))
 	}
@@ -193,6 +209,7 @@ func (mod *elfModule) readNames() {
 		if mini, err := MiniDebugImage(mod.image); err != nil {
 			mod.warn("%s: %w", mod.m.Path, err)
 		} else if mini != nil {
+			mod.whole = true
 			add(mini, mod.m.Path)
 		}
 	}

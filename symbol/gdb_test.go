@@ -240,6 +240,14 @@ func withoutParameters(name string) string {
 	return name
 }
 
+// ownNames returns a chain without a name that is made of where the function begins: gdb has none.
+func ownNames(chain []Location) []Location {
+	if f := &chain[len(chain)-1]; f.NameFrom != "" {
+		f.Function, f.NameFrom, f.Start, f.End, f.Offset = "", "", 0, 0, 0
+	}
+	return chain
+}
+
 // compare checks Locate's answers for addresses against gdb's. It returns the
 // number of inlined calls, lines and names from symbols that it saw.
 func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inlined, lines, symbols int) {
@@ -261,7 +269,7 @@ func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inline
 		}
 	}
 	for _, a := range answers {
-		got := s.Locate(ms, a.PC+bias)
+		got := ownNames(s.Locate(ms, a.PC+bias))
 		wantPlace := fmt.Sprintf("%s:%d", a.File, a.Line)
 		if len(a.Chain) == 0 {
 			if len(got) != 1 {

@@ -95,7 +95,7 @@ func TestGoWithC(t *testing.T) {
 		s := New(Options{})
 		named := map[string]int{}
 		for _, a := range textAddresses(t, whole, ".text", 13) {
-			was, is := s.Locate(ms, a+bias), s.Locate(strippedMS, a+bias)
+			was, is := s.Locate(ms, a+bias), ownNames(s.Locate(strippedMS, a+bias))
 			lined := was[0].Line != 0
 			want, got := describe(was, lined), describe(is, lined)
 			outer := was[len(was)-1]

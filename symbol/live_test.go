@@ -98,7 +98,7 @@ func TestStacks(t *testing.T) {
 					if !exact {
 						pc--
 					}
-					got := s.Locate(ms, pc)
+					got := ownNames(s.Locate(ms, pc))
 					var ours, theirs []string
 					for _, l := range got {
 						ours = append(ours, fmt.Sprintf("%s at %s:%d", strings.TrimSuffix(l.Function, "@plt"), l.File, l.Line))

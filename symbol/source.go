@@ -61,7 +61,7 @@ func (t *tables) locate(pc uint64) []Location {
 			best = slices.Clone(chain)
 		}
 	}
-	return best
+	return t.nameByStart(pc, best)
 }
 
 const wholeAnswer = 3

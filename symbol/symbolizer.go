@@ -13,6 +13,7 @@ import (
 type Location struct {
 	Module   *target.Module // nil if nothing is mapped at the address
 	Function string         // demangled, as GDB prints it; "" if not known
+	NameFrom string         // of which table Function is made: ".eh_frame", ".debug_frame", ".sframe", ".ARM.exidx", ".pdata", "STACK CFI"; "" if it is the function's own name
 	Start    uint64         // run-time address of the first byte of the contiguous part of the function that holds the address; 0 if not known
 	End      uint64         // run-time address behind the last byte of that part; 0 if not known
 	Offset   uint64         // bytes from Start to the address
@@ -118,6 +119,10 @@ func (s *Symbolizer) Close() error { return s.elf.close() }
 // first, then the function that contains the code. It always returns at least one Location. If
 // nothing else is known about the address, that has only the module. Code that the kernel has
 // mapped has its name for a function: "[uprobes]". Names that are too long are cut ([Truncate]).
+//
+// A function without a symbol has a name that is made of where it begins, if a table tells that:
+// "postgres!fn_5d3900" is the function at address 0x5d3900 of the file. [Location.NameFrom] tells
+// such names from others.
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {

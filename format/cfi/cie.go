@@ -52,7 +52,7 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	c := s.reader(e.body, e.end)
 	at := c.at()
 	fail := func(what, reason string, kind error) error {
-		return &Error{s.kind, "CIE", off, what, at, reason, kind}
+		return &Error{s.Kind, "CIE", off, what, at, reason, kind}
 	}
 	cie.Version = c.U8()
 	if v := cie.Version; v != 1 && v != 3 && v != 4 {

@@ -26,7 +26,7 @@ func (s *Section) entryAt(off int) (entry, error) {
 		}
 	}
 	left := uint64(s.size - off)
-	if len(p) >= 8 && s.kind == EH && !s.big {
+	if len(p) >= 8 && s.Kind == EH && !s.big {
 		// Nearly all entries that are looked up are such FDEs.
 		length, id := uint64(binary.LittleEndian.Uint32(p)), uint64(binary.LittleEndian.Uint32(p[4:]))
 		if length >= 4 && length <= left-4 && length < 0xfffffff0 && id != 0 && id <= uint64(off)+4 {
@@ -57,7 +57,7 @@ func (s *Section) entryAt(off int) (entry, error) {
 	at := c.at()
 	var id uint64
 	// The ID field of .eh_frame has four bytes in the 64-bit format, too.
-	if e.wide && s.kind == Debug {
+	if e.wide && s.Kind == Debug {
 		id = c.U64()
 	} else {
 		id = uint64(c.U32())
@@ -67,7 +67,7 @@ func (s *Section) entryAt(off int) (entry, error) {
 	}
 	e.body = c.at()
 	var target uint64
-	if s.kind == EH {
+	if s.Kind == EH {
 		if id == 0 {
 			return e, nil
 		}
@@ -79,7 +79,7 @@ func (s *Section) entryAt(off int) (entry, error) {
 		target = id
 	}
 	if target >= uint64(s.size) {
-		return e, &Error{s.kind, "FDE", off, "CIE pointer", at, "points outside the section", ErrMalformed}
+		return e, &Error{s.Kind, "FDE", off, "CIE pointer", at, "points outside the section", ErrMalformed}
 	}
 	e.cie = int(target)
 	return e, nil
@@ -88,7 +88,7 @@ func (s *Section) entryAt(off int) (entry, error) {
 func (s *Section) unread(off int) error { return s.entryError(off, "cannot be read from the file") }
 
 func (s *Section) entryError(off int, reason string) error {
-	return &Error{Kind: s.kind, Entry: "entry", Offset: off, Reason: reason, Err: ErrMalformed}
+	return &Error{Kind: s.Kind, Entry: "entry", Offset: off, Reason: reason, Err: ErrMalformed}
 }
 
 // span is a stretch of the section.

@@ -11,5 +11,5 @@ func (s *Section) expression(off int, f *FDE) expr.Rule {
 	}
 	c := s.reader(off, end)
 	code := c.Take(c.ULEB128())
-	return expr.Rule{Code: code, Section: s.kind.String(), At: uint32(c.at() - len(code)), Big: s.big, AddrSize: f.CIE.PtrSize}
+	return expr.Rule{Code: code, Section: s.Kind.String(), At: uint32(c.at() - len(code)), Big: s.big, AddrSize: f.CIE.PtrSize}
 }

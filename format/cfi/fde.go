@@ -62,7 +62,7 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	c := s.reader(e.body, e.end)
 	at := c.at()
 	fail := func(what, reason string) error {
-		return &Error{s.kind, "FDE", e.off, what, at, reason, ErrMalformed}
+		return &Error{s.Kind, "FDE", e.off, what, at, reason, ErrMalformed}
 	}
 	var why string
 	enc := f.CIE.encoding

@@ -323,7 +323,7 @@ func (m *machine) step() error {
 }
 
 func (m *machine) fail(reason string, kind error) error {
-	e := &Error{m.s.kind, "FDE", m.fde.Offset, opOf(m.c.Data[m.at]).String(), m.c.base + m.at, reason, kind}
+	e := &Error{m.s.Kind, "FDE", m.fde.Offset, opOf(m.c.Data[m.at]).String(), m.c.base + m.at, reason, kind}
 	if m.cie {
 		e.Entry, e.Offset = "CIE", m.fde.CIE.Offset
 	}

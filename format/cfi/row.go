@@ -42,7 +42,7 @@ func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 	if row.CFA.Kind == trad.NotTracked {
 		row.CFA = trad.Rule{}
 		if row.Flags&trad.Outermost == 0 {
-			return row, &Error{Kind: m.s.kind, Entry: "FDE", Offset: m.fde.Offset, Reason: fmt.Sprintf("the CFA is not defined at %#x", m.lo), Err: ErrNoCFA}
+			return row, &Error{Kind: m.s.Kind, Entry: "FDE", Offset: m.fde.Offset, Reason: fmt.Sprintf("the CFA is not defined at %#x", m.lo), Err: ErrNoCFA}
 		}
 	}
 	regs := m.registers(&m.top)

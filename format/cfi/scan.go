@@ -53,7 +53,7 @@ func (c *scan) next() (start uint64, offset int, more bool, err error) {
 		if off-c.at+head > len(c.bytes) && c.at+len(c.bytes) < c.s.size {
 			if c.bytes, err = c.s.pages.Window(off, c.room); err != nil && len(c.bytes) < head {
 				c.walk.off, c.bytes, c.at = c.s.size, nil, c.s.size
-				return 0, off, true, fmt.Errorf("cfi: read %v at %#x: %w", c.s.kind, off, err)
+				return 0, off, true, fmt.Errorf("cfi: read %v at %#x: %w", c.s.Kind, off, err)
 			}
 			c.at = off
 		}
@@ -88,7 +88,7 @@ func (c *scan) usual(off int, length uint64, b []byte) (start, size uint64, ok b
 	}
 	id := uint64(binary.LittleEndian.Uint32(b[4:]))
 	cie := id
-	if s.kind == EH {
+	if s.Kind == EH {
 		if id == 0 {
 			return 0, 0, true
 		}

@@ -78,7 +78,8 @@ type Options struct {
 // Section is an open section. It keeps the bytes that it was opened with and never
 // changes them. It is safe for concurrent use.
 type Section struct {
-	kind     Kind
+	Kind Kind // which section it is
+
 	pages    *pages.Bytes
 	paged    bool   // data is nil: pages reads bytes as they are needed
 	data     []byte // of pages, if they are all there
@@ -125,7 +126,7 @@ func OpenPages(kind Kind, bytes *pages.Bytes, addr uint64, opts Options) (*Secti
 		return nil, fmt.Errorf("cfi: %v of %d bytes is too large, want less than 4 GiB", kind, bytes.Len())
 	}
 	s := &Section{
-		kind: kind, pages: bytes, paged: bytes.Paged(), size: bytes.Len(), addr: addr,
+		Kind: kind, pages: bytes, paged: bytes.Paged(), size: bytes.Len(), addr: addr,
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
 		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
 		doubles: opts.Doubles, halves: opts.Halves,

@@ -13,6 +13,9 @@ import (
 // Symbol is a function of an image. Addresses are link-time ones.
 type Symbol struct {
 	Addr, Size uint64
+	// Guessed says that the file does not tell the size: Size reaches to the next function.
+	// [Image.Lookup] and [Image.LookupPrefix] leave it false.
+	Guessed bool
 	// Type and Old are filled in by [Image.Lookup] and [Image.LookupPrefix] alone. Old says that
 	// the symbol has an old version, which programs do not get that are linked now.
 	Type elf.SymType
@@ -344,7 +347,7 @@ func (ss *Symbols) best(i int) Symbol {
 	if aliases := ss.at(e.addr); len(aliases) > 0 && aliases[0].ties(e) {
 		e = ss.bestOf(e, aliases)
 	}
-	return Symbol{Addr: e.addr, Size: e.size(), name: e.name, table: e.table()}
+	return Symbol{Addr: e.addr, Size: e.size(), Guessed: e.is(unsized), name: e.name, table: e.table()}
 }
 
 func (ss *Symbols) bestOf(e entry, aliases []entry) entry {

@@ -29,6 +29,19 @@ type CFI struct {
 // FDE stays in .debug_frame, with the function's length and address 0.
 func (s *CFI) Dead(lo uint64) bool { return lo == 0 && !s.zero }
 
+// Function returns the code [lo, hi) of the FDE that covers an address, and the kind of the FDE's
+// section. ok is false if there is none, or if it describes a signal trampoline: that begins a byte
+// before the function.
+func (s *CFI) Function(addr uint64) (lo, hi uint64, kind cfi.Kind, ok bool) {
+	for _, section := range s.Sections {
+		f, err := section.Find(addr - s.Bias)
+		if err == nil && !s.Dead(f.Start) {
+			return f.Start + s.Bias, f.Start + f.Len + s.Bias, section.Kind, !f.CIE.Signal
+		}
+	}
+	return 0, 0, 0, false
+}
+
 // CFIOf returns the call frame information of a module.
 func CFIOf(m *target.Module, a *arch.Arch) *CFI {
 	im, bias, err := m.Image()

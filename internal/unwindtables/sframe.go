@@ -33,6 +33,17 @@ type SFrame struct {
 // other.
 func (s *SFrame) Joined() bool { return s.parts != nil }
 
+// Function returns the code [lo, hi) of the FDE that covers an address. ok is false if there is
+// none, or if it describes a signal trampoline, or code that repeats: linkage stubs.
+func (s *SFrame) Function(addr uint64) (lo, hi uint64, ok bool) {
+	if s.Section == nil {
+		return 0, 0, false
+	}
+	f, err := s.FindFDE(addr - s.Bias)
+	lo = f.Start + s.Bias
+	return lo, lo + uint64(f.Size), err == nil && !f.Signal && f.PCType != sframe.PCMask
+}
+
 // sframeKey is the key of an image's section, read for an architecture.
 type sframeKey struct{ arch string }
 

@@ -47,6 +47,9 @@ func (t *breakpadTable) Locate(pc uint64) []symbol.Location {
 		t.fail(err)
 		return nil
 	}
+	if len(found) == 1 && found[0].Code.Size == 0 && t.behind(found[0].Code.Address, pc-t.symbols.Base) {
+		return nil
+	}
 	chain := make([]symbol.Location, len(found))
 	for i, l := range found {
 		if l.Deeper && t.deeper.CompareAndSwap(false, true) {
@@ -59,6 +62,37 @@ func (t *breakpadTable) Locate(pc uint64) []symbol.Location {
 		}
 	}
 	return chain
+}
+
+var _ symbol.Starter = (*breakpadTable)(nil)
+
+// FunctionAt implements [symbol.Starter], by the STACK CFI records: there is one group for each
+// function, also where no FUNC record is.
+func (t *breakpadTable) FunctionAt(pc uint64) (lo, hi uint64, from string, ok bool) {
+	c, err := t.symbols.CFI(pc - t.symbols.Base)
+	if err != nil || c == nil {
+		return 0, 0, "", false
+	}
+	lo = t.symbols.Base + c.Address
+	return lo, lo + c.Size, "STACK CFI", true
+}
+
+// behind reports whether addr is behind the end of the function that begins at public, by a PUBLIC
+// record, which does not say where that is: another group of STACK CFI records begins between them.
+// Groups that follow one another without a gap may be of parts of one function.
+func (t *breakpadTable) behind(public, addr uint64) bool {
+	const most = 32 // parts of a function
+	for n := range most {
+		c, err := t.symbols.CFI(addr)
+		switch {
+		case err != nil || c == nil:
+			return n > 0
+		case c.Address <= public:
+			return false
+		}
+		addr = c.Address - 1
+	}
+	return true
 }
 
 // fail keeps what is wrong with a look-up, if it is one of the first few.

@@ -85,7 +85,7 @@ func open(path string) (*target.Module, *os.File, error) {
 
 func write(out *bufio.Writer, l symbol.Location) {
 	function, file := l.Function, l.File
-	if function == "" {
+	if !l.Named() {
 		function = "??"
 	}
 	switch {

@@ -199,6 +199,10 @@ func (p *breakpadPrinter) Frame(w *report.Walker, _ int, f *frame.Frame) int {
 	} else if _, _, err := m.Image(); err == nil {
 		at := w.Symbols.Locate(w.Target.Modules(), f.AddressInBlock())
 		for _, l := range at {
+			if l.NameFrom != "" {
+				p.line(name, "", "", "", pc-m.Base()) // as minidump_stackwalk has it
+				continue
+			}
 			line := ""
 			if l.File != "" {
 				line = fmt.Sprint(l.Line)

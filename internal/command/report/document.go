@@ -96,6 +96,7 @@ type Frame struct {
 	PC       address.Hex `json:"pc"`
 	CFA      address.Hex `json:"cfa"`
 	Function string      `json:"function"`
+	NameFrom string      `json:"name_from,omitempty"` // the table that Function is made of, if that is no name
 	Offset   uint64      `json:"offset"`
 	Module   string      `json:"module"`
 	BuildID  string      `json:"build_id"`
@@ -161,6 +162,7 @@ type TreeEntry struct {
 	Count    int64  `json:"count"`
 	Self     int64  `json:"self"`
 	Function string `json:"function"`
+	NameFrom string `json:"name_from,omitempty"`
 	Offset   uint64 `json:"offset"`
 	Module   string `json:"module"`
 	BuildID  string `json:"build_id"`

@@ -160,7 +160,7 @@ func (w *Walker) CodeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 // Named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins
 // learn names as they are asked.
 func (w *Walker) Named(f *frame.Frame, code *logical.Code) bool {
-	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
+	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Named())
 	return ok
 }
 
@@ -296,7 +296,7 @@ func (w *Walker) entry(p *logical.Frame, s *codeInfo) Frame {
 	cfa, known := p.Physical.CFA()
 	x := Frame{
 		Level: p.Level, Type: p.Type.String(), PC: address.At(p.PC), CFA: address.If(cfa, known),
-		Function: p.Function, File: p.File, Line: p.Line,
+		Function: p.Function, NameFrom: p.NameFrom, File: p.File, Line: p.Line,
 		Module: s.module, BuildID: s.build, Sniffer: p.Physical.Sniffer(),
 		Params: p.Args, Over: p.Over, InFile: s.file, Block: p.AddressInBlock,
 	}

@@ -28,6 +28,9 @@ func appendEntry(b []byte, x *report.Frame) []byte {
 	b = x.PC.Append(append(b, `,"pc":`...))
 	b = x.CFA.Append(append(b, `,"cfa":`...))
 	b = appendText(append(b, `,"function":`...), x.Function)
+	if x.NameFrom != "" {
+		b = appendText(append(b, `,"name_from":`...), x.NameFrom)
+	}
 	b = strconv.AppendUint(append(b, `,"offset":`...), x.Offset, 10)
 	b = appendText(append(b, `,"module":`...), x.Module)
 	b = appendText(append(b, `,"build_id":`...), x.BuildID)

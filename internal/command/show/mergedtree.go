@@ -71,7 +71,7 @@ func (t *stackTree) entries() []report.TreeEntry {
 		n := &t.tree.Nodes[i]
 		f := n.Frame
 		list = append(list, report.TreeEntry{
-			Depth: n.Depth, Count: n.Value, Self: n.Self, Function: f.Function, Offset: f.Offset,
+			Depth: n.Depth, Count: n.Value, Self: n.Self, Function: f.Function, NameFrom: f.NameFrom, Offset: f.Offset,
 			Module: f.Module, BuildID: f.BuildID, File: f.File, Line: f.Line, Type: f.Type,
 		})
 	})

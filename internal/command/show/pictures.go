@@ -30,7 +30,7 @@ func (d *drawing) add(s report.Source, x *report.Walked) {
 	d.room = d.room[:0]
 	for i := range x.Frames {
 		f := &x.Frames[i]
-		p := picture.Place{Function: f.Function, File: f.File, Line: f.Line, Address: f.Block, Inlined: i+1 < len(x.Frames) && x.Frames[i+1].Over}
+		p := picture.Place{Function: f.Function, NameFrom: f.NameFrom, File: f.File, Line: f.Line, Address: f.Block, Inlined: i+1 < len(x.Frames) && x.Frames[i+1].Over}
 		switch {
 		case f.Type == frame.SigTramp.String():
 			p.Function = "<signal handler called>"

@@ -221,7 +221,7 @@ func goStack(th *report.Thread, program string) string {
 			name = "libc"
 		case strings.Contains(name, "syscall"):
 			name = "syscall"
-		case name == "":
+		case name == "" || f.NameFrom != "":
 			name = "?"
 		case !strings.Contains(name, ".") && name != "crosscall2" && name != "goCallback" && !strings.HasPrefix(name, "_cgoexp"):
 			name = "C:" + name
