@@ -62,14 +62,14 @@ func (h *recorded) openOf(pid int, at regular.At) (*os.File, error) {
 			open = regular.Word{Below: regular.UserOf(status)}.Open
 		}
 	}
-	return openOwned(at, user, open)
+	return perfmap.OpenOwned(at, user, open)
 }
 
 // perfMap opens the names that a compiler at run time has given its code. While the process lives,
 // they are in its own namespaces, by the number that it has there.
 func (h *recorded) perfMap(pid int) (*os.File, error) {
 	if h.root(pid) != "" {
-		if f, err := openPerfMap(pid); err == nil {
+		if f, err := perfmap.OpenOf(pid); err == nil {
 			return f, nil
 		}
 	}
@@ -77,7 +77,7 @@ func (h *recorded) perfMap(pid int) (*os.File, error) {
 	if at.Root == "" && !h.own {
 		return nil, os.ErrNotExist
 	}
-	f, err := openOwned(at, os.Geteuid(), h.openNamed)
+	f, err := perfmap.OpenOwned(at, os.Geteuid(), h.openNamed)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.warn("names of code that process %d has made are not used: %v", pid, err)
 	}

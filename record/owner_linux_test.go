@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -25,7 +26,7 @@ func TestPerfMapOwner(t *testing.T) {
 		if err := os.Chown(name, owner, -1); err != nil {
 			gdbtest.Cannot(t, err.Error())
 		}
-		f, err := openPerfMap(p.PID)
+		f, err := perfmap.OpenOf(p.PID)
 		if err == nil {
 			f.Close()
 		}

@@ -374,7 +374,7 @@ func (n *Namer) nameJITCode() {
 			addrs[p.pid] = append(addrs[p.pid], p.addr)
 		}
 	}
-	open := openPerfMap
+	open := perfmap.OpenOf
 	if n.profile.file != nil {
 		open = n.profile.file.perfMap
 	}

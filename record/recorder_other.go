@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -37,13 +36,6 @@ func (r *Recorder) Close() error { return nil }
 // clock is the time on the clock of the events: there are none.
 func clock() time.Duration { return 0 }
 
-// openOwned opens a file. On this system nobody knows whose it is.
-func openOwned(at regular.At, _ int, open elf.Opener) (*os.File, error) {
-	return open(at.Root, at.Path)
-}
-
 func ownVDSO() (*elf.Image, error) { return nil, live.ErrUnsupported }
 
 func inode(os.FileInfo) (uint64, bool) { return 0, false }
-
-func openPerfMap(int) (*os.File, error) { return nil, live.ErrUnsupported }

@@ -109,6 +109,12 @@ func lastOf(hits []hit, addrs []uint64) (rest []hit, last map[uint64]int64) {
 
 // nameAt returns the name of the line at an offset; "" if there is another one by now.
 func nameAt(r io.ReaderAt, at int64) string {
+	_, _, name := lineAt(r, at)
+	return name
+}
+
+// lineAt reads the line at an offset; name is "" if there is none.
+func lineAt(r io.ReaderAt, at int64) (lo, hi uint64, name string) {
 	for _, most := range [...]int{maxHead, MaxLine} {
 		line := make([]byte, most)
 		n, _ := r.ReadAt(line, at)
@@ -116,8 +122,8 @@ func nameAt(r io.ReaderAt, at int64) string {
 		if !whole {
 			continue
 		}
-		_, _, name, _ := Line(text)
-		return string(name[:min(len(name), maxName)])
+		lo, hi, name, _ := Line(text)
+		return lo, hi, string(name[:min(len(name), maxName)])
 	}
-	return ""
+	return 0, 0, ""
 }

@@ -20,6 +20,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 	if err != nil {
 		return nil, nil, err
 	}
+	defer walk.jit.close()
 	if err := walk.settle(); err != nil {
 		return nil, nil, err
 	}

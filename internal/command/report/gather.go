@@ -32,6 +32,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 	if err != nil {
 		return nil, err
 	}
+	defer walk.jit.close()
 	if err := walk.settle(); err != nil {
 		return nil, err
 	}

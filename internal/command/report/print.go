@@ -34,6 +34,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	if err != nil {
 		return false, nil, err
 	}
+	defer walk.jit.close()
 	if err := walk.settle(); err != nil {
 		return false, nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/short"
-	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
@@ -31,6 +30,7 @@ type walk struct {
 	walkers []*Walker
 	values  *value.Budget // what the values in frames may still take
 	seen    hints.Seen
+	jit     *jitNames
 }
 
 // newWalk begins a walk, with as many walkers as can work at the same time.
@@ -39,7 +39,7 @@ func newWalk(s Source, symbols *symbol.Symbolizer, flags *Flags) (*walk, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: values.NewBudget()}
+	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: values.NewBudget(), jit: newJITNames(s.From().Process)}
 	w.walkers = w.newWalkers()
 	return w, nil
 }
@@ -85,6 +85,7 @@ type Walker struct {
 	dying     bool            // the stack has a function in which threads die
 	words     *lastWords      // shared by all walkers
 	seen      *hints.Seen     // of all walkers
+	jit       *jitNames       // shared by all walkers
 }
 
 // newWalkers returns as many walkers as can work on the threads at the same time.
@@ -103,10 +104,13 @@ func (of *walk) newWalkers() []*Walker {
 	list, words := make([]*Walker, min(n, runtime.GOMAXPROCS(0))), &lastWords{}
 	for i := range list {
 		view := logical.New(s, symbols)
-		if len(plugins) > 0 {
-			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return sniffers.NameOf(plugins, f, known) }
+		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, jit: of.jit, Allowance: frames, words: words, seen: &of.seen}
+		if len(plugins) > 0 || of.jit != nil {
+			view.Name = func(f *frame.Frame, _ bool) (logical.Name, bool) {
+				code := view.Code(f)
+				return w.nameOf(f, &code.At[len(code.At)-1])
+			}
 		}
-		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, Allowance: frames, words: words, seen: &of.seen}
 		w.values = values.NewReader(&flags.Values, s, symbols, of.values, flags.JSON, flags.Explain)
 		if w.values != nil && calls {
 			w.values.Evaluate = func(r *value.Reader, f *value.Frame, text string) (value.Value, error) {
@@ -157,10 +161,10 @@ func (w *Walker) CodeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	return s, code
 }
 
-// Named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins
-// learn names as they are asked.
+// Named reports whether a plug-in or a perf map names f or its code. The view does not keep that,
+// for both learn names as they are asked.
 func (w *Walker) Named(f *frame.Frame, code *logical.Code) bool {
-	_, ok := sniffers.NameOf(w.plugins, f, code.At[len(code.At)-1].Named())
+	_, ok := w.nameOf(f, &code.At[len(code.At)-1])
 	return ok
 }
 
