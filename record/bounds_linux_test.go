@@ -72,6 +72,7 @@ func TestFullFrames(t *testing.T) {
 func TestManyThreads(t *testing.T) {
 	e := bareEngine()
 	e.only = map[int32]bool{1: true}
+	e.family = e.only
 	body := func(words ...uint32) []byte {
 		var b []byte
 		for _, w := range words {

@@ -29,10 +29,16 @@ type engine struct {
 	threads map[int32]uint32  // index of a thread that runs, by its ID
 	list    []Thread
 	indices map[Thread]uint32
+	family  map[int32]bool // processes that were asked for, and what they have begun; nil for all
 	only    map[int32]bool // processes to count, where the whole machine is sampled; nil for all
+	others  uint64         // samples of others than only
+	from    uint64         // earlier samples are not counted, on the events' clock
 	begun   map[int32]bool // threads that sampled ones have begun; nil if nobody asks
-	fresh   map[int32]bool // threads that have begun and have no sample yet; nil if they are not counted
-	file    *recorded      // the file that the records come from; nil if this machine writes them
+	// fresh are threads that have begun meanwhile; true for those without a sample yet. It is nil
+	// if they are not counted.
+	fresh map[int32]bool
+	brief uint64    // threads that have begun and ended meanwhile
+	file  *recorded // the file that the records come from; nil if this machine writes them
 	// otherClock says that the times of samples are not of CLOCK_MONOTONIC.
 	otherClock bool
 	period     uint64 // what a sample stands for that does not say so itself
@@ -88,7 +94,11 @@ func newEngine(h host, format *perfevent.Format, opts Options) *engine {
 
 // take walks a sample and counts it.
 func (e *engine) take(s *perfevent.Sample) {
-	if e.only != nil && !e.only[s.PID] {
+	if e.foreign(s.PID) {
+		e.others++
+		return
+	}
+	if s.Time < e.from && !e.opts.Event.Switches {
 		return
 	}
 	e.stats.Samples++
@@ -115,6 +125,9 @@ func (e *engine) take(s *perfevent.Sample) {
 		e.keep(p, key, value)
 	}
 }
+
+// foreign reports whether a process is not counted.
+func (e *engine) foreign(pid int32) bool { return e.only != nil && !e.only[pid] }
 
 // kernel appends the frames in the kernel, which the kernel has walked.
 func (e *engine) kernel(s *perfevent.Sample) {
@@ -275,7 +288,9 @@ func (e *engine) thread(pid, tid int32) uint32 {
 	if i, ok := e.threads[tid]; ok {
 		return i
 	}
-	delete(e.fresh, tid)
+	if e.fresh[tid] {
+		e.fresh[tid] = false
+	}
 	t := Thread{PID: int(pid), TID: int(tid), Name: e.name(pid, tid), Process: e.name(pid, pid)}
 	if len(e.list) >= maxThreads {
 		t = Thread{Name: "threads that began later"}

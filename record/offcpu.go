@@ -53,8 +53,9 @@ func (e *engine) switched(s perfevent.Switch) {
 
 // comesBack counts the time that a thread was away.
 func (e *engine) comesBack(a *offCPU, now uint64) {
-	if a.off = false; now > a.since {
-		e.tree.add(a.key, a.stack, now-a.since)
+	a.off = false
+	if since := max(a.since, e.from); now > since {
+		e.tree.add(a.key, a.stack, now-since)
 	}
 }
 

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"time"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/frame"
@@ -20,6 +22,10 @@ type Options struct {
 	// Event is what is counted; the zero Event is the processor's time.
 	Event     perfevent.Event
 	Frequency int // samples a second of each thread's time on a processor; 0 for [UsualFrequency]
+	// Duration is how long is recorded, by the kernel's clock, from the moment when all threads are
+	// sampled: [Recorder.Run] ends then, and samples of later are not counted, however late they
+	// are looked at. 0 is no bound.
+	Duration time.Duration
 	// Wall says that all threads are sampled, running or waiting: each is stopped for a moment,
 	// Frequency times a second (0 for [UsualWallFrequency]). That takes no perf_event_open(2), but
 	// the right to trace the processes. Event and StackSize do not matter then.

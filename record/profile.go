@@ -99,6 +99,7 @@ func (p *Profile) Since(earlier *Profile) *Profile {
 	s.Unfollowed -= before.Unfollowed
 	s.Bare -= before.Bare
 	s.Unsampled -= before.Unsampled
+	s.Missed -= before.Missed
 	return &later
 }
 
@@ -120,6 +121,9 @@ type Namer struct {
 	MaxText int64
 	// LeftOut says what the last picture lacks because of MaxText.
 	LeftOut []string
+	// Enough, if it is not nil, reports that no more names are to be looked for: places that have
+	// none have addresses alone then, and a warning says so.
+	Enough func() bool
 
 	symbols  *symbol.Symbolizer
 	profile  *Profile
@@ -162,8 +166,12 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 	if s.Period = p.nanoseconds(); s.Period > 0 {
 		s.PeriodType = counted
 	}
-	n.nameKernel()
-	n.nameJITCode()
+	if !n.enough() {
+		n.nameKernel()
+	}
+	if !n.enough() {
+		n.nameJITCode()
+	}
 	n.namePlaces()
 	processes := map[int]bool{}
 	for _, t := range p.Threads {
@@ -338,12 +346,24 @@ func (n *Namer) namePlaces() {
 		bPath, bAt := p.places[b].inFile()
 		return cmp.Or(strings.Compare(aPath, bPath), cmp.Compare(aAt, bAt))
 	})
+	bare := 0
 	for _, id := range list {
-		if n.named[id] == nil {
+		switch {
+		case n.named[id] != nil:
+		case n.enough():
+			n.named[id] = n.nameCode(&p.places[id], true)
+			bare++
+		default:
 			n.named[id] = n.name(&p.places[id])
 		}
 	}
+	if bare > 0 {
+		n.say(fmt.Sprintf("%d of %d places have no names: it was interrupted while it looked for them", bare, len(list)))
+	}
 }
+
+// enough reports whether no more names are to be looked for.
+func (n *Namer) enough() bool { return n.Enough != nil && n.Enough() }
 
 // nameKernel finds the names of the kernel's functions that have none yet, all at once.
 func (n *Namer) nameKernel() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -31,8 +32,16 @@ type Recorder struct {
 	ends    []unix.PollFd // of the processes
 	started time.Time
 	begin   time.Duration
-	part    int    // how often Take was called
-	lost    uint64 // records, up to then
+	opened  time.Duration // when the group was made
+	limit   time.Duration // when the recording ends; never for math.MaxInt64
+	until   time.Duration // when Run ends, at limit, or has ended
+	stopped bool          // Run has ended, at until
+	part    int           // how often Take was called
+	lost    uint64        // records, up to then
+	closed  uint64        // records that groups had lost that are closed
+	since   time.Duration // the group's earlier records are of no use: another group had them
+	cpu     time.Duration // what the processes had taken of the processors at begin
+	refused bool          // processors may not be sampled
 }
 
 // Start begins to sample. The error says what the user can do about it.
@@ -57,18 +66,31 @@ func Start(opts Options) (*Recorder, error) {
 	if opts.Event.Name == "" {
 		opts.Event = perfevent.Events[0]
 	}
-	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: ring.Now()}
+	r := &Recorder{opts: opts, machine: newMachine(), opened: ring.Now()}
 	group, err := r.newGroup()
 	if err != nil {
 		return nil, err
 	}
 	r.group = group
 	r.engine = newEngine(r.machine, &group.Format, opts)
+	r.engine.from = math.MaxUint64
 	if err := r.add(); err != nil {
 		r.Close()
 		return nil, err
 	}
+	r.beginNow()
 	return r, nil
+}
+
+// beginNow has samples count from now on.
+func (r *Recorder) beginNow() {
+	r.started, r.begin, r.limit = time.Now(), ring.Now(), math.MaxInt64
+	if r.opts.Duration > 0 {
+		r.limit = r.begin + min(r.opts.Duration, math.MaxInt64-r.begin)
+	}
+	r.until = r.limit
+	r.engine.from = uint64(r.begin)
+	r.cpu = cpuTime(r.opts.PIDs)
 }
 
 // startWall is Start with Options.Wall.
@@ -85,9 +107,10 @@ func startWall(opts Options) (*Recorder, error) {
 		}
 	}
 	opts.Event = perfevent.Event{Name: "wall", Unit: "nanoseconds"}
-	r := &Recorder{opts: opts, machine: newMachine(), started: time.Now(), begin: ring.Now()}
+	r := &Recorder{opts: opts, machine: newMachine()}
 	r.engine = newEngine(r.machine, &perfevent.Format{}, opts)
 	r.wall = &wall{engine: r.engine, mu: &r.mu, machine: r.machine, last: map[int32]time.Time{}, pids: slices.Clone(opts.PIDs)}
+	r.beginNow()
 	return r, nil
 }
 
@@ -124,6 +147,21 @@ func (r *Recorder) add() error {
 		}
 		r.ends = append(r.ends, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 	}
+	r.engine.family = map[int32]bool{}
+	threads := 0
+	for _, pid := range r.opts.PIDs {
+		r.engine.family[int32(pid)] = true
+		list, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+		threads += len(list)
+	}
+	if threads > manyThreads && !r.opts.Event.Switches {
+		switch ok, err := r.processors(); {
+		case err != nil:
+			return err
+		case ok:
+			return nil
+		}
+	}
 	if !r.opts.Event.Switches {
 		r.engine.fresh = map[int32]bool{}
 	}
@@ -158,19 +196,16 @@ func (r *Recorder) addAll(why error) error {
 	if err != nil {
 		return err
 	}
-	r.group, r.engine.only, r.engine.fresh = group, map[int32]bool{}, nil
 	if err := group.AddAll(); err != nil {
+		group.Close()
 		return why
 	}
-	for _, pid := range r.opts.PIDs {
-		r.engine.only[int32(pid)] = true
-	}
-	return r.watch()
+	return r.use(group)
 }
 
 func (r *Recorder) newGroup() (*ring.Group, error) {
 	return ring.NewGroup(ring.Options{Event: r.opts.Event, Frequency: uint64(r.opts.Frequency), UserRegs: r.opts.Arch.PerfMask(),
-		StackSize: uint32(r.opts.StackSize), Kernel: true})
+		StackSize: uint32(r.opts.StackSize), Kernel: true, NoIdle: len(r.opts.PIDs) > 0})
 }
 
 // threads samples the threads of a process. Those that they begin belong to them; others may have
@@ -185,7 +220,7 @@ func (r *Recorder) threads(pid int) error {
 		if err != nil {
 			return refused(fmt.Sprint("process ", pid), unix.ESRCH)
 		}
-		if err := r.read(); err != nil { // which says what threads have begun
+		if err := r.read(ring.Now()); err != nil { // which says what threads have begun
 			return err
 		}
 		for _, e := range entries {
@@ -264,38 +299,74 @@ func (r *Recorder) wait() time.Duration {
 	return usualWait
 }
 
-// Run samples until ctx is done, or the processes have ended.
+// Run samples until ctx is done, the processes have ended, or [Options.Duration] is over. It may be
+// called again.
 func (r *Recorder) Run(ctx context.Context) error {
+	r.mu.Lock()
+	r.stopped, r.until = false, r.limit
+	r.mu.Unlock()
 	if r.wall != nil {
-		return r.wall.run(ctx)
+		return r.runWall(ctx)
 	}
 	for {
-		full, err := r.group.Wait(r.wait())
+		full, err := r.group.Wait(min(r.wait(), max(r.until-ring.Now(), 0)))
 		if err != nil {
 			return fmt.Errorf("record: wait for samples: %w", err)
 		}
-		ended := ctx.Err() != nil || !full && r.ended()
-		if err := r.read(); err != nil {
+		now := min(ring.Now(), r.until)
+		ended := ctx.Err() != nil || now == r.until || !full && r.ended()
+		if err := r.read(now); err != nil {
 			return err
 		}
 		if ended {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.engine.allBack(uint64(ring.Now()))
-			r.engine.stats.Lost = max(r.engine.stats.Lost, max(r.group.Lost(), r.lost)-r.lost)
+			r.engine.allBack(uint64(now))
+			r.until, r.stopped = now, true
+			r.count()
 			return nil
+		}
+		if r.shortLived() {
+			if _, err := r.processors(); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-// read takes the records that there are.
-func (r *Recorder) read() error {
+// runWall is Run with [Options.Wall].
+func (r *Recorder) runWall(ctx context.Context) error {
+	if r.until != math.MaxInt64 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.until-ring.Now())
+		defer cancel()
+	}
+	err := r.wall.run(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := ring.Now()
+	r.until, r.stopped = min(ring.Now(), r.until), true
+	return err
+}
+
+// read takes the records up to now that there are.
+func (r *Recorder) read(now time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.engine.soon = false
-	if err := r.group.Read(now, r.engine.record); err != nil {
+	visit := r.engine.record
+	if r.since > 0 {
+		visit = func(x perfevent.Record) error {
+			if r.engine.format.Time(x) < uint64(r.since) {
+				return nil
+			}
+			return r.engine.record(x)
+		}
+	}
+	if err := r.group.Read(now, visit); err != nil {
 		return fmt.Errorf("record: the kernel's records: %w", err)
+	}
+	if now > r.since {
+		r.since = 0 // records of before have been read
 	}
 	r.engine.lookAtGoroutines(now)
 	return nil
@@ -314,7 +385,7 @@ func (r *Recorder) ended() bool {
 func (r *Recorder) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.engine.stats
+	return r.stats()
 }
 
 // Profile returns what was recorded so far, or since the last [Recorder.Take], and forgets nothing.
@@ -334,7 +405,7 @@ func (r *Recorder) Take() *Profile {
 	defer r.mu.Unlock()
 	p := r.profile()
 	r.part++
-	r.lost += p.Stats.Lost
+	r.lost += r.engine.stats.Lost
 	r.engine.reset()
 	r.started, r.begin = r.started.Add(p.Duration), r.begin+p.Duration
 	return p
@@ -346,8 +417,8 @@ func (r *Recorder) profile() *Profile {
 	for _, text := range r.machine.leftOut() {
 		r.engine.opts.Warn("%s", text)
 	}
-	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: ring.Now() - r.begin, Threads: r.engine.list,
-		Stats: r.engine.stats, Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), part: r.part, owners: maps.Clone(r.engine.owners)}
+	return &Profile{Event: r.opts.Event, Frequency: r.opts.Frequency, Start: r.started, Duration: r.now() - r.begin, Threads: r.engine.list,
+		Stats: r.stats(), Kernel: r.wall != nil || r.group.Kernel, stacks: r.engine.tree.now(), part: r.part, owners: maps.Clone(r.engine.owners)}
 }
 
 // Close ends the recording, and closes the files that [Profile.Picture] reads: call that before.

@@ -50,6 +50,9 @@ func (e *engine) read(r perfevent.Record) error {
 		if err != nil {
 			return err
 		}
+		if e.foreign(c.PID) {
+			break
+		}
 		if c.Exec {
 			e.soon = true
 			e.forget(c.PID)
@@ -67,9 +70,11 @@ func (e *engine) read(r perfevent.Record) error {
 		delete(e.names, k.TID)
 		e.dropOffCPU(k.TID)
 		if r.Type == perfevent.RecordExit {
-			if e.fresh[k.TID] {
+			if unsampled, ok := e.fresh[k.TID]; ok {
 				delete(e.fresh, k.TID)
-				e.stats.Unsampled++
+				if e.brief++; unsampled {
+					e.stats.Unsampled++
+				}
 			}
 			if k.PID == k.TID {
 				e.end(k.PID)
@@ -88,8 +93,8 @@ func (e *engine) read(r perfevent.Record) error {
 		if k.PID == k.ParentPID || r.Misc&perfevent.MiscForkExec != 0 { // perf tells of a process that has begun long ago
 			break
 		}
-		if e.only[k.ParentPID] {
-			e.only[k.PID] = true
+		if e.family[k.ParentPID] {
+			e.family[k.PID] = true
 		}
 		e.soon = true
 		e.forget(k.PID) // a process that had the number before
@@ -138,7 +143,7 @@ const maxEnded = 64
 func (e *engine) end(pid int32) {
 	if e.ended = append(e.ended, pid); len(e.ended) > maxEnded {
 		e.forget(e.ended[0])
-		delete(e.only, e.ended[0])
+		delete(e.family, e.ended[0])
 		e.ended = e.ended[1:]
 	}
 }

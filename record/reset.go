@@ -4,7 +4,8 @@ package record
 // processors, stay as they are. Profiles that were taken before have the old tree.
 func (e *engine) reset() {
 	old, list := e.tree, e.list
-	e.tree, e.stats, e.unsure, e.unsureFrames = newTree(), Stats{}, nil, 0
+	e.tree, e.stats, e.unsure, e.unsureFrames = newTree(), Stats{Processors: e.stats.Processors}, nil, 0
+	e.others, e.brief = 0, 0
 	e.list, e.threads, e.indices = nil, map[int32]uint32{}, map[Thread]uint32{}
 	clear(e.bares)
 	for _, s := range e.spaces {

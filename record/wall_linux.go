@@ -116,6 +116,9 @@ func (w *wall) round(ctx context.Context, pid int, begin time.Time, every time.D
 	}
 	threads, _ := t.Threads()
 	for _, th := range threads {
+		if ctx.Err() != nil {
+			break // threads that are left are let go
+		}
 		th := th.(*live.Thread)
 		tid := int32(th.ID())
 		since := every

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -154,10 +156,18 @@ func (s *shown) openNamed(m *target.Module, root, path string) (*os.File, error)
 	return s.profile.OpenNamed(m, root, path)
 }
 
-// now returns the stacks so far.
-func (s *shown) now() *picture.Stacks {
+// last returns the stacks of a recording that has ended. The user is told that names are looked
+// for, which takes long on a busy machine; Ctrl-C ends that, and places that have no name by then
+// have addresses.
+func (s *shown) last(cmd *cobra.Command) *picture.Stacks {
+	enough, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(enough, stop) // the next signal ends sfwalk at once
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.namer.Enough = func() bool { return enough.Err() != nil }
+	quiet := showNaming(cmd, s.recorder.Profile())
+	defer quiet()
 	s.take()
 	return s.stacks
 }

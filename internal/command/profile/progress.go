@@ -18,12 +18,9 @@ import (
 // showProgress says each second how a recording goes, in one line that is written anew, if standard
 // error is a terminal. end takes the line away.
 func showProgress(cmd *cobra.Command, stats func() record.Stats) (end func()) {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
+	out := ownTerminal(cmd)
+	if out == nil {
 		return func() {}
-	}
-	out := cmd.ErrOrStderr()
-	if p, ok := out.(*printable.Writer); ok {
-		out = p.Out() // it has no way back to the beginning of a line; there are numbers alone in this one
 	}
 	begin, done := time.Now(), make(chan struct{})
 	var ended sync.WaitGroup
@@ -48,6 +45,35 @@ func showProgress(cmd *cobra.Command, stats func() record.Stats) (end func()) {
 		close(done)
 		ended.Wait()
 	})
+}
+
+// ownTerminal returns standard error if it is a terminal, for a line of numbers that is written
+// anew; else nil.
+func ownTerminal(cmd *cobra.Command) io.Writer {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return nil
+	}
+	out := cmd.ErrOrStderr()
+	if p, ok := out.(*printable.Writer); ok {
+		return p.Out() // it has no way back to the beginning of a line
+	}
+	return out
+}
+
+// showNaming says, as showProgress does, that the recording has ended and names are looked for.
+func showNaming(cmd *cobra.Command, p *record.Profile) (end func()) {
+	out := ownTerminal(cmd)
+	if out == nil {
+		return func() {}
+	}
+	text := namingText(p)
+	io.WriteString(out, "\r"+text)
+	return func() { io.WriteString(out, "\r"+strings.Repeat(" ", len(text))+"\r") }
+}
+
+// namingText is what the line says.
+func namingText(p *record.Profile) string {
+	return fmt.Sprintf("%.1f s recorded, %d samples; looking up names (Ctrl-C: addresses for the rest)", p.Duration.Seconds(), p.Stats.Samples)
 }
 
 // progressText is what the line says.

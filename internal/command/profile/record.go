@@ -1,10 +1,10 @@
 package profile
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -56,7 +56,7 @@ the inner part of the stack; sfwalk walks each copy as it comes. So the process 
 no frame pointers, and no stack is kept on a disk.
 
 It records until Ctrl-C, until the processes have ended, or for the time of -d. Threads and
-processes that begin meanwhile are recorded, too. With --, record starts a command, and ends
+processes that begin meanwhile are recorded, too. Where threads are short or many, root samples processors, which counts all. With --, record starts a command, and ends
 with its exit code.
 
 The format is what --format says, or the file's name: ` + suffixes() + `.
@@ -215,8 +215,9 @@ func (r *recordFlags) options(pids []int, said *warningList) (record.Options, er
 	own := arch.ByName(runtime.GOARCH)
 	options := record.Options{
 		PIDs: pids, Wall: r.wall, Frequency: r.frequency, StackSize: int(r.stack),
-		Event: perfevent.Events[slices.Index(eventNames(), r.event)],
-		Arch:  own, Arch32: own.Of32Bits(),
+		Duration: r.duration,
+		Event:    perfevent.Events[slices.Index(eventNames(), r.event)],
+		Arch:     own, Arch32: own.Of32Bits(),
 		Table: func(pid int, a *arch.Arch) *frame.Table {
 			return r.Table(a, false, r.Plugins.About(hosts.Process{PID: pid, Live: true, Root: procdir.File(pid, "root")}))
 		},
@@ -282,22 +283,17 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 		printable.Fprintf(cmd.OutOrStdout(), "See %s\n", browsers.Address())
 		go func() { served <- browsers.Serve(cmd.Context(), shown.pages(cmd)) }()
 	}
-	ctx, cancel := cmd.Context(), context.CancelFunc(func() {})
-	if r.duration > 0 {
-		ctx, cancel = context.WithTimeout(ctx, r.duration)
-	}
-	defer cancel()
 	quiet := func() {}
 	if started == nil { // a command may write to the terminal itself
 		quiet = showProgress(cmd, recorder.Stats)
 	}
-	err = recorder.Run(ctx)
+	err = recorder.Run(cmd.Context())
 	quiet()
 	if err != nil {
 		return err
 	}
 	pace.Often() // names are made of much that is garbage soon, beside all that was recorded
-	stacks := shown.now()
+	stacks := shown.last(cmd)
 	stacks.MaxText = r.profileText(0)
 	if err := r.write(cmd, file, stacks); err != nil {
 		return err
@@ -318,6 +314,36 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	return nil
 }
 
+// missedWorthSaying is how much time of processors must be in no sample for that to be said.
+const missedWorthSaying = 200 * time.Millisecond
+
+// missed says what is in no sample because threads were too short; oftener is advice.
+func missed(p *record.Profile, oftener string) string {
+	s := &p.Stats
+	if s.Processors {
+		return "" // from then on nothing was missed, and before that so little
+	}
+	var parts []string
+	if s.Unsampled > 0 {
+		parts = append(parts, fmt.Sprintf("%d threads ended before their first sample", s.Unsampled))
+	}
+	taken := time.Duration(s.Samples+s.Lost) * time.Second / time.Duration(p.Frequency)
+	if s.Missed >= missedWorthSaying && s.Missed >= taken/10 {
+		parts = append(parts, fmt.Sprintf("%.1f of %.1f s of processors' time are in no sample, for threads ran too shortly", s.Missed.Seconds(), (taken+s.Missed).Seconds()))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := "; " + strings.Join(parts, "; ")
+	if os.Geteuid() != 0 {
+		oftener += "as root, sfwalk samples processors, which counts them all, "
+	}
+	if oftener != "" {
+		text += ": " + strings.TrimSuffix(oftener, ", ")
+	}
+	return text
+}
+
 // report says how the recording went.
 func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	printable.Fprintf(out, "%s", counted(p, ""))
@@ -328,13 +354,11 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	if r.frequency < 999 {
 		oftener = "-F 999 finds more, "
 	}
-	if p.Stats.Samples == 0 && p.Stats.Unsampled == 0 && !r.wall && p.Event.Name == perfevent.Events[0].Name {
+	if p.Stats.Samples == 0 && p.Stats.Unsampled == 0 && p.Stats.Missed < missedWorthSaying && !r.wall && p.Event.Name == perfevent.Events[0].Name {
 		printable.Fprintf(out, ": no thread took %v on a processor: %s--wall shows what threads wait for",
 			(time.Second / time.Duration(r.frequency)).Round(100*time.Microsecond), oftener)
 	}
-	if p.Stats.Unsampled > 0 {
-		printable.Fprintf(out, "; %d threads ended before their first sample: %s--system counts them all", p.Stats.Unsampled, oftener)
-	}
+	printable.Fprintf(out, "%s", missed(p, oftener))
 	if !p.Kernel {
 		printable.Fprintf(out, "; without the kernel's code")
 	}

@@ -33,8 +33,9 @@ func foldedCount(t *testing.T, file, stack string) (n int) {
 	return n
 }
 
-// A program creates ten thousand threads, one after the other. Those that run for long enough are
-// sampled, the others are counted, and the program notices nothing.
+// A program creates ten thousand threads, one after the other. Root samples processors before long;
+// of others, threads that run for long enough are sampled, the rest are counted. The program
+// notices nothing.
 func TestRecordTenThousandThreads(t *testing.T) {
 	commandtest.CanRecord(t)
 	exe := gdbtest.Build(t, "manythreads.c", "-O2", "-pthread")
@@ -48,7 +49,11 @@ func TestRecordTenThousandThreads(t *testing.T) {
 		t.Fatal(said)
 	}
 	n, _ := strconv.Atoi(threads[1])
-	if ended := regexp.MustCompile(`; (\d+) threads ended before their first sample: `).FindStringSubmatch(said); !strings.Contains(said, "lost") {
+	if ended := regexp.MustCompile(`; (\d+) threads ended before their first sample: `).FindStringSubmatch(said); os.Geteuid() == 0 {
+		if ended != nil {
+			t.Error(said)
+		}
+	} else if !strings.Contains(said, "lost") {
 		if ended == nil || strings.Contains(said, "-F 999 finds") { // that is what was given
 			t.Fatal(said)
 		}

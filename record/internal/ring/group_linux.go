@@ -28,6 +28,9 @@ type Options struct {
 	// Kernel says that samples in the kernel's code are wanted, too. Without the privilege that
 	// this takes, they are left out, and [Group.Kernel] says so.
 	Kernel bool
+	// NoIdle says that samples of processors with nothing to do are left out, where the event is
+	// the processor's time.
+	NoIdle bool
 	// Ring is the size of each processor's ring buffer in bytes, a power of two; 0 for 8 MiB, or
 	// less where all together would take more than 64 MiB. Where the limit on locked memory is
 	// less, the buffers are smaller.
@@ -88,6 +91,9 @@ func NewGroup(opts Options) (*Group, error) {
 	}
 	if !opts.Kernel {
 		g.attr.Bits |= unix.PerfBitExcludeKernel
+	}
+	if clock := opts.Event.Type == unix.PERF_TYPE_SOFTWARE && opts.Event.Config == unix.PERF_COUNT_SW_CPU_CLOCK; clock && opts.NoIdle {
+		g.attr.Bits |= unix.PerfBitExcludeIdle
 	}
 	size := opts.Ring
 	if size == 0 {
@@ -254,18 +260,19 @@ var clockZero = sync.OnceValue(func() (zero struct {
 	return zero
 })
 
-// Lost returns how many records did not fit into the rings so far. A ring has a record that says so
-// only when another one has come after the loss, and so a ring that is written to no more has none;
-// the kernel itself knows, from Linux 6.0 on. What a ring had that was no record counts as one,
-// too.
-func (g *Group) Lost() (n uint64) {
+// Processors returns how many processors are sampled.
+func (g *Group) Processors() int { return len(g.cpus) }
+
+// Totals returns how much of the event there was so far, in its unit and of all threads together,
+// whether it is in a sample or not; and how many records, of samples and all others, did not fit
+// into the rings. A ring has a record that says so only when another one has come after the loss,
+// and so a ring that is written to no more has none; the kernel itself knows, from Linux 6.0 on.
+// What a ring had that was no record counts as one, too.
+func (g *Group) Totals() (count, lost uint64) {
 	for _, r := range g.rings {
-		n += r.broken
+		lost += r.broken
 	}
-	if g.attr.Read_format == 0 {
-		return n
-	}
-	fds := g.fds
+	fds := slices.Clip(g.fds)
 	for _, r := range g.rings {
 		if r.fd >= 0 {
 			fds = append(fds, r.fd)
@@ -273,11 +280,15 @@ func (g *Group) Lost() (n uint64) {
 	}
 	var b [16]byte // the event's count, and how many records it has lost
 	for _, fd := range fds {
-		if got, err := unix.Read(fd, b[:]); err == nil && got == len(b) {
-			n += binary.NativeEndian.Uint64(b[8:])
+		got, err := unix.Read(fd, b[:])
+		if err == nil && got >= 8 {
+			count += binary.NativeEndian.Uint64(b[:])
+		}
+		if err == nil && got == len(b) {
+			lost += binary.NativeEndian.Uint64(b[8:])
 		}
 	}
-	return n
+	return count, lost
 }
 
 // Close ends the events.

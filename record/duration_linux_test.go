@@ -1,0 +1,109 @@
+package record_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/record"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// A recorder that a busy machine lets run too late counts the samples of the time that was asked
+// for alone. Of the one thread, samples and lost ones together are no more than the kernel can have
+// taken in that time.
+func TestDuration(t *testing.T) {
+	gdbtest.CanRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	const duration, frequency = 200 * time.Millisecond, 9999
+	r, err := record.Start(record.Options{PIDs: []int{p.PID}, Frequency: frequency, Duration: duration, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	before := ranFor(t, p.PID)
+	gdbtest.Await(t, "the process runs for longer", func() bool { return ranFor(t, p.PID) > before+time.Second })
+	if err := r.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	x := r.Profile()
+	if most := uint64(duration * frequency / time.Second); x.Duration != duration || x.Stats.Samples == 0 || x.Stats.Samples+x.Stats.Lost > most {
+		t.Errorf("%d samples, %d lost in %v, want at most %d in %v", x.Stats.Samples, x.Stats.Lost, x.Duration, most, duration)
+	}
+	// A second has ten thousand samples of 60 KiB, and the rings take some hundred.
+	if x.Stats.Lost == 0 {
+		t.Errorf("nothing was lost: %+v", x.Stats)
+	}
+}
+
+// Stops end with the time, too.
+func TestDurationOfWall(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	r, err := record.Start(record.Options{PIDs: []int{p.PID}, Wall: true, Duration: 200 * time.Millisecond, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if x := r.Profile(); x.Duration != 200*time.Millisecond {
+		t.Errorf("%v", x.Duration)
+	}
+}
+
+// ranFor is how long the threads of a process have run.
+func ranFor(t *testing.T, pid int) (sum time.Duration) {
+	t.Helper()
+	for _, file := range gdbtest.Glob(t, fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) {
+		var d time.Duration // nanoseconds
+		if text, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		} else if _, err := fmt.Sscan(string(text), &d); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		sum += d
+	}
+	return sum
+}
+
+// Who has enough gets addresses, and a warning.
+func TestEnough(t *testing.T) {
+	gdbtest.CanRecord(t)
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
+	r, err := record.Start(record.Options{PIDs: []int{p.PID}, Frequency: 499, Table: func(_ int, a *arch.Arch) *frame.Table { return sniffer.Table(a) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	take(t, r, 20, nil)
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+	namer := record.NewNamer(names)
+	namer.Enough = func() bool { return true }
+	stacks := namer.Picture(r.Profile())
+	for i := range stacks.Places {
+		if at := &stacks.Places[i]; at.Function != "" || at.Shown() == "??" {
+			t.Errorf("%+v", at)
+		}
+	}
+	if said := strings.Join(namer.Warnings(), "\n"); !strings.Contains(said, "places have no names: it was interrupted") {
+		t.Errorf("%q", said)
+	}
+	namer = record.NewNamer(names)
+	named := namer.Picture(r.Profile())
+	found := false
+	for i := range named.Places {
+		found = found || named.Places[i].Function == "deeper"
+	}
+	if !found || len(namer.Warnings()) > 0 {
+		t.Errorf("deeper: %v; %q", found, namer.Warnings())
+	}
+}
