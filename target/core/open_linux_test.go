@@ -62,8 +62,9 @@ func TestCompressed(t *testing.T) {
 	var want, got arch.Registers
 	threads, _ := opened(t, path, Options{}).Threads()
 	threads[0].Registers(&want)
-	for _, tt := range []struct{ tool, suffix string }{{"zstd", ".zst"}, {"xz", ".xz"}} {
-		if out, err := exec.Command(gdbtest.Tool(t, tt.tool), "-k", "-1", path).CombinedOutput(); err != nil {
+	for _, tt := range []struct{ tool, command, suffix string }{{"zstd", "zstd -k -1", ".zst"}, {"xz", "xz -k -1", ".xz"}, {"lz4", "zstd -k -1 --format=lz4", ".lz4"}} {
+		args := append(strings.Fields(tt.command), path)
+		if out, err := exec.Command(gdbtest.Tool(t, args[0]), args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", tt.tool, err, out)
 		}
 		tmp := t.TempDir()
@@ -122,7 +123,8 @@ func TestErrors(t *testing.T) {
 		{"program", exe, "a program or a library: give the core file, and this one by --exe"},
 		{"vax", changed(18, 75, 0), "unknown architecture"},
 		{"32 bits", changed(4, 1), ""},
-		{"lz4", []byte{4, 0x22, 0x4d, 0x18, 0, 0, 0, 0}, "unpack it first, by lz4 -d"},
+		{"lz4", []byte{4, 0x22, 0x4d, 0x18, 0, 0, 0, 0}, "no LZ4 frame"},
+		{"gzip", []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0}, "unpack it first, by gzip -d"},
 		{"broken zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3, 4, 5, 6}, "zstd: "},
 		{"broken xz", []byte{0xfd, '7', 'z', 'X', 'Z', 0, 1, 2, 3, 4, 5, 6}, "xz: "},
 		{"headers alone", whole[:64], ""},

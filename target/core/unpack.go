@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/holes"
+	"github.com/sfwalk/sfwalk/internal/lz4file"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
@@ -56,7 +57,13 @@ var magics = []struct {
 		}
 		return packed{x.Reader(), x.Unpacked}, nil
 	}},
-	{[]byte{0x04, 0x22, 0x4d, 0x18}, "lz4", unsupported("lz4 -d")},
+	{[]byte(lz4file.Magic), "lz4", func(f *os.File, size int64) (packed, error) {
+		r, err := lz4file.NewReader(bufio.NewReaderSize(io.NewSectionReader(elffile.Solid(f), 0, size), 4*elffile.HoleSize))
+		if err != nil {
+			return packed{}, err
+		}
+		return packed{r, r.Size}, nil
+	}},
 	{[]byte{0x1f, 0x8b}, "gzip", unsupported("gzip -d")},
 }
 
@@ -124,7 +131,7 @@ func unpackTo(r io.Reader, name string, limit int64) (file *os.File, closer func
 	limit = min(limit, math.MaxInt64-1)
 	out := holes.NewWriter(tmp)
 	size, err := io.Copy(out, io.LimitReader(r, limit+1))
-	if size > 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, elffile.ErrHole) || errors.Is(err, zstd.ErrMagicMismatch)) {
+	if size > 0 && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, elffile.ErrHole) || errors.Is(err, zstd.ErrMagicMismatch) || errors.Is(err, lz4file.ErrTrailer)) {
 		err = nil // the rest is missing, or no core: the beginning still serves, and the headers tell how much is missing
 	}
 	if err == nil && size > limit {

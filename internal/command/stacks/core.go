@@ -22,7 +22,7 @@ func NewCore(host hosts.Plugins) *cobra.Command {
 		Long: `core prints the stacks of a dead process from the core file that the kernel,
 gcore or qemu has written. The thread that died comes first. Cores of amd64, arm64,
 s390x, 32-bit x86 and 32-bit arm are read on any machine, also when they are cut short, or
-compressed by zstd or xz as systemd-coredump does. A core that unpacks to far more
+compressed by zstd, xz or lz4 as systemd-coredump does. A core that unpacks to far more
 than is usual needs --max-unpacked. The name - stands for standard input, which is copied
 to the folder for temporary files first: coredumpctl dump | sfwalk core -.
 

@@ -56,7 +56,7 @@ func TestUnpackedCores(t *testing.T) {
 	if out, warnings := commandtest.Bounded(t, "core", few, "--max-unpacked", "30M"); !strings.Contains(out, "#0") {
 		t.Errorf("%s%s", out, warnings)
 	}
-	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}, {"zstd", "-q", "--ultra", "-20", "--long=26", "-c"}} {
+	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}, {"zstd", "-q", "-1", "--format=lz4", "-c"}, {"zstd", "-q", "--ultra", "-20", "--long=26", "-c"}} {
 		if _, warnings := commandtest.Bounded(t, "core", bomb(t, 20, args...), "--max-unpacked", "16M"); !strings.Contains(warnings, "--max-unpacked") {
 			t.Errorf("%v: %s", args, warnings)
 		}
@@ -85,7 +85,7 @@ func TestUnpackedCores(t *testing.T) {
 // TestPackedHoles: a hole behind a packed core, or in a part of it that is to be skipped, costs
 // nothing, and what is before it serves.
 func TestPackedHoles(t *testing.T) {
-	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}} {
+	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}, {"zstd", "-q", "-1", "--format=lz4", "-c"}} {
 		path := bomb(t, 1, args...)
 		if err := os.Truncate(path, 1<<40); err != nil {
 			t.Fatal(err)
