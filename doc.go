@@ -70,6 +70,7 @@
 //	format/pdata             unwind tables of Windows' programs for amd64
 //	format/pe                PE images, of files and of memory
 //	format/perfdata          the files of Linux's perf record
+//	format/siginfo           the kernel's siginfo_t: which signal came, and why
 //	format/perfevent         what perf_event_open(2) tells of programs that run
 //
 // Programs with Delve in them (Linux, amd64 and arm64):

@@ -18,7 +18,10 @@ type KernelRules struct {
 	SystemCalls *SystemCalls
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline
-	UContext    UContext
+	// SignalFrames are the forms of what the kernel leaves on the stack for a handler; the first
+	// that is there counts.
+	SignalFrames []SignalFrame
+	UContext     UContext
 	// SignalHandler is where the kernel puts what a handler gets.
 	SignalHandler SignalHandler
 	// SigContext returns the interrupted SP of a signal frame that has no struct ucontext, if its

@@ -68,6 +68,14 @@ type RunningThread interface {
 	Retake(walk func()) error
 }
 
+// MaskedThread is a Thread of which the target knows which signals it blocks.
+type MaskedThread interface {
+	Thread
+	// SignalMask returns the signals that the thread blocks: signal 1 in bit 0. unknown are signals
+	// of which the target does not know it: all, if it knows of none.
+	SignalMask() (blocked, unknown uint64)
+}
+
 // MemoryOf returns the memory in which to walk a thread's stack. That is the thread's own, if it is
 // a [RunningThread] or has a method StackMemory, else the target's. It is [NoMemory] if the target
 // has none.

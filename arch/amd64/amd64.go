@@ -167,6 +167,7 @@ var Arch = &arch.Arch{
 			{Code: []byte{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, PCs: []int{0, 7}, Symbols: []string{"__restore_rt"}, Row: signalRow, OnStack: ucontextOnStack},
 			{Code: []byte{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, PCs: []int{0, 5}, Row: signalRow, OnStack: ucontextOnStack},
 		},
+		SignalFrames: []arch.SignalFrame{signalFrame},
 		// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
 		UContext:      arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
 		SignalHandler: arch.SignalHandler{Number: RDI, Info: RSI, UContext: 8}, // behind the return address

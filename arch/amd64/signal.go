@@ -1,6 +1,9 @@
 package amd64
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // sigcontext starts at byte 40 of struct ucontext (after uc_flags, uc_link and
 // uc_stack), and SP points at that when the handler has returned to the
@@ -59,4 +62,15 @@ func ucontextOnStack(_ uint64, word func(off int) uint64) bool {
 		flags&2 != 0 && flags>>32 == 0 &&
 		uint16(sel) == userCS && (sel>>48 == userSS || sel>>48 == 0) && // old kernels leave ss out
 		word(fpstate)%16 == 0
+}
+
+// signalFrame is struct rt_sigframe (asm/sigframe.h), from its struct ucontext on: uc_sigmask comes
+// behind struct sigcontext, and then struct siginfo. Struct sigcontext has the number of the
+// exception, and cr2.
+var signalFrame = arch.SignalFrame{
+	PC: sigcontext + 8*16, OnStack: ucontextOnStack,
+	HasInfo: true, Info: 304, InfoOptional: true, Mask: 296,
+	Fault: func(word func(off int) uint64) arch.Fault {
+		return arch.TrapFault(word(sigcontext+8*20), word(sigcontext+8*22))
+	},
 }

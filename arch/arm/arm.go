@@ -101,6 +101,7 @@ var Arch = &arch.Arch{
 		SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 252, 346, 407, 441}, Blocked: blocked},
 		SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
 		Trampolines:   trampolines(),
+		SignalFrames:  signalFrames,
 		// struct ucontext: uc_flags and uc_link come before uc_stack.
 		UContext: arch.UContext{StackBase: 8, StackSize: 16, SP: frameR0 + word*int(SP)},
 	},

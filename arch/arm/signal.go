@@ -17,6 +17,7 @@ const (
 
 	frameR0   = ucontextSigcontext + sigcontextR0
 	frameCPSR = frameR0 + 16*word
+	frameMask = frameCPSR + 2*word // behind the address of the last fault
 
 	newSigframe = 0x5ac3c35a // uc_flags of a frame without siginfo, since Linux 2.6.18
 )
@@ -107,4 +108,18 @@ func trampolines() (list []arch.Trampoline) {
 		}
 	}
 	return list
+}
+
+// signalFrames are struct rt_sigframe and struct sigframe. The mask comes behind struct sigcontext,
+// whose last member is the address of the last fault.
+var signalFrames = []arch.SignalFrame{
+	{PC: rtSigframeUContext + frameR0 + word*int(PC), OnStack: infoOnStack, HasInfo: true, Info: 0, Mask: rtSigframeUContext + frameMask, Fault: lastFault(rtSigframeUContext)},
+	{PC: frameR0 + word*int(PC), OnStack: plainOnStack, Mask: frameMask, Fault: lastFault(0)},
+}
+
+// lastFault implements [arch.SignalFrame].Fault for a struct ucontext at a distance from SP.
+func lastFault(at int) func(word func(off int) uint64) arch.Fault {
+	return func(load func(off int) uint64) arch.Fault {
+		return arch.TrapFault(load(at+ucontextSigcontext), load(at+frameMask-word))
+	}
 }

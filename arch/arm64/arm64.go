@@ -115,6 +115,7 @@ var Arch = &arch.Arch{
 				OnStack: frameOnStack,
 			},
 		},
+		SignalFrames: []arch.SignalFrame{signalFrame},
 		// struct ucontext: uc_flags and uc_link come before uc_stack.
 		UContext:      arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
 		SignalHandler: arch.SignalHandler{Number: 0, Info: 1, UContext: 128}, // behind struct siginfo

@@ -3,6 +3,7 @@ package arm64
 import (
 	"sync"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -72,4 +73,41 @@ func frameOnStack(_ uint64, word func(off int) uint64) bool {
 	return word(rtSigframeUContext) == 0 && word(rtSigframeUContext+8) == 0 &&
 		word(pstate)&pstateMode == 0 && word(pstate)>>32 == 0 &&
 		word(frameSigcontext+sigcontextRecords) == fpsimd
+}
+
+// signalFrame is struct rt_sigframe. The address of the last page fault comes first in struct
+// sigcontext.
+var signalFrame = arch.SignalFrame{
+	PC: frameSigcontext + sigcontextPC, OnStack: frameOnStack,
+	HasInfo: true, Info: 0, InfoOptional: true, Mask: rtSigframeUContext + 40,
+	Fault: lastFault,
+}
+
+// lastFault implements [arch.SignalFrame].Fault by struct esr_context, a record that the kernel
+// adds if the thread has had a fault: the exception's class says whether an address belongs to it.
+// Without the record, which emulators do not make, nothing is known.
+func lastFault(word func(off int) uint64) arch.Fault {
+	const (
+		esrMagic  = 0x45535201
+		records   = frameSigcontext + sigcontextRecords
+		most      = 4096
+		classBits = 26
+
+		fetchAbort, dataAbort = 0x20, 0x24 // of a program (ESR_ELx_EC_IABT_LOW, DABT_LOW)
+	)
+	for at := records; at < records+most; {
+		head := word(at)
+		magic, size := uint32(head), int(head>>32)
+		switch {
+		case magic == esrMagic:
+			if class := word(at+8) >> classBits & 0x3f; class == fetchAbort || class == dataAbort {
+				return arch.Fault{Kind: arch.PageFault, Addr: word(frameSigcontext)}
+			}
+			return arch.Fault{Kind: arch.NoPageFault}
+		case magic == 0 || size < 8 || size%8 != 0 || size > most:
+			return arch.Fault{}
+		}
+		at += size
+	}
+	return arch.Fault{}
 }

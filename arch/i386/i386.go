@@ -140,9 +140,10 @@ var Arch = &arch.Arch{
 			Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 256, 319, 407, 441},
 			Instructions: [][]byte{int80, syscall}, Blocked: blocked,
 		},
-		Trampolines: trampolines,
-		UContext:    arch.UContext{StackBase: 8, StackSize: 16, SP: ucontextSigcontext + sigcontextSP},
-		SigContext:  interruptedSP,
+		Trampolines:  trampolines,
+		SignalFrames: signalFrames,
+		UContext:     arch.UContext{StackBase: 8, StackSize: 16, SP: ucontextSigcontext + sigcontextSP},
+		SigContext:   interruptedSP,
 	},
 
 	LanguageRules: arch.LanguageRules{

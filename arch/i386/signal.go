@@ -27,10 +27,13 @@ const (
 	sigcontextES    = 8
 	sigcontextDS    = 12
 	sigcontextSP    = 28
+	sigcontextTrap  = 48
 	sigcontextIP    = 56
 	sigcontextCS    = 60
 	sigcontextFlags = 64
 	sigcontextSS    = 72
+	sigcontextMask  = 80
+	sigcontextCR2   = 84
 	sigcontextSize  = 88
 )
 
@@ -119,4 +122,24 @@ func interruptedSP(_ uint64, b []byte) (sp uint64, ok bool) {
 		return 0, false
 	}
 	return uint64(binary.LittleEndian.Uint32(b[sigcontextSP:])), true
+}
+
+// signalFrames are struct rt_sigframe_ia32 and struct sigframe_ia32. Struct sigcontext has the
+// number of the exception, and cr2.
+var signalFrames = []arch.SignalFrame{
+	{
+		PC: rtSigcontext + sigcontextIP, OnStack: ucontextOnStack,
+		HasInfo: true, Info: 12, HasNumber: true, Mask: rtSigcontext + sigcontextSize, Fault: lastFault(rtSigcontext),
+	},
+	{
+		PC: sigframeSigcontext + sigcontextIP, OnStack: sigcontextOnStack(sigframeSigcontext),
+		HasNumber: true, Mask: sigframeSigcontext + sigcontextMask, Fault: lastFault(sigframeSigcontext),
+	},
+}
+
+// lastFault implements [arch.SignalFrame].Fault for a struct sigcontext at a distance from SP.
+func lastFault(at int) func(word func(off int) uint64) arch.Fault {
+	return func(word func(off int) uint64) arch.Fault {
+		return arch.TrapFault(word(at+sigcontextTrap), word(at+sigcontextCR2))
+	}
 }

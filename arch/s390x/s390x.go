@@ -139,8 +139,9 @@ var Arch = &arch.Arch{
 			{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow, OnStack: rtSigframeOnStack},
 			{Code: []byte{0x0a, 119}, PCs: []int{0}, Symbols: []string{"__kernel_sigreturn"}, Row: signalRow, OnStack: sigframeOnStack},
 		},
-		UContext:   arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
-		SigContext: sigContext,
+		SignalFrames: signalFrames,
+		UContext:     arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
+		SigContext:   sigContext,
 	},
 
 	LanguageRules: arch.LanguageRules{

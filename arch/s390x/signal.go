@@ -31,6 +31,7 @@ const (
 	sregsGPRs = 16  // 16 of 8 bytes
 	sregsACRs = 144 // 16 of 4 bytes
 	sregsFPRs = 216 // 16 of 8 bytes, behind the control register and padding
+	sregsSize = sregsFPRs + 16*8
 )
 
 // rtSignalRow is the row of the trampoline that ends a handler with rt_sigreturn. signalRow is the
@@ -142,4 +143,12 @@ func sigContext(addr uint64, b []byte) (sp uint64, ok bool) {
 func isUserPSW(mask uint64) bool {
 	const want = 1<<(63-15) | 1<<(63-31) | 1<<(63-32)
 	return mask&want == want
+}
+
+// signalFrames are struct rt_sigframe and struct sigframe (arch/s390/kernel/signal.c). The former
+// has the mask behind its set of registers, the latter before it. Behind the latter's set is signo,
+// which does not count: kernels since Linux 3.18 have the interrupted r2 there.
+var signalFrames = []arch.SignalFrame{
+	{PC: rtSigframeSregs + sregsAddr, OnStack: rtSigframeOnStack, HasInfo: true, Info: saveArea + 8, Mask: rtSigframeSregs + sregsSize},
+	{PC: sigframeSregs + sregsAddr, OnStack: sigframeOnStack, Mask: saveArea},
 }

@@ -54,7 +54,11 @@ func backtrace(w io.Writer, pid int) error {
 func show(w io.Writer, f *logical.Frame) {
 	switch f.Type {
 	case frame.SigTramp:
-		fmt.Fprintf(w, "#%-3d <signal handler called>\n", f.Level)
+		why := ""
+		if s, ok := f.Physical.Signal(); ok {
+			why = ": " + s.String()
+		}
+		fmt.Fprintf(w, "#%-3d <signal handler called%s>\n", f.Level, why)
 	case frame.Dummy:
 		fmt.Fprintf(w, "#%-3d <function called from sfwalk-embed>\n", f.Level)
 	default:

@@ -53,7 +53,7 @@ func TestAgainstGDB(t *testing.T) {
 	}
 }
 
-var frameLine = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(?:(<signal handler called>)|(\S+) .*?(?:crash\.c:(\d+)\)?)?)$`)
+var frameLine = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(?:(<signal handler called)(?:: .*)?>|(\S+) .*?(?:crash\.c:(\d+)\)?)?)$`)
 
 // frames returns the frames of the program itself, with their lines, from the output of gdb or of
 // the example. The names of the C library's frames depend on the debug files that are installed.

@@ -207,9 +207,10 @@ type Thread struct {
 	// Signal is the number of the signal that the kernel noted for the thread; 0 means none.
 	Signal int
 
-	id   int
-	name string
-	regs arch.Registers
+	id      int
+	name    string
+	regs    arch.Registers
+	blocked uint64 // pr_sighold
 
 	file *file
 	sets []setNote // that have wide registers, in the order of the file

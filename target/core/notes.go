@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/format/siginfo"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
@@ -77,10 +78,11 @@ func (f *file) notes() (*notes, error) {
 	}
 	if len(n.threads) > 0 {
 		first := n.threads[0]
-		if n.signal == nil && first.Signal > 0 && first.Signal <= lastSignal {
-			n.signal = &Signal{Number: first.Signal, Name: signalName(first.Signal)}
+		if n.signal == nil && first.Signal > 0 && first.Signal <= siginfo.Last {
+			s, _ := siginfo.Number(first.Signal)
+			n.signal = &s
 		}
-		first.Died = n.signal != nil && n.signal.dumps()
+		first.Died = n.signal != nil && dumps(n.signal)
 		if n.pid == 0 {
 			n.pid = first.id
 		}
@@ -216,7 +218,9 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 		}
 	case elfnote.Siginfo:
 		if n.signal == nil { // the first is of the thread that died
-			n.signal = parseSiginfo(data, f.arch)
+			if s, ok := siginfo.Read(data, f.arch); ok {
+				n.signal = &s
+			}
 		}
 	case elfnote.File:
 		if !n.hasFiles {
@@ -245,7 +249,8 @@ func (f *file) wideSet(n *notes, typ uint32, at, size uint64) {
 	}
 }
 
-// thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_pid behind two words at 16.
+// thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_sighold behind a word at 16,
+// pr_pid behind both.
 func (f *file) thread(n *notes, data []byte, at uint64) {
 	if len(data) < f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size {
 		n.warn("a thread's registers (NT_PRSTATUS) at byte %#x are %d bytes, want %d: left out", at, len(data), f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size)
@@ -260,6 +265,7 @@ func (f *file) thread(n *notes, data []byte, at uint64) {
 		id:     int(int32(f.arch.Order.Uint32(data[16+2*f.arch.PtrSize:]))),
 		Signal: int(f.arch.Order.Uint16(data[12:])),
 	}
+	th.blocked = f.arch.Word(data[16+f.arch.PtrSize:])
 	f.arch.KernelRegs[0].Get(f.arch, data[f.arch.PRStatusHeader():], &th.regs)
 	n.threads = append(n.threads, th)
 }

@@ -248,7 +248,11 @@ func (x *tracee) readRegisters(f *files, room []byte) {
 		x.err = ofKernel(x.tid)
 		x.regs = arch.Registers{}
 	}
-	if f.values && x.err == nil && x.state != gone {
+	if x.err != nil || x.state == gone {
+		return
+	}
+	x.blocked, _ = signalMask(x.tid) // 0, as if it blocked none, where kernels do not tell (before Linux 3.11)
+	if f.values {
 		x.sets = readWideSets(a, x.tid, f.setRoom, f.lastSets)
 		f.lastSets = x.sets
 	}
@@ -348,7 +352,7 @@ func (s *attachment) threads(t *Target, m *memory) (list []*Thread) {
 		if x.state == gone {
 			continue
 		}
-		th := &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, sets: x.sets, target: t}
+		th := &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, sets: x.sets, blocked: x.blocked, target: t}
 		th.view = newView(m, x, s.copies)
 		list = append(list, th)
 	}

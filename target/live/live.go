@@ -174,10 +174,11 @@ type Thread struct {
 	retaking sync.Mutex
 	retakes  int // how often the thread was retaken
 
-	mu   sync.Mutex // guards the fields below, and Held
-	regs arch.Registers
-	sets target.RegisterSets // with Options.Values
-	view *view
+	mu      sync.Mutex // guards the fields below, and Held
+	regs    arch.Registers
+	sets    target.RegisterSets // with Options.Values
+	blocked uint64              // see SignalMask
+	view    *view
 }
 
 // ID returns the kernel's thread ID in the caller's PID namespace.
@@ -245,6 +246,16 @@ func (t *Thread) Registers(r *arch.Registers) error {
 	}
 	*r = t.regs
 	return nil
+}
+
+// SignalMask implements [target.MaskedThread].
+func (t *Thread) SignalMask() (blocked, unknown uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.blocked == 0 { // it blocks none, or could not be stopped
+		return 0, ^uint64(0)
+	}
+	return t.blocked, 0
 }
 
 // ReadRegister implements [target.WideThread]. Wide registers are read with [Options.Values] alone.

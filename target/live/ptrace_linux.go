@@ -43,6 +43,12 @@ func registerSet(tid int, note uint32, p []byte) (int, error) {
 	return int(iov.Len), err
 }
 
+// signalMask reads which signals a stopped thread blocks: signal 1 in bit 0.
+func signalMask(tid int) (mask uint64, err error) {
+	err = ptrace(unix.PTRACE_GETSIGMASK, tid, unsafe.Sizeof(mask), unsafe.Pointer(&mask))
+	return mask, err
+}
+
 // detach lets a stopped thread go on, and gives it signal unless that is 0.
 func detach(tid, signal int) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(signal), 0, 0)

@@ -90,7 +90,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 	h.release = func() { v.release() }
 	err := h.run(func() {
 		th.mu.Lock()
-		th.regs, th.sets, th.view, th.Err = x.regs, x.sets, v, nil
+		th.regs, th.sets, th.blocked, th.view, th.Err = x.regs, x.sets, x.blocked, v, nil
 		th.mu.Unlock()
 		m.left.Add(-v.size)
 		m.show([]*view{v}, []*view{old})

@@ -36,7 +36,7 @@ func (t *Target) Snapshot() (*snapshot.Snapshot, error) {
 	for _, th := range threads {
 		th.mu.Lock()
 		s.Pause = max(s.Pause, th.Held)
-		s.Threads = append(s.Threads, snapshot.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Sets: th.sets, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
+		s.Threads = append(s.Threads, snapshot.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Sets: th.sets, Blocked: th.blocked, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
 		for _, b := range th.view.all() {
 			copied = append(copied, snapshot.Block{Addr: b.lo, Data: b.data, Late: b.late})
 		}

@@ -42,18 +42,19 @@ type tracer struct {
 
 // tracee is a thread that is or was to be stopped.
 type tracee struct {
-	tid    int
-	name   string
-	state  traceeState
-	signal int       // the signal that the stop has kept back, which the thread gets when it goes on
-	since  time.Time // when it was asked to stop
-	asleep time.Time // when its present uninterruptible sleep was first seen
-	sleeps string    // how often it had gone to sleep by then
-	held   time.Duration
-	regs   arch.Registers
-	sets   target.RegisterSets // with Options.Values
-	copied []block             // copies of its stack, the inner part first, and of stacks that handlers have interrupted
-	err    error
+	tid     int
+	name    string
+	state   traceeState
+	signal  int       // the signal that the stop has kept back, which the thread gets when it goes on
+	since   time.Time // when it was asked to stop
+	asleep  time.Time // when its present uninterruptible sleep was first seen
+	sleeps  string    // how often it had gone to sleep by then
+	held    time.Duration
+	regs    arch.Registers
+	sets    target.RegisterSets // with Options.Values
+	blocked uint64              // the signals that it blocks
+	copied  []block             // copies of its stack, the inner part first, and of stacks that handlers have interrupted
+	err     error
 }
 
 type traceeState uint8

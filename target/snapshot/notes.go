@@ -99,11 +99,12 @@ func (s *Snapshot) prpsinfo() []byte {
 	return b
 }
 
-// prstatus makes struct elf_prstatus: pr_pid behind two words at 16, pr_reg behind the header,
-// pr_fpvalid and padding behind that.
+// prstatus makes struct elf_prstatus: pr_sighold, a word, behind one at 16, pr_pid behind both,
+// pr_reg behind the header, pr_fpvalid and padding behind that.
 func (s *Snapshot) prstatus(t *Thread) []byte {
 	k := &s.Arch.KernelRegs[0]
 	b := make([]byte, s.Arch.PRStatusHeader()+k.Size+s.Arch.PtrSize)
+	copy(b[16+s.Arch.PtrSize:], s.Arch.AppendWord(nil, t.Blocked))
 	s.Arch.Order.PutUint32(b[16+2*s.Arch.PtrSize:], uint32(t.TID))
 	k.Put(s.Arch, &t.Regs, b[s.Arch.PRStatusHeader():][:k.Size])
 	return b

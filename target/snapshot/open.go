@@ -100,6 +100,7 @@ func (t *Target) addThreads(n *note) {
 	for _, th := range list {
 		one := &Thread{TID: th.ID(), Comm: th.Name(), core: th.(*core.Thread)}
 		th.Registers(&one.Regs)
+		one.Blocked, _ = one.core.SignalMask()
 		if about := said[one.TID]; about != nil {
 			about.apply(t.arch, one)
 			missing--

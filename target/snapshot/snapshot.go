@@ -48,6 +48,10 @@ type Thread struct {
 	Regs arch.Registers
 	Sets target.RegisterSets // with its wide registers; nil if they are not known. A Target's thread reads them when it is asked
 
+	// Blocked are the signals that the thread blocks: signal 1 in bit 0. It is 0 also if that is
+	// not known.
+	Blocked uint64
+
 	Held time.Duration // how long the thread was held
 	// Err says why the thread could not be stopped; nil if it was. A thread with an Err has no
 	// registers, or only PC and SP, as the kernel told them.
@@ -75,6 +79,17 @@ func (t *Thread) Registers(r *arch.Registers) error {
 	}
 	*r = t.Regs
 	return nil
+}
+
+// SignalMask implements [target.MaskedThread].
+func (t *Thread) SignalMask() (blocked, unknown uint64) {
+	if t.core != nil {
+		return t.core.SignalMask()
+	}
+	if t.Blocked == 0 {
+		return 0, ^uint64(0)
+	}
+	return t.Blocked, 0
 }
 
 // ReadRegister implements [target.WideThread].
