@@ -27,7 +27,7 @@ type alike struct {
 // alikes are run on the demo's process and its core file. A pattern holds for the peer's output and
 // for ours.
 var alikes = []alike{
-	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called>`, `in (compute|nap) \(`, `\bon_tick \(`}},
+	{"sfwalk attach 4242", "gdb: thread apply all bt", []string{`<signal handler called[:>]`, `in (compute|nap) \(`, `\bon_tick \(`}},
 	{"sfwalk attach 4242 --tid 4243", "gdb: thread apply $walker bt", []string{`(?s)visit.*walk_tree`, `!on_tick`}},
 	{"sfwalk attach 4242 --max-frames 3", "gdb: thread apply $walker bt 3", []string{`#2 `, `!#6 `}},
 	{"sfwalk attach 4242 --locals", "gdb: thread apply all bt full", []string{`sum = (<optimized out>|\d+)`, `node = \{10, 0`}},
@@ -51,7 +51,7 @@ var alikes = []alike{
 	{"sfwalk attach --name nginx", "pgrep -x nginx", nil}, // no such process: both end with 1
 	{"sfwalk attach --children 4242", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --save snapshot.4242", "", []string{`on_tick \(`}},
-	{"sfwalk core core.4242", "gdb-core: thread apply all bt", []string{`<signal handler called>`, `\bon_tick \(`}},
+	{"sfwalk core core.4242", "gdb-core: thread apply all bt", []string{`<signal handler called[:>]`, `\bon_tick \(`}},
 	{"sfwalk core --exe ./server core.4242", "gdb-core: thread apply all bt", []string{`\bon_tick \(`}},
 	{"sfwalk core core.4242 --exe ./server", "eu-stack --core core.4242 -e ./server", []string{`(?s)on_tick.*compute.*ticker`}},
 	{"sfwalk core core.4242 --sysroot /srv/arm64-root", "", []string{`on_tick \(`}},

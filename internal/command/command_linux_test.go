@@ -35,7 +35,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf(`(?m)^Thread %d "demo"$`, p.PID),
 		`(?m)^#0  0x[0-9a-f]{16} in .+`,
-		`(?m)^#\d+ +<signal handler called>$`,
+		`(?m)^#\d+ +<signal handler called: SIGUSR1>$`,
 		`(?m)^#\d+ +0x[0-9a-f]{16} in walk_tree \(…\) at .*demo\.c:\d+$`,
 		`(?m)^#\d+ +serve \(…\) at .*demo\.c:\d+$`, // an inlined call: it has no address of its own
 		`(?m)^#\d+ +0x[0-9a-f]{16} in _start\+0x[0-9a-f]+ \(.*/demo\)$`,

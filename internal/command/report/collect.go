@@ -55,6 +55,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 	})
 	aboutSource(s, flags, doc)
 	walk.addWords(doc)
+	walk.inHandlers(doc)
 	finish(s, doc)
 	doc.Warnings, doc.Hints = walk.warned(), walk.hints()
 	return doc, doc.Warnings, err
@@ -82,6 +83,9 @@ func walkBy(s Source, symbols *symbol.Symbolizer, flags *Flags, do func(*Walker,
 		workers = append(workers, func(i int) struct{} {
 			w.Thread(walk.threads[i], func(f *frame.Frame) int {
 				do(w, f)
+				if f.Type() == frame.SigTramp {
+					f.Signal()
+				}
 				return 0
 			})
 			return struct{}{}

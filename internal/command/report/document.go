@@ -11,17 +11,20 @@ import (
 // Document is what a command prints, as text or as JSON; docs/json.md describes
 // it. Fields are added, never renamed.
 type Document struct {
-	PID          int         `json:"pid"`
-	Exe          string      `json:"exe"`
-	Arch         string      `json:"arch"`
-	PauseUS      *int64      `json:"pause_us,omitempty"`   // of a live process
-	Consistent   bool        `json:"consistent,omitempty"` // the stacks are of one moment
-	Core         string      `json:"core,omitempty"`       // the core file
-	Snapshot     string      `json:"snapshot,omitempty"`   // the file with the snapshot
-	Taken        string      `json:"taken,omitempty"`      // when the snapshot was
-	Rounds       int         `json:"rounds,omitempty"`     // how many times the threads were added, if that is several
-	Remote       string      `json:"remote,omitempty"`     // the stub's address
-	Signal       *Signal     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
+	PID        int     `json:"pid"`
+	Exe        string  `json:"exe"`
+	Arch       string  `json:"arch"`
+	PauseUS    *int64  `json:"pause_us,omitempty"`   // of a live process
+	Consistent bool    `json:"consistent,omitempty"` // the stacks are of one moment
+	Core       string  `json:"core,omitempty"`       // the core file
+	Snapshot   string  `json:"snapshot,omitempty"`   // the file with the snapshot
+	Taken      string  `json:"taken,omitempty"`      // when the snapshot was
+	Rounds     int     `json:"rounds,omitempty"`     // how many times the threads were added, if that is several
+	Remote     string  `json:"remote,omitempty"`     // the stub's address
+	Signal     *Signal `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
+	// Handlers are the signals in whose handlers the thread was that died or was stopped, the
+	// innermost first; nil for one that is not known.
+	Handlers     []*Signal   `json:"handlers,omitempty"`
 	*CrashReport             // of a minidump
 	LastWords    []LastWords `json:"last_words,omitempty"`
 	Threads      []Thread    `json:"threads"`
@@ -50,15 +53,6 @@ func (d *Document) add(t *Thread) {
 	g := *t.Goroutine
 	g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
 	d.Goroutines = append(d.Goroutines, &g)
-}
-
-// Signal is a Unix signal and what came with it.
-type Signal struct {
-	Number  int          `json:"number"`
-	Name    string       `json:"name"`
-	Code    string       `json:"code,omitempty"` // "SEGV_MAPERR"
-	Address *address.Hex `json:"address,omitempty"`
-	Sender  int          `json:"sender,omitempty"` // process that sent it
 }
 
 // Thread is a thread, or goroutine, with its stack.
@@ -104,6 +98,7 @@ type Frame struct {
 	Line     int         `json:"line"`
 	Sniffer  string      `json:"sniffer"`
 
+	Signal    *Signal      `json:"signal,omitempty"` // of a signal frame: what its handler was called for
 	Guess     bool         `json:"guess,omitempty"`
 	MovedOn   bool         `json:"moved_on,omitempty"` // the process ran on before this was read
 	ID        string       `json:"id,omitempty"`

@@ -108,6 +108,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 	})
 	aboutSource(s, flags, doc)
 	walk.addWords(doc)
+	walk.inHandlers(doc)
 	doc.Waits, doc.Asleep = found, asleepIn(s).Judge(s, symbols)
 	finish(s, doc)
 	if err == nil {

@@ -47,6 +47,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.Waits.Of(th.ID())}
 		mark(s, th, &doc.Threads[i])
 	}
+	walk.inHandlers(doc)
 	around := printer()
 	around.Buffer().Out = out
 	around.Heading(doc)

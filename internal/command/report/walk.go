@@ -323,6 +323,9 @@ func (w *Walker) detail(x *Frame, p *logical.Frame) {
 	row := f.Row()
 	x.Guess = row.Flags&trad.Guess != 0
 	x.MovedOn = f.MovedOn()
+	if f.Type() == frame.SigTramp {
+		x.Signal = signalOf(f)
+	}
 	if w.Flags.Registers {
 		x.Registers = make([]Register, 0, len(a.Regs))
 		for _, r := range a.Regs {

@@ -25,6 +25,7 @@ func (p *textPrinter) reportHeading(d *report.Document) {
 		if r.Crash.Address.Known {
 			text += fmt.Sprintf(" at address %#x", r.Crash.Address.V)
 		}
+		text += inHandlers(d.Handlers, false)
 	} else {
 		text += ": no crash"
 		if r.Stopped != nil {

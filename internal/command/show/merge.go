@@ -51,7 +51,7 @@ type placeKeys struct {
 type numberedPlace struct {
 	kind, function, module, file string
 	offset, inFile               uint64
-	line                         int
+	line, signal                 int
 	args                         symbol.Args
 	guess, movedOn               bool
 	number                       int
@@ -72,8 +72,12 @@ func (k *placeKeys) of(f *report.Frame) int {
 		k.last = append(k.last, numberedPlace{number: -1})
 	}
 	last := &k.last[f.Level]
+	signal := 0
+	if f.Signal != nil {
+		signal = f.Signal.Number
+	}
 	now := numberedPlace{
-		f.Type, f.Function, f.Module, f.File, f.Offset, f.InFile, f.Line, f.Params, f.Guess, f.MovedOn, last.number,
+		f.Type, f.Function, f.Module, f.File, f.Offset, f.InFile, f.Line, signal, f.Params, f.Guess, f.MovedOn, last.number,
 	}
 	if last.number < 0 || now != *last {
 		now.number = k.printed(f)
@@ -134,6 +138,7 @@ func (m *merged) add(x *report.Walked) {
 		m.groups = append(m.groups, g)
 	}
 	g.add(&x.Thread)
+	g.joinSignals(x.Frames)
 	x.Thread.Stack = &g.at
 }
 
@@ -169,6 +174,15 @@ func (g *group) add(t *report.Thread) {
 		g.creator = 0
 	}
 	g.objects.add(of.WaitsFor)
+}
+
+// joinSignals keeps what another stack of the group shares of the signals.
+func (g *group) joinSignals(frames []report.Frame) {
+	for i := range min(len(frames), len(g.Frames)) {
+		if s := g.Frames[i].Signal; s != nil && !s.Equal(frames[i].Signal) {
+			g.Frames[i].Signal = s.WithoutCause()
+		}
+	}
 }
 
 // sorted returns the groups, those with the most threads first.
@@ -236,7 +250,7 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 	for i := range g.Frames {
 		begin := len(p.Buf)
 		p.level(g.Frames[i].Level)
-		p.shared(&g.Frames[i])
+		p.merged(&g.Frames[i], g.Frames[i].Signal)
 		p.Byte('\n')
 		p.source(&g.Frames[i])
 		if p.folds() {
@@ -265,11 +279,15 @@ func once[T any, ID comparable](list []T, id func(T) ID) []T {
 	})
 }
 
-// shared prints of a frame what equal stacks share: all but its address.
-func (p *textPrinter) shared(f *report.Frame) {
+// shared prints of a frame what equal stacks share: all but its address, and what came with a
+// signal.
+func (p *textPrinter) shared(f *report.Frame) { p.merged(f, f.Signal.WithoutCause()) }
+
+// merged prints a frame without its address, and what is to be said of its signal.
+func (p *textPrinter) merged(f *report.Frame, s *report.Signal) {
 	switch f.Type {
 	case frame.SigTramp.String():
-		p.Text("<signal handler called>")
+		p.signal(s)
 	case frame.Dummy.String():
 		p.Text("<function called from sfwalk>")
 	default:

@@ -1,9 +1,11 @@
 package show
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/format/siginfo"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/report"
@@ -91,5 +93,34 @@ func TestMergedWithoutFrames(t *testing.T) {
 	m.add(&report.Walked{Thread: report.Thread{TID: 1, Kernel: "io_uring", Whole: true}})
 	if text := string(AppendJSON(nil, m.groups[0])); !strings.Contains(text, `"frames":[]`) {
 		t.Error(text)
+	}
+}
+
+// TestMergedSignals: stacks that differ in a signal's sender alone are merged, and the frame has
+// what they share; stacks with different signals are not.
+func TestMergedSignals(t *testing.T) {
+	m := newMerged()
+	for i, s := range []*siginfo.Info{
+		{Number: 10, Name: "SIGUSR1", Sender: 7}, {Number: 10, Name: "SIGUSR1", Sender: 8}, {Number: 15, Name: "SIGTERM", Sender: 7}, nil,
+	} {
+		f := report.Frame{Type: "sigtramp"}
+		if s != nil {
+			f.Signal = report.NewSignal(s)
+		}
+		m.add(&report.Walked{Thread: report.Thread{TID: i}, Frames: []report.Frame{f}})
+	}
+	var out textPrinter
+	for _, g := range m.sorted() {
+		out.group(&report.Document{}, g)
+	}
+	var got []string
+	for _, line := range strings.Split(string(out.Buf), "\n") {
+		if strings.HasPrefix(line, "#") {
+			got = append(got, line)
+		}
+	}
+	want := []string{"#0  <signal handler called: SIGUSR1>", "#0  <signal handler called: SIGTERM from PID 7>", "#0  <signal handler called>"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -79,19 +79,26 @@ func (p *textPrinter) Heading(d *report.Document) {
 			verb = " died of "
 		}
 		text += verb + s.Name
-		if s.Code != "" {
+		handlers := d.Handlers
+		own := s.Sender != 0 && s.Sender == d.PID
+		for own && len(handlers) > 0 && handlers[0] != nil && handlers[0].Number == s.Number && handlers[0].Sender == d.PID {
+			handlers = handlers[1:] // it has raised the signal twice, as Go does, whose own handler gets the first
+		}
+		raised := own && len(handlers) > 0
+		if s.Code != "" && !raised {
 			text += " (" + s.Code + ")"
 		}
 		if s.Address != nil {
 			text += fmt.Sprintf(" at address %#x", s.Address.V)
 		}
-		if s.Sender != 0 {
-			if s.Sender == d.PID {
+		if s.Sender != 0 && !raised {
+			if own {
 				text += ", sent by itself"
 			} else {
 				text += fmt.Sprintf(", sent by process %d", s.Sender)
 			}
 		}
+		text += inHandlers(handlers, raised)
 	}
 	if d.Taken != "" {
 		text += " as of " + d.Taken
@@ -99,6 +106,25 @@ func (p *textPrinter) Heading(d *report.Document) {
 	p.styled(bold, text)
 	p.Byte('\n')
 	p.lastWords(d.LastWords, "", !d.Died)
+}
+
+// inHandlers says in which signals' handlers a thread was: ", raised in the handler of SIGSEGV at
+// 0x0". raised says that the process has sent itself the signal that it died of.
+func inHandlers(list []*report.Signal, raised bool) (text string) {
+	for i, s := range list {
+		switch {
+		case i == 0 && raised:
+			text += ", raised in "
+		default:
+			text += ", in "
+		}
+		if s == nil {
+			text += "a signal handler"
+		} else {
+			text += "the handler of " + s.Text()
+		}
+	}
+	return text
 }
 
 func (p *textPrinter) Ending(d *report.Document) {
@@ -251,7 +277,7 @@ func (p *textPrinter) detailed(f *report.Frame) {
 	p.level(f.Level)
 	switch {
 	case f.Type == frame.SigTramp.String():
-		p.Text("<signal handler called>")
+		p.signal(f.Signal)
 	case f.Type == frame.Dummy.String():
 		p.Text("<function called from sfwalk>")
 	default:
@@ -280,6 +306,15 @@ func (p *textPrinter) detailed(f *report.Frame) {
 	p.registers(f.Registers)
 	p.locals(f)
 	p.source(f)
+}
+
+// signal prints `<signal handler called: SIGSEGV at 0x0>`.
+func (p *textPrinter) signal(s *report.Signal) {
+	p.Text("<signal handler called")
+	if s != nil {
+		p.Text(": " + s.Text())
+	}
+	p.Byte('>')
 }
 
 // marks prints how a frame differs from others.

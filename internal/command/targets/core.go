@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/internal/command/address"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
@@ -59,10 +58,7 @@ func (c *CoreFile) About(doc *report.Document) {
 	threads, _ := c.Threads()
 	doc.Died = slices.ContainsFunc(threads, func(th target.Thread) bool { return th.(*core.Thread).Died })
 	if s := c.Signal; s != nil {
-		doc.Signal = &report.Signal{Number: s.Number, Name: s.Name, Code: s.CodeName, Sender: s.Sender}
-		if s.HasAddr {
-			doc.Signal.Address = new(address.At(s.Addr))
-		}
+		doc.Signal = report.NewSignal(s)
 	}
 }
 

@@ -1,0 +1,223 @@
+package stacks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/commandtest"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+)
+
+// came is what a handler of received.c has printed of its signal: "came NUMBER CODE ADDRESS PID
+// STATUS CALL", or "came NUMBER" if it has no SA_SIGINFO.
+type came struct {
+	number, code, pid, status, call int
+	address                         uint64
+	informed                        bool
+}
+
+func readCame(t *testing.T, line string) (c came) {
+	t.Helper()
+	n, _ := fmt.Sscanf(line, "came %d %d %v %d %d %d", &c.number, &c.code, &c.address, &c.pid, &c.status, &c.call)
+	if n != 1 && n != 6 {
+		t.Fatalf("received says %q", line)
+	}
+	c.informed = n == 6
+	return c
+}
+
+// shownSignal is a signal in JSON.
+type shownSignal struct {
+	Number, Sender, Child int
+	Name, Code, Address   string
+	Status                *int
+	SystemCall            *int `json:"system_call"`
+}
+
+// differs says how what is shown differs from what came; "" if it does not.
+func (c *came) differs(s *shownSignal) string {
+	const sigsegv, sigbus = 11, 7
+	fault := c.code > 0 && c.code != 0x80 && (c.number == 4 || c.number == sigbus || c.number == 8 || c.number == sigsegv || c.number == 31)
+	sent := c.code == 0 || c.code == -1 || c.code == -6
+	switch address := fmt.Sprintf("%#x", c.address); {
+	case s == nil:
+		return "no signal"
+	case s.Number != c.number:
+		return fmt.Sprintf("number %d", s.Number)
+	case !c.informed:
+		return ""
+	case fault != (s.Address != "") || fault && s.Address != address:
+		return "address " + s.Address
+	case sent != (s.Sender != 0) || sent && s.Sender != c.pid:
+		return fmt.Sprintf("sender %d", s.Sender)
+	case c.number == 17 && (s.Child != c.pid || s.Status == nil || *s.Status != c.status):
+		return fmt.Sprintf("child %d", s.Child)
+	case c.number == 31 && (s.SystemCall == nil || *s.SystemCall != c.call):
+		return "no system call"
+	}
+	return ""
+}
+
+// signalsIn returns the signals of a document's first thread's signal frames, the innermost first.
+func signalsIn(t *testing.T, doc string) (list []*shownSignal) {
+	t.Helper()
+	var d struct {
+		Threads []struct {
+			Frames []struct {
+				Type   string
+				Signal *shownSignal
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(doc), &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Threads[0].Frames {
+		if f.Type == "sigtramp" {
+			list = append(list, f.Signal)
+		} else if f.Signal != nil {
+			t.Errorf("a frame of type %s has a signal", f.Type)
+		}
+	}
+	return list
+}
+
+// TestReceived compares what signal frames show with what the handlers themselves have got: of the
+// process, and of its snapshot. Of a handler without SA_SIGINFO, the number is shown, and the
+// address of a fault: null's is always 0x10.
+func TestReceived(t *testing.T) {
+	program := gdbtest.Build(t, "received.c", "-g", "-O1", "-w")
+	causes := strings.Fields("null readonly far jump end divide illegal raise sent queue timer child call nested then")
+	for _, cause := range causes {
+		for _, flags := range []string{"", "plain", "alt", "plain alt", "full", "nodefer"} {
+			if flags != "" && flags != "plain" && cause != "null" && cause != "then" && cause != "raise" {
+				continue
+			}
+			t.Run(cause+" "+flags, func(t *testing.T) {
+				p := gdbtest.Start(t, program, append([]string{cause}, strings.Fields(flags)...)...)
+				handlers := 1
+				if cause == "nested" || cause == "then" {
+					handlers = 2
+				}
+				var want []came
+				for range handlers {
+					line, err := p.Stdout.ReadString('\n')
+					if err != nil {
+						t.Fatal(err)
+					}
+					want = append([]came{readCame(t, line)}, want...)
+				}
+				if cause == "then" {
+					want = want[:1] // the program has left the handler of the first
+				}
+				check := func(where, doc string) {
+					t.Helper()
+					list := signalsIn(t, doc)
+					if len(list) != len(want) {
+						t.Errorf("%s: %d signal frames, want %d", where, len(list), len(want))
+						return
+					}
+					for i := range want {
+						// Nothing is certain if the handler blocks all signals, or none.
+						if list[i] == nil && !want[i].informed && (flags == "full" || flags == "nodefer") {
+							continue
+						}
+						if why := want[i].differs(list[i]); why != "" {
+							t.Errorf("%s: signal %d: %s; came %+v, shown %+v", where, i, why, want[i], list[i])
+						}
+						if s := list[i]; s != nil && want[i].number == 11 && (cause == "null" || cause == "nested") && s.Address != "0x10" {
+							t.Errorf("%s: %+v, want address 0x10", where, s)
+						}
+						if s := list[i]; s != nil && cause == "sent" && s.Address != "" {
+							t.Errorf("%s: a signal that kill(2) has sent has the address %s", where, s.Address)
+						}
+					}
+				}
+				pid := fmt.Sprint(p.PID)
+				saved := filepath.Join(t.TempDir(), "saved")
+				run := func(args ...string) string {
+					t.Helper()
+					out, errOut, err := commandtest.Run(args...)
+					if err != nil {
+						t.Fatalf("%q: %v\n%s", args, err, errOut)
+					}
+					return out
+				}
+				out := run("attach", pid, "--json")
+				commandtest.InPage(t, "sfwalk attach", out)
+				check("attach", out)
+				run("attach", pid, "--save", saved)
+				check("open", run("open", saved, "--json"))
+			})
+		}
+	}
+}
+
+var dead = regexp.MustCompile(`^Process (\d+) \(.*\) died of (.*)\n`)
+
+// TestDiedInHandler: the first line of a core says what the handler was called for that has ended
+// the process.
+func TestDiedInHandler(t *testing.T) {
+	program := gdbtest.Build(t, "received.c", "-g", "-O1", "-w")
+	for _, tt := range []struct{ args, want string }{
+		{"null abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10"},
+		{"null plain abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10"},
+		{"null full abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10"},
+		{"far abort", "SIGABRT, raised in the handler of SIGSEGV at an unknown address"},
+		{"null alt abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10"},
+		{"null reraise", "SIGSEGV, raised in the handler of SIGSEGV at 0x10"},
+		{"raise plain abort", "SIGABRT, raised in the handler of SIGUSR1"},
+		{"raise abort", "SIGABRT, raised in the handler of SIGUSR1 from PID $PID"},
+		{"nested abort", "SIGABRT, raised in the handler of SIGSEGV at 0x10, in the handler of SIGUSR1 from PID $PID"},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			core := coreOfCrash(t, program, strings.Fields(tt.args)...)
+			out, errOut, err := commandtest.Run("core", core)
+			if err != nil {
+				t.Fatalf("%v\n%s%s", err, out, errOut)
+			}
+			m := dead.FindStringSubmatch(out)
+			if m == nil || m[2] != strings.ReplaceAll(tt.want, "$PID", m[1]) {
+				t.Errorf("got %s\nwant … died of %s", strings.SplitN(out, "\n", 2)[0], tt.want)
+			}
+			out, _, err = commandtest.Run("core", core, "--json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			commandtest.InPage(t, "sfwalk core", out)
+			var doc struct{ Handlers []*shownSignal }
+			if err := json.Unmarshal([]byte(out), &doc); err != nil {
+				t.Fatal(err)
+			}
+			if list := signalsIn(t, out); fmt.Sprint(values(list)) != fmt.Sprint(values(doc.Handlers)) || len(list) == 0 {
+				t.Errorf("handlers %v, frames have %v", values(doc.Handlers), values(list))
+			}
+			// gdb's own word on the signal that the process has died of.
+			if said := gdbtest.Batch(t, []string{program, core}, "p $_siginfo.si_signo"); !strings.Contains(said, fmt.Sprintf("= %d\n", map[bool]int{true: 6, false: 11}[strings.HasPrefix(tt.want, "SIGABRT")])) {
+				t.Errorf("gdb: %s", said)
+			}
+		})
+	}
+}
+
+// values are signals without pointers.
+func values(list []*shownSignal) (texts []string) {
+	for _, s := range list {
+		text, _ := json.Marshal(s)
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// TestPicturedSignals: in pictures, all signal frames have one name.
+func TestPicturedSignals(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "received.c", "-g", "-O1", "-w"), "raise")
+	out, errOut, err := commandtest.Run("attach", fmt.Sprint(p.PID), "--format", "folded")
+	if err != nil || !strings.Contains(out, ";<signal handler called>;") {
+		t.Errorf("%v %s: no stable name of the signal frame:\n%s", err, errOut, out)
+	}
+}
