@@ -3,6 +3,7 @@ package picture
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type Format struct {
 	// one. A format without suffixes is chosen by its name alone.
 	Suffixes []string
 	More     []string // suffixes that help texts leave out
+	Aliases  []string // other names, beside the suffixes without their points
 	Help     string   // the name and what it is, for a list of formats
 	For      string   // what the suffixes are for, as in ".folded for flamegraph.pl"
 	Binary   bool     // the format is no text, for no terminal; For is the command that opens a file
@@ -29,17 +31,19 @@ var Formats = []Format{
 	},
 	{
 		Name: "folded", Suffixes: []string{".folded"}, More: []string{".txt"},
-		Help: "folded (for flamegraph.pl)", For: "flamegraph.pl",
+		Aliases: []string{"raw", "collapsed"}, // py-spy's, and stackcollapse's
+		Help:    "folded (for flamegraph.pl)", For: "flamegraph.pl",
 		Write: (*Stacks).WriteFolded,
 	},
 	{
-		Name: "speedscope", Suffixes: []string{".json"}, More: []string{".speedscope"},
+		Name: "speedscope", Suffixes: []string{".json"}, More: []string{".speedscope", ".speedscope.json"},
 		Help: "speedscope", For: "speedscope",
 		Write: (*Stacks).WriteSpeedscope,
 	},
 	{
 		Name: "firefox", Suffixes: []string{".firefox.json"},
-		Help: "firefox (for profiler.firefox.com)", For: "profiler.firefox.com",
+		Aliases: []string{"gecko"},
+		Help:    "firefox (for profiler.firefox.com)", For: "profiler.firefox.com",
 		Write: (*Stacks).WriteFirefox,
 	},
 	{
@@ -52,6 +56,22 @@ var Formats = []Format{
 		Name: "json", Help: "json (docs/json.md)",
 		Profiles: true, Write: (*Stacks).WriteJSON,
 	},
+}
+
+// FormatCalled returns the format that a user means: by its name, by another one, or by a suffix of
+// its files without the point, in upper or lower case; nil if there is none.
+func FormatCalled(name string) *Format {
+	name = strings.ToLower(name)
+	if f := FormatNamed(name); f != nil {
+		return f
+	}
+	for i := range Formats {
+		f := &Formats[i]
+		if slices.Contains(f.Aliases, name) || slices.Contains(f.Suffixes, "."+name) || slices.Contains(f.More, "."+name) {
+			return f
+		}
+	}
+	return nil
 }
 
 // FormatNamed returns the format with a name; nil if there is none.

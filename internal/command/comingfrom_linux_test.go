@@ -42,7 +42,7 @@ var alikes = []alike{
 	{"sfwalk attach 4242 --source", "gdb: list on_tick", []string{`83:?\s+nap\(3000\);`}},
 	{"sfwalk attach 4242 --every 10ms --count 2", "", []string{`(?s)on_tick \(.*on_tick \(`}},
 	{"sfwalk attach 4242 --every 10ms --count 2 --merge", "", []string{`on_tick \(`}},
-	{"sfwalk attach 4242 --every 10ms --count 2 --format flamegraph -o x.svg", "", nil},
+	{"sfwalk attach 4242 --every 10ms --count 2 -o x.svg", "", nil},
 	{"sfwalk attach 4242 -o x.txt", "", nil},
 	{"sfwalk help attach", "", []string{`--consistent`}},
 	{"sfwalk completion bash", "", []string{`complete .*sfwalk`}},
@@ -66,7 +66,7 @@ var alikes = []alike{
 	{"sfwalk attach 4242 --no-lines", "eu-stack -p 4242", []string{`(?s)on_tick.*compute.*ticker`, `!demo\.c`}},
 	{"sfwalk attach 4242 --merge", "", []string{`on_tick \(`}},
 	{"sfwalk attach 4242 --tree", "", []string{`on_tick \(`}},
-	{"sfwalk attach 4242 --format flamegraph -o x.svg", "", nil},
+	{"sfwalk attach 4242 -o x.svg", "", nil},
 	{"sfwalk sframe gen FILE -o sections/x.sframe", "", nil},
 	{"sfwalk sframe dump FILE", "", []string{`Version: SFRAME_VERSION_3`, `Num FDEs: \d+`}},
 	{"sfwalk sframe verify FILE", "", []string{`FDE`}},
@@ -160,7 +160,7 @@ func TestComingFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("debug", 0o777); err != nil {
+	if err := errors.Join(os.Mkdir("debug", 0o777), os.Mkdir("sections", 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	// The demo's debug information names its source relative to the repository.

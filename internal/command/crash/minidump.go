@@ -67,6 +67,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	info, microdump, layout := false, 0, ""
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flags.Sum.Given = cmd.Flags().Changed("format")
 		if layout != "sfwalk" && layout != "breakpad" {
 			flags.Sum.Format = layout
 		}
@@ -109,7 +110,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			} else {
 				err = printInfo(out, dump)
 			}
-			return errors.Join(err, end())
+			return end(err)
 		}
 		printed := &show.Stacks{Flags: &flags}
 		if layout == "breakpad" {

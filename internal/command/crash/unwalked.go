@@ -31,8 +31,10 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 		return err
 	}
 	early := printUnwalked(out, path, dump, why, printed)
-	if err := end(); err != nil || !errors.Is(early, exit.ErrEarly) {
-		return errors.Join(early, err)
+	if !errors.Is(early, exit.ErrEarly) {
+		return end(early)
+	} else if err := end(nil); err != nil {
+		return err
 	}
 	for _, w := range dump.Warnings {
 		cmdline.Warn(cmd, w)

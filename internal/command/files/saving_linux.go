@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openUnnamed opens a new file that has no name yet, for its owner alone. It returns nil if the
-// file system of dir has no such files, or if they could get no name later.
-func openUnnamed(dir string) *os.File {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+// openUnnamed opens a new file that has no name yet. It returns nil if the file system of dir has
+// no such files, or if they could get no name later.
+func openUnnamed(dir string, perm os.FileMode) *os.File {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, uint32(perm))
 	if err != nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func nameOfOpen(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd
 
 // giveName gives the file a temporary name.
 func (f *Saving) giveName() error {
-	name := filepath.Join(filepath.Dir(f.path), fmt.Sprintf(".%s-%x", filepath.Base(f.path), rand.Uint64()))
+	name := filepath.Join(filepath.Dir(f.to), fmt.Sprintf(".%s-%x", filepath.Base(f.to), rand.Uint64()))
 	if err := unix.Linkat(unix.AT_FDCWD, nameOfOpen(f.Tmp), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW); err != nil {
 		return err
 	}

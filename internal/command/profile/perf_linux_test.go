@@ -176,7 +176,7 @@ func TestPerfErrors(t *testing.T) {
 		{t.TempDir(), "perf: a folder without the file that perf record writes there: "},
 		{"/dev/null", "perf: "},
 		{text + " -o profile", "--output profile: the name tells no format"},
-		{text + " --format picture", "--format picture: want pprof, folded"},
+		{text + " --format picture", "--format picture: want pprof (or pb.gz), folded (or raw"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			t.Chdir(t.TempDir())

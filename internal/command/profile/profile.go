@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,12 +45,16 @@ func (r *profileFlags) check() error {
 	if r.output == "" {
 		return nil
 	}
-	if f := picture.FormatOfFile(r.output); r.layout == "" && f != nil {
-		r.layout = f.Name
-	} else if r.layout != "" && !slices.Contains(RecordFormats, r.layout) {
-		return exit.Misuse(fmt.Errorf("--format %s: want %s", r.layout, strings.Join(RecordFormats, ", ")))
-	}
+	called := picture.FormatCalled(r.layout)
 	if r.layout == "" {
+		called = picture.FormatOfFile(r.output)
+	}
+	switch {
+	case called != nil:
+		r.layout = called.Name
+	case r.layout != "":
+		return exit.Misuse(fmt.Errorf("--format %s: want %s", r.layout, report.FormatsCalled(true)))
+	default:
 		return exit.Misuse(fmt.Errorf("--output %s: the name tells no format: give --format %s", r.output, strings.Join(RecordFormats, ", ")))
 	}
 	if f := picture.FormatNamed(r.layout); f.Binary && r.output == "-" && term.IsTerminal(int(os.Stdout.Fd())) {
@@ -82,7 +85,7 @@ func (r *profileFlags) open() (*files.Saving, error) {
 	if r.output == "-" || r.output == "" {
 		return nil, nil
 	}
-	return files.New("--output", r.output)
+	return files.Create("--output", r.output, 0o600)
 }
 
 // write writes the stacks to the file that open has made.

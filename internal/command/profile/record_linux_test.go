@@ -214,7 +214,7 @@ func TestRecordErrors(t *testing.T) {
 		{"1 --http localhost:0 --base /no/such/profile", "--base: open /no/such/profile: no such file"},
 		{"1 --http localhost:0 --base /etc/passwd", "--base: /etc/passwd: want a profile of pprof"},
 		{"1 -o profile", "--output profile: the name tells no format"},
-		{"1 --format picture", "--format picture: want pprof, folded"},
+		{"1 --format picture", "--format picture: want pprof (or pb.gz), folded (or raw"},
 		{"0", "want the number of one"},
 		{"2147483647 -o p.svg", "record process 2147483647: no such process"},
 		{"1 -o /no/such/\x00/p.svg", "--output"},

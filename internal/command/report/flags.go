@@ -115,12 +115,17 @@ func (w *Flags) Begin(cmd *cobra.Command) (err error) {
 		w.endLog(cmd)
 		return err
 	}
+	if err := w.Sum.begin(); err != nil {
+		w.End(cmd)
+		return err
+	}
 	return nil
 }
 
 // End ends the plug-ins and the log.
 func (w *Flags) End(cmd *cobra.Command) {
 	w.Choice.End()
+	w.Sum.end()
 	w.endLog(cmd)
 }
 

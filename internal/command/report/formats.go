@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
@@ -23,6 +24,33 @@ func FormatNames(profiles bool) (names, help []string) {
 		}
 	}
 	return names, help
+}
+
+// FormatsCalled returns what --format may say, for an error: the names of the formats, and their
+// other names.
+func FormatsCalled(profiles bool) string {
+	var list []string
+	for i := range picture.Formats {
+		f := &picture.Formats[i]
+		if f.Profiles && !profiles {
+			continue
+		}
+		name := f.Name
+		var also []string
+		for _, s := range slices.Concat(f.Suffixes, f.Aliases) {
+			if s = strings.TrimPrefix(s, "."); s != name && s != "json" && !strings.HasSuffix(s, ".json") {
+				also = append(also, s)
+			}
+		}
+		if len(also) > 0 {
+			name += " (or " + strings.Join(also, ", ") + ")"
+		}
+		list = append(list, name)
+	}
+	if !profiles {
+		list = append(list, "json", "text")
+	}
+	return strings.Join(list, ", ")
 }
 
 // Either returns "a, b or c" of at least two texts.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/sframe/separate"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -86,6 +88,16 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 			return fmt.Errorf("%w: link it with -Wl,--build-id, or let -o name a file and not a folder", separate.ErrNoBuildID)
 		}
 		out = paths[0]
+		if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+			return fmt.Errorf("--output: %w", err)
+		}
+	}
+	var to *files.Saving
+	if out != "-" { // a mistake is said before the work
+		if to, err = files.Create("--output", out, 0o666); err != nil {
+			return err
+		}
+		defer to.Discard()
 	}
 	if im.Type == elf.ET_REL {
 		return separate.ErrRelocatable
@@ -109,7 +121,8 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 		out = "standard output"
 		_, err = cmdline.Unescaped(cmd).Write(data)
 	} else {
-		err = separate.Write(out, data)
+		_, err = to.Begin().Write(data)
+		err = to.End(err)
 	}
 	if err != nil {
 		return err

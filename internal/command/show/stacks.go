@@ -1,7 +1,6 @@
 package show
 
 import (
-	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func (p *Stacks) Show(cmd *cobra.Command, s report.Source) error {
 		return err
 	}
 	whole, warnings, err := p.Print(out, s, symbols)
-	if err = errors.Join(err, end()); err != nil {
+	if err = end(err); err != nil {
 		return err
 	}
 	if cmd.Context().Err() != nil {
@@ -98,7 +97,7 @@ func showSum(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(m.Write(out, doc), end()); err != nil {
+	if err := end(m.Write(out, doc)); err != nil {
 		return err
 	}
 	if !whole {

@@ -56,7 +56,7 @@ func (p *Stacks) Together(cmd *cobra.Command, run func() error) error {
 	if failed != nil {
 		return failed
 	}
-	return errors.Join(m.Write(out, m.Document), end(), err)
+	return errors.Join(end(m.Write(out, m.Document)), err)
 }
 
 // BeginProcess has what is shown from now on be another process's. name returns its name.
@@ -112,7 +112,7 @@ func (p *Stacks) Apart(cmd *cobra.Command, run func() error) error {
 			break
 		}
 	}
-	if err = errors.Join(failed, end(), err); err == nil && written == 0 {
+	if err = errors.Join(end(failed), err); err == nil && written == 0 {
 		return exit.ErrInterrupted
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -101,8 +102,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach --all --merge
   sfwalk attach 4242 --tree
   sfwalk attach 4242 --goroutines
-  sfwalk attach 4242 --format flamegraph -o stacks.svg
-  sfwalk attach 4242 --format pprof -o stacks.pprof
+  sfwalk attach 4242 -o stacks.svg
+  sfwalk attach 4242 -o stacks.pprof
   sfwalk attach 4242 --save snapshot.4242
   sfwalk attach 4242 --goroutines --save snapshot.4242
   sfwalk attach 4242 --save 4242.dmp --format minidump`,
@@ -118,21 +119,26 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err := rounds.check(cmd); err != nil {
 				return err
 			}
-			pictured := layout != "" && layout != "core" && layout != "minidump" // one for all processes, and all rounds
-			several := len(pids) != 1 || which.any()
-			switch summed := pictured || flags.Sum.Merge || flags.Sum.Tree || flags.Sum.Goroutines; {
-			case several && (save != "" || flags.Sum.Output != "" && !pictured && !(rounds.given() && summed) || len(flags.TIDs) > 0):
-				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
-			case rounds.given() && (save != "" || flags.Sum.Output != "" && !summed):
-				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
-			}
 			switch isOfSaved := layout == "core" || layout == "minidump"; {
+			case save != "" && layout == "" && isDump(save):
+				layout = "minidump"
 			case save != "" && layout != "" && !isOfSaved:
 				return exit.Misuse(fmt.Errorf("--format %s: with --save, want core or minidump", layout))
 			case save == "" && isOfSaved:
 				return exit.Misuse(fmt.Errorf("--format %s is for the file which --save names", layout))
 			case save == "":
 				flags.Sum.Format = layout
+			}
+			if err := flags.Choose(); err != nil {
+				return err
+			}
+			pictured := flags.Sum.Format != "" // one for all processes, and all rounds
+			several := len(pids) != 1 || which.any()
+			switch summed := pictured || flags.Sum.Merge || flags.Sum.Tree || flags.Sum.Goroutines; {
+			case several && (save != "" || flags.Sum.Output != "" && !pictured && !(rounds.given() && summed) || len(flags.TIDs) > 0):
+				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
+			case rounds.given() && (save != "" || flags.Sum.Output != "" && !summed):
+				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
 			}
 			if err := flags.Begin(cmd); err != nil {
 				return err
@@ -172,8 +178,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	cmdline.Duration(cmd.Flags(), &opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment, and say which thread waits for which")
-	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
-	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default) or minidump. Without, "+report.FormatHelp)
+	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb; - for standard output, in place of the stacks")
+	cmd.Flags().StringVar(&layout, "format", "", "with --save: core (the default), or minidump (the default for x.dmp). Without, "+report.FormatHelp)
 	opts.MaxCopied = usualSaved
 	cmd.Flags().Var((*cmdline.Size)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
 	return cmd
@@ -217,10 +223,15 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 				" save it first, and print by another 'sfwalk attach'", text))
 		}
 		var err error
-		if file, err = files.New("--save", save); err != nil {
+		if file, err = files.New("--save", save, cmdline.Unescaped(cmd)); err != nil {
 			return err
 		}
 		defer file.Discard()
+		if save == "-" { // the stacks are for the file of -o, if there is one
+			out := cmd.OutOrStdout()
+			cmd.SetOut(io.Discard)
+			defer cmd.SetOut(out)
+		}
 		files.OutliveReader()
 		defer pace.Before(opts.MaxCopied + besideSaved)()
 	} else {

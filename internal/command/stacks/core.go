@@ -126,6 +126,10 @@ func fileCommand(cmd *cobra.Command, host hosts.Plugins, open func(path, name st
 		}
 		defer flags.End(cmd)
 		opts.TrustPaths = flags.Debug.Trust
+		if err := save.begin(cmd); err != nil {
+			return err
+		}
+		defer save.file.Discard()
 		file, remove, err := files.Spool(cmd.Context(), args[0], cmd.InOrStdin())
 		if err != nil {
 			return fmt.Errorf("%s %w", cmd.Name(), err)

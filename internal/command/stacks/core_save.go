@@ -3,6 +3,9 @@ package stacks
 import (
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,17 +25,28 @@ import (
 type dumping struct {
 	path, format string
 	most         int64 // bytes of memory
+
+	file *files.Saving // at path; nil for none
 }
 
 func (d *dumping) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.path, "save", "", "also write a minidump to this file; needs --format minidump")
+	cmd.Flags().StringVar(&d.path, "save", "", "also write a minidump to this file: x.dmp, or with --format minidump a file of any name; - for standard output, in place of the stacks")
 	cmd.Flags().StringVar(&d.format, "format", "", "with --save: minidump. Without, "+report.FormatHelp)
 	d.most = usualSaved
 	cmd.Flags().Var((*cmdline.Size)(&d.most), "max-saved", "how much memory --save keeps, for example 2G")
 }
 
+// isDump reports whether a file has the name of a minidump.
+func isDump(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".dmp" || ext == ".mdmp"
+}
+
 // check finds mistakes in the flags.
 func (d *dumping) check(flags *report.Flags) error {
+	if d.format == "" && isDump(d.path) {
+		d.format = "minidump"
+	}
 	switch {
 	case d.path == "" && d.format == "minidump":
 		return exit.Misuse(errors.New("--format minidump is for the file which --save names"))
@@ -46,6 +60,14 @@ func (d *dumping) check(flags *report.Flags) error {
 	return nil
 }
 
+// begin makes the minidump's file, before the core is read.
+func (d *dumping) begin(cmd *cobra.Command) (err error) {
+	if d.path != "" {
+		d.file, err = files.New("--save", d.path, cmdline.Unescaped(cmd))
+	}
+	return err
+}
+
 // show prints a core's stacks, and writes the minidump if the flags ask for one.
 func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags) error {
 	if d.path == "" {
@@ -54,12 +76,12 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 	if err := minidump.Writable(s.Arch()); err != nil {
 		return fmt.Errorf("--save %s: %w", d.path, err)
 	}
-	file, err := files.New("--save", d.path)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
 	files.OutliveReader()
+	if d.path == "-" { // the stacks are for the file of -o, if there is one
+		out := cmd.OutOrStdout()
+		cmd.SetOut(io.Discard)
+		defer cmd.SetOut(out)
+	}
 	shown := show.Target(cmd, s, flags)
 	if files.ReaderGone(shown) {
 		shown = nil
@@ -99,7 +121,7 @@ func (d *dumping) show(cmd *cobra.Command, s report.Source, flags *report.Flags)
 	if cut {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", d.path, d.most>>20))
 	}
-	if err := file.Write(contents); err != nil {
+	if err := d.file.Write(contents); err != nil {
 		return err
 	}
 	return shown

@@ -45,7 +45,7 @@ func savedBy(t *testing.T, pid int, opts live.Options, flags *report.Flags) (doc
 		t.Fatal(err)
 	}
 	path = filepath.Join(t.TempDir(), "snapshot")
-	file, err := files.New("--save", path)
+	file, err := files.New("--save", path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestSave(t *testing.T) {
 	commandtest.InPage(t, "sfwalk open", out)
 
 	// What would be the folder is a file; the path is a folder.
-	for to, want := range map[string]string{filepath.Join(path, "snapshot"): "not a directory", dir: "not a regular file"} {
+	for to, want := range map[string]string{filepath.Join(path, "snapshot"): "not a directory", dir: "it is a folder"} {
 		if out, _, err := commandtest.Run("attach", pid, "--save", to); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--save "+to) || out != "" {
 			t.Errorf("--save %s: %v, %q", to, err, out)
 		}

@@ -193,7 +193,7 @@ func TestPictures(t *testing.T) {
 func TestSumUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"attach", "1", "--merge", "--tree"}, {"attach", "1", "--merge", "--args"}, {"attach", "1", "--tree", "--registers"},
-		{"attach", "1", "--format", "pprof", "--json"}, {"attach", "1", "--format", "minidump"}, {"attach", "1", "--format", "svg"},
+		{"attach", "1", "--format", "pprof", "--json"}, {"attach", "1", "--format", "minidump"}, {"attach", "1", "--format", "png"},
 		{"attach", "1", "--format", "pprof", "--save", "x"}, {"core", "x", "--format", "minidump"}, {"minidump", "x", "--format", "breakpad", "--merge"},
 		{"minidump", t.TempDir(), "--merge"}, {"remote", "x:1", "--format", "core"},
 	} {

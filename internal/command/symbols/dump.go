@@ -81,6 +81,17 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 }
 
 func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly bool, opts fromelf.Options) error {
+	if out == "-" {
+		out = ""
+	}
+	var file *files.Saving
+	if out != "" { // a mistake is said before the work
+		var err error
+		if file, err = files.Create("--output", out, 0o666); err != nil {
+			return err
+		}
+		defer file.Discard()
+	}
 	pace.Often() // what is read is garbage soon
 	d, err := fromelf.Open(name, opts)
 	if err != nil {
@@ -94,22 +105,21 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 		_, err = d.WriteTo(w)
 		return err
 	}
-	flag := "--output"
 	if store != "" {
-		flag = "--store"
 		inside, err := d.Module.StorePath()
 		if err != nil {
 			return err
 		}
 		out = filepath.Join(store, filepath.FromSlash(inside))
+		if file, err = inStore(out); err != nil {
+			return err
+		}
+		defer file.Discard()
 	}
-	if out == "-" {
-		out = ""
-	}
-	if out == "" {
+	if file == nil {
 		err = write(stdout)
 	} else {
-		err = writeWhole(flag, out, write)
+		err = file.Write(writtenBy(write))
 	}
 	warnings, all := d.Warnings()
 	for _, w := range warnings {
@@ -129,25 +139,20 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 	return nil
 }
 
-// writeWhole has write make the file at path, and the folders on the way. Nobody sees a part of the
-// file: it is written beside path first. What is no regular file is written as it is.
-func writeWhole(flag, path string, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
+// inStore makes the file at path, which others may read, and the folders on the way.
+func inStore(path string) (*files.Saving, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, fmt.Errorf("--store: %w", err)
 	}
-	f, err := files.New(flag, path)
+	f, err := files.Create("--store", path, 0o644)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer f.Discard()
-	if err := f.Tmp.Chmod(0o644); err != nil { // others may read it
-		return err
+	if err := f.Tmp.Chmod(0o644); err != nil {
+		f.Discard()
+		return nil, err
 	}
-	return f.Write(writtenBy(write))
+	return f, nil
 }
 
 // writtenBy is [files.Content] by a function.
