@@ -34,7 +34,7 @@ type About struct {
 	Servers        bool // DEBUGINFOD_URLS names servers
 	ServersUnasked bool // they were not asked: --no-debuginfod
 	ServersFailed  bool // they could not be asked for all: a warning has said so
-	Held           bool // they were not asked, for the process is held as long as the command runs
+	Held           bool // the command asks no servers, for instance because it holds the process
 
 	FileFlags string // which flags say where files are: "--exe FILE or --sysroot DIR"; "" if none does
 	ExeFlag   string // which of them names the program alone; "" if none does
@@ -160,7 +160,7 @@ func symbolsOf(a *About, modules []*module) string {
 	case a.ServersUnasked:
 		return text + "without --no-debuginfod, the servers of DEBUGINFOD_URLS are asked for their symbols"
 	case a.Servers && a.Held:
-		return text + "'debuginfod-find debuginfo " + first + "' fetches symbols before a command that holds the process"
+		return text + "'debuginfod-find debuginfo " + first + "' fetches symbols, for this command asks no servers"
 	}
 	release := Release(a.Root, a.Open)
 	sys := systemOf(release)
@@ -189,6 +189,9 @@ func symbolsOf(a *About, modules []*module) string {
 		return text + install
 	}
 	set := "set DEBUGINFOD_URLS=" + sys.server
+	if a.Held {
+		set = "fetch symbols by 'DEBUGINFOD_URLS=" + sys.server + " debuginfod-find debuginfo " + first + "'"
+	}
 	if install == "" {
 		return text + set
 	}

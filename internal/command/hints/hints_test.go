@@ -82,6 +82,7 @@ func TestLines(t *testing.T) {
 		{name: "servers that cannot be asked", release: debian, files: []string{libc}, seen: []seen{{0, ""}}, about: hints.About{Servers: true, ServersFailed: true}},
 		{name: "servers that were not asked", release: debian, files: []string{libc}, seen: []seen{{0, ""}}, about: hints.About{ServersUnasked: true}, want: []string{"without --no-debuginfod"}},
 		{name: "held", release: debian, files: []string{libc}, seen: []seen{{0, ""}}, about: hints.About{Servers: true, Held: true}, want: []string{"'debuginfod-find debuginfo "}},
+		{name: "no servers, and held", release: debian, files: []string{libc}, seen: []seen{{0, ""}}, about: hints.About{Held: true}, want: []string{"install libc6-dbg, or fetch symbols by 'DEBUGINFOD_URLS=https://debuginfod.debian.net debuginfod-find debuginfo ab12'"}},
 		{name: "where libstdc++ begins threads", release: debian, files: []string{"/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.33"}, seen: []seen{{0, ""}}},
 		{name: "a program of one's own", release: debian, files: []string{server}, seen: []seen{{0, ""}}, want: []string{"server has no symbols: build it with -g and keep its symbols, or give the folder of its debug file by --debug-dir"}},
 		{name: "own and the system's", release: debian, files: []string{server, libc}, seen: []seen{{0, ""}, {1, ""}}, want: []string{"libc6-dbg", "server has no symbols"}},

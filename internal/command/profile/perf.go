@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hints"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/report"
@@ -196,7 +197,7 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	named := report.OpenNamed(open)
 	symbols := report.NewSymbolizer(func(*target.Module) string { return r.sysroot }, named, &r.Flags, false)
 	defer symbols.Close()
-	shown := &shown{namer: record.NewNamer(symbols), profile: profile, open: named}
+	shown := &shown{namer: record.NewNamer(symbols), symbols: symbols, profile: profile, open: named}
 	shown.namer.MaxText = r.profileText(input) / 2 // so a stack with all names fits in
 	shown.stacks = shown.namer.Picture(profile)
 	shown.stacks.MaxText = r.profileText(input)
@@ -206,6 +207,9 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	}
 	for _, text := range slices.Concat(warnings, r.lacks(shown.stacks, shown), shown.warnings(), r.Warned()) {
 		cmdline.Warn(cmd, text)
+	}
+	for _, text := range shown.hints(shown.stacks, &r.Flags, hints.About{Root: r.sysroot, FileFlags: "--sysroot DIR, the folder that stands for the root of the recorded machine"}) {
+		cmdline.Hint(cmd, text)
 	}
 	r.report(cmd.ErrOrStderr(), data, recorded, profile)
 	if browsers == nil {

@@ -301,6 +301,9 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.Warned()) {
 		cmdline.Warn(cmd, text)
 	}
+	for _, text := range shown.hints(stacks, &r.Flags, aboutRecorded(options.PIDs)) {
+		cmdline.Hint(cmd, text)
+	}
 	r.report(cmd.ErrOrStderr(), shown.profile)
 	if browsers != nil {
 		printable.Fprintf(cmd.ErrOrStderr(), "The pages stay until Ctrl-C.\n")

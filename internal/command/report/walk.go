@@ -283,7 +283,7 @@ func (w *Walker) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Fram
 func (w *Walker) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendOwn(w.room[:0], level, f)
 	s, _ := w.CodeInfo(f)
-	if last := &w.room[len(w.room)-1]; !s.noted && (last.Module != nil || f.Claim().Sniffer != "") { // else a PC that leads nowhere
+	if last := &w.room[len(w.room)-1]; !s.noted && (last.Module != nil || f.Claim().Sniffer != "" || f.StopReason() != frame.NotCode) {
 		s.noted = true
 		w.seen.Add(last.Module, last.Function)
 	}
