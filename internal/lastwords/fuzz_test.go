@@ -19,9 +19,9 @@ var arches = []*arch.Arch{amd64.Arch, s390x.Arch, arm.Arch}
 // base is where the memory of a fuzz test begins.
 const base = 0x10000
 
-// message is memory with a variable, and behind it the message that the variable points to, in the
-// form of struct abort_msg_s.
-func message(a *arch.Arch, size uint32, text string) []byte {
+// abortMemory is memory with a variable, and behind it the message that the variable points to, in
+// the form of struct abort_msg_s.
+func abortMemory(a *arch.Arch, size uint32, text string) []byte {
 	data := make([]byte, leastPage, 2*leastPage)
 	a.PutWord(data, base+leastPage)
 	data = a.Order.(binary.AppendByteOrder).AppendUint32(data, size)
@@ -44,7 +44,7 @@ func TestAbortMessage(t *testing.T) {
 			{leastPage, "\x00", ""},
 			{4 * leastPage, strings.Repeat("x", 3*leastPage) + "\x00", strings.Repeat("x", maxText) + "…"},
 		} {
-			m := newMemory(memtest.Flat{Lo: base, Data: message(a, tt.size, tt.text)}, a)
+			m := newMemory(memtest.Flat{Lo: base, Data: abortMemory(a, tt.size, tt.text)}, a)
 			if got, ok := m.abortMessage(base); ok != (tt.want != "") || ok && got != tt.want {
 				t.Errorf("%s: %d, %.40q: %.40q, %v", a.Name, tt.size, tt.text, got, ok)
 			}
@@ -54,8 +54,8 @@ func TestAbortMessage(t *testing.T) {
 
 func FuzzVariables(f *testing.F) {
 	for i, a := range arches {
-		f.Add(uint8(i), message(a, leastPage, "free(): invalid pointer\n\x00"))
-		f.Add(uint8(i), message(a, leastPage, ""))
+		f.Add(uint8(i), abortMemory(a, leastPage, "free(): invalid pointer\n\x00"))
+		f.Add(uint8(i), abortMemory(a, leastPage, ""))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		bounds.Hold(t, 64<<10, func() {

@@ -41,7 +41,7 @@ func Of(th *Thread) []Words {
 	if len(f.Frames) > mostFrames {
 		f.Frames = f.Frames[:mostFrames]
 	}
-	for _, of := range []func() []Words{f.ofGo, f.variables} {
+	for _, of := range []func() []Words{f.ofGo, f.ofCxx, f.variables} {
 		if list := of(); len(list) > 0 {
 			return list
 		}
@@ -58,7 +58,7 @@ type finder struct {
 // Dying reports whether a thread is dying if it is in a function, by its demangled name: in the C
 // library's abort, or in what a language has in its place.
 func Dying(function string) bool {
-	name := strings.TrimLeft(function, "_")
+	name := strings.TrimLeft(plainName(function), "_")
 	if _, after, ok := strings.Cut(name, "GI_"); ok && len(after) < len(name) {
 		name = strings.TrimLeft(after, "_")
 	}
@@ -68,5 +68,6 @@ func Dying(function string) bool {
 // dying are functions that do not return, without their leading underscores.
 var dying = map[string]bool{
 	"abort": true, "assert_fail": true, "assert_fail_base": true, "libc_assert_fail": true, "libc_message": true, "libc_message_impl": true, "libc_fatal": true,
+	"std::terminate": true, "cxa_pure_virtual": true, "cxa_deleted_virtual": true,
 	"runtime.gopanic": true, "runtime.throw": true, "runtime.fatal": true,
 }

@@ -1,0 +1,106 @@
+// Dies of what its first argument says. With a second argument, what C++ does at the end is a handler that hangs.
+#include <stdexcept>
+#include <system_error>
+#include <filesystem>
+#include <iostream>
+#include <future>
+#include <thread>
+#include <optional>
+#include <variant>
+#include <any>
+#include <functional>
+#include <new>
+#include <string>
+#include <cstring>
+#include <unistd.h>
+struct Own : std::runtime_error { int code; Own(const std::string &s, int c) : runtime_error(s), code(c) {} };
+struct Over : std::exception { std::string m = "over"; const char *what() const noexcept override { return m.c_str(); } };
+struct Constant : std::exception { const char *what() const noexcept override { return "constant message"; } };
+struct Mixin { virtual ~Mixin() {} long a = 1; };
+struct Multi : Mixin, std::logic_error { Multi() : logic_error("multi") {} };
+struct Virt : virtual std::runtime_error { Virt() : runtime_error("virt") {} };
+struct Plain { int x = 3; };
+namespace { struct Hidden : std::out_of_range { Hidden() : out_of_range("hidden") {} }; }
+struct Base { Base() { call(); } void call() { f(); } virtual void f() = 0; }; struct Derived : Base { void f() override {} };
+__attribute__((noinline)) void dies(const char *w)
+{
+    std::string s = w;
+    if (s == "runtime")
+        throw std::runtime_error("a runtime error\nof two lines");
+    if (s == "own")
+        throw Own("own message", 7);
+    if (s == "over")
+        throw Over();
+    if (s == "constant")
+        throw Constant();
+    if (s == "multi")
+        throw Multi();
+    if (s == "virt")
+        throw Virt();
+    if (s == "plain")
+        throw Plain();
+    if (s == "hidden")
+        throw Hidden();
+    if (s == "int")
+        throw 42;
+    if (s == "chars")
+        throw "some chars";
+    if (s == "string")
+        throw std::string("a string that is long enough to be on the heap");
+    if (s == "short")
+        throw std::string("short");
+    if (s == "bad_alloc")
+        throw std::bad_alloc();
+    if (s == "system")
+        throw std::system_error(ENOENT, std::generic_category(), "opening");
+    if (s == "fs")
+        (void)std::filesystem::file_size("/nonexistent/file");
+    if (s == "ios")
+        { std::cin.exceptions(std::ios::failbit); std::cin.setstate(std::ios::failbit); }
+    if (s == "future")
+        { std::promise<int> p; p.set_value(1); p.set_value(2); }
+    if (s == "at")
+        std::string().at(5);
+    if (s == "optional")
+        { std::optional<int> o; o.value(); }
+    if (s == "variant")
+        { std::variant<int, long> v; std::get<long>(v); }
+    if (s == "any")
+        { std::any a; std::any_cast<int>(a); }
+    if (s == "function")
+        { std::function<void()> f; f(); }
+    if (s == "exception")
+        throw std::exception();
+    if (s == "rethrown")
+        { try { throw std::runtime_error("rethrown"); } catch (...) { throw; } }
+    if (s == "nested")
+        { try { throw std::runtime_error("inner"); } catch (...) { throw std::logic_error("outer"); } }
+    if (s == "withnested")
+        { try { throw std::runtime_error("inner"); } catch (...) { std::throw_with_nested(std::logic_error("outer")); } }
+    if (s == "pointer")
+        { std::exception_ptr p; try { throw std::runtime_error("by pointer"); } catch (...) { p = std::current_exception(); } std::rethrow_exception(p); }
+    if (s == "noexcept")
+        { []() noexcept { throw std::runtime_error("in noexcept"); }(); }
+    if (s == "thread")
+        { std::thread([] { throw std::runtime_error("in a thread"); }).join(); }
+    if (s == "joinable")
+        { std::thread t([] { pause(); }); }
+    if (s == "terminate")
+        std::terminate();
+    if (s == "terminatein")
+        { try { throw std::runtime_error("being handled"); } catch (...) { std::terminate(); } }
+    if (s == "pure")
+        { Derived d; }
+    if (s == "stale")
+        { try { throw std::runtime_error("stale"); } catch (std::exception &e) { std::cerr << ""; } throw Plain(); }
+}
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        std::set_terminate([] {
+            write(1, "ready\n", 6);
+            for (;;)
+                pause();
+        });
+    dies(argv[1]);
+}
