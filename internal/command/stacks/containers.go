@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -14,11 +15,12 @@ func (c *Chosen) inContainers(list []ListedProcess, in map[int]bool) error {
 	if len(c.Containers) == 0 {
 		return nil
 	}
-	root := c.ContainerRoot
-	if root == "" {
-		root = "/"
+	var known []containers.Container
+	var hidden []string
+	for _, root := range c.containerRoots() {
+		more, denied := containers.List(root)
+		known, hidden = append(known, more...), append(hidden, denied...)
 	}
-	known, hidden := containers.List(root)
 	groups := map[int][]string{}
 	for _, p := range list {
 		if !p.gone {
@@ -59,6 +61,23 @@ func (c *Chosen) inContainers(list []ListedProcess, in map[int]bool) error {
 		}
 	}
 	return nil
+}
+
+// containerRoots returns the folders below which the runtimes' state is: / and, where sfwalk runs in
+// a container itself and sees the processes of all (docker run --pid=host), the machine's own.
+func (c *Chosen) containerRoots() []string {
+	if c.ContainerRoot != "" {
+		return []string{c.ContainerRoot}
+	}
+	const machine = "/proc/1/root"
+	own, err := os.Stat("/")
+	if err != nil {
+		return []string{"/"}
+	}
+	if first, err := os.Stat(machine); err != nil || os.SameFile(own, first) {
+		return []string{"/"}
+	}
+	return []string{"/", machine}
 }
 
 // withUnnamed adds the containers that control groups tell of, and no file.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -175,7 +176,7 @@ func listText(out io.Writer, list []coredumps.Core) error {
 	rows := [][]string{{"TIME", "PID", "UID", "GID", "SIG", "COREFILE", "EXE", "SIZE"}}
 	for i := range list {
 		c := &list[i]
-		row := []string{inWords(c.Time), strconv.Itoa(c.PID), strconv.Itoa(c.UID), "-", "-", present(c), c.Program(), inUnits(c.Size)}
+		row := []string{inWords(c.Time), strconv.Itoa(c.PID), strconv.Itoa(c.UID), "-", "-", present(c), printable.Escape(c.Program()), inUnits(c.Size)}
 		if c.GID >= 0 {
 			row[3] = strconv.Itoa(c.GID)
 		}
@@ -187,13 +188,13 @@ func listText(out io.Writer, list []coredumps.Core) error {
 	var widths [8]int
 	for _, row := range rows {
 		for i, text := range row {
-			widths[i] = max(widths[i], len(text))
+			widths[i] = max(widths[i], utf8.RuneCountInString(text))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		for i, text := range row {
-			pad := strings.Repeat(" ", widths[i]-len(text))
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
 			switch i {
 			case 0:
 				line.WriteString(text + pad)
