@@ -63,8 +63,8 @@ func (c *Chosen) inContainers(list []ListedProcess, in map[int]bool) error {
 	return nil
 }
 
-// containerRoots returns the folders below which the runtimes' state is: / and, where sfwalk runs in
-// a container itself and sees the processes of all (docker run --pid=host), the machine's own.
+// containerRoots returns the folders below which the runtimes' state is: / and, where sfwalk runs
+// in a container itself and sees the processes of all (docker run --pid=host), the machine's own.
 func (c *Chosen) containerRoots() []string {
 	if c.ContainerRoot != "" {
 		return []string{c.ContainerRoot}
