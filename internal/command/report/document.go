@@ -39,6 +39,8 @@ type Document struct {
 	Deadlocks []waits.Deadlock   `json:"deadlocks,omitempty"` // threads that wait for each other
 	Asleep    *goroutines.Asleep `json:"asleep,omitempty"`    // with --goroutines: all wait for each other
 
+	Crashed []Thread `json:"-"` // threads with Thread.Crashed, without frames
+
 	Digits int          `json:"-"` // of an address in texts
 	Waits  *waits.Graph `json:"-"`
 	Died   bool         `json:"-"` // the process died of Signal
@@ -73,7 +75,11 @@ type Thread struct {
 
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
-	LastWords        []LastWords       `json:"-"` // that are not in the heading
+	LastWords []LastWords `json:"-"` // that are not in the heading
+	// Crashed is the innermost signal, of the signals in whose handlers the thread is, by which the
+	// kernel or abort(3) ends a process that has no handler for it.
+	Crashed *Signal `json:"-"`
+
 	Goroutine        *goroutines.Entry `json:"-"` // nil for a thread
 	created, creator uint64            // see goroutine.Goroutine
 

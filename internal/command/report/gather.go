@@ -92,6 +92,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 			}
 		}
 		x.Thread.WaitsFor = found.Of(x.Thread.TID)
+		doc.addCrashed(&x.Thread)
 		use(x)
 		flags.log.flush()
 		if flags.JSON {

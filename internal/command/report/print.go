@@ -96,6 +96,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 				p.Frames(w, w.fitting(&th, kept.frames()))
 			}
 			p.End(&th)
+			doc.Threads[i].Crashed = th.Crashed
 			letGo(s, threads[i])
 			p.Buffer().Whole = th.Whole
 			return p
@@ -124,6 +125,9 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	if err == nil {
 		finish(s, doc)
 		walk.addWords(doc)
+		for i := range doc.Threads {
+			doc.addCrashed(&doc.Threads[i])
+		}
 		doc.Warnings, doc.Hints, doc.Asleep = walk.warned(), walk.hints(), asleepIn(s).Judge(s, symbols)
 		around.Ending(doc)
 		err = around.Buffer().FlushTo(out)

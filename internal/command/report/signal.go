@@ -56,6 +56,30 @@ func (s *Signal) Equal(other *Signal) bool {
 	return other != nil && s.text == other.text && s.Number == other.Number && s.Code == other.Code
 }
 
+// crashes reports whether the kernel, or abort(3), ends a process by the signal that has no handler
+// for it: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
+func (s *Signal) crashes() bool {
+	const sigabrt = 6
+	if s == nil {
+		return false
+	}
+	switch s.Number {
+	case siginfo.SIGILL, sigabrt, siginfo.SIGBUS, siginfo.SIGFPE, siginfo.SIGSEGV, siginfo.SIGSYS:
+		return true
+	}
+	return false
+}
+
+// mostCrashed is how many of Document.Crashed there are at most.
+const mostCrashed = 20
+
+// addCrashed adds to d.Crashed a thread that has Crashed.
+func (d *Document) addCrashed(t *Thread) {
+	if t.Crashed != nil && t.Goroutine == nil && len(d.Crashed) < mostCrashed {
+		d.Crashed = append(d.Crashed, Thread{TID: t.TID, Name: t.Name, Crashed: t.Crashed})
+	}
+}
+
 // signalOf returns the signal that THIS frame's handler was called for; nil if it is not known.
 func signalOf(f *frame.Frame) *Signal {
 	if s, ok := f.Signal(); ok {

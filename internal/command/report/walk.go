@@ -81,6 +81,7 @@ type Walker struct {
 	values    *values.Reader  // nil if none are read
 	valued    []values.Shown  // of the stack, by level, as far as they were read
 	trimmed   bool            // around the first values
+	crashed   *Signal         // of the stack: see Thread.Crashed
 	plugins   []hosts.Sniffer // of the table: they may have names for code
 	dying     bool            // the stack has a function in which threads die
 	words     *lastWords      // shared by all walkers
@@ -178,7 +179,7 @@ func (w *Walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
-	w.valued, w.dying = w.valued[:0], false
+	w.valued, w.dying, w.crashed = w.valued[:0], false, nil
 	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
 	return nil
@@ -235,7 +236,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 		last = f
 		share.Wrote(yield(f))
 	}
-	out.MovedOn = w.stack.MovedOn()
+	out.MovedOn, out.Crashed = w.stack.MovedOn(), w.crashed
 	reason := frame.Limit
 	if !share.cut {
 		reason = last.StopReason()
@@ -325,6 +326,9 @@ func (w *Walker) detail(x *Frame, p *logical.Frame) {
 	x.MovedOn = f.MovedOn()
 	if f.Type() == frame.SigTramp {
 		x.Signal = signalOf(f)
+		if w.crashed == nil && x.Signal.crashes() {
+			w.crashed = x.Signal
+		}
 	}
 	if w.Flags.Registers {
 		x.Registers = make([]Register, 0, len(a.Regs))

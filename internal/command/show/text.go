@@ -127,7 +127,27 @@ func inHandlers(list []*report.Signal, raised bool) (text string) {
 	return text
 }
 
+// crashed names the threads that are in the handler of a crash, of a process that still runs.
+func (p *textPrinter) crashed(d *report.Document) {
+	if d.Signal != nil || d.CrashReport != nil {
+		return // the heading has it
+	}
+	for i := range d.Crashed {
+		if i == 0 {
+			p.Byte('\n')
+		}
+		t := &d.Crashed[i]
+		p.styled(red, "in the handler of "+t.Crashed.Text())
+		p.Text(": thread " + strconv.Itoa(t.TID))
+		if t.Name != "" {
+			p.Text(" " + strconv.Quote(t.Name))
+		}
+		p.Byte('\n')
+	}
+}
+
 func (p *textPrinter) Ending(d *report.Document) {
+	p.crashed(d)
 	p.deadlocks(d)
 	p.asleep(d.Asleep)
 	p.left()

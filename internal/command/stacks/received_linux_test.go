@@ -221,3 +221,22 @@ func TestPicturedSignals(t *testing.T) {
 		t.Errorf("%v %s: no stable name of the signal frame:\n%s", err, errOut, out)
 	}
 }
+
+// TestHandlerOfCrash: a thread whose handler has not ended a crash is named behind the stacks of a
+// process, and of its snapshot; handlers of other signals are not.
+func TestHandlerOfCrash(t *testing.T) {
+	program := gdbtest.Build(t, "received.c", "-g", "-O1", "-w")
+	for cause, want := range map[string]string{"null": "\n\nin the handler of SIGSEGV at 0x10: thread $PID \"received\"\n", "raise": ""} {
+		pid := fmt.Sprint(gdbtest.Start(t, program, cause).PID)
+		saved := filepath.Join(t.TempDir(), "saved")
+		if _, errOut, err := commandtest.Run("attach", pid, "--save", saved); err != nil {
+			t.Fatalf("%v\n%s", err, errOut)
+		}
+		for _, args := range [][]string{{"attach", pid}, {"attach", pid, "--merge"}, {"open", saved}} {
+			out, errOut, err := commandtest.Run(args...)
+			if err != nil || !strings.HasSuffix(out, strings.ReplaceAll(want, "$PID", pid)) || strings.Contains(out, "\nin the handler") != (want != "") {
+				t.Errorf("%s: %q: %v\n%s%s", cause, args, err, out, errOut)
+			}
+		}
+	}
+}
