@@ -111,6 +111,9 @@ func filter(name string, opts ...demangle.Option) string {
 			return demangle.ASTToString(ast, opts...)
 		}
 	}
+	if readable := legacyRust(name, opts...); readable != "" {
+		return readable
+	}
 	if readable := demangle.Filter(name, opts...); readable != "" {
 		return readable
 	}
