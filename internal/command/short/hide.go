@@ -89,20 +89,24 @@ func ownNames(function string) bool {
 		return false
 	}
 	name := withoutResult(list)
-	return (name[0].text == "std" || name[0].text == "__gnu_cxx") && onlyLibrary(list)
+	return (name[0].text == "std" || name[0].text == "__gnu_cxx") && onlyLibrary(list, false)
 }
 
 // onlyLibrary reports whether every path in a list begins with a namespace of the library, and
-// every word alone is one of the language.
-func onlyLibrary(list []token) bool {
+// every word alone is one of the language. Arguments of templates (args) may be no functions: a
+// compiler can inline one that it knows.
+func onlyLibrary(list []token, args bool) bool {
 	known := false // the path that is being read is the library's
 	for i := range list {
 		t := &list[i]
 		if t.open == '[' {
 			continue // "[clone .cold]", "[abi:cxx11]"
 		}
+		if t.open == '(' && args {
+			return false
+		}
 		for _, item := range t.items {
-			if !onlyLibrary(item) {
+			if !onlyLibrary(item, args || t.open == '<') {
 				return false
 			}
 		}

@@ -61,6 +61,9 @@ func TestShort(t *testing.T) {
 			regexp.MustCompile(`/c\+\+/\d+/|libstdc\+\+`), "libraryplumbing.cc", 60},
 		"C++, optimized": {func(t *testing.T) string { return gdbtest.Build(t, "libraryplumbing.cc", "-g", "-O2") },
 			regexp.MustCompile(`/c\+\+/\d+/|libstdc\+\+`), "libraryplumbing.cc", 40},
+		"C++ by clang, with libc++": {func(t *testing.T) string {
+			return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "libraryplumbing.cc"), gdbtest.Tool(t, "clang++"), "-std=c++17", "-stdlib=libc++", "-g", "-O0", "-pthread")
+		}, regexp.MustCompile(`/c\+\+/v1/|libc\+\+`), "libraryplumbing.cc", 40},
 		"Rust": {func(t *testing.T) string {
 			return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "libraryplumbing.rs"), gdbtest.Tool(t, "rustc"), "--edition=2021", "-g")
 		}, regexp.MustCompile(`library/(std|core|alloc)/|/rust/deps/`), "libraryplumbing.rs", 60},
