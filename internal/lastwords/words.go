@@ -41,7 +41,7 @@ func Of(th *Thread) []Words {
 	if len(f.Frames) > mostFrames {
 		f.Frames = f.Frames[:mostFrames]
 	}
-	for _, of := range []func() []Words{f.ofGo, f.ofCxx, f.variables} {
+	for _, of := range []func() []Words{f.ofGo, f.ofRust, f.ofCxx, f.variables} {
 		if list := of(); len(list) > 0 {
 			return list
 		}
@@ -62,7 +62,7 @@ func Dying(function string) bool {
 	if _, after, ok := strings.Cut(name, "GI_"); ok && len(after) < len(name) {
 		name = strings.TrimLeft(after, "_")
 	}
-	return dying[name]
+	return dying[name] || isRustPanic(function)
 }
 
 // dying are functions that do not return, without their leading underscores.

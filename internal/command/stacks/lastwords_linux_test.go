@@ -64,7 +64,7 @@ func hasWords(t *testing.T, said, from, page string, args ...string) {
 	} else {
 		want += regexp.QuoteMeta("   (from " + from + ")")
 	}
-	found := regexp.MustCompile(`(?m)^(Process .*\n| *Thread .*\n  )` + strings.ReplaceAll(want, "\n", "\n( |  )")).MatchString(out)
+	found := regexp.MustCompile(`(?m)^(Process .*\n| *Thread .*\n  )` + strings.ReplaceAll(want, "\n", "\n(|  )")).MatchString(out)
 	if found != (from != "") {
 		t.Errorf("%v: the words %q, found %v, in\n%.600s", args, said, found, out)
 	}
