@@ -132,7 +132,6 @@ var elsewhere = map[string]string{
 	"sfwalk attach 4242 --goroutines --format pprof -o x.pprof":       "TestGoroutineLabels",
 	"sfwalk dlv --accept-multiclient exec --continue ./server":        "TestDlvContinue",
 	"sfwalk attach 4242 --plugin ./sniffer-mine":                      "TestDocumentedCommands",
-	"sfwalk attach 4242 --plugin ./sniffer-perfmap":                   "TestDocumentedCommands",
 	"sfwalk dlv core ./server core.4242":                              "TestDocumentedCommands",
 	"sfwalk dlv attach 4242":                                          "TestDocumentedCommands",
 	"sfwalk dlv exec ./server":                                        "TestDocumentedCommands",

@@ -32,6 +32,31 @@ func Dirs() []string {
 	return dirs
 }
 
+// Beside returns the directory of this program, "" if it is not known.
+func Beside() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	return filepath.Dir(self)
+}
+
+// Named returns the file of a plug-in that is meant by a name without a folder, with or without
+// Prefix: the first beside this program and in directories. It returns "" if there is none.
+func Named(name string, dirs ...string) string {
+	base := Prefix + strings.TrimPrefix(name, Prefix)
+	for _, dir := range append([]string{Beside()}, dirs...) {
+		path := filepath.Join(dir, base)
+		if info, err := os.Stat(path); dir != "" && err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
+
 // Candidates lists the files in directories that have the name of a plug-in, in order of the
 // directories, then of the names. It does not look whether they can be run, and may be.
 func Candidates(dirs ...string) []string {

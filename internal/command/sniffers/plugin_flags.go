@@ -2,9 +2,13 @@ package sniffers
 
 import (
 	hexadecimal "encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,14 +23,19 @@ type PluginFlags struct {
 	host  hosts.Plugins
 	paths []string
 	sums  []string
-	none  bool // leave out the plug-ins in the directories
+	none  bool     // leave out the plug-ins in the directories
+	found []string // the paths that a name without a folder has led to
+
+	// Processes are the processes whose stacks are to be printed, if they are known. Where one needs
+	// it, the plug-in beside sfwalk is asked.
+	Processes []int
 }
 
 // Add adds the flags to a command.
 func (p *PluginFlags) Add(cmd *cobra.Command, host hosts.Plugins) {
 	p.host = host
 	f := cmd.Flags()
-	cmdline.Texts(f, &p.paths, "plugin", "also ask this `program`, a plug-in (see 'sfwalk plugin'); repeatable")
+	cmdline.Texts(f, &p.paths, "plugin", "also ask this `program`, a plug-in (see 'sfwalk plugin'), by its path; or by its name, if it lies beside sfwalk or in a directory of plug-ins; repeatable")
 	cmd.RegisterFlagCompletionFunc("plugin", CompletePlugin)
 	cmdline.Texts(f, &p.sums, "plugin-sha256", "the `checksum` that the program of --plugin must have; one for each --plugin, in the same order")
 	f.BoolVar(&p.none, "no-plugins", false, "do not ask the plug-ins in the directories")
@@ -34,8 +43,18 @@ func (p *PluginFlags) Add(cmd *cobra.Command, host hosts.Plugins) {
 
 // Check finds mistakes in the flags before a plug-in is started.
 func (p *PluginFlags) Check() error {
-	for _, path := range p.paths {
+	for i, path := range p.paths {
+		bare := filepath.Base(path) == path
+		if bare {
+			if found := plugindir.Named(path, plugindir.Dirs()...); found != "" {
+				p.paths[i], path, bare = found, found, false
+				p.found = append(p.found, found)
+			}
+		}
 		if err := CheckProgram(path); err != nil {
+			if bare && errors.Is(err, fs.ErrNotExist) {
+				err = fmt.Errorf("%w; nor is there a plug-in of this name beside sfwalk or in %s", err, strings.Join(plugindir.Dirs(), ", "))
+			}
 			return exit.Misuse(fmt.Errorf("--plugin %w", err))
 		}
 	}

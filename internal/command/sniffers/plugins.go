@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/plugindir"
@@ -48,8 +49,12 @@ func (p *PluginFlags) start(ctx context.Context, sniffers []string) (*Plugins, e
 		dirs = p.Dirs()
 	}
 	found := plugindir.Candidates(dirs...)
+	ours := ""
+	if dirs != nil && !slices.ContainsFunc(append(p.paths, found...), func(path string) bool { return filepath.Base(path) == perfmapPlugin }) {
+		ours = beside(p.Processes)
+	}
 	switch {
-	case len(p.paths) == 0 && len(found) == 0:
+	case len(p.paths) == 0 && len(found) == 0 && ours == "":
 		return nil, nil
 	case p.host != nil:
 	case len(p.paths) > 0 || unknown:
@@ -59,11 +64,30 @@ func (p *PluginFlags) start(ctx context.Context, sniffers []string) (*Plugins, e
 		if !errors.Is(err, hosts.ErrNoFull) {
 			return nil, err
 		}
+		if len(found) == 0 { // the user has asked for none
+			return nil, nil
+		}
 		return &Plugins{leftOutBecause: []string{fmt.Sprintf("plug-ins %s: %v: they are left out", strings.Join(found, ", "), err)}}, nil
 	}
 	r := &Plugins{}
 	for _, program := range p.named() {
+		if slices.Contains(p.found, program.Path) {
+			trusted, err := trusted(p.host, program.Path)
+			if err != nil {
+				return nil, exit.Misuse(fmt.Errorf("--plugin %s: %w", filepath.Base(program.Path), err))
+			}
+			if len(p.sums) == 0 {
+				program.SHA256 = trusted.SHA256
+			}
+		}
 		r.list = append(r.list, &Started{Program: program, named: true})
+	}
+	if ours != "" {
+		if program, err := trusted(p.host, ours); err == nil {
+			r.list = append(r.list, &Started{Program: program})
+		} else {
+			r.leftOutBecause = append(r.leftOutBecause, err.Error())
+		}
 	}
 	more, warnings := p.host.Find(dirs...)
 	for _, w := range warnings {
@@ -76,6 +100,23 @@ func (p *PluginFlags) start(ctx context.Context, sniffers []string) (*Plugins, e
 	}
 	r.begin(ctx, p.host)
 	return r, nil
+}
+
+// trusted returns a program that was found by its name in a directory, if it is one that may be
+// asked by its directory alone.
+func trusted(host hosts.Plugins, path string) (program hosts.Program, err error) {
+	list, warnings := host.Find(filepath.Dir(path))
+	for _, program := range list {
+		if sameFile(program.Path, path) {
+			return program, nil
+		}
+	}
+	for _, w := range warnings {
+		if text := w.Error(); strings.Contains(text, path+":") || strings.HasPrefix(text, "plug-ins in ") {
+			return program, w
+		}
+	}
+	return program, fmt.Errorf("plug-in %s is gone", path)
 }
 
 // begin starts all plug-ins at once. They end when ctx is done.

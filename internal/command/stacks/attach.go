@@ -49,6 +49,9 @@ stack is walked if that needs memory beyond the stack. If that fails, too,
 A stopped process (job control, SIGSTOP) stays stopped. A process that another
 debugger traces is left alone.
 
+Functions of a stripped program are named by their addresses in the file: bash!fn_5e320.
+Code that a process has made at run time has the names in its perf map (/tmp/perf-PID.map).
+
 --args prints the arguments of each frame, --locals its local variables, too, as gdb's
 bt full does, if there is debug information. All of a thread's values are of one moment.
 If an expression of --print calls a function of the process, all threads that are printed are held
@@ -140,6 +143,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			case rounds.given() && (save != "" || flags.Sum.Output != "" && !summed):
 				return exit.Misuse(errors.New("--every: --save, and --output of what is not merged or one picture, would write one file again and again"))
 			}
+			flags.PluginFlags.Processes = pids
 			if err := flags.Begin(cmd); err != nil {
 				return err
 			}

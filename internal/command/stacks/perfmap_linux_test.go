@@ -3,6 +3,8 @@ package stacks_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +20,10 @@ func TestPerfMap(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mapped.c", "-O1", "-fno-omit-frame-pointer"), "map")
 	pid, path := strconv.Itoa(p.PID), fmt.Sprintf("/tmp/perf-%d.map", p.PID)
 	t.Cleanup(func() { os.Remove(path) })
+	gdbtest.Await(t, "made_code runs", func() bool { // the program says that it is ready before
+		out, _, _ := commandtest.Run("attach", pid)
+		return strings.Contains(out, "made_code")
+	})
 	for _, args := range [][]string{nil, {"--merge"}, {"--tree"}, {"--json"}, {"--format", "folded"}, {"--explain"}} {
 		out, warnings, err := commandtest.Run(append([]string{"attach", pid}, args...)...)
 		if err != nil || warnings != "" || !strings.Contains(out, "made_code") || strings.Contains(out, "??") {
@@ -62,5 +68,63 @@ func TestPerfMap(t *testing.T) {
 	}
 	if out, warnings, _ := commandtest.Run("attach", pid); strings.Contains(out, "made_code") || !strings.Contains(warnings, "it belongs to another user") {
 		t.Errorf("another user's map: %s%s", out, warnings)
+	}
+}
+
+// TestPerfMapPlugin: the plug-in for perf maps that is installed beside sfwalk is asked where a
+// process has code for it, and nowhere else; by its name, it need not lie in the current folder. If
+// others may exchange it, it is left out.
+func TestPerfMapPlugin(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	dir := commandtest.Install(t, "sfwalk", "sfwalk-full")
+	sfwalk, plugin := filepath.Join(dir, "sfwalk"), filepath.Join(dir, "sniffer-perfmap")
+	build := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", plugin, "./cmd/sniffer-perfmap")
+	build.Dir, build.Env = filepath.Dir(gdbtest.Testdata(t)), append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // no directory of plug-ins
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mapped.c", "-O1", "-fno-omit-frame-pointer"), "map")
+	pid, path := strconv.Itoa(p.PID), fmt.Sprintf("/tmp/perf-%d.map", p.PID)
+	t.Cleanup(func() { os.Remove(path) })
+	gdbtest.Await(t, "made_code runs", func() bool {
+		out, _, _ := commandtest.Run("attach", pid)
+		return strings.Contains(out, "made_code")
+	})
+	attach := func(args ...string) (stack, warnings string) {
+		t.Helper()
+		out, warnings, code := commandtest.RunInstalled(t, sfwalk, append([]string{"attach", pid, "--json"}, args...)...)
+		if code != 0 || !strings.Contains(out, `"function":"made_code"`) {
+			t.Errorf("%v: %d, %s%s", args, code, out, warnings)
+		}
+		return out, warnings
+	}
+	const claimed = `"sniffer":"perfmap"`
+	if out, warnings := attach(); !strings.Contains(out, claimed) || warnings != "" {
+		t.Errorf("it is not asked: %s%s", out, warnings)
+	}
+	if out, _ := attach("--no-plugins"); strings.Contains(out, claimed) {
+		t.Errorf("--no-plugins: %s", out)
+	}
+	for _, name := range []string{"perfmap", "sniffer-perfmap"} {
+		if out, warnings := attach("--no-plugins", "--plugin", name); !strings.Contains(out, claimed) || warnings != "" {
+			t.Errorf("--plugin %s: %s%s", name, out, warnings)
+		}
+	}
+	if _, said, code := commandtest.RunInstalled(t, sfwalk, "attach", pid, "--plugin", "nosuch"); code != 2 || !strings.Contains(said, "nor is there a plug-in of this name beside sfwalk or in ") {
+		t.Errorf("--plugin nosuch: %d, %s", code, said)
+	}
+	other := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-O2"))
+	if out, said, _ := commandtest.RunInstalled(t, sfwalk, "attach", strconv.Itoa(other.PID), "--log", "-"); strings.Contains(out+said, "perfmap") {
+		t.Errorf("a process without made code: %s%s", out, said)
+	}
+	if err := os.Chmod(plugin, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, warnings := attach(); strings.Contains(out, claimed) || !strings.Contains(warnings, "it is left out") {
+		t.Errorf("others may write to it: %s%s", out, warnings)
+	}
+	if out, said, code := commandtest.RunInstalled(t, sfwalk, "attach", pid, "--plugin", "perfmap"); code == 0 {
+		t.Errorf("--plugin perfmap, and others may write to it: %s%s", out, said)
 	}
 }
