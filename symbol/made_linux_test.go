@@ -143,6 +143,43 @@ func TestMadeNames(t *testing.T) {
 	}
 }
 
+// TestThreadBegins: the C library's function that begins a thread has an FDE of its own for what
+// the thread executes. The name is of the whole function.
+func TestThreadBegins(t *testing.T) {
+	dir := t.TempDir()
+	source, whole, stripped := filepath.Join(dir, "thread.c"), filepath.Join(dir, "whole"), filepath.Join(dir, "stripped")
+	const text = "#include <pthread.h>\nstatic void *f(void *p) { return p; }\nint main(void) { pthread_t t; return pthread_create(&t, 0, f, 0); }\n"
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gdbtest.NeedAMD64(t)
+	run(t, dir, "cc", "-static", "-pthread", "-o", whole, source)
+	run(t, dir, "strip", "-o", stripped, whole)
+	list, _ := functionsOf(t, whole)
+	i := slices.IndexFunc(list, func(f sized) bool { return f.name == "__clone3" || f.name == "clone3" })
+	if i < 0 {
+		gdbtest.Cannot(t, "this C library begins threads otherwise")
+	}
+	f, called := list[i], false
+	ms, bias := mapped(t, stripped)
+	s := New(Options{DebugDirs: []string{}})
+	defer s.Close()
+	from, to := fmt.Sprintf("--start-address=%#x", f.lo), fmt.Sprintf("--stop-address=%#x", f.lo+f.size)
+	for line := range strings.Lines(said(t, "objdump", "-d", "--no-show-raw-insn", from, to, whole)) {
+		if addr, code, _ := strings.Cut(strings.TrimSpace(line), ":"); strings.Contains(code, "call ") {
+			pc, err := strconv.ParseUint(addr, 16, 64)
+			l := s.Locate(ms, pc+bias)[0]
+			if want := fmt.Sprintf("stripped!fn_%x", f.lo); err != nil || l.Function != want || l.Offset != pc-f.lo {
+				t.Errorf("%#x: %+v, want %s", pc, l, want)
+			}
+			called = true
+		}
+	}
+	if !called {
+		t.Error("nothing is called there")
+	}
+}
+
 // TestMadeNamesOfOthers: the same with other compilers, for other processors.
 func TestMadeNamesOfOthers(t *testing.T) {
 	for _, v := range []struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/cfi"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // CFI is the call frame information of a module's own file.
@@ -29,17 +30,42 @@ type CFI struct {
 // FDE stays in .debug_frame, with the function's length and address 0.
 func (s *CFI) Dead(lo uint64) bool { return lo == 0 && !s.zero }
 
-// Function returns the code [lo, hi) of the FDE that covers an address, and the kind of the FDE's
-// section. ok is false if there is none, or if it describes a signal trampoline: that begins a byte
-// before the function.
+// Function returns the code [lo, hi) of the function that an FDE has at an address, and the kind of
+// the FDE's section. ok is false if there is none, or if it describes a signal trampoline: that
+// begins a byte before the function.
 func (s *CFI) Function(addr uint64) (lo, hi uint64, kind cfi.Kind, ok bool) {
 	for _, section := range s.Sections {
 		f, err := section.Find(addr - s.Bias)
 		if err == nil && !s.Dead(f.Start) {
-			return f.Start + s.Bias, f.Start + f.Len + s.Bias, section.Kind, !f.CIE.Signal
+			return beginOf(section, &f) + s.Bias, f.Start + f.Len + s.Bias, section.Kind, !f.CIE.Signal
 		}
 	}
 	return 0, 0, 0, false
+}
+
+// beginOf returns where the function of an FDE begins. In the C library's functions that begin a
+// thread (clone3), an FDE of its own describes the code that the thread executes: nothing is
+// outward of its frame. Little code lies between it and the FDE of the function's beginning.
+func beginOf(section *cfi.Section, f *cfi.FDE) uint64 {
+	const alignment, most = 16, 32 // of functions in assembly; bytes between the two
+	if f.Start%alignment == 0 {
+		return f.Start
+	}
+	row, _, _, _, err := section.RowAt(f.Start)
+	if err != nil || row.Flags&trad.Outermost == 0 {
+		return f.Start
+	}
+	before, err := section.Find(f.Start - 1)
+	if err != nil {
+		end, ok := section.EndBefore(f.Start - 1)
+		if !ok || f.Start-end > most {
+			return f.Start
+		}
+		if before, err = section.Find(end - 1); err != nil {
+			return f.Start
+		}
+	}
+	return before.Start
 }
 
 // CFIOf returns the call frame information of a module.

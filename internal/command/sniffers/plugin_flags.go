@@ -26,8 +26,8 @@ type PluginFlags struct {
 	none  bool     // leave out the plug-ins in the directories
 	found []string // the paths that a name without a folder has led to
 
-	// Processes are the processes whose stacks are to be printed, if they are known. Where one needs
-	// it, the plug-in beside sfwalk is asked.
+	// Processes are the processes whose stacks are to be printed, if they are known. Where one
+	// needs it, the plug-in beside sfwalk is asked.
 	Processes []int
 }
 
