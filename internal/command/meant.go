@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +94,9 @@ func firstArgument(root *cobra.Command, args []string) int {
 }
 
 // address matches where a stub may be: HOST:PORT.
-var address = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])?:[0-9]{1,5}$`)
+var address = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])?:[0-9]{1,5}$`)
+})
 
 // chosen returns the verb that a word means in place of one, or why none is meant. rest are the
 // words behind it. A process is preferred to a file with its number as a name.
@@ -110,7 +113,7 @@ func chosen(word string, rest []string) (m meaning) {
 	case word == "-":
 		m.err = errors.New("-: which command? core reads a core file from standard input, perf what perf record -o - writes, minidump a list of paths")
 		return m
-	case noFile != nil && (strings.HasPrefix(word, "unix:") || address.MatchString(word)):
+	case noFile != nil && (strings.HasPrefix(word, "unix:") || address().MatchString(word)):
 		m.args = []string{"remote"}
 		return m
 	case errors.Is(noFile, fs.ErrNotExist) && strings.ContainsAny(word, "/."):

@@ -240,7 +240,7 @@ func (s *Seen) strippedIn(a *About, modules []*module) string {
 
 // isRuntime reports whether a file is an interpreter's, or a compiler's at run time.
 func isRuntime(file string) bool {
-	return slices.ContainsFunc(runtimes, func(r runtime) bool { return r.file.MatchString(path.Base(file)) })
+	return slices.ContainsFunc(runtimes, func(r runtime) bool { return r.file().MatchString(path.Base(file)) })
 }
 
 // runtime says which flag has an interpreter, or a compiler at run time, tell names.
@@ -251,7 +251,7 @@ func (s *Seen) runtime(a *About, modules []*module) string {
 	for i := range runtimes {
 		r := &runtimes[i]
 		for _, m := range a.Modules {
-			file := r.file.FindStringSubmatch(path.Base(m.Path))
+			file := r.file().FindStringSubmatch(path.Base(m.Path))
 			if file == nil {
 				continue
 			}

@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 )
 
 // runtime is an interpreter or a compiler at run time that can tell the names of its functions.
 type runtime struct {
-	file    *regexp.Regexp // the name of a file that only processes with it have
-	evals   *regexp.Regexp // functions of that file that run the program's; nil for none
-	unnamed bool           // functions without names of that file run the program's, too
-	never   bool           // no code is made at run time
-	subject string         // what has no names
-	remedy  string         // what gives them names; %d is the PID
+	file    func() *regexp.Regexp // the name of a file that only processes with it have
+	evals   func() *regexp.Regexp // functions of that file that run the program's; nil for none
+	unnamed bool                  // functions without names of that file run the program's, too
+	never   bool                  // no code is made at run time
+	subject string                // what has no names
+	remedy  string                // what gives them names; %d is the PID
 	// older says what to say in place of the remedy; "" if the remedy helps. It gets what file has
 	// matched.
 	older func(file []string) string
@@ -22,41 +23,46 @@ type runtime struct {
 // runtimes are asked in this order: the first that is in the process, and in a stack, is told of.
 var runtimes = []runtime{
 	{
-		file: regexp.MustCompile(`^(node(js)?\d*|libnode\.so\..*)$`), evals: regexp.MustCompile(`^Builtins_(InterpreterEntryTrampoline|BaselineOutOfLinePrologue|InterpreterPushArgs)`), unnamed: true,
+		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: matching(`^Builtins_(InterpreterEntryTrampoline|BaselineOutOfLinePrologue|InterpreterPushArgs)`), unnamed: true,
 		subject: "JavaScript's functions", remedy: "start node with --perf-basic-prof --interpreted-frames-native-stack",
 	},
 	{
-		file:    regexp.MustCompile(`^libjvm\.so$`),
+		file:    matching(`^libjvm\.so$`),
 		subject: "Java's methods", remedy: "'jcmd %d Compiler.perfmap' has JDK 17 and later write them down: then look again",
 	},
 	{
-		file:    regexp.MustCompile(`^libj9(vm|jit)\d*\.so$`),
+		file:    matching(`^libj9(vm|jit)\d*\.so$`),
 		subject: "Java's methods", remedy: "start java with -XX:+PerfTool",
 	},
 	{
-		file: regexp.MustCompile(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), evals: regexp.MustCompile(`^_?PyEval_EvalFrame`), never: true,
+		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), evals: matching(`^_?PyEval_EvalFrame`), never: true,
 		subject: "Python's functions", remedy: "start Python 3.12 or later with -X perf", older: olderPython,
 	},
 	{
-		file:    regexp.MustCompile(`^(ruby[\d.]*|libruby.*\.so.*)$`),
+		file:    matching(`^(ruby[\d.]*|libruby.*\.so.*)$`),
 		subject: "Ruby's compiled methods", remedy: "start ruby 3.3 or later with --yjit --yjit-perf",
 	},
 	{
-		file:    regexp.MustCompile(`^libcoreclr\.so$`),
+		file:    matching(`^libcoreclr\.so$`),
 		subject: ".NET's methods", remedy: "start the program with DOTNET_PerfMapEnabled=1 in its environment",
 	},
 	{
-		file:    regexp.MustCompile(`^(php[\d.]*|php-fpm[\d.]*|php-cgi[\d.]*|libphp[\d.]*\.so|opcache\.so)$`),
+		file:    matching(`^(php[\d.]*|php-fpm[\d.]*|php-cgi[\d.]*|libphp[\d.]*\.so|opcache\.so)$`),
 		subject: "PHP's compiled functions", remedy: "start php with -d opcache.jit_debug=16",
 	},
 	{
-		file:    regexp.MustCompile(`^(luajit.*|libluajit.*\.so.*)$`),
+		file:    matching(`^(luajit.*|libluajit.*\.so.*)$`),
 		subject: "Lua's compiled functions", remedy: "build LuaJIT with -DLUAJIT_USE_PERFTOOLS",
 	},
 	{
-		file:    regexp.MustCompile(`^beam(\.smp|\.jit)*$`),
+		file:    matching(`^beam(\.smp|\.jit)*$`),
 		subject: "Erlang's functions", remedy: "start erl with +JPperf true, or with ERL_FLAGS=\"+JPperf true\" in its environment",
 	},
+}
+
+// matching compiles an expression when it is first asked for, not at the start of each program.
+func matching(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
 // olderPython says that a release of Python has no such flag.
@@ -73,8 +79,8 @@ func olderPython(file []string) string {
 func evaluates(file, function string) bool {
 	for i := range runtimes {
 		r := &runtimes[i]
-		if r.evals != nil && r.file.MatchString(file) {
-			return r.evals.MatchString(function)
+		if r.evals != nil && r.file().MatchString(file) {
+			return r.evals().MatchString(function)
 		}
 	}
 	return false

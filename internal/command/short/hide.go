@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Kind says whose code a frame is.
@@ -40,19 +41,19 @@ func KindOf(function, file, module string) Kind {
 		}
 		if strings.HasSuffix(file, ".rs") {
 			switch {
-			case !rustFile.MatchString(file):
+			case !rustFile().MatchString(file):
 				return Program
 			case strings.HasPrefix(function, "std::rt::lang_start"): // the compiler has made what calls it
 				return Begins
 			}
 			return Library
 		}
-		if cxxFile.MatchString(file) && reserved(function) {
+		if cxxFile().MatchString(file) && reserved(function) {
 			return Library
 		}
 		return Program
 	}
-	if libraryModule.MatchString(path.Base(module)) || ownNames(function) {
+	if libraryModule().MatchString(path.Base(module)) || ownNames(function) {
 		return Library
 	}
 	return Program
@@ -60,11 +61,11 @@ func KindOf(function, file, module string) Kind {
 
 var (
 	// cxxFile are headers and sources of libstdc++, libc++ and Microsoft's library.
-	cxxFile = regexp.MustCompile(`(?i)/c\+\+/(v1|\d[\d.]*)/|/libstdc\+\+-v3/|/libcxx(abi)?/|/msvc/[\d.]+/include/`)
+	cxxFile = matching(`(?i)/c\+\+/(v1|\d[\d.]*)/|/libstdc\+\+-v3/|/libcxx(abi)?/|/msvc/[\d.]+/include/`)
 	// rustFile are sources of Rust's library and of what is linked into it.
-	rustFile = regexp.MustCompile(`^(/rustc/[0-9a-f]{40}/|.*/lib/rustlib/src/rust/)?library/(core|alloc|std|panic_unwind|panic_abort|proc_macro|test|backtrace|unwind|stdarch|portable-simd|compiler-builtins)/|^/rust/deps/`)
+	rustFile = matching(`^(/rustc/[0-9a-f]{40}/|.*/lib/rustlib/src/rust/)?library/(core|alloc|std|panic_unwind|panic_abort|proc_macro|test|backtrace|unwind|stdarch|portable-simd|compiler-builtins)/|^/rust/deps/`)
 	// libraryModule are the files of the libraries' code.
-	libraryModule = regexp.MustCompile(`^(libstdc\+\+|libc\+\+|libc\+\+abi|libgcc_s|libsupc\+\+)(-\d+)?\.(so|dll)|^libstd-[0-9a-f]{16}\.so$|(?i)^msvcp\d+\w*\.dll$`)
+	libraryModule = matching(`^(libstdc\+\+|libc\+\+|libc\+\+abi|libgcc_s|libsupc\+\+)(-\d+)?\.(so|dll)|^libstd-[0-9a-f]{16}\.so$|(?i)^msvcp\d+\w*\.dll$`)
 )
 
 // reserved reports whether a function whose code is in the library's files may be the library's: a
@@ -114,14 +115,19 @@ func onlyLibrary(list []token, args bool) bool {
 			continue
 		}
 		known = t.text == "std" || t.text == "__gnu_cxx" || t.text == "__cxxabiv1"
-		if !known && !languageWord.MatchString(t.text) {
+		if !known && !languageWord().MatchString(t.text) {
 			return false
 		}
 	}
 	return true
 }
 
-var languageWord = regexp.MustCompile(`^(\d\w*|void|bool|char|wchar_t|char8_t|char16_t|char32_t|short|int|long|signed|unsigned|float|double|const|volatile|auto|decltype|true|false|__int128|typename|noexcept|operator.*)$`)
+// matching compiles an expression when it is first asked for, not at the start of each program.
+func matching(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+var languageWord = matching(`^(\d\w*|void|bool|char|wchar_t|char8_t|char16_t|char32_t|short|int|long|signed|unsigned|float|double|const|volatile|auto|decltype|true|false|__int128|typename|noexcept|operator.*)$`)
 
 // Hides reports whether a frame of the kind inner is hidden if the frame of the kind caller has
 // called it. What the program calls stays, and so does what is not the library's; what the library

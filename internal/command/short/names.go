@@ -1,7 +1,6 @@
 package short
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -117,7 +116,7 @@ func withoutResult(list []token) []token {
 }
 
 // inlined are the namespaces of C++'s libraries that a program does not name.
-var inlined = regexp.MustCompile(`^(__[0-9]+|__cxx11|__cxx1998|__ndk1|__fs|__Cr|_V2)$`)
+var inlined = matching(`^(__[0-9]+|__cxx11|__cxx1998|__ndk1|__fs|__Cr|_V2)$`)
 
 // standard makes the names of C++'s library short, in a list and in the lists within it.
 func standard(list []token) []token {
@@ -147,7 +146,7 @@ func standard(list []token) []token {
 			t.items = items
 		case t.isWord() && (len(made) == 0 || made[len(made)-1].text != "::"):
 			inStd = t.text == "std"
-		case inStd && t.isWord() && inlined.MatchString(t.text) && i+1 < len(list) && list[i+1].text == "::":
+		case inStd && t.isWord() && inlined().MatchString(t.text) && i+1 < len(list) && list[i+1].text == "::":
 			i++
 			continue
 		}
@@ -222,13 +221,13 @@ func aliasOf(template string, of []token) string {
 
 // compiled begins the files of Rust's library, as its makers have compiled it: with the number of a
 // change of the compiler.
-var compiled = regexp.MustCompile(`^/rustc/[0-9a-f]{40}/library/`)
+var compiled = matching(`^/rustc/[0-9a-f]{40}/library/`)
 
 // File returns a shorter form of a source file: library/core/src/result.rs for one of Rust's
 // library.
 func File(file string) string {
 	if strings.HasPrefix(file, "/rustc/") {
-		if n := len(compiled.FindString(file)); n > 0 {
+		if n := len(compiled().FindString(file)); n > 0 {
 			return file[n-len("library/"):]
 		}
 	}

@@ -1,9 +1,7 @@
 package short
 
-import "regexp"
-
 // hash is the disambiguator of a crate, as demanglers print it: core[8f3b1c0a5d2e4f67].
-var hash = regexp.MustCompile(`^[0-9a-f]{8,16}$`)
+var hash = matching(`^[0-9a-f]{8,16}$`)
 
 // rustPaths leaves out of a name of Rust what tells little: hashes of crates, allocators and
 // hashers that nobody has chosen, and of types of the standard library, all but their own names.
@@ -13,7 +11,7 @@ func rustPaths(list []token, depth int) []token {
 	path := 0 // where the path begins that the next token belongs to
 	for i := range list {
 		t := list[i]
-		if t.open == '[' && len(t.items) == 1 && len(t.items[0]) == 1 && hash.MatchString(t.items[0][0].text) && len(made) > 0 && made[len(made)-1].isWord() {
+		if t.open == '[' && len(t.items) == 1 && len(t.items[0]) == 1 && hash().MatchString(t.items[0][0].text) && len(made) > 0 && made[len(made)-1].isWord() {
 			continue
 		}
 		if t.open != 0 {
