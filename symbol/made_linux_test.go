@@ -143,6 +143,48 @@ func TestMadeNames(t *testing.T) {
 	}
 }
 
+// TestStubsWithoutSections: without section headers, as a file is in memory, linkage stubs are known
+// by their code: one FDE covers all of them, and is no function.
+func TestStubsWithoutSections(t *testing.T) {
+	whole := compile(t, sources(t), "cc", "unnamed.c", "-O2")
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(data[0x28:0x30]) // e_shoff
+	clear(data[0x3c:0x40]) // e_shnum, e_shstrndx
+	bare := filepath.Join(t.TempDir(), "bare")
+	if err := os.WriteFile(bare, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := functionsOf(t, whole)
+	ms, bias := mapped(t, bare)
+	s := New(Options{DebugDirs: []string{}})
+	defer s.Close()
+	stubs, named := 0, 0
+	for _, section := range sectionNames(t, whole) {
+		if strings.HasPrefix(section, ".plt") {
+			for _, pc := range textAddresses(t, whole, section, 1) {
+				if l := s.Locate(ms, pc+bias)[0]; l.NameFrom != "" {
+					t.Errorf("%s, %#x: %q", section, pc, l.Function)
+				}
+				stubs++
+			}
+		}
+	}
+	for _, f := range list {
+		if want := fmt.Sprintf("bare!fn_%x", f.lo); isUnnamed(f.name) {
+			if l := s.Locate(ms, f.lo+bias)[0]; l.Function != want {
+				t.Errorf("%s: %q, want %s", f.name, l.Function, want)
+			}
+			named++
+		}
+	}
+	if stubs == 0 || named == 0 {
+		t.Errorf("%d bytes of stubs, %d functions", stubs, named)
+	}
+}
+
 // TestThreadBegins: the C library's function that begins a thread has an FDE of its own for what
 // the thread executes. The name is of the whole function.
 func TestThreadBegins(t *testing.T) {
