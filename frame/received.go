@@ -6,6 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/siginfo"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Signal returns the signal that has interrupted PREVIOUS, if THIS is a signal frame of Linux: what
@@ -93,13 +94,50 @@ func (r *received) read(form *arch.SignalFrame) (s siginfo.Info, ok bool) {
 	} else {
 		// A thread is in the handler of the only signal that it has blocked since.
 		since, _ := r.blockedSince(form)
+		n := bits.TrailingZeros64(since) + 1
 		if bits.OnesCount64(since) != 1 {
+			n = r.brought(form, since)
+		}
+		if s, ok = siginfo.Number(n); !ok {
 			return s, false
 		}
-		s, _ = siginfo.Number(bits.TrailingZeros64(since) + 1)
 	}
 	r.addFault(form, &s)
 	return s, !r.failed
+}
+
+// firstMapped is the lowest address at which a process may map a page, unless the system is set up
+// otherwise (vm.mmap_min_addr).
+const firstMapped = 1 << 16
+
+// brought returns the number of the signal that the interrupted instruction has certainly brought,
+// and that may be the one of the frame: since are the signals that are blocked since, 0 if none is.
+// It returns 0 if there is none.
+func (r *received) brought(form *arch.SignalFrame, since uint64) int {
+	const segv, bus = uint64(1) << (siginfo.SIGSEGV - 1), uint64(1) << (siginfo.SIGBUS - 1)
+	fault := r.fault(form)
+	switch {
+	case since != 0 && since&segv == 0, r.brings(form, fault) != arch.Yes:
+		return 0
+	case fault.Kind == arch.AddressFault, fault.Protected, fault.Addr < firstMapped, since != 0 && since&bus == 0:
+		return siginfo.SIGSEGV
+	}
+	return 0
+}
+
+// brings says whether the interrupted instruction has brought a fault.
+func (r *received) brings(form *arch.SignalFrame, fault arch.Fault) arch.Verdict {
+	if form.Brings == nil {
+		return arch.Unknown
+	}
+	const most = 16 // bytes of an instruction
+	pc := r.arch.CodeAddress(r.frame.ra.Bits)
+	code := make([]byte, most)
+	n, _ := r.frame.stack.window.ReadMemory(pc, code)
+	return form.Brings(code[:n], pc, func(reg trad.Reg) (uint64, bool) {
+		v := r.frame.PrevRegister(reg)
+		return v.Bits, v.Known()
+	}, fault)
 }
 
 // fault returns the last fault of the thread before the signal frame was made.
@@ -120,7 +158,7 @@ func (r *received) contradicts(form *arch.SignalFrame, s *siginfo.Info) bool {
 	switch s.CodeName {
 	case "SEGV_MAPERR", "SEGV_ACCERR", "SEGV_PKUERR", "BUS_ADRERR":
 		fault := r.fault(form)
-		return r.behindCall() || fault.Kind != arch.UnknownFault && (fault.Kind != arch.PageFault || r.withoutTag(fault.Addr) != r.withoutTag(s.Addr))
+		return r.behindCall() || r.brings(form, fault) == arch.No || fault.Kind != arch.UnknownFault && (fault.Kind != arch.PageFault || r.withoutTag(fault.Addr) != r.withoutTag(s.Addr))
 	}
 	if s.Fault() && (s.Number == siginfo.SIGFPE || s.Number == siginfo.SIGILL) && s.HasAddr && s.Code != siginfo.Kernel {
 		return s.Addr != r.arch.CodeAddress(r.frame.ra.Bits)
@@ -146,10 +184,11 @@ func (r *received) addFault(form *arch.SignalFrame, s *siginfo.Info) {
 	if s.Number != siginfo.SIGSEGV && s.Number != siginfo.SIGBUS {
 		return
 	}
-	if r.behindCall() {
+	fault := r.fault(form)
+	if r.behindCall() || r.brings(form, fault) == arch.No {
 		return
 	}
-	switch fault := r.fault(form); fault.Kind {
+	switch fault.Kind {
 	case arch.PageFault:
 		s.Addr, s.HasAddr = fault.Addr, true
 	case arch.AddressFault:

@@ -71,6 +71,7 @@ var signalFrame = arch.SignalFrame{
 	PC: sigcontext + 8*16, OnStack: ucontextOnStack,
 	HasInfo: true, Info: 304, InfoOptional: true, Mask: 296,
 	Fault: func(word func(off int) uint64) arch.Fault {
-		return arch.TrapFault(word(sigcontext+8*20), word(sigcontext+8*22))
+		return arch.TrapFault(word(sigcontext+8*20), word(sigcontext+8*19), word(sigcontext+8*22))
 	},
+	Brings: decoder.Brings,
 }

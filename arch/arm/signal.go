@@ -120,6 +120,6 @@ var signalFrames = []arch.SignalFrame{
 // lastFault implements [arch.SignalFrame].Fault for a struct ucontext at a distance from SP.
 func lastFault(at int) func(word func(off int) uint64) arch.Fault {
 	return func(load func(off int) uint64) arch.Fault {
-		return arch.TrapFault(load(at+ucontextSigcontext), load(at+frameMask-word))
+		return arch.TrapFault(load(at+ucontextSigcontext), 0, load(at+frameMask-word))
 	}
 }

@@ -28,6 +28,7 @@ const (
 	sigcontextDS    = 12
 	sigcontextSP    = 28
 	sigcontextTrap  = 48
+	sigcontextError = 52
 	sigcontextIP    = 56
 	sigcontextCS    = 60
 	sigcontextFlags = 64
@@ -129,17 +130,17 @@ func interruptedSP(_ uint64, b []byte) (sp uint64, ok bool) {
 var signalFrames = []arch.SignalFrame{
 	{
 		PC: rtSigcontext + sigcontextIP, OnStack: ucontextOnStack,
-		HasInfo: true, Info: 12, HasNumber: true, Mask: rtSigcontext + sigcontextSize, Fault: lastFault(rtSigcontext),
+		HasInfo: true, Info: 12, HasNumber: true, Mask: rtSigcontext + sigcontextSize, Fault: lastFault(rtSigcontext), Brings: decoder.Brings,
 	},
 	{
 		PC: sigframeSigcontext + sigcontextIP, OnStack: sigcontextOnStack(sigframeSigcontext),
-		HasNumber: true, Mask: sigframeSigcontext + sigcontextMask, Fault: lastFault(sigframeSigcontext),
+		HasNumber: true, Mask: sigframeSigcontext + sigcontextMask, Fault: lastFault(sigframeSigcontext), Brings: decoder.Brings,
 	},
 }
 
 // lastFault implements [arch.SignalFrame].Fault for a struct sigcontext at a distance from SP.
 func lastFault(at int) func(word func(off int) uint64) arch.Fault {
 	return func(word func(off int) uint64) arch.Fault {
-		return arch.TrapFault(word(at+sigcontextTrap), word(at+sigcontextCR2))
+		return arch.TrapFault(word(at+sigcontextTrap), word(at+sigcontextError), word(at+sigcontextCR2))
 	}
 }
