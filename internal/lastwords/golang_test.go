@@ -17,7 +17,7 @@ import (
 // Where the constants of a made program are, and its stack: a struct g at base, with the struct
 // _panic behind it.
 const (
-	constants = 0x400000
+	rodataAt  = 0x400000
 	stackSize = 0x1000
 	panicAt   = base + 0x200
 	textAt    = base + 0x800
@@ -28,14 +28,14 @@ const (
 func madeGo(t testing.TB, types []byte, stack []byte) *goProgram {
 	t.Helper()
 	file := (&elftest.File{Class: elf.ELFCLASS64, Order: binary.LittleEndian, Machine: elf.EM_X86_64, Type: elf.ET_EXEC,
-		Sections: []elftest.Section{{Name: ".rodata", Flags: elf.SHF_ALLOC, Addr: constants, Data: types}}}).Bytes()
+		Sections: []elftest.Section{{Name: ".rodata", Flags: elf.SHF_ALLOC, Addr: rodataAt, Data: types}}}).Bytes()
 	im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &goProgram{
 		Program: &goruntime.Program{Image: im}, memory: newMemory(memtest.Flat{Lo: base, Data: stack}, amd64.Arch),
-		data: []uint64{7, constants, constants + uint64(len(types))},
+		data: []uint64{7, rodataAt, rodataAt + uint64(len(types))},
 	}
 }
 
@@ -54,7 +54,7 @@ func goStack(l panicLayout) []byte {
 	put(goruntime.StackLo, base)
 	put(goruntime.StackHi, base+stackSize)
 	put(structM-16, panicAt)
-	put(panicAt-base+l.arg, constants)
+	put(panicAt-base+l.arg, rodataAt)
 	put(panicAt-base+l.arg+8, textAt)
 	if l.size > 60 && l.arg > 0 {
 		put(panicAt-base+48, panicAt) // an address on the stack

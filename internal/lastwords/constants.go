@@ -1,0 +1,209 @@
+package lastwords
+
+import (
+	"bytes"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// mostCode bounds the code of a function that is read, bytes.
+const mostCode = 128 << 10
+
+// argumentsAt returns the first n arguments of a call by its return address, each of the size of a
+// pointer. They are constants that the code before the call has put into registers, behind the last
+// place where another way may join. ok is false if one is not known.
+func (f *finder) argumentsAt(ret uint64, n int) (list []uint64, ok bool) {
+	m := f.Target.Modules().Find(ret - 1)
+	machine := dataflow.Of(f.arch)
+	if m == nil || machine == nil {
+		return nil, false
+	}
+	lo, hi, ok := m.Function(ret - 1)
+	if !ok || ret > hi || ret-lo > mostCode {
+		return nil, false
+	}
+	code := f.bytes(lo, int(ret-lo))
+	if code == nil {
+		return nil, false
+	}
+	where := argumentRegisters(f.arch, n)
+	if where == nil {
+		return nil, false
+	}
+	s := &constants{machine: machine, lo: lo}
+	joins := map[int64]bool{}
+	for _, collect := range []bool{true, false} {
+		s.forget()
+		var ops []dataflow.Op
+		for at := 0; at < len(code); {
+			var in dataflow.Inst
+			in, ops = machine.Decode(code, at, ops[:0])
+			if in.Len == 0 {
+				return nil, false
+			}
+			next := at + int(in.Len)
+			if in.Flow == dataflow.Branch || in.Flow == dataflow.BranchNE || in.Flow == dataflow.Jump || in.Flow == dataflow.MaybeTo {
+				joins[in.Target] = true
+			}
+			if collect {
+				at = next
+				continue
+			}
+			if joins[int64(at)] {
+				s.forget()
+			}
+			if next == len(code) && in.Flow == dataflow.Call {
+				return s.values(where)
+			}
+			s.execute(uint64(at), &in, ops)
+			if in.Flow != dataflow.Next && in.Flow != dataflow.Branch && in.Flow != dataflow.BranchNE {
+				s.forget()
+			}
+			at = next
+		}
+	}
+	return nil, false
+}
+
+// argumentRegisters returns the registers that have the first arguments of a function, each of the
+// size of a pointer, by the calling convention; nil if they are not all in registers.
+func argumentRegisters(a *arch.Arch, n int) []trad.Reg {
+	if a.Calls == nil {
+		return nil
+	}
+	const sp = 1 << 20
+	f := &abi.Func{}
+	var args []abi.Value
+	for i := range n {
+		t := &abi.Type{Kind: abi.Pointer, Size: uint64(a.PtrSize)}
+		mark := bytes.Repeat([]byte{byte(0x11 * (i + 1))}, a.PtrSize)
+		f.Params, args = append(f.Params, t), append(args, abi.Value{Type: t, Bytes: mark})
+	}
+	call, err := a.Calls.PushDummyCall(f, args, sp, 0)
+	if err != nil {
+		return nil
+	}
+	var list []trad.Reg
+	for i := range args {
+		for _, r := range call.Registers {
+			if bytes.Equal(r.Bytes, args[i].Bytes) {
+				list = append(list, r.Reg)
+			}
+		}
+	}
+	if len(list) != n {
+		return nil
+	}
+	return list
+}
+
+// constant is a number that code computes; the zero constant is not known.
+type constant struct {
+	known bool
+	v     uint64
+}
+
+// Plus, Sum, Minus and Number implement [dataflow.Number].
+func (c constant) Plus(n int32) constant { return c.Sum(constant{true, uint64(int64(n))}) }
+
+func (c constant) Sum(d constant) constant {
+	if !c.known || !d.known {
+		return constant{}
+	}
+	return constant{true, c.v + d.v}
+}
+
+func (c constant) Minus(d constant) constant {
+	if !c.known || !d.known {
+		return constant{}
+	}
+	return constant{true, c.v - d.v}
+}
+
+func (c constant) Number() (int32, bool) {
+	return int32(c.v), c.known && c.v == uint64(int64(int32(c.v)))
+}
+
+// constants is what registers hold as constants at one instruction. It implements
+// [dataflow.Domain].
+type constants struct {
+	machine *dataflow.Machine
+	lo      uint64 // the address of the code
+	pc      uint64
+	regs    [dataflow.MaxRegs]constant
+	temp    constant
+}
+
+func (s *constants) forget() { s.regs, s.temp = [dataflow.MaxRegs]constant{}, constant{} }
+
+// execute executes the instruction at an offset of the code.
+func (s *constants) execute(at uint64, in *dataflow.Inst, ops []dataflow.Op) {
+	s.pc = s.lo + at
+	for r := range dataflow.Reg(s.machine.Regs) {
+		if in.Kill.Has(r) {
+			s.regs[r] = constant{}
+		}
+	}
+	for i := range ops {
+		dataflow.Execute(s, &ops[i])
+	}
+}
+
+// values returns the values of registers, by their DWARF numbers. ok is false if one is not known.
+func (s *constants) values(where []trad.Reg) (list []uint64, ok bool) {
+	for _, reg := range where {
+		found := false
+		for r := range dataflow.Reg(s.machine.Regs) {
+			if s.machine.DWARF(r) == reg && s.regs[r].known {
+				list, found = append(list, s.regs[r].v), true
+				break
+			}
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// Reg returns what a register holds.
+func (s *constants) Reg(r dataflow.Reg) constant {
+	switch {
+	case r == dataflow.Temp:
+		return s.temp
+	case r == dataflow.PC:
+		return constant{true, s.pc}
+	case int(r) < s.machine.Regs:
+		return s.regs[r]
+	}
+	return constant{}
+}
+
+// Set gives a register a value.
+func (s *constants) Set(r dataflow.Reg, v constant) {
+	if r == dataflow.Temp {
+		s.temp = v
+	} else if int(r) < s.machine.Regs {
+		s.regs[r] = v
+	}
+}
+
+// Constant returns a number.
+func (s *constants) Constant(n int32) constant { return constant{true, uint64(int64(n))} }
+
+// Round returns a value rounded down, as an address of a page is from which code makes another one.
+func (s *constants) Round(o *dataflow.Op, v constant) constant {
+	v.v &= uint64(int64(o.Imm))
+	return v
+}
+
+// Load returns nothing: memory is not followed.
+func (s *constants) Load(*dataflow.Op, constant) constant { return constant{} }
+
+// Store, Compare and Sign change no register.
+func (s *constants) Store(*dataflow.Op, constant, constant) {}
+func (s *constants) Compare(*dataflow.Op)                   {}
+func (s *constants) Sign()                                  {}
