@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +54,11 @@ func Hint(cmd *cobra.Command, text string) {
 
 // Count returns a number with the name of what it counts: "1 page", "2 pages".
 func Count(n uint64, what string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(what, "s"):
+		what += "es" // processes
+	default:
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)

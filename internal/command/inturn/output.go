@@ -79,6 +79,13 @@ func (o *Output) MoveBack(from, at int) {
 	copy(o.Buf[at-o.past:], moved)
 }
 
+// Drop removes what was added since Size was from, if the buffer still has it.
+func (o *Output) Drop(from int) {
+	if from >= o.past && from <= o.Size() {
+		o.Buf = o.Buf[:from-o.past]
+	}
+}
+
 // Write implements [io.Writer].
 func (o *Output) Write(b []byte) (int, error) {
 	o.Buf = append(o.Buf, b...)

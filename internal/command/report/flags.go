@@ -43,6 +43,7 @@ type Flags struct {
 
 	Said             map[string]bool // warnings that were printed; nil if there is one round
 	said             *saidHints
+	Process          string    // the heading of the process in texts: a line, or "" for none
 	SeveralProcesses bool      // there may be several processes
 	Taken            time.Time // when the round began; zero if there is one
 

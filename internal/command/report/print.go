@@ -49,10 +49,18 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	}
 	walk.inHandlers(doc)
 	around := printer()
+	var held *heldBack
+	if flags.Values.ByFrame() {
+		held = &heldBack{out: out, selected: flags.Values.Selected, before: flags.Values.Selected()}
+		out = held
+	}
 	around.Buffer().Out = out
 	around.Heading(doc)
 	if err := around.Buffer().FlushTo(out); err != nil {
 		return false, nil, err
+	}
+	if held != nil {
+		held.headed = true
 	}
 
 	var workers []func(int) Printer

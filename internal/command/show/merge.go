@@ -206,6 +206,7 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 		p.goroutines(d, g)
 	} else if g.Count == 1 {
 		p.Thread(&report.Document{Threads: []report.Thread{g.first}, Signal: d.Signal, CrashReport: d.CrashReport, Digits: d.Digits}, 0)
+		p.single = false // the frames are chosen already
 	} else {
 		list := g.Threads
 		if d.Rounds > 1 {

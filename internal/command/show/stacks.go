@@ -49,8 +49,10 @@ func (p *Stacks) Show(cmd *cobra.Command, s report.Source) error {
 		return exit.ErrInterrupted
 	}
 	p.Flags.Warn(cmd, warnings)
-	if err := p.Flags.Values.Verdict(); err != nil {
-		return err
+	if !p.Flags.SeveralProcesses { // else it is for all of them
+		if err := p.Flags.Values.Verdict(); err != nil {
+			return err
+		}
 	}
 	if !whole {
 		return exit.ErrEarly
@@ -80,7 +82,7 @@ func newTextPrinter(out io.Writer, flags *report.Flags) *textPrinter {
 	if p, ok := out.(*printable.Writer); ok && color {
 		p.AllowColors()
 	}
-	return &textPrinter{color: color, withModules: flags.View.Modules, brief: newBrief(out, flags)}
+	return &textPrinter{color: color, withModules: flags.View.Modules, process: flags.Process, byFrame: flags.Values.ByFrame(), brief: newBrief(out, flags)}
 }
 
 // showSum walks a target and prints the sum of its stacks.

@@ -77,6 +77,9 @@ func (m *Sum) add(cmd *cobra.Command, s report.Source) (doc *report.Document, wh
 		doc.Warnings = append(doc.Warnings, "stacks are cut: "+cut)
 	}
 	m.flags.Warn(cmd, doc.Warnings)
+	if m.flags.SeveralProcesses {
+		return doc, whole, nil
+	}
 	return doc, whole, m.flags.Values.Verdict()
 }
 
@@ -99,8 +102,12 @@ func (m *Sum) Write(out io.Writer, doc *report.Document) error {
 		p.MakeRoom()
 		p.tree(m.tree)
 	} else {
-		for i, g := range m.merged.sorted() {
-			if i > 0 {
+		written := 0
+		for _, g := range m.merged.sorted() {
+			if p.byFrame && len(g.Frames) == 0 {
+				continue // it has no frame that the flags name
+			}
+			if written++; written > 1 {
 				p.Byte('\n')
 			}
 			p.group(doc, g)

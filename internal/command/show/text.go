@@ -17,6 +17,11 @@ type textPrinter struct {
 	color       bool
 	withModules bool           // behind files and lines, too
 	room        []report.Frame // for the frames of one place
+	process     string         // a line before the heading; "" for none
+	byFrame     bool           // frames are selected: a thread without one is left out
+	single      bool           // a thread is printed, and not a group of them
+	any         bool           // a frame of the thread was printed
+	begun       int            // Size before the thread
 	// digits is how many an address has at least, as in gdb.
 	digits int
 	brief  *brief // nil if names are printed in full, and all frames
@@ -58,6 +63,7 @@ func (p *textPrinter) styled(style, text string) {
 // died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
 func (p *textPrinter) Heading(d *report.Document) {
 	p.digits = d.Digits
+	p.Own(p.process)
 	if d.CrashReport != nil {
 		p.reportHeading(d)
 		return
@@ -159,6 +165,7 @@ func (p *textPrinter) Ending(d *report.Document) {
 func (p *textPrinter) Thread(d *report.Document, i int) {
 	t, s := &d.Threads[i], d.Signal
 	p.digits = d.Digits
+	p.begun, p.single, p.any = p.Size(), true, false
 	if i > 0 {
 		p.Byte('\n')
 	}
@@ -192,6 +199,10 @@ func (p *textPrinter) died(d *report.Document) {
 
 func (p *textPrinter) End(t *report.Thread) {
 	p.unfold()
+	if p.byFrame && p.single && !p.any { // the thread has no frame that the flags name
+		p.Drop(p.begun)
+		return
+	}
 	p.threadWords(t.LastWords, p.headed)
 	switch {
 	case t.Whole && t.Stop == frame.Limit.String():
@@ -284,6 +295,7 @@ func (p *textPrinter) Frames(w *report.Walker, list []report.Frame) {
 // selected prints a frame if the flags ask for it.
 func (p *textPrinter) selected(w *report.Walker, f *report.Frame) {
 	if w.Flags.Values.Selects(f.Level, f.Function) {
+		p.any = true
 		begin := len(p.Buf)
 		p.detailed(f)
 		if p.folds() {

@@ -160,7 +160,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 							return err
 						}
 					}
-					return attachAll(cmd, pids, printed, opts, which.All)
+					return attachAll(cmd, pids, printed, opts, &which)
 				}
 			}
 			run := round

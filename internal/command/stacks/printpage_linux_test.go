@@ -75,7 +75,7 @@ func TestPrintNowhere(t *testing.T) {
 		t.Errorf("depth is in %d frames, want 3: %v\n%s", got, err, stdout)
 	}
 	stdout, _, err = commandtest.Execute(stacks.NewAttach(nil), pid, "--print", "depth", "--frame", "leaf", "--frame", "handle_request")
-	if err != nil || strings.Count(stdout, "        depth = <error: No symbol \"depth\" in current context at column 1>") != 1 {
+	if got := strings.Count(stdout, "        depth = "); err != nil || got != 3 || strings.Contains(stdout, "error") {
 		t.Errorf("%v\n%s", err, stdout)
 	}
 	// Thread-local variables, also of libraries without debug information of them.
@@ -97,7 +97,8 @@ func TestPrintNowhere(t *testing.T) {
 		"counter @@ 2":      "--print counter @@ 2: an expression is missing at column 10",
 	} {
 		_, _, err := commandtest.Execute(stacks.NewAttach(nil), pid, "--print", text)
-		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) || errors.Is(err, exit.ErrEarly) {
+		malformed := strings.Contains(want, " is missing at ") || strings.Contains(want, "cannot assign") // which is found before the process is touched
+		if err == nil || err.Error() != want || errors.As(err, new(exit.Usage)) != malformed || errors.Is(err, exit.ErrEarly) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

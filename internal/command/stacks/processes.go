@@ -2,7 +2,6 @@ package stacks
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,16 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
-	"github.com/sfwalk/sfwalk/internal/command/exit"
-	"github.com/sfwalk/sfwalk/internal/command/show"
-	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
-	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // Chosen are the processes that the flags of attach name beside its arguments.
 type Chosen struct {
 	pids       cmdline.PIDs // of -p, as arguments
+	named      []int        // by Pids: the processes of pids and arguments
 	Names      []string
 	Children   []int
 	Cgroups    []string
@@ -56,6 +52,7 @@ func (c *Chosen) Pids(cmd *cobra.Command, args []string) (list []int, err error)
 		}
 		list = append(list, pid)
 	}
+	c.named = slices.Clone(list)
 	if c.any() {
 		running, err := processes()
 		if err != nil {
@@ -160,39 +157,4 @@ func processName(pid int) string {
 		return "process"
 	}
 	return strings.TrimSuffix(string(name), "\n")
-}
-
-// attachAll prints the stacks of many processes, one after the other. One that fails does not stop
-// the others; its error is said.
-func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.Options, all bool) error {
-	if len(pids) == 0 {
-		return errors.New("attach: no process to attach to: the named processes have ended, or are the kernel's own")
-	}
-	flags, failed, early := printed.Flags, 0, false
-	for _, pid := range pids {
-		if cmd.Context().Err() != nil {
-			return exit.ErrInterrupted
-		}
-		if !flags.JSON && !flags.Sum.Later {
-			printable.Fprintf(cmd.OutOrStdout(), "Process %d\n", pid)
-		}
-		err := attach(cmd, pid, printed, opts, "", "")
-		switch {
-		case errors.Is(err, exit.ErrEarly):
-			early = true
-		case err != nil:
-			failed++
-			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: %v\n", err)
-		}
-		if !flags.JSON && !flags.Sum.Later {
-			printable.Fprintf(cmd.OutOrStdout(), "\n")
-		}
-	}
-	switch {
-	case failed > 0 && !all || failed == len(pids):
-		return fmt.Errorf("%d of %d processes could not be read", failed, len(pids))
-	case early:
-		return exit.ErrEarly
-	}
-	return nil
 }

@@ -48,8 +48,8 @@ func (p *printed) verdict() (err error) {
 	return err
 }
 
-// prints evaluates the expressions of --print in a frame. Those with names that the frame lacks are
-// left out, unless the flags name frames.
+// prints evaluates the expressions of --print in a frame. An expression with names that the frame
+// lacks is left out, but in JSON where the flags name frames.
 func (r *Reader) prints(x *Shown, f *value.Frame) {
 	flags := r.flags
 	for _, text := range flags.Prints {
@@ -60,8 +60,8 @@ func (r *Reader) prints(x *Shown, f *value.Frame) {
 			}
 		}
 		flags.printed.note(text, err)
-		if errors.Is(err, value.ErrNotInScope) && len(flags.frames) == 0 {
-			continue
+		if errors.Is(err, value.ErrNotInScope) && (len(flags.frames) == 0 || !r.json) {
+			continue // if no frame has the names, that is said once, in the end
 		}
 		y := Variable{Text: text}
 		if err != nil {
@@ -80,6 +80,21 @@ func (r *Reader) prints(x *Shown, f *value.Frame) {
 		}
 		x.Print = append(x.Print, y)
 	}
+}
+
+// malformed returns what is wrong with an expression in any language, whatever its names stand for.
+func malformed(text string) error {
+	_, err := expression.Guess(text)
+	for _, language := range []string{"c", "c++", "rust", "go", "fortran"} {
+		if err == nil {
+			break
+		}
+		in := expression.Scope{IsType: func(string) bool { return true }, IsValue: func(string) bool { return true }, Language: language}
+		if _, wrong := expression.ParseWith(text, in); wrong == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // evaluate evaluates an expression in a frame.

@@ -19,10 +19,11 @@ import (
 // Flags are the flags that have a command print the values in frames.
 type Flags struct {
 	args, locals bool
-	Prints       []string     // expressions
-	printed      *printed     // nil without expressions
-	frames       []string     // levels, or names of functions; all where there are none
-	selected     *atomic.Bool // there was such a frame
+	Prints       []string      // expressions
+	printed      *printed      // nil without expressions
+	frames       []string      // levels, or names of functions; all where there are none
+	selected     *atomic.Int64 // how many there were; one is counted each time that it is looked at
+	near         *near         // what may have been meant where there was none
 	printer      value.Printer
 	added        bool // the command has the flags
 }
@@ -33,7 +34,7 @@ func (v *Flags) Add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&v.args, "args", false, "print each frame's arguments, as gdb's bt does")
 	f.BoolVar(&v.locals, "locals", false, "print each frame's arguments and local variables, as gdb's bt full does")
-	cmdline.List(f, &v.frames, "frame", "only these frames of each stack: by number, or by function")
+	cmdline.List(f, &v.frames, "frame", "only these frames of each stack, and the threads that have them: by number, or by function, with its class and namespace or without")
 	cmdline.Texts(f, &v.Prints, "print", "print the value of this expression of C, C++, Rust, Go or Fortran in each frame that has its names, as gdb's and Delve's print do; may be given several times (see docs/values.md)")
 	f.BoolVar(&v.printer.Raw, "raw", false, "print the strings and containers of C++, Rust and Go as the structs that they are")
 	f.IntVar(&v.printer.Elements, "print-elements", 200, "at most this many elements of an array and characters of a text; -1 for all")
@@ -52,7 +53,12 @@ func (v *Flags) Check() error {
 		return exit.Misuse(fmt.Errorf("--print-depth %d: want 0 or more, or -1 for any number", v.printer.Depth))
 	}
 	v.printer.UTF8 = utf8Locale()
-	v.selected = new(atomic.Bool)
+	v.selected, v.near = new(atomic.Int64), new(near)
+	for _, text := range v.Prints {
+		if err := malformed(text); err != nil {
+			return exit.Misuse(fmt.Errorf("--print %s: %w", text, withoutText(err)))
+		}
+	}
 	if len(v.Prints) > 0 {
 		v.printed = &printed{}
 	}
@@ -79,23 +85,38 @@ func (v *Flags) Selects(level int, function string) bool {
 	if len(v.frames) == 0 {
 		return true
 	}
-	name := function
-	if i := strings.IndexByte(name, '('); i > 0 {
-		name = name[:i]
-	}
 	number := strconv.Itoa(level)
-	is := slices.ContainsFunc(v.frames, func(x string) bool { return x == number || x == function || x == name })
-	if is && v.selected != nil {
-		v.selected.Store(true)
+	is := slices.ContainsFunc(v.frames, func(x string) bool { return x == number || IsCalled(function, x) })
+	if v.selected != nil {
+		if is {
+			v.selected.Add(1)
+		} else if v.selected.Load() == 0 {
+			v.near.note(function, v.frames)
+		}
 	}
 	return is
+}
+
+// ByFrame reports whether the flags name frames: nothing is printed before there is such a one.
+func (v *Flags) ByFrame() bool { return len(v.frames) > 0 }
+
+// Selected returns how often a frame was selected by its number or function.
+func (v *Flags) Selected() int64 {
+	if v.selected == nil {
+		return 0
+	}
+	return v.selected.Load()
 }
 
 // Verdict returns an error if no stack has a frame that the flags name, or if an expression has no
 // value in any frame.
 func (v *Flags) Verdict() error {
-	if len(v.frames) > 0 && v.selected != nil && !v.selected.Load() {
-		return fmt.Errorf("--frame %s: no stack has such a frame: name it by its number or its function, as they are printed without --frame", strings.Join(v.frames, ","))
+	if len(v.frames) > 0 && v.selected != nil && v.selected.Load() == 0 {
+		hint := v.near.hint()
+		if hint == "" {
+			hint = ": name it by its number or its function, as they are printed without --frame"
+		}
+		return fmt.Errorf("--frame %s: no stack has such a frame%s", strings.Join(v.frames, ","), hint)
 	}
 	return v.printed.verdict()
 }
