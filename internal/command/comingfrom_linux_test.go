@@ -76,6 +76,7 @@ var alikes = []alike{
 // elsewhere are the commands of the page that other tests hold against their peers: they take a Go
 // program, a stub, plug-ins, or a client.
 var elsewhere = map[string]string{
+	"sfwalk attach 4242 --short": "TestShort", "sfwalk attach 4242 --full": "TestShort",
 	"sfwalk dlv debug":                                                "TestDlvDebug",
 	"sfwalk dlv test":                                                 "TestDlvDebug",
 	"sfwalk dlv dap":                                                  "TestDlvDAP",

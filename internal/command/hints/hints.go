@@ -89,7 +89,7 @@ func (s *Seen) missing(a *About, modules []*module) string {
 		if !m.ImageUsed() || !strings.ContainsAny(m.Path, `/\`) || inNoFile(m.Path) || isHere(m) || slices.Contains(files, m.Path) {
 			continue
 		}
-		if of := s.modules[m]; of == nil || of.unnamed == 0 {
+		if of := s.modules[m]; of == nil || !of.unnamed {
 			continue // symbols or memory have told the names
 		}
 		if m.Path == a.Exe {
@@ -110,7 +110,7 @@ func (s *Seen) missing(a *About, modules []*module) string {
 
 // lacksSymbols reports whether a module's file has no symbols, and no debug file has them.
 func lacksSymbols(a *About, m *module) (buildID string, lacks bool) {
-	if m.unnamed == 0 || !isHere(m.of) || a.Refused(m.of) {
+	if !m.unnamed || !isHere(m.of) || a.Refused(m.of) {
 		return "", false
 	}
 	im, _, err := m.of.PeekImage()
@@ -201,7 +201,7 @@ func symbolsOf(a *About, modules []*module) string {
 // beginsThreads reports whether the only place in a file without a name is where libstdc++ begins
 // threads. That is in the stack of each thread, and no name tells more of it.
 func beginsThreads(m *module) bool {
-	return m.unnamed == 1 && strings.HasPrefix(path.Base(m.of.Path), "libstdc++.so.")
+	return !m.several && strings.HasPrefix(path.Base(m.of.Path), "libstdc++.so.")
 }
 
 // isInstalled reports whether a package of Debian is installed below a root.
@@ -245,7 +245,7 @@ func isRuntime(file string) bool {
 
 // runtime says which flag has an interpreter, or a compiler at run time, tell names.
 func (s *Seen) runtime(a *About, modules []*module) string {
-	if s.named > 0 || a.Registered {
+	if s.named || a.Registered {
 		return "" // a map or a jitdump was read
 	}
 	for i := range runtimes {
@@ -256,8 +256,8 @@ func (s *Seen) runtime(a *About, modules []*module) string {
 				continue
 			}
 			of := s.modules[m]
-			ran := of != nil && (of.evals || r.unnamed && of.unnamed > 0)
-			if !ran && (s.made == 0 || r.never) {
+			ran := of != nil && (of.evals || r.unnamed && of.unnamed)
+			if !ran && (!s.made || r.never) {
 				continue
 			}
 			if a.Live && a.hasMap() {

@@ -131,7 +131,8 @@ func TestLines(t *testing.T) {
 				if x.module >= 0 {
 					m = a.Modules[x.module]
 				}
-				s.Add(m, x.function)
+				s.Add(0x1234, m, x.function)
+				s.Add(0x1234, m, x.function) // by another walker
 			}
 			got := s.Lines(&a)
 			if len(got) != len(test.want) {

@@ -12,23 +12,25 @@ import (
 type Seen struct {
 	mu      sync.Mutex
 	modules map[*target.Module]*module
-	made    int // places in code that was made at run time and has no name
-	named   int // places in code that was made at run time and has one
+	made    bool // there was code that was made at run time and has no name
+	named   bool // there was code that was made at run time and has one
 }
 
 // module is what was seen of one file of code.
 type module struct {
 	of      *target.Module
-	unnamed int  // places in functions without a name
-	evals   bool // the function that interprets was there
+	unnamed bool   // there were functions without a name
+	at      uint64 // the first place in one
+	several bool   // there were others
+	evals   bool   // the function that interprets was there
 }
 
 // maxModules bounds the files of which something is kept.
 const maxModules = 1 << 10
 
-// Add notes a place in code: its file, nil if the code is in no file, and its function, "" if that
-// has no name. Call it once for each place.
-func (s *Seen) Add(m *target.Module, function string) {
+// Add notes a place in code by its address: its file, nil if the code is in no file, and its
+// function, "" if that has no name.
+func (s *Seen) Add(at uint64, m *target.Module, function string) {
 	unnamed := function == "" || madeUp(function)
 	base := ""
 	if m != nil {
@@ -38,9 +40,9 @@ func (s *Seen) Add(m *target.Module, function string) {
 	defer s.mu.Unlock()
 	if m == nil || inNoFile(m.Path) {
 		if unnamed {
-			s.made++
+			s.made = true
 		} else {
-			s.named++
+			s.named = true
 		}
 		return
 	}
@@ -60,8 +62,11 @@ func (s *Seen) Add(m *target.Module, function string) {
 		s.modules[m] = of
 	}
 	of.evals = of.evals || evals
-	if unnamed {
-		of.unnamed++
+	switch {
+	case unnamed && !of.unnamed:
+		of.unnamed, of.at = true, at
+	case unnamed && at != of.at:
+		of.several = true
 	}
 }
 

@@ -31,10 +31,10 @@ func (s *shown) hints(stacks *picture.Stacks, flags *report.Flags, about hints.A
 				}
 			}
 			if m != nil {
-				seen.Add(m, p.Function)
+				seen.Add(p.Address, m, p.Function)
 			}
 		case p.Address != 0 && !strings.HasPrefix(p.Name, "[kernel]"):
-			seen.Add(nil, p.Function)
+			seen.Add(p.Address, nil, p.Function)
 		}
 	}
 	about.Lacks, about.Held = s.symbols.Lacks, true

@@ -286,7 +286,7 @@ func (w *Walker) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	s, _ := w.CodeInfo(f)
 	if last := &w.room[len(w.room)-1]; !s.noted && (last.Module != nil || f.Claim().Sniffer != "" || f.StopReason() != frame.NotCode) {
 		s.noted = true
-		w.seen.Add(last.Module, last.Function)
+		w.seen.Add(f.PC(), last.Module, last.Function)
 	}
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))

@@ -41,14 +41,14 @@ func KindOf(function, file, module string) Kind {
 		}
 		if strings.HasSuffix(file, ".rs") {
 			switch {
-			case !rustFile().MatchString(file):
+			case !strings.Contains(file, "library/") && !strings.HasPrefix(file, "/rust/deps/") || !rustFile().MatchString(file):
 				return Program
 			case strings.HasPrefix(function, "std::rt::lang_start"): // the compiler has made what calls it
 				return Begins
 			}
 			return Library
 		}
-		if cxxFile().MatchString(file) && reserved(function) {
+		if reserved(function) && cxxFile().MatchString(file) {
 			return Library
 		}
 		return Program
