@@ -3,14 +3,16 @@ package hints
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
 // runtime is an interpreter or a compiler at run time that can tell the names of its functions.
 type runtime struct {
 	file    func() *regexp.Regexp // the name of a file that only processes with it have
-	evals   func() *regexp.Regexp // functions of that file that run the program's; nil for none
+	evals   []string              // what begins the names of that file's functions that run the program's
 	unnamed bool                  // functions without names of that file run the program's, too
 	never   bool                  // no code is made at run time
 	subject string                // what has no names
@@ -23,7 +25,7 @@ type runtime struct {
 // runtimes are asked in this order: the first that is in the process, and in a stack, is told of.
 var runtimes = []runtime{
 	{
-		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: matching(`^Builtins_(InterpreterEntryTrampoline|BaselineOutOfLinePrologue|InterpreterPushArgs)`), unnamed: true,
+		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: []string{"Builtins_InterpreterEntryTrampoline", "Builtins_BaselineOutOfLinePrologue", "Builtins_InterpreterPushArgs"}, unnamed: true,
 		subject: "JavaScript's functions", remedy: "start node with --perf-basic-prof --interpreted-frames-native-stack",
 	},
 	{
@@ -35,7 +37,7 @@ var runtimes = []runtime{
 		subject: "Java's methods", remedy: "start java with -XX:+PerfTool",
 	},
 	{
-		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), evals: matching(`^_?PyEval_EvalFrame`), never: true,
+		file: matching(`^(?:python|libpython)(\d)?(?:\.(\d+))?[dmtu]*(?:-dbg)?(?:\.so.*)?$`), evals: []string{"_PyEval_EvalFrame", "PyEval_EvalFrame"}, never: true,
 		subject: "Python's functions", remedy: "start Python 3.12 or later with -X perf", older: olderPython,
 	},
 	{
@@ -77,11 +79,7 @@ func olderPython(file []string) string {
 
 // evaluates reports whether a function of a file runs the functions of an interpreted program.
 func evaluates(file, function string) bool {
-	for i := range runtimes {
-		r := &runtimes[i]
-		if r.evals != nil && r.file().MatchString(file) {
-			return r.evals().MatchString(function)
-		}
-	}
-	return false
+	return slices.ContainsFunc(runtimes, func(r runtime) bool {
+		return slices.ContainsFunc(r.evals, func(begin string) bool { return strings.HasPrefix(function, begin) }) && r.file().MatchString(file)
+	})
 }

@@ -177,6 +177,16 @@ func TestHintRuntimes(t *testing.T) {
 				return
 			}
 			wantHint(t, of, test.want)
+			if test.tool == "java" { // what the hint names: JDK 17 and later have it
+				if out, err := exec.Command(gdbtest.Tool(t, "jcmd"), pid, "Compiler.perfmap").CombinedOutput(); err != nil || !strings.Contains(string(out), "executed successfully") {
+					gdbtest.Cannot(t, "jcmd has no Compiler.perfmap: "+string(out))
+				}
+				for _, text := range hintsOf(t, "attach", pid) {
+					if strings.Contains(text, "'s methods") {
+						t.Errorf("with a map: %q", text)
+					}
+				}
+			}
 		})
 	}
 }
