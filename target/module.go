@@ -231,6 +231,18 @@ func (m *Module) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 // long as the module lives. Concurrent callers may both build; one result is kept.
 func (m *Module) Memo(key any, build func() any) any { return m.memo.get(key, build) }
 
+// IsProgram reports whether the module is a program, and no library, as the headers of its file
+// say.
+func (m *Module) IsProgram() bool {
+	return m.Memo(isProgram{}, func() any {
+		im, _, err := m.PeekImage()
+		return err == nil && !m.Registered() && im.IsProgram()
+	}).(bool)
+}
+
+// isProgram is the key of what IsProgram has found.
+type isProgram struct{}
+
 // firstLoaded returns the link-time address of the page where the first loadable segment begins.
 func firstLoaded(im *elfimage.Image) uint64 {
 	const page = 0xfff

@@ -32,6 +32,24 @@ func (im *Image) Dynamic(data []byte) iter.Seq2[elf.DynTag, uint64] {
 	}
 }
 
+// IsProgram reports whether the file is a program, and no library. Of programs that can lie
+// anywhere, linkers say so since binutils 2.26.
+func (im *Image) IsProgram() bool {
+	if im.Type == elf.ET_EXEC {
+		return true
+	}
+	dynamic, _, err := im.Segment(elf.PT_DYNAMIC)
+	if err != nil {
+		return false
+	}
+	for tag, v := range im.Dynamic(dynamic) {
+		if tag == elf.DT_FLAGS_1 {
+			return elf.DynFlag1(v)&elf.DF_1_PIE != 0
+		}
+	}
+	return false
+}
+
 // DynamicRelocation is an entry of a table of relocations that the dynamic linker makes.
 type DynamicRelocation struct {
 	Addr   uint64 // link-time address of the word
