@@ -1,6 +1,7 @@
 # make build    sfwalk, sfwalk-full, which runs plug-ins and Delve, and sniffer-perfmap, a plug-in for JITs, into bin/
 # make man      the manual pages of all commands, into bin/man
 # make demo     build sfwalk alone, start the bundled demo target, print its stacks
+# make pictures  the pictures of docs/recording.md, when flame graphs have changed (root, half a minute)
 # make check    build, and the tests that need nothing but Go: a minute. Nothing is installed
 # make room     the tests of one room without the longest, shared among the processors: at most half a minute
 #               (ROOM=./symbol)
@@ -82,7 +83,7 @@ ALL_TOOLS    += gfortran gnatmake chromium dot
 ALL_PACKAGES += gfortran gnat chromium graphviz
 endif
 
-.PHONY: all build man demo check room test tests rest long-tests race-tests builds releases race hosts deps all-deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
+.PHONY: all build man demo pictures check room test tests rest long-tests race-tests builds releases race hosts deps all-deps vet cross release release-test notice fuzz mutants bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -100,6 +101,9 @@ demo:
 	@GOGC=off GOMEMLIMIT=1GiB CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(STAMP)' -o bin/ ./cmd/sfwalk
 	@echo "starting the bundled program, whose stacks 'bin/sfwalk demo' prints:"
 	@bin/sfwalk demo
+
+pictures: build
+	.ci/pictures
 
 # Cross builds keep the promise that reading files works everywhere: mips has 32 bits. What
 # links gRPC or Delve takes longer than all the rest, and is built for other systems by 'make

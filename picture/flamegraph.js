@@ -1,26 +1,35 @@
 "use strict";
 (function () {
-	var svg = document.documentElement, width = svg.viewBox.baseVal.width;
+	var svg = document.documentElement, height = parseFloat(svg.getAttribute("data-height"));
 	var frames = Array.prototype.slice.call(document.getElementById("frames").children);
 	var details = document.getElementById("details"), reset = document.getElementById("reset"), search = document.getElementById("search");
-	function number(g, name) { return parseFloat(g.getAttribute("data-" + name)); }
-	function title(g) { return g.firstElementChild.textContent; }
-	function name(g) { return title(g).replace(/ \([^(]*\)$/, ""); }
-	function zoom(to) {
-		var x = number(to, "x"), w = number(to, "w"), y = number(to, "y");
-		frames.forEach(function (g) {
-			var gx = number(g, "x"), gw = number(g, "w");
-			var outer = number(g, "y") < y && gx <= x + 0.001 && gx + gw >= x + w - 0.001;
-			var inside = gx >= x - 0.001 && gx + gw <= x + w + 0.001 && number(g, "y") >= y;
-			g.style.display = outer || inside ? "" : "none";
-			var left = outer ? 0 : (gx - x) * width / w, wide = outer ? width : gw * width / w;
-			g.children[1].setAttribute("x", left);
-			g.children[1].setAttribute("width", wide);
-			g.children[2].setAttribute("x", left + 3);
-			var n = Math.floor((wide - 6) / 7), text = name(g);
-			g.children[2].textContent = n < 3 ? "" : text.length <= n ? text : text.slice(0, n - 2) + "..";
+	var caption = document.getElementById("title"), captionText = svg.getElementsByTagName("title")[0].textContent;
+	var at = frames.map(function (f) { return { x: parseFloat(f.getAttribute("x")), w: parseFloat(f.getAttribute("width")), y: parseFloat(f.getAttribute("y")), wide: 0, shown: true }; });
+	function title(f) { return f.firstElementChild.textContent; }
+	var names = frames.map(function (f) { return title(f).replace(/ \([^(]*\)$/, ""); });
+	function fitted(text, n) { return n < 3 ? "" : text.length <= n ? text : text.slice(0, n - 2) + ".."; }
+	// fit writes names as wide as their frames are now.
+	function fit() {
+		var width = svg.getBoundingClientRect().width || 1200;
+		caption.textContent = fitted(captionText, Math.floor((width - 200) / 10));
+		frames.forEach(function (f, i) {
+			if (at[i].shown) f.children[2].textContent = fitted(names[i], Math.floor((at[i].wide * width / 100 - 6) / 7));
 		});
-		reset.setAttribute("visibility", to === frames[0] ? "hidden" : "visible");
+	}
+	function zoom(to) {
+		var x = at[to].x, w = at[to].w, y = at[to].y, near = 0.0002;
+		frames.forEach(function (f, i) {
+			var a = at[i];
+			var outer = a.y > y && a.x <= x + near && a.x + a.w >= x + w - near;
+			var inside = a.x >= x - near && a.x + a.w <= x + w + near && a.y <= y;
+			a.shown = outer || inside;
+			f.style.display = a.shown ? "" : "none";
+			a.wide = outer ? 100 : a.w * 100 / w;
+			f.setAttribute("x", (outer ? 0 : (a.x - x) * 100 / w) + "%");
+			f.setAttribute("width", a.wide + "%");
+		});
+		reset.setAttribute("visibility", to === 0 ? "hidden" : "visible");
+		fit();
 	}
 	function find() {
 		var text = window.prompt("Search for a function (regular expression); nothing ends the search", "");
@@ -28,24 +37,28 @@
 		var wanted;
 		try { wanted = text ? new RegExp(text) : null; } catch (e) { search.textContent = String(e.message); return; }
 		var n = 0;
-		frames.forEach(function (g) {
-			var r = g.children[1];
+		frames.forEach(function (f, i) {
+			var r = f.children[1];
 			if (!r.hasAttribute("data-fill")) r.setAttribute("data-fill", r.getAttribute("fill"));
-			var hit = wanted && wanted.test(name(g));
+			var hit = wanted && wanted.test(names[i]);
 			if (hit) n++;
-			r.setAttribute("fill", hit ? "rgb(230,0,230)" : r.getAttribute("data-fill"));
+			r.setAttribute("fill", hit ? "#e600e6" : r.getAttribute("data-fill"));
 		});
 		search.textContent = wanted ? n + " found" : "Search";
 	}
-	frames.forEach(function (g) {
-		g.style.cursor = "pointer";
-		g.addEventListener("mouseover", function () { details.textContent = title(g); });
-		g.addEventListener("mouseout", function () { details.textContent = " "; });
-		g.addEventListener("click", function () { zoom(g); });
+	frames.forEach(function (f, i) {
+		f.addEventListener("mouseover", function () { details.textContent = title(f); });
+		f.addEventListener("mouseout", function () { details.textContent = " "; });
+		f.addEventListener("click", function () { zoom(i); });
 	});
-	reset.addEventListener("click", function () { zoom(frames[0]); });
+	reset.addEventListener("click", function () { zoom(0); });
 	search.addEventListener("click", find);
 	window.addEventListener("keydown", function (e) {
 		if ((e.ctrlKey || e.metaKey) && e.key === "f" || e.key === "F3") { e.preventDefault(); find(); }
 	});
+	// Lengths are pixels of the window from here on: the picture is as wide as that, and letters stay as they are.
+	svg.removeAttribute("viewBox");
+	svg.style.height = height + "px";
+	window.addEventListener("resize", fit);
+	zoom(0);
 })();

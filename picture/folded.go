@@ -17,7 +17,7 @@ import (
 // its frames, the outermost first, with semicolons between them, a space, and the value. Lines are
 // in alphabetical order. The lines of the rarest stacks become one if all are more than MaxText.
 func (s *Stacks) WriteFolded(out io.Writer) error {
-	tree := s.merged(foldedName, "??") // a thread without frames counts, too
+	tree := s.merged(foldedName, false, "??") // a thread without frames counts, too
 	has, rest := s.foldedLines(tree)
 	// turn is a line that ends with a node's frame, or, with rest, all that go on behind it: for
 	// the order of lines, its text has a semicolon more.
@@ -30,7 +30,7 @@ func (s *Stacks) WriteFolded(out io.Writer) error {
 	// frame.
 	var room [2][]byte
 	text := func(of int, t turn) []byte {
-		room[of] = append(room[of][:0], tree.Nodes[t.node].Frame...)
+		room[of] = append(room[of][:0], tree.Nodes[t.node].Frame.name...)
 		if t.rest {
 			room[of] = append(room[of], ';')
 		}
@@ -54,7 +54,7 @@ func (s *Stacks) WriteFolded(out io.Writer) error {
 	for add(-1, 0); len(todo) > 0; {
 		t := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		line = append(line[:t.before], tree.Nodes[t.node].Frame)
+		line = append(line[:t.before], tree.Nodes[t.node].Frame.name)
 		if t.rest {
 			add(t.node, len(line))
 			continue
@@ -80,12 +80,12 @@ const leftOutName = "[rarer stacks are left out: they are too much text]"
 
 // foldedLines reports which nodes have lines below them. It takes the lines of the rarest stacks
 // off the tree if all are too much text; rest is their value.
-func (s *Stacks) foldedLines(tree *Tree[string]) (has []bool, rest int64) {
+func (s *Stacks) foldedLines(tree *Tree[label]) (has []bool, rest int64) {
 	text := make([]int64, len(tree.Nodes)) // of the line that ends with a node
 	var lines []int
 	for i := range tree.Nodes { // parents first
 		n := &tree.Nodes[i]
-		if text[i] = int64(len(n.Frame)) + 1; n.Parent >= 0 {
+		if text[i] = int64(len(n.Frame.name)) + 1; n.Parent >= 0 {
 			text[i] += text[n.Parent]
 		}
 		if n.Self > 0 {

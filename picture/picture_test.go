@@ -22,10 +22,10 @@ import (
 func example() *picture.Stacks {
 	program := &picture.Module{Path: "/usr/bin/x", BuildID: "abcd", Lo: 0x400000, Hi: 0x500000}
 	library := &picture.Module{Path: "/usr/lib/l.so", BuildID: "ef01", Lo: 0x700000, Hi: 0x800000, Offset: 0x1000}
-	main := picture.Place{Function: "main", File: "x.c", Line: 7, Address: 0x400010, Module: program}
+	main := picture.Place{Function: "main", File: "x.c", Line: 7, Address: 0x400010, Module: program, Code: picture.OwnCode}
 	work := picture.Place{Function: "work; hard", File: "x.c", Line: 3, Address: 0x400020, Module: program}
 	tiny := picture.Place{Function: "tiny", File: "x.h", Line: 1, Address: 0x400020, Module: program, Inlined: true}
-	nameless := picture.Place{Name: "l.so+0x1010", Address: 0x700010, Module: library}
+	nameless := picture.Place{Name: "l.so+0x1010", Address: 0x700010, Module: library, Code: picture.LibraryCode}
 	s := &picture.Stacks{Title: "/usr/bin/x", Program: "/usr/bin/x", Types: []picture.Type{{Name: "threads", Unit: "count"}}}
 	add := func(name string, tid int64, frames ...picture.Place) {
 		s.Add(frames, picture.Sample{Values: []int64{1}, Texts: []picture.Text{{Key: "thread", Value: name}}, Numbers: []picture.Number{{Key: "tid", Value: tid}}})
@@ -130,7 +130,7 @@ func TestFlameGraph(t *testing.T) {
 			inTitle = false
 		}
 	}
-	for _, want := range []string{"all (4 threads, 100.00%)", "main (3 threads, 75.00%)", "l.so+0x1010 (2 threads, 50.00%)", "a & b (1 threads, 25.00%)"} {
+	for _, want := range []string{"all (4 threads, 100.00%)", "main (3 threads, 75.00%; program)", "l.so+0x1010 (2 threads, 50.00%; library)", "a & b (1 thread, 25.00%)"} {
 		if !frames[want] {
 			t.Errorf("no frame %q among %v", want, frames)
 		}

@@ -18,6 +18,7 @@ type Stacks struct {
 	// Period is the number of events of PeriodType between two samples; 0 where none were sampled.
 	PeriodType Type
 	Period     int64
+	Lost       uint64 // samples that were lost
 
 	// MaxText bounds the bytes of the formats that repeat names: folded, firefox and flamegraph; 0
 	// is no bound. A name can stand in a hundred thousand stacks. Write leaves the rest out, and
@@ -48,6 +49,7 @@ type Place struct {
 	// Inlined says that the call is inlined into the frame that follows, which has the same
 	// Address.
 	Inlined bool
+	Code    Code // whose code it is
 }
 
 // Shown returns the name of a frame for people: its function, or else its Name.

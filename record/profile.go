@@ -163,6 +163,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		counted.Name = "cpu"
 	}
 	s.Types = append(s.Types, counted)
+	s.Lost = p.Stats.Lost
 	if s.Period = p.nanoseconds(); s.Period > 0 {
 		s.PeriodType = counted
 	}
@@ -510,10 +511,10 @@ func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
 	case p.kind == placeEnd:
 		return []picture.Place{{Name: "[" + n.profile.reasons[p.addr] + "]"}}
 	case p.kind == placeKernel:
-		return []picture.Place{{Function: kernel, Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr}}
+		return []picture.Place{{Function: kernel, Name: fmt.Sprintf("[kernel] %#x", p.addr), Address: p.addr, Code: picture.KernelCode}}
 	case p.module == nil || p.module.Doubted() && jitted != "":
 		at := jitname.Split(jitname.Readable(jitted))
-		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr}}
+		return []picture.Place{{Function: at.Function, File: at.File, Line: at.Line, Name: fmt.Sprintf("%#x", p.addr), Address: p.addr, Code: picture.MadeCode}}
 	}
 	m := n.modules[p.module]
 	dumped := jit.IsDump(p.module.Path) // each function is a module: they would be thousands
@@ -539,7 +540,15 @@ func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
 	if len(list) == 0 {
 		list = []picture.Place{{Address: p.addr, Module: m}}
 	}
+	code := picture.LibraryCode
+	switch {
+	case dumped || p.module.Registered():
+		code = picture.MadeCode
+	case p.module.IsProgram():
+		code = picture.OwnCode
+	}
 	for i := range list {
+		list[i].Code = code
 		switch {
 		case list[i].Function == "" && dumped:
 			list[i].Name = fmt.Sprintf("%#x", p.addr)

@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/jit"
 )
 
 // drawing turns stacks into a picture's.
@@ -37,8 +38,11 @@ func (d *drawing) add(s report.Source, x *report.Walked) {
 		case f.Function == "" && f.Module != "":
 			p.Name = fmt.Sprintf("%s+%#x", filepath.Base(f.Module), f.InFile)
 		}
-		if m := s.Modules().Find(f.Block); m != nil {
-			p.Module = d.module(m, f)
+		switch m := s.Modules().Find(f.Block); {
+		case m != nil:
+			p.Module, p.Code = d.module(m, f), codeOf(m)
+		case f.Function != "": // by who has made it
+			p.Code = picture.MadeCode
 		}
 		d.room = append(d.room, p)
 	}
@@ -64,6 +68,17 @@ func (d *drawing) add(s report.Source, x *report.Walked) {
 		sample.Texts = append(sample.Texts, picture.Text{Key: "thread", Value: t.Name})
 	}
 	d.stacks.Add(d.room, sample)
+}
+
+// codeOf returns whose code a module is.
+func codeOf(m *target.Module) picture.Code {
+	switch {
+	case m.Registered() || jit.IsDump(m.Path):
+		return picture.MadeCode
+	case m.IsProgram():
+		return picture.OwnCode
+	}
+	return picture.LibraryCode
 }
 
 // module returns the module m of a picture.

@@ -185,6 +185,12 @@ func TestPictures(t *testing.T) {
 	for format, begin := range map[string]string{"speedscope": `{"$schema":"https://www.speedscope.app/file-format-schema.json"`, "flamegraph": "<?xml"} {
 		if out, _, err := commandtest.Run("attach", pid, "--format", format); err != nil || !strings.HasPrefix(out, begin) {
 			t.Errorf("--format %s: error %v, output %.100q", format, err, out)
+		} else if format == "flamegraph" {
+			for _, want := range []string{`<title>main \(1 thread, [\d.]+%; program\)`, `<title>\S*start_thread \(\d+ threads?, [\d.]+%; library\)`, `<text id="title" [^>]*>threads\S*, \d+ threads</text>`} {
+				if !regexp.MustCompile(want).MatchString(out) {
+					t.Errorf("no %s in\n%s", want, out)
+				}
+			}
 		}
 	}
 }
