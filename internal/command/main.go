@@ -22,6 +22,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/sframe"
 	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/command/symbols"
+	"github.com/sfwalk/sfwalk/internal/command/usage"
 	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -67,7 +68,7 @@ func run(args []string, with Hosts) int {
 	if text := kept.FirstWord(); text != "" {
 		printable.Fprintf(stderr, "sfwalk: %s\n", text)
 	}
-	var usage exit.Usage
+	var misuse exit.Usage
 	var status exit.Status
 	switch {
 	case err == nil:
@@ -79,7 +80,7 @@ func run(args []string, with Hosts) int {
 			printable.Fprintf(stderr, "sfwalk: %v\n", status.Err)
 		}
 		return status.Code
-	case errors.As(err, &usage):
+	case errors.As(err, &misuse):
 		printable.Fprintf(stderr, "sfwalk: %v\n", err)
 		for _, line := range exit.Hints(cmd) {
 			printable.Fprintf(stderr, "%s\n", line)
@@ -199,6 +200,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		}
 	}
 	root.SetHelpCommand(newHelp())
+	usage.Set(root)
 	// Cobra's own flag would link text/template, which keeps all methods of all types in the
 	// program.
 	root.Flags().BoolP("version", "v", false, "print the version of sfwalk")

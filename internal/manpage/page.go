@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sfwalk/sfwalk/internal/command/usage"
 )
 
 // A Manual is what its pages have in common.
@@ -42,9 +44,14 @@ func (m Manual) Write(w io.Writer, cmd *cobra.Command) error {
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n\\fB%s\\fR%s\n.fi\n", escape(cmd.CommandPath()), escape(synopsis(cmd)))
 	b.WriteString(".SH DESCRIPTION\n")
 	text(&b, description(cmd))
-	if flags := visible(cmd.LocalFlags()); len(flags) > 0 {
-		b.WriteString(".SH OPTIONS\n")
-		for _, f := range flags {
+	for i, g := range usage.Groups(cmd) {
+		if i == 0 && len(g.Flags) > 0 {
+			b.WriteString(".SH OPTIONS\n")
+		}
+		if g.Title != "" {
+			fmt.Fprintf(&b, ".SS %s\n", quote(g.Title))
+		}
+		for _, f := range g.Flags {
 			option(&b, f)
 		}
 	}
@@ -89,19 +96,9 @@ func synopsis(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.UseLine(), cmd.CommandPath())
 }
 
-// visible returns the flags that help shows.
-func visible(flags *pflag.FlagSet) (list []*pflag.Flag) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Deprecated == "" {
-			list = append(list, f)
-		}
-	})
-	return list
-}
-
 // option writes a flag.
 func option(b *bytes.Buffer, f *pflag.Flag) {
-	value, usage := pflag.UnquoteUsage(f)
+	value, text := pflag.UnquoteUsage(f)
 	b.WriteString(".TP\n")
 	if f.Shorthand != "" {
 		fmt.Fprintf(b, "\\fB\\-%s\\fR, ", escape(f.Shorthand))
@@ -112,9 +109,9 @@ func option(b *bytes.Buffer, f *pflag.Flag) {
 	}
 	b.WriteByte('\n')
 	if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
-		usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		text += fmt.Sprintf(" (default %s)", f.DefValue)
 	}
-	line(b, usage)
+	line(b, text)
 }
 
 // text writes a text as the terminal shows it: paragraphs are filled, indented lines stay as they
