@@ -134,7 +134,7 @@ func symbolsOf(a *About, modules []*module) string {
 	var of []string // the packages of the files
 	first := ""     // the build ID of the first
 	for _, m := range modules {
-		if !ofSystem(m.of.Path) || beginsThreads(m) {
+		if !ofSystem(a.inside(m.of.Path)) || beginsThreads(m) {
 			continue
 		}
 		id, lacks := lacksSymbols(a, m)
@@ -198,6 +198,18 @@ func symbolsOf(a *About, modules []*module) string {
 	return text + install + ", or " + set
 }
 
+// inside returns a file's path as the process has it: after chroot, the kernel tells this machine's.
+func (a *About) inside(file string) string {
+	if !a.Live || a.Root == "" {
+		return file
+	}
+	root, err := os.Readlink(a.Root)
+	if rest, ok := strings.CutPrefix(file, root); ok && err == nil && strings.HasPrefix(rest, "/") {
+		return rest
+	}
+	return file
+}
+
 // beginsThreads reports whether the only place in a file without a name is where libstdc++ begins
 // threads. That is in the stack of each thread, and no name tells more of it.
 func beginsThreads(m *module) bool {
@@ -219,7 +231,7 @@ func isInstalled(root, name string) bool {
 func (s *Seen) strippedIn(a *About, modules []*module) string {
 	var files []string
 	for _, m := range modules {
-		if ofSystem(m.of.Path) || isRuntime(m.of.Path) || strings.HasPrefix(m.of.Path, "[") {
+		if ofSystem(a.inside(m.of.Path)) || isRuntime(m.of.Path) || strings.HasPrefix(m.of.Path, "[") {
 			continue
 		}
 		if _, lacks := lacksSymbols(a, m); !lacks {

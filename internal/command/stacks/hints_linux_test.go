@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command/exit"
@@ -189,4 +190,33 @@ func TestHintRuntimes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A process with a root folder of its own: the hint is for the system that is there.
+func TestHintContainer(t *testing.T) {
+	gdbtest.NeedRoot(t)
+	t.Setenv("DEBUGINFOD_URLS", "")
+	text, err := os.ReadFile(gdbtest.Build(t, "recurse.c", "-O1", "-s", "-static", "-Wl,--build-id=sha1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	for name, content := range map[string][]byte{"usr/bin/server": text, "etc/os-release": []byte("NAME=\"Alpine Linux\"\nID=alpine\n")} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := exec.Command("/usr/bin/server", "3")
+	server.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Pdeathsig: syscall.SIGKILL}
+	if _, err := server.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+	p := &gdbtest.Process{PID: server.Process.Pid}
+	p.Rest(t)
+	wantHint(t, hintsOf(t, "attach", strconv.Itoa(p.PID)), "functions of server have no names: 'apk add'", "in its container")
 }
