@@ -174,6 +174,7 @@ static NOINLINE void twice(int signal) {
 
 int main(int argc, char **argv) {
     arm();
+    setvbuf(stdout, 0, _IOFBF, 4096); /* else musl writes lines */
     struct sigaction sa, other;
     memset(&sa, 0, sizeof sa);
     if (argc < 2)

@@ -41,7 +41,7 @@ func equalThreads(t *testing.T, got, want *report.Document) {
 			continue
 		}
 		for i, f := range w.Frames {
-			if x := g.Frames[i]; x.PC != f.PC || x.CFA != f.CFA || x.Type != f.Type || x.Function != f.Function || x.File != f.File || x.Line != f.Line || x.BuildID != f.BuildID || x.Sniffer != f.Sniffer || fmt.Sprint(x.Registers) != fmt.Sprint(f.Registers) {
+			if x := g.Frames[i]; x.PC != f.PC || x.CFA != f.CFA || x.Type != f.Type || x.Function != f.Function || x.File != f.File || x.Line != f.Line || x.BuildID != f.BuildID || x.Sniffer != f.Sniffer || (x.Signal == nil) != (f.Signal == nil) || x.Signal != nil && !x.Signal.Equal(f.Signal) || fmt.Sprint(x.Registers) != fmt.Sprint(f.Registers) {
 				t.Errorf("thread %d frame %d:\n%+v\nwant\n%+v", w.TID, i, x, f)
 			}
 			frames++

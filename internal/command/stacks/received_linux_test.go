@@ -91,71 +91,101 @@ func signalsIn(t *testing.T, doc string) (list []*shownSignal) {
 // address of a fault: null's is always 0x10.
 func TestReceived(t *testing.T) {
 	program := gdbtest.Build(t, "received.c", "-g", "-O1", "-w")
-	causes := strings.Fields("null readonly far jump end divide illegal raise sent queue timer child call nested then")
-	for _, cause := range causes {
-		for _, flags := range []string{"", "plain", "alt", "plain alt", "full", "nodefer", "plain full", "plain nodefer"} {
-			if flags != "" && flags != "plain" && cause != "null" && cause != "then" && cause != "raise" {
-				continue
-			}
-			t.Run(cause+" "+flags, func(t *testing.T) {
-				p := gdbtest.Start(t, program, append([]string{cause}, strings.Fields(flags)...)...)
-				handlers := 1
-				if cause == "nested" || cause == "then" {
-					handlers = 2
-				}
-				var want []came
-				for range handlers {
-					line, err := p.Stdout.ReadString('\n')
-					if err != nil {
-						t.Fatal(err)
-					}
-					want = append([]came{readCame(t, line)}, want...)
-				}
-				if cause == "then" {
-					want = want[:1] // the program has left the handler of the first
-				}
-				check := func(where, doc string) {
-					t.Helper()
-					list := signalsIn(t, doc)
-					if len(list) != len(want) {
-						t.Errorf("%s: %d signal frames, want %d", where, len(list), len(want))
-						return
-					}
-					for i := range want {
-						// If the handler blocks all signals, or none, only the interrupted instruction
-						// can tell, which an earlier fault does not fit.
-						if list[i] == nil && !want[i].informed && cause != "null" {
-							continue
-						}
-						if why := want[i].differs(list[i]); why != "" {
-							t.Errorf("%s: signal %d: %s; came %+v, shown %+v", where, i, why, want[i], list[i])
-						}
-						if s := list[i]; s != nil && want[i].number == 11 && (cause == "null" || cause == "nested") && s.Address != "0x10" {
-							t.Errorf("%s: %+v, want address 0x10", where, s)
-						}
-						if s := list[i]; s != nil && cause == "sent" && s.Address != "" {
-							t.Errorf("%s: a signal that kill(2) has sent has the address %s", where, s.Address)
-						}
-					}
-				}
-				pid := fmt.Sprint(p.PID)
-				saved := filepath.Join(t.TempDir(), "saved")
-				run := func(args ...string) string {
-					t.Helper()
-					out, errOut, err := commandtest.Run(args...)
-					if err != nil {
-						t.Fatalf("%q: %v\n%s", args, err, errOut)
-					}
-					return out
-				}
-				out := run("attach", pid, "--json")
-				commandtest.InPage(t, "sfwalk attach", out)
-				check("attach", out)
-				run("attach", pid, "--save", saved)
-				check("open", run("open", saved, "--json"))
-			})
+	for _, cause := range strings.Fields("null readonly far jump end divide illegal raise sent queue timer child call nested then") {
+		flags := []string{"", "plain"}
+		if cause == "null" || cause == "then" || cause == "raise" {
+			flags = append(flags, "alt", "plain alt", "full", "nodefer", "plain full", "plain nodefer")
+		}
+		for _, f := range flags {
+			t.Run(cause+" "+f, func(t *testing.T) { received(t, program, cause, f, true) })
 		}
 	}
+}
+
+// TestReceivedElsewhere does so with programs of musl, static ones, and 32-bit ones.
+func TestReceivedElsewhere(t *testing.T) {
+	causes := []string{"null", "end", "raise", "nested", "then", "call"}
+	t.Run("musl", func(t *testing.T) {
+		program := gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "received.c"), gdbtest.Tool(t, "musl-gcc"), "-g", "-O1", "-w", "-static")
+		for _, cause := range causes {
+			received(t, program, cause, "", true)
+			received(t, program, cause, "plain", true)
+		}
+	})
+	t.Run("i386", func(t *testing.T) {
+		program := gdbtest.Build386(t, "received.c", "-g", "-O1", "-w")
+		for _, cause := range causes {
+			for _, flags := range []string{"", "plain", "plain nodefer", "plain full"} {
+				if cause != "nested" || flags != "plain full" { // that dies
+					received(t, program, cause, flags, false) // the frame always has the number
+				}
+			}
+		}
+	})
+}
+
+// received compares the signal frames of one process. byMask says that a signal without siginfo_t
+// is known by what is blocked: of a handler that blocks all signals, or none, only the interrupted
+// instruction can tell, which an earlier fault does not fit.
+func received(t *testing.T, program, cause, flags string, byMask bool) {
+	t.Helper()
+	p := gdbtest.Start(t, program, append([]string{cause}, strings.Fields(flags)...)...)
+	handlers := 1
+	if cause == "nested" || cause == "then" {
+		handlers = 2
+	}
+	var want []came
+	for range handlers {
+		line, err := p.Stdout.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append([]came{readCame(t, line)}, want...)
+	}
+	if cause == "then" {
+		want = want[:1] // the program has left the handler of the first
+	}
+	mayLack := byMask && cause != "null" && (strings.Contains(flags, "full") || strings.Contains(flags, "nodefer"))
+	check := func(where, doc string) {
+		t.Helper()
+		where = cause + " " + flags + ": " + where
+		list := signalsIn(t, doc)
+		if len(list) != len(want) {
+			t.Errorf("%s: %d signal frames, want %d", where, len(list), len(want))
+			return
+		}
+		for i := range want {
+			s := list[i]
+			if s == nil && !want[i].informed && mayLack {
+				continue
+			}
+			if why := want[i].differs(s); why != "" {
+				t.Errorf("%s: signal %d: %s; came %+v, shown %+v", where, i, why, want[i], s)
+				continue
+			}
+			if want[i].number == 11 && (cause == "null" || cause == "nested") && s.Address != "0x10" {
+				t.Errorf("%s: %+v, want address 0x10", where, s)
+			}
+			if cause == "sent" && s.Address != "" {
+				t.Errorf("%s: a signal that kill(2) has sent has the address %s", where, s.Address)
+			}
+		}
+	}
+	pid := fmt.Sprint(p.PID)
+	saved := filepath.Join(t.TempDir(), "saved")
+	run := func(args ...string) string {
+		t.Helper()
+		out, errOut, err := commandtest.Run(args...)
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, errOut)
+		}
+		return out
+	}
+	out := run("attach", pid, "--json")
+	commandtest.InPage(t, "sfwalk attach", out)
+	check("attach", out)
+	run("attach", pid, "--save", saved)
+	check("open", run("open", saved, "--json"))
 }
 
 var dead = regexp.MustCompile(`^Process (\d+) \(.*\) died of (.*)\n`)
@@ -200,6 +230,17 @@ func TestDiedInHandler(t *testing.T) {
 			}
 			if list := signalsIn(t, out); fmt.Sprint(values(list)) != fmt.Sprint(values(doc.Handlers)) || len(list) == 0 {
 				t.Errorf("handlers %v, frames have %v", values(doc.Handlers), values(list))
+			}
+			// A minidump of the core has neither the mask nor who sent the signal.
+			if !strings.Contains(tt.args, "plain") {
+				dump := filepath.Join(t.TempDir(), "x.dmp")
+				if _, errOut, err := commandtest.Run("core", core, "--format", "minidump", "--save", dump); err != nil {
+					t.Fatalf("%v\n%s", err, errOut)
+				}
+				out, _, _ := commandtest.Run("minidump", dump)
+				if _, in, _ := strings.Cut(m[2], "raised "); !strings.HasSuffix(strings.SplitN(out, "\n", 2)[0], ", "+in) {
+					t.Errorf("of the minidump: %s\nwant … %s", strings.SplitN(out, "\n", 2)[0], in)
+				}
 			}
 			// gdb's own word on the signal that the process has died of.
 			if said := gdbtest.Batch(t, []string{program, core}, "p $_siginfo.si_signo"); !strings.Contains(said, fmt.Sprintf("= %d\n", map[bool]int{true: 6, false: 11}[strings.HasPrefix(tt.want, "SIGABRT")])) {
