@@ -143,8 +143,8 @@ func TestMadeNames(t *testing.T) {
 	}
 }
 
-// TestStubsWithoutSections: without section headers, as a file is in memory, linkage stubs are known
-// by their code: one FDE covers all of them, and is no function.
+// TestStubsWithoutSections: without section headers, as a file is in memory, linkage stubs are
+// known by their code: one FDE covers all of them, and is no function.
 func TestStubsWithoutSections(t *testing.T) {
 	whole := compile(t, sources(t), "cc", "unnamed.c", "-O2")
 	data, err := os.ReadFile(whole)

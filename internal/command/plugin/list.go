@@ -59,7 +59,8 @@ func newPluginList(host hosts.Plugins) *cobra.Command {
 		Short: "List which plug-ins are asked, and which are left out",
 		Long: `list starts the plug-ins that 'sfwalk attach' would ask with the same flags. It
 prints how each describes itself, then the order in which all sniffers are asked, then the
-plug-ins that are left out, and why.
+plug-ins that are left out, and why. sniffer-perfmap beside sfwalk is not among them: 'sfwalk attach'
+asks it about a process that has code for it.
 
 Exit codes: 0 printed; 1 error; 2 usage.`,
 		Example: `  sfwalk plugin list

@@ -10,12 +10,24 @@ import (
 	"github.com/sfwalk/sfwalk/internal/plugindir"
 )
 
-// CompletePlugin completes the plug-ins in the user's directories. The shell completes files if
-// none is meant.
+// CompletePlugin completes the plug-ins in the user's directories, by their paths. A name that is
+// begun without a folder is completed, too, also of plug-ins beside sfwalk. The shell completes
+// files if none is meant.
 func CompletePlugin(_ *cobra.Command, _ []string, begun string) (list []string, _ cobra.ShellCompDirective) {
-	for _, path := range plugindir.Candidates(plugindir.Dirs()...) {
+	dirs := plugindir.Dirs()
+	for _, path := range plugindir.Candidates(dirs...) {
 		if strings.HasPrefix(path, begun) {
 			list = append(list, path)
+		}
+	}
+	if begun == "" {
+		return list, cobra.ShellCompDirectiveDefault
+	}
+	for _, path := range plugindir.Candidates(append(dirs, plugindir.Beside())...) {
+		for _, name := range []string{filepath.Base(path), strings.TrimPrefix(filepath.Base(path), plugindir.Prefix)} {
+			if strings.HasPrefix(name, begun) && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
 		}
 	}
 	return list, cobra.ShellCompDirectiveDefault
