@@ -132,7 +132,7 @@ func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
 func counted(p *record.Profile, of string) string {
 	var out strings.Builder
 	s := &p.Stats
-	fmt.Fprintf(&out, "%d samples%s of %d threads in %.1f s", s.Samples, of, len(p.Threads), p.Duration.Seconds())
+	fmt.Fprintf(&out, "%s%s of %s in %.1f s", cmdline.Count(s.Samples, "sample"), of, cmdline.Count(uint64(len(p.Threads)), "thread"), p.Duration.Seconds())
 	for _, x := range []struct {
 		n    uint64
 		what string

@@ -328,7 +328,7 @@ func missed(p *record.Profile, oftener string) string {
 	}
 	var parts []string
 	if s.Unsampled > 0 {
-		parts = append(parts, fmt.Sprintf("%d threads ended before their first sample", s.Unsampled))
+		parts = append(parts, cmdline.Count(s.Unsampled, "thread")+" ended before the first sample")
 	}
 	taken := time.Duration(s.Samples+s.Lost) * time.Second / time.Duration(p.Frequency)
 	if s.Missed >= missedWorthSaying && s.Missed >= taken/10 {

@@ -49,7 +49,7 @@ func TestRecordTenThousandThreads(t *testing.T) {
 		t.Fatal(said)
 	}
 	n, _ := strconv.Atoi(threads[1])
-	if ended := regexp.MustCompile(`; (\d+) threads ended before their first sample: `).FindStringSubmatch(said); os.Geteuid() == 0 {
+	if ended := regexp.MustCompile(`; (\d+) threads ended before the first sample: `).FindStringSubmatch(said); os.Geteuid() == 0 {
 		if ended != nil {
 			t.Error(said)
 		}

@@ -86,7 +86,7 @@ func TestRecordRequestsAsNobody(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &text)
 	}
 	took, said := children(t)-before, text.String()
-	m := regexp.MustCompile(`; \d+ threads ended before their first sample; [\d.]+ of ([\d.]+) s of processors' time are in no sample, for threads ran too shortly: .*as root`).FindStringSubmatch(said)
+	m := regexp.MustCompile(`; \d+ threads ended before the first sample; [\d.]+ of ([\d.]+) s of processors' time are in no sample, for threads ran too shortly: .*as root`).FindStringSubmatch(said)
 	if m == nil {
 		t.Fatalf("nothing is said of what is missing: %s", said)
 	}
