@@ -41,7 +41,7 @@ func Of(th *Thread) []Words {
 	if len(f.Frames) > mostFrames {
 		f.Frames = f.Frames[:mostFrames]
 	}
-	for _, of := range []func() []Words{f.ofGo, f.ofRust, f.ofCxx, f.variables, f.ofAssert} {
+	for _, of := range []func() []Words{f.ofGo, f.ofRust, f.ofCxx, f.ofSanitizer, f.variables, f.ofAssert} {
 		if list := of(); len(list) > 0 {
 			return list
 		}

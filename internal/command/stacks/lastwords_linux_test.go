@@ -186,3 +186,14 @@ func TestLastWordsOfGuests(t *testing.T) {
 		}
 	}
 }
+
+// TestLastWordsOfGLib: GLib keeps the message of an assertion in a variable, where debuggers look
+// for it.
+func TestLastWordsOfGLib(t *testing.T) {
+	gdbtest.File(t, "/usr/lib/x86_64-linux-gnu/libglib-2.0.so.0")
+	program := gdbtest.Build(t, "lastwordsglib.c")
+	core, said := coreAndWords(t, program)
+	_, said, _ = strings.Cut(said, "**\n")
+	said, _, _ = strings.Cut(said, "\n") // a second line says that it bails out
+	hasWords(t, said, "GLib's __glib_assert_msg", "sfwalk core", "core", core)
+}
