@@ -19,11 +19,23 @@ type SystemCalls struct {
 	// Instructions are the forms of the instruction behind which a thread is while it is in a
 	// system call. There are none where no walk reads the code there.
 	Instructions [][]byte
-	// Blocked returns the number and the first four arguments of the system call in which the
-	// thread was when something (a tracer, the signal that its process died of) took it out. before
-	// is the code that ends at PC, at the code from PC on: MaxSystemCall bytes each. ok is false if
-	// the thread was in no system call.
-	Blocked func(r *Registers, before, at []byte) (number uint64, args [4]uint64, ok bool)
+	// Name returns the name of a call in which threads wait, as unistd.h has it, but for a leading
+	// underscore: "read", "ppoll_time64"; "" of other calls.
+	Name func(number uint64) string
+	// Blocked returns the system call in which the thread was when something (a tracer, the signal
+	// that its process died of) took it out. before is the code that ends at PC, at the code from
+	// PC on: MaxSystemCall bytes each. ok is false if the thread was in no system call.
+	Blocked func(r *Registers, before, at []byte) (c SystemCall, ok bool)
+}
+
+// SystemCall is a system call in which a thread is.
+type SystemCall struct {
+	Number uint64
+	Args   [6]uint64
+	// Sure says that the call has not ended. The registers of some architectures tell no call that
+	// a tracer has interrupted from one that has just returned: then it is false, and Args[0] may
+	// be the result.
+	Sure bool
 }
 
 // BehindSystemCall reports whether code ends in one of SystemCalls.Instructions.
@@ -41,9 +53,10 @@ const SystemCallCode = 2 * MaxSystemCall
 
 // InterruptedCall reports whether the result of a system call says that the kernel is going to make
 // it once more (ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK in the kernel's
-// linux/errno.h). Only tracers and core files see these.
+// linux/errno.h), or that it ends because something has interrupted it (EINTR: epoll_wait and the
+// others that signal(7) lists). Only tracers and core files see the first.
 func InterruptedCall(result int64) bool {
-	return result == -512 || result == -513 || result == -514 || result == -516
+	return result == -512 || result == -513 || result == -514 || result == -516 || result == -4
 }
 
 // Futex is a wait in futex(2).
@@ -77,11 +90,11 @@ func (a *Arch) Futex(r *Registers, code []byte) (w Futex, ok bool) {
 	if c == nil || len(code) < SystemCallCode {
 		return Futex{}, false
 	}
-	number, args, ok := c.Blocked(r, code[:MaxSystemCall], code[MaxSystemCall:])
-	if !ok || number != c.Restart && !slices.Contains(c.Futex, number) {
+	in, ok := c.Blocked(r, code[:MaxSystemCall], code[MaxSystemCall:])
+	if !ok || in.Number != c.Restart && !slices.Contains(c.Futex, in.Number) {
 		return Futex{}, false
 	}
-	op := uint32(args[1])
+	args, op := &in.Args, uint32(in.Args[1])
 	w = Futex{Word: args[0], Op: FutexOp(op &^ futexFlags), Private: op&futexPrivate != 0, Expected: uint32(args[2]), Timed: args[3] != 0}
 	switch w.Op {
 	case FutexWait, FutexLockPI, FutexWaitBitset, FutexWaitRequeuePI, FutexLockPI2:

@@ -98,7 +98,7 @@ var Arch = &arch.Arch{
 
 	KernelRules: arch.KernelRules{
 		SystemResult:  R0,
-		SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 252, 346, 407, 441}, Blocked: blocked},
+		SystemCalls:   &arch.SystemCalls{Futex: []uint64{240, 422}, Restart: 0, Timers: []uint64{162, 252, 346, 407, 441}, Name: callName, Blocked: blocked},
 		SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
 		Trampolines:   trampolines(),
 		SignalFrames:  signalFrames,

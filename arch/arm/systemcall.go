@@ -15,16 +15,17 @@ const (
 // blocked implements [arch.SystemCalls]: the kernel has gone back to svc, and given r0 back
 // (do_signal in arch/arm/kernel/signal.c). qemu-user is behind it, and r0 has the first argument
 // until there is a result.
-func blocked(r *arch.Registers, before, at []byte) (number uint64, args [4]uint64, ok bool) {
+func blocked(r *arch.Registers, before, at []byte) (c arch.SystemCall, ok bool) {
 	if len(before) < 4 || len(at) < 4 {
-		return 0, args, false
+		return c, false
 	}
-	if binary.LittleEndian.Uint32(before) != svcA32 && binary.LittleEndian.Uint32(at) != svcA32 &&
-		binary.LittleEndian.Uint16(before[2:]) != svcThumb && binary.LittleEndian.Uint16(at) != svcThumb {
-		return 0, args, false
+	c.Sure = binary.LittleEndian.Uint32(at) == svcA32 || binary.LittleEndian.Uint16(at) == svcThumb
+	if !c.Sure && binary.LittleEndian.Uint32(before) != svcA32 && binary.LittleEndian.Uint16(before[2:]) != svcThumb {
+		return c, false
 	}
-	for i := range args {
-		args[i] = uint64(uint32(r.Value[i]))
+	for i := range c.Args {
+		c.Args[i] = uint64(uint32(r.Value[i]))
 	}
-	return uint64(uint32(r.Value[7])), args, true
+	c.Number = uint64(uint32(r.Value[7]))
+	return c, true
 }

@@ -103,7 +103,7 @@ var Arch = &arch.Arch{
 
 	KernelRules: arch.KernelRules{
 		SystemResult:  X0,
-		SystemCalls:   &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Timers: []uint64{22, 101, 115, 441}, Blocked: blocked},
+		SystemCalls:   &arch.SystemCalls{Futex: []uint64{98}, Restart: 128, Timers: []uint64{22, 101, 115, 441}, Name: callName, Blocked: blocked},
 		SyscallRewind: 4, // do_signal in arch/arm64/kernel/signal.c
 		Trampolines: []arch.Trampoline{
 			// mov x8, #139; svc #0: in the vDSO, and in C libraries.

@@ -14,16 +14,17 @@ var (
 
 // blocked implements [arch.SystemCalls]: behind int $0x80, which the kernel has behind sysenter,
 // too, eax has the result, and the arguments are still where they were.
-func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
-	number, ok = r.Get(OrigEAX)
+func blocked(r *arch.Registers, before, _ []byte) (c arch.SystemCall, ok bool) {
+	number, ok := r.Get(OrigEAX)
 	if !ok || int32(number) < 0 || !arch.InterruptedCall(int64(int32(r.Value[EAX]))) {
-		return 0, args, false
+		return c, false
 	}
 	if !bytes.HasSuffix(before, int80) && !bytes.HasSuffix(before, syscall) {
-		return 0, args, false
+		return c, false
 	}
-	for i, n := range [...]trad.Reg{EBX, ECX, EDX, ESI} {
-		args[i] = uint64(uint32(r.Value[n]))
+	for i, n := range [...]trad.Reg{EBX, ECX, EDX, ESI, EDI, EBP} {
+		c.Args[i] = uint64(uint32(r.Value[n]))
 	}
-	return number, args, true
+	c.Number, c.Sure = number, true
+	return c, true
 }

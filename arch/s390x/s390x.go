@@ -133,7 +133,7 @@ var Arch = &arch.Arch{
 
 	KernelRules: arch.KernelRules{
 		SystemResult: R2,
-		SystemCalls:  &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Timers: []uint64{162, 250, 262, 312, 441}, Blocked: blocked},
+		SystemCalls:  &arch.SystemCalls{Futex: []uint64{238}, Restart: 7, Timers: []uint64{162, 250, 262, 312, 441}, Name: callName, Blocked: blocked},
 		Trampolines: []arch.Trampoline{
 			// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.
 			{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow, OnStack: rtSigframeOnStack},

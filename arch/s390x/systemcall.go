@@ -11,19 +11,19 @@ const opSVC = 0x0a
 
 // blocked implements [arch.SystemCalls]: behind svc, r2 has the result, or is still the first
 // argument, as qemu-user has it.
-func blocked(r *arch.Registers, before, _ []byte) (number uint64, args [4]uint64, ok bool) {
+func blocked(r *arch.Registers, before, _ []byte) (c arch.SystemCall, ok bool) {
 	n := len(before)
 	if n < 2 || before[n-2] != opSVC {
-		return 0, args, false
+		return c, false
 	}
-	if number = uint64(before[n-1]); number == 0 {
-		number = r.Value[R1]
+	if c.Number = uint64(before[n-1]); c.Number == 0 {
+		c.Number = r.Value[R1]
 	}
-	for i, n := range [...]trad.Reg{R2, R3, R4, R5} {
-		args[i] = r.Value[n]
+	for i, n := range [...]trad.Reg{R2, R3, R4, R5, R6, R7} {
+		c.Args[i] = r.Value[n]
 	}
-	if arch.InterruptedCall(int64(args[0])) {
-		args[0] = r.Value[OrigR2]
+	if arch.InterruptedCall(int64(c.Args[0])) {
+		c.Args[0], c.Sure = r.Value[OrigR2], true
 	}
-	return number, args, true
+	return c, true
 }

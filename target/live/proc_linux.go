@@ -22,6 +22,8 @@ type proc struct {
 	dir  *os.File
 	only []int      // the threads to look at; empty for all
 	arch *arch.Arch // the program's
+
+	stopped bool // by a signal, before it was attached to
 }
 
 func openProc(pid int) (*proc, error) {

@@ -63,6 +63,7 @@ func checkStatus(p *proc) error {
 	if err != nil {
 		return err
 	}
+	p.stopped = strings.HasPrefix(s.state, "T")
 	if s.tgid != p.pid {
 		return refuse(ErrNotProcess, p.pid, "%d is a thread of process %d: use `sfwalk attach %d --tid %d`", p.pid, s.tgid, s.tgid, p.pid)
 	}

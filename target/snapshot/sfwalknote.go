@@ -53,6 +53,8 @@ type threadNote struct {
 	MovedOn bool   `json:"moved_on,omitempty"`
 	// Registers names the known registers; nil stands for all that the core has.
 	Registers []string `json:"registers,omitzero"`
+	// Waits is Thread.Waits.
+	Waits json.RawMessage `json:"waits,omitempty"`
 }
 
 type moduleNote struct {
@@ -89,7 +91,7 @@ func (s *Snapshot) note() ([]byte, error) {
 	all := kernelRegisters(s.Arch)
 	for i := range s.Threads {
 		t := &s.Threads[i]
-		th := threadNote{TID: t.TID, Name: t.Comm, HeldNS: int64(t.Held), MovedOn: t.MovedOn}
+		th := threadNote{TID: t.TID, Name: t.Comm, HeldNS: int64(t.Held), MovedOn: t.MovedOn, Waits: t.Waits}
 		if t.Err != nil {
 			th.Error, th.Kernel = t.Err.Error(), errors.Is(t.Err, target.ErrNoUserContext)
 		}
@@ -165,7 +167,7 @@ func (kernelThread) Unwrap() error { return target.ErrNoUserContext }
 
 // apply sets the fields of t that the thread's note has.
 func (n *threadNote) apply(a *arch.Arch, t *Thread) {
-	t.Comm, t.Held, t.MovedOn = n.Name, time.Duration(n.HeldNS), n.MovedOn
+	t.Comm, t.Held, t.MovedOn, t.Waits = n.Name, time.Duration(n.HeldNS), n.MovedOn, n.Waits
 	if n.Error != "" {
 		t.Err = errors.New(strings.ToValidUTF8(n.Error, "?"))
 		if n.Kernel {

@@ -59,6 +59,9 @@ type Thread struct {
 	// MovedOn says that the thread ran on before all of its stack in Memory was copied, so its
 	// outer frames may be of a later moment.
 	MovedOn bool
+	// Waits is for what the thread waited in a system call, as its maker knew: an object of JSON
+	// that this package does not read; nil if that is not known.
+	Waits []byte
 
 	core *core.Thread // nil if the thread is no target's
 }

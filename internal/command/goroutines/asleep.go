@@ -79,8 +79,8 @@ func allAsleep(s target.Target, list []goroutine.Goroutine, threads []target.Thr
 			}
 			continue
 		}
-		number, _, ok := calls.Blocked(&regs, code[:arch.MaxSystemCall], code[arch.MaxSystemCall:])
-		if !ok || number == calls.Restart || slices.Contains(calls.Timers, number) {
+		in, ok := calls.Blocked(&regs, code[:arch.MaxSystemCall], code[arch.MaxSystemCall:])
+		if !ok || in.Number == calls.Restart || slices.Contains(calls.Timers, in.Number) {
 			return nil
 		}
 		a.Threads++

@@ -24,6 +24,7 @@ type Entry struct {
 	Died     bool      `json:"died,omitempty"`      // TID died, of the signal that the process died of
 	Labels   Labels    `json:"labels,omitempty"`    // of runtime/pprof
 	WaitsFor []*Object `json:"waits_for,omitempty"` // all cases of a select
+	Call     any       `json:"call,omitempty"`      // for what its thread waits in a system call
 	Created  *Creation `json:"created,omitempty"`   // nil for goroutines that the runtime has made at first
 
 	runtime string // a short form of Runtime

@@ -46,6 +46,7 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 				frames = w.fitting(&th, frames[max(0, len(frames)-outer):])
 			}
 			th.Frames = frames
+			th.WaitsFor = waitOf(s, nil, walk.threads[i])
 			return th
 		})
 	}

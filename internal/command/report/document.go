@@ -15,6 +15,7 @@ type Document struct {
 	Exe        string  `json:"exe"`
 	Arch       string  `json:"arch"`
 	PauseUS    *int64  `json:"pause_us,omitempty"`   // of a live process
+	State      string  `json:"state,omitempty"`      // "stopped", of a live process that a signal has stopped
 	Consistent bool    `json:"consistent,omitempty"` // the stacks are of one moment
 	Core       string  `json:"core,omitempty"`       // the core file
 	Snapshot   string  `json:"snapshot,omitempty"`   // the file with the snapshot
@@ -54,6 +55,9 @@ func (d *Document) add(t *Thread) {
 	}
 	g := *t.Goroutine
 	g.Stop, g.Error, g.MovedOn, g.Stack = t.Stop, t.Error, t.MovedOn, t.Stack
+	if t.WaitsFor != nil {
+		g.Call = t.WaitsFor
+	}
 	d.Goroutines = append(d.Goroutines, &g)
 }
 
@@ -64,7 +68,7 @@ type Thread struct {
 	Died     bool         `json:"died,omitempty"`      // a core's: the signal came to this thread
 	Stopped  bool         `json:"stopped,omitempty"`   // a stub's: this thread made the process stop
 	Kernel   string       `json:"kernel,omitempty"`    // what the kernel runs the thread for; then it has no stack
-	WaitsFor *waits.Entry `json:"waits_for,omitempty"` // where all threads are of one moment
+	WaitsFor *waits.Entry `json:"waits_for,omitempty"` // for a lock: only where all threads are of one moment
 	Frames   []Frame      `json:"frames"`
 	Stop     string       `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
 	Error    string       `json:"error"` // why there is no stack, or what made it end early

@@ -75,6 +75,9 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 				frames = append(frames[:0], w.fitting(&x.Thread, frames[max(0, len(frames)-outer):])...)
 			}
 			x.Frames = frames
+			if flags.Sum.Merge || flags.Sum.Goroutines || flags.JSON {
+				x.Thread.WaitsFor = waitOf(s, found, walk.threads[i])
+			}
 			letGo(s, walk.threads[i])
 			return x
 		})
@@ -91,7 +94,6 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 				o.Find(s, symbols)
 			}
 		}
-		x.Thread.WaitsFor = found.Of(x.Thread.TID)
 		doc.addCrashed(&x.Thread)
 		use(x)
 		flags.log.flush()

@@ -44,7 +44,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 	doc.Waits = walk.waits()
 	walk.heading(doc)
 	for i, th := range threads {
-		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}, WaitsFor: doc.Waits.Of(th.ID())}
+		doc.Threads[i] = Thread{TID: th.ID(), Name: th.Name(), Frames: []Frame{}}
 		mark(s, th, &doc.Threads[i])
 	}
 	walk.inHandlers(doc)
@@ -83,6 +83,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 				p.Buffer().Out = out // one walker: no stack waits for another
 			}
 			doc.Threads[i].Kernel = kernelThread(s.Arch(), threads[i])
+			doc.Threads[i].WaitsFor = waitOf(s, doc.Waits, threads[i])
 			p.Thread(doc, i)
 			level := 0
 			kept := outermost{most: flags.View.outer}

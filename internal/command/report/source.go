@@ -6,14 +6,15 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
 )
 
 // Source is a target whose stacks are printed. What only some targets can say or do is in small
-// interfaces: [Marker], [Releaser], [Finisher], [Momentary], [Retaker], [Container], [Evaluator],
-// [Sharer], [goroutines.Holder] and [goroutines.Clocked].
+// interfaces: [Marker], [Releaser], [Finisher], [Momentary], [Retaker], [Container], [Waiter],
+// [Evaluator], [Sharer], [goroutines.Holder] and [goroutines.Clocked].
 type Source interface {
 	target.Target
 	// From returns where the target is from. It is the same each time.
@@ -77,6 +78,12 @@ type Retaker interface {
 type Container interface {
 	// OwnThreads returns the threads by the IDs that the process has for them, where they differ.
 	OwnThreads() map[int]int
+}
+
+// Waiter is a Source that knows for what a thread waits in a system call.
+type Waiter interface {
+	// Wait returns that; nil if it waits in none, or for a futex.
+	Wait(target.Thread) *waits.Entry
 }
 
 // Evaluator is a Source that runs functions of the process for the expressions of --print. Its

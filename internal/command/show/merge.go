@@ -28,7 +28,7 @@ type group struct {
 	report.StackEntry
 	first report.Thread // of them: it says how the stack ends
 	at    int           // index in document.Stacks, once all are sorted
-	wait  *waits.Entry  // for which all threads wait; nil if that is not the same
+	waits waits.Sum     // for what they wait
 
 	// Of goroutines:
 	least, most int64  // minutes that they have waited
@@ -145,7 +145,7 @@ func (m *merged) add(x *report.Walked) {
 // newGroup returns the group of a stack, without members.
 func newGroup(x *report.Walked) *group {
 	t := &x.Thread
-	g := &group{first: *t, StackEntry: report.StackEntry{Frames: x.Frames, Stop: t.Stop, Error: t.Error}, wait: t.WaitsFor}
+	g := &group{first: *t, StackEntry: report.StackEntry{Frames: x.Frames, Stop: t.Stop, Error: t.Error}}
 	if !x.Single() {
 		g.Frames = append([]report.Frame{}, x.Frames...) // in JSON, no frames are an empty list
 	}
@@ -160,12 +160,10 @@ func newGroup(x *report.Walked) *group {
 // add adds a thread, of which the group keeps no more than is printed.
 func (g *group) add(t *report.Thread) {
 	g.Count++
+	g.waits.Add(t.WaitsFor)
 	of := t.Goroutine
 	if of == nil {
 		g.Threads = append(g.Threads, report.ThreadEntry{TID: t.TID, Name: t.Name, Died: t.Died})
-		if g.wait != nil && (t.WaitsFor == nil || *t.WaitsFor != *g.wait) {
-			g.wait = nil
-		}
 		return
 	}
 	g.Goroutines = append(g.Goroutines, of.Number)
@@ -204,6 +202,7 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 	of := g.first.Goroutine
 	if of != nil {
 		p.goroutines(d, g)
+		p.waitingAll(d, g, g.Count)
 	} else if g.Count == 1 {
 		p.Thread(&report.Document{Threads: []report.Thread{g.first}, Signal: d.Signal, CrashReport: d.CrashReport, Digits: d.Digits}, 0)
 		p.single = false // the frames are chosen already
@@ -246,7 +245,7 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 			}
 		}
 		p.Byte('\n')
-		p.waiting(g.wait)
+		p.waitingAll(d, g, len(list))
 	}
 	for i := range g.Frames {
 		begin := len(p.Buf)

@@ -25,7 +25,7 @@ type textPrinter struct {
 	// digits is how many an address has at least, as in gdb.
 	digits int
 	brief  *brief // nil if names are printed in full, and all frames
-	headed int    // how much had been written when the thread's heading ended, bytes
+	headed int    // how much had been written when the thread's first line ended, bytes
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -67,6 +67,10 @@ func (p *textPrinter) Heading(d *report.Document) {
 	if d.CrashReport != nil {
 		p.reportHeading(d)
 		return
+	}
+	if d.State == "stopped" {
+		p.styled(bold, fmt.Sprintf("Process %d is stopped by a signal, such as SIGSTOP or Ctrl-Z", d.PID))
+		p.Byte('\n')
 	}
 	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
 		p.lastWords(d.LastWords, "", true)
@@ -183,8 +187,8 @@ func (p *textPrinter) Thread(d *report.Document, i int) {
 		p.Text(" is the kernel's, " + t.Kernel + ": it has no user stack")
 	}
 	p.Byte('\n')
-	p.waiting(t.WaitsFor)
 	p.headed = p.Size()
+	p.waiting(t.WaitsFor)
 }
 
 // died prints that a thread, or the thread of a goroutine, died: " died of SIGSEGV".

@@ -16,6 +16,21 @@ func (p *textPrinter) waiting(e *waits.Entry) {
 	}
 }
 
+// waitingAll prints for what the members of a group wait.
+func (p *textPrinter) waitingAll(d *report.Document, g *group, members int) {
+	noun := "thread"
+	switch {
+	case d.Rounds > 1:
+		noun = "sample"
+	case g.first.Goroutine != nil:
+		noun = "goroutine"
+	}
+	for _, line := range g.waits.Lines(noun, members == 1) {
+		p.Text("  " + line)
+		p.Byte('\n')
+	}
+}
+
 // maxDeadlocks bounds the deadlocks in text, and the threads of each.
 const maxDeadlocks = 32
 

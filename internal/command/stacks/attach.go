@@ -41,6 +41,9 @@ threads at one moment, and says of each that waits for a lock which one, and whi
 holds it, if the C library, or Rust's, tells. Threads that wait for each other are
 named as a deadlock.
 
+Of a thread that waits in a system call, the line below its first one says for what: which file,
+socket (with its addresses), pipe (with the other end) or child process.
+
 attach copies the inner part of a deep stack at once, and the rest when it gets
 there. A thread that has run on by then is stopped once more, and held while its
 stack is walked if that needs memory beyond the stack. If that fails, too,
@@ -291,6 +294,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 	if err != nil {
 		return err
 	}
+	process.AddWaits(snapshot)
 	if process.Partial() {
 		cmdline.Warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}

@@ -99,7 +99,15 @@ func TestGoroutinesSaved(t *testing.T) {
 		}
 	}
 	same("open", printed("open", file("snapshot")), saved)
-	same("core", printed("core", file("snapshot")), strings.ReplaceAll(saved, " [moved on]", "")) // core files and minidumps have one moment
+	// Core files and minidumps have one moment. What files are is not in them, in minidumps no
+	// call.
+	numbers := func(text string) string {
+		return regexp.MustCompile(`(?m)^(  waits? .* fd \d+):.*$`).ReplaceAllString(text, "$1")
+	}
+	calls := func(text string) string {
+		return regexp.MustCompile(`(?m)^  waits? to read .*\n`).ReplaceAllString(text, "")
+	}
+	same("core", printed("core", file("snapshot")), numbers(strings.ReplaceAll(saved, " [moved on]", "")))
 
 	// A walk of few frames saves all.
 	few := printed("attach", p.pid, "--save", file("few"), "--max-frames", "2")
@@ -109,10 +117,10 @@ func TestGoroutinesSaved(t *testing.T) {
 	}
 
 	dump := printed("attach", p.pid, "--save", file("dump"), "--format", "minidump")
-	same("minidump", printed("minidump", file("dump")), strings.ReplaceAll(dump, " [moved on]", ""))
+	same("minidump", printed("minidump", file("dump")), calls(strings.ReplaceAll(dump, " [moved on]", "")))
 	commandtest.GCore(t, p.cmd.Process.Pid, file("core"))
 	ofCore := printed("core", file("core"), "--save", file("coredump"), "--format", "minidump")
-	same("minidump of a core", printed("minidump", file("coredump")), ofCore)
+	same("minidump of a core", printed("minidump", file("coredump")), calls(ofCore))
 
 	text, _, err := commandtest.Run("open", file("snapshot"), "--goroutines", "--json")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 )
@@ -31,7 +32,8 @@ const (
 type CoreFile struct {
 	*core.Target
 	report.Origin
-	Name string // of the file, as the user has given it
+	Name  string // of the file, as the user has given it
+	calls waits.Calls
 }
 
 // Core opens a core file.
@@ -40,7 +42,7 @@ func Core(path string, opts core.Options) (*CoreFile, error) {
 	if err != nil {
 		return nil, unpackError(err)
 	}
-	return &CoreFile{t, fileOrigin(path, t, opts), path}, nil
+	return &CoreFile{t, fileOrigin(path, t, opts), path, waits.Calls{Target: t}}, nil
 }
 
 // fileOrigin returns the origin of a core file or a snapshot.
@@ -67,3 +69,6 @@ func (c *CoreFile) Mark(of target.Thread, th *report.Thread) { th.Died = of.(*co
 
 // OneMoment implements [report.Momentary]: the process was dead.
 func (c *CoreFile) OneMoment() bool { return true }
+
+// Wait implements [report.Waiter]: registers tell the call and the number of the file.
+func (c *CoreFile) Wait(th target.Thread) *waits.Entry { return c.calls.Of(th, false) }

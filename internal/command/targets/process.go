@@ -2,13 +2,17 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
+	"github.com/sfwalk/sfwalk/internal/descriptors"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
 // DeferStops has Ctrl-Z wait until no thread is held.
@@ -18,6 +22,7 @@ var DeferStops = sync.OnceFunc(func() { live.DeferStops() })
 type LiveProcess struct {
 	*live.Target
 	report.Origin
+	calls waits.Calls
 }
 
 // Process reads a live process.
@@ -29,10 +34,10 @@ func Process(ctx context.Context, pid int, opts live.Options) (*LiveProcess, err
 	}
 	// A container's debug files are looked for in its own root, then in the host's.
 	root := procdir.File(pid, "root")
-	return &LiveProcess{t, report.Origin{
+	return &LiveProcess{Target: t, Origin: report.Origin{
 		Process: hosts.Process{PID: pid, Live: true, Root: root},
 		Root:    root, InputSize: procdir.Resident(pid), Opener: t.OpenNamed,
-	}}, nil
+	}, calls: waits.Calls{Target: t, Live: t, Files: descriptors.New(pid, t.ProcDir())}}, nil
 }
 
 // About implements [report.Source].
@@ -43,6 +48,9 @@ func (p *LiveProcess) About(doc *report.Document) {
 		pause = max(pause, th.(*live.Thread).Held) // includes threads that were read once more
 	}
 	us := pause.Microseconds()
+	if p.Stopped() {
+		doc.State = "stopped"
+	}
 	doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = p.PID, p.Exe, &us, p.Consistent
 }
 
@@ -66,3 +74,29 @@ func (p *LiveProcess) OneMoment() bool { return p.Consistent }
 
 // OwnThreads implements [report.Container].
 func (p *LiveProcess) OwnThreads() map[int]int { return ownThreads(p.PID) }
+
+// Wait implements [report.Waiter].
+func (p *LiveProcess) Wait(of target.Thread) *waits.Entry {
+	th := of.(*live.Thread)
+	return p.calls.Of(th, errors.Is(th.Err, live.ErrNotStopped))
+}
+
+// Close implements [target.Target].
+func (p *LiveProcess) Close() error {
+	p.calls.Files.Close()
+	return p.Target.Close()
+}
+
+// AddWaits adds to a snapshot of the process for what its threads wait.
+func (p *LiveProcess) AddWaits(to *snapshot.Snapshot) {
+	threads, _ := p.Threads()
+	byID := map[int]target.Thread{}
+	for _, th := range threads {
+		byID[th.ID()] = th
+	}
+	for i := range to.Threads {
+		if th := byID[to.Threads[i].TID]; th != nil {
+			to.Threads[i].Waits = waits.Saved(p.Wait(th))
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/command/waits"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/snapshot"
@@ -13,7 +14,8 @@ import (
 type SnapshotFile struct {
 	*snapshot.Target
 	report.Origin
-	Name string // of the file, as the user has given it
+	Name  string // of the file, as the user has given it
+	calls waits.Calls
 }
 
 // Snapshot opens the file of a snapshot.
@@ -22,7 +24,7 @@ func Snapshot(path string, opts core.Options) (*SnapshotFile, error) {
 	if err != nil {
 		return nil, unpackError(err)
 	}
-	return &SnapshotFile{t, fileOrigin(path, t.Target, opts), path}, nil
+	return &SnapshotFile{t, fileOrigin(path, t.Target, opts), path, waits.Calls{Target: t}}, nil
 }
 
 // About implements [report.Source].
@@ -47,3 +49,12 @@ func (s *SnapshotFile) OneMoment() bool { return s.Consistent }
 
 // Clock implements [goroutines.Clocked].
 func (s *SnapshotFile) Clock() time.Duration { return s.Monotonic }
+
+// Wait implements [report.Waiter]: by what was known then, or else by the registers.
+func (s *SnapshotFile) Wait(of target.Thread) *waits.Entry {
+	th := of.(*snapshot.Thread)
+	if e := waits.OfSaved(th.Waits); e != nil {
+		return e
+	}
+	return s.calls.Of(th, false)
+}

@@ -1,3 +1,4 @@
-// Package waits says which thread of a target waits for which lock, and who holds it. Locks have
+// Package waits says for what the threads of a target wait: which thread waits for which lock, and
+// who holds it; for which file, socket or child a thread waits in a system call. Locks have
 // the names of variables, and of their members.
 package waits

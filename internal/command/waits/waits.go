@@ -24,6 +24,7 @@ type Entry struct {
 	Ownerless bool        `json:"ownerless,omitempty"`
 	Refused   bool        `json:"refused,omitempty"`
 	Timed     bool        `json:"timed,omitempty"`
+	Call
 
 	kind   waitfor.Kind
 	shared bool
@@ -187,13 +188,20 @@ func (e *Entry) holder() string {
 }
 
 // String returns the wait in words: "waits for the mutex 0x… (a), held by thread 4243".
-func (e *Entry) String() string {
-	if e.Refused {
-		return "waits for ever: the kernel refuses a mutex to it, for that would be a deadlock, or the owner has ended"
+func (e *Entry) String() string { return e.words(true, singular) }
+
+// words returns the wait in words, the verb as the subject wants it. all is false for the words
+// that threads share that wait for several things of a kind.
+func (e *Entry) words(all bool, verb func(string) string) string {
+	if e.Call.Call != "" {
+		return e.text(all, verb)
 	}
-	text := "waits for " + e.object()
+	if e.Refused {
+		return verb("wait") + " for ever: the kernel refuses the mutex, for that would be a deadlock, or the owner has ended"
+	}
+	text := verb("wait") + " for " + e.object()
 	if e.Timed {
-		text = "waits, with a timeout, for " + e.object()
+		text = verb("wait") + ", with a timeout, for " + e.object()
 	}
 	if e.kind == waitfor.End {
 		return text
@@ -212,7 +220,9 @@ func (e *Entry) String() string {
 }
 
 // Known reports whether there is more to say than that the thread waits.
-func (e *Entry) Known() bool { return e != nil && (e.kind != waitfor.Unknown || e.Name != "") }
+func (e *Entry) Known() bool {
+	return e != nil && (e.kind != waitfor.Unknown || e.Name != "" || e.Call.Call != "")
+}
 
 // Link is a wait within a deadlock.
 func (e *Entry) Link() string {

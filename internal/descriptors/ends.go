@@ -1,0 +1,167 @@
+package descriptors
+
+import (
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Bounds of what is looked at for the other ends of pipes: processes, and the links of all their
+// descriptors.
+const (
+	mostRelated = 64
+	mostLinks   = 1024
+)
+
+// held is a descriptor of a process.
+type held struct {
+	by   Relative
+	path string
+}
+
+// otherEnd finds who has the other end of a pipe.
+func (r *Reader) otherEnd(f *File, path, link string) {
+	reads, writes, ok := access(path)
+	if !ok || reads == writes {
+		return
+	}
+	f.Reads = reads
+	f.Ends = r.holders(link, func(h held) bool {
+		theirs, other, ok := access(h.path)
+		return ok && (reads && other || writes && theirs)
+	})
+}
+
+// holders returns the processes with a descriptor that leads to link, and fits.
+func (r *Reader) holders(link string, fits func(held) bool) (list []Relative) {
+	for _, h := range r.byLink()[link] {
+		if n := len(list); (n == 0 || list[n-1].PID != h.by.PID) && (fits == nil || fits(h)) {
+			list = append(list, h.by)
+		}
+	}
+	return list
+}
+
+// access reports what one may do with a descriptor: its link's mode says so.
+func access(path string) (reads, writes, ok bool) {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return false, false, false
+	}
+	return info.Mode()&0o400 != 0, info.Mode()&0o200 != 0, true
+}
+
+// byLink returns the descriptors of the relatives by where they lead. Those of other users may be
+// unreadable.
+func (r *Reader) byLink() map[string][]held {
+	if r.links != nil {
+		return r.links
+	}
+	r.links = map[string][]held{}
+	left := mostLinks
+	for _, p := range r.relatives() {
+		dir := "/proc/" + strconv.Itoa(p.PID) + "/fd/"
+		if p.Own {
+			dir = r.dir + "/fd/"
+		}
+		for _, name := range names(dir, left) {
+			left--
+			link, err := os.Readlink(dir + name)
+			if err == nil && !strings.HasPrefix(link, "anon_inode:") {
+				r.links[link] = append(r.links[link], held{p, dir + name})
+			}
+		}
+	}
+	return r.links
+}
+
+// names returns the names in a folder, at most most of them.
+func names(dir string, most int) []string {
+	d, err := os.Open(dir)
+	if err != nil || most <= 0 {
+		return nil
+	}
+	defer d.Close()
+	list, _ := d.Readdirnames(most)
+	return list
+}
+
+// relatives returns the process itself, its children, its parent and that one's other children: a
+// pipe of a shell's is between these.
+func (r *Reader) relatives() []Relative {
+	if r.related != nil {
+		return r.related
+	}
+	r.related = []Relative{{PID: r.pid, Own: true}}
+	seen := map[int]bool{r.pid: true}
+	add := func(pid int) {
+		if pid > 0 && !seen[pid] && len(r.related) < mostRelated {
+			seen[pid] = true
+			r.related = append(r.related, Relative{PID: pid, Name: comm(pid)})
+		}
+	}
+	for _, c := range r.children() {
+		add(c.PID)
+	}
+	text, _ := readSome(r.dir+"/status", 16<<10)
+	if parent, _ := strconv.Atoi(field(text, "PPid:")); parent > 1 {
+		add(parent)
+		for _, pid := range childrenOf("/proc/" + strconv.Itoa(parent)) {
+			add(pid)
+		}
+	}
+	return r.related
+}
+
+// Child is a child of the process.
+type Child struct {
+	Relative
+	Inner int // its ID as the process itself knows it, as in a container
+}
+
+// Children returns the children of the process.
+func (r *Reader) Children() []Child {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.children()
+}
+
+func (r *Reader) children() []Child {
+	if r.family != nil {
+		return r.family
+	}
+	r.family = []Child{}
+	own, _ := readSome(r.dir+"/status", 16<<10)
+	depth := len(strings.Fields(field(own, "NSpid:")))
+	for _, pid := range childrenOf(r.dir) {
+		if len(r.family) == mostRelated {
+			break
+		}
+		c := Child{Relative{PID: pid}, pid}
+		text, err := readSome("/proc/"+strconv.Itoa(pid)+"/status", 16<<10)
+		if err != nil {
+			continue
+		}
+		c.Name = field(text, "Name:")
+		if ids := strings.Fields(field(text, "NSpid:")); depth > 0 && len(ids) >= depth {
+			c.Inner, _ = strconv.Atoi(ids[depth-1]) // it may be in a namespace of its own
+		}
+		r.family = append(r.family, c)
+	}
+	return r.family
+}
+
+// childrenOf returns the children that the threads of a process have made (proc_tid_children(5)).
+func childrenOf(dir string) (list []int) {
+	const mostThreads = 256
+	for _, tid := range names(dir+"/task", mostThreads) {
+		text, _ := readSome(dir+"/task/"+tid+"/children", 64<<10)
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				list = append(list, pid)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,55 @@
+package descriptors
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// Holders returns the processes that hold a lock of a file for which the process waits: by
+// flock(2), or by fcntl(2) if records is true. The result is nil if that is not known.
+func (r *Reader) Holders(tid, fd int, records bool) []Relative {
+	dev, inode, ok := identity(r.task(tid, "fd/"+strconv.Itoa(fd)))
+	if !ok {
+		return nil
+	}
+	text, _ := readSome("/proc/locks", 4<<20)
+	var list []Relative
+	for _, pid := range holders(text, r.pid, dev, inode, records) {
+		list = append(list, Relative{PID: pid, Name: comm(pid), Own: pid == r.pid})
+	}
+	return list
+}
+
+// holders reads /proc/locks (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 123 fe:01:456 0 EOF" for
+// who holds a lock, and below it "1: -> FLOCK  ADVISORY  WRITE 124 …" for each that waits for it.
+func holders(text []byte, pid int, dev, inode uint64, records bool) (list []int) {
+	holder := 0
+	for line := range bytes.Lines(text) {
+		f := bytes.Fields(line)
+		waits := len(f) > 1 && string(f[1]) == "->"
+		if waits {
+			f = append(f[:1:1], f[2:]...)
+		}
+		if len(f) < 6 {
+			continue
+		}
+		var major, minor, ino uint64
+		if n, _ := fmt.Sscanf(string(f[5]), "%x:%x:%d", &major, &minor, &ino); n != 3 {
+			continue
+		}
+		owner, err := strconv.Atoi(string(f[4]))
+		same := ino == inode && major<<32|minor == dev && (string(f[1]) != "FLOCK") == records
+		switch {
+		case err != nil || !same:
+			if !waits {
+				holder = 0
+			}
+		case !waits:
+			holder = owner
+		case owner == pid && holder > 0: // -1 is nobody's: an open file's own
+			list = append(list, holder)
+		}
+	}
+	return list
+}

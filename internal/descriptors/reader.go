@@ -1,0 +1,182 @@
+package descriptors
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Reader reads the descriptors of one process. It is safe for concurrent use.
+type Reader struct {
+	pid int
+	dir string // of the process, in /proc
+
+	mu      sync.Mutex
+	files   map[known]File
+	tables  map[string]*table // of sockets, by name
+	related []Relative        // where the other ends of pipes are looked for; nil if that is not known yet
+	links   map[string][]held // descriptors of these processes by where they lead; nil likewise
+	peers   int               // how many unix sockets' peers were asked for
+	family  []Child           // nil if they were not read yet
+}
+
+// known is a descriptor that was read: the number, and where its link leads.
+type known struct {
+	fd   int
+	link string
+}
+
+// New returns a reader of the process pid, whose folder in /proc is dir: "/proc/4242", or a path
+// that leads there and to no other process that has its number later.
+func New(pid int, dir string) *Reader {
+	return &Reader{pid: pid, dir: dir, files: map[known]File{}, tables: map[string]*table{}}
+}
+
+// task returns the path of a file of a thread's.
+func (r *Reader) task(tid int, name string) string {
+	return r.dir + "/task/" + strconv.Itoa(tid) + "/" + name
+}
+
+// maxFD bounds descriptors: a number beyond it is none (fs.nr_open's highest value).
+const maxFD = 1<<31 - 1
+
+// File returns what a descriptor of a thread leads to now. The error says that the thread has no
+// such descriptor, or that it may not be read.
+func (r *Reader) File(tid, fd int) (File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.file(tid, fd, false)
+}
+
+// file is File. An inner one is in the list of another.
+func (r *Reader) file(tid, fd int, inner bool) (File, error) {
+	path := r.task(tid, "fd/"+strconv.Itoa(fd))
+	if fd < 0 || fd > maxFD {
+		return File{}, os.ErrNotExist
+	}
+	link, err := os.Readlink(path)
+	if err != nil {
+		return File{}, err
+	}
+	key := known{fd, link}
+	if f, ok := r.files[key]; ok && (f.Kind != Epoll || inner || len(f.Files) > 0) {
+		return f, nil
+	}
+	f := File{FD: fd}
+	name, inode := kernelName(link)
+	switch {
+	case strings.HasPrefix(link, "/"):
+		r.path(&f, tid, path, link)
+	case name == "socket":
+		f.Kind = Socket
+		r.socket(&f, tid, path, inode)
+	case name == "pipe":
+		f.Kind = Pipe
+		r.otherEnd(&f, path, link)
+	default:
+		r.anonymous(&f, tid, link, inner)
+	}
+	r.files[key] = f
+	return f, nil
+}
+
+// kernelName parts the link of what has no path: "socket:[1234]".
+func kernelName(link string) (name string, inode uint64) {
+	name, rest, ok := strings.Cut(link, ":[")
+	if !ok {
+		return "", 0
+	}
+	inode, err := strconv.ParseUint(strings.TrimSuffix(rest, "]"), 10, 64)
+	if err != nil {
+		return "", 0
+	}
+	return name, inode
+}
+
+// path describes what has a path.
+func (r *Reader) path(f *File, tid int, path, link string) {
+	f.Kind, f.Path = Regular, link
+	switch {
+	case strings.HasPrefix(link, "/dev/pts/"), strings.HasPrefix(link, "/dev/tty"), link == "/dev/console":
+		f.Kind = Terminal
+	case isFIFO(path):
+		f.Kind = Pipe
+		r.otherEnd(f, path, link)
+	}
+}
+
+// mostWatched bounds the descriptors of an epoll that are described.
+const mostWatched = 4
+
+// anonymous describes what only the kernel has a name for, by its fdinfo (proc_pid_fdinfo(5)).
+func (r *Reader) anonymous(f *File, tid int, link string, inner bool) {
+	info := func() []byte {
+		text, _ := readSome(r.task(tid, "fdinfo/"+strconv.Itoa(f.FD)), 1<<20)
+		return text
+	}
+	switch word := strings.Trim(strings.TrimPrefix(link, "anon_inode:"), "[]"); word {
+	case "eventpoll":
+		f.Kind = Epoll
+		fds := watchedFDs(info())
+		f.Watched = len(fds)
+		for _, fd := range fds[:min(mostWatched, len(fds))] {
+			if inner {
+				break
+			}
+			x, err := r.file(tid, fd, true)
+			if err != nil {
+				x = File{FD: fd}
+			}
+			f.Files = append(f.Files, x)
+		}
+	case "eventfd":
+		f.Kind = Event
+	case "timerfd":
+		f.Kind = Timer
+		f.Left = timeLeft(info())
+	case "signalfd":
+		f.Kind = Signal
+		f.Signals = signalsOf(info())
+	case "inotify":
+		f.Kind = Inotify
+		f.Watched = lines(info(), "inotify ")
+	case "pidfd":
+		f.Kind = Process
+		f.PID, _ = strconv.Atoi(field(info(), "Pid:"))
+	case "io_uring":
+		f.Kind = Ring
+	default:
+		f.Kind, f.Link = Other, link
+	}
+}
+
+// readSome reads a file, at most most bytes of it.
+func readSome(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// comm returns the name of a process; "" if it is not known.
+func comm(pid int) string {
+	text, _ := readSome("/proc/"+strconv.Itoa(pid)+"/comm", 64)
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+// timeLeft reads a timerfd's fdinfo: "it_value: (SECONDS, NANOSECONDS)".
+func timeLeft(info []byte) time.Duration {
+	text := strings.Trim(field(info, "it_value:"), "()")
+	first, second, ok := strings.Cut(text, ", ")
+	s, err := strconv.ParseInt(first, 10, 64)
+	ns, err2 := strconv.ParseInt(second, 10, 64)
+	if !ok || err != nil || err2 != nil || s < 0 || ns < 0 || s > int64(1<<62/time.Second) {
+		return 0
+	}
+	return time.Duration(s)*time.Second + time.Duration(ns)
+}
