@@ -41,7 +41,7 @@ type About struct {
 }
 
 // Lines returns what helps, one line a subject.
-func (s *Seen) Lines(a *About) (list []string) {
+func (s *Seen) Lines(a *About) (list []Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	modules := make([]*module, 0, len(s.modules))
@@ -50,23 +50,12 @@ func (s *Seen) Lines(a *About) (list []string) {
 			modules = append(modules, of)
 		}
 	}
-	for _, line := range []string{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules)} {
-		if line != "" {
-			list = append(list, line)
+	for _, line := range []*Line{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules)} {
+		if line != nil {
+			list = append(list, *line)
 		}
 	}
 	return list
-}
-
-// fewNamed is how many files a line names before it counts the rest.
-const fewNamed = 4
-
-// named writes a list of files.
-func named(files []string) string {
-	if more := len(files) - fewNamed; more > 0 {
-		return strings.Join(files[:fewNamed], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(files, ", ")
 }
 
 // isHere reports whether the file of a module was read, and is the one that is mapped.
@@ -79,9 +68,9 @@ func isHere(m *target.Module) bool {
 }
 
 // missing says by which flags the files of another machine's process are found.
-func (s *Seen) missing(a *About, modules []*module) string {
+func (s *Seen) missing(a *About, modules []*module) *Line {
 	if a.FileFlags == "" {
-		return ""
+		return nil
 	}
 	var files []string
 	exe := false
@@ -101,11 +90,11 @@ func (s *Seen) missing(a *About, modules []*module) string {
 	}
 	switch {
 	case len(files) == 0:
-		return ""
+		return nil
 	case exe && len(files) == 1 && a.ExeFlag != "":
-		return fmt.Sprintf("functions of %s have no names, for the file is not here: give it by %s", files[0], a.ExeFlag)
+		return &Line{missingProgram, files, a.ExeFlag}
 	}
-	return fmt.Sprintf("functions have no names, for these files are not here: %s: give %s", named(files), a.FileFlags)
+	return &Line{missingFiles, files, a.FileFlags}
 }
 
 // lacksSymbols reports whether a module's file has no symbols, and no debug file has them.
@@ -129,7 +118,7 @@ func lacksSymbols(a *About, m *module) (buildID string, lacks bool) {
 }
 
 // symbolsOf says which package or server has the symbols of the system's libraries.
-func symbolsOf(a *About, modules []*module) string {
+func symbolsOf(a *About, modules []*module) *Line {
 	var files []string
 	var of []string // the packages of the files
 	first := ""     // the build ID of the first
@@ -153,14 +142,14 @@ func symbolsOf(a *About, modules []*module) string {
 		}
 	}
 	if len(files) == 0 || a.ServersFailed {
-		return ""
+		return nil
 	}
-	text := "functions of " + named(files) + " have no names: "
+	says := func(remedy string) *Line { return &Line{lackingSymbols, files, remedy} }
 	switch {
 	case a.ServersUnasked:
-		return text + "without --no-debuginfod, the servers of DEBUGINFOD_URLS are asked for their symbols"
+		return says("without --no-debuginfod, the servers of DEBUGINFOD_URLS are asked for their symbols")
 	case a.Servers && a.Held:
-		return text + "'debuginfod-find debuginfo " + first + "' fetches symbols, for this command asks no servers"
+		return says("'debuginfod-find debuginfo " + first + "' fetches symbols, for this command asks no servers")
 	}
 	release := Release(a.Root, a.Open)
 	sys := systemOf(release)
@@ -169,8 +158,8 @@ func symbolsOf(a *About, modules []*module) string {
 		install = sys.install[of[0]]
 	}
 	if install == "install libc6-dbg" && isInstalled(a.Root, "libc6-dbg") {
-		return text + "libc6-dbg is installed, but of another build than the C library that the process has mapped (build ID " + first +
-			"): have both of one version, and start the process anew"
+		return says("libc6-dbg is installed, but of another build than the C library that the process has mapped (build ID " + first +
+			"): have both of one version, and start the process anew")
 	}
 	where := ""
 	if a.Live && release != Release("", nil) {
@@ -181,24 +170,25 @@ func symbolsOf(a *About, modules []*module) string {
 	}
 	if a.Servers {
 		if install == "" {
-			return text + "the servers of DEBUGINFOD_URLS have no symbols of them"
+			return says("the servers of DEBUGINFOD_URLS have no symbols of them")
 		}
-		return text + "the servers of DEBUGINFOD_URLS have no symbols of them: " + install
+		return says("the servers of DEBUGINFOD_URLS have no symbols of them: " + install)
 	}
 	if sys.server == "" {
-		return text + install
+		return says(install)
 	}
 	set := "set DEBUGINFOD_URLS=" + sys.server
 	if a.Held {
 		set = "fetch symbols by 'DEBUGINFOD_URLS=" + sys.server + " debuginfod-find debuginfo " + first + "'"
 	}
 	if install == "" {
-		return text + set
+		return says(set)
 	}
-	return text + install + ", or " + set
+	return says(install + ", or " + set)
 }
 
-// inside returns a file's path as the process has it: after chroot, the kernel tells this machine's.
+// inside returns a file's path as the process has it: after chroot, the kernel tells this
+// machine's.
 func (a *About) inside(file string) string {
 	if !a.Live || a.Root == "" {
 		return file
@@ -228,7 +218,7 @@ func isInstalled(root, name string) bool {
 }
 
 // strippedIn says what helps for files that are no package's: programs that somebody has built.
-func (s *Seen) strippedIn(a *About, modules []*module) string {
+func (s *Seen) strippedIn(a *About, modules []*module) *Line {
 	var files []string
 	for _, m := range modules {
 		if ofSystem(a.inside(m.of.Path)) || isRuntime(m.of.Path) || strings.HasPrefix(m.of.Path, "[") {
@@ -241,13 +231,10 @@ func (s *Seen) strippedIn(a *About, modules []*module) string {
 			files = append(files, base)
 		}
 	}
-	switch len(files) {
-	case 0:
-		return ""
-	case 1:
-		return files[0] + " has no symbols: build it with -g and keep its symbols, or give the folder of its debug file by --debug-dir"
+	if len(files) == 0 {
+		return nil
 	}
-	return named(files) + " have no symbols: build them with -g and keep their symbols, or give the folder of their debug files by --debug-dir"
+	return &Line{withoutSymbols, files, ""}
 }
 
 // isRuntime reports whether a file is an interpreter's, or a compiler's at run time.
@@ -256,9 +243,9 @@ func isRuntime(file string) bool {
 }
 
 // runtime says which flag has an interpreter, or a compiler at run time, tell names.
-func (s *Seen) runtime(a *About, modules []*module) string {
+func (s *Seen) runtime(a *About, modules []*module) *Line {
 	if s.named || a.Registered {
-		return "" // a map or a jitdump was read
+		return nil // a map or a jitdump was read
 	}
 	for i := range runtimes {
 		r := &runtimes[i]
@@ -273,7 +260,7 @@ func (s *Seen) runtime(a *About, modules []*module) string {
 				continue
 			}
 			if a.Live && a.hasMap() {
-				return ""
+				return nil
 			}
 			remedy := r.remedy
 			if r.older != nil {
@@ -288,10 +275,10 @@ func (s *Seen) runtime(a *About, modules []*module) string {
 					remedy = fmt.Sprintf(remedy, a.PID)
 				}
 			}
-			return r.subject + " have no names: " + remedy
+			return &Line{atRunTime, []string{r.subject}, remedy}
 		}
 	}
-	return ""
+	return nil
 }
 
 // hasMap reports whether the process has written a perf map. In a container it knows itself by

@@ -139,7 +139,7 @@ func TestLines(t *testing.T) {
 				t.Fatalf("%d lines: %q", len(got), got)
 			}
 			for i, want := range test.want {
-				if !strings.Contains(got[i], want) || strings.Contains(got[i], "\n") {
+				if !strings.Contains(got[i].String(), want) || strings.Contains(got[i].String(), "\n") {
 					t.Errorf("line %d is %q, want %q in it", i, got[i], want)
 				}
 			}

@@ -15,7 +15,7 @@ import (
 
 // hints returns what helps where functions of a profile have no names. The caller fills in what is
 // known of the process, but for its modules: the profile has them.
-func (s *shown) hints(stacks *picture.Stacks, flags *report.Flags, about hints.About) []string {
+func (s *shown) hints(stacks *picture.Stacks, flags *report.Flags, about hints.About) []hints.Line {
 	var seen hints.Seen
 	known := map[*picture.Module]*target.Module{}
 	for i := range stacks.Places {

@@ -208,8 +208,8 @@ func (r *perfFlags) run(cmd *cobra.Command, web PageServer, name string) error {
 	for _, text := range slices.Concat(warnings, r.lacks(shown.stacks, shown), shown.warnings(), r.Warned()) {
 		cmdline.Warn(cmd, text)
 	}
-	for _, text := range shown.hints(shown.stacks, &r.Flags, hints.About{Root: r.sysroot, FileFlags: "--sysroot DIR, the folder that stands for the root of the recorded machine"}) {
-		cmdline.Hint(cmd, text)
+	for _, l := range shown.hints(shown.stacks, &r.Flags, hints.About{Root: r.sysroot, FileFlags: "--sysroot DIR, the folder that stands for the root of the recorded machine"}) {
+		cmdline.Hint(cmd, l.String())
 	}
 	r.report(cmd.ErrOrStderr(), data, recorded, profile)
 	if browsers == nil {

@@ -301,8 +301,8 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 	for _, text := range slices.Concat(said, r.lacks(stacks, shown), shown.warnings(), r.Warned()) {
 		cmdline.Warn(cmd, text)
 	}
-	for _, text := range shown.hints(stacks, &r.Flags, aboutRecorded(options.PIDs)) {
-		cmdline.Hint(cmd, text)
+	for _, l := range shown.hints(stacks, &r.Flags, aboutRecorded(options.PIDs)) {
+		cmdline.Hint(cmd, l.String())
 	}
 	r.report(cmd.ErrOrStderr(), shown.profile)
 	if browsers != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/debugfiles"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/hints"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
@@ -42,10 +43,10 @@ type Flags struct {
 	View        viewFlags
 
 	Said             map[string]bool // warnings that were printed; nil if there is one round
-	said             *saidHints
-	Process          string    // the heading of the process in texts: a line, or "" for none
-	SeveralProcesses bool      // there may be several processes
-	Taken            time.Time // when the round began; zero if there is one
+	hints            *hints.Together // of all processes and rounds; End prints them
+	Process          string          // the heading of the process in texts: a line, or "" for none
+	SeveralProcesses bool            // there may be several processes
+	Taken            time.Time       // when the round began; zero if there is one
 
 	UsualFrames int  // for tests: replaces usualFrames unless 0
 	Once        bool // for tests: a thread that has run on is not read once more
@@ -84,7 +85,7 @@ func (w *Flags) check() error {
 		return err
 	}
 	w.NoIndex = w.NoIndex || w.NoCache
-	w.said = &saidHints{}
+	w.hints = new(hints.Together)
 	if err := w.Sum.check(w); err != nil {
 		return err
 	}
@@ -123,8 +124,13 @@ func (w *Flags) Begin(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// End ends the plug-ins and the log.
+// End prints the hints, and ends the plug-ins and the log.
 func (w *Flags) End(cmd *cobra.Command) {
+	if w.hints != nil {
+		for _, l := range w.hints.Lines() {
+			cmdline.Hint(cmd, l.String())
+		}
+	}
 	w.Choice.End()
 	w.Sum.end()
 	w.endLog(cmd)
@@ -136,8 +142,7 @@ func (w *Flags) endLog(cmd *cobra.Command) {
 	}
 }
 
-// Warn prints warnings, each once if the command has several rounds, and the hints that no round
-// and no process before has had.
+// Warn prints warnings, each once if the command has several rounds.
 func (w *Flags) Warn(cmd *cobra.Command, warnings []string) {
 	for _, text := range warnings {
 		if w.Said[text] {
@@ -147,9 +152,6 @@ func (w *Flags) Warn(cmd *cobra.Command, warnings []string) {
 			w.Said[text] = true
 		}
 		cmdline.Warn(cmd, text)
-	}
-	for _, text := range w.said.take() {
-		cmdline.Hint(cmd, text)
 	}
 }
 

@@ -31,9 +31,9 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&v.Modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
 	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
 	f.Lookup("source").NoOptDefVal = "1"
-	f.Var(&v.short, "short", "leave out frames of the standard library's own plumbing, of C++ and Rust, and what is long in names of functions: on a terminal without being asked; not with --args, --locals, --print, --frame, --registers and --explain")
+	f.Var(&v.short, "short", "leave out the frames in which the standard library of C++ or Rust goes from one function of the program to the next, and what is long in names; the default on a terminal (see docs/many.md)")
 	f.Lookup("short").NoOptDefVal = "true"
-	f.BoolVar(&v.full, "full", false, "all frames, and names in full, also on a terminal: --short=false")
+	f.BoolVar(&v.full, "full", false, "print all frames, and names in full, on a terminal, too: --short=false")
 	cmdline.Texts(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
 	cmd.MarkFlagDirname("source-dir")
 }

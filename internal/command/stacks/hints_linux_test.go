@@ -77,7 +77,12 @@ func TestHintStripped(t *testing.T) {
 		pids = append(pids, strconv.Itoa(p.PID))
 		wantHint(t, hintsOf(t, pids...), filepath.Base(stripped)+" has no symbols", "-g", "--debug-dir")
 	}
-	wantHint(t, hintsOf(t, append(pids[:2], "--merge")...), "has no symbols")
+	wantHint(t, hintsOf(t, append(pids[:2:2], "--merge")...), "has no symbols")
+	other := gdbtest.Build(t, "chain.c", "-O1", "-s")
+	_, stderr, err := commandtest.Run(append(pids, strconv.Itoa(gdbtest.Start(t, other).PID))...)
+	if want := "sfwalk: hint: " + filepath.Base(stripped) + ", " + filepath.Base(other) + " have no symbols"; err != nil || strings.Count(stderr, "hint:") != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("%v: %q, want %q in it", err, stderr, want)
+	}
 }
 
 // A core file whose program is not here.
