@@ -149,21 +149,36 @@ func (r *received) fault(form *arch.SignalFrame) arch.Fault {
 }
 
 // contradicts reports whether what is in the place of struct siginfo belongs to an earlier signal:
-// the frame's last fault is another one, or other signals are blocked since.
+// the frame's last fault, or the interrupted instruction, is another one, or other signals are
+// blocked since. A handler may have unblocked its own signal, as HotSpot's does: what is blocked
+// counts only if the instruction does not tell.
 func (r *received) contradicts(form *arch.SignalFrame, s *siginfo.Info) bool {
-	since, unknown := r.blockedSince(form)
-	if one := uint64(1) << (s.Number - 1); since != 0 && since&one == 0 && unknown&one == 0 {
-		return true
-	}
 	switch s.CodeName {
 	case "SEGV_MAPERR", "SEGV_ACCERR", "SEGV_PKUERR", "BUS_ADRERR":
 		fault := r.fault(form)
-		return r.behindCall() || r.brings(form, fault) == arch.No || fault.Kind != arch.UnknownFault && (fault.Kind != arch.PageFault || r.withoutTag(fault.Addr) != r.withoutTag(s.Addr))
+		if fault.Kind != arch.UnknownFault && (fault.Kind != arch.PageFault || r.withoutTag(fault.Addr) != r.withoutTag(s.Addr)) {
+			return true
+		}
+		switch r.brings(form, fault) {
+		case arch.Yes:
+			return false
+		case arch.No:
+			return true
+		}
+		if r.behindCall() {
+			return true
+		}
+	default:
+		if (s.Number == siginfo.SIGFPE || s.Number == siginfo.SIGILL) && s.HasAddr {
+			return s.Addr != r.arch.CodeAddress(r.frame.ra.Bits)
+		}
+		if s.Number == siginfo.SIGSEGV && s.Code == siginfo.Kernel && r.brings(form, r.fault(form)) == arch.Yes {
+			return false
+		}
 	}
-	if s.Fault() && (s.Number == siginfo.SIGFPE || s.Number == siginfo.SIGILL) && s.HasAddr && s.Code != siginfo.Kernel {
-		return s.Addr != r.arch.CodeAddress(r.frame.ra.Bits)
-	}
-	return false
+	since, unknown := r.blockedSince(form)
+	one := uint64(1) << (s.Number - 1)
+	return since != 0 && since&one == 0 && unknown&one == 0
 }
 
 // withoutTag returns an address without the bits in which arm64's may have a tag.

@@ -1,6 +1,6 @@
 /* received: a handler that says which signal it has got, and what the kernel says of its cause.
  *
- *   received CAUSE [plain] [alt] [full] [nodefer] [abort | reraise]
+ *   received CAUSE [plain] [alt] [full] [nodefer] [unblock] [abort | reraise]
  *     CAUSE    null      SIGSEGV at address 0x10
  *              readonly  SIGSEGV at an address that must not be written
  *              far       SIGSEGV at an address that no process has
@@ -22,6 +22,7 @@
  *     alt      it runs on an alternate stack
  *     full     it blocks all signals
  *     nodefer  it does not block its own signal
+ *     unblock  it unblocks the signals of faults, as HotSpot's does
  *     abort    it calls abort()
  *     reraise  it has the signal end the process, and raises it once more
  *
@@ -45,7 +46,7 @@
 
 static char alternate[64 * 1024] __attribute__((aligned(16)));
 static const char *cause;
-static int aborts, raises, nests, leaves;
+static int aborts, raises, unblocks, nests, leaves;
 static sigjmp_buf away;
 static volatile int zero;
 static const char readonly[] = "read";
@@ -53,6 +54,15 @@ static char *volatile readable = (char *)readonly;
 static int *volatile unmapped = (int *)0x10;
 
 static NOINLINE void end(int sig) {
+    if (unblocks) {
+        sigset_t faults;
+        sigemptyset(&faults);
+        sigaddset(&faults, SIGSEGV);
+        sigaddset(&faults, SIGBUS);
+        sigaddset(&faults, SIGFPE);
+        sigaddset(&faults, SIGILL);
+        sigprocmask(SIG_UNBLOCK, &faults, 0);
+    }
     if (leaves) {
         leaves = 0;
         siglongjmp(away, 1);
@@ -203,7 +213,9 @@ int main(int argc, char **argv) {
         } else if (!strcmp(flag, "nodefer")) {
             sa.sa_flags |= SA_NODEFER;
             other.sa_flags |= SA_NODEFER;
-        } else if (!strcmp(flag, "abort"))
+        } else if (!strcmp(flag, "unblock"))
+            unblocks = 1;
+        else if (!strcmp(flag, "abort"))
             aborts = 1;
         else if (!strcmp(flag, "reraise"))
             raises = 1;

@@ -96,6 +96,9 @@ func TestReceived(t *testing.T) {
 		if cause == "null" || cause == "then" || cause == "raise" {
 			flags = append(flags, "alt", "plain alt", "full", "nodefer", "plain full", "plain nodefer")
 		}
+		if cause == "null" || cause == "far" || cause == "readonly" || cause == "divide" || cause == "illegal" {
+			flags = append(flags, "full unblock")
+		}
 		for _, f := range flags {
 			t.Run(cause+" "+f, func(t *testing.T) { received(t, program, cause, f, true) })
 		}
