@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -220,5 +221,37 @@ func TestManyUnsure(t *testing.T) {
 	e.setUnsure(nil)
 	if e.unsureFrames != 0 {
 		t.Errorf("%d frames of no sample", e.unsureFrames)
+	}
+}
+
+// Where processors are sampled, a process that has the number of one that was counted and has ended
+// is not counted, nor is anything of processes that nobody asked for kept.
+func TestNumberAgain(t *testing.T) {
+	e := bareEngine()
+	e.only = map[int32]bool{1: true}
+	e.family = e.only
+	fork := func(kind uint32, pid, parent uint32) {
+		t.Helper()
+		var b []byte
+		for _, w := range []uint32{pid, parent, pid, parent, 0, 0} {
+			b = binary.NativeEndian.AppendUint32(b, w)
+		}
+		if err := e.read(perfevent.Record{Type: kind, Body: b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fork(perfevent.RecordFork, 7, 1)
+	if e.foreign(7) {
+		t.Error("what process 1 has begun is not counted")
+	}
+	fork(perfevent.RecordExit, 7, 1)
+	fork(perfevent.RecordFork, 8, 5)
+	fork(perfevent.RecordExit, 8, 5)
+	if !slices.Equal(e.ended, []int32{7}) {
+		t.Errorf("ended: %v", e.ended)
+	}
+	fork(perfevent.RecordFork, 7, 5)
+	if !e.foreign(7) || e.foreign(1) {
+		t.Error("another's process with the number of one that has ended is counted")
 	}
 }

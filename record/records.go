@@ -65,6 +65,9 @@ func (e *engine) read(r perfevent.Record) error {
 		if err != nil {
 			return err
 		}
+		if e.foreign(k.PID) && e.foreign(k.ParentPID) {
+			break
+		}
 		e.deferred.giveUp(e, k.TID)
 		delete(e.threads, k.TID)
 		delete(e.names, k.TID)
@@ -95,6 +98,8 @@ func (e *engine) read(r perfevent.Record) error {
 		}
 		if e.family[k.ParentPID] {
 			e.family[k.PID] = true
+		} else {
+			delete(e.family, k.PID) // a process that had the number before
 		}
 		e.soon = true
 		e.forget(k.PID) // a process that had the number before
