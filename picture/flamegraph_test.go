@@ -49,6 +49,7 @@ type flameFrame struct {
 	X     string    `xml:"x,attr"`
 	Width string    `xml:"width,attr"`
 	Y     int       `xml:"y,attr"`
+	Style string    `xml:"style,attr"`
 	Title string    `xml:"title"`
 	Text  string    `xml:"text"`
 	Rect  flameRect `xml:"rect"`
@@ -214,7 +215,8 @@ func TestPicturesOfDocs(t *testing.T) {
 	}
 }
 
-// In a browser, names are as long as their frames are wide, at each width of the window.
+// In a browser, names are as long as their frames are wide, at each width of the window, and a click
+// on a frame has it as wide as the window.
 func TestFlameGraphInBrowser(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	chromium := gdbtest.Tool(t, "chromium")
@@ -226,14 +228,26 @@ func TestFlameGraphInBrowser(t *testing.T) {
 	if err := os.WriteFile(file, []byte(written(t, s, "flamegraph")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for width, want := range map[int]string{1000: long[:25] + "..", 2500: long} {
+	shown := func(width int) flame {
 		out, err := exec.Command(chromium, "--headless", "--no-sandbox", "--hide-scrollbars", fmt.Sprintf("--window-size=%d,600", width), "--dump-dom", "file://"+file).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := parsed(t, string(out))
+		return parsed(t, string(out))
+	}
+	for width, want := range map[int]string{1000: long[:25] + "..", 2500: long} {
+		f := shown(width)
 		if frames := f.group("frames").Frames; f.Box != "" || frames[1].Text != want {
 			t.Errorf("at %d pixels: viewBox %q, %q, want %q", width, f.Box, frames[1].Text, want)
 		}
+	}
+	text := written(t, s, "flamegraph")
+	text = strings.TrimSuffix(text, "</svg>\n") + `<script>document.getElementById("frames").children[1].dispatchEvent(new MouseEvent("click"))</script></svg>`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	frames := shown(1000).group("frames").Frames
+	if frames[1].Width != "100%" || frames[1].Text != long || !strings.Contains(frames[2].Style, "none") || frames[0].Width != "100%" {
+		t.Errorf("after a click: %+v", frames)
 	}
 }
