@@ -215,8 +215,8 @@ func TestPicturesOfDocs(t *testing.T) {
 	}
 }
 
-// In a browser, names are as long as their frames are wide, at each width of the window, and a click
-// on a frame has it as wide as the window.
+// In a browser, names are as long as their frames are wide, at each width of the window, and a
+// click on a frame has it as wide as the window.
 func TestFlameGraphInBrowser(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	chromium := gdbtest.Tool(t, "chromium")
