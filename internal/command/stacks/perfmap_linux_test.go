@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -29,6 +30,14 @@ func TestPerfMap(t *testing.T) {
 		if err != nil || warnings != "" || !strings.Contains(out, "made_code") || strings.Contains(out, "??") {
 			t.Errorf("%v: %v, %s%s", args, err, out, warnings)
 		}
+	}
+	// A map that is older than the process is of another one, which had its number.
+	long := time.Date(2001, 9, 9, 1, 46, 40, 0, time.UTC)
+	if err := os.Chtimes(path, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if out, warnings, _ := commandtest.Run("attach", pid); strings.Contains(out, "made_code") || strings.Contains(warnings, "perf-") {
+		t.Errorf("an old map: %s%s", out, warnings)
 	}
 	map1, err := os.ReadFile(path)
 	if err != nil {
