@@ -20,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/processes"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/printable"
@@ -38,7 +39,7 @@ type recordFlags struct {
 	system    bool
 	pages     pageFlags
 	wall      bool
-	given     cmdline.PIDs // of -p, as arguments
+	which     processes.Chosen
 }
 
 // maxWarnings bounds what is said of the processes of one recording.
@@ -48,7 +49,7 @@ const maxWarnings = 100
 func NewRecord(host hosts.Plugins, web PageServer) *cobra.Command {
 	var flags recordFlags
 	cmd := &cobra.Command{
-		Use:   "record {PID... | --system | -- COMMAND [ARGUMENT...]}",
+		Use:   "record {PID... | --container NAME | --system | -- COMMAND [ARGUMENT...]}",
 		Short: "Record where a process spends its time",
 		Long: `record samples the stacks of a process while it runs, 99 times a second of each thread's
 time on a processor, and writes how often each stack was found. The kernel copies the registers and
@@ -56,8 +57,11 @@ the inner part of the stack; sfwalk walks each copy as it comes. So the process 
 no frame pointers, and no stack is kept on a disk.
 
 It records until Ctrl-C, until the processes have ended, or for the time of -d. Threads and
-processes that begin meanwhile are recorded, too. Where threads are short or many, root samples processors, which counts all. With --, record starts a command, and ends
+processes that these begin meanwhile are recorded, too. Where threads are short or many, root samples processors, which counts all. With --, record starts a command, and ends
 with its exit code.
+
+Several processes make one profile: by their PIDs, by --name, with all children by --children, the processes of a control
+group by --cgroup, of a container or a pod by --container. A process that enters the container later, as by docker exec, is not recorded.
 
 The format is what --format says, or the file's name: ` + suffixes() + `.
 --format json writes all that is known.
@@ -89,6 +93,8 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
   sfwalk record 4242 --http localhost:0
   sfwalk record 4242 --event off-cpu
   sfwalk record 4242 --wall -d 10s -o wall.svg
+  sfwalk record --container web -d 10s -o web.svg
+  sfwalk record --name nginx -d 10s
   sfwalk record --system -d 10s
   sfwalk record -- ./server -port 8080`,
 		Args: cobra.ArbitraryArgs,
@@ -108,7 +114,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 				return err
 			}
 			defer flags.End(cmd)
-			return flags.run(cmd, web, pids, command)
+			return flags.run(cmd, web, args, pids, command)
 		},
 	}
 	f := cmd.Flags()
@@ -123,7 +129,7 @@ Exit codes: 0 the profile is written; 1 error; 2 usage; of a command: its own.`,
 // addSampling adds the flags that say how samples are taken and named.
 func (r *recordFlags) addSampling(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
-	r.given.Add(cmd, "this process: the same as an argument; repeatable, or with commas")
+	r.which.Add(cmd)
 	f.IntVarP(&r.frequency, "frequency", "F", record.UsualFrequency, fmt.Sprintf("samples a second; with --wall, %d if it is not given", record.UsualWallFrequency))
 	f.BoolVar(&r.wall, "wall", false, "sample all threads, running or waiting, by short stops")
 	f.StringVarP(&r.event, "event", "e", perfevent.Events[0].Name, "what is counted: "+strings.Join(eventNames(), ", "))
@@ -172,22 +178,21 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 	if r.wall && (cmd.Flags().Changed("event") || cmd.Flags().Changed("stack")) {
 		return nil, exit.Misuse(errors.New("--wall counts no events, and copies what each stack takes: give neither --event nor --stack"))
 	}
-	args = r.given.Before(args)
 	given := 0
-	for _, is := range []bool{len(args) > 0, len(command) > 0, r.system} {
+	for _, is := range []bool{r.which.Given(args), len(command) > 0, r.system} {
 		if is {
 			given++
 		}
 	}
 	switch {
 	case given == 0 && cmd.Name() == "top":
-		return nil, exit.Misuse(errors.New("top of what? Give a PID, or --system"))
+		return nil, exit.Misuse(errors.New("top of what? Give a PID, --name, --children, --cgroup, --container, or --system"))
 	case given == 0:
-		return nil, exit.Misuse(errors.New("record what? Give a PID, --system, or -- and a command"))
+		return nil, exit.Misuse(errors.New("record what? Give a PID, --name, --children, --cgroup, --container, --system, or -- and a command"))
 	case len(command) == 2 && filepath.Base(command[0]) == "sleep" && cmd.Flags().Lookup("duration") != nil && given > 1: // as perf is used
 		return nil, exit.Misuse(fmt.Errorf("-- %s: record until it ends by -d %s", strings.Join(command, " "), command[1]))
 	case given > 1:
-		return nil, exit.Misuse(errors.New("a PID, --system, and -- with a command are different things to record: give one"))
+		return nil, exit.Misuse(errors.New("processes, --system, and -- with a command are different things to record: give one"))
 	case r.wall && r.system:
 		return nil, exit.Misuse(errors.New("--wall stops processes: say which, instead of --system"))
 	case r.wall && r.frequency > 1000:
@@ -200,14 +205,31 @@ func (r *recordFlags) checkSampling(cmd *cobra.Command, args, command []string) 
 		return nil, exit.Misuse(fmt.Errorf("--event %s: want %s", r.event, strings.Join(eventNames(), ", ")))
 	}
 	r.stack &^= 7
-	for _, a := range args {
-		pid, err := cmdline.Process(cmd, a)
-		if err != nil {
-			return nil, err
-		}
-		pids = append(pids, pid)
+	if pids, err = r.which.Pids(cmd, args); err != nil {
+		return nil, err
+	}
+	if len(pids) == 0 && r.which.Any() {
+		return nil, fmt.Errorf("%s: the named processes have ended, or are the kernel's own", cmd.Name())
 	}
 	return pids, nil
+}
+
+// start starts the recording. Processes that were found by a name or a group may have ended by
+// then: it looks anew for as long as they change.
+func (r *recordFlags) start(cmd *cobra.Command, args []string, options *record.Options) (*record.Recorder, error) {
+	const most = 10
+	for tried := 1; ; tried++ {
+		recorder, err := record.Start(*options)
+		if err == nil || !r.which.Any() || tried == most {
+			return recorder, err
+		}
+		pids, wrong := r.which.Pids(cmd, args)
+		lost := slices.ContainsFunc(options.PIDs, func(pid int) bool { return !slices.Contains(pids, pid) })
+		if wrong != nil || !lost || len(pids) == 0 {
+			return nil, err
+		}
+		options.PIDs = pids
+	}
 }
 
 // options returns what the flags say of how samples are taken.
@@ -230,7 +252,7 @@ func (r *recordFlags) options(pids []int, said *warningList) (record.Options, er
 }
 
 // run records and writes the profile.
-func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, command []string) error {
+func (r *recordFlags) run(cmd *cobra.Command, web PageServer, args []string, pids []int, command []string) error {
 	var said warningList
 	options, err := r.options(pids, &said)
 	if err != nil {
@@ -267,7 +289,7 @@ func (r *recordFlags) run(cmd *cobra.Command, web PageServer, pids []int, comman
 			started.letGo() // who traces it lets nobody else do so
 		}
 	}
-	recorder, err := record.Start(options)
+	recorder, err := r.start(cmd, args, &options)
 	if err != nil {
 		return err
 	}

@@ -27,9 +27,10 @@ type topFlags struct {
 func NewTop(host hosts.Plugins, terminal ScreenHost) *cobra.Command {
 	var flags topFlags
 	cmd := &cobra.Command{
-		Use:   "top {PID... | --system}",
+		Use:   "top {PID... | --container NAME | --system}",
 		Short: "Show where a process spends its time, on a screen",
-		Long: `top records as 'sfwalk record' does, and shows the functions that take the time on a screen, which changes every second.
+		Long: `top records as 'sfwalk record' does, and shows the functions that take the time on a screen, which changes every second. As there, --name, --children,
+--cgroup and --container find processes.
 
 OWN is the share of the samples of the last five rounds that are in a function itself, and TOTAL of those in what it
 has called, too. OWN TIME and TOTAL TIME are the same since the beginning, in seconds of a processor. The first line says how much of one
@@ -46,6 +47,7 @@ Exit codes: 0 the user has ended it; 1 error; 2 usage.`,
   sfwalk top 4242 -F 999 --every 500ms
   sfwalk top 4242 --wall
   sfwalk top 4242 --event page-faults
+  sfwalk top --container web
   sfwalk top --system`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cmdline.CompleteProcess,
@@ -61,7 +63,7 @@ Exit codes: 0 the user has ended it; 1 error; 2 usage.`,
 				return err
 			}
 			defer flags.End(cmd)
-			return flags.run(cmd, terminal, pids)
+			return flags.run(cmd, terminal, args, pids)
 		},
 	}
 	f := cmd.Flags()
@@ -82,7 +84,7 @@ func (t *topFlags) check(cmd *cobra.Command, args []string) (pids []int, err err
 }
 
 // run records, and shows it, until the user ends it.
-func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) error {
+func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, args []string, pids []int) error {
 	var said warningList
 	options, err := t.options(pids, &said)
 	if err != nil {
@@ -92,7 +94,7 @@ func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) erro
 	if t.wall {
 		targets.DeferStops()
 	}
-	recorder, err := record.Start(options)
+	recorder, err := t.start(cmd, args, &options)
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (t *topFlags) run(cmd *cobra.Command, terminal ScreenHost, pids []int) erro
 	shown := newShown(recorder, subject{}, &t.Flags)
 	defer shown.symbols.Close()
 	ctx, cancel := context.WithCancel(cmd.Context())
-	s := &topScreen{model: newTopModel(pids, options.Event.Unit, t.wall), changed: make(chan struct{}, 1)}
+	s := &topScreen{model: newTopModel(options.PIDs, options.Event.Unit, t.wall), changed: make(chan struct{}, 1)}
 	ran, followed := make(chan error, 1), make(chan struct{})
 	go func() { ran <- recorder.Run(ctx) }()
 	var failed error

@@ -131,7 +131,7 @@ func TestTopExamples(t *testing.T) {
 	ran := map[string]bool{}
 	for _, line := range regexp.MustCompile(`(?m)^ +sfwalk top [^#\n]*`).FindAllString(string(text)+"\n"+cmd.Example, -1) {
 		line = strings.ReplaceAll(strings.TrimSpace(line), "4242", strconv.Itoa(p.PID))
-		if ran[line] {
+		if ran[line] || strings.Contains(line, "--container") { // TestRecordChosen has containers
 			continue
 		}
 		ran[line] = true

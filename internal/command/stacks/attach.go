@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/command/processes"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
@@ -27,7 +28,7 @@ func NewAttach(host hosts.Plugins) *cobra.Command {
 	var flags report.Flags
 	var opts live.Options
 	var save, layout string
-	var which Chosen
+	var which processes.Chosen
 	var rounds roundFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID...",
@@ -115,7 +116,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --save 4242.dmp --format minidump`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(which.pids.Before(args)) == 0 && !which.any() {
+			if !which.Given(args) {
 				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup, --container or --all"))
 			}
 			pids, err := which.Pids(cmd, args)
@@ -139,7 +140,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return err
 			}
 			pictured := flags.Sum.Format != "" // one for all processes, and all rounds
-			several := len(pids) != 1 || which.any()
+			several := len(pids) != 1 || which.Any()
 			switch summed := pictured || flags.Sum.Merge || flags.Sum.Tree || flags.Sum.Goroutines; {
 			case several && (save != "" || flags.Sum.Output != "" && !pictured && !(rounds.given() && summed) || len(flags.TIDs) > 0):
 				return exit.Misuse(errors.New("--save, --tid, and --output without --format, are for one process: give its PID alone"))
@@ -180,7 +181,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		},
 	}
 	flags.Add(cmd, host)
-	which.add(cmd)
+	which.Add(cmd)
+	cmd.Flags().BoolVar(&which.All, "all", false, "all processes that may be attached to")
 	rounds.add(cmd)
 	cmd.ValidArgsFunction = cmdline.CompleteProcess
 	cmdline.Duration(cmd.Flags(), &opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
@@ -260,7 +262,7 @@ func attach(cmd *cobra.Command, pid int, printed *show.Stacks, opts live.Options
 		return err
 	}
 	defer s.Close()
-	printed.BeginProcess(pid, processName)
+	printed.BeginProcess(pid, processes.Name)
 	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
 		return fmt.Errorf("--save %s: %w", save, err)
 	}

@@ -2,17 +2,11 @@ package stacks_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
-	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
 // TestProcesses attaches to several processes, of which one does not exist.
@@ -34,62 +28,10 @@ func TestProcesses(t *testing.T) {
 	if _, _, err := commandtest.Run("attach", strconv.Itoa(a.PID), strconv.Itoa(b.PID), "--save", "x"); !isUsage(err) {
 		t.Errorf("--save of two: error %v, want a usage error", err)
 	}
+	if _, _, err := commandtest.Run("attach", "--container", "no such container"); err == nil || !strings.Contains(err.Error(), "there is no such container") {
+		t.Errorf("the command: %v", err)
+	}
 	if _, _, err := commandtest.Run("attach"); !isUsage(err) {
 		t.Errorf("no process: error %v, want a usage error", err)
-	}
-}
-
-// TestChosen compares which processes the flags name with pgrep's and ps's answers.
-func TestChosen(t *testing.T) {
-	dir := t.TempDir()
-	exe := filepath.Join(dir, "o (dd) name")
-	if err := os.Symlink(gdbtest.Tool(t, "sleep"), exe); err != nil {
-		t.Fatal(err)
-	}
-	parent := exec.Command(gdbtest.Tool(t, "sh"), "-c", `"$0" 100 & "$0" 100 & wait`, exe)
-	in, _ := parent.StdinPipe()
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	var children []int
-	gdbtest.Await(t, "both children", func() bool {
-		out, _ := exec.Command(gdbtest.Tool(t, "pgrep"), "-x", "-P", strconv.Itoa(parent.Process.Pid), `o \(dd\) name`).Output()
-		children = nil
-		for _, x := range strings.Fields(string(out)) {
-			pid, _ := strconv.Atoi(x)
-			children = append(children, pid)
-		}
-		return len(children) == 2
-	})
-	defer func() {
-		for _, pid := range children {
-			if p, err := os.FindProcess(pid); err == nil {
-				p.Kill()
-			}
-		}
-		parent.Wait()
-	}()
-	slices.Sort(children)
-	got, err := (&stacks.Chosen{Names: []string{"o (dd) name"}}).Pids(nil, nil)
-	if err != nil || !slices.Equal(got, children) {
-		t.Errorf("--name: %v, error %v, want %v", got, err, children)
-	}
-	want := append([]int{parent.Process.Pid}, children...)
-	slices.Sort(want)
-	if got, err := (&stacks.Chosen{Children: []int{parent.Process.Pid}}).Pids(nil, nil); err != nil || !slices.Equal(got, want) {
-		t.Errorf("--children: %v, error %v, want %v", got, err, want)
-	}
-	all, err := (&stacks.Chosen{All: true}).Pids(nil, nil)
-	for _, pid := range want {
-		if !slices.Contains(all, pid) {
-			t.Errorf("--all: no %d in %v", pid, all)
-		}
-	}
-	if err != nil || slices.Contains(all, os.Getpid()) {
-		t.Errorf("--all: error %v, or this process is among %v", err, all)
-	}
-	if _, err := (&stacks.Chosen{Names: []string{"no such name"}}).Pids(nil, nil); err == nil {
-		t.Error("--name of no process: no error")
 	}
 }

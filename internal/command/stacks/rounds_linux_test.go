@@ -19,7 +19,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
-	"github.com/sfwalk/sfwalk/internal/command/stacks"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
@@ -253,89 +252,10 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCgroups finds processes by lines of /proc/PID/cgroup that systemd, docker, podman, containerd
-// and CRI-O make.
-func TestCgroups(t *testing.T) {
-	id := func(c string) string { return strings.Repeat(c, 64) }
-	groups := map[int]string{
-		11: "0::/system.slice/nginx.service\n",
-		12: "0::/system.slice/nginx.service/worker\n",
-		13: "0::/system.slice/nginx.service2\n",
-		14: "0::/system.slice/docker-" + id("a") + ".scope\n",
-		15: "12:pids:/docker/" + id("b") + "\n1:name=systemd:/docker/" + id("b") + "\n0::/system.slice/containerd.service\n",
-		16: "0::/machine.slice/libpod-ab" + id("c")[2:] + ".scope/container\n",
-		17: "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1234_5.slice/cri-containerd-" + id("d") + ".scope\n",
-		18: "0::/kubepods/besteffort/pod12/" + id("e") + "\n",
-		19: "0::/system.slice:docker:" + id("f") + "\n",
-		20: "0::/\n",
-	}
-	var list []stacks.ListedProcess
-	for pid := 11; pid <= 20; pid++ {
-		list = append(list, stacks.ListedProcess{Pid: pid})
-	}
-	for _, tt := range []struct {
-		wanted string
-		want   string
-	}{
-		{"system.slice/nginx.service", "[11 12]"},
-		{"/system.slice/nginx.service/", "[11 12]"},
-		{"/sys/fs/cgroup/system.slice/nginx.service", "[11 12]"},
-		{"nginx.service", "[11 12]"},
-		{"aaaaaaaaaaaa", "[14]"},
-		{id("b"), "[15]"},
-		{"abcccccccccc", "[16]"},
-		{"ddddddddddddd", "[17]"},
-		{"eeeeeeeeeeee", "[18]"},
-		{"ffffffffffff", "[19]"},
-		{"kubepods.slice", "[17]"},
-		{"aaaaa", "error"},
-		{"abab12abab12", "error"},
-	} {
-		c := stacks.Chosen{Cgroups: []string{tt.wanted}, CgroupsOf: func(pid int) []string { return stacks.ParseCgroups(groups[pid]) }}
-		got, err := c.Find(list)
-		if text := fmt.Sprint(got); text != tt.want && !(err != nil && tt.want == "error") {
-			t.Errorf("--cgroup %s: %s, %v, want %s", tt.wanted, text, err, tt.want)
-		}
-	}
-	groups[21] = "0::/docker/aaaaaaaaaaaa" + id("0")[12:] + "\n"
-	c := stacks.Chosen{Cgroups: []string{"aaaaaaaaaaaa"}, CgroupsOf: func(pid int) []string { return stacks.ParseCgroups(groups[pid]) }}
-	if _, err := c.Find(append(list, stacks.ListedProcess{Pid: 21})); err == nil || !strings.Contains(err.Error(), "several containers") {
-		t.Errorf("two containers: %v", err)
-	}
-}
-
 // TestRealCgroup puts a process into a control group of its own.
 func TestRealCgroup(t *testing.T) {
 	p := commandtest.StartTarget(t, "chain.c", gdbtest.Plain, nil)
-	var made string
-	for _, dir := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/systemd"} {
-		group := filepath.Join(dir, fmt.Sprintf("sfwalk-test-%d", p.PID))
-		if os.Mkdir(group, 0o755) != nil {
-			continue
-		}
-		t.Cleanup(func() {
-			p.Stdin.Close()
-			gdbtest.Await(t, "the process ends", func() bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", p.PID)); return err != nil })
-			for range 1000 { // the kernel empties the group a moment later
-				if os.Remove(group) == nil {
-					break
-				}
-			}
-		})
-		// Where several hierarchies are mounted, the folder above them is none of them.
-		procs, err := os.OpenFile(filepath.Join(group, "cgroup.procs"), os.O_WRONLY, 0)
-		if err != nil {
-			continue
-		}
-		_, err = procs.WriteString(strconv.Itoa(p.PID))
-		if procs.Close(); err == nil {
-			made = filepath.Base(group)
-			break
-		}
-	}
-	if made == "" {
-		gdbtest.Cannot(t, "no control group can be made here")
-	}
+	made := commandtest.InCgroup(t, p, fmt.Sprintf("sfwalk-test-%d", p.PID))
 	out, _, err := commandtest.Run("attach", "--cgroup", made)
 	if err != nil || strings.Count(out, "Process ") != 1 || !strings.Contains(out, fmt.Sprintf("Process %d\n", p.PID)) {
 		t.Errorf("%v\n%s", err, out)

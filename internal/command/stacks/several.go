@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
+	"github.com/sfwalk/sfwalk/internal/command/processes"
 	"github.com/sfwalk/sfwalk/internal/command/show"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -26,9 +27,9 @@ type leftOut struct {
 
 // take reports whether a process is left out without an error of its own: one that has ended since
 // it was found, or one of --all that this user must not trace.
-func (l *leftOut) take(pid int, err error, which *Chosen) bool {
+func (l *leftOut) take(pid int, err error, which *processes.Chosen) bool {
 	switch {
-	case slices.Contains(which.named, pid):
+	case slices.Contains(which.ByPID, pid):
 		return false
 	case errors.Is(err, live.ErrNoProcess), errors.Is(err, live.ErrExited), errors.Is(err, live.ErrZombie):
 		return true
@@ -70,7 +71,7 @@ func isOthers(pid int) bool {
 
 // attachAll prints the stacks of many processes, one after the other. One that fails does not stop
 // the others; its error is said.
-func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.Options, which *Chosen) error {
+func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.Options, which *processes.Chosen) error {
 	if len(pids) == 0 {
 		return errors.New("attach: no process to attach to: the named processes have ended, or are the kernel's own")
 	}

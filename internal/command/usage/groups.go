@@ -22,8 +22,8 @@ var everyday = map[string]string{
 	"open":     "exe sysroot merge goroutines locals frame output json",
 	"minidump": "symbols exe sysroot info merge locals frame output json",
 	"remote":   "exe sysroot merge locals frame call output json",
-	"record":   "pid duration output format frequency wall event system http",
-	"top":      "pid every frequency wall event system",
+	"record":   "pid name container duration output frequency wall event system http",
+	"top":      "pid name container every frequency wall event system",
 	"perf":     "output format event http sysroot buildid-dir",
 	"demo":     "merge locals explain output json",
 }

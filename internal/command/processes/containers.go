@@ -1,4 +1,4 @@
-package stacks
+package processes
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 )
 
 // inContainers adds the processes among list in the containers that the flags name, by PID.
-func (c *Chosen) inContainers(list []ListedProcess, in map[int]bool) error {
+func (c *Chosen) inContainers(list []Listed, in map[int]bool) error {
 	if len(c.Containers) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package stacks
+package processes
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/procdir"
 )
 
-// Chosen are the processes that the flags of attach name beside its arguments.
+// Chosen are the processes that the flags of a verb name beside its arguments.
 type Chosen struct {
 	pids       cmdline.PIDs // of -p, as arguments
-	named      []int        // by Pids: the processes of pids and arguments
+	ByPID      []int        // set by Pids: the processes of -p and of the arguments
 	Names      []string
 	Children   []int
 	Cgroups    []string
@@ -28,18 +28,21 @@ type Chosen struct {
 	ContainerRoot string                 // for tests: below it is the runtimes' state; "" for /
 }
 
-func (c *Chosen) add(cmd *cobra.Command) {
+// Add adds the flags but --all, which not each verb has.
+func (c *Chosen) Add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.pids.Add(cmd, "this process: the same as an argument; repeatable, or with commas")
 	cmdline.List(f, &c.Names, "name", "also the processes of this name, as pgrep -x finds them")
 	f.IntSliceVar(&c.Children, "children", nil, "also this process, its children and theirs")
 	cmdline.List(f, &c.Cgroups, "cgroup", "also the processes of this control group (system.slice/nginx.service) and those below it, or of the container with this ID, or the beginning of one")
 	cmdline.List(f, &c.Containers, "container", "also the processes of this container of docker, podman, containerd or CRI-O: its name, the beginning of its ID, or a pod's name, POD/CONTAINER")
-	f.BoolVar(&c.All, "all", false, "all processes that may be attached to")
 }
 
-// any reports whether the flags name processes.
-func (c *Chosen) any() bool {
+// Given reports whether the arguments of a verb, or the flags, name processes.
+func (c *Chosen) Given(args []string) bool { return len(c.pids.Before(args)) > 0 || c.Any() }
+
+// Any reports whether the flags name processes in another way than by a PID.
+func (c *Chosen) Any() bool {
 	return len(c.Names) > 0 || len(c.Children) > 0 || len(c.Cgroups) > 0 || len(c.Containers) > 0 || c.All
 }
 
@@ -52,13 +55,13 @@ func (c *Chosen) Pids(cmd *cobra.Command, args []string) (list []int, err error)
 		}
 		list = append(list, pid)
 	}
-	c.named = slices.Clone(list)
-	if c.any() {
-		running, err := processes()
+	c.ByPID = slices.Clone(list)
+	if c.Any() {
+		all, err := running()
 		if err != nil {
 			return nil, err
 		}
-		found, err := c.Find(running)
+		found, err := c.Find(all)
 		if err != nil {
 			return nil, err
 		}
@@ -73,15 +76,15 @@ func (c *Chosen) Pids(cmd *cobra.Command, args []string) (list []int, err error)
 	return once, nil
 }
 
-// ListedProcess is a process as /proc lists it.
-type ListedProcess struct {
+// Listed is a process as /proc lists it.
+type Listed struct {
 	Pid, parent int
 	name        string
 	gone        bool // it has no memory: a thread of the kernel's, or a zombie
 }
 
-// processes lists the processes of the machine, by PID.
-func processes() (list []ListedProcess, err error) {
+// running lists the processes of the machine, by PID.
+func running() (list []Listed, err error) {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -101,7 +104,7 @@ func processes() (list []ListedProcess, err error) {
 		if len(fields) < 21 {
 			continue
 		}
-		p := ListedProcess{Pid: pid, name: string(stat[lo+1 : hi]), gone: fields[20] == "0"} // vsize
+		p := Listed{Pid: pid, name: string(stat[lo+1 : hi]), gone: fields[20] == "0"} // vsize
 		// If its first thread has ended, others may live on.
 		if fields[0] == "Z" {
 			p.gone = procdir.Thread(pid) == pid
@@ -109,12 +112,12 @@ func processes() (list []ListedProcess, err error) {
 		p.parent, _ = strconv.Atoi(fields[1])
 		list = append(list, p)
 	}
-	slices.SortFunc(list, func(a, b ListedProcess) int { return a.Pid - b.Pid })
+	slices.SortFunc(list, func(a, b Listed) int { return a.Pid - b.Pid })
 	return list, nil
 }
 
 // Find returns the processes among list that the flags name, but never this one.
-func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
+func (c *Chosen) Find(list []Listed) (pids []int, err error) {
 	grouped, err := c.inCgroups(list)
 	if err == nil {
 		err = c.inContainers(list, grouped)
@@ -124,7 +127,7 @@ func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
 	}
 	in := map[int]bool{}
 	for _, pid := range c.Children {
-		if !slices.ContainsFunc(list, func(p ListedProcess) bool { return p.Pid == pid }) {
+		if !slices.ContainsFunc(list, func(p Listed) bool { return p.Pid == pid }) {
 			return nil, fmt.Errorf("--children %d: no such process", pid)
 		}
 		in[pid] = true
@@ -138,7 +141,7 @@ func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
 		}
 	}
 	for _, name := range c.Names {
-		if !slices.ContainsFunc(list, func(p ListedProcess) bool { return !p.gone && cmdline.Called(p.Pid, p.name, name) }) {
+		if !slices.ContainsFunc(list, func(p Listed) bool { return !p.gone && cmdline.Called(p.Pid, p.name, name) }) {
 			return nil, fmt.Errorf("--name %s: no process has this name (ps -e lists names, in its last column)", name)
 		}
 	}
@@ -150,8 +153,8 @@ func (c *Chosen) Find(list []ListedProcess) (pids []int, err error) {
 	return pids, nil
 }
 
-// processName returns the name of a process, as --name takes it.
-func processName(pid int) string {
+// Name returns the name of a process, as --name takes it.
+func Name(pid int) string {
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
 		return "process"

@@ -1,4 +1,4 @@
-package stacks_test
+package processes_test
 
 import (
 	"fmt"
@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/internal/command/stacks"
-	"github.com/sfwalk/sfwalk/internal/test/commandtest"
+	"github.com/sfwalk/sfwalk/internal/command/processes"
 )
 
 // TestContainers finds the processes of containers by the runtimes' files and the control groups.
@@ -51,9 +50,9 @@ func TestContainers(t *testing.T) {
 		18: "0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + id("f") + ".scope\n",
 		19: "0::/docker/" + strings.Repeat("0123456789abcdef", 4) + "\n",
 	}
-	var list []stacks.ListedProcess
+	var list []processes.Listed
 	for pid := 11; pid <= 19; pid++ {
-		list = append(list, stacks.ListedProcess{Pid: pid})
+		list = append(list, processes.Listed{Pid: pid})
 	}
 	for _, tt := range []struct{ wanted, want string }{ // of an error, a part
 		{"web", "[11 12]"}, {"aa", "[11 12]"}, {id("a"), "[11 12]"},
@@ -63,17 +62,14 @@ func TestContainers(t *testing.T) {
 		{"stopped", "stopped (docker, nginx, bbbbbbbbbbbb) does not run"},
 		{"we", "there is no such container. These run: ab0000000000 (by its control group), demo-api-1 (docker, 0123456789ab), prod/shop/app (containerd, cccccccccccc), prod/shop/nginx"},
 	} {
-		c := stacks.Chosen{Containers: []string{tt.wanted}, ContainerRoot: root, CgroupsOf: func(pid int) []string { return stacks.ParseCgroups(groups[pid]) }}
+		c := processes.Chosen{Containers: []string{tt.wanted}, ContainerRoot: root, CgroupsOf: func(pid int) []string { return processes.ParseCgroups(groups[pid]) }}
 		got, err := c.Find(list)
 		if text := fmt.Sprint(got); text != tt.want && !(err != nil && strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("--container %s: %s, %v, want %s", tt.wanted, text, err, tt.want)
 		}
 	}
-	c := stacks.Chosen{Containers: []string{"web"}, ContainerRoot: t.TempDir(), CgroupsOf: func(int) []string { return nil }}
+	c := processes.Chosen{Containers: []string{"web"}, ContainerRoot: t.TempDir(), CgroupsOf: func(int) []string { return nil }}
 	if _, err := c.Find(list); err == nil || !strings.Contains(err.Error(), "None runs here") {
 		t.Errorf("no containers: %v", err)
-	}
-	if _, _, err := commandtest.Run("attach", "--container", "no such container"); err == nil || !strings.Contains(err.Error(), "there is no such container") {
-		t.Errorf("the command: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package stacks
+package processes
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ func (c *Chosen) groupsOf(pid int) []string {
 }
 
 // inCgroups returns the processes among list in the control groups that the flags name, by PID.
-func (c *Chosen) inCgroups(list []ListedProcess) (in map[int]bool, err error) {
+func (c *Chosen) inCgroups(list []Listed) (in map[int]bool, err error) {
 	in = map[int]bool{}
 	for _, text := range c.Cgroups {
 		w, err := newWantedCgroup(text)
