@@ -40,9 +40,18 @@ func (of *walk) heading(doc *Document) {
 		return
 	}
 	w := of.walkers[0]
-	for _, th := range of.threads {
+	source := of.Source
+	if g, ok := source.(*goroutineSource); ok {
+		source = g.Source
+	}
+	all, _ := source.Threads()
+	for i, th := range append(slices.Clip(of.threads), all...) { // the one that died may not be printed
 		var about Thread
-		mark(of.Source, th, &about)
+		if i < len(of.threads) {
+			mark(of.Source, th, &about)
+		} else {
+			mark(source, th, &about)
+		}
 		if !about.Died {
 			continue
 		}

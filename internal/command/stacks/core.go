@@ -35,6 +35,9 @@ they are the same files: by their paths, below --sysroot if the core is another
 machine's; else by their names in the folders of the core and of the program. --exe
 gives the program's file if the core does not name it or it is elsewhere.
 
+If the process aborted, core prints what it said: a failed assertion, an exception or a panic
+with its message, as far as memory has them.
+
 Of each thread that waits for a lock, core says which one, and which thread holds it, if the C
 library, or Rust's, tells. Threads that wait for each other are named as a deadlock.
 

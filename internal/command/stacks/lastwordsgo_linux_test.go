@@ -32,7 +32,7 @@ func goWords(t *testing.T, program []string, way string, args ...string) {
 	if len(got) != 1 || got[0].Text != want || got[0].TID == 0 {
 		t.Errorf("%+v, want %q", got, want)
 	}
-	if got := wordsIn(t, "", append([]string{"core", core, "--goroutines"}, args...)...); len(got) > 1 || len(got) == 1 && got[0].Text != want {
+	if got := wordsIn(t, "", append([]string{"core", core, "--goroutines"}, args...)...); len(got) != 1 || got[0].Text != want {
 		t.Errorf("--goroutines: %+v, want %q", got, want)
 	}
 	lines := strings.Split(want, "\n")
