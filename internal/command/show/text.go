@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
@@ -348,7 +349,18 @@ func (p *textPrinter) detailed(f *report.Frame) {
 func (p *textPrinter) signal(s *report.Signal) {
 	p.Text("<signal handler called")
 	if s != nil {
-		p.Text(": " + s.Text())
+		text, at, rest := s.Text(), "", ""
+		if s.Address != nil && p.color {
+			at = fmt.Sprintf("%#x", s.Address.V)
+			if before, behind, ok := strings.Cut(text, at); ok {
+				text, rest = before, behind
+			} else {
+				at = ""
+			}
+		}
+		p.Text(": " + text)
+		p.styled(blue, at)
+		p.Text(rest)
 	}
 	p.Byte('>')
 }

@@ -262,6 +262,15 @@ func values(list []*shownSignal) (texts []string) {
 	return texts
 }
 
+// TestColoredSignal: the address of a fault has the colour of addresses.
+func TestColoredSignal(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "received.c", "-g", "-O1", "-w"), "readonly")
+	out, errOut, err := commandtest.Run("attach", fmt.Sprint(p.PID), "--color", "always")
+	if err != nil || !regexp.MustCompile("<signal handler called: SIGSEGV at \x1b\\[34m0x[0-9a-f]+\x1b\\[m \\(no permission\\)>").MatchString(out) {
+		t.Errorf("%v %s: %q", err, errOut, out)
+	}
+}
+
 // TestPicturedSignals: in pictures, all signal frames have one name.
 func TestPicturedSignals(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "received.c", "-g", "-O1", "-w"), "raise")
