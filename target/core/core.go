@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	elfimage "github.com/sfwalk/sfwalk/format/elf"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/internal/segments"
@@ -150,7 +151,7 @@ func read(r io.ReaderAt, size sizes, dir string, word regular.Word, o Options) (
 	}
 	if len(n.threads) == 0 {
 		if f.missing > 0 {
-			return nil, fmt.Errorf("cut short before the first thread's registers: %d bytes are missing", f.missing)
+			return nil, fmt.Errorf("cut short before the first thread's registers: %s %s missing", count.Of(f.missing, "byte"), count.Verb(f.missing, "is", "are"))
 		}
 		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
 	}

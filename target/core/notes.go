@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/format/siginfo"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
@@ -71,10 +72,10 @@ func (f *file) notes() (*notes, error) {
 		n.warn("%s", w)
 	}
 	if n.unsaid > 0 {
-		n.warnings = append(n.warnings, fmt.Sprintf("%d more notes cannot be read", n.unsaid))
+		n.warnings = append(n.warnings, count.Of(n.unsaid, "more note")+" cannot be read")
 	}
 	if n.leftOut > 0 {
-		n.warnings = append(n.warnings, fmt.Sprintf("%d threads are left out: a core of its size should not have more than %d", n.leftOut, len(n.threads)))
+		n.warnings = append(n.warnings, fmt.Sprintf("%s %s left out: a core of its size should not have more than %d", count.Of(n.leftOut, "thread"), count.Verb(n.leftOut, "is", "are"), len(n.threads)))
 	}
 	if len(n.threads) > 0 {
 		first := n.threads[0]

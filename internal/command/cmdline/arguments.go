@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,16 +49,4 @@ func Warn(cmd *cobra.Command, text string) {
 // Hint writes to standard error what helps.
 func Hint(cmd *cobra.Command, text string) {
 	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: hint: %s\n", text)
-}
-
-// Count returns a number with the name of what it counts: "1 page", "2 pages".
-func Count(n uint64, what string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(what, "s"):
-		what += "es" // processes
-	default:
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/inturn"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/show"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -100,7 +101,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	case err != nil:
 		return err
 	case bad > 0:
-		return fmt.Errorf("%d of %d dumps cannot be read", bad, len(dumps))
+		return fmt.Errorf("%d of %s cannot be read", bad, count.Of(len(dumps), "dump"))
 	case early:
 		return exit.ErrEarly
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
 )
 
@@ -88,7 +89,7 @@ func (d *Flags) Get(buildIDs []string) (failed []string) {
 	}
 	path, err := hosts.FindFull()
 	if err != nil {
-		return []string{fmt.Sprintf("%d debug files are lacking, which the servers of DEBUGINFOD_URLS may have: %v; or do without by --no-debuginfod", len(buildIDs), err)}
+		return []string{fmt.Sprintf("%s %s lacking, which the servers of DEBUGINFOD_URLS may have: %v; or do without by --no-debuginfod", count.Of(len(buildIDs), "debug file"), count.Verb(len(buildIDs), "is", "are"), err)}
 	}
 	cmd := exec.CommandContext(d.ctx, path, append([]string{Command}, buildIDs...)...)
 	cmd.Stderr = os.Stderr // the bar

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/usercache"
@@ -78,7 +79,7 @@ share: cache shows it, and clears nothing there.`,
 				return err
 			}
 			files, size := usercache.Clear()
-			_, err = printable.Fprintf(cmd.OutOrStdout(), "%s: %s with %s removed\n", top, cmdline.Count(uint64(files), "file"), inUnits(size))
+			_, err = printable.Fprintf(cmd.OutOrStdout(), "%s: %s with %s removed\n", top, count.Of(files, "file"), inUnits(size))
 			return err
 		},
 	})
@@ -125,7 +126,7 @@ func show(cmd *cobra.Command, asJSON bool) error {
 		doc.Bytes += k.Bytes
 	}
 	if dir := debuginfod.FromEnvironment().Dir; dir != "" {
-		if files, size := count(dir); files > 0 {
+		if files, size := contents(dir); files > 0 {
 			doc.Debuginfod = &kind{Name: dir, Files: files, Bytes: size}
 		}
 	}
@@ -139,13 +140,13 @@ func show(cmd *cobra.Command, asJSON bool) error {
 	}
 	printable.Fprintf(out, "%s: %s, at most %s\n", doc.Folder, inUnits(doc.Bytes), inUnits(doc.Room))
 	for _, k := range doc.Kinds {
-		if _, err := printable.Fprintf(out, "  %-13s %9s  %-13s %s\n", k.Name, inUnits(k.Bytes), cmdline.Count(uint64(k.Files), "file"), k.Holds); err != nil {
+		if _, err := printable.Fprintf(out, "  %-13s %9s  %-13s %s\n", k.Name, inUnits(k.Bytes), count.Of(k.Files, "file"), k.Holds); err != nil {
 			return err
 		}
 	}
 	if d := doc.Debuginfod; d != nil {
 		_, err = printable.Fprintf(out, "%s: %s, %s: debug files of DEBUGINFOD_URLS. elfutils and gdb share them, and drop what was not used for a week; sfwalk does not clear them\n",
-			d.Name, inUnits(d.Bytes), cmdline.Count(uint64(d.Files), "file"))
+			d.Name, inUnits(d.Bytes), count.Of(d.Files, "file"))
 	}
 	return err
 }
@@ -153,8 +154,8 @@ func show(cmd *cobra.Command, asJSON bool) error {
 // mostCounted bounds the files of the shared folder that are counted.
 const mostCounted = 1 << 20
 
-// count returns the files of a folder, and their bytes. Links are not followed.
-func count(dir string) (files int, size int64) {
+// contents returns the files of a folder, and their bytes. Links are not followed.
+func contents(dir string) (files int, size int64) {
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/sniffers"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
 	"github.com/sfwalk/sfwalk/internal/command/version"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -158,7 +159,7 @@ func (d *runDocument) print(w io.Writer) {
 	var slowest int64
 	for i := range d.Threads {
 		t := &d.Threads[i]
-		printable.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, cmdline.Count(uint64(t.Frames), "frame"), cmdline.Count(uint64(len(t.Questions)), "question"))
+		printable.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, count.Of(t.Frames, "frame"), count.Of(len(t.Questions), "question"))
 		for j := range t.Questions {
 			q := &t.Questions[j]
 			q.print(w)
@@ -169,8 +170,8 @@ func (d *runDocument) print(w io.Writer) {
 			printable.Fprintf(w, "  %s\n", t.Error)
 		}
 	}
-	printable.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", cmdline.Count(d.Stats.Asked, "question"),
-		outcomes[claimed], outcomes[declined], outcomes[unanswered], cmdline.Count(uint64(requests), "request"), time.Duration(slowest)*time.Microsecond)
+	printable.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", count.Of(d.Stats.Asked, "question"),
+		outcomes[claimed], outcomes[declined], outcomes[unanswered], count.Of(requests, "request"), time.Duration(slowest)*time.Microsecond)
 	printable.Fprintf(w, "answered by what was known: %d by rows, %d by ranges that it never claims\n", d.Stats.Kept, d.Stats.Denied)
 }
 
@@ -196,7 +197,7 @@ func (q *question) print(w io.Writer) {
 	if q.Module != "" {
 		where = q.Module
 	}
-	printable.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.V, where, time.Duration(q.TookUS)*time.Microsecond, cmdline.Count(uint64(q.Requests), "request"))
+	printable.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.V, where, time.Duration(q.TookUS)*time.Microsecond, count.Of(q.Requests, "request"))
 	line := func(format string, args ...any) { indented(w, "      ", fmt.Sprintf(format, args...)) }
 	if q.Claims != nil {
 		line("claims %s", q.Claims)

@@ -24,6 +24,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -270,26 +271,26 @@ func (r *perfFlags) cachesInOrder() []string {
 func (r *perfFlags) report(out io.Writer, data *perfdata.Reader, f *record.File, p *record.Profile) {
 	printable.Fprintf(out, "%s", counted(p, " of "+p.Event.Name))
 	if n := p.Stats.Unwalked; n > 0 {
-		printable.Fprintf(out, "; %d have the stacks that the kernel has found along frame pointers", n)
+		printable.Fprintf(out, "; %d %s that the kernel has found along frame pointers", n, count.Verb(n, "has the stack", "have the stacks"))
 	}
 	if n := p.Stats.Bounded; n > 0 {
-		printable.Fprintf(out, "; %d of them have as many frames as the kernel looks for at most: outer ones may be lacking", n)
+		printable.Fprintf(out, "; %d of them %s as many frames as the kernel looks for at most: outer ones may be lacking", n, count.Verb(n, "has", "have"))
 	}
 	if n := p.Stats.Unfollowed; n > 0 {
-		printable.Fprintf(out, "; %d lack frames of the program that were to follow in other records (some releases of perf inject lose these)", n)
+		printable.Fprintf(out, "; %d %s frames of the program that were to follow in other records (some releases of perf inject lose these)", n, count.Verb(n, "lacks", "lack"))
 	}
 	if n := p.Stats.Bare; n > 0 {
-		printable.Fprintf(out, "; %d have no stacks: perf record --call-graph dwarf takes them", n)
+		printable.Fprintf(out, "; %d %s: perf record --call-graph dwarf takes them", n, count.Verb(n, "has no stack", "have no stacks"))
 	}
 	for _, other := range f.Others {
-		printable.Fprintf(out, "; %d samples of %s are left out (--event %s)", other.Samples, other.Name, other.Name)
+		printable.Fprintf(out, "; %s of %s %s left out (--event %s)", count.Of(other.Samples, "sample"), other.Name, count.Verb(other.Samples, "is", "are"), other.Name)
 	}
 	for _, x := range []struct {
-		n    uint64
-		what string
-	}{{data.Unknown, "samples are of no event that the file has"}, {data.Late, "records came too late for their time"}} {
+		n          uint64
+		what, then string
+	}{{data.Unknown, "sample", count.Verb(data.Unknown, "is", "are") + " of no event that the file has"}, {data.Late, "record", "came too late for " + count.Verb(data.Late, "its", "their") + " time"}} {
 		if x.n > 0 {
-			printable.Fprintf(out, "; %d %s", x.n, x.what)
+			printable.Fprintf(out, "; %s %s", count.Of(x.n, x.what), x.then)
 		}
 	}
 	if data.Unfinished {

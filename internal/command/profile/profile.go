@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -132,19 +133,19 @@ func (d drawn) Write(w io.Writer) error { return d.Stacks.Write(w, d.format) }
 func counted(p *record.Profile, of string) string {
 	var out strings.Builder
 	s := &p.Stats
-	fmt.Fprintf(&out, "%s%s of %s in %.1f s", cmdline.Count(s.Samples, "sample"), of, cmdline.Count(uint64(len(p.Threads)), "thread"), p.Duration.Seconds())
+	fmt.Fprintf(&out, "%s%s of %s in %.1f s", count.Of(s.Samples, "sample"), of, count.Of(len(p.Threads), "thread"), p.Duration.Seconds())
 	for _, x := range []struct {
-		n    uint64
-		what string
+		n         uint64
+		one, many string
 	}{
-		{s.Lost, "were lost: the machine was too busy"},
-		{s.Unread, "records do not parse, and are left out"},
-		{s.Cut, "have stacks that go on where nothing was copied, and are cut"},
-		{s.Chained, "have outer frames by frame pointers alone"},
-		{s.Stopped, "have stacks that are not whole"},
+		{s.Lost, "was lost: the machine was too busy", "were lost: the machine was too busy"},
+		{s.Unread, "record does not parse, and is left out", "records do not parse, and are left out"},
+		{s.Cut, "has a stack that goes on where nothing was copied, and is cut", "have stacks that go on where nothing was copied, and are cut"},
+		{s.Chained, "has outer frames by frame pointers alone", "have outer frames by frame pointers alone"},
+		{s.Stopped, "has a stack that is not whole", "have stacks that are not whole"},
 	} {
 		if x.n > 0 {
-			fmt.Fprintf(&out, "; %d %s", x.n, x.what)
+			fmt.Fprintf(&out, "; %d %s", x.n, count.Verb(x.n, x.one, x.many))
 		}
 	}
 	return out.String()

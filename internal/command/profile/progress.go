@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -73,12 +74,12 @@ func showNaming(cmd *cobra.Command, p *record.Profile) (end func()) {
 
 // namingText is what the line says.
 func namingText(p *record.Profile) string {
-	return fmt.Sprintf("%.1f s recorded, %d samples; looking up names (Ctrl-C: addresses for the rest)", p.Duration.Seconds(), p.Stats.Samples)
+	return fmt.Sprintf("%.1f s recorded, %s; looking up names (Ctrl-C: addresses for the rest)", p.Duration.Seconds(), count.Of(p.Stats.Samples, "sample"))
 }
 
 // progressText is what the line says.
 func progressText(since time.Duration, s *record.Stats) string {
-	text := fmt.Sprintf("%d s, %d samples", int(since.Seconds()), s.Samples)
+	text := fmt.Sprintf("%d s, %s", int(since.Seconds()), count.Of(s.Samples, "sample"))
 	if s.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", s.Lost)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/processes"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/targets"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/procdir"
 	"github.com/sfwalk/sfwalk/record"
@@ -350,7 +351,7 @@ func missed(p *record.Profile, oftener string) string {
 	}
 	var parts []string
 	if s.Unsampled > 0 {
-		parts = append(parts, cmdline.Count(s.Unsampled, "thread")+" ended before the first sample")
+		parts = append(parts, count.Of(s.Unsampled, "thread")+" ended before the first sample")
 	}
 	taken := time.Duration(s.Samples+s.Lost) * time.Second / time.Duration(p.Frequency)
 	if s.Missed >= missedWorthSaying && s.Missed >= taken/10 {
@@ -373,7 +374,7 @@ func missed(p *record.Profile, oftener string) string {
 func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 	printable.Fprintf(out, "%s", counted(p, ""))
 	if s := &p.Stats; s.Stops > 0 {
-		printable.Fprintf(out, "; stopped %d times, no thread for longer than %v", s.Stops, s.Pause.Round(time.Microsecond))
+		printable.Fprintf(out, "; stopped %s, no thread for longer than %v", count.Of(s.Stops, "time"), s.Pause.Round(time.Microsecond))
 	}
 	oftener := ""
 	if r.frequency < 999 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/record"
 )
@@ -198,7 +199,7 @@ func (m *topModel) draw(height int) []Line {
 	if m.name != "" {
 		what += " (" + m.name + ")"
 	}
-	head := fmt.Sprintf("top of %s   %.0f s   %d samples", what, m.lasted.Seconds(), m.stats.Samples)
+	head := fmt.Sprintf("top of %s   %.0f s   %s", what, m.lasted.Seconds(), count.Of(m.stats.Samples, "sample"))
 	if m.unit == "nanoseconds" && !m.wall && lasted > 0 {
 		head += fmt.Sprintf("   %.0f%% of a processor", 100*float64(value)/float64(lasted))
 	}
@@ -206,7 +207,7 @@ func (m *topModel) draw(height int) []Line {
 		head += fmt.Sprintf("   %d lost", m.stats.Lost)
 	}
 	if n := m.stats.Cut + m.stats.Stopped; n > 0 {
-		head += fmt.Sprintf("   %d stacks are not whole", n)
+		head += fmt.Sprintf("   %s %s not whole", count.Of(n, "stack"), count.Verb(n, "is", "are"))
 	}
 	lines := []Line{{Text: head + state}}
 	m.room = max(1, height-4)
@@ -315,7 +316,7 @@ func (m *topModel) stacks() (lines []Line) {
 	})
 	for _, key := range keys[:min(len(keys), maxStacks)] {
 		x := byText[key]
-		lines = append(lines, Line{Text: fmt.Sprintf("%.1f%%, %d samples", 100*float64(x.weight)/float64(max(1, all)), x.weight), Style: Selected})
+		lines = append(lines, Line{Text: fmt.Sprintf("%.1f%%, %s", 100*float64(x.weight)/float64(max(1, all)), count.Of(x.weight, "sample")), Style: Selected})
 		for depth, f := range x.frames {
 			lines = append(lines, Line{Text: fmt.Sprintf("#%-2d %s", depth, f)})
 		}

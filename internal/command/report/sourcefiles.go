@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -161,7 +162,7 @@ func (s *sourceFiles) warnings() (list []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if list = s.refused; s.more > 0 {
-		list = append(list, fmt.Sprintf("%d more source files are not read for the same reason", s.more))
+		list = append(list, fmt.Sprintf("%s %s not read for the same reason", count.Of(s.more, "more source file"), count.Verb(s.more, "is", "are")))
 	}
 	s.refused, s.more = nil, 0
 	return list

@@ -22,6 +22,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
@@ -132,7 +133,7 @@ func generate(cmd *cobra.Command, name, out string, v sframe.Version, verbose bo
 		rows += len(contents.Functions[i].Entries)
 	}
 	report := cmd.ErrOrStderr()
-	printable.Fprintf(report, "%s: SFrame V%d, %d functions, %d rows\n", out, v, len(contents.Functions), rows)
+	printable.Fprintf(report, "%s: SFrame V%d, %s, %s\n", out, v, count.Of(len(contents.Functions), "function"), count.Of(rows, "row"))
 	reportLeftOut(report, left, verbose)
 	return nil
 }

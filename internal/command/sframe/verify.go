@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/format/sframe"
-	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sframeverify"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -60,7 +60,7 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 			}
 			switch {
 			case len(r.Problems) > 0:
-				return exit.With(exit.Trouble, fmt.Errorf("%s: %s could not be read", args[0], cmdline.Count(uint64(len(r.Problems)), "part")))
+				return exit.With(exit.Trouble, fmt.Errorf("%s: %s could not be read", args[0], count.Of(len(r.Problems), "part")))
 			case len(r.Disagreements) > 0:
 				return exit.With(exit.Disagree, nil)
 			}
@@ -145,7 +145,7 @@ func printVerify(w io.Writer, name string, r *sframeverify.Result) {
 		printable.Fprintf(w, "\n    SFrame  %s   (FDE %d)\n    DWARF   %s\n", rowText(r.ABI, &d.SFrame, ""), d.FDE, rowText(r.ABI, &d.CFI.Row, reason))
 	}
 	if r.Dropped > 0 {
-		printable.Fprintf(w, "%s not listed\n", cmdline.Count(uint64(r.Dropped), "more disagreement"))
+		printable.Fprintf(w, "%s not listed\n", count.Of(r.Dropped, "more disagreement"))
 	}
 	for _, p := range r.Problems {
 		printable.Fprintf(w, "cannot be read: %v\n", p)
@@ -156,17 +156,17 @@ func printVerify(w io.Writer, name string, r *sframeverify.Result) {
 	printable.Fprintf(w, "%s: ", name)
 	switch n := uint64(len(r.Disagreements) + r.Dropped); {
 	case n > 0:
-		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", cmdline.Count(n, "disagreement"), cmdline.Count(r.Differing, "byte"), r.Compared)
+		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", count.Of(n, "disagreement"), count.Of(r.Differing, "byte"), r.Compared)
 	case r.Compared == 0:
 		printable.Fprintf(w, "nothing to compare: SFrame and DWARF speak of no code that is the same\n")
 	default:
-		printable.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", cmdline.Count(r.Compared, "byte"))
+		printable.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", count.Of(r.Compared, "byte"))
 	}
 	if n := len(r.Versions); n > 1 {
 		printable.Fprintf(w, "SFrame is in %d parts, each with a header of its own: tools that expect one read the first alone\n", n)
 	}
 	if r.Unsaid > 0 {
-		printable.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", cmdline.Count(r.Unsaid, "byte"))
+		printable.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", count.Of(r.Unsaid, "byte"))
 	}
 	printable.Fprintf(w, "\n%-12s %12s %8s %10s\n", "covered by", "bytes", "", "functions")
 	for _, line := range []struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/count"
 )
 
 // goroutines prints the first line of a goroutine's stack, or of equal ones.
@@ -16,7 +17,7 @@ func (p *textPrinter) goroutines(d *report.Document, g *group) {
 	state := first.State(false)
 	switch {
 	case g.most >= 1 && g.least == g.most:
-		state += fmt.Sprintf(", %d minutes", g.most)
+		state += ", " + count.Of(g.most, "minute")
 	case g.most >= 1:
 		state += fmt.Sprintf(", %d to %d minutes", g.least, g.most)
 	}
@@ -37,9 +38,9 @@ func (p *textPrinter) goroutines(d *report.Document, g *group) {
 	list := g.Goroutines
 	if d.Rounds > 1 {
 		list = once(list, func(number uint64) uint64 { return number })
-		p.styled(bold, fmt.Sprintf("%d samples of ", g.Count))
+		p.styled(bold, count.Of(g.Count, "sample")+" of ")
 	}
-	p.styled(bold, fmt.Sprintf("%d goroutines [%s]", len(list), state))
+	p.styled(bold, fmt.Sprintf("%s [%s]", count.Of(len(list), "goroutine"), state))
 	p.Text(first.OfRuntime() + ": ")
 	for i, number := range list[:min(namedThreads, len(list))] {
 		if i > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -210,13 +211,9 @@ func (p *textPrinter) group(d *report.Document, g *group) {
 		list := g.Threads
 		if d.Rounds > 1 {
 			list = once(list, func(t report.ThreadEntry) int { return t.TID })
-			p.styled(bold, fmt.Sprintf("%d samples of ", g.Count))
+			p.styled(bold, count.Of(g.Count, "sample")+" of ")
 		}
-		s := "s"
-		if len(list) == 1 {
-			s = ""
-		}
-		p.styled(bold, fmt.Sprintf("%d thread%s", len(list), s))
+		p.styled(bold, count.Of(len(list), "thread"))
 		name, same := g.first.Name, true
 		for i := range list {
 			same = same && list[i].Name == name

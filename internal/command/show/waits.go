@@ -5,6 +5,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/command/report"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
+	"github.com/sfwalk/sfwalk/internal/count"
 )
 
 // waiting prints for what a thread waits.
@@ -45,7 +46,7 @@ func (p *textPrinter) deadlocks(d *report.Document) {
 			p.Byte('\n')
 		}
 		if i == maxDeadlocks {
-			p.Text(fmt.Sprintf("and %d deadlocks more\n", len(d.Waits.Deadlocks)-i))
+			p.Text("and " + count.Of(len(d.Waits.Deadlocks)-i, "deadlock") + " more\n")
 			return
 		}
 		p.styled(red, "deadlock")

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/report"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -66,7 +67,7 @@ func (r *roundFlags) run(cmd *cobra.Command, flags *report.Flags, round func() e
 		case cmd.Context().Err() != nil:
 			return r.end(early)
 		case n > 1 && (errors.Is(err, live.ErrNoProcess) || errors.Is(err, live.ErrExited) || errors.Is(err, live.ErrZombie)):
-			cmdline.Warn(cmd, fmt.Sprintf("the process has ended after %d rounds", n-1))
+			cmdline.Warn(cmd, fmt.Sprintf("the process has ended after %s", count.Of(n-1, "round")))
 			return r.end(early)
 		case errors.Is(err, exit.ErrEarly):
 			early = true

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/processes"
 	"github.com/sfwalk/sfwalk/internal/command/show"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -47,17 +48,11 @@ func (l *leftOut) take(pid int, err error, which *processes.Chosen) bool {
 
 // warn says what was left out.
 func (l *leftOut) warn(cmd *cobra.Command) {
-	were := func(n int) string {
-		if n == 1 {
-			return "was"
-		}
-		return "were"
-	}
 	if l.others > 0 {
-		cmdline.Warn(cmd, fmt.Sprintf("%s of other users %s left out: run as root", cmdline.Count(uint64(l.others), "process"), were(l.others)))
+		cmdline.Warn(cmd, fmt.Sprintf("%s of other users %s left out: run as root", count.Of(l.others, "process"), count.Verb(l.others, "was", "were")))
 	}
 	if l.own > 0 {
-		cmdline.Warn(cmd, fmt.Sprintf("%s that may not be traced %s left out, for example: %v", cmdline.Count(uint64(l.own), "process"), were(l.own), l.why))
+		cmdline.Warn(cmd, fmt.Sprintf("%s that may not be traced %s left out, for example: %v", count.Of(l.own, "process"), count.Verb(l.own, "was", "were"), l.why))
 	}
 }
 
@@ -107,7 +102,7 @@ func attachAll(cmd *cobra.Command, pids []int, printed *show.Stacks, opts live.O
 	left.warn(cmd)
 	switch {
 	case failed > 0 && !which.All || failed > 0 && failed+taken == len(pids):
-		return fmt.Errorf("%d of %s could not be read", failed, cmdline.Count(uint64(len(pids)), "process"))
+		return fmt.Errorf("%d of %s could not be read", failed, count.Of(len(pids), "process"))
 	case taken == len(pids):
 		return errors.New("attach: no process is left to attach to")
 	}

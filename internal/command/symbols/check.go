@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -70,7 +71,7 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
 					x.print(out)
 				}
 				if len(x.Problems) > 0 {
-					err = fmt.Errorf("%s could not be read", cmdline.Count(uint64(len(x.Problems)), "part"))
+					err = fmt.Errorf("%s could not be read", count.Of(len(x.Problems), "part"))
 				}
 			}
 			if asJSON && c != nil && (err == nil || x != nil) {
@@ -122,7 +123,7 @@ func printChecked(w io.Writer, name string, c *breakpad.Checked) {
 	}
 	all := len(c.Problems) + c.Dropped
 	if all > 0 {
-		printable.Fprintf(w, "\n%s: %s\n", name, cmdline.Count(uint64(all), "problem"))
+		printable.Fprintf(w, "\n%s: %s\n", name, count.Of(all, "problem"))
 		for _, k := range order {
 			printable.Fprintf(w, "%8d  %s\n", kinds[k], k)
 		}
@@ -133,8 +134,8 @@ func printChecked(w io.Writer, name string, c *breakpad.Checked) {
 		printable.Fprintf(w, "%s: nothing is wrong\n", name)
 	}
 	printable.Fprintf(w, "%s %s %s %s: %s, %s, %s, %s, %s\n", c.Module.OS, c.Module.Arch, c.Module.ID, c.Module.Name,
-		cmdline.Count(uint64(c.Funcs), "FUNC"), cmdline.Count(uint64(c.FuncLines), "line"), cmdline.Count(uint64(c.Inlines), "INLINE"), cmdline.Count(uint64(c.Publics), "PUBLIC"),
-		cmdline.Count(uint64(c.CFI), "STACK CFI INIT"))
+		count.Of(c.Funcs, "FUNC"), count.Of(c.FuncLines, "line"), count.Of(c.Inlines, "INLINE"), count.Of(c.Publics, "PUBLIC"),
+		count.Of(c.CFI, "STACK CFI INIT"))
 }
 
 // comparedSymbols is a symbol file whose stack rules were compared with the binary's.
@@ -188,14 +189,14 @@ func (c *comparedSymbols) print(w io.Writer) {
 	}
 	switch n := len(c.Disagreements) + c.Dropped; {
 	case n > 0:
-		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", c.binary, cmdline.Count(uint64(n), "place"), cmdline.Count(c.Compared, "byte"))
+		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", c.binary, count.Of(n, "place"), count.Of(c.Compared, "byte"))
 	default:
-		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", c.binary, cmdline.Count(c.Compared, "byte"))
+		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", c.binary, count.Of(c.Compared, "byte"))
 	}
 	if c.Missing > 0 {
-		printable.Fprintf(w, "%s of code have rules in the binary alone\n", cmdline.Count(c.Missing, "byte"))
+		printable.Fprintf(w, "%s of code have rules in the binary alone\n", count.Of(c.Missing, "byte"))
 	}
 	if c.Outermost > 0 {
-		printable.Fprintf(w, "%s of outermost frames: the return address is not compared\n", cmdline.Count(c.Outermost, "byte"))
+		printable.Fprintf(w, "%s of outermost frames: the return address is not compared\n", count.Of(c.Outermost, "byte"))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/files"
 	"github.com/sfwalk/sfwalk/internal/command/kinds"
 	"github.com/sfwalk/sfwalk/internal/command/pace"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -126,7 +127,7 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 		printable.Fprintf(stderr, "sfwalk: warning: %s: %v\n", name, w)
 	}
 	if more := all - len(warnings); more > 0 {
-		printable.Fprintf(stderr, "sfwalk: warning: %s: %s more\n", name, cmdline.Count(uint64(more), "warning"))
+		printable.Fprintf(stderr, "sfwalk: warning: %s: %s more\n", name, count.Of(more, "warning"))
 	}
 	switch {
 	case err != nil:
@@ -134,7 +135,7 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 	case store != "":
 		printable.Fprintf(stdout, "%s\n", out)
 	case out != "":
-		printable.Fprintf(stderr, "%s: %s, %s, %s\n", out, cmdline.Count(uint64(d.Funcs), "function"), cmdline.Count(uint64(d.Publics), "other symbol"), cmdline.Count(uint64(d.CFI), "stack rule"))
+		printable.Fprintf(stderr, "%s: %s, %s, %s\n", out, count.Of(d.Funcs, "function"), count.Of(d.Publics, "other symbol"), count.Of(d.CFI, "stack rule"))
 	}
 	return nil
 }

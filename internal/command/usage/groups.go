@@ -45,7 +45,7 @@ var groups = []struct{ title, flags string }{
 const least = 15
 
 // Groups returns a command's own flags as its help shows them: in groups, or all in one without a
-// title if they are few, or nobody has said which are of every day. Hidden and deprecated flags are left out.
+// title, if they are few or everyday has no row. Hidden and deprecated flags are left out.
 func Groups(cmd *cobra.Command) (list []Group) {
 	var all []*pflag.Flag
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
