@@ -7,7 +7,6 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/value"
-	"github.com/sfwalk/sfwalk/value/printers"
 )
 
 // memberNames finds the members of variables that are locks. The debug information that this takes
@@ -37,10 +36,7 @@ func (m *memberNames) at(th target.Thread, e *Entry) string {
 	if ok {
 		return path
 	}
-	if m.reader == nil {
-		m.symbols = m.options.Variables()
-		m.reader, m.known = value.NewReader(m.of, m.symbols, printers.All()), map[uint64]string{}
-	}
+	m.open()
 	path = m.find(th, e)
 	m.known[e.Address.V] = path
 	return path

@@ -99,6 +99,8 @@ func Find(t target.Target, o Options) *Graph {
 		if name, offset, ok := o.Symbols.Symbol(t.Modules(), x.Object); ok && x.Object != 0 && x.Kind != waitfor.End {
 			e.Name, e.Offset = symbol.Truncate(name), offset
 			e.Member = members.at(byID[x.Thread], e)
+		} else if x.Kind != waitfor.End && x.Kind != waitfor.Unknown {
+			e.Member = members.reached(byID[x.Thread], x.Object)
 		}
 		out.entries[x.Thread] = e
 	}
