@@ -26,8 +26,7 @@ var sources = []struct {
 	patterns []string
 	parse    func(file string, text []byte) []Container
 }{
-	// moby's container.ToDisk. /etc/docker/daemon.json may name another folder; the last one is
-	// snap's.
+	// moby's container.ToDisk. dockerFolders has more of them; the last one is snap's.
 	{[]string{"/var/lib/docker/containers/*/config.v2.json", "~/docker/containers/*/config.v2.json",
 		"/var/snap/docker/common/var-lib-docker/containers/*/config.v2.json"}, docker},
 	// containers/storage: containers.json in the folder of each driver. CRI-O has the same store.
@@ -43,8 +42,10 @@ var sources = []struct {
 func List(root string) (list []Container, hidden []string) {
 	for _, s := range sources {
 		patterns := s.patterns
-		if folder := dockerFolder(root); folder != "" && strings.HasPrefix(patterns[0], "/var/lib/docker/") {
-			patterns = append([]string{path.Clean("/"+folder) + "/containers/*/config.v2.json"}, patterns...)
+		if strings.HasPrefix(patterns[0], "/var/lib/docker/") {
+			for _, folder := range dockerFolders(root) {
+				patterns = append([]string{folder + "/containers/*/config.v2.json"}, patterns...)
+			}
 		}
 		for _, pattern := range patterns {
 			below := []string{""}
@@ -66,21 +67,6 @@ func List(root string) (list []Container, hidden []string) {
 		}
 	}
 	return sorted(list), hidden
-}
-
-// dockerFolder returns docker's folder where the machine's administrator has named one.
-func dockerFolder(root string) string {
-	text, err := read(filepath.Join(root, "/etc/docker/daemon.json"))
-	if err != nil {
-		return ""
-	}
-	var config struct {
-		DataRoot string `json:"data-root"`
-	}
-	if json.Unmarshal(text, &config) != nil || !path.IsAbs(config.DataRoot) {
-		return ""
-	}
-	return config.DataRoot
 }
 
 // glob returns the files that a pattern stands for, and the folder that may not be read, if that is

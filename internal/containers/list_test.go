@@ -1,6 +1,7 @@
 package containers
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,19 +90,57 @@ func TestList(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) || len(hidden) > 0 {
 		t.Errorf("%q\nwant\n%q; %q", got, want, hidden)
 	}
-	// docker's folder may be elsewhere.
-	root := t.TempDir()
-	other := filepath.Join(root, "srv/dk/containers/x")
-	for path, text := range map[string]string{filepath.Join(root, "etc/docker/daemon.json"): `{"data-root": "/srv/dk"}`, filepath.Join(other, "config.v2.json"): dockerState} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
+}
+
+// TestDockerElsewhere has docker's folder where its settings, or dockerd's arguments, name it.
+func TestDockerElsewhere(t *testing.T) {
+	const mine = "Name:\tdockerd\nUmask:\t0022\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n"
+	const others = "Name:\tdockerd\nUmask:\t0022\nUid:\t1000\t1000\t1000\t1000\nGid:\t0\t0\t0\t0\n"
+	for _, tt := range []struct {
+		name, comm, status, args, within string // the arguments are separated by blanks
+		config, text                     string
+		want                             bool
+	}{
+		{name: "settings", config: "etc/docker/daemon.json", text: `{"data-root": "/srv/dk"}`, want: true},
+		{name: "broken settings", config: "etc/docker/daemon.json", text: `{"data-root": "/srv/dk`},
+		{name: "long", comm: "dockerd", status: mine, args: "/usr/bin/dockerd -H fd:// --data-root /srv/dk", want: true},
+		{name: "equals", comm: "dockerd", status: mine, args: "dockerd --data-root=/srv/dk --debug", want: true},
+		{name: "short", comm: "dockerd", status: mine, args: "dockerd -g /srv/dk", want: true},
+		{name: "joined", comm: "dockerd", status: mine, args: "dockerd -g/srv/dk", want: true},
+		{name: "after a switch", comm: "dockerd", status: mine, args: "dockerd -Dg /srv/dk", want: true},
+		{name: "the last one", comm: "dockerd", status: mine, args: "dockerd -g /srv/else --data-root /srv/dk", want: true},
+		{name: "not the last one", comm: "dockerd", status: mine, args: "dockerd --data-root /srv/dk -g /srv/else"},
+		{name: "other settings", comm: "dockerd", status: mine, args: "dockerd --config-file /opt/d.json", config: "opt/d.json", text: `{"data-root":"/srv/dk"}`, want: true},
+		{name: "a value", comm: "dockerd", status: mine, args: "dockerd -l -g /srv/dk"},
+		{name: "cut", comm: "dockerd", status: mine, args: "dockerd -g"},
+		{name: "relative", comm: "dockerd", status: mine, args: "dockerd -g srv/dk"},
+		{name: "another's", comm: "dockerd", status: others, args: "dockerd -g /srv/dk"},
+		{name: "another program", comm: "dockerd2", status: mine, args: "dockerd -g /srv/dk"},
+		{name: "in a container", comm: "dockerd", status: mine, args: "dockerd -g /srv/dk", within: "srv"},
+	} {
+		root := t.TempDir()
+		files := map[string]string{"srv/dk/containers/x/config.v2.json": dockerState}
+		if tt.config != "" {
+			files[tt.config] = tt.text
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if tt.comm != "" {
+			files["proc/77/comm"], files["proc/77/status"] = tt.comm+"\n", tt.status
+			files["proc/77/cmdline"] = strings.ReplaceAll(tt.args, " ", "\x00") + "\x00"
 		}
-	}
-	if list, _ := List(root); len(list) != 1 || list[0].Names[0] != "dweb" {
-		t.Errorf("%v", list)
+		for name, text := range files {
+			file := filepath.Join(root, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tt.comm != "" {
+			if err := os.Symlink(filepath.Join(root, tt.within), filepath.Join(root, "proc/77/root")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if list, _ := List(root); len(list) == 1 != tt.want || tt.want && list[0].Names[0] != "dweb" {
+			t.Errorf("%s: %v", tt.name, list)
+		}
 	}
 }
 
@@ -160,8 +199,10 @@ func FuzzStates(f *testing.F) {
 	for name, text := range states() {
 		f.Add(name, []byte(text))
 	}
+	f.Add("", []byte("dockerd\x00-Dg\x00/srv\x00--data-root=/x\x00-g"))
 	f.Fuzz(func(t *testing.T, name string, text []byte) {
 		bounds.Hold(t, 64*(len(name)+len(text)), func() {
+			dockerFlags(strings.Split(string(text), "\x00"))
 			for _, s := range sources {
 				for _, c := range s.parse(name, text) {
 					if c.ID == "" {
