@@ -58,7 +58,7 @@ DWP      := binutils-gold
 # folders (gdbtest.Later).
 LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node ruby \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
-            /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
+            /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
             aarch64-linux-gnu-g++ s390x-linux-gnu-g++ i686-linux-gnu-gcc i686-linux-gnu-g++ arm-linux-gnueabihf-gcc arm-linux-gnueabihf-g++ \
             qemu-i386 qemu-arm node protoc /usr/lib/python3/dist-packages/grpc/__init__.py
