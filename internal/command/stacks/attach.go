@@ -117,7 +117,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !which.Given(args) {
-				return exit.Misuse(errors.New("attach to which process? Give its PID, or --name, --children, --cgroup, --container or --all"))
+				return exit.Misuse(errors.New("attach to which process? Give its PID, as in sfwalk attach 4242, or its name: --name nginx. Others are --children PID, --cgroup, --container and --all; ps -e lists processes"))
 			}
 			pids, err := which.Pids(cmd, args)
 			if err != nil {
