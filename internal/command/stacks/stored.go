@@ -49,6 +49,9 @@ func (s *stored) check(cmd *cobra.Command, args []string) error {
 	case !s.asked() && (s.since != "" || s.until != "" || cmd.Flags().Changed("coredump-dir")):
 		return exit.Misuse(errors.New("--since, --until and --coredump-dir are for --last, --match and --list"))
 	case !s.asked() && len(args) == 0:
+		if here := coresHere(); here != "" {
+			return exit.Misuse(fmt.Errorf("which core? Give its file: %s", here))
+		}
 		return exit.Misuse(errors.New("which core? Give its file, or --last for the newest that systemd-coredump keeps"))
 	case s.asked() && !s.last && !s.list && len(args) > 0:
 		return exit.Misuse(fmt.Errorf("%q: one core at a time", args[len(args)-1]))
@@ -112,10 +115,13 @@ func (s *stored) choose(cmd *cobra.Command, args []string) (path string, err err
 	return c.Path, nil
 }
 
-// pattern says where this machine's cores go instead.
+// pattern says where this machine's cores are instead, or go.
 func (s *stored) pattern() string {
 	if s.folder != coredumps.Store {
 		return ""
+	}
+	if here := coresHere(); here != "" {
+		return ". But " + here
 	}
 	text, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.Contains(string(text), "systemd-coredump") {

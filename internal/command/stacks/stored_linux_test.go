@@ -150,6 +150,43 @@ func TestStoredCore(t *testing.T) {
 	}
 }
 
+// TestCoreHere has no argument beside files that the kernel leaves in a process's folder.
+func TestCoreHere(t *testing.T) {
+	core, err := os.ReadFile("../../../target/core/testdata/amd64-gdb.core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.MkdirAll("core.d", 0o755), os.WriteFile("core.txt", []byte("seeds"), 0o644), os.WriteFile("core.1 x", core, 0o600),
+		unix.Mkfifo("core.2", 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	for i, tt := range []struct{ file, want string }{
+		{"", "which core? Give its file, or --last for the newest"},
+		{"core", "which core? Give its file: there is a file core here: sfwalk core ./core"},
+		{"core.4242", "there are 2 core files here, the newest one is core.4242: sfwalk core ./core.4242"},
+		{"core-server.4243", "there are 3 core files here, the newest one is core-server.4243: sfwalk core ./core-server.4243"},
+	} {
+		if tt.file != "" {
+			if err := errors.Join(os.WriteFile(tt.file, core, 0o600), os.Chtimes(tt.file, day, day.Add(time.Duration(i)*time.Minute))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := commandtest.Run("core"); !isUsage(err) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.file, err, tt.want)
+		}
+	}
+	if _, said, err := commandtest.Run("core", "./core-server.4243"); err != nil && !errors.Is(err, exit.ErrEarly) {
+		t.Errorf("what the message names: %v\n%s", err, said)
+	}
+	if _, err := os.Stat("/var/lib/systemd/coredump"); errors.Is(err, os.ErrNotExist) {
+		if _, _, err := commandtest.Run("core", "--last"); err == nil || !strings.Contains(err.Error(), "keeps no cores here. But there are 3 core files here") {
+			t.Errorf("--last: %v", err)
+		}
+	}
+}
+
 // TestStoredPage runs the commands of docs/coming-from.md, and the examples of --help, on a store.
 func TestStoredPage(t *testing.T) {
 	dir := t.TempDir()
