@@ -19,7 +19,7 @@ const (
 
 // reached returns the path by which a variable of the thread's inner frames leads to a lock that no
 // symbol has: "q->lock", "this->pool->mutex"; "" if none does. Read as an expression in its frame,
-// the path is the lock.
+// the path is the lock, or the library's object that has it.
 func (m *memberNames) reached(th target.Thread, lock uint64) string {
 	if m.options.Variables == nil || lock == 0 {
 		return ""
@@ -78,6 +78,18 @@ func plumbing(function string) bool {
 		}
 	}
 	return false
+}
+
+// ofProgram returns a path up to the object of a library that has the lock: "this->ready" for
+// "this->ready._M_cond.__data". Names that begin so are the libraries' own.
+func ofProgram(path string) string {
+	if i := strings.Index(path, "._"); i >= 0 {
+		return path[:i]
+	}
+	if i := strings.Index(path, "->_"); i >= 0 {
+		return ""
+	}
+	return path
 }
 
 // search looks for a lock from the variables of one frame, the nearest values first.
@@ -159,7 +171,7 @@ func (s *search) object(of value.Value, path, between string, steps int) string 
 		if v, err := s.in.Evaluate(path); err != nil || v.Place != value.InMemory || v.Addr != s.lock {
 			return ""
 		}
-		return path
+		return ofProgram(path)
 	}
 	fields := t.Fields()
 	for i := range fields {

@@ -140,8 +140,9 @@ func (w *Graph) Of(tid int) *Entry {
 	return w.entries[tid]
 }
 
-// object returns the lock in words: `the mutex 0x55… (queue_lock)`.
-func (e *Entry) object() string {
+// object returns the lock in words: `the mutex 0x55… (queue_lock)`; without its address if all is
+// false.
+func (e *Entry) object(all bool) string {
 	if e.kind == waitfor.End {
 		return "the end of " + e.holder()
 	}
@@ -149,7 +150,7 @@ func (e *Entry) object() string {
 		waitfor.Unknown: "the futex", waitfor.Mutex: "the mutex", waitfor.RWLock: "the rwlock", waitfor.File: "the lock of the FILE",
 		waitfor.Condition: "the condition variable", waitfor.Semaphore: "the semaphore", waitfor.Barrier: "the barrier", waitfor.Once: "the once-control",
 	}[e.kind]
-	if e.Address.Known {
+	if e.Address.Known && all {
 		text += fmt.Sprintf(" %#x", e.Address.V)
 	} else {
 		text = "a" + text[len("the"):]
@@ -201,9 +202,9 @@ func (e *Entry) words(all bool, verb func(string) string) string {
 	if e.Refused {
 		return verb("wait") + " for ever: the kernel refuses the mutex, for that would be a deadlock, or the owner has ended"
 	}
-	text := verb("wait") + " for " + e.object()
+	text := verb("wait") + " for " + e.object(all)
 	if e.Timed {
-		text = verb("wait") + ", with a timeout, for " + e.object()
+		text = verb("wait") + ", with a timeout, for " + e.object(all)
 	}
 	if e.kind == waitfor.End {
 		return text
@@ -229,7 +230,7 @@ func (e *Entry) Known() bool {
 // Link is a wait within a deadlock.
 func (e *Entry) Link() string {
 	if e.kind == waitfor.End {
-		return e.object()
+		return e.object(true)
 	}
-	return e.object() + ", held by " + fmt.Sprint(e.Owner)
+	return e.object(true) + ", held by " + fmt.Sprint(e.Owner)
 }
