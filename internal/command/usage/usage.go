@@ -1,12 +1,13 @@
 package usage
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // Set has a program's root command, and all below, print help and usage as this package does.
@@ -28,39 +29,39 @@ func help(w io.Writer, cmd *cobra.Command) {
 	}
 	many := len(Groups(cmd)) > 1
 	if many {
-		fmt.Fprintf(w, "\n%s.\n", cmd.Short)
+		io.WriteString(w, "\n"+cmd.Short+".\n")
 	} else {
-		fmt.Fprintf(w, "\n%s\n", long)
+		io.WriteString(w, "\n"+long+"\n")
 	}
 	tail(w, cmd)
 	if many {
-		fmt.Fprintf(w, "\nDescription:\n%s\n", long)
+		io.WriteString(w, "\nDescription:\n"+long+"\n")
 	}
 }
 
 // head prints how a command is used.
 func head(w io.Writer, cmd *cobra.Command) {
-	fmt.Fprintln(w, "Usage:")
+	io.WriteString(w, "Usage:\n")
 	switch {
 	case !cmd.HasParent():
-		fmt.Fprintf(w, "  %s COMMAND ...\n  %[1]s PID... [flags]\n  %[1]s FILE [flags]\n", cmd.Name())
+		printable.Fprintf(w, "  %s COMMAND ...\n  %[1]s PID... [flags]\n  %[1]s FILE [flags]\n", cmd.Name())
 	case cmd.HasAvailableSubCommands():
-		fmt.Fprintf(w, "  %s COMMAND ...\n", cmd.CommandPath())
+		printable.Fprintf(w, "  %s COMMAND ...\n", cmd.CommandPath())
 	default:
-		fmt.Fprintf(w, "  %s\n", cmd.UseLine())
+		printable.Fprintf(w, "  %s\n", cmd.UseLine())
 	}
 }
 
 // tail prints what follows the description: examples, commands and flags.
 func tail(w io.Writer, cmd *cobra.Command) {
 	if cmd.HasExample() {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
+		io.WriteString(w, "\nExamples:\n"+cmd.Example+"\n")
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\nCommands:\n")
+		io.WriteString(w, "\nCommands:\n")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(w, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+				printable.Fprintf(w, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
 			}
 		}
 	}
@@ -77,9 +78,9 @@ func tail(w io.Writer, cmd *cobra.Command) {
 		for _, f := range g.Flags {
 			set.AddFlag(f)
 		}
-		fmt.Fprintf(w, "\n%s:\n%s", title, set.FlagUsages())
+		io.WriteString(w, "\n"+title+":\n"+set.FlagUsages())
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n'%s COMMAND --help' says more about a command.\n", cmd.CommandPath())
+		printable.Fprintf(w, "\n'%s COMMAND --help' says more about a command.\n", cmd.CommandPath())
 	}
 }
