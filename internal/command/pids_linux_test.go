@@ -87,8 +87,8 @@ func TestNameForPID(t *testing.T) {
 			}
 			_, _, err := command(args...)
 			want := fmt.Sprintf("%s %s: want the number of a process: %[2]s is %d", verb, name, p.PID)
-			if verb == "attach" {
-				want = fmt.Sprintf("attach %s: want the number of a process: --name %[1]s finds %d", name, p.PID)
+			if cmd, _, _ := Commands().Find([]string{verb}); cmd.Flags().Lookup("name") != nil {
+				want = fmt.Sprintf("%s %s: want the number of a process: --name %[2]s finds %d", verb, name, p.PID)
 			}
 			if err == nil || err.Error() != want {
 				t.Errorf("%s %s: %v, want %s", verb, name, err, want)

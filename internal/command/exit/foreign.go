@@ -38,10 +38,10 @@ var Foreigners = []Foreign{
 	{[]string{"c", "count", "period"}, []string{"record", "top"}, "-F FREQUENCY says how many samples a second, --event what is counted"},
 	{[]string{"r", "rate"}, []string{"record", "top"}, "-F FREQUENCY says how many samples a second"},
 	{[]string{"timeout"}, []string{"record"}, "-d 10 records for ten seconds"},
-	{[]string{"s", "subprocesses", "children"}, []string{"record", "top"}, "processes that begin meanwhile are recorded unasked"},
+	{[]string{"s", "subprocesses"}, []string{"record", "top"}, "processes that begin meanwhile are recorded unasked"},
 	{[]string{"s", "subprocesses"}, nil, "--children PID prints a process and all below it"},
 	{[]string{"n", "native"}, nil, "native frames are there unasked"},
-	{[]string{"name"}, []string{"record", "top", "call"}, "give the PID: pgrep NAME finds it"},
+	{[]string{"name"}, []string{"call"}, "give the PID: pgrep NAME finds it"},
 	{[]string{"k", "f"}, []string{"attach"}, "attach prints the stacks of all threads, once; --every 1 repeats it"},
 	{[]string{"svg", "flamegraph"}, []string{"attach", "core", "open", "minidump", "remote", "record", "perf"}, "-o x.svg writes a flame graph"},
 }
