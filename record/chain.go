@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/format/perfevent"
 )
 
@@ -78,16 +79,30 @@ func (e *engine) mostAddresses(s *perfevent.Sample, program int) (most int) {
 	return most
 }
 
-// callerAt returns the index of the place of a caller, by its return address. A signal handler
-// returns to the first instruction of the trampoline, which no call is before.
+// callerAt returns the index of the place of a caller, by its return address. No call may be before
+// it: a signal handler returns to the first instruction of the trampoline, the first function of a
+// makecontext to that of another one, and code that uses the frame pointer's register for something
+// else has the kernel take any word for an address. What is before a function's first instruction
+// is another function, which has nothing to do with it.
 func (s *space) callerAt(pc uint64) uint32 {
 	if slot := s.slot(pc - 1); slot.used && slot.addr == pc-1 {
 		return slot.index
 	}
-	if s.trampolineAt(pc) {
+	if s.noCallBefore(pc) || s.trampolineAt(pc) {
 		return s.placeOf(pc)
 	}
 	return s.placeOf(pc - 1)
+}
+
+// noCallBefore reports whether the code before an address is known, and does not end with a call.
+func (s *space) noCallBefore(pc uint64) bool {
+	if s.arch.AfterCall == nil {
+		return false
+	}
+	var room [arch.MaxCall]byte
+	code := room[:min(pc, arch.MaxCall)]
+	n, _ := s.memory.ReadMemory(pc-uint64(len(code)), code)
+	return n == len(code) && !s.arch.AfterCall(code)
 }
 
 // trampolineAt reports whether a signal trampoline begins at an address.

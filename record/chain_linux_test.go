@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"maps"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -70,6 +69,21 @@ func fileOf(t *testing.T, file string) (*record.File, *picture.Stacks) {
 	return f, f.Profile().Picture(names)
 }
 
+// sameFolded compares our stacks with perf's.
+func sameFolded(t *testing.T, ours, theirs map[string]int64) {
+	t.Helper()
+	for stack := range ours {
+		if ours[stack] != theirs[stack] {
+			t.Errorf("%d of %s; perf has %d", ours[stack], stack, theirs[stack])
+		}
+	}
+	for stack := range theirs {
+		if ours[stack] == 0 {
+			t.Errorf("none of %s; perf has %d", stack, theirs[stack])
+		}
+	}
+}
+
 // The stacks that the kernel has found have the functions that perf script names: the trampolines
 // of signals, too, which no call is before. Where the kernel has looked for no more frames, the
 // stack says so.
@@ -81,19 +95,8 @@ func TestChains(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, stacks := fileOf(t, file)
-	theirs, ours := scriptFolded(out), pictureFolded(stacks)
-	if !maps.Equal(ours, theirs) {
-		for stack := range ours {
-			if ours[stack] != theirs[stack] {
-				t.Errorf("%d of %s; perf has %d", ours[stack], stack, theirs[stack])
-			}
-		}
-		for stack := range theirs {
-			if ours[stack] == 0 {
-				t.Errorf("none of %s; perf has %d", stack, theirs[stack])
-			}
-		}
-	}
+	theirs := scriptFolded(out)
+	sameFolded(t, pictureFolded(stacks), theirs)
 	most := 0
 	for stack := range theirs {
 		most = max(most, strings.Count(stack, ";")+1)
@@ -117,5 +120,30 @@ func TestChains(t *testing.T) {
 	}
 	if stats := f.Profile().Stats; most != 127 || bounded < 20 || stats.Bounded != uint64(bounded) {
 		t.Errorf("perf's stacks have up to %d frames; %d end where the kernel does; %+v", most, bounded, stats)
+	}
+}
+
+// Where no call is before a return address, the frame has the name of the function that begins
+// there, as perf script has it, and not of the one before: libc's function that a context's first
+// one returns to, and, where libc uses the frame pointer's register for its list of functions to
+// call at the end, what the kernel takes for a frame there.
+func TestNoCallBefore(t *testing.T) {
+	perf := gdbtest.Perf(t)
+	file := perfRecord(t, "-e", "cpu-clock:u", "-F", "499", "--call-graph", "fp", gdbtest.Build(t, "firstcontext.c", "-O1", "-fno-omit-frame-pointer", "-static"))
+	out, err := exec.Command(perf, "script", "-i", file, "--no-inline", "-F", "ip,sym").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stacks := fileOf(t, file)
+	theirs := scriptFolded(out)
+	sameFolded(t, pictureFolded(stacks), theirs)
+	contexts := int64(0)
+	for stack, n := range theirs {
+		if strings.Contains(stack, "inside;start_context") {
+			contexts += n
+		}
+	}
+	if contexts < 20 {
+		t.Errorf("%d samples in the context\n%v", contexts, theirs)
 	}
 }
