@@ -203,7 +203,7 @@ func TestTopNumbers(t *testing.T) {
 func TestTopErrors(t *testing.T) {
 	commandtest.CanRecord(t)
 	for _, tt := range []struct{ args, want string }{
-		{"", "top of what? Give a PID, or --system"},
+		{"", "top of what? Give a PID, --name, --children, --cgroup, --container, or --system"},
 		{"0", "top 0: no such process: want the number of one"},
 		{"1 --every 1ms", "--every 1ms: want 50ms to 1h"},
 		{strconv.Itoa(os.Getpid()), "this is no terminal: use 'sfwalk record'"},
