@@ -3,6 +3,8 @@ package lastwords
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // message is how a function what() of the standard library comes to its message.
@@ -34,8 +36,9 @@ var messages = []message{
 	{symbol: "_ZNKSt12bad_any_cast4whatEv", class: gnuClass, text: "bad any_cast"},
 }
 
-// what returns what the function what() of an exception returns, if the function is the standard
-// library's own: the virtual table of its std::exception says so.
+// what returns what the function what() of an exception returns. The virtual table of its
+// std::exception leads to the function: the standard library's own, or the program's, whose few
+// instructions are followed.
 func (f *finder) what(x *exception) (string, bool) {
 	left := mostBases
 	at, ok := f.exceptionPart(x.typ, x.object, 0, &left)
@@ -86,7 +89,19 @@ func (f *finder) what(x *exception) (string, bool) {
 		}
 		return f.text(p)
 	}
-	return "", false
+	p, ok := f.returned(function, at)
+	if !ok {
+		return "", false
+	}
+	text, ok := f.text(p)
+	return text, ok && printable(text)
+}
+
+// printable reports whether a text may be a message of several lines.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r'
+	})
 }
 
 // thrownValue returns the value of something that was thrown and is no object of a class: a number,

@@ -16,8 +16,16 @@
 struct Own : std::runtime_error { int code; Own(const std::string &s, int c) : runtime_error(s), code(c) {} };
 struct Over : std::exception { std::string m = "over"; const char *what() const noexcept override { return m.c_str(); } };
 struct Constant : std::exception { const char *what() const noexcept override { return "constant message"; } };
+struct Pointing : std::exception { int code = 3; const char *text; Pointing(const char *t) : text(t) {} const char *what() const noexcept override { return text; } };
+struct Array : std::exception { char text[40] = "the text of an array"; const char *what() const noexcept override { return text; } };
+struct Delegating : std::runtime_error { Delegating() : runtime_error("delegated") {} const char *what() const noexcept override { return runtime_error::what(); } };
+struct Nested : std::exception { Over inner; const char *what() const noexcept override { return inner.what(); } };
+struct Choosing : std::exception { const char *text = "chosen"; const char *what() const noexcept override { return text ? text : "nothing"; } };
+struct Counting : std::exception { mutable long n = 0; const char *what() const noexcept override { n += 3; return "counted"; } };
+struct Lazy : std::exception { mutable std::string text; const char *what() const noexcept override { text = "made by what"; return text.c_str(); } };
 struct Mixin { virtual ~Mixin() {} long a = 1; };
 struct Multi : Mixin, std::logic_error { Multi() : logic_error("multi") {} };
+struct Aside : Mixin, std::exception { const char *text = "an exception aside"; const char *what() const noexcept override { return text; } };
 struct Virt : virtual std::runtime_error { Virt() : runtime_error("virt") {} };
 struct Plain { int x = 3; };
 namespace { struct Hidden : std::out_of_range { Hidden() : out_of_range("hidden") {} }; }
@@ -33,6 +41,22 @@ __attribute__((noinline)) void dies(const char *w)
         throw Over();
     if (s == "constant")
         throw Constant();
+    if (s == "pointing")
+        throw Pointing("the text that a pointer leads to");
+    if (s == "array")
+        throw Array();
+    if (s == "delegating")
+        throw Delegating();
+    if (s == "inner")
+        throw Nested();
+    if (s == "aside")
+        throw Aside();
+    if (s == "choosing")
+        throw Choosing();
+    if (s == "counting")
+        throw Counting();
+    if (s == "lazy")
+        throw Lazy();
     if (s == "multi")
         throw Multi();
     if (s == "virt")
