@@ -73,6 +73,21 @@ func (p *proc) readFile(name string) ([]byte, error) {
 	return readAll(f)
 }
 
+// readLine reads a file of one short line, which the kernel writes at once: many threads have many.
+func (p *proc) readLine(name string) ([]byte, error) {
+	fd, err := unix.Openat(int(p.dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 256) // the longest has nine numbers of 18 characters
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return nil, err
+	}
+	return buf[:n], nil
+}
+
 // readAll reads a file to its end, and closes it.
 func readAll(f *os.File) ([]byte, error) {
 	defer f.Close()
@@ -125,14 +140,14 @@ func taskFile(tid int, name string) string { return "task/" + strconv.Itoa(tid) 
 
 // comm returns a thread's name; "" if the thread has ended.
 func (p *proc) comm(tid int) string {
-	text, _ := p.readFile(taskFile(tid, "comm"))
+	text, _ := p.readLine(taskFile(tid, "comm"))
 	return strings.TrimSuffix(string(text), "\n")
 }
 
 // blocked returns what the kernel says of a thread that does not run (proc_pid_syscall(5)): the
 // whole text, and SP and PC in it. The text has the system call with its arguments, too.
 func (p *proc) blocked(tid int) (text string, sp, pc uint64, ok bool) {
-	raw, err := p.readFile(taskFile(tid, "syscall"))
+	raw, err := p.readLine(taskFile(tid, "syscall"))
 	if err != nil {
 		return "", 0, 0, false
 	}
