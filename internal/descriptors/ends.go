@@ -1,7 +1,6 @@
 package descriptors
 
 import (
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -16,19 +15,19 @@ const (
 
 // held is a descriptor of a process.
 type held struct {
-	by   Relative
-	path string
+	by Relative
+	at place
 }
 
 // otherEnd finds who has the other end of a pipe.
-func (r *Reader) otherEnd(f *File, path, link string) {
-	reads, writes, ok := access(path)
+func (r *Reader) otherEnd(f *File, at place, link string) {
+	reads, writes, ok := at.access()
 	if !ok || reads == writes {
 		return
 	}
 	f.Reads = reads
 	f.Ends = r.holders(link, func(h held) bool {
-		theirs, other, ok := access(h.path)
+		theirs, other, ok := h.at.access()
 		return ok && (reads && other || writes && theirs)
 	})
 }
@@ -41,15 +40,6 @@ func (r *Reader) holders(link string, fits func(held) bool) (list []Relative) {
 		}
 	}
 	return list
-}
-
-// access reports what one may do with a descriptor: its link's mode says so.
-func access(path string) (reads, writes, ok bool) {
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return false, false, false
-	}
-	return info.Mode()&0o400 != 0, info.Mode()&0o200 != 0, true
 }
 
 // byLink returns the descriptors of the relatives by where they lead. Those of other users may be
@@ -67,9 +57,13 @@ func (r *Reader) byLink() map[string][]held {
 		}
 		for _, name := range names(dir, left) {
 			left--
-			link, err := os.Readlink(dir + name)
+			at := place{noFolder, dir + name}
+			if p.Own && r.fds != noFolder {
+				at = place{r.fds, name}
+			}
+			link, err := at.link()
 			if err == nil && !strings.HasPrefix(link, "anon_inode:") {
-				r.links[link] = append(r.links[link], held{p, dir + name})
+				r.links[link] = append(r.links[link], held{p, at})
 			}
 		}
 	}
@@ -155,8 +149,13 @@ func (r *Reader) children() []Child {
 // childrenOf returns the children that the threads of a process have made (proc_tid_children(5)).
 func childrenOf(dir string) (list []int) {
 	const mostThreads = 256
+	tasks := openFolder(dir + "/task")
+	if tasks == noFolder {
+		return nil
+	}
+	defer tasks.close()
 	for _, tid := range names(dir+"/task", mostThreads) {
-		text, _ := readSome(dir+"/task/"+tid+"/children", 64<<10)
+		text := place{tasks, tid + "/children"}.read(64 << 10)
 		for _, word := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				list = append(list, pid)

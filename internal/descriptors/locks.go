@@ -9,7 +9,7 @@ import (
 // Holders returns the processes that hold a lock of a file for which the process waits: by
 // flock(2), or by fcntl(2) if records is true. The result is nil if that is not known.
 func (r *Reader) Holders(tid, fd int, records bool) []Relative {
-	dev, inode, ok := identity(r.task(tid, "fd/"+strconv.Itoa(fd)))
+	dev, inode, ok := r.identity(tid, fd)
 	if !ok {
 		return nil
 	}
@@ -19,6 +19,14 @@ func (r *Reader) Holders(tid, fd int, records bool) []Relative {
 		list = append(list, Relative{PID: pid, Name: comm(pid), Own: pid == r.pid})
 	}
 	return list
+}
+
+// identity returns device, as major number in the upper and minor in the lower half, and inode of
+// what a descriptor leads to.
+func (r *Reader) identity(tid, fd int) (dev, inode uint64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.descriptor(tid, fd).identity()
 }
 
 // holders reads /proc/locks (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 123 fe:01:456 0 EOF" for

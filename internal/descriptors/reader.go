@@ -15,6 +15,8 @@ type Reader struct {
 	dir string // of the process, in /proc
 
 	mu      sync.Mutex
+	fds     folder // of the first thread's descriptors
+	closed  bool
 	files   map[known]File
 	tables  map[string]*table // of sockets, by name
 	related []Relative        // where the other ends of pipes are looked for; nil if that is not known yet
@@ -23,21 +25,34 @@ type Reader struct {
 	family  []Child           // nil if they were not read yet
 }
 
-// known is a descriptor that was read: the number, and where its link leads.
+// known is a descriptor that was read: where it is, and where its link leads.
 type known struct {
-	fd   int
+	at   place
 	link string
 }
 
 // New returns a reader of the process pid, whose folder in /proc is dir: "/proc/4242", or a path
 // that leads there and to no other process that has its number later.
 func New(pid int, dir string) *Reader {
-	return &Reader{pid: pid, dir: dir, files: map[known]File{}, tables: map[string]*table{}}
+	return &Reader{pid: pid, dir: dir, fds: noFolder, files: map[known]File{}, tables: map[string]*table{}}
 }
 
 // task returns the path of a file of a thread's.
 func (r *Reader) task(tid int, name string) string {
 	return r.dir + "/task/" + strconv.Itoa(tid) + "/" + name
+}
+
+// descriptor returns where a thread's descriptor is. The folder of the first thread has those of all
+// threads that share them with it: the kernel must not make a folder for each.
+func (r *Reader) descriptor(tid, fd int) place {
+	if r.fds == noFolder && !r.closed {
+		r.fds = openFolder(r.dir + "/fd")
+	}
+	number := strconv.Itoa(fd)
+	if r.fds != noFolder && shareFiles(r.pid, tid) {
+		return place{r.fds, number}
+	}
+	return place{noFolder, r.task(tid, "fd/"+number)}
 }
 
 // maxFD bounds descriptors: a number beyond it is none (fs.nr_open's highest value).
@@ -53,15 +68,15 @@ func (r *Reader) File(tid, fd int) (File, error) {
 
 // file is File. An inner one is in the list of another.
 func (r *Reader) file(tid, fd int, inner bool) (File, error) {
-	path := r.task(tid, "fd/"+strconv.Itoa(fd))
 	if fd < 0 || fd > maxFD {
 		return File{}, os.ErrNotExist
 	}
-	link, err := os.Readlink(path)
+	at := r.descriptor(tid, fd)
+	link, err := at.link()
 	if err != nil {
 		return File{}, err
 	}
-	key := known{fd, link}
+	key := known{at, link}
 	if f, ok := r.files[key]; ok && (f.Kind != Epoll || inner || len(f.Files) > 0) {
 		return f, nil
 	}
@@ -69,13 +84,13 @@ func (r *Reader) file(tid, fd int, inner bool) (File, error) {
 	name, inode := kernelName(link)
 	switch {
 	case strings.HasPrefix(link, "/"):
-		r.path(&f, tid, path, link)
+		r.path(&f, at, link)
 	case name == "socket":
 		f.Kind = Socket
-		r.socket(&f, tid, path, inode)
+		r.socket(&f, tid, at, inode)
 	case name == "pipe":
 		f.Kind = Pipe
-		r.otherEnd(&f, path, link)
+		r.otherEnd(&f, at, link)
 	default:
 		r.anonymous(&f, tid, link, inner)
 	}
@@ -97,14 +112,14 @@ func kernelName(link string) (name string, inode uint64) {
 }
 
 // path describes what has a path.
-func (r *Reader) path(f *File, tid int, path, link string) {
+func (r *Reader) path(f *File, at place, link string) {
 	f.Kind, f.Path = Regular, link
 	switch {
 	case strings.HasPrefix(link, "/dev/pts/"), strings.HasPrefix(link, "/dev/tty"), link == "/dev/console":
 		f.Kind = Terminal
-	case isFIFO(path):
+	case at.isFIFO():
 		f.Kind = Pipe
-		r.otherEnd(f, path, link)
+		r.otherEnd(f, at, link)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // socket describes a socket. The kernel's lists have it only while it has an address.
-func (r *Reader) socket(f *File, tid int, path string, inode uint64) {
-	name := protocolOf(path)
+func (r *Reader) socket(f *File, tid int, at place, inode uint64) {
+	name := at.protocol()
 	var tables []string
 	switch name {
 	case "TCP", "UDP":
@@ -154,6 +154,8 @@ func (t *table) close() {
 func (r *Reader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.fds.close()
+	r.fds, r.closed = noFolder, true
 	for _, t := range r.tables {
 		t.close()
 	}

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,13 @@ static void *reads(void *fd) {
         if (read((long)fd, c, sizeof c) <= 0 && errno != EINTR)
             pause();
     return NULL;
+}
+
+// has descriptors of its own: the number leads elsewhere in all other threads.
+static void *reads_own(void *fd) {
+    if (unshare(CLONE_FILES) || dup2(eventfd(0, 0), (long)fd) < 0)
+        return NULL;
+    return reads(fd);
 }
 
 static void *writes(void *fd) {
@@ -336,6 +344,8 @@ int main(int argc, char **argv) {
     fprintf(out, "epoll-time %d\n", ep);
     start("epoll-time", watches_for_long, ep);
 
+    fprintf(out, "own-files %d\n", client);
+    start("own-files", reads_own, client);
     fprintf(out, "waitpid %d\n", child);
     start("waitpid", waits, child);
     fprintf(out, "wait-any %d\n", child);

@@ -124,7 +124,7 @@ func compareWaits(t *testing.T, got map[string]blockedThread, dir string, facts 
 		kind, file := map[string][2]string{
 			"flock": {"file lock", "file"}, "fcntl": {"file lock", "file"}, "pipe-read": {"read", "pipe"}, "pipe-write": {"write", "pipe"},
 			"accept": {"accept", "socket"}, "tcp-read": {"read", "socket"}, "tcp-recv": {"read", "socket"}, "tcp6-read": {"read", "socket"},
-			"udp-recv": {"read", "socket"}, "unix-accept": {"accept", "socket"}, "unix-read": {"read", "socket"}, "eventfd": {"read", "eventfd"},
+			"udp-recv": {"read", "socket"}, "unix-accept": {"accept", "socket"}, "unix-read": {"read", "socket"}, "eventfd": {"read", "eventfd"}, "own-files": {"read", "eventfd"},
 			"timerfd": {"read", "timerfd"}, "poll": {"poll", "eventfd"}, "select": {"poll", "eventfd"}, "signalfd": {"read", "signalfd"},
 			"inotify": {"read", "inotify"}, "epoll": {"poll", "epoll"}, "epoll-time": {"poll", "epoll"}, "waitpid": {"child", ""}, "wait-any": {"child", ""},
 			"waitid": {"child", ""}, "sleep": {"sleep", ""}, "sleep-until": {"sleep", ""}, "pause": {"signal", ""}, "open": {"open", ""},
