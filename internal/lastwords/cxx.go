@@ -61,19 +61,30 @@ func (f *finder) ofCxx() []Words {
 			}
 		}
 	}
-	if last < 0 || f.arch.ExceptionTables { // EHABI has other exceptions
+	if f.arch.ExceptionTables { // EHABI has other exceptions
+		return nil
+	}
+	if list := f.terminated(); len(list) > 0 {
+		return list
+	}
+	if last < 0 {
 		return nil
 	}
 	x, ok := f.handled(last)
 	if !ok {
 		return nil
 	}
+	return f.exceptionWords(&x)
+}
+
+// exceptionWords returns the words about an exception that ends the process.
+func (f *finder) exceptionWords(x *exception) []Words {
 	typ, ok := f.typeInfo(x.typ)
 	if !ok {
 		return nil
 	}
 	text, from := "terminate called after throwing an instance of '"+typ+"'", "the exception of libstdc++"
-	what, said := f.what(&x)
+	what, said := f.what(x)
 	if x.class == clangClass {
 		text, from = "uncaught exception of type "+typ, "the exception of libc++abi"
 		if said {

@@ -1,6 +1,8 @@
 package lastwords
 
 import (
+	"debug/elf"
+
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
@@ -23,7 +25,10 @@ const (
 type follower struct {
 	constants
 	f      *finder
-	sp     uint64              // the stack pointer on entry
+	sp     uint64       // the stack pointer on entry
+	thread constant     // the thread pointer; known on amd64
+	arg    dataflow.Reg // of the first argument
+	result dataflow.Reg
 	stack  map[uint64]constant // words of the stack by address
 	failed bool
 }
@@ -48,24 +53,29 @@ func (f *finder) returned(function, argument uint64) (result uint64, ok bool) {
 	}
 	s := &follower{constants: constants{machine: machine}, f: f, sp: sp, stack: map[uint64]constant{}}
 	s.regs[machine.SP] = constant{true, sp}
-	s.put(where[0], argument)
+	s.arg, s.result = s.register(where[0]), s.register(out.Pieces[0].Reg)
+	if s.arg == dataflow.None || s.result == dataflow.None {
+		return 0, false
+	}
+	s.regs[s.arg] = constant{true, argument}
+	if list := f.arch.ThreadPointer; f.arch.Machine == elf.EM_X86_64 && f.arch.PtrSize == 8 && len(list) == 1 {
+		s.thread.v, s.thread.known = f.Frames[0].Registers.Get(list[0])
+	}
 	if !s.call(0) || !s.run(function) || s.regs[machine.SP] != (constant{true, sp}) {
 		return 0, false
 	}
-	list, ok := s.values([]trad.Reg{out.Pieces[0].Reg})
-	if !ok || s.made(list[0]) {
-		return 0, false
-	}
-	return list[0], true
+	v := s.regs[s.result]
+	return v.v, v.known && !s.made(v.v)
 }
 
-// put gives a register a value, by its DWARF number.
-func (s *follower) put(reg trad.Reg, v uint64) {
+// register returns a register by its DWARF number; None if it is not followed.
+func (s *follower) register(reg trad.Reg) dataflow.Reg {
 	for r := range dataflow.Reg(s.machine.Regs) {
 		if s.machine.DWARF(r) == reg {
-			s.regs[r] = constant{true, v}
+			return r
 		}
 	}
+	return dataflow.None
 }
 
 // call leaves a return address where a call leaves it.
@@ -86,7 +96,21 @@ func (s *follower) call(ret uint64) bool {
 func (s *follower) run(pc uint64) (ok bool) {
 	m := s.machine
 	var ops []dataflow.Op
+	entered := false // by a jump or a call
 	for range mostSteps {
+		if entered && s.thread.known && s.f.isStorageFunction(pc) {
+			v, sp := s.storage(s.regs[s.arg]), s.regs[m.SP]
+			for r := range dataflow.Reg(m.Regs) {
+				if !m.Preserved.Has(r) {
+					s.regs[r] = constant{}
+				}
+			}
+			to := s.read(sp)
+			if s.regs[s.result], s.regs[m.SP] = v, sp.Plus(int32(m.Word)); !to.known || to.v == 0 {
+				return to.known
+			}
+			pc, entered = to.v, false
+		}
 		if s.f.Target.Modules().Find(pc) == nil {
 			return false
 		}
@@ -107,6 +131,7 @@ func (s *follower) run(pc uint64) (ok bool) {
 			return false
 		}
 		to := constant{}
+		entered = in.Flow != dataflow.Next
 		switch in.Flow {
 		case dataflow.Next:
 			to = constant{true, pc + uint64(in.Len)}
@@ -149,6 +174,14 @@ func (s *follower) execute(in *dataflow.Inst, ops []dataflow.Op) {
 	for i := range ops {
 		dataflow.Execute(s, &ops[i])
 	}
+}
+
+// Reg returns what a register holds.
+func (s *follower) Reg(r dataflow.Reg) constant {
+	if r == dataflow.Thread {
+		return s.thread
+	}
+	return s.constants.Reg(r)
 }
 
 // made reports whether an address is on the stack that the follower has made.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
 	"github.com/sfwalk/sfwalk/internal/test/memtest"
 )
@@ -21,6 +22,9 @@ func followed(p *process, a *arch.Arch, code []byte) *finder {
 	a.PutWord(data[objectAt-base+8:], base+0x1a0)
 	var r arch.Registers
 	r.Set(a.SP, stackAt)
+	if len(a.ThreadPointer) == 1 {
+		r.Set(a.ThreadPointer[0], base+0x180)
+	}
 	return &finder{memory: newMemory(memtest.Flat{Lo: base, Data: data}, a), Thread: &Thread{Target: p, Frames: []Frame{{Registers: &r}}}}
 }
 
@@ -76,6 +80,8 @@ func FuzzReturned(f *testing.F) {
 			if p, ok := of.returned(base, objectAt); ok && p >= stackAt-2*madeStack && p < stackAt {
 				t.Errorf("%#x is on the stack", p)
 			}
+			s := &follower{constants: constants{machine: dataflow.Of(a)}, f: of, sp: stackAt, thread: constant{true, base + 0x180}}
+			s.storage(constant{true, objectAt})
 		})
 	})
 }

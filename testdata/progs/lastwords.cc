@@ -11,8 +11,11 @@
 #include <functional>
 #include <new>
 #include <string>
+#include <cassert>
 #include <cstring>
+#include <cxxabi.h>
 #include <unistd.h>
+extern "C" void __cxa_deleted_virtual();
 struct Own : std::runtime_error { int code; Own(const std::string &s, int c) : runtime_error(s), code(c) {} };
 struct Over : std::exception { std::string m = "over"; const char *what() const noexcept override { return m.c_str(); } };
 struct Constant : std::exception { const char *what() const noexcept override { return "constant message"; } };
@@ -113,6 +116,14 @@ __attribute__((noinline)) void dies(const char *w)
         std::terminate();
     if (s == "terminatein")
         { try { throw std::runtime_error("being handled"); } catch (...) { std::terminate(); } }
+    if (s == "rethrow")
+        throw;
+    if (s == "terminateafter")
+        { try { throw std::runtime_error("handled"); } catch (...) {} std::terminate(); }
+    if (s == "unwinding")
+        { struct D { ~D() { std::terminate(); } }; try { D d; throw std::runtime_error("unwinding"); } catch (...) {} }
+    if (s == "deleted")
+        __cxa_deleted_virtual();
     if (s == "pure")
         { Derived d; }
     if (s == "stale")
@@ -120,7 +131,9 @@ __attribute__((noinline)) void dies(const char *w)
 }
 int main(int argc, char **argv)
 {
-    if (argc > 2)
+    if (argc > 2 && !strcmp(argv[2], "assert"))
+        std::set_terminate([] { assert(!"the handler's own"); });
+    else if (argc > 2)
         std::set_terminate([] {
             write(1, "ready\n", 6);
             for (;;)

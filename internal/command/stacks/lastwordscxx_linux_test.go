@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -55,19 +56,42 @@ func TestLastWordsOfCxx(t *testing.T) {
 	}
 }
 
-// TestLastWordsOfCxxInPart: where not all is certain, a part of what libstdc++ writes is there, or
-// nothing.
+// TestLastWordsOfCxxInPart: where not all is certain, a part of what libstdc++ writes is there.
 func TestLastWordsOfCxxInPart(t *testing.T) {
 	program := gdbtest.Build(t, "lastwords.cc", "-O1", "-w")
 	for way, want := range map[string]string{
 		"choosing": "terminate called after throwing an instance of 'Choosing'", "counting": "terminate called after throwing an instance of 'Counting'",
 		"lazy": "terminate called after throwing an instance of 'Lazy'",
-		"pure": "pure virtual method called", "joinable": "", "terminate": "", "terminatein": "",
+		"pure": "pure virtual method called", "deleted": "deleted virtual method called",
 	} {
 		core, said := coreAndWords(t, program, way)
 		got := wordsIn(t, "sfwalk core", "core", core)
-		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0].Text != want) || !strings.HasPrefix(said, want) {
+		if len(got) != 1 || got[0].Text != want || !strings.HasPrefix(said, want) {
 			t.Errorf("%s: %+v, want %q of %q", way, got, want, said)
+		}
+	}
+}
+
+// TestLastWordsOfTerminate: that the program has called std::terminate without an exception is known
+// on amd64. What the handler of std::terminate dies of is not mistaken for it.
+func TestLastWordsOfTerminate(t *testing.T) {
+	for _, options := range [][]string{{"-O1"}, {"-O2", "-static"}} {
+		program := gdbtest.Build(t, "lastwords.cc", append(options, "-w", "-pthread")...)
+		for _, way := range []string{"joinable", "terminate", "terminatein", "terminateafter", "rethrow", "unwinding"} {
+			t.Run(fmt.Sprint(options, way), func(t *testing.T) {
+				core, said := coreAndWords(t, program, way)
+				got := wordsIn(t, "sfwalk core", "core", core)
+				if len(got) == 0 && runtime.GOARCH != "amd64" {
+					return
+				}
+				if len(got) != 1 || got[0].Text != strings.TrimSuffix(said, "\n") {
+					t.Errorf("%+v, want %q", got, said)
+				}
+			})
+		}
+		core, said := coreAndWords(t, program, "terminate", "assert")
+		if got := wordsIn(t, "sfwalk core", "core", core); len(got) != 1 || got[0].Text != strings.TrimSuffix(said, "\n") {
+			t.Errorf("%+v, want %q", got, said)
 		}
 	}
 }
@@ -112,5 +136,9 @@ func TestLastWordsOfLibcxx(t *testing.T) {
 		if len(got) != 1 || got[0].From != "the exception of libc++abi" || !strings.HasSuffix(said, got[0].Text+"\n") {
 			t.Errorf("%s: %+v of %q", way, got, said)
 		}
+	}
+	core, said := coreAndWords(t, program, "terminate")
+	if got := wordsIn(t, "sfwalk core", "core", core); len(got) > 0 {
+		t.Errorf("%+v of %q", got, said)
 	}
 }

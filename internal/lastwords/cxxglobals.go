@@ -1,0 +1,90 @@
+package lastwords
+
+import (
+	"path"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// terminated returns the words of a thread that is in std::terminate of libstdc++, by the list of
+// the exceptions that the thread handles. What __cxa_get_globals returns points to the list; none
+// if that is not known.
+func (f *finder) terminated() []Words {
+	var m *target.Module
+	for i := range f.Frames {
+		for _, function := range f.Frames[i].Functions {
+			switch name := plainName(function); {
+			case name == "std::terminate":
+				m = f.Target.Modules().Find(f.Frames[i].PC)
+			case m == nil && name != "abort" && name != "__GI_abort" && Dying(function):
+				return nil // the handler of std::terminate has its own reason
+			}
+		}
+		if m != nil {
+			break
+		}
+	}
+	if m == nil {
+		return nil
+	}
+	im, bias, err := m.PeekImage()
+	if err != nil || len(im.Lookup("_ZN9__gnu_cxx27__verbose_terminate_handlerEv", 1)) == 0 {
+		return nil // libc++abi's globals have another form
+	}
+	const versions = 2
+	for _, s := range im.Lookup("__cxa_get_globals", versions) {
+		globals, ok := f.returned(s.Addr+bias, 0)
+		if !ok {
+			continue
+		}
+		caught, ok := f.word(globals)
+		uncaught, also := f.half(globals + uint64(f.arch.PtrSize))
+		const most = 1 << 16
+		if !ok || !also || uncaught > most {
+			return nil
+		}
+		if caught == 0 {
+			return []Words{{Text: "terminate called without an active exception", From: "the list of libstdc++'s __cxa_get_globals"}}
+		}
+		layout := &exceptions64
+		if f.arch.PtrSize == 4 {
+			layout = &exceptions32
+		}
+		if x, ok := f.exceptionAt(caught+layout.typ, layout); ok {
+			return f.exceptionWords(&x)
+		}
+		return nil
+	}
+	return nil
+}
+
+// isStorageFunction reports whether code is glibc's __tls_get_addr.
+func (f *finder) isStorageFunction(pc uint64) bool {
+	m := f.Target.Modules().Find(pc)
+	if m == nil {
+		return false
+	}
+	name := path.Base(m.Path)
+	if !strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld-musl") {
+		return false
+	}
+	im, bias, err := m.PeekImage()
+	return err == nil && im.Symbols().Begins(pc-bias, "__tls_get_addr")
+}
+
+// storage returns what glibc's __tls_get_addr returns on amd64, for a struct tls_index at an
+// address: the number of a module, and an offset. The word behind the thread pointer's leads to an
+// array with two words for each module, of which the first one is the address of the thread's
+// storage (sysdeps/generic/dl-dtv.h). Two words before the array's begin is the number of modules.
+func (s *follower) storage(index constant) constant {
+	word := func(at uint64) uint64 { return s.read(constant{index.known && s.thread.known, at}).v }
+	const entry, most = 16, 1 << 16
+	module, offset, array := word(index.v), word(index.v+8), word(s.thread.v+8)
+	if module == 0 || module > most || array == 0 || module > word(array-entry) {
+		return constant{}
+	}
+	const notAllocated = ^uint64(0)
+	storage := word(array + entry*module)
+	return constant{storage != 0 && storage != notAllocated, storage + offset}
+}
