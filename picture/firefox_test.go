@@ -154,11 +154,35 @@ func TestFirefox(t *testing.T) {
 	}
 }
 
+// The JSON document tells whose code a place is in, and how many samples were lost.
+func TestJSONCode(t *testing.T) {
+	program := &picture.Module{Path: "/usr/bin/x"}
+	s := &picture.Stacks{Program: program.Path, Lost: 7, Types: []picture.Type{{Name: "samples", Unit: "count"}}}
+	s.Add([]picture.Place{
+		{Function: "a", Code: picture.KernelCode}, {Function: "b", Code: picture.MadeCode}, {Function: "c", Code: picture.LibraryCode},
+		{Function: "d", Code: picture.OwnCode}, {Function: "e", Code: picture.LibraryCode, Module: program}, {Name: "[not whole]"},
+	}, picture.Sample{Values: []int64{1}})
+	var x struct {
+		Lost   int
+		Places []struct{ Code string }
+	}
+	if err := json.Unmarshal([]byte(written(t, s, "json")), &x); err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	for _, at := range x.Places {
+		codes = append(codes, at.Code)
+	}
+	if want := []string{"kernel", "made at run time", "library", "program", "program", ""}; x.Lost != 7 || !slices.Equal(codes, want) {
+		t.Errorf("%d lost, %q, want 7, %q", x.Lost, codes, want)
+	}
+}
+
 // All that is known is in the JSON document.
 func TestJSON(t *testing.T) {
 	const want = `{"title":"/usr/bin/x","types":[{"name":"threads","unit":"count"}],` +
 		`"modules":[{"path":"/usr/lib/l.so","build_id":"ef01","lo":"0x700000","hi":"0x800000","offset":"0x1000"},{"path":"/usr/bin/x","build_id":"abcd","lo":"0x400000","hi":"0x500000","offset":"0x0"}],` +
-		`"places":[{"name":"l.so+0x1010","address":"0x700010","module":0},{"function":"main","file":"x.c","line":7,"address":"0x400010","module":1},` +
+		`"places":[{"name":"l.so+0x1010","address":"0x700010","module":0,"code":"library"},{"function":"main","file":"x.c","line":7,"address":"0x400010","module":1,"code":"program"},` +
 		`{"function":"tiny","file":"x.h","line":1,"address":"0x400020","module":1,"inlined":true},{"function":"work; hard","file":"x.c","line":3,"address":"0x400020","module":1}],` +
 		`"samples":[{"frames":[0,1],"values":[1],"labels":{"thread":"a","tid":11}},{"frames":[0,1],"values":[1],"labels":{"thread":"b","tid":12}},{"frames":[2,3,1],"values":[1],"labels":{"thread":"c","tid":13}}]}` + "\n"
 	if got := written(t, example(), "json"); got != want {

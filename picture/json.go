@@ -33,6 +33,7 @@ type jsonPlace struct {
 	Address  string `json:"address,omitempty"`
 	Module   *int   `json:"module,omitempty"`
 	Inlined  bool   `json:"inlined,omitempty"`
+	Code     string `json:"code,omitempty"`
 }
 
 type jsonSample struct {
@@ -67,11 +68,18 @@ func (s *Stacks) WriteJSON(out io.Writer) error {
 		if s.Period > 0 {
 			o.field("period", jsonPeriod{jsonType(s.PeriodType), s.Period})
 		}
+		if s.Lost > 0 {
+			o.field("lost", s.Lost)
+		}
 		o.list("modules", len(list), func(i int) any {
 			m := list[i]
 			return jsonModule{m.Path, m.BuildID, hex(m.Lo), hex(m.Hi), hex(m.Offset)}
 		})
-		o.list("places", len(s.Places), func(i int) any { return s.Places[i].json(modules) })
+		o.list("places", len(s.Places), func(i int) any {
+			place := s.Places[i].json(modules)
+			place.Code = codes[s.code(&s.Places[i])].name
+			return place
+		})
 		o.list("samples", len(s.Samples), func(i int) any { return s.Samples[i].json() })
 	})
 }

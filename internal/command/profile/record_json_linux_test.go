@@ -13,7 +13,8 @@ import (
 
 // The JSON document has the fields that docs/json.md has, and the stacks of the program.
 func TestRecordJSON(t *testing.T) {
-	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread"), "2", "5")
+	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread")
+	p := gdbtest.StartRunning(t, exe, "2", "5")
 	out := filepath.Join(t.TempDir(), "p.json")
 	if _, said, err := commandtest.Run("record", strconv.Itoa(p.PID), "--wall", "-d", "500ms", "--format", "json", "-o", out); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -27,6 +28,8 @@ func TestRecordJSON(t *testing.T) {
 		Places  []struct {
 			Function string
 			Module   *int
+			Address  string
+			Code     string
 		}
 		Samples []struct {
 			Frames []int
@@ -46,6 +49,20 @@ func TestRecordJSON(t *testing.T) {
 	}
 	if len(threads) != 3 {
 		t.Errorf("threads %v\n%s", threads, text)
+	}
+	for _, at := range x.Places {
+		want := ""
+		switch {
+		case at.Module != nil && x.Modules[*at.Module].Path == exe:
+			want = "program"
+		case at.Module != nil:
+			want = "library"
+		case len(at.Address) == len("0xffffffff81000000"):
+			want = "kernel"
+		}
+		if at.Code != want {
+			t.Errorf("%+v: want %q", at, want)
+		}
 	}
 	commandtest.InPage(t, "sfwalk record", string(text))
 }
