@@ -72,6 +72,43 @@ func TestPerf(t *testing.T) {
 	}
 }
 
+// The flame graph of a file tells whose code each frame is, as a recording's does: each function that
+// perf script finds in the kernel, a library or the program has the word for it.
+func TestPerfCode(t *testing.T) {
+	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
+	file := perfRecorded(t, exe, "-e", "cpu-clock", "--call-graph", "dwarf")
+	svg, said, err := commandtest.Run("perf", file, "-o", "-", "--format", "flamegraph")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	out, err := exec.Command(gdbtest.Tool(t, "perf"), "script", "-i", file, "--no-inline", "-F", "ip,sym,dso").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\s+[0-9a-f]+ (\S+) \((.*)\)$`).FindAllStringSubmatch(string(out), -1) {
+		switch function, module := m[1], m[2]; {
+		case strings.HasPrefix(module, "[kernel"):
+			theirs[function] = "kernel"
+		case strings.Contains(module, "libc.so"):
+			theirs[function] = "library"
+		case module == exe:
+			theirs[function] = "program"
+		}
+	}
+	seen := map[string]int{}
+	for _, m := range regexp.MustCompile(`<title>(\w+) \(.*%(?:; ([a-z ]+))?\)</title>`).FindAllStringSubmatch(svg, -1) {
+		if want := theirs[m[1]]; want != "" {
+			if seen[want]++; m[2] != want {
+				t.Errorf("%s: want %q", m[0], want)
+			}
+		}
+	}
+	if seen["program"] == 0 || seen["library"] == 0 {
+		t.Errorf("frames %v\n%s", seen, out[:min(len(out), 4096)])
+	}
+}
+
 // Where debug information cannot be read, a profile has no lines, and one warning says why.
 func TestPerfDamaged(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-g", "-O2", "-pthread")
