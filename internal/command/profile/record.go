@@ -385,6 +385,9 @@ func (r *recordFlags) report(out io.Writer, p *record.Profile) {
 			(time.Second / time.Duration(r.frequency)).Round(100*time.Microsecond), oftener)
 	}
 	printable.Fprintf(out, "%s", missed(p, oftener))
+	if p.Stats.Processors && !r.system {
+		printable.Fprintf(out, "; sampled by processor, for there were many threads, or threads that ended soon")
+	}
 	if !p.Kernel {
 		printable.Fprintf(out, "; without the kernel's code")
 	}

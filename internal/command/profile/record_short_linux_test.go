@@ -52,8 +52,8 @@ func TestRecordRequests(t *testing.T) {
 	if share := float64(first) / float64(first+second); math.Abs(share-1./3) > 0.08 {
 		t.Errorf("one_third has %.0f %% of %d samples", 100*share, first+second)
 	}
-	if strings.Contains(said, "first sample") {
-		t.Errorf("processors are sampled, and %s", said)
+	if strings.Contains(said, "first sample") || !strings.Contains(said, "; sampled by processor, for there were many threads") {
+		t.Errorf("processors are sampled, and it says %s", said)
 	}
 }
 
@@ -89,6 +89,9 @@ func TestRecordRequestsAsNobody(t *testing.T) {
 	m := regexp.MustCompile(`; \d+ threads ended before the first sample; [\d.]+ of ([\d.]+) s of processors' time are in no sample, for threads ran too shortly: .*as root`).FindStringSubmatch(said)
 	if m == nil {
 		t.Fatalf("nothing is said of what is missing: %s", said)
+	}
+	if strings.Contains(said, "sampled by processor") {
+		t.Errorf("who may not sample processors has done so: %s", said)
 	}
 	// That of sfwalk is in what the kernel says of children.
 	if seconds, err := strconv.ParseFloat(m[1], 64); err != nil || seconds > took.Seconds()*1.1 || seconds < 1.5 {
