@@ -1,5 +1,6 @@
 // Dies of a signal, with a second thread that waits: "abort", "kill" (a SIGSEGV that it sends
-// itself), "trap", "general" (an address that is none).
+// itself), "trap", "general" (an address that is none). The second thread blocks all signals, so
+// that the first one gets what the process is sent.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +14,11 @@ static void *idle(void *arg) {
 
 int main(int argc, char **argv) {
     pthread_t other;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_create(&other, NULL, idle, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (argc < 2)
         return 1;
     if (!strcmp(argv[1], "abort"))
