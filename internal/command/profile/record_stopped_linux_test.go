@@ -79,6 +79,9 @@ func TestRecordOverflow(t *testing.T) {
 	commandtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "2", "5")
 	r := startRecording(t, p.PID, "-F", "9999")
+	// The events are enabled when all are open. Then samples keep a processor busy.
+	opened := ran(t, r.Process.Pid)
+	gdbtest.Await(t, "sfwalk takes samples", func() bool { return ran(t, r.Process.Pid) > opened+100*time.Millisecond })
 	r.signal(t, syscall.SIGSTOP)
 	gdbtest.Await(t, "sfwalk is stopped", func() bool { return state(t, r.Process.Pid) == "T" })
 	before := ran(t, p.PID)

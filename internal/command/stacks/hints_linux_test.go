@@ -213,14 +213,15 @@ func TestHintContainer(t *testing.T) {
 		}
 	}
 	server := exec.Command("/usr/bin/server", "3")
-	server.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Pdeathsig: syscall.SIGKILL}
-	if _, err := server.StdinPipe(); err != nil {
+	server.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
+	stdin, err := server.StdinPipe() // the server ends when it is closed, as when nobody refers to it
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+	t.Cleanup(func() { stdin.Close(); server.Process.Kill(); server.Wait() })
 	p := &gdbtest.Process{PID: server.Process.Pid}
 	p.Rest(t)
 	wantHint(t, hintsOf(t, "attach", strconv.Itoa(p.PID)), "functions of server have no names: 'apk add'", "in its container")

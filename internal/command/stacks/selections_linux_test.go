@@ -66,7 +66,7 @@ func TestSelections(t *testing.T) {
 	if len(m) != 1 || strings.Count(string(text), "(LWP ") < 4 {
 		t.Fatalf("gdb:\n%s", text)
 	}
-	want := regexp.MustCompile(`^Thread ` + pid + ` "bank"\n#` + m[0][1] + ` +0x[0-9a-f]+ in ns::Bank::transfer \(.*\) at .*bank\.cc:` + m[0][2] + `\n$`)
+	want := regexp.MustCompile(`^Thread ` + pid + ` "bank"\n(?:  waits .*\n)?#` + m[0][1] + ` +0x[0-9a-f]+ in ns::Bank::transfer \(.*\) at .*bank\.cc:` + m[0][2] + `\n$`)
 	for _, name := range []string{"transfer", "Bank::transfer", "ns::Bank::transfer", "nosuch,transfer"} {
 		out, _, err := commandtest.Run("attach", pid, "--frame", name)
 		if err != nil || !want.MatchString(out) {
