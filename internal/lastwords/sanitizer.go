@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // ofSanitizer returns the words of the run-time libraries of compilers' sanitizers:
@@ -39,11 +40,16 @@ const mostReport = 64 << 10
 // Parts of a report: colours for a terminal, the first line behind the process's ID, and the lines
 // that say more of the error.
 var (
-	colours     = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-	reportError = regexp.MustCompile(`(?m)^==\d+== ?(ERROR: AddressSanitizer: .+)\n((?:(?:READ|WRITE) of size .+|==\d+==The signal is caused by .+)\n)?`)
-	processID   = regexp.MustCompile(`^==\d+==`)
-	reportSum   = regexp.MustCompile(`(?m)^SUMMARY: AddressSanitizer: .+`)
+	colours     = expression(`\x1b\[[0-9;]*m`)
+	reportError = expression(`(?m)^==\d+== ?(ERROR: AddressSanitizer: .+)\n((?:(?:READ|WRITE) of size .+|==\d+==The signal is caused by .+)\n)?`)
+	processID   = expression(`^==\d+==`)
+	reportSum   = expression(`(?m)^SUMMARY: AddressSanitizer: .+`)
 )
+
+// expression compiles a regular expression when it is first asked for: most commands need none.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // asanReport returns the lines of a report that say what the error is, and where. The function that
 // ends the process has a copy of the text, on pages of its own: a register has their address, or
@@ -67,16 +73,16 @@ func (f *finder) asanReport(outer *Frame) (string, bool) {
 			continue
 		}
 		report, _, whole := strings.Cut(string(f.part(at, mostReport)), "\x00")
-		report = colours.ReplaceAllString(report, "")
-		first := reportError.FindStringSubmatch(report)
+		report = colours().ReplaceAllString(report, "")
+		first := reportError().FindStringSubmatch(report)
 		if !whole || first == nil {
 			continue
 		}
 		text := first[1]
 		if first[2] != "" {
-			text += "\n" + processID.ReplaceAllString(strings.TrimSuffix(first[2], "\n"), "")
+			text += "\n" + processID().ReplaceAllString(strings.TrimSuffix(first[2], "\n"), "")
 		}
-		if sum := reportSum.FindString(report); sum != "" {
+		if sum := reportSum().FindString(report); sum != "" {
 			text += "\n" + sum
 		}
 		return text, len(text) <= maxText

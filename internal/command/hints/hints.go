@@ -122,8 +122,10 @@ func symbolsOf(a *About, modules []*module) *Line {
 	var files []string
 	var of []string // the packages of the files
 	first := ""     // the build ID of the first
+	inFile := ""    // the path of the first
 	for _, m := range modules {
-		if !ofSystem(a.inside(m.of.Path)) || beginsThreads(m) {
+		file := a.inside(m.of.Path)
+		if !ofSystem(file) || ofCompiler(file) || beginsThreads(m) {
 			continue
 		}
 		id, lacks := lacksSymbols(a, m)
@@ -135,7 +137,7 @@ func symbolsOf(a *About, modules []*module) *Line {
 			continue
 		}
 		if files = append(files, base); first == "" {
-			first = id
+			first, inFile = id, file
 		}
 		if name := packageOf(m.of.Path); !slices.Contains(of, name) {
 			of = append(of, name)
@@ -157,9 +159,15 @@ func symbolsOf(a *About, modules []*module) *Line {
 	if len(of) == 1 && sys.install[of[0]] != "" {
 		install = sys.install[of[0]]
 	}
-	if install == "install libc6-dbg" && isInstalled(a.Root, "libc6-dbg") {
-		return says("libc6-dbg is installed, but of another build than the C library that the process has mapped (build ID " + first +
-			"): have both of one version, and start the process anew")
+	if install == installLibc6 {
+		there, other := installed(a.Root, "libc6-dbg", processorOf(inFile))
+		if !there && other {
+			install += ":" + processorOf(inFile)
+		}
+		if there {
+			return says("libc6-dbg is installed, but of another build than the C library that the process has mapped (build ID " + first +
+				"): have both of one version, and start the process anew")
+		}
 	}
 	where := ""
 	if a.Live && release != Release("", nil) {
@@ -206,15 +214,32 @@ func beginsThreads(m *module) bool {
 	return !m.several && strings.HasPrefix(path.Base(m.of.Path), "libstdc++.so.")
 }
 
-// isInstalled reports whether a package of Debian is installed below a root.
-func isInstalled(root, name string) bool {
-	dir := filepath.Join(root, "/var/lib/dpkg/info")
-	for _, end := range []string{".list", ":amd64.list", ":arm64.list", ":i386.list", ":armhf.list", ":s390x.list"} {
-		if _, err := os.Lstat(filepath.Join(dir, name+end)); err == nil {
-			return true
-		}
+// processors are Debian's names of processors, by the folders in which their libraries lie.
+var processors = map[string]string{
+	"x86_64-linux-gnu": "amd64", "i386-linux-gnu": "i386", "aarch64-linux-gnu": "arm64", "arm-linux-gnueabihf": "armhf", "s390x-linux-gnu": "s390x",
+}
+
+// processorOf returns Debian's name of the processor for which a library is, by the library's path;
+// "" if that does not tell.
+func processorOf(file string) string { return processors[path.Base(path.Dir(file))] }
+
+// installed reports whether a package of Debian is installed below a root for a processor, "" for
+// any; and whether it is for another.
+func installed(root, name, processor string) (there, other bool) {
+	for _, p := range processors {
+		_, err := os.Lstat(filepath.Join(root, "/var/lib/dpkg/info", name+":"+p+".list"))
+		there = there || err == nil && (p == processor || processor == "")
+		other = other || err == nil && p != processor
 	}
-	return false
+	return there, other
+}
+
+// ofCompiler reports whether a file is a library of a compiler for another processor, for which no
+// package has symbols: it lies in /usr/TRIPLET/lib.
+func ofCompiler(file string) bool {
+	rest, ok := strings.CutPrefix(file, "/usr/")
+	triplet, rest, _ := strings.Cut(rest, "/")
+	return ok && strings.Contains(triplet, "-linux-gnu") && strings.HasPrefix(rest, "lib")
 }
 
 // strippedIn says what helps for files that are no package's: programs that somebody has built.

@@ -20,10 +20,13 @@ type system struct {
 // glibc and musl are the packages of the C libraries in the table.
 const glibc, musl = "glibc", "musl"
 
+// installLibc6 is what helps for Debian's C library.
+const installLibc6 = "install libc6-dbg"
+
 // systems are the distributions, the more special first where one is like another.
 var systems = []system{
-	{ids: []string{"ubuntu"}, server: "https://debuginfod.ubuntu.com", install: map[string]string{glibc: "install libc6-dbg", "": "install the packages that find-dbgsym-packages names (package debian-goodies)"}},
-	{ids: []string{"debian"}, server: "https://debuginfod.debian.net", install: map[string]string{glibc: "install libc6-dbg", "": "install the packages that find-dbgsym-packages names (package debian-goodies)"}},
+	{ids: []string{"ubuntu"}, server: "https://debuginfod.ubuntu.com", install: map[string]string{glibc: installLibc6, "": "install the packages that find-dbgsym-packages names (package debian-goodies)"}},
+	{ids: []string{"debian"}, server: "https://debuginfod.debian.net", install: map[string]string{glibc: installLibc6, "": "install the packages that find-dbgsym-packages names (package debian-goodies)"}},
 	{ids: []string{"centos"}, server: "https://debuginfod.centos.org/", install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
 	{ids: []string{"fedora"}, server: "https://debuginfod.fedoraproject.org/", usual: true, install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
 	{ids: []string{"rhel"}, install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
