@@ -54,24 +54,40 @@ var ofFile = map[string]bool{
 // name takes the kind of the lock from the names of the functions in which the thread is.
 func (l *lock) name(functions []string) {
 	for _, name := range functions {
-		for _, r := range ofRust {
-			if strings.Contains(name, r.part) {
-				l.named, l.kind, l.reads, l.ownerless = true, r.kind, r.reads, true
-				l.parked = strings.HasPrefix(r.part, "parking_lot")
-				return
-			}
-		}
-		name = strings.TrimPrefix(strings.TrimLeft(name, "_"), "GI_")
-		name = strings.TrimLeft(name, "_")
-		if ofFile[name] {
-			l.named, l.kind = true, File
+		if l.nameBy(name) {
 			return
 		}
-		for _, k := range known {
-			if strings.HasPrefix(name, k.prefix) && k.kind != Unknown {
-				l.named, l.kind, l.reads = true, k.kind, strings.Contains(name, "rdlock")
-				return
-			}
+	}
+}
+
+// KindOf returns for what a thread waits that is in futex(2) and in a function of a C library, or
+// of Rust's std; Unknown if that function does not tell.
+func KindOf(function string) Kind {
+	var l lock
+	l.nameBy(function)
+	return l.kind
+}
+
+// nameBy takes the kind of the lock from the name of a function.
+func (l *lock) nameBy(name string) bool {
+	for _, r := range ofRust {
+		if strings.Contains(name, r.part) {
+			l.named, l.kind, l.reads, l.ownerless = true, r.kind, r.reads, true
+			l.parked = strings.HasPrefix(r.part, "parking_lot")
+			return true
 		}
 	}
+	name = strings.TrimPrefix(strings.TrimLeft(name, "_"), "GI_")
+	name = strings.TrimLeft(name, "_")
+	if ofFile[name] {
+		l.named, l.kind = true, File
+		return true
+	}
+	for _, k := range known {
+		if strings.HasPrefix(name, k.prefix) && k.kind != Unknown {
+			l.named, l.kind, l.reads = true, k.kind, strings.Contains(name, "rdlock")
+			return true
+		}
+	}
+	return false
 }

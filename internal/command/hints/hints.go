@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/perfmap"
@@ -36,6 +37,8 @@ type About struct {
 	ServersFailed  bool // they could not be asked for all: a warning has said so
 	Held           bool // the command asks no servers, for instance because it holds the process
 
+	OneMoment bool // the threads are of one moment: the command says for which locks they wait
+
 	FileFlags string // which flags say where files are: "--exe FILE or --sysroot DIR"; "" if none does
 	ExeFlag   string // which of them names the program alone; "" if none does
 }
@@ -50,12 +53,26 @@ func (s *Seen) Lines(a *About) (list []Line) {
 			modules = append(modules, of)
 		}
 	}
-	for _, line := range []*Line{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules)} {
+	for _, line := range []*Line{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules), s.locks(a)} {
 		if line != nil {
 			list = append(list, *line)
 		}
 	}
 	return list
+}
+
+// locks says which flag tells for which locks threads wait.
+func (s *Seen) locks(a *About) *Line {
+	if len(s.waiting) == 0 || a.OneMoment || !a.Live {
+		return nil
+	}
+	l := &Line{waiting, nil, "--consistent says for which, and who holds"}
+	for _, w := range s.waiting {
+		if l.files = append(l.files, strconv.Itoa(w.tid)); w.end {
+			l.kind = waitingEnds
+		}
+	}
+	return l
 }
 
 // isHere reports whether the file of a module was read, and is the one that is mapped.

@@ -10,7 +10,7 @@ import (
 // Line is one hint.
 type Line struct {
 	kind   kind
-	files  []string // whose functions have no names
+	files  []string // whose functions have no names; or threads that wait
 	remedy string   // what helps
 }
 
@@ -23,6 +23,8 @@ const (
 	lackingSymbols             // the system's files have none
 	withoutSymbols             // and files that somebody has built
 	atRunTime                  // code that is interpreted, or made at run time
+	waiting                    // threads wait for locks
+	waitingEnds                // or for each other's end
 )
 
 // String returns the text of a hint, without a newline.
@@ -34,6 +36,15 @@ func (l Line) String() string {
 		return fmt.Sprintf("functions of %s have no names, for the file is not here: give it by %s", l.files[0], l.remedy)
 	case lackingSymbols:
 		return fmt.Sprintf("functions of %s have no names: %s", named(l.files), l.remedy)
+	case waiting, waitingEnds:
+		one, several := "", ""
+		if l.kind == waitingEnds {
+			one, several = " or the end of another thread", " or the end of other threads"
+		}
+		if len(l.files) == 1 {
+			return "1 thread waits for a lock" + one + ": " + l.remedy + " it"
+		}
+		return fmt.Sprintf("%d threads wait for locks%s: %s them", len(l.files), several, l.remedy)
 	case withoutSymbols:
 		if len(l.files) == 1 {
 			return l.files[0] + " has no symbols: build it with -g and keep its symbols, or give the folder of its debug file by --debug-dir"

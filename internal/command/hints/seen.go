@@ -14,6 +14,20 @@ type Seen struct {
 	modules map[*target.Module]*module
 	made    bool // there was code that was made at run time and has no name
 	named   bool // there was code that was made at run time and has one
+	waiting []waiter
+}
+
+// waiter is a thread that waits for a lock, or for the end of another thread.
+type waiter struct {
+	tid int
+	end bool
+}
+
+// AddWaiting notes a thread that waits for a lock, or, with end, for the end of another thread.
+func (s *Seen) AddWaiting(tid int, end bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, waiter{tid, end})
 }
 
 // module is what was seen of one file of code.

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
+	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -26,6 +28,50 @@ func waitOf(s Source, found *waits.Graph, th target.Thread) *waits.Entry {
 		return w.Wait(th)
 	}
 	return nil
+}
+
+// lockFrames is how many inner frames of a thread tell for which kind of lock it waits.
+const lockFrames = 8
+
+// lockIn returns for which kind of lock a thread waits that is in futex(2) and in these functions.
+func lockIn(at []symbol.Location) waitfor.Kind {
+	for i := range at {
+		if k := waitfor.KindOf(at[i].Function); k != waitfor.Unknown {
+			return k
+		}
+	}
+	return waitfor.Unknown
+}
+
+// noteLock notes for the hints that the thread that was walked waits for a lock. Idle threads wait
+// for conditions and semaphores, and the first one of a process often for the end of the others:
+// these are none.
+func (w *Walker) noteLock(th target.Thread) {
+	switch w.lock {
+	case waitfor.Mutex, waitfor.RWLock, waitfor.File, waitfor.Once:
+	case waitfor.End:
+		if th.ID() == w.Target.From().Process.PID {
+			return
+		}
+	default:
+		return
+	}
+	if !w.Target.From().Process.Live || OneMoment(w.Target) {
+		return
+	}
+	var r arch.Registers
+	if th.Registers(&r) != nil {
+		return
+	}
+	a := w.Target.Arch()
+	pc, ok := r.Get(a.PC)
+	var code [arch.SystemCallCode]byte
+	if n, _ := target.MemoryOf(w.Target, th).ReadMemory(pc-arch.SystemCallCode/2, code[:]); !ok || n < len(code) {
+		return
+	}
+	if _, waits := a.Futex(&r, code[:]); waits {
+		w.seen.AddWaiting(th.ID(), w.lock == waitfor.End)
+	}
 }
 
 // waits finds out which thread waits for which. It is empty if the threads are not of one moment,

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/pace"
 	"github.com/sfwalk/sfwalk/internal/command/short"
 	"github.com/sfwalk/sfwalk/internal/command/values"
+	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -83,6 +84,7 @@ type Walker struct {
 	trimmed   bool            // around the first values
 	crashed   *Signal         // of the stack: see Thread.Crashed
 	plugins   []hosts.Sniffer // of the table: they may have names for code
+	lock      waitfor.Kind    // for which the thread waits if it is in futex(2), by its inner functions
 	dying     bool            // the stack has a function in which threads die
 	words     *lastWords      // shared by all walkers
 	seen      *hints.Seen     // of all walkers
@@ -131,6 +133,7 @@ type codeInfo struct {
 	file          uint64       // link-time address of the PC; without the module's file, the distance from its base
 	Texts         []string     // the printed form of each of logical.Code.At
 	Kinds         []short.Kind // whose code each is; nil if no frames are left out
+	lock          waitfor.Kind // for which a thread waits that is in futex(2) there
 	dying         bool         // a thread with a frame there is dying
 	noted         bool         // for hints
 }
@@ -155,10 +158,13 @@ func (w *Walker) CodeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	s, ok := code.Extra.(*codeInfo)
 	if !ok {
 		s = newCodeInfo(f.PC(), code.At[0].Module)
-		s.dying = dyingIn(code.At)
+		s.dying, s.lock = dyingIn(code.At), lockIn(code.At)
 		code.Extra = s
 	}
 	w.dying = w.dying || s.dying
+	if w.lock == waitfor.Unknown && f.Level < lockFrames {
+		w.lock = s.lock
+	}
 	return s, code
 }
 
@@ -179,7 +185,7 @@ func (w *Walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
-	w.valued, w.dying, w.crashed = w.valued[:0], false, nil
+	w.valued, w.dying, w.crashed, w.lock = w.valued[:0], false, nil, waitfor.Unknown
 	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
 	return nil
@@ -244,6 +250,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	if w.dying {
 		w.findWords(th, out)
 	}
+	w.noteLock(th)
 	out.Stop = reason.String()
 	if reason == frame.Limit && w.Allowance != nil {
 		w.Allowance.CutShort(out)

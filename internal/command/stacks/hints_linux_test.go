@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,8 +17,17 @@ import (
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
-// hintsOf runs a command and returns its hints: as it prints them, and the same of its JSON.
+// hintsOf runs a command and returns its hints: as it prints them, and the same of its JSON. It
+// leaves out hints of locks, for which threads that run wait only at some moments.
 func hintsOf(t *testing.T, args ...string) []string {
+	t.Helper()
+	return hintsBut(t, isOfLocks, args...)
+}
+
+func isOfLocks(hint string) bool { return strings.Contains(hint, "--consistent") }
+
+// hintsBut is hintsOf with what is left out.
+func hintsBut(t *testing.T, leaveOut func(string) bool, args ...string) []string {
 	t.Helper()
 	_, stderr, err := commandtest.Run(args...)
 	if err != nil && !errors.Is(err, exit.ErrEarly) {
@@ -29,6 +39,7 @@ func hintsOf(t *testing.T, args ...string) []string {
 			list = append(list, strings.TrimSpace(text))
 		}
 	}
+	list = slices.DeleteFunc(list, leaveOut)
 	out, stderr, err := commandtest.Run(append(args, "--json")...)
 	if err != nil && !errors.Is(err, exit.ErrEarly) || strings.Contains(stderr, "hint:") {
 		t.Fatalf("%q --json: %v %s", args, err, stderr)
@@ -38,6 +49,7 @@ func hintsOf(t *testing.T, args ...string) []string {
 		if err := json.Unmarshal([]byte(line), &doc); err != nil {
 			t.Fatal(err)
 		}
+		doc.Hints = slices.DeleteFunc(doc.Hints, leaveOut)
 		if strings.Join(doc.Hints, "\n") != strings.Join(list, "\n") {
 			t.Errorf("%q: hints %q, in JSON %q", args, list, doc.Hints)
 		}
