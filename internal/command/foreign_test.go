@@ -27,10 +27,7 @@ func TestForeigners(t *testing.T) {
 				}
 			}
 		}
-		of := slices.Clone(f.Verbs)
-		for _, m := range regexp.MustCompile(`\b(attach|core|record)\b`).FindAllString(f.Text, -1) {
-			of = append(of, m)
-		}
+		of := append(slices.Clone(f.Verbs), regexp.MustCompile(`\b(attach|core|record)\b`).FindAllString(f.Text, -1)...)
 		if len(f.Verbs) == 0 {
 			of = append(of, "attach")
 		}

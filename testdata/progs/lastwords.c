@@ -47,8 +47,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "top") == 0) {
         size_t *volatile p = malloc(24);
         p[3] = ~(size_t)7;
-        free(malloc(1 << 16));
-        malloc(1 << 16);
+        p = malloc(1 << 16); /* p is volatile: no compiler leaves this out */
     }
     if (strcmp(argv[1], "smash") == 0)
         smash("more than there is room for, and more than that, and then some");

@@ -24,7 +24,7 @@ const maxKnown = 1 << 12
 // for them behind the name. Names of other languages than C++ and Rust, and names that nothing can
 // be left out of, are returned as they are.
 func (n *Names) Of(name, file string, bare bool) string {
-	if strings.IndexAny(name, "<({:[") < 0 || strings.HasSuffix(file, ".go") || strings.HasSuffix(file, ".java") {
+	if !strings.ContainsAny(name, "<({:[") || strings.HasSuffix(file, ".go") || strings.HasSuffix(file, ".java") {
 		return name
 	}
 	k := key{name, isRust(name, file), bare}
