@@ -1,6 +1,8 @@
 package lastwords
 
 import (
+	"bytes"
+	"debug/elf"
 	"path"
 	"strings"
 
@@ -59,18 +61,63 @@ func (f *finder) terminated() []Words {
 	return nil
 }
 
+// storageFunction is glibc's function that returns the address of a thread's variable.
+const storageFunction = "__tls_get_addr"
+
+// isGlibcLinker reports whether a module is glibc's dynamic linker, by its path.
+func isGlibcLinker(m *target.Module) bool {
+	name := path.Base(m.Path)
+	return strings.HasPrefix(name, "ld-") && !strings.HasPrefix(name, "ld-musl")
+}
+
 // isStorageFunction reports whether code is glibc's __tls_get_addr.
 func (f *finder) isStorageFunction(pc uint64) bool {
 	m := f.Target.Modules().Find(pc)
-	if m == nil {
-		return false
-	}
-	name := path.Base(m.Path)
-	if !strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld-musl") {
+	if m == nil || !isGlibcLinker(m) {
 		return false
 	}
 	im, bias, err := m.PeekImage()
-	return err == nil && im.Symbols().Begins(pc-bias, "__tls_get_addr")
+	return err == nil && im.Symbols().Begins(pc-bias, storageFunction)
+}
+
+// bound returns where the linkage stub at an address leads if its slot holds the address to. The
+// slot leads back into the stub's file until the first call: then a relocation has the name of the
+// function. Of the functions that are not bound yet, only __tls_get_addr is known.
+func (f *finder) bound(stub, slot, to uint64) uint64 {
+	m := f.Target.Modules().Find(stub)
+	if m == nil || f.Target.Modules().Find(to) != m {
+		return to
+	}
+	im, bias, err := m.PeekImage()
+	if err != nil {
+		return to
+	}
+	relocations, _, err1 := im.Section(".rela.plt")
+	symbols, _, err2 := im.Section(".dynsym")
+	names, _, err3 := im.Section(".dynstr")
+	if err1 != nil || err2 != nil || err3 != nil {
+		return to
+	}
+	for r := range im.Relocations(relocations, true) {
+		if r.Type != f.arch.Relocations.JumpSlot || r.Addr != slot-bias || uint64(r.Symbol) >= uint64(len(symbols)/elf.Sym64Size) {
+			continue
+		}
+		name := uint64(f.arch.Order.Uint32(symbols[int(r.Symbol)*elf.Sym64Size:]))
+		if name >= uint64(len(names)) || !bytes.HasPrefix(names[name:], []byte(storageFunction+"\x00")) {
+			return to
+		}
+		for _, linker := range f.Target.Modules().All() {
+			if !isGlibcLinker(linker) {
+				continue
+			}
+			if im, bias, err := linker.PeekImage(); err == nil {
+				for _, s := range im.Lookup(storageFunction, 1) {
+					return s.Addr + bias
+				}
+			}
+		}
+	}
+	return to
 }
 
 // storage returns what glibc's __tls_get_addr returns on amd64, for a struct tls_index at an

@@ -151,7 +151,9 @@ func (s *follower) run(pc uint64) (ok bool) {
 		case dataflow.Away:
 			if to = s.Reg(in.By); in.By == dataflow.None && s.f.arch.StubSlot != nil {
 				if slot, _, stub := s.f.arch.StubSlot(code, pc, 0); stub {
-					to = s.read(constant{true, slot})
+					if to = s.read(constant{true, slot}); to.known && s.thread.known {
+						to.v = s.f.bound(pc, slot, to.v)
+					}
 				}
 			}
 		}

@@ -102,6 +102,11 @@ func TestLastWordsOfCxxLive(t *testing.T) {
 	_, said := coreAndWords(t, program, "own")
 	p := gdbtest.Start(t, program, "own", "hang")
 	hasWords(t, said, "the exception of libstdc++", "sfwalk attach", "attach", fmt.Sprint(p.PID))
+	if runtime.GOARCH == "amd64" { // nothing has asked for the list of exceptions yet
+		_, said := coreAndWords(t, program, "terminate")
+		p := gdbtest.Start(t, program, "terminate", "hang")
+		hasWords(t, said, "the list of libstdc++'s __cxa_get_globals", "sfwalk attach", "attach", fmt.Sprint(p.PID))
+	}
 	saved := t.TempDir() + "/saved"
 	if _, errs, err := commandtest.Run("attach", fmt.Sprint(p.PID), "--save", saved); err != nil {
 		t.Fatal(err, errs)
