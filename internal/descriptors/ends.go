@@ -19,22 +19,22 @@ type held struct {
 	at place
 }
 
-// otherEnd finds who has the other end of a pipe.
-func (r *Reader) otherEnd(f *File, at place, link string) {
+// otherEnd finds who has the other end of a pipe, among all who have an end.
+func (f *File) otherEnd(at place, all []held) {
 	reads, writes, ok := at.access()
 	if !ok || reads == writes {
 		return
 	}
 	f.Reads = reads
-	f.Ends = r.holders(link, func(h held) bool {
+	f.Ends = holdersAmong(all, func(h held) bool {
 		theirs, other, ok := h.at.access()
 		return ok && (reads && other || writes && theirs)
 	})
 }
 
-// holders returns the processes with a descriptor that leads to link, and fits.
-func (r *Reader) holders(link string, fits func(held) bool) (list []Relative) {
-	for _, h := range r.byLink()[link] {
+// holdersAmong returns the processes with a descriptor that fits.
+func holdersAmong(all []held, fits func(held) bool) (list []Relative) {
+	for _, h := range all {
 		if n := len(list); (n == 0 || list[n-1].PID != h.by.PID) && (fits == nil || fits(h)) {
 			list = append(list, h.by)
 		}

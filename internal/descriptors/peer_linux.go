@@ -32,7 +32,7 @@ func (r *Reader) unixPeer(f *File, tid int, inode uint64) {
 		f.Peer = e.path
 	}
 	link := fmt.Sprintf("socket:[%d]", peer)
-	f.Ends = r.holders(link, nil)
+	f.Ends = holdersAmong(r.byLink()[link], nil)
 }
 
 // Constants and structs of linux/sock_diag.h and linux/unix_diag.h.

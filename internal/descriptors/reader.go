@@ -61,9 +61,43 @@ const maxFD = 1<<31 - 1
 // File returns what a descriptor of a thread leads to now. The error says that the thread has no
 // such descriptor, or that it may not be read.
 func (r *Reader) File(tid, fd int) (File, error) {
+	if fd < 0 || fd > maxFD {
+		return File{}, os.ErrNotExist
+	}
+	r.mu.Lock()
+	at := r.descriptor(tid, fd)
+	r.mu.Unlock()
+	link, err := at.link()
+	if err != nil {
+		return File{}, err
+	}
+	if name, _ := kernelName(link); name == "pipe" {
+		return r.pipe(fd, at, link), nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.file(tid, fd, false)
+}
+
+// pipe describes a pipe. Threads often wait at many: none waits here until another's is known.
+func (r *Reader) pipe(fd int, at place, link string) File {
+	key := known{at, link}
+	r.mu.Lock()
+	f, ok := r.files[key]
+	var all []held
+	if !ok {
+		all = r.byLink()[link]
+	}
+	r.mu.Unlock()
+	if ok {
+		return f
+	}
+	f = File{FD: fd, Kind: Pipe}
+	f.otherEnd(at, all)
+	r.mu.Lock()
+	r.files[key] = f
+	r.mu.Unlock()
+	return f
 }
 
 // file is File. An inner one is in the list of another.
@@ -90,7 +124,7 @@ func (r *Reader) file(tid, fd int, inner bool) (File, error) {
 		r.socket(&f, tid, at, inode)
 	case name == "pipe":
 		f.Kind = Pipe
-		r.otherEnd(&f, at, link)
+		f.otherEnd(at, r.byLink()[link])
 	default:
 		r.anonymous(&f, tid, link, inner)
 	}
@@ -119,7 +153,7 @@ func (r *Reader) path(f *File, at place, link string) {
 		f.Kind = Terminal
 	case at.isFIFO():
 		f.Kind = Pipe
-		r.otherEnd(f, at, link)
+		f.otherEnd(at, r.byLink()[link])
 	}
 }
 
