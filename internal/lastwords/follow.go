@@ -1,8 +1,6 @@
 package lastwords
 
 import (
-	"debug/elf"
-
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/dataflow"
 	"github.com/sfwalk/sfwalk/trad"
@@ -26,7 +24,7 @@ type follower struct {
 	constants
 	f      *finder
 	sp     uint64       // the stack pointer on entry
-	thread constant     // the thread pointer; known on amd64
+	thread constant     // the thread pointer; known where storage is
 	arg    dataflow.Reg // of the first argument
 	result dataflow.Reg
 	stack  map[uint64]constant // words of the stack by address
@@ -58,7 +56,7 @@ func (f *finder) returned(function, argument uint64) (result uint64, ok bool) {
 		return 0, false
 	}
 	s.regs[s.arg] = constant{true, argument}
-	if list := f.arch.ThreadPointer; f.arch.Machine == elf.EM_X86_64 && f.arch.PtrSize == 8 && len(list) == 1 {
+	if list := f.arch.ThreadPointer; machine.Pushed != 0 && machine.Word == 8 && len(list) == 1 {
 		s.thread.v, s.thread.known = f.Frames[0].Registers.Get(list[0])
 	}
 	if !s.call(0) || !s.run(function) || s.regs[machine.SP] != (constant{true, sp}) {

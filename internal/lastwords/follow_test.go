@@ -28,8 +28,8 @@ func followed(p *process, a *arch.Arch, code []byte) *finder {
 	return &finder{memory: newMemory(memtest.Flat{Lo: base, Data: data}, a), Thread: &Thread{Target: p, Frames: []Frame{{Registers: &r}}}}
 }
 
-// What a function returns is known if it goes straight on, changes nothing but its stack, and leaves
-// that as it was. The code is what GNU as makes of the instructions.
+// What a function returns is known if it goes straight on, changes nothing but its stack, and gives
+// the stack back. The code is what GNU as makes of the instructions.
 func TestReturned(t *testing.T) {
 	const known = base + 0x1a0
 	for _, tt := range []struct {
