@@ -72,7 +72,8 @@ func TestLastWordsOfCxxInPart(t *testing.T) {
 	}
 }
 
-// TestLastWordsOfTerminate: on amd64, a call of std::terminate without an exception is known. What the handler of std::terminate dies of is not mistaken for it.
+// TestLastWordsOfTerminate: on amd64, a call of std::terminate without an exception is known. What
+// the handler of std::terminate dies of is not mistaken for it.
 func TestLastWordsOfTerminate(t *testing.T) {
 	for _, options := range [][]string{{"-O1"}, {"-O2", "-static"}} {
 		program := gdbtest.Build(t, "lastwords.cc", append(options, "-w", "-pthread")...)
