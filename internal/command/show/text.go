@@ -96,7 +96,7 @@ func (p *textPrinter) Heading(d *report.Document) {
 			handlers = handlers[1:] // it has raised the signal twice, as Go does, whose own handler gets the first
 		}
 		raised := own && len(handlers) > 0
-		if s.Code != "" && !raised {
+		if s.Code != "" && s.Sender == 0 { // the sender says more
 			text += " (" + s.Code + ")"
 		}
 		if s.Address != nil {
