@@ -81,9 +81,9 @@ func (e *engine) mostAddresses(s *perfevent.Sample, program int) (most int) {
 
 // callerAt returns the index of the place of a caller, by its return address. No call may be before
 // it: a signal handler returns to the first instruction of the trampoline, the first function of a
-// makecontext to that of another one, and code that uses the frame pointer's register for something
-// else has the kernel take any word for an address. What is before a function's first instruction
-// is another function, which has nothing to do with it.
+// makecontext to the first instruction of another one, and code that uses the frame pointer's
+// register for something else has the kernel take any word for an address. What is before a
+// function's first instruction is another function, which has nothing to do with it.
 func (s *space) callerAt(pc uint64) uint32 {
 	if slot := s.slot(pc - 1); slot.used && slot.addr == pc-1 {
 		return slot.index

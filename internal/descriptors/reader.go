@@ -42,8 +42,8 @@ func (r *Reader) task(tid int, name string) string {
 	return r.dir + "/task/" + strconv.Itoa(tid) + "/" + name
 }
 
-// descriptor returns where a thread's descriptor is. The folder of the first thread has those of all
-// threads that share them with it: the kernel must not make a folder for each.
+// descriptor returns where a thread's descriptor is. The folder of the first thread is also the
+// folder of all threads that share descriptors with it: the kernel must not make one for each.
 func (r *Reader) descriptor(tid, fd int) place {
 	if r.fds == noFolder && !r.closed {
 		r.fds = openFolder(r.dir + "/fd")

@@ -72,8 +72,8 @@ func TestPerf(t *testing.T) {
 	}
 }
 
-// The flame graph of a file tells whose code each frame is, as a recording's does: each function that
-// perf script finds in the kernel, a library or the program has the word for it.
+// The flame graph of a file tells whose code each frame is, as a recording's does: each function
+// that perf script finds in the kernel, a library or the program has the word for it.
 func TestPerfCode(t *testing.T) {
 	exe := gdbtest.Build(t, "shares.c", "-O2", "-pthread")
 	file := perfRecorded(t, exe, "-e", "cpu-clock", "--call-graph", "dwarf")
