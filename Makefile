@@ -56,7 +56,7 @@ DWP      := binutils-gold
 
 # What 'make rest' installs besides. The tests that need it are left to that: LATER has patterns of tools' names, and
 # folders (gdbtest.Later).
-LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node ruby \
+LATER    := *-linux-gnu-gcc *-linux-gnu-g++ aarch64-* s390x-* i686-* arm-* x86_64-w64-mingw32-* qemu-* gdb-multiarch protoc python3 /usr/bin/python3 node ruby java jcmd \
             perf rustc lldb lldb-server clang clang++ ld.lld /usr/aarch64-linux-gnu /usr/s390x-linux-gnu /usr/i686-linux-gnu /usr/arm-linux-gnueabihf \
             /usr/lib/rustlib /usr/include/c++/v1 /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libglib-2.0.so.0
 ALL_TOOLS    := $(TOOLS) gdb-multiarch qemu-aarch64 qemu-s390x qemu-mips aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc \
@@ -69,8 +69,8 @@ ALL_DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-ALL_TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
-ALL_PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
+ALL_TOOLS    += x86_64-w64-mingw32-gcc jcmd rustc lldb-server ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/rustlib/etc/gdb_providers.py clang++ ld.lld /usr/include/c++/v1
+ALL_PACKAGES += gcc-mingw-w64-x86-64-posix default-jdk-headless rustc lldb ruby libjemalloc2 rust-gdb clang lld libc++-dev libc++abi-dev
 ifneq ($(shell grep -x ID=debian /etc/os-release 2>/dev/null),) # elsewhere perf is in the package of a kernel
 ALL_TOOLS    += perf
 ALL_PACKAGES += linux-perf

@@ -95,7 +95,6 @@ func TestAttach(t *testing.T) {
 		check(t, p.PID, "Box.outer", "middle", "inner")
 	})
 	t.Run("java", func(t *testing.T) {
-		gdbtest.Later(t, "java") // make rest alone has it
 		java, jcmd := gdbtest.Tool(t, "java"), gdbtest.Tool(t, "jcmd")
 		main := filepath.Join(t.TempDir(), "Spin.java")
 		const program = `public class Spin {

@@ -83,8 +83,10 @@ func TestHintStripped(t *testing.T) {
 	pids := []string{"attach"}
 	for range 2 {
 		p := gdbtest.Start(t, stripped, "3")
-		if frames := gdbtest.Backtrace(t, p.PID)[0].Frames; frames[len(frames)-2].Module != "" && frames[1].Function != "" {
-			t.Fatalf("gdb has names: %+v", frames)
+		for _, f := range gdbtest.Backtrace(t, p.PID)[0].Frames {
+			if f.Module == "" && f.Function != "" && f.File == "" {
+				t.Fatalf("gdb has names: %+v", f)
+			}
 		}
 		pids = append(pids, strconv.Itoa(p.PID))
 		wantHint(t, hintsOf(t, pids...), filepath.Base(stripped)+" has no symbols", "-g", "--debug-dir")

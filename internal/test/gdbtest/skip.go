@@ -225,6 +225,8 @@ func debianPackage(tool string) string {
 		return "debuginfod"
 	case "wine", "wineserver":
 		return "wine wine64"
+	case "java", "jcmd":
+		return "default-jdk-headless"
 	case "lldb-server":
 		return "lldb"
 	case "qemu-aarch64", "qemu-s390x":
