@@ -163,6 +163,7 @@ func symbolsOf(a *About, modules []*module) *Line {
 	if len(files) == 0 || a.ServersFailed {
 		return nil
 	}
+	slices.Sort(files) // the modules of two looks at a process may come in another order
 	says := func(remedy string) *Line { return &Line{lackingSymbols, files, remedy} }
 	switch {
 	case a.ServersUnasked:
@@ -297,7 +298,7 @@ func (s *Seen) runtime(a *About, modules []*module) *Line {
 				continue
 			}
 			of := s.modules[m]
-			ran := of != nil && (of.evals || r.unnamed && of.unnamed)
+			ran := of != nil && (of.evals || r.bare && of.bare)
 			if !ran && (!s.made || r.never) {
 				continue
 			}

@@ -13,7 +13,7 @@ import (
 type runtime struct {
 	file    func() *regexp.Regexp // the name of a file that only processes with it have
 	evals   []string              // what begins the names of that file's functions that run the program's
-	unnamed bool                  // functions without names of that file run the program's, too
+	bare    bool                  // code of that file which no table has runs the program's functions, too
 	never   bool                  // no code is made at run time
 	subject string                // what has no names
 	remedy  string                // what gives them names; %d is the PID
@@ -25,7 +25,7 @@ type runtime struct {
 // runtimes are asked in this order: the first that is in the process, and in a stack, is told of.
 var runtimes = []runtime{
 	{
-		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: []string{"Builtins_InterpreterEntryTrampoline", "Builtins_BaselineOutOfLinePrologue", "Builtins_InterpreterPushArgs"}, unnamed: true,
+		file: matching(`^(node(js)?\d*|libnode\.so\..*)$`), evals: []string{"Builtins_InterpreterEntryTrampoline", "Builtins_BaselineOutOfLinePrologue", "Builtins_InterpreterPushArgs"}, bare: true,
 		subject: "JavaScript's functions", remedy: "start node with --perf-basic-prof --interpreted-frames-native-stack",
 	},
 	{

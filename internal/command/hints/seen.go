@@ -37,6 +37,7 @@ type module struct {
 	at      uint64 // the first place in one
 	several bool   // there were others
 	evals   bool   // the function that interprets was there
+	bare    bool   // there was code that no table has, either: no compiler of C or C++ has made it
 }
 
 // maxModules bounds the files of which something is kept.
@@ -76,6 +77,7 @@ func (s *Seen) Add(at uint64, m *target.Module, function string) {
 		s.modules[m] = of
 	}
 	of.evals = of.evals || evals
+	of.bare = of.bare || function == ""
 	switch {
 	case unnamed && !of.unnamed:
 		of.unnamed, of.at = true, at
