@@ -2,8 +2,6 @@ package record_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +26,8 @@ func TestDuration(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	before := ranFor(t, p.PID)
-	gdbtest.Await(t, "the process runs for longer", func() bool { return ranFor(t, p.PID) > before+time.Second })
+	before := gdbtest.Ran(t, p.PID)
+	gdbtest.Await(t, "the process runs for longer", func() bool { return gdbtest.Ran(t, p.PID) > before+time.Second })
 	if err := r.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +55,6 @@ func TestDurationOfWall(t *testing.T) {
 	if x := r.Profile(); x.Duration != 200*time.Millisecond {
 		t.Errorf("%v", x.Duration)
 	}
-}
-
-// ranFor is how long the threads of a process have run.
-func ranFor(t *testing.T, pid int) (sum time.Duration) {
-	t.Helper()
-	for _, file := range gdbtest.Glob(t, fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) {
-		var d time.Duration // nanoseconds
-		if text, err := os.ReadFile(file); err != nil {
-			t.Fatal(err)
-		} else if _, err := fmt.Sscan(string(text), &d); err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
-		sum += d
-	}
-	return sum
 }
 
 // Who has enough gets addresses, and a warning.

@@ -162,23 +162,8 @@ func TestRecordUndisturbed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Wait()
-	before := ran(t, p.PID)
-	gdbtest.Await(t, "the process runs on", func() bool { return ran(t, p.PID) > before+50*time.Millisecond })
-}
-
-// ran returns how long the threads of a process have run.
-func ran(t *testing.T, pid int) (sum time.Duration) {
-	t.Helper()
-	for _, file := range gdbtest.Glob(t, fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) {
-		var d time.Duration // nanoseconds
-		if text, err := os.ReadFile(file); err != nil {
-			t.Fatal(err)
-		} else if _, err := fmt.Sscan(string(text), &d); err != nil {
-			t.Fatalf("%q: %v", text, err)
-		}
-		sum += d
-	}
-	return sum
+	before := gdbtest.Ran(t, p.PID)
+	gdbtest.Await(t, "the process runs on", func() bool { return gdbtest.Ran(t, p.PID) > before+50*time.Millisecond })
 }
 
 // A process that waits all the time has no samples, and the last line says why.

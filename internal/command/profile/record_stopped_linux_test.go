@@ -80,12 +80,12 @@ func TestRecordOverflow(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "2", "5")
 	r := startRecording(t, p.PID, "-F", "9999")
 	// The events are enabled when all are open. Then samples keep a processor busy.
-	opened := ran(t, r.Process.Pid)
-	gdbtest.Await(t, "sfwalk takes samples", func() bool { return ran(t, r.Process.Pid) > opened+100*time.Millisecond })
+	opened := gdbtest.Ran(t, r.Process.Pid)
+	gdbtest.Await(t, "sfwalk takes samples", func() bool { return gdbtest.Ran(t, r.Process.Pid) > opened+100*time.Millisecond })
 	r.signal(t, syscall.SIGSTOP)
 	gdbtest.Await(t, "sfwalk is stopped", func() bool { return state(t, r.Process.Pid) == "T" })
-	before := ran(t, p.PID)
-	gdbtest.Await(t, "the process runs for a while", func() bool { return ran(t, p.PID) > before+time.Second })
+	before := gdbtest.Ran(t, p.PID)
+	gdbtest.Await(t, "the process runs for a while", func() bool { return gdbtest.Ran(t, p.PID) > before+time.Second })
 	r.signal(t, syscall.SIGCONT)
 	r.signal(t, syscall.SIGINT)
 	if err := r.Wait(); err != nil {
@@ -111,7 +111,7 @@ func TestRecordOverflow(t *testing.T) {
 func TestRecordStopped(t *testing.T) {
 	commandtest.CanRecord(t)
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "shares.c", "-O2", "-pthread"), "1", "5")
-	gdbtest.Await(t, "its thread computes", func() bool { return ran(t, p.PID) > 50*time.Millisecond })
+	gdbtest.Await(t, "its thread computes", func() bool { return gdbtest.Ran(t, p.PID) > 50*time.Millisecond })
 	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func TestRecordStopped(t *testing.T) {
 			t.Errorf("%v: the process is in state %s", flags, got)
 		}
 	}
-	before := ran(t, p.PID)
+	before := gdbtest.Ran(t, p.PID)
 	if err := syscall.Kill(p.PID, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	gdbtest.Await(t, "the process runs on", func() bool { return ran(t, p.PID) > before+50*time.Millisecond })
+	gdbtest.Await(t, "the process runs on", func() bool { return gdbtest.Ran(t, p.PID) > before+50*time.Millisecond })
 }
 
 // When the process is killed, its profile is written.
@@ -157,8 +157,8 @@ func TestRecordEnds(t *testing.T) {
 		} else {
 			r = startRecording(t, p.PID, flag, "-F", "999")
 		}
-		before := ran(t, p.PID)
-		gdbtest.Await(t, "the process runs", func() bool { return ran(t, p.PID) > before+300*time.Millisecond })
+		before := gdbtest.Ran(t, p.PID)
+		gdbtest.Await(t, "the process runs", func() bool { return gdbtest.Ran(t, p.PID) > before+300*time.Millisecond })
 		if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}

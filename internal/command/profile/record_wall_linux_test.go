@@ -149,7 +149,7 @@ func TestRecordWallKilled(t *testing.T) {
 			}
 			return true
 		})
-		before := ran(t, p.PID)
-		gdbtest.Await(t, "the process runs on", func() bool { return ran(t, p.PID) > before+50*time.Millisecond })
+		before := gdbtest.Ran(t, p.PID)
+		gdbtest.Await(t, "the process runs on", func() bool { return gdbtest.Ran(t, p.PID) > before+50*time.Millisecond })
 	}
 }

@@ -67,6 +67,21 @@ func (p *Process) Runs(t testing.TB, more time.Duration) {
 	Await(t, fmt.Sprintf("process %d runs for %v", p.PID, more), func() bool { return took() >= before+more })
 }
 
+// Ran returns how long all threads of a process that there are have run together.
+func Ran(t testing.TB, pid int) (sum time.Duration) {
+	t.Helper()
+	for _, file := range Glob(t, fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) {
+		var d time.Duration // nanoseconds
+		if text, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		} else if _, err := fmt.Sscan(string(text), &d); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		sum += d
+	}
+	return sum
+}
+
 // StartRunning is Start for a program with threads that never rest: it waits
 // for "ready" alone. Stop makes such a process stand still.
 func StartRunning(t testing.TB, path string, args ...string) *Process {
