@@ -106,6 +106,8 @@ func TestRecordSixHundredThreads(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "600")
 	r := exec.Command(filepath.Join(commandtest.Install(t, "sfwalk"), "sfwalk"), "record", strconv.Itoa(p.PID), "-o", filepath.Join(t.TempDir(), "p.folded"))
+	var said strings.Builder
+	r.Stderr = &said
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,9 +115,9 @@ func TestRecordSixHundredThreads(t *testing.T) {
 	gdbtest.Await(t, "sfwalk records", func() bool {
 		return len(links(r.Process.Pid, "anon_inode:[pidfd]")) > 0 && len(links(r.Process.Pid, "anon_inode:[perf_event]")) > 0
 	})
-	r.Process.Signal(syscall.SIGINT)
 	events := len(links(r.Process.Pid, "anon_inode:[perf_event]"))
-	if err := r.Wait(); err != nil || events > 600 {
-		t.Errorf("%d events, %v", events, err)
+	r.Process.Signal(syscall.SIGINT)
+	if err := r.Wait(); err != nil || events > 600 || !strings.Contains(said.String(), "; sampled by processor") {
+		t.Errorf("%d events, %v, %s", events, err, &said)
 	}
 }
