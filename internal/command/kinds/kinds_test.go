@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
@@ -54,6 +55,14 @@ func xzed(b []byte) []byte {
 	return out.Bytes()
 }
 
+func lz4ed(b []byte) []byte {
+	var out bytes.Buffer
+	w := lz4.NewWriter(&out)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
 func gziped(b []byte) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
@@ -75,10 +84,12 @@ func TestKinds(t *testing.T) {
 		"core of 32 bits":       {read(t, "../../../target/core/testdata/i386-qemu.core"), "a core file", "core"},
 		"core, zstd":            {zstded(gdbCore), "a core file", "core"},
 		"core, xz":              {xzed(gdbCore), "a core file", "core"},
+		"core, lz4":             {lz4ed(gdbCore), "a core file", "core"},
 		"core, gzip":            {gziped(gdbCore), "a core file, which gzip has compressed", ""},
 		"core, cut":             {gdbCore[:100], "a core file", "core"},
 		"snapshot":              {snapshot, "a snapshot of sfwalk", "open"},
 		"snapshot, zstd":        {zstded(snapshot), "a snapshot of sfwalk", "open"},
+		"snapshot, lz4":         {lz4ed(snapshot), "a snapshot of sfwalk", "open"},
 		"minidump":              {unxz(t, "linux_null_dereference.dmp.xz"), "a minidump", "minidump"},
 		"minidump, zstd":        {zstded(unxz(t, "linux_null_dereference.dmp.xz")), "a minidump, which is compressed", ""},
 		"microdump":             {unxz(t, "microdump-arm.log.xz"), "a log with microdumps", "minidump"},
@@ -88,6 +99,7 @@ func TestKinds(t *testing.T) {
 		"picture":               {[]byte(`<?xml version="1.0"?><svg/>`), "a picture", ""},
 		"zstd, cut":             {zstded(gdbCore)[:6], "a core file", "core"},
 		"text, xz":              {xzed([]byte("text")), "a compressed file", ""},
+		"text, lz4":             {lz4ed([]byte("text")), "a compressed file", ""},
 		"text, gzip":            {gziped([]byte("text")), "a file that gzip has compressed", ""},
 		"text":                  {[]byte("text\n"), "", ""},
 		"nothing":               {nil, "", ""},
@@ -188,7 +200,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(b[:min(len(b), 2048)])
 	}
 	text := []byte("-----BEGIN BREAKPAD MICRODUMP-----\n")
-	for _, b := range [][]byte{text, []byte("MDMP"), append([]byte("MZ"), make([]byte, 64)...), zstded(text), xzed(text), gziped(text)} {
+	for _, b := range [][]byte{text, []byte("MDMP"), append([]byte("MZ"), make([]byte, 64)...), zstded(text), xzed(text), lz4ed(text), gziped(text)} {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

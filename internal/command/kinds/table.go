@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sfwalk/sfwalk/internal/elfnote"
+	"github.com/sfwalk/sfwalk/internal/lz4file"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
@@ -33,7 +34,6 @@ var (
 	svg     = Kind{Name: "a picture", Use: "a browser shows it"}
 	pprof   = Kind{Name: "a profile", Use: "'go tool pprof -http=: FILE' shows it"}
 	gzipped = Kind{Name: "a file that gzip has compressed", Use: "unpack it first: gzip -d"}
-	lz4     = Kind{Name: "a file that lz4 has compressed", Use: "unpack it first: lz4 -d"}
 	unknown = Kind{Name: "a compressed file", Use: "unpack it first"}
 )
 
@@ -62,7 +62,7 @@ var packers = []struct {
 	look  func(r io.ReaderAt, size int64) (Kind, bool)
 }{
 	{[]byte{0x28, 0xb5, 0x2f, 0xfd}, func(r io.ReaderAt, size int64) (Kind, bool) {
-		d, err := zstd.NewReader(io.NewSectionReader(r, 0, size), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
+		d, err := zstd.NewReader(begin(r, size), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
 		if err != nil {
 			return unknown, true
 		}
@@ -77,7 +77,7 @@ var packers = []struct {
 		return packed(x.Reader(), "xz -d")
 	}},
 	{[]byte{0x1f, 0x8b}, func(r io.ReaderAt, size int64) (Kind, bool) {
-		d, err := gzip.NewReader(io.NewSectionReader(r, 0, size))
+		d, err := gzip.NewReader(begin(r, size))
 		if err != nil {
 			return gzipped, true
 		}
@@ -90,7 +90,22 @@ var packers = []struct {
 		}
 		return gzipped, true
 	}},
-	{[]byte{0x04, 0x22, 0x4d, 0x18}, func(io.ReaderAt, int64) (Kind, bool) { return lz4, true }},
+	{[]byte(lz4file.Magic), func(r io.ReaderAt, size int64) (Kind, bool) {
+		d, err := lz4file.NewReader(begin(r, size))
+		if err != nil {
+			return unknown, true
+		}
+		return packed(d, "lz4 -d")
+	}},
+}
+
+// maxPacked is how much of a compressed file is read: what can be skipped in one may be long, and a
+// hole. A block of lz4's has 4 MiB, of older releases 8.
+const maxPacked = 16 << 20
+
+// begin returns the beginning of a compressed file.
+func begin(r io.ReaderAt, size int64) io.Reader {
+	return io.NewSectionReader(r, 0, min(size, maxPacked))
 }
 
 // packed returns what a compressed file is. The verbs for core files unpack it by themselves, and
