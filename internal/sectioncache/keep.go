@@ -67,8 +67,8 @@ func (c *Cache) makeRoom(root *os.Root, size int64) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.total {
-		usercache.MakeRoom(size)
+	if c.total && !usercache.MakeRoom(size) {
+		return false
 	}
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {

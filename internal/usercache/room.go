@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -118,34 +119,65 @@ func (x *item) remove(root *os.Root) (files int, gone int64) {
 	return files, gone
 }
 
+// recount is how long what a walk has found counts, with what this process has added since. What
+// other processes add meanwhile, the next walk finds.
+const recount = time.Minute
+
+// counted is what the last walk has found.
+var counted struct {
+	sync.Mutex
+	top  string
+	at   time.Time
+	size int64 // bytes of all that is kept
+}
+
 // MakeRoom removes what was not used for longest, of all kinds, until there is room for size bytes
-// more. What cannot be removed stays.
-func MakeRoom(size int64) {
+// more, and a sixteenth of the bound. It reports whether there is room for size bytes: what cannot
+// be removed stays. A walk over all that is kept takes long, so not each call makes one.
+func MakeRoom(size int64) bool {
+	top, err := Top()
+	if err != nil {
+		return false
+	}
+	counted.Lock()
+	defer counted.Unlock()
+	if counted.top != top || time.Since(counted.at).Abs() >= recount || counted.size+size > room.Load() {
+		counted.top, counted.at, counted.size = top, time.Now(), removeOld(size)
+	}
+	counted.size += size
+	return counted.size <= room.Load()
+}
+
+// removeOld removes what was not used for longest if there is no room for size bytes more. It
+// returns the bytes that are left.
+func removeOld(size int64) (left int64) {
 	root := openTop()
 	if root == nil {
-		return
+		return 0
 	}
 	defer root.Close()
 	var all []item
 	for i := range Kinds {
 		for _, x := range Kinds[i].items(root) {
 			all = append(all, x)
-			size += x.size
+			left += x.size
 		}
 	}
-	if size <= room.Load() {
-		return
+	most := room.Load()
+	if left+size <= most {
+		return left
 	}
 	slices.SortFunc(all, func(a, b item) int { return a.used.Compare(b.used) })
 	for i := range all {
-		if size <= room.Load() {
-			return
+		if left+size <= most-most/16 {
+			break
 		}
 		if x := &all[i]; x.dir == "" || time.Since(x.used).Abs() >= recent {
 			_, gone := x.remove(root)
-			size -= gone
+			left -= gone
 		}
 	}
+	return left
 }
 
 // Kept is how much is kept of a kind.

@@ -68,13 +68,13 @@ func TestMakeRoom(t *testing.T) {
 		{1050, 0, all},
 		{1049, 0, strings.Replace(all, "sections/a ", "", 1)},
 		{1050, 1, strings.Replace(all, "sections/a ", "", 1)},
-		{900, 0, "other sections/b symbol-index/i symbols/host/x.pdb/1/.used symbols/host/x.pdb/1/x.sym symbols/host/y.pdb/1/y.sym"},
+		{960, 0, "other sections/b symbol-index/i symbols/host/x.pdb/1/.used symbols/host/x.pdb/1/x.sym symbols/host/y.pdb/1/y.sym"},
 		{699, 0, "other sections/b symbols/host/y.pdb/1/y.sym"},
 		{0, 0, "other symbols/host/y.pdb/1/y.sym"},
 	} {
 		top := cacheWith(t, files...)
 		SetRoom(tt.room)
-		MakeRoom(tt.size)
+		removeOld(tt.size)
 		if got := left(t, top); got != tt.want {
 			t.Errorf("room of %d, %d more: %s\nwant %s", tt.room, tt.size, got, tt.want)
 		}
@@ -127,11 +127,39 @@ func TestMakeRoomTogether(t *testing.T) {
 	SetRoom(500)
 	var all sync.WaitGroup
 	for range 8 {
-		all.Go(func() { MakeRoom(0) })
+		all.Go(func() { removeOld(0) })
 	}
 	all.Wait()
 	if n := len(strings.Fields(left(t, top))); n > 50 || n < 25 {
 		t.Errorf("%d files are left, of 50 for which there is room", n)
+	}
+}
+
+// What this process adds counts without another walk, up to the bound.
+func TestMakeRoomCounted(t *testing.T) {
+	defer SetRoom(UsualRoom)
+	top := cacheWith(t, "sections/a 100 9")
+	SetRoom(1000)
+	if !MakeRoom(400) {
+		t.Error("no room for 400 bytes more")
+	}
+	for name, size := range map[string]int{"b": 400, "unseen": 5000} {
+		if err := os.WriteFile(filepath.Join(top, "sections", name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !MakeRoom(500) || left(t, top) != "sections/a sections/b sections/unseen" {
+		t.Errorf("there was a walk, or no room; left: %s", left(t, top))
+	}
+	if !MakeRoom(1) || left(t, top) == "sections/a sections/b sections/unseen" {
+		t.Errorf("there was no walk, or no room; left: %s", left(t, top))
+	}
+	cacheWith(t, "symbols/host/x/1/x.sym 1000 0") // of another folder; used just now
+	if MakeRoom(1) {
+		t.Error("there is room where nothing may be removed")
+	}
+	if MakeRoom(1001) {
+		t.Error("there is room for more than the bound")
 	}
 }
 
