@@ -40,7 +40,7 @@ type Cache struct {
 	now    func() time.Time
 	open   atomic.Int64 // files
 
-	mu sync.Mutex // over makeRoom
+	mu sync.Mutex // over create
 }
 
 // New returns the user's cache. When ctx is done, it keeps no more.

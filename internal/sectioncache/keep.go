@@ -36,12 +36,8 @@ func (c *Cache) Keep(s symbol.CompressedSection, inflate func() (io.Reader, erro
 		return
 	}
 	_, begin := headSize(key, s.Size)
-	if !c.makeRoom(root, begin+s.Size) {
-		return
-	}
-	name := partial + rand.Text()
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	f, name := c.create(root, begin+s.Size)
+	if f == nil {
 		return
 	}
 	from, err := inflate()
@@ -58,15 +54,35 @@ func (c *Cache) Keep(s symbol.CompressedSection, inflate func() (io.Reader, erro
 	root.Remove(name)
 }
 
+// create makes a file of size bytes, which are to be written; nil if there is no room. The file has
+// its size from the beginning on, so that it counts for whoever makes room meanwhile.
+func (c *Cache) create(root *os.Root, size int64) (f *os.File, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.makeRoom(root, size) {
+		return nil, ""
+	}
+	name = partial + rand.Text()
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, ""
+	}
+	if f.Truncate(size) != nil {
+		f.Close()
+		root.Remove(name)
+		return nil, ""
+	}
+	return f, name
+}
+
 // makeRoom removes what others have left behind, and the files that were not used for longest,
-// until there is room for a file of size bytes more. It reports whether there is.
+// until there is room for a file of size bytes more. It reports whether there is. The caller holds
+// c.mu.
 func (c *Cache) makeRoom(root *os.Root, size int64) bool {
 	room := usercache.Room(c.room)
 	if size > room || size > free(root)/share {
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.total && !usercache.MakeRoom(size) {
 		return false
 	}
