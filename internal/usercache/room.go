@@ -95,9 +95,9 @@ func (k *Kind) items(root *os.Root) (list []item) {
 	return list
 }
 
-// remove removes an item. It returns how many files it has removed, and how many bytes have gone,
-// also by another process that makes room at the same time.
-func (x *item) remove(root *os.Root) (files int, gone int64) {
+// remove removes an item. It returns how many files it has removed, how many bytes have gone, also
+// by another process that makes room at the same time, and how many files stay.
+func (x *item) remove(root *os.Root) (files int, gone int64, stay int) {
 	gone = x.size
 	for _, name := range x.files {
 		info, err := root.Lstat(name)
@@ -109,6 +109,7 @@ func (x *item) remove(root *os.Root) (files int, gone int64) {
 			files++
 		case !errors.Is(err, fs.ErrNotExist) && info != nil:
 			gone -= info.Size()
+			stay++
 		}
 	}
 	for dir := x.dir; dir != "" && dir != "."; dir = path.Dir(dir) {
@@ -116,7 +117,7 @@ func (x *item) remove(root *os.Root) (files int, gone int64) {
 			break
 		}
 	}
-	return files, gone
+	return files, gone, stay
 }
 
 // recount is how long what a walk has found counts, with what this process has added since. What
@@ -173,7 +174,7 @@ func removeOld(size int64) (left int64) {
 			break
 		}
 		if x := &all[i]; x.dir == "" || time.Since(x.used).Abs() >= recent {
-			_, gone := x.remove(root)
+			_, gone, _ := x.remove(root)
 			left -= gone
 		}
 	}
@@ -206,23 +207,24 @@ func List() (list []Kept) {
 	return list
 }
 
-// Clear removes all that is kept, and returns how many files and bytes have gone. Files that are
-// not this package's stay.
-func Clear() (files int, size int64) {
+// Clear removes all that is kept, and returns how many files and bytes have gone, and how many
+// files could not be removed. Files that are not this package's stay.
+func Clear() (files int, size int64, stay int) {
 	root := openTop()
 	if root == nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	defer root.Close()
 	for i := range Kinds {
 		for _, x := range Kinds[i].items(root) {
-			n, gone := x.remove(root)
+			n, gone, kept := x.remove(root)
 			files += n
 			size += gone
+			stay += kept
 		}
 		root.Remove(Kinds[i].Name) // if it is empty
 	}
-	return files, size
+	return files, size, stay
 }
 
 // openTop opens the cache, if it is there and the user's own.

@@ -78,8 +78,11 @@ share: cache shows it, and clears nothing there.`,
 			if err != nil {
 				return err
 			}
-			files, size := usercache.Clear()
+			files, size, stay := usercache.Clear()
 			_, err = printable.Fprintf(cmd.OutOrStdout(), "%s: %s with %s removed\n", top, count.Of(files, "file"), inUnits(size))
+			if stay > 0 {
+				return fmt.Errorf("cache: %s could not be removed from %s: may you write to its folders?", count.Of(stay, "file"), top)
+			}
 			return err
 		},
 	})

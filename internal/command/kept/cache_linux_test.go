@@ -3,11 +3,13 @@ package kept_test
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/test/commandtest"
@@ -71,6 +73,38 @@ func TestCacheShown(t *testing.T) {
 		if out, _, err := commandtest.Run(args...); err == nil || !strings.Contains(err.Error(), cache) {
 			t.Errorf("%q of a folder that others can write to: %v\n%s", args, err, out)
 		}
+	}
+}
+
+// TestClearStays has files that their user may not remove.
+func TestClearStays(t *testing.T) {
+	program := filepath.Join(commandtest.Install(t, "sfwalk"), "sfwalk")
+	cache, _ := folders(t)
+	home := filepath.Dir(cache)
+	cmd := exec.Command(program, "cache", "clear")
+	if os.Geteuid() == 0 { // who may remove anything
+		const other = 65534
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
+		err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Chown(path, other, other))
+		})
+		if err != nil {
+			gdbtest.Cannot(t, "root may not give files away here")
+		}
+		for _, path := range []string{filepath.Dir(home), filepath.Dir(program), filepath.Dir(filepath.Dir(program))} {
+			if err := os.Chmod(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sections := filepath.Join(cache, "sections")
+	if err := os.Chmod(sections, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(sections, 0o755)
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "1 file with 1 KiB removed") || !strings.Contains(string(out), "1 file could not be removed from "+cache) {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
