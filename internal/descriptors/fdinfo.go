@@ -25,14 +25,32 @@ func lines(text []byte, word string) (n int) {
 	return n
 }
 
-// watchedFDs returns the descriptors in an epoll's fdinfo: "tfd:  7 events: 19 data: …".
-func watchedFDs(text []byte) (list []int) {
+// watched is a descriptor in an epoll's list, as it was when it came there. inode is 0 if the kernel
+// does not say it.
+type watched struct {
+	fd    int
+	inode uint64
+}
+
+// watchedFDs returns the list in an epoll's fdinfo: "tfd:  7 events: 19 data: 7  pos:0 ino:61af
+// sdev:7", the inode in hexadecimal.
+func watchedFDs(text []byte) (list []watched) {
 	for line := range bytes.Lines(text) {
-		if f := bytes.Fields(line); len(f) > 1 && string(f[0]) == "tfd:" && line[len(line)-1] == '\n' {
-			if fd, err := strconv.Atoi(string(f[1])); err == nil {
-				list = append(list, fd)
+		f := bytes.Fields(line)
+		if len(f) < 2 || string(f[0]) != "tfd:" || line[len(line)-1] != '\n' {
+			continue
+		}
+		fd, err := strconv.Atoi(string(f[1]))
+		if err != nil {
+			continue
+		}
+		w := watched{fd: fd}
+		for _, x := range f[2:] {
+			if hex, ok := bytes.CutPrefix(x, []byte("ino:")); ok {
+				w.inode, _ = strconv.ParseUint(string(hex), 16, 64)
 			}
 		}
+		list = append(list, w)
 	}
 	return list
 }

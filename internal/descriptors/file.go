@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sfwalk/sfwalk/internal/count"
 )
 
 // Kind is what a descriptor leads to.
@@ -48,6 +50,7 @@ type File struct {
 	Reads bool       `json:"reads,omitempty"`
 
 	Watched int    `json:"watched,omitempty"` // how many descriptors an epoll has, or files an inotify
+	More    bool   `json:"more,omitempty"`    // it has more than Watched: there are too many to be read
 	Files   []File `json:"files,omitempty"`   // the first of an epoll's
 	// Left is how long a timerfd has to go; 0 if it is not set.
 	Left    time.Duration `json:"left_ns,omitempty"`
@@ -121,7 +124,7 @@ func (f *File) words(all bool) string {
 		}
 		return text
 	case Epoll:
-		text := "epoll of " + count(f.Watched, "fd")
+		text := "epoll of " + f.watched("fd")
 		if all && len(f.Files) > 0 {
 			text += ": " + List(f.Files, f.Watched)
 		}
@@ -137,7 +140,7 @@ func (f *File) words(all bool) string {
 		}
 		return "signalfd"
 	case Inotify:
-		return "inotify of " + count(f.Watched, "file")
+		return "inotify of " + f.watched("file")
 	case Process:
 		if f.PID > 0 {
 			return fmt.Sprintf("pidfd of %d", f.PID)
@@ -199,10 +202,13 @@ func List(files []File, all int) string {
 	return text
 }
 
-// count returns a number with a noun: "1 fd", "2 fds".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// watched returns how many an epoll or an inotify has: "1 fd", "more than 9000 files".
+func (f *File) watched(noun string) string {
+	switch {
+	case f.More && f.Watched == 0:
+		return "many " + noun + "s"
+	case f.More:
+		return "more than " + count.Of(f.Watched, noun)
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return count.Of(f.Watched, noun)
 }

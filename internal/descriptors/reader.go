@@ -111,7 +111,7 @@ func (r *Reader) file(tid, fd int, inner bool) (File, error) {
 		return File{}, err
 	}
 	key := known{at, link}
-	if f, ok := r.files[key]; ok && (f.Kind != Epoll || inner || len(f.Files) > 0) {
+	if f, ok := r.files[key]; ok && (f.Kind != Epoll || inner || f.More || len(f.Files) > 0) {
 		return f, nil
 	}
 	f := File{FD: fd}
@@ -160,26 +160,44 @@ func (r *Reader) path(f *File, at place, link string) {
 // mostWatched bounds the descriptors of an epoll that are described.
 const mostWatched = 4
 
+// Bounds of fdinfo: bytes that are read of one, and descriptors of a process whose epolls' lists are
+// read. The kernel makes such a list as a whole, and keeps the process from the epoll meanwhile.
+const (
+	mostInfo = 1 << 20
+	mostOpen = 1 << 13
+)
+
+// opened returns how many descriptors the process has, at most.
+func (r *Reader) opened() int64 {
+	if s, err := os.Stat(r.dir + "/fd"); err == nil && s.Size() > 0 { // since Linux 6.2
+		return s.Size()
+	}
+	text, _ := readSome(r.dir+"/status", 16<<10)
+	n, _ := strconv.ParseInt(field(text, "FDSize:"), 10, 64)
+	return n
+}
+
 // anonymous describes what only the kernel has a name for, by its fdinfo (proc_pid_fdinfo(5)).
 func (r *Reader) anonymous(f *File, tid int, link string, inner bool) {
 	info := func() []byte {
-		text, _ := readSome(r.task(tid, "fdinfo/"+strconv.Itoa(f.FD)), 1<<20)
+		text, _ := readSome(r.task(tid, "fdinfo/"+strconv.Itoa(f.FD)), mostInfo)
+		f.More = len(text) == mostInfo
 		return text
 	}
 	switch word := strings.Trim(strings.TrimPrefix(link, "anon_inode:"), "[]"); word {
 	case "eventpoll":
 		f.Kind = Epoll
-		fds := watchedFDs(info())
-		f.Watched = len(fds)
-		for _, fd := range fds[:min(mostWatched, len(fds))] {
+		if r.opened() > mostOpen {
+			f.More = true
+			break
+		}
+		list := watchedFDs(info())
+		f.Watched = len(list)
+		for _, w := range list[:min(mostWatched, len(list))] {
 			if inner {
 				break
 			}
-			x, err := r.file(tid, fd, true)
-			if err != nil {
-				x = File{FD: fd}
-			}
-			f.Files = append(f.Files, x)
+			f.Files = append(f.Files, r.watched(tid, w))
 		}
 	case "eventfd":
 		f.Kind = Event
@@ -200,6 +218,17 @@ func (r *Reader) anonymous(f *File, tid int, link string, inner bool) {
 	default:
 		f.Kind, f.Link = Other, link
 	}
+}
+
+// watched describes what an epoll watches. The descriptor may have been closed since, and have been
+// made anew for something else: of that, the number alone is said.
+func (r *Reader) watched(tid int, w watched) File {
+	if _, inode, ok := r.descriptor(tid, w.fd).identity(); ok && inode == w.inode {
+		if f, err := r.file(tid, w.fd, true); err == nil {
+			return f
+		}
+	}
+	return File{FD: w.fd}
 }
 
 // readSome reads a file, at most most bytes of it.

@@ -344,6 +344,14 @@ int main(int argc, char **argv) {
     fprintf(out, "epoll-time %d\n", ep);
     start("epoll-time", watches_for_long, ep);
 
+    // The number of what this one watches leads to a socket now.
+    int reused = dup(fd_of[0]);
+    ep = epoll_create1(0);
+    if (epoll_ctl(ep, EPOLL_CTL_ADD, reused, &e) || dup2(client, reused) < 0)
+        return 3;
+    fprintf(out, "epoll-reused %d %d\n", ep, reused);
+    start("epoll-reused", watches, ep);
+
     fprintf(out, "own-files %d\n", client);
     start("own-files", reads_own, client);
     fprintf(out, "waitpid %d\n", child);

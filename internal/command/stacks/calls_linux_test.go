@@ -28,9 +28,12 @@ type blockedThread struct {
 			FD                                             int
 			Kind, Path, Protocol, State, Local, Peer, Link string
 			Ends                                           []struct{ PID int }
-			Files                                          []struct{ FD int }
-			Signals                                        []string
-			Watched                                        int
+			Files                                          []struct {
+				FD   int
+				Kind string
+			}
+			Signals []string
+			Watched int
 		}
 		Polled, Child     int
 		Children, Holders []struct{ PID int }
@@ -126,7 +129,7 @@ func compareWaits(t *testing.T, got map[string]blockedThread, dir string, facts 
 			"accept": {"accept", "socket"}, "tcp-read": {"read", "socket"}, "tcp-recv": {"read", "socket"}, "tcp6-read": {"read", "socket"},
 			"udp-recv": {"read", "socket"}, "unix-accept": {"accept", "socket"}, "unix-read": {"read", "socket"}, "eventfd": {"read", "eventfd"}, "own-files": {"read", "eventfd"},
 			"timerfd": {"read", "timerfd"}, "poll": {"poll", "eventfd"}, "select": {"poll", "eventfd"}, "signalfd": {"read", "signalfd"},
-			"inotify": {"read", "inotify"}, "epoll": {"poll", "epoll"}, "epoll-time": {"poll", "epoll"}, "waitpid": {"child", ""}, "wait-any": {"child", ""},
+			"inotify": {"read", "inotify"}, "epoll": {"poll", "epoll"}, "epoll-reused": {"poll", "epoll"}, "epoll-time": {"poll", "epoll"}, "waitpid": {"child", ""}, "wait-any": {"child", ""},
 			"waitid": {"child", ""}, "sleep": {"sleep", ""}, "sleep-until": {"sleep", ""}, "pause": {"signal", ""}, "open": {"open", ""},
 		}[name], ""
 		if kind[0] == "" || w.Kind != kind[0] {
@@ -166,11 +169,15 @@ func compareWaits(t *testing.T, got map[string]blockedThread, dir string, facts 
 		case "inotify":
 			is(w.Files[0].Watched == 1, "what it watches")
 		case "epoll":
-			list := map[string]bool{}
+			list := map[string]string{}
 			for _, x := range w.Files[0].Files {
-				list[strconv.Itoa(x.FD)] = true
+				list[strconv.Itoa(x.FD)] = x.Kind
 			}
-			is(w.Files[0].Watched == 2 && len(list) == 2 && list[f[1]] && list[f[2]] && !w.Timed, "its list")
+			is(w.Files[0].Watched == 2 && len(list) == 2 && list[f[1]] == "eventfd" && list[f[2]] == "socket" && !w.Timed, "its list")
+		case "epoll-reused":
+			second, _ := strconv.Atoi(f[1])
+			list := w.Files[0].Files
+			is(len(list) == 1 && list[0].FD == second && list[0].Kind == "", "the number leads elsewhere")
 		case "epoll-time":
 			is(w.Timed && w.Timeout == 777e9, "the time")
 		case "waitpid", "waitid":
