@@ -2,7 +2,6 @@ package coredumps
 
 import (
 	"os"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,12 +22,4 @@ func attribute(f *os.File, name string) string {
 		return ""
 	}
 	return string(text[:n])
-}
-
-// SignalName returns the name of a signal, "SIGSEGV", or its number.
-func SignalName(n int) string {
-	if name := unix.SignalName(unix.Signal(n)); name != "" {
-		return name
-	}
-	return strconv.Itoa(n)
 }

@@ -14,9 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/format/siginfo"
 	"github.com/sfwalk/sfwalk/internal/command/cmdline"
 	"github.com/sfwalk/sfwalk/internal/command/exit"
 	"github.com/sfwalk/sfwalk/internal/coredumps"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -107,9 +109,19 @@ func (s *stored) choose(cmd *cobra.Command, args []string) (path string, err err
 		}
 		return "", fmt.Errorf("%d cores match: choose by more of --match, for example a PID, or take the newest by --last", len(found))
 	}
-	c := &found[len(found)-1]
+	newer := 0 // than the newest that this user may read
+	for newer < len(found) && !found[len(found)-1-newer].Readable {
+		newer++
+	}
+	if newer == len(found) {
+		newer = 0
+	}
+	c := &found[len(found)-1-newer]
 	if !c.Readable {
 		return "", fmt.Errorf("%s: only root and user %d may read it, and not that user where the program had other rights", c.Path, c.UID)
+	}
+	if newer > 0 {
+		cmdline.Warn(cmd, fmt.Sprintf("%s that you may not read %s left out: run as root", count.Of(newer, "newer core"), count.Verb(newer, "is", "are")))
 	}
 	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: the core of %s (PID %d), which ended on %s: %s\n", c.Program(), c.PID, inWords(c.Time), c.Path)
 	return c.Path, nil
@@ -187,7 +199,7 @@ func listText(out io.Writer, list []coredumps.Core) error {
 			row[3] = strconv.Itoa(c.GID)
 		}
 		if c.Signal > 0 {
-			row[4] = coredumps.SignalName(c.Signal)
+			row[4] = siginfo.Name(c.Signal)
 		}
 		rows = append(rows, row)
 	}

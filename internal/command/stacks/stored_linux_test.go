@@ -141,13 +141,23 @@ func TestStoredCore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for args, want := range map[string]string{"--last": "only root and user 0 may read it", "--list": "inaccessible plain"} {
+	const other = 65534
+	asOther := func(args, want string) {
+		t.Helper()
 		cmd := exec.Command(program, append([]string{"core", "--coredump-dir", dir}, strings.Fields(args)...)...)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
 		if out, err := cmd.CombinedOutput(); !strings.Contains(string(out), want) {
 			t.Errorf("%s of another user: %v\n%s", args, err, out)
 		}
 	}
+	asOther("--last", "only root and user 0 may read it")
+	asOther("--list", "inaccessible plain")
+	if err := os.Chown(gdbtest.Glob(t, dir+"/*.1793.*")[0], other, other); err != nil {
+		t.Fatal(err)
+	}
+	asOther("--last", "1 newer core that you may not read is left out: run as root\nsfwalk: the core of /tmp/docsx/plain (PID 1793)")
+	asOther("--match plain", "2 cores match")
+	asOther("--match 1806", "only root and user 0 may read it")
 }
 
 // TestCoreHere has no argument beside files that the kernel leaves in a process's folder.
