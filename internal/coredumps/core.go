@@ -30,8 +30,8 @@ type Core struct {
 	Readable bool   // by this user
 }
 
-// mostFiles bounds how many files of a folder are looked at. systemd-coredump keeps a tenth of a
-// disk at most.
+// mostFiles bounds how many files a folder may have. systemd-coredump keeps a tenth of a disk at
+// most.
 const mostFiles = 1 << 16
 
 // suffixes are the endings of compressed cores (systemd's default_compression_extension).
@@ -100,9 +100,12 @@ func List(folder string) (list []Core, err error) {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(mostFiles)
+	names, err := dir.Readdirnames(mostFiles + 1)
 	if err != nil && len(names) == 0 && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("list %s: %w", folder, err)
+	}
+	if len(names) > mostFiles {
+		return nil, fmt.Errorf("list %s: it has more than %d files", folder, mostFiles)
 	}
 	for _, name := range names {
 		c, ok := ParseName(name)
