@@ -101,7 +101,7 @@ var elsewhere = map[string]string{
 	"sfwalk perf perf.data --format folded -o -":                      "TestPerfPage",
 	"sfwalk perf perf.data --sysroot /srv/arm64-root":                 "TestPerfPage",
 	"sfwalk perf perf.data --buildid-dir ./debug":                     "TestPerfPage",
-	"coredumpctl dump | sfwalk core -":                                "TestCoreFromPipe",
+	"coredumpctl dump COREDUMP_UNIT=nginx.service | sfwalk core -":    "TestCoreFromPipe",
 	"sfwalk core --list":                                              "TestStoredPage",
 	"sfwalk core --list nginx --since yesterday":                      "TestStoredPage",
 	"sfwalk core --last":                                              "TestStoredPage",
