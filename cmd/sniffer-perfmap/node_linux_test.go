@@ -147,7 +147,9 @@ func startNode(t *testing.T, args ...string) *gdbtest.Process {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
 	node := gdbtest.Tool(t, "node")
-	p := gdbtest.Start(t, node, args...)
+	// V8 writes a log where it runs, too, and one of each isolate.
+	log := []string{"--no-logfile-per-isolate", "--logfile=" + filepath.Join(t.TempDir(), "v8.log")}
+	p := gdbtest.Start(t, node, append(log, args...)...)
 	t.Cleanup(func() { os.Remove(fmt.Sprintf("/tmp/perf-%d.map", p.PID)) })
 	return p
 }
