@@ -15,7 +15,6 @@ import (
 	"github.com/sfwalk/sfwalk/format/perfevent"
 	"github.com/sfwalk/sfwalk/internal/jitname"
 	"github.com/sfwalk/sfwalk/internal/kernelnames"
-	"github.com/sfwalk/sfwalk/internal/perfmap"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/picture"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -171,7 +170,7 @@ func (n *Namer) Picture(p *Profile) *picture.Stacks {
 		n.nameKernel()
 	}
 	if !n.enough() {
-		n.nameJITCode()
+		n.nameJITCode(n.inNoFile())
 	}
 	n.namePlaces()
 	processes := map[int]bool{}
@@ -348,6 +347,7 @@ func (n *Namer) namePlaces() {
 		return cmp.Or(strings.Compare(aPath, bPath), cmp.Compare(aAt, bAt))
 	})
 	bare := 0
+	var unnamed []uint32 // in files that have no name for them
 	for _, id := range list {
 		switch {
 		case n.named[id] != nil:
@@ -356,7 +356,13 @@ func (n *Namer) namePlaces() {
 			bare++
 		default:
 			n.named[id] = n.name(&p.places[id])
+			if n.lacksName(id) {
+				unnamed = append(unnamed, id)
+			}
 		}
+	}
+	if len(unnamed) > 0 && !n.enough() {
+		n.nameInFiles(unnamed)
 	}
 	if bare > 0 {
 		n.say(fmt.Sprintf("%d of %d places have no names: it was interrupted while it looked for them", bare, len(list)))
@@ -383,40 +389,6 @@ func (n *Namer) nameKernel() {
 		names = kernelnames.Running
 	}
 	maps.Copy(n.kernel, names(addrs))
-}
-
-// nameJITCode finds the names that compilers at run time have given the code which has none yet,
-// all names of a process at once.
-func (n *Namer) nameJITCode() {
-	addrs := map[int32][]uint64{}
-	for i := range n.profile.places {
-		p := &n.profile.places[i]
-		if p.kind == placeUser && (p.module == nil || p.module.Doubted()) && n.named[i] == nil {
-			addrs[p.pid] = append(addrs[p.pid], p.addr)
-		}
-	}
-	open := perfmap.OpenOf
-	if n.profile.file != nil {
-		open = n.profile.file.perfMap
-	}
-	for _, pid := range slices.Sorted(maps.Keys(addrs)) {
-		f, err := open(int(pid))
-		if err != nil {
-			continue
-		}
-		var names map[uint64]string
-		info, err := f.Stat()
-		if err == nil {
-			names, err = perfmap.Names(f, info.Size(), addrs[pid])
-		}
-		f.Close()
-		if err != nil {
-			n.say(fmt.Sprintf("names of code that process %d has made, %s: %v", pid, f.Name(), err))
-		}
-		for addr, name := range names {
-			n.jitNames[jitAt{pid, addr}] = name
-		}
-	}
 }
 
 // maxSaid bounds the Warnings.
@@ -503,7 +475,7 @@ func (n *Namer) nameAll(p *place) []picture.Place {
 // nameCode returns the frames of a place by what is known of the code there; with bare, by its
 // address alone.
 func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
-	jitted, kernel := n.jitNames[jitAt{p.pid, p.addr}], n.kernel[p.addr]
+	jitted, kernel := n.jitNames[n.jitAt(p)], n.kernel[p.addr]
 	if bare {
 		jitted, kernel = "", ""
 	}
@@ -539,6 +511,10 @@ func (n *Namer) nameCode(p *place, bare bool) []picture.Place {
 	}
 	if len(list) == 0 {
 		list = []picture.Place{{Address: p.addr, Module: m}}
+	}
+	if outer := &list[len(list)-1]; outer.Function == "" && jitted != "" {
+		at := jitname.Split(jitname.Readable(jitted))
+		outer.Function, outer.File, outer.Line = at.Function, at.File, at.Line
 	}
 	code := picture.LibraryCode
 	switch {
