@@ -101,6 +101,7 @@ demo:
 	@GOGC=off GOMEMLIMIT=1GiB CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(STAMP)' -o bin/ ./cmd/sfwalk
 	@echo "starting the bundled program, whose stacks 'bin/sfwalk demo' prints:"
 	@bin/sfwalk demo
+	@command -v sfwalk >/dev/null || echo "sfwalk is bin/sfwalk here. 'go install ./cmd/...' puts it into $$(dirname $$($(GO) list -f '{{.Target}}' ./cmd/sfwalk)), with sfwalk-full, which top needs"
 
 pictures: build
 	.ci/pictures
