@@ -45,7 +45,7 @@ func TestBecomes(t *testing.T) {
 	}
 
 	// There is no sfwalk-full, or one without a host.
-	const remedy = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
+	const remedy = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest, or in a clone go install ./cmd/..."
 	fake := commandtest.Install(t, "sfwalk")
 	if err := os.Link(filepath.Join(fake, "sfwalk"), filepath.Join(fake, "sfwalk-full")); err != nil {
 		t.Fatal(err)
@@ -68,8 +68,9 @@ func TestBecomes(t *testing.T) {
 	for _, tt := range []struct {
 		dir, args, want string
 	}{
-		{plain, "attach --plugin " + plugin + " " + pid, "plug-ins, Delve and servers of symbols need sfwalk-full, which is neither beside " + plain + "/sfwalk nor in PATH: " + remedy},
+		{plain, "attach --plugin " + plugin + " " + pid, "plug-ins, Delve, servers of symbols, top and --http need sfwalk-full, which is neither beside " + plain + "/sfwalk nor in PATH: " + remedy},
 		{plain, "plugin check " + plugin, remedy},
+		{plain, "top " + pid, remedy},
 		{plain, "plugin run " + plugin + " " + pid, remedy},
 		{loop, "attach --plugin " + plugin + " " + pid, "another program by that name: " + remedy},
 	} {

@@ -12,11 +12,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// full is the program that runs plug-ins, embeds Delve and asks servers for symbols; getFull
-// installs it.
+// full is the program that runs plug-ins, embeds Delve, asks servers for symbols and draws top's
+// screen and the pages of --http; getFull installs it.
 const (
 	full    = "sfwalk-full"
-	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
+	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest, or in a clone go install ./cmd/..."
 )
 
 // Becoming is a variable of the environment with the path of the program that sfwalk becomes. If
@@ -24,7 +24,7 @@ const (
 const Becoming = "SFWALK_BECOMES"
 
 // ErrNoFull says that sfwalk-full is needed, and cannot be run.
-var ErrNoFull = errors.New("plug-ins, Delve and servers of symbols need " + full)
+var ErrNoFull = errors.New("plug-ins, Delve, servers of symbols, top and --http need " + full)
 
 // BecomeFull makes this process sfwalk-full, with the same arguments. If it returns, the error is
 // the exit status of a sfwalk-full that has run, or wraps [ErrNoFull].
