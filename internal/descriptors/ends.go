@@ -1,6 +1,7 @@
 package descriptors
 
 import (
+	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -9,8 +10,10 @@ import (
 // Bounds of what is looked at for the other ends of pipes: processes, and the links of all their
 // descriptors.
 const (
-	mostRelated = 64
-	mostLinks   = 1024
+	mostRelated  = 64
+	mostLinks    = 1024
+	mostOfOne    = 512     // links of one process: it may have many more
+	mostChildren = 1 << 20 // bytes of the list of the children of one thread
 )
 
 // held is a descriptor of a process.
@@ -55,7 +58,7 @@ func (r *Reader) byLink() map[string][]held {
 		if p.Own {
 			dir = r.dir + "/fd/"
 		}
-		for _, name := range names(dir, left) {
+		for _, name := range names(dir, min(left, mostOfOne)) {
 			left--
 			at := place{noFolder, dir + name}
 			if p.Own && r.fds != noFolder {
@@ -95,7 +98,7 @@ func (r *Reader) relatives() []Relative {
 			r.related = append(r.related, Relative{PID: pid, Name: comm(pid)})
 		}
 	}
-	for _, c := range r.children() {
+	for _, c := range r.children().first {
 		add(c.PID)
 	}
 	text, _ := readSome(r.dir+"/status", 16<<10)
@@ -108,42 +111,62 @@ func (r *Reader) relatives() []Relative {
 	return r.related
 }
 
-// Child is a child of the process.
-type Child struct {
-	Relative
-	Inner int // its ID as the process itself knows it, as in a container
+// family are the children of a process.
+type family struct {
+	first []Relative  // with their names, at most mostRelated
+	all   int         // how many there are
+	by    map[int]int // their IDs by the IDs that the process itself has for them
 }
 
-// Children returns the children of the process.
-func (r *Reader) Children() []Child {
+// Children returns the first children of the process, and how many there are.
+func (r *Reader) Children() (first []Relative, all int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.children()
+	f := r.children()
+	return f.first, f.all
 }
 
-func (r *Reader) children() []Child {
+// Child returns the child for which the process itself, as in a container, has an ID. ok is false
+// if that is not known.
+func (r *Reader) Child(inner int) (child Relative, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pid, ok := r.children().by[inner]
+	if !ok {
+		return child, false
+	}
+	name := comm(pid)
+	return Relative{PID: pid, Name: name}, name != ""
+}
+
+func (r *Reader) children() *family {
 	if r.family != nil {
 		return r.family
 	}
-	r.family = []Child{}
 	own, _ := readSome(r.dir+"/status", 16<<10)
-	depth := len(strings.Fields(field(own, "NSpid:")))
+	depth := len(strings.Fields(field(own, "NSpid:"))) // of its PID namespace in the reader's; 0 if the kernel does not say
+	f := &family{by: map[int]int{}}
+	r.family = f
 	for _, pid := range childrenOf(r.dir) {
-		if len(r.family) == mostRelated {
-			break
-		}
-		c := Child{Relative{PID: pid}, pid}
-		text, err := readSome("/proc/"+strconv.Itoa(pid)+"/status", 16<<10)
-		if err != nil {
+		if f.all++; len(f.first) == mostRelated {
+			if depth <= 1 {
+				f.by[pid] = pid
+			}
 			continue
 		}
-		c.Name = field(text, "Name:")
-		if ids := strings.Fields(field(text, "NSpid:")); depth > 0 && len(ids) >= depth {
-			c.Inner, _ = strconv.Atoi(ids[depth-1]) // it may be in a namespace of its own
+		text, err := readSome("/proc/"+strconv.Itoa(pid)+"/status", 16<<10)
+		if err != nil { // it has ended
+			f.all--
+			continue
 		}
-		r.family = append(r.family, c)
+		f.first = append(f.first, Relative{PID: pid, Name: field(text, "Name:")})
+		inner := pid
+		if ids := strings.Fields(field(text, "NSpid:")); depth > 0 && len(ids) >= depth {
+			inner, _ = strconv.Atoi(ids[depth-1]) // it may be in a namespace of its own
+		}
+		f.by[inner] = pid
 	}
-	return r.family
+	return f
 }
 
 // childrenOf returns the children that the threads of a process have made (proc_tid_children(5)).
@@ -155,7 +178,8 @@ func childrenOf(dir string) (list []int) {
 	}
 	defer tasks.close()
 	for _, tid := range names(dir+"/task", mostThreads) {
-		text := place{tasks, tid + "/children"}.read(64 << 10)
+		text := place{tasks, tid + "/children"}.read(mostChildren)
+		text = text[:bytes.LastIndexByte(text, ' ')+1] // each ID ends with a space
 		for _, word := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				list = append(list, pid)

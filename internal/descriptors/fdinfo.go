@@ -25,8 +25,8 @@ func lines(text []byte, word string) (n int) {
 	return n
 }
 
-// watched is a descriptor in an epoll's list, as it was when it came there. inode is 0 if the kernel
-// does not say it.
+// watched is a descriptor in an epoll's list, as it was when it came there. inode is 0 if the
+// kernel does not say it.
 type watched struct {
 	fd    int
 	inode uint64

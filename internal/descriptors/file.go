@@ -54,7 +54,8 @@ type File struct {
 	Files   []File `json:"files,omitempty"`   // the first of an epoll's
 	// Left is how long a timerfd has to go; 0 if it is not set.
 	Left    time.Duration `json:"left_ns,omitempty"`
-	PID     int           `json:"pid,omitempty"`     // of a pidfd
+	PID     int           `json:"pid,omitempty"`     // of a pidfd; -1 if the process has ended
+	Name    string        `json:"name,omitempty"`    // of a pidfd's process
 	Signals []string      `json:"signals,omitempty"` // of a signalfd
 }
 
@@ -76,15 +77,16 @@ func (r Relative) String() string {
 	return fmt.Sprintf("pid %d %q", r.PID, r.Name)
 }
 
-// Join returns processes in words: `pid 1 "a", pid 2 "b" and 3 more`.
-func Join(list []Relative) string {
+// Join returns processes in words, of which there are all in all: `pid 1 "a", pid 2 "b" and 3
+// more`.
+func Join(list []Relative, all int) string {
 	const most = 3
 	var words []string
 	for _, r := range list[:min(most, len(list))] {
 		words = append(words, r.String())
 	}
 	text := strings.Join(words, ", ")
-	if more := len(list) - most; more > 0 {
+	if more := all - len(words); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -118,9 +120,9 @@ func (f *File) words(all bool) string {
 		case len(f.Ends) == 1 && f.Ends[0].Own:
 			text += " within this process"
 		case f.Reads:
-			text += " from " + Join(f.Ends)
+			text += " from " + Join(f.Ends, len(f.Ends))
 		default:
-			text += " to " + Join(f.Ends)
+			text += " to " + Join(f.Ends, len(f.Ends))
 		}
 		return text
 	case Epoll:
@@ -142,8 +144,11 @@ func (f *File) words(all bool) string {
 	case Inotify:
 		return "inotify of " + f.watched("file")
 	case Process:
-		if f.PID > 0 {
-			return fmt.Sprintf("pidfd of %d", f.PID)
+		switch {
+		case f.PID > 0:
+			return "pidfd of " + Relative{PID: f.PID, Name: f.Name}.String()
+		case f.PID < 0:
+			return "pidfd of a process that has ended"
 		}
 		return "pidfd"
 	case Other:
@@ -174,9 +179,9 @@ func (f *File) socket(all bool) string {
 	}
 	if len(f.Ends) > 0 {
 		if f.Peer == "" {
-			text += " to " + Join(f.Ends)
+			text += " to " + Join(f.Ends, len(f.Ends))
 		} else {
-			text += " (" + Join(f.Ends) + ")"
+			text += " (" + Join(f.Ends, len(f.Ends)) + ")"
 		}
 	}
 	if f.State != "" && f.State != "ESTABLISHED" {

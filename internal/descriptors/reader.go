@@ -22,7 +22,7 @@ type Reader struct {
 	related []Relative        // where the other ends of pipes are looked for; nil if that is not known yet
 	links   map[string][]held // descriptors of these processes by where they lead; nil likewise
 	peers   int               // how many unix sockets' peers were asked for
-	family  []Child           // nil if they were not read yet
+	family  *family           // nil if it was not read yet
 }
 
 // known is a descriptor that was read: where it is, and where its link leads.
@@ -160,8 +160,8 @@ func (r *Reader) path(f *File, at place, link string) {
 // mostWatched bounds the descriptors of an epoll that are described.
 const mostWatched = 4
 
-// Bounds of fdinfo: bytes that are read of one, and descriptors of a process whose epolls' lists are
-// read. The kernel makes such a list as a whole, and keeps the process from the epoll meanwhile.
+// Bounds of fdinfo: bytes that are read of one, and descriptors of a process whose epolls' lists
+// are read. The kernel makes a list as a whole, and the process cannot use the epoll meanwhile.
 const (
 	mostInfo = 1 << 20
 	mostOpen = 1 << 13
@@ -212,7 +212,9 @@ func (r *Reader) anonymous(f *File, tid int, link string, inner bool) {
 		f.Watched = lines(info(), "inotify ")
 	case "pidfd":
 		f.Kind = Process
-		f.PID, _ = strconv.Atoi(field(info(), "Pid:"))
+		if f.PID, _ = strconv.Atoi(field(info(), "Pid:")); f.PID > 0 {
+			f.Name = comm(f.PID)
+		}
 	case "io_uring":
 		f.Kind = Ring
 	default:
@@ -220,8 +222,8 @@ func (r *Reader) anonymous(f *File, tid int, link string, inner bool) {
 	}
 }
 
-// watched describes what an epoll watches. The descriptor may have been closed since, and have been
-// made anew for something else: of that, the number alone is said.
+// watched describes what an epoll watches. The descriptor may have been closed since, and have
+// been made anew for something else: of that, the number alone is said.
 func (r *Reader) watched(tid int, w watched) File {
 	if _, inode, ok := r.descriptor(tid, w.fd).identity(); ok && inode == w.inode {
 		if f, err := r.file(tid, w.fd, true); err == nil {

@@ -51,7 +51,7 @@ func (p place) read(most int) (text []byte) {
 		return nil
 	}
 	defer unix.Close(fd)
-	var b [512]byte
+	var b [4096]byte
 	for len(text) < most {
 		n, err := unix.Read(fd, b[:min(len(b), most-len(text))])
 		if n <= 0 || err != nil {

@@ -37,6 +37,7 @@ type blockedThread struct {
 		}
 		Polled, Child     int
 		Children, Holders []struct{ PID int }
+		AllChildren       int `json:"all_children"`
 		Timed, Until      bool
 		Timeout           int64 `json:"timeout_ns"`
 	} `json:"waits_for"`
@@ -245,6 +246,40 @@ func TestWaitsInCallsText(t *testing.T) {
 	text, _, err := commandtest.Run("core", core)
 	if line := "\n  waits to accept a connection on fd " + facts["accept"][0] + "\n"; err != nil || !strings.Contains(text, line) {
 		t.Errorf("core: %v, no %q in\n%s", err, line, text)
+	}
+}
+
+// TestManyChildren: all of many children are counted, each of them has its name, and the other end
+// of a pipe is found among them, though the process has many descriptors.
+func TestManyChildren(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "manychildren.c", append([]string{"-pthread"}, gdbtest.Plain...)...))
+	pid := strconv.Itoa(p.PID)
+	line, err := p.Stdout.ReadString('\n')
+	var first, last, pidfd int
+	if n, _ := fmt.Sscan(line, &first, &last, &pidfd); err != nil || n != 3 {
+		t.Fatalf("%q, %v", line, err)
+	}
+	said, err := exec.Command("ps", "-o", "pid=", "--ppid", pid).Output()
+	children := len(strings.Fields(string(said)))
+	if err != nil || children < 80 {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if any := blockedOf(t, "sfwalk attach", "attach", pid)["any"].Waits; any == nil || any.AllChildren != children || len(any.Children) >= children {
+		t.Errorf("%+v, want %d children", any, children)
+	}
+	of := func(pid int) string { return fmt.Sprintf("pid %d \"manychildren\"", pid) }
+	want := []string{
+		"  waits for any child: " + of(first) + ", ", fmt.Sprintf(" and %d more\n", children-3),
+		"  waits for its child, " + of(last) + "\n", ": pipe from " + of(first) + "\n",
+	}
+	if pidfd >= 0 { // since Linux 5.4
+		want = append(want, fmt.Sprintf("  waits for its child, %s (fd %d)\n", of(last), pidfd))
+	}
+	text, _, err := commandtest.Run("attach", pid)
+	for _, line := range want {
+		if err != nil || !strings.Contains(text, line) {
+			t.Errorf("%v: no %q in\n%s", err, line, text)
+		}
 	}
 }
 

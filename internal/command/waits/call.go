@@ -26,9 +26,11 @@ type Call struct {
 	Child    int                    `json:"child,omitempty"` // as the process itself knows it; 0 for any
 	Group    bool                   `json:"group,omitempty"` // any of a process group
 	Children []descriptors.Relative `json:"children,omitempty"`
-	Holders  []descriptors.Relative `json:"holders,omitempty"` // of the lock of a file
-	Until    bool                   `json:"until,omitempty"`   // the call ends at a set time
-	Timeout  time.Duration          `json:"timeout_ns,omitempty"`
+	// AllChildren is how many children there are, if Children has the first of them alone.
+	AllChildren int                    `json:"all_children,omitempty"`
+	Holders     []descriptors.Relative `json:"holders,omitempty"` // of the lock of a file
+	Until       bool                   `json:"until,omitempty"`   // the call ends at a set time
+	Timeout     time.Duration          `json:"timeout_ns,omitempty"`
 	// Stuck says that nothing but what the thread waits for can end the call.
 	Stuck bool `json:"uninterruptible,omitempty"`
 }
@@ -140,11 +142,7 @@ func (c *Calls) describe(e *Entry, tid int, found *waitfor.Call, in arch.SystemC
 	case waitfor.LockFile:
 		e.Holders = c.Files.Holders(tid, found.FDs[0], found.Records)
 	case waitfor.Children:
-		for _, child := range c.Files.Children() {
-			if !found.Group && (found.Child == 0 || found.Child == child.Inner) {
-				e.Children = append(e.Children, child.Relative)
-			}
-		}
+		c.children(e, found)
 	}
 	now, at, _, ok := c.Live.Blocked(tid)
 	for !ok && c.patience.Add(1) <= mostPatience { // it was stopped, and has not come to a processor since
@@ -153,6 +151,26 @@ func (c *Calls) describe(e *Entry, tid int, found *waitfor.Call, in arch.SystemC
 	}
 	if calls := c.Target.Arch().SystemCalls; !ok || at != sp || now.Args[0] != in.Args[0] || now.Number != in.Number && now.Number != calls.Restart {
 		*e = said
+	}
+}
+
+// children adds the children that a thread may wait for.
+func (c *Calls) children(e *Entry, found *waitfor.Call) {
+	switch {
+	case found.Group:
+	case found.Child != 0:
+		if child, ok := c.Files.Child(found.Child); ok {
+			e.Children = []descriptors.Relative{child}
+		}
+	case len(e.Files) == 1: // a pidfd
+		if f := &e.Files[0]; f.PID > 0 {
+			e.Children = []descriptors.Relative{{PID: f.PID, Name: f.Name}}
+		}
+	default:
+		var all int
+		if e.Children, all = c.Files.Children(); all > len(e.Children) {
+			e.AllChildren = all
+		}
 	}
 }
 
@@ -287,6 +305,8 @@ func (e *Entry) call(all bool) string {
 // child returns which children a thread waits for, in words.
 func (e *Entry) child(all bool) string {
 	switch {
+	case len(e.Files) == 1 && all && len(e.Children) == 1:
+		return fmt.Sprintf("for its child, %v (fd %d)", e.Children[0], e.Files[0].FD)
 	case len(e.Files) == 1 && all:
 		text := fmt.Sprintf("for a child: fd %d", e.Files[0].FD)
 		if is := e.Files[0].String(); is != "" {
@@ -302,7 +322,7 @@ func (e *Entry) child(all bool) string {
 	case len(e.Children) == 1:
 		return "for its child, " + e.Children[0].String()
 	case len(e.Children) > 0:
-		return "for any child: " + descriptors.Join(e.Children)
+		return "for any child: " + descriptors.Join(e.Children, max(len(e.Children), e.AllChildren))
 	}
 	return "for any child"
 }
@@ -320,7 +340,7 @@ func (e *Entry) text(all bool, verb func(string) string) string {
 	} else {
 		switch text = verb("wait") + " " + e.call(all); {
 		case len(e.Holders) > 0:
-			text += ", held by " + descriptors.Join(e.Holders)
+			text += ", held by " + descriptors.Join(e.Holders, len(e.Holders))
 		case e.Timed && e.Timeout > 0 && all:
 			text += fmt.Sprintf(", for at most %v", e.Timeout.Round(time.Millisecond))
 		case e.Timed:
