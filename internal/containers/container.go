@@ -43,10 +43,13 @@ const shortID = 12
 
 // InGroup returns the ID of the container that a component of a control group's path names.
 // Docker, podman, containerd and CRI-O write "ID", "docker-ID.scope", "cri-containerd-ID.scope".
+// "libpod-conmon-ID.scope" and "crio-conmon-ID.scope" are the groups of the program that watches
+// the container from outside.
 func InGroup(component string) (id string, ok bool) {
 	id = strings.TrimSuffix(component, ".scope")
-	id = id[strings.LastIndexAny(id, "-:")+1:]
-	return id, len(id) == 64 && isHex(id)
+	at := strings.LastIndexAny(id, "-:") + 1
+	before, id := id[:at], id[at:]
+	return id, len(id) == 64 && isHex(id) && !strings.HasSuffix(before, "-conmon-")
 }
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }

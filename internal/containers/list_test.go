@@ -177,6 +177,9 @@ func TestHas(t *testing.T) {
 		{"/libpod_parent/libpod-" + id("4e479d"), "web"},
 		{"/machine.slice/libpod-" + id("4e479d") + ".scope/container", "web"},
 		{"/system.slice/web.service/libpod-payload-" + id("4e479d"), "web"},
+		{"/machine.slice/libpod-conmon-" + id("4e479d") + ".scope", ""}, // podman's moveConmonToCgroupAndSignal
+		{"/machine.slice/crio-conmon-" + id("c0") + ".scope", ""},       // CRI-O's createConmonUnitName
+		{"/kubepods/burstable/pod1/crio-conmon-" + id("c0"), ""},
 		{"/default/ctrweb", "ctrweb"},
 		{"/system.slice/nerdctl-sd.scope", "nerd"},
 		{"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice/cri-containerd-" + id("d2") + ".scope", "proxy"},
