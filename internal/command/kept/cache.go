@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,7 +46,11 @@ func FirstWord() string {
 	if path == "" {
 		return ""
 	}
-	return fmt.Sprintf("what takes long to find out is kept in %s, at most %s: 'sfwalk cache' shows it, 'sfwalk cache clear' clears it", path, inUnits(usercache.Room(usercache.UsualRoom)))
+	bound := ""
+	if n := usercache.Room(math.MaxInt64); n > 0 { // without room, symbol files are kept that --symbols has fetched
+		bound = ", at most " + inUnits(n)
+	}
+	return fmt.Sprintf("what takes long to find out is kept in %s%s: 'sfwalk cache' shows it, 'sfwalk cache clear' clears it", path, bound)
 }
 
 // New makes the verb.
@@ -123,7 +128,7 @@ func show(cmd *cobra.Command, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	doc := document{Folder: top, Room: usercache.Room(1 << 62)}
+	doc := document{Folder: top, Room: usercache.Room(math.MaxInt64)}
 	for _, k := range usercache.List() {
 		doc.Kinds = append(doc.Kinds, kind{k.Name, k.Holds, k.Files, k.Bytes})
 		doc.Bytes += k.Bytes
