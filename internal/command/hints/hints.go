@@ -48,11 +48,14 @@ func (s *Seen) Lines(a *About) (list []Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	modules := make([]*module, 0, len(s.modules))
-	for _, m := range a.Modules { // in the order of their addresses
+	for _, m := range a.Modules {
 		if of := s.modules[m]; of != nil {
 			modules = append(modules, of)
 		}
 	}
+	// The order of their addresses is another one in each process: the kernel maps small files into
+	// gaps, which differ.
+	slices.SortStableFunc(modules, func(a, b *module) int { return strings.Compare(path.Base(a.of.Path), path.Base(b.of.Path)) })
 	for _, line := range []*Line{s.missing(a, modules), symbolsOf(a, modules), s.strippedIn(a, modules), s.runtime(a, modules), s.locks(a)} {
 		if line != nil {
 			list = append(list, *line)
@@ -163,7 +166,6 @@ func symbolsOf(a *About, modules []*module) *Line {
 	if len(files) == 0 || a.ServersFailed {
 		return nil
 	}
-	slices.Sort(files) // the modules of two looks at a process may come in another order
 	says := func(remedy string) *Line { return &Line{lackingSymbols, files, remedy} }
 	switch {
 	case a.ServersUnasked:
@@ -178,9 +180,10 @@ func symbolsOf(a *About, modules []*module) *Line {
 		install = sys.install[of[0]]
 	}
 	if install == installLibc6 {
-		there, other := installed(a.Root, "libc6-dbg", processorOf(inFile))
-		if !there && other {
-			install += ":" + processorOf(inFile)
+		processor := processorOf(inFile)
+		there, other := installed(a.Root, "libc6-dbg", processor)
+		if !there && processor != "" && (other || a.foreign(processor)) {
+			install += ":" + processor
 		}
 		if there {
 			return says("libc6-dbg is installed, but of another build than the C library that the process has mapped (build ID " + first +
@@ -250,6 +253,13 @@ func installed(root, name, processor string) (there, other bool) {
 		other = other || err == nil && p != processor
 	}
 	return there, other
+}
+
+// foreign reports whether a processor is not the one that Debian's packages are for if their names
+// do not tell. dpkg lists that one first, if there are others.
+func (a *About) foreign(processor string) bool {
+	own, _, _ := strings.Cut(read(a.Root, "/var/lib/dpkg/arch", a.Open), "\n")
+	return own != "" && own != processor
 }
 
 // ofCompiler reports whether a file is a library of a compiler for another processor, for which no

@@ -77,6 +77,9 @@ func TestLines(t *testing.T) {
 		{name: "unknown", release: other, files: []string{"/lib64/libc.so.6"}, seen: []seen{{0, ""}}, want: []string{": set DEBUGINFOD_URLS=https://debuginfod.elfutils.org/"}},
 		{name: "no os-release", files: []string{"/lib64/libc.so.6"}, seen: []seen{{0, ""}}, want: []string{": set DEBUGINFOD_URLS=https://debuginfod.elfutils.org/"}},
 		{name: "another build", release: debian, packaged: "var/lib/dpkg/info/libc6-dbg:amd64.list", files: []string{libc}, seen: []seen{{0, ""}}, want: []string{"libc6-dbg is installed, but of another build"}},
+		{name: "of another processor", release: debian, packaged: "var/lib/dpkg/arch", files: []string{"/usr/lib/i386-linux-gnu/libc.so.6"}, seen: []seen{{0, ""}}, want: []string{"install libc6-dbg:i386, or"}},
+		{name: "of this processor", release: debian, packaged: "var/lib/dpkg/arch", files: []string{libc}, seen: []seen{{0, ""}}, want: []string{"install libc6-dbg, or"}},
+		{name: "the second C library", release: debian, packaged: "var/lib/dpkg/info/libc6-dbg:amd64.list", files: []string{"/usr/lib32/libc.so.6"}, seen: []seen{{0, ""}}, want: []string{"functions of libc.so.6 have no names: install the packages that find-dbgsym-packages names"}},
 		{name: "in a container", release: fedora, files: []string{"/usr/lib64/libc.so.6"}, seen: []seen{{0, ""}}, about: hints.About{Live: true}, want: []string{"'dnf debuginfo-install glibc' in its container, or"}},
 		{name: "servers without it", release: debian, files: []string{libc}, seen: []seen{{0, ""}}, about: hints.About{Servers: true}, want: []string{"the servers of DEBUGINFOD_URLS have no symbols of them: install libc6-dbg"}},
 		{name: "servers that cannot be asked", release: debian, files: []string{libc}, seen: []seen{{0, ""}}, about: hints.About{Servers: true, ServersFailed: true}},
@@ -109,7 +112,7 @@ func TestLines(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			program := gdbtest.Build(t, "chain.c", "-O1", "-s", "-Wl,--build-id=sha1")
 			root := t.TempDir()
-			for path, text := range map[string]string{"etc/os-release": test.release, test.packaged: "x"} {
+			for path, text := range map[string]string{"etc/os-release": test.release, test.packaged: "amd64\ni386\n"} {
 				if path = filepath.Join(root, path); path != root && text != "" {
 					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 						t.Fatal(err)

@@ -1,6 +1,7 @@
 package hints
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path"
@@ -13,7 +14,6 @@ import (
 type system struct {
 	ids     []string          // of os-release: ID, or one of ID_LIKE
 	server  string            // of debuginfod; "" if there is none
-	usual   bool              // DEBUGINFOD_URLS is set by default in new sessions
 	install map[string]string // what installs the symbols of a file, by the file's package; "" for any
 }
 
@@ -28,10 +28,10 @@ var systems = []system{
 	{ids: []string{"ubuntu"}, server: "https://debuginfod.ubuntu.com", install: map[string]string{glibc: installLibc6, "": "install the packages that find-dbgsym-packages names (package debian-goodies)"}},
 	{ids: []string{"debian"}, server: "https://debuginfod.debian.net", install: map[string]string{glibc: installLibc6, "": "install the packages that find-dbgsym-packages names (package debian-goodies)"}},
 	{ids: []string{"centos"}, server: "https://debuginfod.centos.org/", install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
-	{ids: []string{"fedora"}, server: "https://debuginfod.fedoraproject.org/", usual: true, install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
+	{ids: []string{"fedora"}, server: "https://debuginfod.fedoraproject.org/", install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
 	{ids: []string{"rhel"}, install: map[string]string{glibc: "'dnf debuginfo-install glibc'", "": "'dnf debuginfo-install' with the file's package"}},
-	{ids: []string{"opensuse", "suse", "sles"}, server: "https://debuginfod.opensuse.org/", usual: true, install: map[string]string{glibc: "'zypper install glibc-debuginfo'", "": "'zypper install' the file's package with -debuginfo behind its name"}},
-	{ids: []string{"arch"}, server: "https://debuginfod.archlinux.org", usual: true},
+	{ids: []string{"opensuse", "suse", "sles"}, server: "https://debuginfod.opensuse.org/", install: map[string]string{glibc: "'zypper install glibc-debuginfo'", "": "'zypper install' the file's package with -debuginfo behind its name"}},
+	{ids: []string{"arch"}, server: "https://debuginfod.archlinux.org"},
 	{ids: []string{"alpine"}, install: map[string]string{musl: "'apk add musl-dbg'", "": "'apk add' the file's package with -dbg behind its name"}},
 }
 
@@ -64,26 +64,29 @@ func systemOf(osRelease string) *system {
 	return &unknown
 }
 
-// maxRelease bounds what is read of os-release, bytes.
-const maxRelease = 16 << 10
-
 // Release returns the os-release of the system below root, "" for this one; "" if it has none.
 func Release(root string, open func(root, path string) (*os.File, error)) string {
+	return cmp.Or(read(root, "/etc/os-release", open), read(root, "/usr/lib/os-release", open))
+}
+
+// maxText bounds what is read of a system's files, bytes.
+const maxText = 16 << 10
+
+// read returns the text of a file below root; "" if it cannot be read.
+func read(root, path string, open func(root, path string) (*os.File, error)) string {
 	if open == nil {
 		open = func(root, path string) (*os.File, error) { return regular.At{Root: root, Path: path}.Open() }
 	}
-	for _, path := range []string{"/etc/os-release", "/usr/lib/os-release"} {
-		f, err := open(root, path)
-		if err != nil {
-			continue
-		}
-		text, err := io.ReadAll(io.LimitReader(f, maxRelease))
-		f.Close()
-		if err == nil {
-			return string(text)
-		}
+	f, err := open(root, path)
+	if err != nil {
+		return ""
 	}
-	return ""
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxText))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // ofSystem reports whether a file is one of the distribution's packages, by its path.
@@ -102,9 +105,14 @@ func ofSystem(file string) bool {
 }
 
 // packageOf returns the package of a C library's file, as the table of systems has it; "" for any
-// other file.
+// other file. Debian has the second C library of a processor in packages of their own: libc6-i386
+// has /lib32, and libc6-dbg none of its symbols.
 func packageOf(file string) string {
 	base := path.Base(file)
+	switch path.Base(path.Dir(file)) {
+	case "lib32", "libx32":
+		return ""
+	}
 	for _, begin := range []string{"libc.so.6", "libc-2.", "ld-linux", "ld-2.", "libm.so.", "libm-2.", "libpthread", "libdl.so.", "libdl-2.", "librt.so.", "librt-2.", "libresolv.so.", "libanl.so.", "libutil.so.", "libthread_db", "libnss_", "libmvec.so."} {
 		if strings.HasPrefix(base, begin) {
 			return glibc
