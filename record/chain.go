@@ -85,13 +85,18 @@ func (e *engine) mostAddresses(s *perfevent.Sample, program int) (most int) {
 // register for something else has the kernel take any word for an address. What is before a
 // function's first instruction is another function, which has nothing to do with it.
 func (s *space) callerAt(pc uint64) uint32 {
-	if slot := s.slot(pc - 1); slot.used && slot.addr == pc-1 {
+	slot := s.slot(pc - 1)
+	if slot.used && slot.addr == pc-1 {
 		return slot.index
 	}
-	if s.noCallBefore(pc) || s.trampolineAt(pc) {
-		return s.placeOf(pc)
+	if !s.noCallBefore(pc) && !s.trampolineAt(pc) {
+		return s.placeOf(pc - 1)
 	}
-	return s.placeOf(pc - 1)
+	id := s.placeOf(pc)
+	if at := s.slot(pc); at.used && at.addr == pc && !at.next { // it is no code that comes and goes
+		*slot = placeSlot{addr: pc - 1, index: id, used: true, next: true}
+	}
+	return id
 }
 
 // noCallBefore reports whether the code before an address is known, and does not end with a call.

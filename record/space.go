@@ -72,6 +72,7 @@ type placeSlot struct {
 	addr  uint64
 	index uint32
 	used  bool
+	next  bool // the place is at the next address, to which a frame returns that has called nothing
 }
 
 // slot returns the slot that the place at an address has.
@@ -80,7 +81,7 @@ func (s *space) slot(addr uint64) *placeSlot { return &s.places[(addr^addr>>9)%p
 // placeOf returns the index of the place at an address.
 func (s *space) placeOf(addr uint64) uint32 {
 	slot := s.slot(addr)
-	if slot.used && slot.addr == addr {
+	if slot.used && slot.addr == addr && !slot.next {
 		return slot.index
 	}
 	p := s.place(addr)
@@ -92,7 +93,7 @@ func (s *space) placeOf(addr uint64) uint32 {
 	case p.module != nil && p.module.Registered():
 		p.module.PeekImage() // the process may take it away
 	}
-	*slot = placeSlot{addr, id, true}
+	*slot = placeSlot{addr: addr, index: id, used: true}
 	return id
 }
 
