@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%v: flags without a group: %v", args, list[at].Flags)
 		}
 		first, examples := strings.Index(out, "\nFlags of every day:\n"), strings.Index(out, "\nExamples:\n")
-		if examples < 0 || first < examples || first > strings.Index(out, "\nDescription:\n") {
+		if other := strings.Index(out, "\n"+list[1].Title+":\n"); first < 0 || examples < first || other < examples || strings.Index(out, "\nDescription:\n") < other {
 			t.Errorf("%v: the order is another one:\n%s", args, out)
 		}
 	}

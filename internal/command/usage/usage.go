@@ -52,8 +52,14 @@ func head(w io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// tail prints what follows the description: examples, commands and flags.
+// tail prints what follows the description: examples, commands and flags. Flags of every day come
+// first: there may be many examples.
 func tail(w io.Writer, cmd *cobra.Command) {
+	list := Groups(cmd)
+	if len(list) > 1 {
+		flags(w, list[0])
+		list = list[1:]
+	}
 	if cmd.HasExample() {
 		io.WriteString(w, "\nExamples:\n"+cmd.Example+"\n")
 	}
@@ -65,22 +71,27 @@ func tail(w io.Writer, cmd *cobra.Command) {
 			}
 		}
 	}
-	for _, g := range Groups(cmd) {
-		if len(g.Flags) == 0 {
-			continue
-		}
-		title := g.Title
-		if title == "" {
-			title = "Flags"
-		}
-		set := pflag.NewFlagSet("", pflag.ContinueOnError)
-		set.SortFlags = false
-		for _, f := range g.Flags {
-			set.AddFlag(f)
-		}
-		io.WriteString(w, "\n"+title+":\n"+set.FlagUsages())
+	for _, g := range list {
+		flags(w, g)
 	}
 	if cmd.HasAvailableSubCommands() {
 		printable.Fprintf(w, "\n'%s COMMAND --help' says more about a command.\n", cmd.CommandPath())
 	}
+}
+
+// flags prints the flags of a group.
+func flags(w io.Writer, g Group) {
+	if len(g.Flags) == 0 {
+		return
+	}
+	title := g.Title
+	if title == "" {
+		title = "Flags"
+	}
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	set.SortFlags = false
+	for _, f := range g.Flags {
+		set.AddFlag(f)
+	}
+	io.WriteString(w, "\n"+title+":\n"+set.FlagUsages())
 }
