@@ -12,7 +12,8 @@ var clone = regexp.MustCompile(`( \[clone [^\]]*\]|\.(cold|part|isra|constprop|l
 // IsCalled reports whether a user who says name means a function: by its whole name, or by the last
 // components of a qualified one, with its parameters and template arguments or without. "transfer"
 // and "Bank::transfer" are ns::Bank::transfer(int), "Transfer", "Bank.Transfer" and
-// "(*Bank).Transfer" are main.(*Bank).Transfer, "push_back" and "vector::push_back" are
+// "(*Bank).Transfer" are main.(*Bank).Transfer, "(*List[...]).Push", as Go's own traces have it, and
+// "List.Push" are main.(*List[go.shape.int]).Push, "push_back" and "vector::push_back" are
 // std::vector<int>::push_back(int const&).
 func IsCalled(function, name string) bool {
 	if function == name {
@@ -30,7 +31,18 @@ func IsCalled(function, name string) bool {
 		whole = whole[:at[0]]
 	}
 	exact, plain := qualified(whole)
-	return endsWith(whole, name) || endsWith(exact, name) || endsWith(plain, name)
+	return endsWith(whole, name) || endsWith(exact, name) || endsWith(plain, name) || endsWith(plain, withoutReceiver(name))
+}
+
+// withoutReceiver returns the name of a function of Go as qualified returns it plain, if it leaves
+// the type arguments open: "List.Push" of "(*List[...]).Push".
+func withoutReceiver(name string) string {
+	name = strings.ReplaceAll(name, "[...]", "")
+	before, receiver, ok := strings.Cut(name, "(*")
+	if typ, method, is := strings.Cut(receiver, ")."); ok && is {
+		return before + typ + "." + method
+	}
+	return name
 }
 
 // operators are C++'s, each before the ones that it begins with.
@@ -76,7 +88,8 @@ func qualified(s string) (exact, plain string) {
 		case strings.HasPrefix(rest, "(*") && i > 0 && s[i-1] == '.': // Go
 			n := group(rest)
 			if n > 3 {
-				p.WriteString(rest[2 : n-1])
+				typ, _, _ := strings.Cut(rest[2:n-1], "[") // of List[int], List
+				p.WriteString(typ)
 			}
 			i += n
 			continue
