@@ -139,6 +139,8 @@ func chosen(word string, rest []string) (m meaning) {
 		m.args = []string{"core"}
 	case ok:
 		m.err = fmt.Errorf("%s: it is %s", word, k.Says(word))
+	case info.IsDir():
+		m.err = fmt.Errorf("%s: there is no such command, and no minidumps are in the folder of this name", word)
 	default:
 		if f, err := os.Open(word); err != nil {
 			m.err = err

@@ -31,6 +31,9 @@ func TestWithoutVerb(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(program, "program"); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir("folder", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,8 @@ func TestWithoutVerb(t *testing.T) {
 		{"help attac", "do you mean attach?"},
 		{"help sframe dmp", `help: sframe: there is no command "dmp": do you mean dump?`},
 		{"./none.core", `there is no command and no file "./none.core"`},
-		{"folder", "none that sfwalk reads"},
+		{"folder", "no minidumps are in the folder"},
+		{"program", "program: it is a program: 'sfwalk record -- ./program' starts it"},
 		{"--json nosuch", `there is no command "nosuch"`},
 		{"-", "-: which command?"},
 		{"attach crash.dmp", "attach crash.dmp: want the number of a process: crash.dmp is a core file: 'sfwalk core crash.dmp' reads it"},
@@ -91,6 +95,13 @@ func TestWithoutVerb(t *testing.T) {
 		if usage := (exit.Usage{}); !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("sfwalk %s: %v, want %q", tt.line, err, tt.want)
 		}
+	}
+	// Each command begins with nothing.
+	if _, _, err := command(""); err == nil || err.Error() != `there is no command ""` {
+		t.Error(err)
+	}
+	if _, _, err := command("attach", ""); err == nil || err.Error() != `attach "": want the number of a process` {
+		t.Error(err)
 	}
 	// Each verb says what a file is that another one reads.
 	for _, tt := range []struct{ line, want string }{

@@ -26,6 +26,8 @@ func ProcessID(text string) (int, error) {
 	switch {
 	case err == nil && pid > 0:
 		return int(pid), nil
+	case text == "": // of a variable without a value, as in "$PID"
+		return 0, exit.Misuse(errors.New(`"": want the number of a process`))
 	case errors.Is(err, strconv.ErrRange) && text[0] != '-':
 		return 0, fmt.Errorf("%s: no such process", text)
 	}

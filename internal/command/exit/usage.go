@@ -96,7 +96,7 @@ func argumentNames(cmd *cobra.Command) (names []string) {
 func UnknownCommand(cmd *cobra.Command, name string) string {
 	text := fmt.Sprintf("there is no command %q", name)
 	cmd.SuggestionsMinimumDistance = 2
-	if list := cmd.SuggestionsFor(name); len(list) > 0 {
+	if list := cmd.SuggestionsFor(name); len(list) > 0 && name != "" { // each name begins with nothing
 		text += ": do you mean " + strings.Join(list, " or ") + "?"
 	}
 	return text

@@ -110,6 +110,9 @@ func (k Kind) Says(path string) string {
 	case k.Verb != "":
 		return fmt.Sprintf("%s: 'sfwalk %s %s' reads it", k.Name, k.Verb, path)
 	case k.Use != "":
+		if !strings.Contains(path, "/") { // a program without one is looked for in PATH
+			path = "./" + path
+		}
 		return k.Name + ": " + strings.ReplaceAll(k.Use, "FILE", path)
 	}
 	return k.Name
@@ -135,7 +138,8 @@ func Explain(err error, verb, path string) error {
 		return nil
 	}
 	k, ok := Of(path)
-	if !ok || k.isFor(verb) || k.Verb != "" && strings.Contains(err.Error(), "'sfwalk "+k.Verb+"'") {
+	says := func(text string) bool { return strings.Contains(err.Error(), text) }
+	if !ok || k.isFor(verb) || k.Verb != "" && says("'sfwalk "+k.Verb+"'") || k.Verb == "" && says("unpack it first") {
 		return err
 	}
 	return fmt.Errorf("%w: it is %s", err, k.Says(path))

@@ -3,6 +3,7 @@ package kinds
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -177,6 +178,10 @@ func TestExplain(t *testing.T) {
 		return path
 	}
 	coreFile, dumpFile := file("c", read(t, "../../../target/core/testdata/amd64-gdb.core")), file("d", []byte("MDMP"))
+	gz := file("z", gziped(read(t, coreFile)))
+	if err := errors.New("unpack it first, by gzip -d"); Explain(err, "core", gz) != err {
+		t.Error("what to do is said twice")
+	}
 	exe, text := "../../../testdata/bin/mix-v3", file("t", []byte("text"))
 	for _, tt := range []struct{ verb, path, want string }{
 		{"core", dumpFile, "bad: it is a minidump: 'sfwalk minidump " + dumpFile + "' reads it"},
