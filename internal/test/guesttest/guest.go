@@ -123,6 +123,15 @@ func (p *Processor) Sysroot(t testing.TB, libraries ...string) string {
 	for _, file := range libraries {
 		copyTo(filepath.Dir(file), file)
 	}
+	// Without a cache here, the guest's linker reads this machine's, and takes a C library of
+	// another build than itself.
+	cache := filepath.Join(root, "etc", "ld.so.cache")
+	if err := os.Mkdir(filepath.Dir(cache), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cache, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	return root
 }
 
