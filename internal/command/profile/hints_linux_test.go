@@ -44,11 +44,11 @@ func TestHints(t *testing.T) {
 	}
 	p := gdbtest.StartRunning(t, program)
 	pid := strconv.Itoa(p.PID)
-	if got := hint("record", pid, "-d", "300ms", "-o", filepath.Join(dir, "x.folded")); !strings.Contains(got, "worker has no symbols: build it with -g") {
+	if got := hint("record", pid, "-d", "2s", "-o", filepath.Join(dir, "x.folded")); !strings.Contains(got, "worker has no symbols: build it with -g") {
 		t.Errorf("record: %s", got)
 	}
 	data := filepath.Join(dir, "perf.data")
-	perf := exec.Command(gdbtest.Perf(t), "record", "-B", "-N", "-q", "-e", "cpu-clock", "-o", data, "-p", pid, "--", "sleep", "0.3")
+	perf := exec.Command(gdbtest.Perf(t), "record", "-B", "-N", "-q", "-e", "cpu-clock", "-o", data, "-p", pid, "--", "sleep", "2")
 	if out, err := perf.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -98,7 +98,7 @@ func TestEvery(t *testing.T) {
 	if len(lines) != 4 {
 		t.Errorf("%d documents", len(lines))
 	}
-	if out := every("--merge"); !regexp.MustCompile(`^20 samples of 5 threads: \d+ "worker-0", (\d+ "worker-\d", ){3}\d+ "worker-4"\n#0 `).MatchString(out) || !strings.Contains(out, "\n4 samples of 1 thread \"threads\": "+pid+"\n  waits to read from fd 0: pipe from ") {
+	if out := every("--merge"); !regexp.MustCompile(`^20 samples of 5 threads: \d+ "worker-0", (\d+ "worker-\d", ){3}\d+ "worker-4"\n#0 `).MatchString(out) || !strings.Contains(out, "\n4 samples of 1 thread \"threads\": "+pid+"\n  waits to read from fd 0: pipe") {
 		t.Errorf("--merge:\n%s", out)
 	}
 	doc := every("--merge", "--json")
