@@ -12,8 +12,8 @@ var clone = regexp.MustCompile(`( \[clone [^\]]*\]|\.(cold|part|isra|constprop|l
 // IsCalled reports whether a user who says name means a function: by its whole name, or by the last
 // components of a qualified one, with its parameters and template arguments or without. "transfer"
 // and "Bank::transfer" are ns::Bank::transfer(int), "Transfer", "Bank.Transfer" and
-// "(*Bank).Transfer" are main.(*Bank).Transfer, "(*List[...]).Push", as Go's own traces have it, and
-// "List.Push" are main.(*List[go.shape.int]).Push, "push_back" and "vector::push_back" are
+// "(*Bank).Transfer" are main.(*Bank).Transfer, "(*List[...]).Push", as Go's own traces have it,
+// and "List.Push" are main.(*List[go.shape.int]).Push, "push_back" and "vector::push_back" are
 // std::vector<int>::push_back(int const&).
 func IsCalled(function, name string) bool {
 	if function == name {
