@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
 )
 
@@ -56,7 +57,7 @@ func TestFileKinds(t *testing.T) {
 				switch {
 				case strings.Join(a, "\n") == strings.Join(b, "\n"):
 					equal++
-				case within(a, b) && ends[at].Whole(), len(b) == 0:
+				case within(a, b) && (ends[at].Whole() || ends[at] == frame.Unavailable), len(b) == 0: // node has frames of more than the 32 KiB that perf copies
 					more++
 				case handedOver(a, b) && ends[at].Whole():
 					handed++
