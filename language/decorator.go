@@ -1,0 +1,127 @@
+package language
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Decorator knows one language.
+type Decorator interface {
+	// Name returns the language's name: "python", "java".
+	Name() string
+	// Find returns the run times of the language in a module of the process, none if the module is
+	// no such run time: most are none, so it must be cheap to say. The error says why a run time
+	// that is there cannot be read: its release is not known, its tables are broken.
+	Find(p *Process, m *target.Module) ([]Runtime, error)
+}
+
+// Process is what decorators know of a process before its threads are walked.
+type Process struct {
+	Arch    *arch.Arch
+	Memory  target.Memory // for what does not change while the process runs, such as tables and code
+	Modules *target.Modules
+}
+
+// Runtime is one run time of a language in a process: an interpreter, a virtual machine. Several
+// goroutines may call its methods at the same time.
+type Runtime interface {
+	// Decorate says what the stack of a thread is in the language. It returns nil if the thread has
+	// nothing of the language. An error costs the language's frames of this stack; what was found
+	// before it may be returned with it.
+	Decorate(s *Stack) (*Decoration, error)
+}
+
+// Stack is what a decorator is given of a thread.
+type Stack struct {
+	Arch   *arch.Arch
+	Thread target.Thread
+	// Memory is of the moment of the registers as far as the process allows it: what is on the heap
+	// is read here, too.
+	Memory target.Memory
+	// Frames are the physical frames, the innermost first. Their registers can be asked for
+	// ([frame.Frame.Register]): interpreters keep their innermost state there.
+	Frames []*frame.Frame
+	// Whole reports whether the last of Frames is the outermost frame of the thread.
+	Whole bool
+	// Locals says that arguments and local variables are wanted, too.
+	Locals bool
+}
+
+// Decoration is what a stack is in a language.
+type Decoration struct {
+	// Groups are frames in the order of the stack, the innermost first.
+	Groups []Group
+	// Own are the levels of physical frames that are the run time's own, such as its evaluator.
+	// They are hidden, unless the user asks for all frames. A frame that a group replaces need not
+	// be among them.
+	Own []int
+	// Names has other names for physical frames, by level: "Interpreter", "call_stub".
+	Names map[int]string
+	// Thread is what the language knows of the thread.
+	Thread Thread
+	// Early says why the frames of the language end before they should; "" if they do not.
+	Early string
+}
+
+// Group is a run of frames with one anchor.
+type Group struct {
+	Anchor Anchor
+	Frames []Frame // the innermost first; at least one
+}
+
+// Anchor says where a group belongs. It is one of two kinds, which [Decorate] checks.
+type Anchor struct {
+	// Address is an address on the stack, as of an interpreter's record there: the group belongs to
+	// the physical frame whose [SP, CFA) has it. 0 for the other kind.
+	Address uint64
+	// Level, PC and CFA are a physical frame's.
+	Level   int
+	PC, CFA uint64
+	// Beside leaves the physical frame in its place: the group stands outside of it. Else the group
+	// replaces the frame, which is hidden as the run time's own are.
+	Beside bool
+}
+
+// Frame is one frame of a language.
+type Frame struct {
+	Function string // as the language's own traces have it, with its class: "Server.handle"
+	File     string // of the source; "" if that is not known
+	Line     int    // from 1 on; 0 if that is not known
+	// Kind says how the frame runs where that is of use: "interpreted", "compiled", "inlined",
+	// "native", "generator"; "" for the usual way.
+	Kind string
+	// Place is the address of the record, or of the code, by which the frame was found; 0 if there
+	// is none. It is shown by --explain.
+	Place uint64
+	// MovedOn says that the frame was read at another moment than the stack.
+	MovedOn bool
+	Args    []Variable // nil if none were asked for, or the language does not know them
+	Locals  []Variable
+}
+
+// Variable is an argument or a local variable.
+type Variable struct {
+	Name, Type string
+	Value      string // as the language writes it, bounded
+}
+
+// Thread is what a language knows of a thread, beside its stack.
+type Thread struct {
+	Name  string // the language's name for it; "" if there is none
+	State string // what it does in the language's words: "has the GIL", "daemon, RUNNABLE"
+	// Waits and Holds are what the thread waits for and holds.
+	Waits []Lock
+	Holds []Lock
+	// Exception is what is being handled, or was raised last: "ValueError: no such key".
+	Exception string
+}
+
+// Lock is something of the language for which threads wait.
+type Lock struct {
+	Kind    string // "GIL", "lock", "monitor", "ReentrantLock"
+	Name    string // the object: "<com.example.Queue>"; "" if that is not known
+	Address uint64 // of the object, or of its lock; 0 if that is not known
+	Owner   int    // the ID of the thread that holds it; 0 if none does, or that is not known
+	Level   int    // of the innermost frame of the language that has it, from 0 on; -1 if that is not known
+}
