@@ -32,10 +32,11 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 		most := 0
 		defer w.Table.Release()
 		workers = append(workers, func(i int) Thread {
-			frames := make([]Frame, 0, most)
+			frames, level := make([]Frame, 0, most), 0
 			th := w.Thread(walk.threads[i], func(f *frame.Frame) int {
 				before := len(frames)
-				frames = w.AppendFrame(frames, before, f)
+				frames = w.AppendFrame(frames, level, f)
+				level += Levels(frames[before:])
 				if flags.View.outer > 0 {
 					return 0
 				}

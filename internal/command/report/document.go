@@ -5,6 +5,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/goroutines"
 	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/internal/command/waits"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -79,7 +80,8 @@ type Thread struct {
 
 	Stack *int `json:"stack,omitempty"` // with --merge: index of document.Stacks
 
-	LastWords []LastWords `json:"-"` // that are not in the heading
+	LastWords []LastWords     `json:"-"` // that are not in the heading
+	Told      []language.Told `json:"-"` // what languages know of the thread
 	// Crashed is the innermost signal, of the signals in whose handlers the thread is, by which the
 	// kernel or abort(3) ends a process that has no handler for it.
 	Crashed *Signal `json:"-"`
@@ -117,6 +119,13 @@ type Frame struct {
 	Explain   *Explanation `json:"explain,omitempty"`
 	values.Shown
 	Source []SourceLine `json:"source,omitempty"` // around Line
+
+	// Of a language:
+	Language    string       `json:"language,omitempty"`     // of a frame of type "language"
+	Kind        string       `json:"kind,omitempty"`         // how it runs, where that is of use
+	Place       *address.Hex `json:"place,omitempty"`        // with --explain: the record or code by which the frame was found
+	Hidden      bool         `json:"hidden,omitempty"`       // a physical frame is the run time's own
+	DecoratedBy string       `json:"decorated_by,omitempty"` // the language that hides or names a physical frame
 
 	Params symbol.Args `json:"-"` // whether the function has arguments
 	Over   bool        `json:"-"` // lies over the same physical frame as the one before

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/internal/sectioncache"
+	"github.com/sfwalk/sfwalk/language"
 )
 
 // Flags are the flags of every command that prints stacks.
@@ -47,6 +48,8 @@ type Flags struct {
 	Process          string          // the heading of the process in texts: a line, or "" for none
 	SeveralProcesses bool            // there may be several processes
 	Taken            time.Time       // when the round began; zero if there is one
+
+	Decorators []language.Decorator // for tests: replaces the usual ones unless nil
 
 	UsualFrames int  // for tests: replaces usualFrames unless 0
 	Once        bool // for tests: a thread that has run on is not read once more

@@ -55,7 +55,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 			w.threadIn(&x.Thread, walk.threads[i], func(f *frame.Frame) int {
 				before := len(frames)
 				frames = w.AppendFrame(frames, level, f)
-				level += len(frames) - before
+				level += Levels(frames[before:])
 				kept := frames[:before]
 				for _, f := range frames[before:] {
 					if flags.Values.Selects(f.Level, f.Function) {

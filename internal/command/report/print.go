@@ -91,7 +91,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 				if kept.most > 0 {
 					before := len(kept.list)
 					list := w.AppendFrame(kept.list, level, f)
-					level += len(list) - before
+					level += Levels(list[before:])
 					kept.set(list)
 					return 0
 				}

@@ -45,9 +45,9 @@ func (of *walk) movedOn() bool {
 		workers = append(workers, func(i int) struct{} {
 			if w.start(of.threads[i]) == nil {
 				w.stack.RetakeIfMovedOn()
-				w.readValues(of.threads[i])
+				w.readHeap(of.threads[i])
 				running, ok := of.threads[i].(target.RunningThread)
-				if w.stack.MovedOn() || ok && w.values != nil && running.MovedOn() {
+				if w.stack.MovedOn() || ok && (w.values != nil || w.languages.any()) && running.MovedOn() {
 					moved.Store(true)
 				}
 			}

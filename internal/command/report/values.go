@@ -55,26 +55,33 @@ func (w *Walker) readValues(th target.Thread) {
 // moment of its stack.
 const maxValueRetakes = 3
 
-// retakeForValues reads the values of a thread. If memory that they lie in was read at another
-// moment than the stack, it reads the thread once more, and the values while the thread is held:
-// what was read of the program's files by then, need not be read again. If that does not help, the
-// values are marked.
-func (w *Walker) retakeForValues(th target.RunningThread) {
-	if w.values == nil {
+// readHeap reads what is to be printed of a thread beside its stack: values, and what languages
+// say.
+func (w *Walker) readHeap(th target.Thread) {
+	w.readValues(th)
+	w.decorate(th)
+}
+
+// retakeForHeap reads the values of a thread, and what languages say of it. If memory that these
+// lie in was read at another moment than the stack, it reads the thread once more, and all of this
+// while the thread is held: what was read of the program's files by then, need not be read again.
+// If that does not help, values and frames are marked.
+func (w *Walker) retakeForHeap(th target.RunningThread) {
+	if w.values == nil && !w.languages.any() {
 		return
 	}
-	if !w.trimmed {
+	if w.values != nil && !w.trimmed {
 		w.trimmed = true
 		w.Flags.Values.Trim() // the stack has been walked: files were opened, and their tables read
 		defer w.Flags.Values.Trim()
 	}
-	w.readValues(th)
+	w.readHeap(th)
 	for n := 0; th.MovedOn() && n < maxValueRetakes; n++ {
 		err := th.Retake(func() {
 			if w.stack.Reset(w.Target, th) != nil {
 				return
 			}
-			w.readValues(th)
+			w.readHeap(th)
 		})
 		if err != nil {
 			return

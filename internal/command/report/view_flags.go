@@ -22,7 +22,9 @@ type viewFlags struct {
 	files   *sourceFiles // not nil if source is given
 	short   shortness
 	full    bool
-	Brief   *Brief // not nil once the flags are checked
+
+	AllFrames bool   // the run times' own frames of languages, too
+	Brief     *Brief // not nil once the flags are checked
 }
 
 func (v *viewFlags) add(cmd *cobra.Command) {
@@ -34,6 +36,7 @@ func (v *viewFlags) add(cmd *cobra.Command) {
 	f.Var(&v.short, "short", "leave out the frames in which the standard library of C++ or Rust goes from one function of the program to the next, and what is long in names; the default on a terminal (see docs/many.md)")
 	f.Lookup("short").NoOptDefVal = "true"
 	f.BoolVar(&v.full, "full", false, "print all frames, and names in full, on a terminal, too: --short=false")
+	f.BoolVar(&v.AllFrames, "all-frames", false, "print the frames of an interpreter or virtual machine itself, too, in whose place its language's frames stand")
 	cmdline.Texts(f, &v.dirs, "source-dir", "where to look for source files by their whole paths, the ends of these, or their names (may be given several times)")
 	cmd.MarkFlagDirname("source-dir")
 }

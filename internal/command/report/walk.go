@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/short"
 	"github.com/sfwalk/sfwalk/internal/command/values"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -32,6 +33,8 @@ type walk struct {
 	values  *value.Budget // what the values in frames may still take
 	seen    hints.Seen
 	jit     *jitNames
+
+	languages *languages
 }
 
 // newWalk begins a walk, with as many walkers as can work at the same time.
@@ -41,6 +44,7 @@ func newWalk(s Source, symbols *symbol.Symbolizer, flags *Flags) (*walk, error) 
 		return nil, err
 	}
 	w := &walk{Source: s, flags: flags, symbols: symbols, threads: threads, values: values.NewBudget(), jit: newJITNames(s.From().Process)}
+	w.languages = newLanguages(s, flags)
 	w.walkers = w.newWalkers()
 	return w, nil
 }
@@ -78,17 +82,19 @@ type Walker struct {
 	stack     *frame.Stack // of the thread that is being walked; its memory is used again for the next
 	view      *logical.View
 	room      []logical.Frame
-	Allowance *allowance      // shared by all walkers
-	values    *values.Reader  // nil if none are read
-	valued    []values.Shown  // of the stack, by level, as far as they were read
-	trimmed   bool            // around the first values
-	crashed   *Signal         // of the stack: see Thread.Crashed
-	plugins   []hosts.Sniffer // of the table: they may have names for code
-	lock      waitfor.Kind    // for which the thread waits if it is in futex(2), by its inner functions
-	dying     bool            // the stack has a function in which threads die
-	words     *lastWords      // shared by all walkers
-	seen      *hints.Seen     // of all walkers
-	jit       *jitNames       // shared by all walkers
+	Allowance *allowance          // shared by all walkers
+	values    *values.Reader      // nil if none are read
+	valued    []values.Shown      // of the stack, by level, as far as they were read
+	trimmed   bool                // around the first values
+	crashed   *Signal             // of the stack: see Thread.Crashed
+	plugins   []hosts.Sniffer     // of the table: they may have names for code
+	lock      waitfor.Kind        // for which the thread waits if it is in futex(2), by its inner functions
+	dying     bool                // the stack has a function in which threads die
+	words     *lastWords          // shared by all walkers
+	seen      *hints.Seen         // of all walkers
+	jit       *jitNames           // shared by all walkers
+	languages *languages          // shared by all walkers
+	decorated *language.Decorated // what languages say of the stack; nil for nothing
 }
 
 // newWalkers returns as many walkers as can work on the threads at the same time.
@@ -107,7 +113,7 @@ func (of *walk) newWalkers() []*Walker {
 	list, words := make([]*Walker, min(n, runtime.GOMAXPROCS(0))), &lastWords{}
 	for i := range list {
 		view := logical.New(s, symbols)
-		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, jit: of.jit, Allowance: frames, words: words, seen: &of.seen}
+		w := &Walker{Target: s, Flags: flags, Table: table, Symbols: symbols, view: view, plugins: plugins, jit: of.jit, languages: of.languages, Allowance: frames, words: words, seen: &of.seen}
 		if len(plugins) > 0 || of.jit != nil {
 			view.Name = func(f *frame.Frame, _ bool) (logical.Name, bool) {
 				code := view.Code(f)
@@ -185,7 +191,7 @@ func (w *Walker) start(th target.Thread) (err error) {
 		return err
 	}
 	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
-	w.valued, w.dying, w.crashed, w.lock = w.valued[:0], false, nil, waitfor.Unknown
+	w.valued, w.dying, w.crashed, w.lock, w.decorated = w.valued[:0], false, nil, waitfor.Unknown, nil
 	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
 	return nil
@@ -222,7 +228,13 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 	}
 	if running, ok := th.(target.RunningThread); ok && !w.Flags.Once {
 		w.stack.RetakeIfMovedOn() // where the thread cannot be read once more, the frames are marked
-		w.retakeForValues(running)
+		w.retakeForHeap(running)
+	} else {
+		w.decorate(th)
+	}
+	if w.decorated != nil {
+		w.languages.note(w.decorated)
+		out.Told = w.decorated.Threads
 	}
 	var last *frame.Frame
 	share := w.Allowance.Share()
@@ -266,7 +278,7 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 // Plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
 // for no more.
 func (w *Walker) Plain(f *frame.Frame) bool {
-	return f.Type() == frame.Normal && !w.Flags.Values.Chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+	return f.Type() == frame.Normal && !w.Flags.Values.Chosen() && !w.Flags.Registers && !w.Flags.Explain && !w.Flags.View.source.given && !f.MovedOn() && f.Row().Flags&trad.Guess == 0 && w.placeAt(f) == nil
 }
 
 // AppendFrame appends the logical frames of f, the innermost first: functions that left by a tail
@@ -291,15 +303,20 @@ func (w *Walker) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Fram
 func (w *Walker) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	w.room = w.view.AppendOwn(w.room[:0], level, f)
 	s, _ := w.CodeInfo(f)
-	if last := &w.room[len(w.room)-1]; !s.noted && (last.Module != nil || f.Claim().Sniffer != "" || f.StopReason() != frame.NotCode) {
+	place := w.placeAt(f)
+	if last := &w.room[len(w.room)-1]; !s.noted && place == nil && (last.Module != nil || f.Claim().Sniffer != "" || f.StopReason() != frame.NotCode) {
 		s.noted = true
 		w.seen.Add(f.PC(), last.Module, last.Function)
 	}
+	before := len(list)
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))
 		w.addValues(&list[len(list)-1], &w.room[i])
 	}
 	w.detail(&list[len(list)-1], &w.room[len(w.room)-1])
+	if place != nil {
+		list = w.appendLanguages(list, before, f, place)
+	}
 	return list
 }
 

@@ -37,6 +37,7 @@ func (w *walk) warned() []string {
 		warnings = append(warnings, "the values of all variables would take too long: \"...\" stands for the others. Choose some by --frame, --tid or --print, or print less of each by --print-elements")
 	}
 	warnings = append(warnings, w.jit.warnings()...)
+	warnings = append(warnings, w.languages.warnings()...)
 	warnings = append(warnings, flags.Debug.Failed...)
 	warnings = append(warnings, flags.Warned()...)
 	warnings = append(warnings, flags.View.files.warnings()...)

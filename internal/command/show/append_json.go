@@ -20,7 +20,7 @@ func AppendJSON(b []byte, v any) []byte {
 // appendEntry is AppendJSON for a frame, of which there are many: package json takes five times as
 // long.
 func appendEntry(b []byte, x *report.Frame) []byte {
-	if x.Signal != nil || x.Guess || x.MovedOn || x.ID != "" || x.TailCall != "" || len(x.Registers) > 0 || x.Explain != nil || x.Args != nil || x.Locals != nil || x.Print != nil || x.Source != nil {
+	if x.Signal != nil || x.Guess || x.MovedOn || x.ID != "" || x.TailCall != "" || len(x.Registers) > 0 || x.Explain != nil || x.Args != nil || x.Locals != nil || x.Print != nil || x.Source != nil || x.Language != "" || x.Hidden || x.DecoratedBy != "" {
 		return AppendJSON(b, x)
 	}
 	b = strconv.AppendInt(append(b, `{"level":`...), int64(x.Level), 10)

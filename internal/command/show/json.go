@@ -89,7 +89,7 @@ func (p *jsonPrinter) End(t *report.Thread) {
 func (p *jsonPrinter) Frame(w *report.Walker, level int, f *frame.Frame) int {
 	p.room = w.AppendFrame(p.room[:0], level, f)
 	p.Frames(w, p.room)
-	return len(p.room)
+	return report.Levels(p.room)
 }
 
 // Frames implements [report.Printer].

@@ -245,7 +245,7 @@ func (p *textPrinter) ownFrame(w *report.Walker, level int, f *frame.Frame) int 
 		for i := range p.room {
 			p.selected(w, &p.room[i])
 		}
-		return len(p.room)
+		return report.Levels(p.room)
 	}
 	if s.Texts == nil { // the text that most frames at this PC share
 		for i := range p.room {
@@ -299,6 +299,9 @@ func (p *textPrinter) Frames(w *report.Walker, list []report.Frame) {
 
 // selected prints a frame if the flags ask for it.
 func (p *textPrinter) selected(w *report.Walker, f *report.Frame) {
+	if f.Hidden && !w.Flags.View.AllFrames {
+		return
+	}
 	if w.Flags.Values.Selects(f.Level, f.Function) {
 		p.any = true
 		begin := len(p.Buf)
@@ -317,6 +320,8 @@ func (p *textPrinter) detailed(f *report.Frame) {
 		p.signal(f.Signal)
 	case f.Type == frame.Dummy.String():
 		p.Text("<function called from sfwalk>")
+	case f.Type == report.Language:
+		p.languageFrame(f)
 	default:
 		if !f.Over { // as gdb, an address once for all calls inlined into one place
 			p.address(f.PC.V)

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/command/address"
+	"github.com/sfwalk/sfwalk/internal/count"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/decorators"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Language is the type of a frame that no physical frame is: a language's.
+const Language = "language"
+
+// languages are the run times of languages in the process of a walk.
+type languages struct {
+	runtimes []language.Named
+	failed   []string // why run times cannot be read
+
+	mu     sync.Mutex
+	warned []string // about single stacks
+	more   int      // warnings that are left out
+}
+
+// mostStackWarnings bounds the warnings about single stacks.
+const mostStackWarnings = 8
+
+// newLanguages finds the run times of languages in the process of s.
+func newLanguages(s Source, flags *Flags) *languages {
+	if _, is := s.(*goroutineSource); is {
+		return &languages{}
+	}
+	list := decorators.Usual()
+	if flags.Decorators != nil {
+		list = flags.Decorators
+	}
+	l := &languages{}
+	if len(list) == 0 {
+		return l
+	}
+	var err error
+	l.runtimes, err = language.Find(&language.Process{Arch: s.Arch(), Memory: s.Memory(), Modules: s.Modules()}, list)
+	if err != nil {
+		l.failed = strings.Split(err.Error(), "\n")
+	}
+	return l
+}
+
+// any reports whether the process has run times of languages. A nil *languages has none.
+func (l *languages) any() bool { return l != nil && len(l.runtimes) > 0 }
+
+// note keeps the warnings about one stack.
+func (l *languages) note(d *language.Decorated) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, text := range d.Warnings {
+		if len(l.warned) == mostStackWarnings {
+			l.more++
+			continue
+		}
+		l.warned = append(l.warned, text)
+	}
+}
+
+// warnings returns all warnings.
+func (l *languages) warnings() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := append(l.failed, l.warned...)
+	if l.more > 0 {
+		list = append(list, count.Of(l.more, "more warning")+" about frames of languages")
+	}
+	return list
+}
+
+// mostDecorated bounds the physical frames of a thread that languages decorate: all are kept
+// meanwhile.
+const mostDecorated = 1 << 16
+
+// decorate has the languages say what the stack of a thread is, from the memory of its moment.
+func (w *Walker) decorate(th target.Thread) {
+	w.decorated = nil
+	if !w.languages.any() {
+		return
+	}
+	s := language.Stack{Arch: w.Target.Arch(), Thread: th, Memory: target.MemoryOf(w.Target, th), Locals: w.Flags.Values.Any()}
+	var last *frame.Frame
+	for f, err := range w.stack.All() {
+		if err != nil {
+			last = nil
+			break
+		}
+		last = f
+		if len(s.Frames) == mostDecorated {
+			last = nil
+			break
+		}
+		s.Frames = append(s.Frames, f)
+	}
+	if len(s.Frames) == 0 {
+		return
+	}
+	s.Whole = last != nil && last.StopReason().Whole()
+	w.decorated = language.Decorate(&s, w.languages.runtimes)
+	if len(s.Frames) == mostDecorated {
+		w.stack.Reset(w.Target, th) // the stack keeps what it has made: let it drop frames
+	}
+}
+
+// placeAt returns what languages say of a physical frame, nil if they say nothing.
+func (w *Walker) placeAt(f *frame.Frame) *language.Place {
+	if w.decorated == nil {
+		return nil
+	}
+	return w.decorated.At[f.Level]
+}
+
+// appendLanguages marks own, the frames that lie over the physical frame f, as a language says it,
+// and appends the language's frames that stand in their place.
+func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place *language.Place) []Frame {
+	own := list[before:]
+	for i := range own {
+		own[i].Hidden = place.Hidden
+	}
+	last := &own[len(own)-1]
+	if place.Name != "" {
+		last.Function, last.NameFrom, last.Offset, last.File, last.Line = place.Name, "", 0, "", 0
+	}
+	last.DecoratedBy = place.By
+	for i := range place.Frames {
+		p := &place.Frames[i]
+		x := Frame{
+			Level: last.Level, Type: Language, PC: last.PC, CFA: last.CFA,
+			Function: p.Function, File: p.File, Line: p.Line,
+			Language: p.Language, Kind: p.Kind, MovedOn: p.MovedOn || f.MovedOn(),
+		}
+		if w.Flags.Explain {
+			if id := f.ID(); !id.Null() {
+				x.ID = id.Inlined(p.Depth, p.Place).String()
+			}
+			if p.Place != 0 {
+				at := address.At(p.Place)
+				x.Place = &at
+			}
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// Levels returns how many levels frames take. Frames of languages have the level of the physical
+// frame in whose place they stand.
+func Levels(list []Frame) (n int) {
+	for i := range list {
+		if list[i].Type != Language {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,7 @@
+// Package decorators has the languages that are decorated if nobody says otherwise, in their order.
+package decorators
+
+import "github.com/sfwalk/sfwalk/language"
+
+// Usual returns them.
+func Usual() []language.Decorator { return []language.Decorator{} }

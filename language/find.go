@@ -1,0 +1,49 @@
+package language
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// leastRuntime is how large a module is at least, in memory, that has the run time of a language,
+// bytes. Smaller ones are not opened, so that a process without run times pays nothing.
+const leastRuntime = 2 << 20
+
+// mostRuntimes bounds the run times of one process.
+const mostRuntimes = 64
+
+// Find returns the run times of all languages in a process, in the order of the decorators. The
+// error says which run times cannot be read, and why.
+func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
+	var wrong []error
+	for _, d := range list {
+		for _, m := range p.Modules.All() {
+			if m.Hi()-m.Lo() < leastRuntime {
+				continue
+			}
+			found, err := find(d, p, m)
+			if err != nil {
+				wrong = append(wrong, fmt.Errorf("%s: frames of %s are not shown: %w", m.Path, d.Name(), err))
+			}
+			for _, r := range found {
+				if len(runtimes) == mostRuntimes {
+					return runtimes, errors.Join(append(wrong, fmt.Errorf("there are more than %d run times of languages: the others' frames are not shown", mostRuntimes))...)
+				}
+				runtimes = append(runtimes, Named{d.Name(), r})
+			}
+		}
+	}
+	return runtimes, errors.Join(wrong...)
+}
+
+// find has one decorator look at a module. One that fails finds nothing there.
+func find(d Decorator, p *Process, m *target.Module) (found []Runtime, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			found, err = nil, fmt.Errorf("the decorator has failed: %v", x)
+		}
+	}()
+	return d.Find(p, m)
+}
