@@ -35,6 +35,8 @@ type Document struct {
 
 	Goroutines []*goroutines.Entry `json:"goroutines,omitempty"` // with --goroutines, in place of Threads
 
+	Tasks []Task `json:"tasks,omitempty"` // with --tasks, in place of Threads
+
 	Stacks []StackEntry `json:"stacks,omitempty"` // with --merge: equal ones once
 	Tree   []TreeEntry  `json:"tree,omitempty"`   // with --tree
 

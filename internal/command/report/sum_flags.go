@@ -22,6 +22,7 @@ import (
 type SumFlags struct {
 	Merge, Tree bool
 	Goroutines  bool
+	Tasks       bool
 	Format      string // one of StackFormats, or ""
 	Given       bool   // the user has said the format: the name of Output does not
 	named       bool   // the name of Output has chosen Format
@@ -36,6 +37,7 @@ func (m *SumFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&m.Merge, "merge", false, "print equal stacks once, with the threads that have them, most first")
 	f.BoolVar(&m.Tree, "tree", false, "print all stacks as one tree, outermost frames first, with the number of threads")
 	f.BoolVar(&m.Goroutines, "goroutines", false, "print the goroutines of a Go program in place of its threads, parked ones too, equal stacks once")
+	f.BoolVar(&m.Tasks, "tasks", false, "print the tasks of Python (asyncio's) and Java (virtual threads) in place of the threads, each below the task that waits for it, equal ones once")
 	f.StringVarP(&m.Output, "output", "o", "", "write to this file, in the format that the end of its name tells (x.svg, x.pb.gz, x.folded, x.json), else as text; - for standard output (the default)")
 }
 
@@ -108,6 +110,10 @@ func (m *SumFlags) check(w *Flags) error {
 	switch {
 	case m.Goroutines && len(w.TIDs) > 0:
 		return exit.Misuse(errors.New("--goroutines prints goroutines in place of threads: give it without --tid"))
+	case m.Tasks && (m.Goroutines || len(given) > 0 || len(w.TIDs) > 0):
+		return exit.Misuse(errors.New("--tasks prints tasks in place of threads: give it without --goroutines, --tid, --merge, --tree and --format"))
+	case m.Tasks:
+		return m.checkValues(w, "--tasks")
 	case len(given) == 0 && m.Goroutines:
 		m.Merge = true
 		return m.checkValues(w, "--goroutines")

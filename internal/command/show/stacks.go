@@ -32,6 +32,8 @@ func (p *Stacks) Show(cmd *cobra.Command, s report.Source) error {
 	switch {
 	case p.into != nil:
 		return p.into.AddRound(cmd, s)
+	case p.Flags.Sum.Tasks:
+		return showTasks(cmd, s, p.Flags)
 	case p.Flags.Sum.Any():
 		return showSum(cmd, s, p.Flags)
 	}

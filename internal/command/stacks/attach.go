@@ -154,7 +154,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			defer flags.End(cmd)
 			flags.SeveralProcesses = several
 			opts.Values = flags.Values.Any() || save != "" // values may be asked for later
-			opts.Consistent = opts.Consistent || flags.Sum.Goroutines
+			opts.Consistent = opts.Consistent || flags.Sum.Goroutines || flags.Sum.Tasks
 			printed := &show.Stacks{Flags: &flags}
 			round := func() error { return attach(cmd, pids[0], printed, opts, save, layout) }
 			if several {
