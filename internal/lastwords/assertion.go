@@ -15,7 +15,7 @@ func (f *finder) ofAssert() []Words {
 			continue
 		}
 		const arguments = 4
-		args, ok := f.argumentsAt(f.Frames[i+1].PC, arguments)
+		args, ok := f.argumentsOf(&f.Frames[i+1], arguments)
 		if !ok {
 			return nil
 		}

@@ -12,20 +12,16 @@ import (
 // mostCode bounds the code of a function that is read, bytes.
 const mostCode = 128 << 10
 
-// argumentsAt returns the first n arguments of a call by its return address, each of the size of a
-// pointer. They are constants that the code before the call has put into registers, behind the last
-// place where another way may join. ok is false if one is not known.
-func (f *finder) argumentsAt(ret uint64, n int) (list []uint64, ok bool) {
-	m := f.Target.Modules().Find(ret - 1)
+// argumentsOf returns the first n arguments of the call that a frame's function has made, each of
+// the size of a pointer. They are constants that the code before the call has put into registers,
+// behind the last place where another way may join. ok is false if one is not known.
+func (f *finder) argumentsOf(caller *Frame, n int) (list []uint64, ok bool) {
 	machine := dataflow.Of(f.arch)
-	if m == nil || machine == nil {
+	lo, ret := caller.Lo, caller.PC
+	if machine == nil || lo == 0 || lo >= ret || ret > caller.Hi || caller.Hi-lo > mostCode {
 		return nil, false
 	}
-	lo, hi, ok := m.Function(ret - 1)
-	if !ok || ret > hi || ret-lo > mostCode {
-		return nil, false
-	}
-	code := f.bytes(lo, int(ret-lo))
+	code := f.bytes(lo, int(caller.Hi-lo))
 	if code == nil {
 		return nil, false
 	}
@@ -34,7 +30,7 @@ func (f *finder) argumentsAt(ret uint64, n int) (list []uint64, ok bool) {
 		return nil, false
 	}
 	s := &constants{machine: machine, lo: lo}
-	joins := map[int64]bool{}
+	joins := map[int64]bool{} // also from behind the call
 	for _, collect := range []bool{true, false} {
 		s.forget()
 		var ops []dataflow.Op
@@ -55,7 +51,7 @@ func (f *finder) argumentsAt(ret uint64, n int) (list []uint64, ok bool) {
 			if joins[int64(at)] {
 				s.forget()
 			}
-			if next == len(code) && in.Flow == dataflow.Call {
+			if next == int(ret-lo) && in.Flow == dataflow.Call {
 				return s.values(where)
 			}
 			s.execute(uint64(at), &in, ops)

@@ -58,7 +58,7 @@ func FuzzArguments(f *testing.F) {
 		code = code[:min(len(code), size)]
 		bounds.Hold(t, 256<<10, func() {
 			of := &finder{memory: newMemory(memtest.Flat{Lo: base, Data: code}, p.arch), Thread: &Thread{Target: p}}
-			if list, ok := of.argumentsAt(base+uint64(len(code)), 4); ok && len(list) != 4 {
+			if list, ok := of.argumentsOf(&Frame{Lo: base, Hi: base + size, PC: base + uint64(len(code))}, 4); ok && len(list) != 4 {
 				t.Errorf("%d arguments", len(list))
 			}
 		})
@@ -72,20 +72,21 @@ func TestArguments(t *testing.T) {
 	const moves = "\xbf\x01\x00\x00\x00\xbe\x02\x00\x00\x00\xba\x03\x00\x00\x00\xb9\x04\x00\x00\x00"
 	const call = "\xe8\x00\x01\x00\x00"
 	for _, tt := range []struct {
-		what, code string
-		ok         bool
+		what, code, behind string
+		ok                 bool
 	}{
-		{"four constants", moves + call, true},
-		{"three constants", moves[5:] + call, false},
-		{"a call between", moves + call + call, false},
-		{"a way to the call", "\x74\x14" + moves + call, false},
-		{"a way to before", "\x74\x00" + moves + call, true},
-		{"another register is copied", "\x89\xc7" + moves[5:] + call, false},
-		{"no call", moves, false},
+		{"four constants", moves + call, "\xeb\xfe", true},
+		{"three constants", moves[5:] + call, "", false},
+		{"a call between", moves + call + call, "", false},
+		{"a way to the call", "\x74\x14" + moves + call, "", false},
+		{"a way to the call from behind", moves + call, "\xeb\xf9", false},
+		{"a way to before", "\x74\x00" + moves + call, "", true},
+		{"another register is copied", "\x89\xc7" + moves[5:] + call, "", false},
+		{"no call", moves, "", false},
 	} {
 		p := caller(t, a, 512)
-		of := &finder{memory: newMemory(memtest.Flat{Lo: base, Data: []byte(tt.code)}, a), Thread: &Thread{Target: p}}
-		list, ok := of.argumentsAt(base+uint64(len(tt.code)), 4)
+		of := &finder{memory: newMemory(memtest.Flat{Lo: base, Data: []byte(tt.code + tt.behind)}, a), Thread: &Thread{Target: p}}
+		list, ok := of.argumentsOf(&Frame{Lo: base, Hi: base + uint64(len(tt.code+tt.behind)), PC: base + uint64(len(tt.code))}, 4)
 		if ok != tt.ok || ok && (list[0] != 1 || list[1] != 2 || list[2] != 3 || list[3] != 4) {
 			t.Errorf("%s: %v, %v", tt.what, list, ok)
 		}

@@ -23,7 +23,7 @@ func (f *finder) ofSanitizer() []Words {
 			if !handler || !aborts || i+1 == len(f.Frames) {
 				continue
 			}
-			text, ok := f.undefined(kind, f.Frames[i+1].PC)
+			text, ok := f.undefined(kind, &f.Frames[i+1])
 			if !ok {
 				return nil
 			}
@@ -90,10 +90,10 @@ func (f *finder) asanReport(outer *Frame) (string, bool) {
 	return "", false
 }
 
-// undefined returns the place of undefined behaviour and its kind. ret is where the call of the
-// handler returns to: its first argument has the place, a file, a line and a column.
-func (f *finder) undefined(kind string, ret uint64) (string, bool) {
-	args, ok := f.argumentsAt(ret, 1)
+// undefined returns the place of undefined behaviour and its kind. caller is the frame that has
+// called the handler: the first argument has the place, a file, a line and a column.
+func (f *finder) undefined(kind string, caller *Frame) (string, bool) {
+	args, ok := f.argumentsOf(caller, 1)
 	if !ok || !f.constant(args[0]) {
 		return "", false
 	}

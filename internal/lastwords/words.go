@@ -23,6 +23,7 @@ type Thread struct {
 // Frame is a physical frame.
 type Frame struct {
 	Functions []string // demangled: the calls inlined there, the innermost first, then the function
+	Lo, Hi    uint64   // the contiguous part of the function that has PC: [Lo, Hi); 0 if it is not known
 	PC        uint64
 	CFA       uint64          // 0 if it is not known
 	Registers *arch.Registers // that are known in the frame

@@ -82,6 +82,7 @@ func (w *Walker) wordsOf(th target.Thread, aborted bool) (list []LastWords) {
 		for _, at := range w.view.Code(f).At {
 			aborted = aborted || lastwords.Dying(at.Function)
 			x.Functions = append(x.Functions, at.Function)
+			x.Lo, x.Hi = at.Start, at.End
 		}
 		if f.Type() == frame.SigTramp {
 			x.Functions = nil
