@@ -64,6 +64,8 @@ type Relative struct {
 	PID  int    `json:"pid"`
 	Name string `json:"name,omitempty"`
 	Own  bool   `json:"own,omitempty"` // it is the process itself
+	// Ended says that the process has ended, and has left what it held to one that it had made.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // String returns the process in words: `pid 4250 "grep"`.
@@ -71,6 +73,8 @@ func (r Relative) String() string {
 	switch {
 	case r.Own:
 		return "this process"
+	case r.Ended:
+		return fmt.Sprintf("pid %d, which has ended", r.PID)
 	case r.Name == "":
 		return "pid " + strconv.Itoa(r.PID)
 	}

@@ -3,6 +3,7 @@ package descriptors
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strconv"
 )
 
@@ -16,9 +17,29 @@ func (r *Reader) Holders(tid, fd int, records bool) []Relative {
 	text, _ := readSome("/proc/locks", 4<<20)
 	var list []Relative
 	for _, pid := range holders(text, r.pid, dev, inode, records) {
-		list = append(list, Relative{PID: pid, Name: comm(pid), Own: pid == r.pid})
+		h := Relative{PID: pid, Name: comm(pid), Own: pid == r.pid}
+		if !h.Own && !records && !hasOpen(pid, dev, inode) { // the lock is the open file's, which others may have
+			h.Name, h.Ended = "", true
+		}
+		list = append(list, h)
 	}
 	return list
+}
+
+// hasOpen reports whether a process has a file open, which is also so if that is not known. One
+// with the same ID that has come later has not.
+func hasOpen(pid int, dev, inode uint64) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+	if _, err := os.Stat(dir); err != nil {
+		return !os.IsNotExist(err)
+	}
+	list := names(dir, mostLinks)
+	for _, name := range list {
+		if d, i, ok := (place{noFolder, dir + name}).identity(); ok && d == dev && i == inode {
+			return true
+		}
+	}
+	return len(list) == 0 || len(list) == mostLinks
 }
 
 // identity returns device, as major number in the upper and minor in the lower half, and inode of

@@ -55,8 +55,11 @@ type Call struct {
 	Timeout      time.Duration
 }
 
-// mostPolled bounds the files of poll and select that are listed.
-const mostPolled = 4
+// Bounds of poll and select: files that are listed, and files that are looked at.
+const (
+	mostPolled = 4
+	mostLooked = 1 << 16
+)
 
 // CallAt returns the call in which a thread is, by the call's name and arguments. ok is false if
 // threads do not wait in that call.
@@ -271,9 +274,8 @@ func (r *reader) timeout(c *Call, addr uint64, unit int64) {
 
 // poll reads the list of poll(2): fd, events and results, 8 bytes each.
 func (r *reader) poll(c *Call, addr, n uint64) {
-	const most = 1 << 10 // beyond that, they are not known
 	c.Action = Poll
-	b, _ := r.bytes(addr, int(8*min(uint64(uint32(n)), most)))
+	b, _ := r.bytes(addr, int(8*min(uint64(uint32(n)), mostLooked)))
 	for ; len(b) >= 8; b = b[8:] {
 		if fd := int(int32(r.arch.Order.Uint32(b))); fd >= 0 {
 			c.polled(fd)
@@ -293,9 +295,8 @@ func (c *Call) polled(fd int) {
 // selected reads the three sets of select(2): a bit for each descriptor, in words of the
 // processor's.
 func (r *reader) selected(c *Call, args [6]uint64) {
-	const most = 1024 // FD_SETSIZE
 	c.Action = Poll
-	n := int(min(uint64(uint32(args[0])), most))
+	n := int(min(uint64(uint32(args[0])), mostLooked)) // programs have larger sets than FD_SETSIZE, too
 	word := 8 * r.arch.PtrSize
 	set := make([]bool, n)
 	for _, addr := range args[1:4] {

@@ -2,6 +2,7 @@ package waitfor
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,26 @@ func FuzzCallAt(f *testing.F) {
 			}
 		})
 	})
+}
+
+// TestPolled counts what poll(2) and select(2) watch, of which the first four are listed.
+func TestPolled(t *testing.T) {
+	const n = 3000
+	var list []byte
+	for fd := range uint32(n) {
+		list = binary.LittleEndian.AppendUint64(list, uint64(fd)) // its events are above it
+	}
+	binary.LittleEndian.PutUint32(list[8:], ^uint32(0)) // poll ignores -1
+	if c, ok := CallAt(amd64.Arch, memtest.Flat{Lo: 0x1000, Data: list}, "poll", [6]uint64{0x1000, n, ^uint64(0)}); !ok || c.Polled != n-1 || !slices.Equal(c.FDs, []int{0, 2, 3, 4}) {
+		t.Errorf("%+v", c)
+	}
+	set := make([]byte, (n+63)/64*8)
+	for _, fd := range []int{3, 70, 2999} {
+		set[fd/8] |= 1 << (fd % 8)
+	}
+	if c, ok := CallAt(amd64.Arch, memtest.Flat{Lo: 0x1000, Data: set}, "select", [6]uint64{n, 0x1000}); !ok || c.Polled != 3 || !slices.Equal(c.FDs, []int{3, 70, 2999}) {
+		t.Errorf("%+v", c)
+	}
 }
 
 // TestTimeout reads times as 32-bit and 64-bit processes have them.

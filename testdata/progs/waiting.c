@@ -260,6 +260,20 @@ int main(int argc, char **argv) {
     fd = open(path, O_RDWR);
     start("fcntl", locks_records, fd);
     fprintf(out, "fcntl %d %s\n", fd, path);
+
+    // The process that has taken this lock has ended; the open file lives on here.
+    snprintf(path, sizeof path, "%s/left", folder);
+    fd = open(path, O_RDWR | O_CREAT, 0600);
+    pid_t taker = fork();
+    if (!taker)
+        _exit(flock(fd, LOCK_EX) != 0);
+    int status;
+    if (waitpid(taker, &status, 0) != taker || status)
+        return 3;
+    fd = open(path, O_RDWR);
+    start("flock-left", locks, fd);
+    fprintf(out, "flock-left %d %s %d\n", fd, path, taker);
+
     say("pipe-read", p[0]);
     start("pipe-read", reads, p[0]);
     say("pipe-write", q[1]);

@@ -36,10 +36,13 @@ type blockedThread struct {
 			Watched int
 		}
 		Polled, Child     int
-		Children, Holders []struct{ PID int }
-		AllChildren       int `json:"all_children"`
-		Timed, Until      bool
-		Timeout           int64 `json:"timeout_ns"`
+		Children, Holders []struct {
+			PID   int
+			Ended bool
+		}
+		AllChildren  int `json:"all_children"`
+		Timed, Until bool
+		Timeout      int64 `json:"timeout_ns"`
 	} `json:"waits_for"`
 }
 
@@ -126,7 +129,7 @@ func compareWaits(t *testing.T, got map[string]blockedThread, dir string, facts 
 		}
 		fd, _ := strconv.Atoi(f[0])
 		kind, file := map[string][2]string{
-			"flock": {"file lock", "file"}, "fcntl": {"file lock", "file"}, "pipe-read": {"read", "pipe"}, "pipe-write": {"write", "pipe"},
+			"flock": {"file lock", "file"}, "flock-left": {"file lock", "file"}, "fcntl": {"file lock", "file"}, "pipe-read": {"read", "pipe"}, "pipe-write": {"write", "pipe"},
 			"accept": {"accept", "socket"}, "tcp-read": {"read", "socket"}, "tcp-recv": {"read", "socket"}, "tcp6-read": {"read", "socket"},
 			"udp-recv": {"read", "socket"}, "unix-accept": {"accept", "socket"}, "unix-read": {"read", "socket"}, "eventfd": {"read", "eventfd"}, "own-files": {"read", "eventfd"},
 			"timerfd": {"read", "timerfd"}, "poll": {"poll", "eventfd"}, "select": {"poll", "eventfd"}, "signalfd": {"read", "signalfd"},
@@ -148,7 +151,10 @@ func compareWaits(t *testing.T, got map[string]blockedThread, dir string, facts 
 		}
 		switch name {
 		case "flock", "fcntl":
-			is(w.Files[0].Path == f[1] && len(w.Holders) == 1 && w.Holders[0].PID == child, "the child holds the lock")
+			is(w.Files[0].Path == f[1] && len(w.Holders) == 1 && w.Holders[0].PID == child && !w.Holders[0].Ended, "the child holds the lock")
+		case "flock-left":
+			taker, _ := strconv.Atoi(f[2])
+			is(len(w.Holders) == 1 && w.Holders[0].PID == taker && w.Holders[0].Ended, "the process that took the lock has ended")
 		case "pipe-read", "pipe-write":
 			is(len(w.Files[0].Ends) == 1 && w.Files[0].Ends[0].PID == child, "the child has the other end")
 		case "accept":

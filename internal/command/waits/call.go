@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/count"
 	"github.com/sfwalk/sfwalk/internal/descriptors"
 	"github.com/sfwalk/sfwalk/internal/waitfor"
 	"github.com/sfwalk/sfwalk/target"
@@ -246,10 +247,7 @@ func (e *Entry) call(all bool) string {
 	case waitfor.Control:
 		first, behind = "in ioctl", "on"
 	case waitfor.Complete:
-		first, behind = fmt.Sprintf("for %d completion", e.Least), "of"
-		if e.Least != 1 {
-			first += "s"
-		}
+		first, behind = "for "+count.Of(e.Least, "completion"), "of"
 	case waitfor.Copy:
 		if len(e.Files) == 2 && all {
 			return fmt.Sprintf("to copy from fd %s to fd %s", descriptors.List(e.Files[:1], 1), descriptors.List(e.Files[1:], 1))

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/internal/count"
 )
 
 // Sum is for what the threads of one stack wait.
 type Sum struct {
 	threads int
+	known   int                 // how many of them wait for anything known
 	full    map[string]*counted // by the words of each
 	short   map[string]*counted // by the words that several share
 }
@@ -30,7 +33,7 @@ func (s *Sum) Add(e *Entry) {
 	if !e.Known() {
 		return
 	}
-	if s.full == nil {
+	if s.known++; s.full == nil {
 		s.full, s.short = map[string]*counted{}, map[string]*counted{}
 	}
 	s.count(s.full, e, true)
@@ -68,25 +71,22 @@ func (s *Sum) Lines(noun string, one bool) (lines []string) {
 		list = append(list, x)
 	}
 	slices.SortFunc(list, func(a, b *counted) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.first, b.first)) })
-	for i, x := range list {
-		if i == most {
-			rest := 0
-			for _, x := range list[most:] {
-				rest += x.n
-			}
-			lines = append(lines, fmt.Sprintf("and %d for other things", rest))
-			break
-		}
+	rest := s.known
+	for _, x := range list[:min(most, len(list))] {
+		rest -= x.n
 		switch {
 		case x.n == s.threads && (one || x.n == 1):
 			lines = append(lines, x.of.words(x.all, singular))
 		case x.n == s.threads:
 			lines = append(lines, x.of.words(x.all, plural))
 		case x.n == 1:
-			lines = append(lines, "1 "+noun+" "+x.of.words(x.all, singular))
+			lines = append(lines, count.Of(x.n, noun)+" "+x.of.words(x.all, singular))
 		default:
-			lines = append(lines, fmt.Sprintf("%d %ss %s", x.n, noun, x.of.words(x.all, plural)))
+			lines = append(lines, count.Of(x.n, noun)+" "+x.of.words(x.all, plural))
 		}
+	}
+	if rest > 0 {
+		lines = append(lines, fmt.Sprintf("and %d for other things", rest))
 	}
 	return lines
 }

@@ -30,6 +30,13 @@ func TestSum(t *testing.T) {
 			[]*Entry{read(1, "a:1"), read(2, "b:1"), read(3, "a:1"), read(4, "a:1"), read(5, "b:1"), read(6, "c:1"), nil}, false,
 			[]string{"3 threads wait to read: TCP socket to a:1", "2 threads wait to read: TCP socket to b:1", "1 thread waits to read: TCP socket to c:1"},
 		},
+		{
+			[]*Entry{read(1, "a:1"), read(2, "b:1"), read(3, "c:1"), read(4, "d:1"), read(5, "e:1"), read(6, "e:1"), read(7, "f:1"), nil}, false,
+			[]string{
+				"2 threads wait to read: TCP socket to e:1", "1 thread waits to read: TCP socket to a:1", "1 thread waits to read: TCP socket to b:1",
+				"1 thread waits to read: TCP socket to c:1", "and 2 for other things",
+			},
+		},
 		{[]*Entry{cond(1), cond(2), cond(3), cond(4), cond(5)}, false, []string{"wait for a condition variable (this->ready)"}},
 	} {
 		var s Sum
