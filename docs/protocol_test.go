@@ -25,7 +25,9 @@ func TestPluginProtocol(t *testing.T) {
 		"MaxStack": protocol.MaxStack, "MaxCode": protocol.MaxCode, "MaxNever": protocol.MaxNever,
 		"MaxMore": protocol.MaxMore, "MaxRules": protocol.MaxRules, "MaxRanges": protocol.MaxRanges,
 		"MaxRead": protocol.MaxRead, "MaxFound": protocol.MaxFound, "MaxModules": protocol.MaxModules,
-		"MaxRequests": protocol.MaxRequests,
+		"MaxRequests": protocol.MaxRequests, "MaxPage": protocol.MaxPage, "MaxDecorated": protocol.MaxDecorated,
+		"MaxDecoration": protocol.MaxDecoration, "MaxPages": protocol.MaxPages, "MaxVariables": protocol.MaxVariables,
+		"MaxLocks": protocol.MaxLocks, "MaxRegisters": protocol.MaxRegisters, "MaxStackRequests": protocol.MaxStackRequests,
 	} {
 		has(fmt.Sprintf("| `%s` | %d |", name, bound))
 	}

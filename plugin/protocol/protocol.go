@@ -35,4 +35,13 @@ const (
 	MaxFound    = 16       // functions in one Found
 	MaxModules  = 1024     // modules in one Modules message
 	MaxRequests = 256      // requests (Read, List, Find) before one Answer or Ready
+
+	MaxPage          = 512      // physical frames in one Stack
+	MaxDecorated     = 64 << 10 // frames of the language on one stack, and groups, own levels and names
+	MaxDecoration    = 16 << 20 // bytes of texts in the decoration of one stack, about
+	MaxPages         = 1 << 10  // pages of one Decoration
+	MaxVariables     = 256      // args and locals of one frame, each
+	MaxLocks         = 64       // waits and holds of one thread, each
+	MaxRegisters     = 32       // Decorates.registers
+	MaxStackRequests = 4096     // requests before one Decoration
 )

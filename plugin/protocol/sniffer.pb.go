@@ -79,8 +79,8 @@ func (FrameType) EnumDescriptor() ([]byte, []int) {
 	return file_sniffer_proto_rawDescGZIP(), []int{0}
 }
 
-// FrameKind says more of THIS than its type. A host that does not know the field goes by type
-// alone, so type must lead to the right PREVIOUS.
+// FrameKind says more of THIS than its type. A host that does not know the field goes by type alone,
+// so type must lead to the right PREVIOUS.
 type FrameKind int32
 
 const (
@@ -200,7 +200,7 @@ func (x Rule_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Rule_Kind.Descriptor instead.
 func (Rule_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{14, 0}
+	return file_sniffer_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type DescribeRequest struct {
@@ -256,9 +256,10 @@ type Description struct {
 	// The sniffer before which this one is asked: "sigtramp" (the first of all),
 	// "sframe", "fp", "dwarf", "prologue" or "fp-guess". "" means "prologue": after the sniffers
 	// that read tables, before the ones that read code.
-	Before        string  `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	Claims        *Claims `protobuf:"bytes,5,opt,name=claims,proto3" json:"claims,omitempty"` // not set: it may claim any frame
-	Needs         *Needs  `protobuf:"bytes,6,opt,name=needs,proto3" json:"needs,omitempty"`   // not set: no memory travels with a question
+	Before        string     `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
+	Claims        *Claims    `protobuf:"bytes,5,opt,name=claims,proto3" json:"claims,omitempty"`       // not set: it may claim any frame
+	Needs         *Needs     `protobuf:"bytes,6,opt,name=needs,proto3" json:"needs,omitempty"`         // not set: no memory travels with a question
+	Decorates     *Decorates `protobuf:"bytes,7,opt,name=decorates,proto3" json:"decorates,omitempty"` // not set: it decorates no stacks
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -335,6 +336,76 @@ func (x *Description) GetNeeds() *Needs {
 	return nil
 }
 
+func (x *Description) GetDecorates() *Decorates {
+	if x != nil {
+		return x.Decorates
+	}
+	return nil
+}
+
+// Decorates announces that the plug-in decorates stacks: it knows the frames of a language whose
+// functions are no code of a file, such as an interpreter's. A host that does not know the field
+// asks for none.
+type Decorates struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Language      string                 `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`           // a-z, 0-9 and -, at most 32 characters: "lua"
+	Modules       []string               `protobuf:"bytes,2,rep,name=modules,proto3" json:"modules,omitempty"`             // patterns of the base names of files that may be, or have, a run time; at least one
+	Registers     []uint32               `protobuf:"varint,3,rep,packed,name=registers,proto3" json:"registers,omitempty"` // of each physical frame, by DWARF number, beside pc, sp and the CFA; at most 32
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Decorates) Reset() {
+	*x = Decorates{}
+	mi := &file_sniffer_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Decorates) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Decorates) ProtoMessage() {}
+
+func (x *Decorates) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Decorates.ProtoReflect.Descriptor instead.
+func (*Decorates) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Decorates) GetLanguage() string {
+	if x != nil {
+		return x.Language
+	}
+	return ""
+}
+
+func (x *Decorates) GetModules() []string {
+	if x != nil {
+		return x.Modules
+	}
+	return nil
+}
+
+func (x *Decorates) GetRegisters() []uint32 {
+	if x != nil {
+		return x.Registers
+	}
+	return nil
+}
+
 // Claims says where a plug-in may claim frames. The host does not ask it about others.
 type Claims struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -346,7 +417,7 @@ type Claims struct {
 
 func (x *Claims) Reset() {
 	*x = Claims{}
-	mi := &file_sniffer_proto_msgTypes[2]
+	mi := &file_sniffer_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -358,7 +429,7 @@ func (x *Claims) String() string {
 func (*Claims) ProtoMessage() {}
 
 func (x *Claims) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[2]
+	mi := &file_sniffer_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -371,7 +442,7 @@ func (x *Claims) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claims.ProtoReflect.Descriptor instead.
 func (*Claims) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{2}
+	return file_sniffer_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Claims) GetOutsideModules() bool {
@@ -400,7 +471,7 @@ type Needs struct {
 
 func (x *Needs) Reset() {
 	*x = Needs{}
-	mi := &file_sniffer_proto_msgTypes[3]
+	mi := &file_sniffer_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -412,7 +483,7 @@ func (x *Needs) String() string {
 func (*Needs) ProtoMessage() {}
 
 func (x *Needs) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[3]
+	mi := &file_sniffer_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -425,7 +496,7 @@ func (x *Needs) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Needs.ProtoReflect.Descriptor instead.
 func (*Needs) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{3}
+	return file_sniffer_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Needs) GetStack() uint32 {
@@ -458,6 +529,8 @@ type FromHost struct {
 	//	*FromHost_Memory
 	//	*FromHost_Modules
 	//	*FromHost_Found
+	//	*FromHost_Stack
+	//	*FromHost_GoOn
 	Message       isFromHost_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -465,7 +538,7 @@ type FromHost struct {
 
 func (x *FromHost) Reset() {
 	*x = FromHost{}
-	mi := &file_sniffer_proto_msgTypes[4]
+	mi := &file_sniffer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -477,7 +550,7 @@ func (x *FromHost) String() string {
 func (*FromHost) ProtoMessage() {}
 
 func (x *FromHost) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[4]
+	mi := &file_sniffer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -490,7 +563,7 @@ func (x *FromHost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromHost.ProtoReflect.Descriptor instead.
 func (*FromHost) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{4}
+	return file_sniffer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *FromHost) GetMessage() isFromHost_Message {
@@ -545,6 +618,24 @@ func (x *FromHost) GetFound() *Found {
 	return nil
 }
 
+func (x *FromHost) GetStack() *Stack {
+	if x != nil {
+		if x, ok := x.Message.(*FromHost_Stack); ok {
+			return x.Stack
+		}
+	}
+	return nil
+}
+
+func (x *FromHost) GetGoOn() *Continue {
+	if x != nil {
+		if x, ok := x.Message.(*FromHost_GoOn); ok {
+			return x.GoOn
+		}
+	}
+	return nil
+}
+
 type isFromHost_Message interface {
 	isFromHost_Message()
 }
@@ -569,6 +660,14 @@ type FromHost_Found struct {
 	Found *Found `protobuf:"bytes,5,opt,name=found,proto3,oneof"`
 }
 
+type FromHost_Stack struct {
+	Stack *Stack `protobuf:"bytes,6,opt,name=stack,proto3,oneof"`
+}
+
+type FromHost_GoOn struct {
+	GoOn *Continue `protobuf:"bytes,7,opt,name=go_on,json=goOn,proto3,oneof"`
+}
+
 func (*FromHost_Begin) isFromHost_Message() {}
 
 func (*FromHost_Question) isFromHost_Message() {}
@@ -579,6 +678,10 @@ func (*FromHost_Modules) isFromHost_Message() {}
 
 func (*FromHost_Found) isFromHost_Message() {}
 
+func (*FromHost_Stack) isFromHost_Message() {}
+
+func (*FromHost_GoOn) isFromHost_Message() {}
+
 type FromPlugin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -588,6 +691,8 @@ type FromPlugin struct {
 	//	*FromPlugin_Read
 	//	*FromPlugin_List
 	//	*FromPlugin_Find
+	//	*FromPlugin_Decoration
+	//	*FromPlugin_GoOn
 	Message       isFromPlugin_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -595,7 +700,7 @@ type FromPlugin struct {
 
 func (x *FromPlugin) Reset() {
 	*x = FromPlugin{}
-	mi := &file_sniffer_proto_msgTypes[5]
+	mi := &file_sniffer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +712,7 @@ func (x *FromPlugin) String() string {
 func (*FromPlugin) ProtoMessage() {}
 
 func (x *FromPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[5]
+	mi := &file_sniffer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,7 +725,7 @@ func (x *FromPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromPlugin.ProtoReflect.Descriptor instead.
 func (*FromPlugin) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{5}
+	return file_sniffer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *FromPlugin) GetMessage() isFromPlugin_Message {
@@ -675,6 +780,24 @@ func (x *FromPlugin) GetFind() *Find {
 	return nil
 }
 
+func (x *FromPlugin) GetDecoration() *Decoration {
+	if x != nil {
+		if x, ok := x.Message.(*FromPlugin_Decoration); ok {
+			return x.Decoration
+		}
+	}
+	return nil
+}
+
+func (x *FromPlugin) GetGoOn() *Continue {
+	if x != nil {
+		if x, ok := x.Message.(*FromPlugin_GoOn); ok {
+			return x.GoOn
+		}
+	}
+	return nil
+}
+
 type isFromPlugin_Message interface {
 	isFromPlugin_Message()
 }
@@ -699,6 +822,14 @@ type FromPlugin_Find struct {
 	Find *Find `protobuf:"bytes,5,opt,name=find,proto3,oneof"`
 }
 
+type FromPlugin_Decoration struct {
+	Decoration *Decoration `protobuf:"bytes,6,opt,name=decoration,proto3,oneof"`
+}
+
+type FromPlugin_GoOn struct {
+	GoOn *Continue `protobuf:"bytes,7,opt,name=go_on,json=goOn,proto3,oneof"`
+}
+
 func (*FromPlugin_Ready) isFromPlugin_Message() {}
 
 func (*FromPlugin_Answer) isFromPlugin_Message() {}
@@ -709,6 +840,10 @@ func (*FromPlugin_List) isFromPlugin_Message() {}
 
 func (*FromPlugin_Find) isFromPlugin_Message() {}
 
+func (*FromPlugin_Decoration) isFromPlugin_Message() {}
+
+func (*FromPlugin_GoOn) isFromPlugin_Message() {}
+
 // Begin describes the process of the questions that follow. It comes again when the process has
 // run on, or has mapped other files: then the plug-in's earlier answers do not hold any more.
 type Begin struct {
@@ -716,22 +851,25 @@ type Begin struct {
 	Architecture string                 `protobuf:"bytes,1,opt,name=architecture,proto3" json:"architecture,omitempty"` // GOARCH's name
 	BigEndian    bool                   `protobuf:"varint,2,opt,name=big_endian,json=bigEndian,proto3" json:"big_endian,omitempty"`
 	AddressSize  uint32                 `protobuf:"varint,3,opt,name=address_size,json=addressSize,proto3" json:"address_size,omitempty"` // bytes of an address
-	// DWARF register numbers. pc is the number of the program counter (arm64: 32, s390x: 65), ra
-	// that of the link register (amd64 has none: there it is pc).
-	Pc            uint32 `protobuf:"varint,4,opt,name=pc,proto3" json:"pc,omitempty"`
-	Sp            uint32 `protobuf:"varint,5,opt,name=sp,proto3" json:"sp,omitempty"`
-	Fp            uint32 `protobuf:"varint,6,opt,name=fp,proto3" json:"fp,omitempty"`
-	Ra            uint32 `protobuf:"varint,7,opt,name=ra,proto3" json:"ra,omitempty"`
-	Pid           int32  `protobuf:"varint,8,opt,name=pid,proto3" json:"pid,omitempty"`   // of the process, 0 if it is not known
-	Live          bool   `protobuf:"varint,9,opt,name=live,proto3" json:"live,omitempty"` // the process exists, on this machine
-	Root          string `protobuf:"bytes,10,opt,name=root,proto3" json:"root,omitempty"` // the folder that its files are below: "/proc/4242/root"; "" for "/"
+	// DWARF register numbers. pc is the number of the program counter (arm64: 32, s390x: 65), ra that
+	// of the link register (amd64 has none: there it is pc).
+	Pc   uint32 `protobuf:"varint,4,opt,name=pc,proto3" json:"pc,omitempty"`
+	Sp   uint32 `protobuf:"varint,5,opt,name=sp,proto3" json:"sp,omitempty"`
+	Fp   uint32 `protobuf:"varint,6,opt,name=fp,proto3" json:"fp,omitempty"`
+	Ra   uint32 `protobuf:"varint,7,opt,name=ra,proto3" json:"ra,omitempty"`
+	Pid  int32  `protobuf:"varint,8,opt,name=pid,proto3" json:"pid,omitempty"`   // of the process, 0 if it is not known
+	Live bool   `protobuf:"varint,9,opt,name=live,proto3" json:"live,omitempty"` // the process exists, on this machine
+	Root string `protobuf:"bytes,10,opt,name=root,proto3" json:"root,omitempty"` // the folder that its files are below: "/proc/4242/root"; "" for "/"
+	// A file that Decorates.modules names: the session is for the stacks of the run time in it. Not set:
+	// the session is for questions.
+	RunTime       *Module `protobuf:"bytes,11,opt,name=run_time,json=runTime,proto3" json:"run_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Begin) Reset() {
 	*x = Begin{}
-	mi := &file_sniffer_proto_msgTypes[6]
+	mi := &file_sniffer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +881,7 @@ func (x *Begin) String() string {
 func (*Begin) ProtoMessage() {}
 
 func (x *Begin) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[6]
+	mi := &file_sniffer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +894,7 @@ func (x *Begin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Begin.ProtoReflect.Descriptor instead.
 func (*Begin) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{6}
+	return file_sniffer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Begin) GetArchitecture() string {
@@ -829,18 +967,28 @@ func (x *Begin) GetRoot() string {
 	return ""
 }
 
+func (x *Begin) GetRunTime() *Module {
+	if x != nil {
+		return x.RunTime
+	}
+	return nil
+}
+
 // Ready answers Begin.
 type Ready struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Declines      string                 `protobuf:"bytes,1,opt,name=declines,proto3" json:"declines,omitempty"` // if not "", the plug-in will claim no frame of this process, for this reason
-	Never         []*Range               `protobuf:"bytes,2,rep,name=never,proto3" json:"never,omitempty"`       // code that the plug-in will never claim; at most 4096 ranges
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Declines string                 `protobuf:"bytes,1,opt,name=declines,proto3" json:"declines,omitempty"` // if not "", the plug-in will claim no frame of this process, for this reason
+	Never    []*Range               `protobuf:"bytes,2,rep,name=never,proto3" json:"never,omitempty"`       // code that the plug-in will never claim; at most 4096 ranges
+	// Begin's run_time is none. If it is one that the plug-in cannot read, declines says why, and the
+	// host tells the user.
+	NoRunTime     bool `protobuf:"varint,3,opt,name=no_run_time,json=noRunTime,proto3" json:"no_run_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Ready) Reset() {
 	*x = Ready{}
-	mi := &file_sniffer_proto_msgTypes[7]
+	mi := &file_sniffer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -852,7 +1000,7 @@ func (x *Ready) String() string {
 func (*Ready) ProtoMessage() {}
 
 func (x *Ready) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[7]
+	mi := &file_sniffer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -865,7 +1013,7 @@ func (x *Ready) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ready.ProtoReflect.Descriptor instead.
 func (*Ready) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{7}
+	return file_sniffer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Ready) GetDeclines() string {
@@ -880,6 +1028,13 @@ func (x *Ready) GetNever() []*Range {
 		return x.Never
 	}
 	return nil
+}
+
+func (x *Ready) GetNoRunTime() bool {
+	if x != nil {
+		return x.NoRunTime
+	}
+	return false
 }
 
 // Question asks how to unwind THIS.
@@ -903,7 +1058,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_sniffer_proto_msgTypes[8]
+	mi := &file_sniffer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -915,7 +1070,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[8]
+	mi := &file_sniffer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -928,7 +1083,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{8}
+	return file_sniffer_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Question) GetNumber() uint64 {
@@ -1014,8 +1169,8 @@ func (x *Question) GetThread() int32 {
 type Answer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // the question's
-	// Why the plug-in declines: a short sentence, which --explain shows. Then the host does not ask
-	// about other frames at this PC, unless declines_once is set.
+	// Why the plug-in declines: a short sentence, which --explain shows. Then the host does not ask about
+	// other frames at this PC, unless declines_once is set.
 	Declines string `protobuf:"bytes,2,opt,name=declines,proto3" json:"declines,omitempty"`
 	Row      *Row   `protobuf:"bytes,3,opt,name=row,proto3" json:"row,omitempty"`
 	Frame    *Frame `protobuf:"bytes,4,opt,name=frame,proto3" json:"frame,omitempty"`
@@ -1031,7 +1186,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_sniffer_proto_msgTypes[9]
+	mi := &file_sniffer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +1198,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[9]
+	mi := &file_sniffer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +1211,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{9}
+	return file_sniffer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Answer) GetNumber() uint64 {
@@ -1133,7 +1288,7 @@ type Range struct {
 
 func (x *Range) Reset() {
 	*x = Range{}
-	mi := &file_sniffer_proto_msgTypes[10]
+	mi := &file_sniffer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1300,7 @@ func (x *Range) String() string {
 func (*Range) ProtoMessage() {}
 
 func (x *Range) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[10]
+	mi := &file_sniffer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1313,7 @@ func (x *Range) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Range.ProtoReflect.Descriptor instead.
 func (*Range) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{10}
+	return file_sniffer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Range) GetLo() uint64 {
@@ -1186,7 +1341,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_sniffer_proto_msgTypes[11]
+	mi := &file_sniffer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1353,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[11]
+	mi := &file_sniffer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1366,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{11}
+	return file_sniffer_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Block) GetAddress() uint64 {
@@ -1250,7 +1405,7 @@ type Row struct {
 
 func (x *Row) Reset() {
 	*x = Row{}
-	mi := &file_sniffer_proto_msgTypes[12]
+	mi := &file_sniffer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1417,7 @@ func (x *Row) String() string {
 func (*Row) ProtoMessage() {}
 
 func (x *Row) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[12]
+	mi := &file_sniffer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,7 +1430,7 @@ func (x *Row) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Row.ProtoReflect.Descriptor instead.
 func (*Row) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{12}
+	return file_sniffer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Row) GetLo() uint64 {
@@ -1372,7 +1527,7 @@ type RegisterRule struct {
 
 func (x *RegisterRule) Reset() {
 	*x = RegisterRule{}
-	mi := &file_sniffer_proto_msgTypes[13]
+	mi := &file_sniffer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1384,7 +1539,7 @@ func (x *RegisterRule) String() string {
 func (*RegisterRule) ProtoMessage() {}
 
 func (x *RegisterRule) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[13]
+	mi := &file_sniffer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1397,7 +1552,7 @@ func (x *RegisterRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterRule.ProtoReflect.Descriptor instead.
 func (*RegisterRule) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{13}
+	return file_sniffer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RegisterRule) GetRegister() uint32 {
@@ -1427,7 +1582,7 @@ type Rule struct {
 
 func (x *Rule) Reset() {
 	*x = Rule{}
-	mi := &file_sniffer_proto_msgTypes[14]
+	mi := &file_sniffer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1594,7 @@ func (x *Rule) String() string {
 func (*Rule) ProtoMessage() {}
 
 func (x *Rule) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[14]
+	mi := &file_sniffer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1607,7 @@ func (x *Rule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rule.ProtoReflect.Descriptor instead.
 func (*Rule) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{14}
+	return file_sniffer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Rule) GetKind() Rule_Kind {
@@ -1488,9 +1643,8 @@ type Frame struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Cfa      uint64                 `protobuf:"fixed64,1,opt,name=cfa,proto3" json:"cfa,omitempty"`           // the stack address of THIS frame's ID
 	Function uint64                 `protobuf:"fixed64,2,opt,name=function,proto3" json:"function,omitempty"` // the code address of THIS frame's ID: the beginning of its function; 0 if not known
-	// Registers of PREVIOUS. The kinds are UNDEFINED, SAVED_AT_IS and VALUE_IS. A register that is
-	// not set, or not listed, is not tracked. Without sp, PREVIOUS's SP is found from the CFA, as
-	// the ABI has it.
+	// Registers of PREVIOUS. The kinds are UNDEFINED, SAVED_AT_IS and VALUE_IS. A register that is not
+	// set, or not listed, is not tracked. Without sp, PREVIOUS's SP is found from the CFA, as the ABI has it.
 	Pc        *Rule           `protobuf:"bytes,3,opt,name=pc,proto3" json:"pc,omitempty"`
 	Sp        *Rule           `protobuf:"bytes,4,opt,name=sp,proto3" json:"sp,omitempty"`
 	Fp        *Rule           `protobuf:"bytes,5,opt,name=fp,proto3" json:"fp,omitempty"`
@@ -1499,8 +1653,8 @@ type Frame struct {
 	Outermost bool            `protobuf:"varint,8,opt,name=outermost,proto3" json:"outermost,omitempty"`
 	Guess     bool            `protobuf:"varint,9,opt,name=guess,proto3" json:"guess,omitempty"`
 	Kind      FrameKind       `protobuf:"varint,10,opt,name=kind,proto3,enum=sfwalk.sniffer.v1.FrameKind" json:"kind,omitempty"`
-	// The special address of THIS frame's ID, if has_special: it tells frames apart whose cfa and
-	// function are equal, as on a second stack.
+	// The special address of THIS frame's ID, if has_special: it tells frames apart whose cfa and function are
+	// equal, as on a second stack.
 	Special       uint64 `protobuf:"fixed64,11,opt,name=special,proto3" json:"special,omitempty"`
 	HasSpecial    bool   `protobuf:"varint,12,opt,name=has_special,json=hasSpecial,proto3" json:"has_special,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1509,7 +1663,7 @@ type Frame struct {
 
 func (x *Frame) Reset() {
 	*x = Frame{}
-	mi := &file_sniffer_proto_msgTypes[15]
+	mi := &file_sniffer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1521,7 +1675,7 @@ func (x *Frame) String() string {
 func (*Frame) ProtoMessage() {}
 
 func (x *Frame) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[15]
+	mi := &file_sniffer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1534,7 +1688,7 @@ func (x *Frame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Frame.ProtoReflect.Descriptor instead.
 func (*Frame) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{15}
+	return file_sniffer_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Frame) GetCfa() uint64 {
@@ -1636,7 +1790,7 @@ type Symbol struct {
 
 func (x *Symbol) Reset() {
 	*x = Symbol{}
-	mi := &file_sniffer_proto_msgTypes[16]
+	mi := &file_sniffer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1802,7 @@ func (x *Symbol) String() string {
 func (*Symbol) ProtoMessage() {}
 
 func (x *Symbol) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[16]
+	mi := &file_sniffer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +1815,7 @@ func (x *Symbol) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Symbol.ProtoReflect.Descriptor instead.
 func (*Symbol) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{16}
+	return file_sniffer_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Symbol) GetLo() uint64 {
@@ -1716,7 +1870,7 @@ type Read struct {
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_sniffer_proto_msgTypes[17]
+	mi := &file_sniffer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1728,7 +1882,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[17]
+	mi := &file_sniffer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1741,7 +1895,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{17}
+	return file_sniffer_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Read) GetRanges() []*Range {
@@ -1762,7 +1916,7 @@ type Memory struct {
 
 func (x *Memory) Reset() {
 	*x = Memory{}
-	mi := &file_sniffer_proto_msgTypes[18]
+	mi := &file_sniffer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1774,7 +1928,7 @@ func (x *Memory) String() string {
 func (*Memory) ProtoMessage() {}
 
 func (x *Memory) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[18]
+	mi := &file_sniffer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1787,7 +1941,7 @@ func (x *Memory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Memory.ProtoReflect.Descriptor instead.
 func (*Memory) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{18}
+	return file_sniffer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Memory) GetBlocks() []*Block {
@@ -1807,7 +1961,7 @@ type List struct {
 
 func (x *List) Reset() {
 	*x = List{}
-	mi := &file_sniffer_proto_msgTypes[19]
+	mi := &file_sniffer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +1973,7 @@ func (x *List) String() string {
 func (*List) ProtoMessage() {}
 
 func (x *List) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[19]
+	mi := &file_sniffer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +1986,7 @@ func (x *List) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use List.ProtoReflect.Descriptor instead.
 func (*List) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{19}
+	return file_sniffer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *List) GetFrom() uint32 {
@@ -1853,7 +2007,7 @@ type Modules struct {
 
 func (x *Modules) Reset() {
 	*x = Modules{}
-	mi := &file_sniffer_proto_msgTypes[20]
+	mi := &file_sniffer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +2019,7 @@ func (x *Modules) String() string {
 func (*Modules) ProtoMessage() {}
 
 func (x *Modules) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[20]
+	mi := &file_sniffer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2032,7 @@ func (x *Modules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Modules.ProtoReflect.Descriptor instead.
 func (*Modules) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{20}
+	return file_sniffer_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Modules) GetModules() []*Module {
@@ -1909,7 +2063,7 @@ type Module struct {
 
 func (x *Module) Reset() {
 	*x = Module{}
-	mi := &file_sniffer_proto_msgTypes[21]
+	mi := &file_sniffer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2075,7 @@ func (x *Module) String() string {
 func (*Module) ProtoMessage() {}
 
 func (x *Module) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[21]
+	mi := &file_sniffer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2088,7 @@ func (x *Module) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Module.ProtoReflect.Descriptor instead.
 func (*Module) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{21}
+	return file_sniffer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Module) GetPath() string {
@@ -1977,7 +2131,7 @@ type Mapping struct {
 
 func (x *Mapping) Reset() {
 	*x = Mapping{}
-	mi := &file_sniffer_proto_msgTypes[22]
+	mi := &file_sniffer_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2143,7 @@ func (x *Mapping) String() string {
 func (*Mapping) ProtoMessage() {}
 
 func (x *Mapping) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[22]
+	mi := &file_sniffer_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2156,7 @@ func (x *Mapping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mapping.ProtoReflect.Descriptor instead.
 func (*Mapping) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{22}
+	return file_sniffer_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Mapping) GetLo() uint64 {
@@ -2045,7 +2199,7 @@ type Find struct {
 
 func (x *Find) Reset() {
 	*x = Find{}
-	mi := &file_sniffer_proto_msgTypes[23]
+	mi := &file_sniffer_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2211,7 @@ func (x *Find) String() string {
 func (*Find) ProtoMessage() {}
 
 func (x *Find) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[23]
+	mi := &file_sniffer_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,7 +2224,7 @@ func (x *Find) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Find.ProtoReflect.Descriptor instead.
 func (*Find) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{23}
+	return file_sniffer_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Find) GetName() string {
@@ -2094,8 +2248,7 @@ func (x *Find) GetAddress() uint64 {
 	return 0
 }
 
-// Found answers Find: at most 16 functions, none if nothing was found. A Find by name finds data,
-// too.
+// Found answers Find: at most 16 functions, none if nothing was found. A Find by name finds data, too.
 type Found struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Symbols       []*Symbol              `protobuf:"bytes,1,rep,name=symbols,proto3" json:"symbols,omitempty"`
@@ -2105,7 +2258,7 @@ type Found struct {
 
 func (x *Found) Reset() {
 	*x = Found{}
-	mi := &file_sniffer_proto_msgTypes[24]
+	mi := &file_sniffer_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2270,7 @@ func (x *Found) String() string {
 func (*Found) ProtoMessage() {}
 
 func (x *Found) ProtoReflect() protoreflect.Message {
-	mi := &file_sniffer_proto_msgTypes[24]
+	mi := &file_sniffer_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2283,7 @@ func (x *Found) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Found.ProtoReflect.Descriptor instead.
 func (*Found) Descriptor() ([]byte, []int) {
-	return file_sniffer_proto_rawDescGZIP(), []int{24}
+	return file_sniffer_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Found) GetSymbols() []*Symbol {
@@ -2140,20 +2293,809 @@ func (x *Found) GetSymbols() []*Symbol {
 	return nil
 }
 
+// Continue asks for the next page: of a Stack, or of a Decoration.
+type Continue struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Continue) Reset() {
+	*x = Continue{}
+	mi := &file_sniffer_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Continue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Continue) ProtoMessage() {}
+
+func (x *Continue) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Continue.ProtoReflect.Descriptor instead.
+func (*Continue) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{26}
+}
+
+// Stack is the stack of one thread, in pages. The host has checked nothing of what the memory says.
+type Stack struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // the decoration must repeat it; the same for all pages
+	Thread        int32                  `protobuf:"varint,2,opt,name=thread,proto3" json:"thread,omitempty"` // the thread's ID, 0 if it is not known
+	From          uint32                 `protobuf:"varint,3,opt,name=from,proto3" json:"from,omitempty"`     // the level of the first of frames
+	Frames        []*StackFrame          `protobuf:"bytes,4,rep,name=frames,proto3" json:"frames,omitempty"`  // the physical frames, the innermost first; at most 512
+	More          bool                   `protobuf:"varint,5,opt,name=more,proto3" json:"more,omitempty"`     // the plug-in may ask for the next page with Continue
+	Whole         bool                   `protobuf:"varint,6,opt,name=whole,proto3" json:"whole,omitempty"`   // the last frame of the last page is the outermost of the thread
+	Locals        bool                   `protobuf:"varint,7,opt,name=locals,proto3" json:"locals,omitempty"` // arguments and local variables are wanted, too
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stack) Reset() {
+	*x = Stack{}
+	mi := &file_sniffer_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stack) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stack) ProtoMessage() {}
+
+func (x *Stack) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stack.ProtoReflect.Descriptor instead.
+func (*Stack) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *Stack) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Stack) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
+}
+
+func (x *Stack) GetFrom() uint32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *Stack) GetFrames() []*StackFrame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+func (x *Stack) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *Stack) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
+func (x *Stack) GetLocals() bool {
+	if x != nil {
+		return x.Locals
+	}
+	return false
+}
+
+// StackFrame is a physical frame.
+type StackFrame struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pc    uint64                 `protobuf:"fixed64,1,opt,name=pc,proto3" json:"pc,omitempty"`
+	Block uint64                 `protobuf:"fixed64,2,opt,name=block,proto3" json:"block,omitempty"` // the address in block: pc-1 if pc is a return address, else pc
+	Cfa   uint64                 `protobuf:"fixed64,3,opt,name=cfa,proto3" json:"cfa,omitempty"`     // 0 if it is not known
+	Sp    uint64                 `protobuf:"fixed64,4,opt,name=sp,proto3" json:"sp,omitempty"`       // 0 if it is not known
+	// Of the registers that Decorates names, those that are known in this frame, and a value for each.
+	Registers     []uint32  `protobuf:"varint,5,rep,packed,name=registers,proto3" json:"registers,omitempty"`
+	Values        []uint64  `protobuf:"fixed64,6,rep,packed,name=values,proto3" json:"values,omitempty"`
+	Type          FrameType `protobuf:"varint,7,opt,name=type,proto3,enum=sfwalk.sniffer.v1.FrameType" json:"type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StackFrame) Reset() {
+	*x = StackFrame{}
+	mi := &file_sniffer_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StackFrame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StackFrame) ProtoMessage() {}
+
+func (x *StackFrame) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StackFrame.ProtoReflect.Descriptor instead.
+func (*StackFrame) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *StackFrame) GetPc() uint64 {
+	if x != nil {
+		return x.Pc
+	}
+	return 0
+}
+
+func (x *StackFrame) GetBlock() uint64 {
+	if x != nil {
+		return x.Block
+	}
+	return 0
+}
+
+func (x *StackFrame) GetCfa() uint64 {
+	if x != nil {
+		return x.Cfa
+	}
+	return 0
+}
+
+func (x *StackFrame) GetSp() uint64 {
+	if x != nil {
+		return x.Sp
+	}
+	return 0
+}
+
+func (x *StackFrame) GetRegisters() []uint32 {
+	if x != nil {
+		return x.Registers
+	}
+	return nil
+}
+
+func (x *StackFrame) GetValues() []uint64 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *StackFrame) GetType() FrameType {
+	if x != nil {
+		return x.Type
+	}
+	return FrameType_NORMAL
+}
+
+// Decoration says what a stack is in the language. It may come in pages. The host checks all of it.
+type Decoration struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`  // the stack's
+	Groups []*Group               `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`   // in the order of the stack, the innermost first
+	Own    []uint32               `protobuf:"varint,3,rep,packed,name=own,proto3" json:"own,omitempty"` // levels of physical frames that are the run time's own: they are hidden
+	Names  []*LevelName           `protobuf:"bytes,4,rep,name=names,proto3" json:"names,omitempty"`     // other names for physical frames
+	Thread *LanguageThread        `protobuf:"bytes,5,opt,name=thread,proto3" json:"thread,omitempty"`   // of the last page alone
+	Early  string                 `protobuf:"bytes,6,opt,name=early,proto3" json:"early,omitempty"`     // why the frames end before they should; "" if they do not
+	More   bool                   `protobuf:"varint,7,opt,name=more,proto3" json:"more,omitempty"`      // there are more pages, for each of which the host sends Continue
+	// Why the stack cannot be decorated, or not to its end; "" for no fault. An empty decoration says that
+	// the thread has nothing of the language.
+	Fails         string `protobuf:"bytes,8,opt,name=fails,proto3" json:"fails,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Decoration) Reset() {
+	*x = Decoration{}
+	mi := &file_sniffer_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Decoration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Decoration) ProtoMessage() {}
+
+func (x *Decoration) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Decoration.ProtoReflect.Descriptor instead.
+func (*Decoration) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Decoration) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Decoration) GetGroups() []*Group {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *Decoration) GetOwn() []uint32 {
+	if x != nil {
+		return x.Own
+	}
+	return nil
+}
+
+func (x *Decoration) GetNames() []*LevelName {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *Decoration) GetThread() *LanguageThread {
+	if x != nil {
+		return x.Thread
+	}
+	return nil
+}
+
+func (x *Decoration) GetEarly() string {
+	if x != nil {
+		return x.Early
+	}
+	return ""
+}
+
+func (x *Decoration) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *Decoration) GetFails() string {
+	if x != nil {
+		return x.Fails
+	}
+	return ""
+}
+
+// Group is a run of frames of the language with one place in the stack. Groups with the same place
+// that follow one another count as one. If address is 0, the place is a physical frame, of which
+// level, pc and cfa must be right; else it is the physical frame on whose part of the stack,
+// [sp, cfa), the address is.
+type Group struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Address       uint64                 `protobuf:"fixed64,1,opt,name=address,proto3" json:"address,omitempty"`
+	Level         uint32                 `protobuf:"varint,2,opt,name=level,proto3" json:"level,omitempty"`
+	Pc            uint64                 `protobuf:"fixed64,3,opt,name=pc,proto3" json:"pc,omitempty"`
+	Cfa           uint64                 `protobuf:"fixed64,4,opt,name=cfa,proto3" json:"cfa,omitempty"`
+	Beside        bool                   `protobuf:"varint,5,opt,name=beside,proto3" json:"beside,omitempty"` // outside of the physical frame, which stays; else in place of it
+	Frames        []*LanguageFrame       `protobuf:"bytes,6,rep,name=frames,proto3" json:"frames,omitempty"`  // the innermost first; at least one
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Group) Reset() {
+	*x = Group{}
+	mi := &file_sniffer_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Group) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Group) ProtoMessage() {}
+
+func (x *Group) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Group.ProtoReflect.Descriptor instead.
+func (*Group) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Group) GetAddress() uint64 {
+	if x != nil {
+		return x.Address
+	}
+	return 0
+}
+
+func (x *Group) GetLevel() uint32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *Group) GetPc() uint64 {
+	if x != nil {
+		return x.Pc
+	}
+	return 0
+}
+
+func (x *Group) GetCfa() uint64 {
+	if x != nil {
+		return x.Cfa
+	}
+	return 0
+}
+
+func (x *Group) GetBeside() bool {
+	if x != nil {
+		return x.Beside
+	}
+	return false
+}
+
+func (x *Group) GetFrames() []*LanguageFrame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+// LanguageFrame is one frame of a language.
+type LanguageFrame struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Function      string                 `protobuf:"bytes,1,opt,name=function,proto3" json:"function,omitempty"`               // as the language's own traces have it; not empty
+	File          string                 `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`                       // "" if not known
+	Line          uint32                 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`                      // from 1; 0 if not known
+	Kind          string                 `protobuf:"bytes,4,opt,name=kind,proto3" json:"kind,omitempty"`                       // "interpreted", "generator"; "" for the usual way
+	Place         uint64                 `protobuf:"fixed64,5,opt,name=place,proto3" json:"place,omitempty"`                   // the address of the record by which it was found; 0 for none
+	MovedOn       bool                   `protobuf:"varint,6,opt,name=moved_on,json=movedOn,proto3" json:"moved_on,omitempty"` // it was read at another moment than the stack
+	Args          []*Variable            `protobuf:"bytes,7,rep,name=args,proto3" json:"args,omitempty"`                       // if the stack asks for locals; at most 256, as locals
+	Locals        []*Variable            `protobuf:"bytes,8,rep,name=locals,proto3" json:"locals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LanguageFrame) Reset() {
+	*x = LanguageFrame{}
+	mi := &file_sniffer_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LanguageFrame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LanguageFrame) ProtoMessage() {}
+
+func (x *LanguageFrame) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LanguageFrame.ProtoReflect.Descriptor instead.
+func (*LanguageFrame) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *LanguageFrame) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *LanguageFrame) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *LanguageFrame) GetLine() uint32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LanguageFrame) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *LanguageFrame) GetPlace() uint64 {
+	if x != nil {
+		return x.Place
+	}
+	return 0
+}
+
+func (x *LanguageFrame) GetMovedOn() bool {
+	if x != nil {
+		return x.MovedOn
+	}
+	return false
+}
+
+func (x *LanguageFrame) GetArgs() []*Variable {
+	if x != nil {
+		return x.Args
+	}
+	return nil
+}
+
+func (x *LanguageFrame) GetLocals() []*Variable {
+	if x != nil {
+		return x.Locals
+	}
+	return nil
+}
+
+// Variable is an argument or a local variable.
+type Variable struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Type          string                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	Value         string                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"` // as the language writes it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Variable) Reset() {
+	*x = Variable{}
+	mi := &file_sniffer_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Variable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Variable) ProtoMessage() {}
+
+func (x *Variable) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Variable.ProtoReflect.Descriptor instead.
+func (*Variable) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Variable) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Variable) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Variable) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+// LevelName is another name for a physical frame.
+type LevelName struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Level         uint32                 `protobuf:"varint,1,opt,name=level,proto3" json:"level,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LevelName) Reset() {
+	*x = LevelName{}
+	mi := &file_sniffer_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LevelName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LevelName) ProtoMessage() {}
+
+func (x *LevelName) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LevelName.ProtoReflect.Descriptor instead.
+func (*LevelName) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *LevelName) GetLevel() uint32 {
+	if x != nil {
+		return x.Level
+	}
+	return 0
+}
+
+func (x *LevelName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// LanguageThread is what the language knows of the thread.
+type LanguageThread struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	State         string                 `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	Waits         []*Lock                `protobuf:"bytes,3,rep,name=waits,proto3" json:"waits,omitempty"` // at most 64, as holds
+	Holds         []*Lock                `protobuf:"bytes,4,rep,name=holds,proto3" json:"holds,omitempty"`
+	Exception     string                 `protobuf:"bytes,5,opt,name=exception,proto3" json:"exception,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LanguageThread) Reset() {
+	*x = LanguageThread{}
+	mi := &file_sniffer_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LanguageThread) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LanguageThread) ProtoMessage() {}
+
+func (x *LanguageThread) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LanguageThread.ProtoReflect.Descriptor instead.
+func (*LanguageThread) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *LanguageThread) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LanguageThread) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *LanguageThread) GetWaits() []*Lock {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *LanguageThread) GetHolds() []*Lock {
+	if x != nil {
+		return x.Holds
+	}
+	return nil
+}
+
+func (x *LanguageThread) GetException() string {
+	if x != nil {
+		return x.Exception
+	}
+	return ""
+}
+
+// Lock is something of the language for which threads wait.
+type Lock struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`         // "lock", "monitor"
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`         // of the object; "" if not known
+	Address       uint64                 `protobuf:"fixed64,3,opt,name=address,proto3" json:"address,omitempty"` // of the object or its lock; 0 if not known
+	Owner         int32                  `protobuf:"varint,4,opt,name=owner,proto3" json:"owner,omitempty"`      // the ID of the thread that holds it; 0 if none does, or that is not known
+	Frame         uint32                 `protobuf:"varint,5,opt,name=frame,proto3" json:"frame,omitempty"`      // the frame of the language that has it, 1 for the innermost; 0 if not known
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lock) Reset() {
+	*x = Lock{}
+	mi := &file_sniffer_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lock) ProtoMessage() {}
+
+func (x *Lock) ProtoReflect() protoreflect.Message {
+	mi := &file_sniffer_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lock.ProtoReflect.Descriptor instead.
+func (*Lock) Descriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Lock) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Lock) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Lock) GetAddress() uint64 {
+	if x != nil {
+		return x.Address
+	}
+	return 0
+}
+
+func (x *Lock) GetOwner() int32 {
+	if x != nil {
+		return x.Owner
+	}
+	return 0
+}
+
+func (x *Lock) GetFrame() uint32 {
+	if x != nil {
+		return x.Frame
+	}
+	return 0
+}
+
 var File_sniffer_proto protoreflect.FileDescriptor
 
 const file_sniffer_proto_rawDesc = "" +
 	"\n" +
 	"\rsniffer.proto\x12\x11sfwalk.sniffer.v1\"%\n" +
 	"\x0fDescribeRequest\x12\x12\n" +
-	"\x04host\x18\x01 \x01(\tR\x04host\"\xdc\x01\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\"\x98\x02\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12$\n" +
 	"\rarchitectures\x18\x03 \x03(\tR\rarchitectures\x12\x16\n" +
 	"\x06before\x18\x04 \x01(\tR\x06before\x121\n" +
 	"\x06claims\x18\x05 \x01(\v2\x19.sfwalk.sniffer.v1.ClaimsR\x06claims\x12.\n" +
-	"\x05needs\x18\x06 \x01(\v2\x18.sfwalk.sniffer.v1.NeedsR\x05needs\"K\n" +
+	"\x05needs\x18\x06 \x01(\v2\x18.sfwalk.sniffer.v1.NeedsR\x05needs\x12:\n" +
+	"\tdecorates\x18\a \x01(\v2\x1c.sfwalk.sniffer.v1.DecoratesR\tdecorates\"_\n" +
+	"\tDecorates\x12\x1a\n" +
+	"\blanguage\x18\x01 \x01(\tR\blanguage\x12\x18\n" +
+	"\amodules\x18\x02 \x03(\tR\amodules\x12\x1c\n" +
+	"\tregisters\x18\x03 \x03(\rR\tregisters\"K\n" +
 	"\x06Claims\x12'\n" +
 	"\x0foutside_modules\x18\x01 \x01(\bR\x0eoutsideModules\x12\x18\n" +
 	"\amodules\x18\x02 \x03(\tR\amodules\"]\n" +
@@ -2162,22 +3104,28 @@ const file_sniffer_proto_rawDesc = "" +
 	"\vcode_before\x18\x02 \x01(\rR\n" +
 	"codeBefore\x12\x1d\n" +
 	"\n" +
-	"code_after\x18\x03 \x01(\rR\tcodeAfter\"\xa1\x02\n" +
+	"code_after\x18\x03 \x01(\rR\tcodeAfter\"\x87\x03\n" +
 	"\bFromHost\x120\n" +
 	"\x05begin\x18\x01 \x01(\v2\x18.sfwalk.sniffer.v1.BeginH\x00R\x05begin\x129\n" +
 	"\bquestion\x18\x02 \x01(\v2\x1b.sfwalk.sniffer.v1.QuestionH\x00R\bquestion\x123\n" +
 	"\x06memory\x18\x03 \x01(\v2\x19.sfwalk.sniffer.v1.MemoryH\x00R\x06memory\x126\n" +
 	"\amodules\x18\x04 \x01(\v2\x1a.sfwalk.sniffer.v1.ModulesH\x00R\amodules\x120\n" +
-	"\x05found\x18\x05 \x01(\v2\x18.sfwalk.sniffer.v1.FoundH\x00R\x05foundB\t\n" +
-	"\amessage\"\x8b\x02\n" +
+	"\x05found\x18\x05 \x01(\v2\x18.sfwalk.sniffer.v1.FoundH\x00R\x05found\x120\n" +
+	"\x05stack\x18\x06 \x01(\v2\x18.sfwalk.sniffer.v1.StackH\x00R\x05stack\x122\n" +
+	"\x05go_on\x18\a \x01(\v2\x1b.sfwalk.sniffer.v1.ContinueH\x00R\x04goOnB\t\n" +
+	"\amessage\"\x80\x03\n" +
 	"\n" +
 	"FromPlugin\x120\n" +
 	"\x05ready\x18\x01 \x01(\v2\x18.sfwalk.sniffer.v1.ReadyH\x00R\x05ready\x123\n" +
 	"\x06answer\x18\x02 \x01(\v2\x19.sfwalk.sniffer.v1.AnswerH\x00R\x06answer\x12-\n" +
 	"\x04read\x18\x03 \x01(\v2\x17.sfwalk.sniffer.v1.ReadH\x00R\x04read\x12-\n" +
 	"\x04list\x18\x04 \x01(\v2\x17.sfwalk.sniffer.v1.ListH\x00R\x04list\x12-\n" +
-	"\x04find\x18\x05 \x01(\v2\x17.sfwalk.sniffer.v1.FindH\x00R\x04findB\t\n" +
-	"\amessage\"\xe7\x01\n" +
+	"\x04find\x18\x05 \x01(\v2\x17.sfwalk.sniffer.v1.FindH\x00R\x04find\x12?\n" +
+	"\n" +
+	"decoration\x18\x06 \x01(\v2\x1d.sfwalk.sniffer.v1.DecorationH\x00R\n" +
+	"decoration\x122\n" +
+	"\x05go_on\x18\a \x01(\v2\x1b.sfwalk.sniffer.v1.ContinueH\x00R\x04goOnB\t\n" +
+	"\amessage\"\x9d\x02\n" +
 	"\x05Begin\x12\"\n" +
 	"\farchitecture\x18\x01 \x01(\tR\farchitecture\x12\x1d\n" +
 	"\n" +
@@ -2190,10 +3138,12 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x03pid\x18\b \x01(\x05R\x03pid\x12\x12\n" +
 	"\x04live\x18\t \x01(\bR\x04live\x12\x12\n" +
 	"\x04root\x18\n" +
-	" \x01(\tR\x04root\"S\n" +
+	" \x01(\tR\x04root\x124\n" +
+	"\brun_time\x18\v \x01(\v2\x19.sfwalk.sniffer.v1.ModuleR\arunTime\"s\n" +
 	"\x05Ready\x12\x1a\n" +
 	"\bdeclines\x18\x01 \x01(\tR\bdeclines\x12.\n" +
-	"\x05never\x18\x02 \x03(\v2\x18.sfwalk.sniffer.v1.RangeR\x05never\"\xd8\x02\n" +
+	"\x05never\x18\x02 \x03(\v2\x18.sfwalk.sniffer.v1.RangeR\x05never\x12\x1e\n" +
+	"\vno_run_time\x18\x03 \x01(\bR\tnoRunTime\"\xd8\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02pc\x18\x02 \x01(\x06R\x02pc\x12\x14\n" +
@@ -2302,7 +3252,71 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06module\x18\x02 \x01(\tR\x06module\x12\x18\n" +
 	"\aaddress\x18\x03 \x01(\x06R\aaddress\"<\n" +
 	"\x05Found\x123\n" +
-	"\asymbols\x18\x01 \x03(\v2\x19.sfwalk.sniffer.v1.SymbolR\asymbols*4\n" +
+	"\asymbols\x18\x01 \x03(\v2\x19.sfwalk.sniffer.v1.SymbolR\asymbols\"\n" +
+	"\n" +
+	"\bContinue\"\xc4\x01\n" +
+	"\x05Stack\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x16\n" +
+	"\x06thread\x18\x02 \x01(\x05R\x06thread\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\rR\x04from\x125\n" +
+	"\x06frames\x18\x04 \x03(\v2\x1d.sfwalk.sniffer.v1.StackFrameR\x06frames\x12\x12\n" +
+	"\x04more\x18\x05 \x01(\bR\x04more\x12\x14\n" +
+	"\x05whole\x18\x06 \x01(\bR\x05whole\x12\x16\n" +
+	"\x06locals\x18\a \x01(\bR\x06locals\"\xbc\x01\n" +
+	"\n" +
+	"StackFrame\x12\x0e\n" +
+	"\x02pc\x18\x01 \x01(\x06R\x02pc\x12\x14\n" +
+	"\x05block\x18\x02 \x01(\x06R\x05block\x12\x10\n" +
+	"\x03cfa\x18\x03 \x01(\x06R\x03cfa\x12\x0e\n" +
+	"\x02sp\x18\x04 \x01(\x06R\x02sp\x12\x1c\n" +
+	"\tregisters\x18\x05 \x03(\rR\tregisters\x12\x16\n" +
+	"\x06values\x18\x06 \x03(\x06R\x06values\x120\n" +
+	"\x04type\x18\a \x01(\x0e2\x1c.sfwalk.sniffer.v1.FrameTypeR\x04type\"\x97\x02\n" +
+	"\n" +
+	"Decoration\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x120\n" +
+	"\x06groups\x18\x02 \x03(\v2\x18.sfwalk.sniffer.v1.GroupR\x06groups\x12\x10\n" +
+	"\x03own\x18\x03 \x03(\rR\x03own\x122\n" +
+	"\x05names\x18\x04 \x03(\v2\x1c.sfwalk.sniffer.v1.LevelNameR\x05names\x129\n" +
+	"\x06thread\x18\x05 \x01(\v2!.sfwalk.sniffer.v1.LanguageThreadR\x06thread\x12\x14\n" +
+	"\x05early\x18\x06 \x01(\tR\x05early\x12\x12\n" +
+	"\x04more\x18\a \x01(\bR\x04more\x12\x14\n" +
+	"\x05fails\x18\b \x01(\tR\x05fails\"\xab\x01\n" +
+	"\x05Group\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\x06R\aaddress\x12\x14\n" +
+	"\x05level\x18\x02 \x01(\rR\x05level\x12\x0e\n" +
+	"\x02pc\x18\x03 \x01(\x06R\x02pc\x12\x10\n" +
+	"\x03cfa\x18\x04 \x01(\x06R\x03cfa\x12\x16\n" +
+	"\x06beside\x18\x05 \x01(\bR\x06beside\x128\n" +
+	"\x06frames\x18\x06 \x03(\v2 .sfwalk.sniffer.v1.LanguageFrameR\x06frames\"\xfe\x01\n" +
+	"\rLanguageFrame\x12\x1a\n" +
+	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x12\n" +
+	"\x04file\x18\x02 \x01(\tR\x04file\x12\x12\n" +
+	"\x04line\x18\x03 \x01(\rR\x04line\x12\x12\n" +
+	"\x04kind\x18\x04 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05place\x18\x05 \x01(\x06R\x05place\x12\x19\n" +
+	"\bmoved_on\x18\x06 \x01(\bR\amovedOn\x12/\n" +
+	"\x04args\x18\a \x03(\v2\x1b.sfwalk.sniffer.v1.VariableR\x04args\x123\n" +
+	"\x06locals\x18\b \x03(\v2\x1b.sfwalk.sniffer.v1.VariableR\x06locals\"H\n" +
+	"\bVariable\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\tR\x05value\"5\n" +
+	"\tLevelName\x12\x14\n" +
+	"\x05level\x18\x01 \x01(\rR\x05level\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xb6\x01\n" +
+	"\x0eLanguageThread\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12-\n" +
+	"\x05waits\x18\x03 \x03(\v2\x17.sfwalk.sniffer.v1.LockR\x05waits\x12-\n" +
+	"\x05holds\x18\x04 \x03(\v2\x17.sfwalk.sniffer.v1.LockR\x05holds\x12\x1c\n" +
+	"\texception\x18\x05 \x01(\tR\texception\"t\n" +
+	"\x04Lock\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aaddress\x18\x03 \x01(\x06R\aaddress\x12\x14\n" +
+	"\x05owner\x18\x04 \x01(\x05R\x05owner\x12\x14\n" +
+	"\x05frame\x18\x05 \x01(\rR\x05frame*4\n" +
 	"\tFrameType\x12\n" +
 	"\n" +
 	"\x06NORMAL\x10\x00\x12\n" +
@@ -2333,88 +3347,115 @@ func file_sniffer_proto_rawDescGZIP() []byte {
 }
 
 var file_sniffer_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sniffer_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_sniffer_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_sniffer_proto_goTypes = []any{
 	(FrameType)(0),          // 0: sfwalk.sniffer.v1.FrameType
 	(FrameKind)(0),          // 1: sfwalk.sniffer.v1.FrameKind
 	(Rule_Kind)(0),          // 2: sfwalk.sniffer.v1.Rule.Kind
 	(*DescribeRequest)(nil), // 3: sfwalk.sniffer.v1.DescribeRequest
 	(*Description)(nil),     // 4: sfwalk.sniffer.v1.Description
-	(*Claims)(nil),          // 5: sfwalk.sniffer.v1.Claims
-	(*Needs)(nil),           // 6: sfwalk.sniffer.v1.Needs
-	(*FromHost)(nil),        // 7: sfwalk.sniffer.v1.FromHost
-	(*FromPlugin)(nil),      // 8: sfwalk.sniffer.v1.FromPlugin
-	(*Begin)(nil),           // 9: sfwalk.sniffer.v1.Begin
-	(*Ready)(nil),           // 10: sfwalk.sniffer.v1.Ready
-	(*Question)(nil),        // 11: sfwalk.sniffer.v1.Question
-	(*Answer)(nil),          // 12: sfwalk.sniffer.v1.Answer
-	(*Range)(nil),           // 13: sfwalk.sniffer.v1.Range
-	(*Block)(nil),           // 14: sfwalk.sniffer.v1.Block
-	(*Row)(nil),             // 15: sfwalk.sniffer.v1.Row
-	(*RegisterRule)(nil),    // 16: sfwalk.sniffer.v1.RegisterRule
-	(*Rule)(nil),            // 17: sfwalk.sniffer.v1.Rule
-	(*Frame)(nil),           // 18: sfwalk.sniffer.v1.Frame
-	(*Symbol)(nil),          // 19: sfwalk.sniffer.v1.Symbol
-	(*Read)(nil),            // 20: sfwalk.sniffer.v1.Read
-	(*Memory)(nil),          // 21: sfwalk.sniffer.v1.Memory
-	(*List)(nil),            // 22: sfwalk.sniffer.v1.List
-	(*Modules)(nil),         // 23: sfwalk.sniffer.v1.Modules
-	(*Module)(nil),          // 24: sfwalk.sniffer.v1.Module
-	(*Mapping)(nil),         // 25: sfwalk.sniffer.v1.Mapping
-	(*Find)(nil),            // 26: sfwalk.sniffer.v1.Find
-	(*Found)(nil),           // 27: sfwalk.sniffer.v1.Found
+	(*Decorates)(nil),       // 5: sfwalk.sniffer.v1.Decorates
+	(*Claims)(nil),          // 6: sfwalk.sniffer.v1.Claims
+	(*Needs)(nil),           // 7: sfwalk.sniffer.v1.Needs
+	(*FromHost)(nil),        // 8: sfwalk.sniffer.v1.FromHost
+	(*FromPlugin)(nil),      // 9: sfwalk.sniffer.v1.FromPlugin
+	(*Begin)(nil),           // 10: sfwalk.sniffer.v1.Begin
+	(*Ready)(nil),           // 11: sfwalk.sniffer.v1.Ready
+	(*Question)(nil),        // 12: sfwalk.sniffer.v1.Question
+	(*Answer)(nil),          // 13: sfwalk.sniffer.v1.Answer
+	(*Range)(nil),           // 14: sfwalk.sniffer.v1.Range
+	(*Block)(nil),           // 15: sfwalk.sniffer.v1.Block
+	(*Row)(nil),             // 16: sfwalk.sniffer.v1.Row
+	(*RegisterRule)(nil),    // 17: sfwalk.sniffer.v1.RegisterRule
+	(*Rule)(nil),            // 18: sfwalk.sniffer.v1.Rule
+	(*Frame)(nil),           // 19: sfwalk.sniffer.v1.Frame
+	(*Symbol)(nil),          // 20: sfwalk.sniffer.v1.Symbol
+	(*Read)(nil),            // 21: sfwalk.sniffer.v1.Read
+	(*Memory)(nil),          // 22: sfwalk.sniffer.v1.Memory
+	(*List)(nil),            // 23: sfwalk.sniffer.v1.List
+	(*Modules)(nil),         // 24: sfwalk.sniffer.v1.Modules
+	(*Module)(nil),          // 25: sfwalk.sniffer.v1.Module
+	(*Mapping)(nil),         // 26: sfwalk.sniffer.v1.Mapping
+	(*Find)(nil),            // 27: sfwalk.sniffer.v1.Find
+	(*Found)(nil),           // 28: sfwalk.sniffer.v1.Found
+	(*Continue)(nil),        // 29: sfwalk.sniffer.v1.Continue
+	(*Stack)(nil),           // 30: sfwalk.sniffer.v1.Stack
+	(*StackFrame)(nil),      // 31: sfwalk.sniffer.v1.StackFrame
+	(*Decoration)(nil),      // 32: sfwalk.sniffer.v1.Decoration
+	(*Group)(nil),           // 33: sfwalk.sniffer.v1.Group
+	(*LanguageFrame)(nil),   // 34: sfwalk.sniffer.v1.LanguageFrame
+	(*Variable)(nil),        // 35: sfwalk.sniffer.v1.Variable
+	(*LevelName)(nil),       // 36: sfwalk.sniffer.v1.LevelName
+	(*LanguageThread)(nil),  // 37: sfwalk.sniffer.v1.LanguageThread
+	(*Lock)(nil),            // 38: sfwalk.sniffer.v1.Lock
 }
 var file_sniffer_proto_depIdxs = []int32{
-	5,  // 0: sfwalk.sniffer.v1.Description.claims:type_name -> sfwalk.sniffer.v1.Claims
-	6,  // 1: sfwalk.sniffer.v1.Description.needs:type_name -> sfwalk.sniffer.v1.Needs
-	9,  // 2: sfwalk.sniffer.v1.FromHost.begin:type_name -> sfwalk.sniffer.v1.Begin
-	11, // 3: sfwalk.sniffer.v1.FromHost.question:type_name -> sfwalk.sniffer.v1.Question
-	21, // 4: sfwalk.sniffer.v1.FromHost.memory:type_name -> sfwalk.sniffer.v1.Memory
-	23, // 5: sfwalk.sniffer.v1.FromHost.modules:type_name -> sfwalk.sniffer.v1.Modules
-	27, // 6: sfwalk.sniffer.v1.FromHost.found:type_name -> sfwalk.sniffer.v1.Found
-	10, // 7: sfwalk.sniffer.v1.FromPlugin.ready:type_name -> sfwalk.sniffer.v1.Ready
-	12, // 8: sfwalk.sniffer.v1.FromPlugin.answer:type_name -> sfwalk.sniffer.v1.Answer
-	20, // 9: sfwalk.sniffer.v1.FromPlugin.read:type_name -> sfwalk.sniffer.v1.Read
-	22, // 10: sfwalk.sniffer.v1.FromPlugin.list:type_name -> sfwalk.sniffer.v1.List
-	26, // 11: sfwalk.sniffer.v1.FromPlugin.find:type_name -> sfwalk.sniffer.v1.Find
-	13, // 12: sfwalk.sniffer.v1.Ready.never:type_name -> sfwalk.sniffer.v1.Range
-	24, // 13: sfwalk.sniffer.v1.Question.module:type_name -> sfwalk.sniffer.v1.Module
-	14, // 14: sfwalk.sniffer.v1.Question.stack:type_name -> sfwalk.sniffer.v1.Block
-	14, // 15: sfwalk.sniffer.v1.Question.code:type_name -> sfwalk.sniffer.v1.Block
-	15, // 16: sfwalk.sniffer.v1.Answer.row:type_name -> sfwalk.sniffer.v1.Row
-	18, // 17: sfwalk.sniffer.v1.Answer.frame:type_name -> sfwalk.sniffer.v1.Frame
-	15, // 18: sfwalk.sniffer.v1.Answer.rows:type_name -> sfwalk.sniffer.v1.Row
-	13, // 19: sfwalk.sniffer.v1.Answer.never:type_name -> sfwalk.sniffer.v1.Range
-	19, // 20: sfwalk.sniffer.v1.Answer.symbols:type_name -> sfwalk.sniffer.v1.Symbol
-	19, // 21: sfwalk.sniffer.v1.Answer.name:type_name -> sfwalk.sniffer.v1.Symbol
-	17, // 22: sfwalk.sniffer.v1.Row.cfa:type_name -> sfwalk.sniffer.v1.Rule
-	17, // 23: sfwalk.sniffer.v1.Row.ra:type_name -> sfwalk.sniffer.v1.Rule
-	17, // 24: sfwalk.sniffer.v1.Row.fp:type_name -> sfwalk.sniffer.v1.Rule
-	16, // 25: sfwalk.sniffer.v1.Row.others:type_name -> sfwalk.sniffer.v1.RegisterRule
-	0,  // 26: sfwalk.sniffer.v1.Row.type:type_name -> sfwalk.sniffer.v1.FrameType
-	1,  // 27: sfwalk.sniffer.v1.Row.kind:type_name -> sfwalk.sniffer.v1.FrameKind
-	17, // 28: sfwalk.sniffer.v1.RegisterRule.rule:type_name -> sfwalk.sniffer.v1.Rule
-	2,  // 29: sfwalk.sniffer.v1.Rule.kind:type_name -> sfwalk.sniffer.v1.Rule.Kind
-	17, // 30: sfwalk.sniffer.v1.Frame.pc:type_name -> sfwalk.sniffer.v1.Rule
-	17, // 31: sfwalk.sniffer.v1.Frame.sp:type_name -> sfwalk.sniffer.v1.Rule
-	17, // 32: sfwalk.sniffer.v1.Frame.fp:type_name -> sfwalk.sniffer.v1.Rule
-	16, // 33: sfwalk.sniffer.v1.Frame.others:type_name -> sfwalk.sniffer.v1.RegisterRule
-	0,  // 34: sfwalk.sniffer.v1.Frame.type:type_name -> sfwalk.sniffer.v1.FrameType
-	1,  // 35: sfwalk.sniffer.v1.Frame.kind:type_name -> sfwalk.sniffer.v1.FrameKind
-	13, // 36: sfwalk.sniffer.v1.Read.ranges:type_name -> sfwalk.sniffer.v1.Range
-	14, // 37: sfwalk.sniffer.v1.Memory.blocks:type_name -> sfwalk.sniffer.v1.Block
-	24, // 38: sfwalk.sniffer.v1.Modules.modules:type_name -> sfwalk.sniffer.v1.Module
-	25, // 39: sfwalk.sniffer.v1.Module.mappings:type_name -> sfwalk.sniffer.v1.Mapping
-	19, // 40: sfwalk.sniffer.v1.Found.symbols:type_name -> sfwalk.sniffer.v1.Symbol
-	3,  // 41: sfwalk.sniffer.v1.Sniffer.Describe:input_type -> sfwalk.sniffer.v1.DescribeRequest
-	7,  // 42: sfwalk.sniffer.v1.Sniffer.Session:input_type -> sfwalk.sniffer.v1.FromHost
-	4,  // 43: sfwalk.sniffer.v1.Sniffer.Describe:output_type -> sfwalk.sniffer.v1.Description
-	8,  // 44: sfwalk.sniffer.v1.Sniffer.Session:output_type -> sfwalk.sniffer.v1.FromPlugin
-	43, // [43:45] is the sub-list for method output_type
-	41, // [41:43] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	6,  // 0: sfwalk.sniffer.v1.Description.claims:type_name -> sfwalk.sniffer.v1.Claims
+	7,  // 1: sfwalk.sniffer.v1.Description.needs:type_name -> sfwalk.sniffer.v1.Needs
+	5,  // 2: sfwalk.sniffer.v1.Description.decorates:type_name -> sfwalk.sniffer.v1.Decorates
+	10, // 3: sfwalk.sniffer.v1.FromHost.begin:type_name -> sfwalk.sniffer.v1.Begin
+	12, // 4: sfwalk.sniffer.v1.FromHost.question:type_name -> sfwalk.sniffer.v1.Question
+	22, // 5: sfwalk.sniffer.v1.FromHost.memory:type_name -> sfwalk.sniffer.v1.Memory
+	24, // 6: sfwalk.sniffer.v1.FromHost.modules:type_name -> sfwalk.sniffer.v1.Modules
+	28, // 7: sfwalk.sniffer.v1.FromHost.found:type_name -> sfwalk.sniffer.v1.Found
+	30, // 8: sfwalk.sniffer.v1.FromHost.stack:type_name -> sfwalk.sniffer.v1.Stack
+	29, // 9: sfwalk.sniffer.v1.FromHost.go_on:type_name -> sfwalk.sniffer.v1.Continue
+	11, // 10: sfwalk.sniffer.v1.FromPlugin.ready:type_name -> sfwalk.sniffer.v1.Ready
+	13, // 11: sfwalk.sniffer.v1.FromPlugin.answer:type_name -> sfwalk.sniffer.v1.Answer
+	21, // 12: sfwalk.sniffer.v1.FromPlugin.read:type_name -> sfwalk.sniffer.v1.Read
+	23, // 13: sfwalk.sniffer.v1.FromPlugin.list:type_name -> sfwalk.sniffer.v1.List
+	27, // 14: sfwalk.sniffer.v1.FromPlugin.find:type_name -> sfwalk.sniffer.v1.Find
+	32, // 15: sfwalk.sniffer.v1.FromPlugin.decoration:type_name -> sfwalk.sniffer.v1.Decoration
+	29, // 16: sfwalk.sniffer.v1.FromPlugin.go_on:type_name -> sfwalk.sniffer.v1.Continue
+	25, // 17: sfwalk.sniffer.v1.Begin.run_time:type_name -> sfwalk.sniffer.v1.Module
+	14, // 18: sfwalk.sniffer.v1.Ready.never:type_name -> sfwalk.sniffer.v1.Range
+	25, // 19: sfwalk.sniffer.v1.Question.module:type_name -> sfwalk.sniffer.v1.Module
+	15, // 20: sfwalk.sniffer.v1.Question.stack:type_name -> sfwalk.sniffer.v1.Block
+	15, // 21: sfwalk.sniffer.v1.Question.code:type_name -> sfwalk.sniffer.v1.Block
+	16, // 22: sfwalk.sniffer.v1.Answer.row:type_name -> sfwalk.sniffer.v1.Row
+	19, // 23: sfwalk.sniffer.v1.Answer.frame:type_name -> sfwalk.sniffer.v1.Frame
+	16, // 24: sfwalk.sniffer.v1.Answer.rows:type_name -> sfwalk.sniffer.v1.Row
+	14, // 25: sfwalk.sniffer.v1.Answer.never:type_name -> sfwalk.sniffer.v1.Range
+	20, // 26: sfwalk.sniffer.v1.Answer.symbols:type_name -> sfwalk.sniffer.v1.Symbol
+	20, // 27: sfwalk.sniffer.v1.Answer.name:type_name -> sfwalk.sniffer.v1.Symbol
+	18, // 28: sfwalk.sniffer.v1.Row.cfa:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 29: sfwalk.sniffer.v1.Row.ra:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 30: sfwalk.sniffer.v1.Row.fp:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 31: sfwalk.sniffer.v1.Row.others:type_name -> sfwalk.sniffer.v1.RegisterRule
+	0,  // 32: sfwalk.sniffer.v1.Row.type:type_name -> sfwalk.sniffer.v1.FrameType
+	1,  // 33: sfwalk.sniffer.v1.Row.kind:type_name -> sfwalk.sniffer.v1.FrameKind
+	18, // 34: sfwalk.sniffer.v1.RegisterRule.rule:type_name -> sfwalk.sniffer.v1.Rule
+	2,  // 35: sfwalk.sniffer.v1.Rule.kind:type_name -> sfwalk.sniffer.v1.Rule.Kind
+	18, // 36: sfwalk.sniffer.v1.Frame.pc:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 37: sfwalk.sniffer.v1.Frame.sp:type_name -> sfwalk.sniffer.v1.Rule
+	18, // 38: sfwalk.sniffer.v1.Frame.fp:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 39: sfwalk.sniffer.v1.Frame.others:type_name -> sfwalk.sniffer.v1.RegisterRule
+	0,  // 40: sfwalk.sniffer.v1.Frame.type:type_name -> sfwalk.sniffer.v1.FrameType
+	1,  // 41: sfwalk.sniffer.v1.Frame.kind:type_name -> sfwalk.sniffer.v1.FrameKind
+	14, // 42: sfwalk.sniffer.v1.Read.ranges:type_name -> sfwalk.sniffer.v1.Range
+	15, // 43: sfwalk.sniffer.v1.Memory.blocks:type_name -> sfwalk.sniffer.v1.Block
+	25, // 44: sfwalk.sniffer.v1.Modules.modules:type_name -> sfwalk.sniffer.v1.Module
+	26, // 45: sfwalk.sniffer.v1.Module.mappings:type_name -> sfwalk.sniffer.v1.Mapping
+	20, // 46: sfwalk.sniffer.v1.Found.symbols:type_name -> sfwalk.sniffer.v1.Symbol
+	31, // 47: sfwalk.sniffer.v1.Stack.frames:type_name -> sfwalk.sniffer.v1.StackFrame
+	0,  // 48: sfwalk.sniffer.v1.StackFrame.type:type_name -> sfwalk.sniffer.v1.FrameType
+	33, // 49: sfwalk.sniffer.v1.Decoration.groups:type_name -> sfwalk.sniffer.v1.Group
+	36, // 50: sfwalk.sniffer.v1.Decoration.names:type_name -> sfwalk.sniffer.v1.LevelName
+	37, // 51: sfwalk.sniffer.v1.Decoration.thread:type_name -> sfwalk.sniffer.v1.LanguageThread
+	34, // 52: sfwalk.sniffer.v1.Group.frames:type_name -> sfwalk.sniffer.v1.LanguageFrame
+	35, // 53: sfwalk.sniffer.v1.LanguageFrame.args:type_name -> sfwalk.sniffer.v1.Variable
+	35, // 54: sfwalk.sniffer.v1.LanguageFrame.locals:type_name -> sfwalk.sniffer.v1.Variable
+	38, // 55: sfwalk.sniffer.v1.LanguageThread.waits:type_name -> sfwalk.sniffer.v1.Lock
+	38, // 56: sfwalk.sniffer.v1.LanguageThread.holds:type_name -> sfwalk.sniffer.v1.Lock
+	3,  // 57: sfwalk.sniffer.v1.Sniffer.Describe:input_type -> sfwalk.sniffer.v1.DescribeRequest
+	8,  // 58: sfwalk.sniffer.v1.Sniffer.Session:input_type -> sfwalk.sniffer.v1.FromHost
+	4,  // 59: sfwalk.sniffer.v1.Sniffer.Describe:output_type -> sfwalk.sniffer.v1.Description
+	9,  // 60: sfwalk.sniffer.v1.Sniffer.Session:output_type -> sfwalk.sniffer.v1.FromPlugin
+	59, // [59:61] is the sub-list for method output_type
+	57, // [57:59] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_sniffer_proto_init() }
@@ -2422,19 +3463,23 @@ func file_sniffer_proto_init() {
 	if File_sniffer_proto != nil {
 		return
 	}
-	file_sniffer_proto_msgTypes[4].OneofWrappers = []any{
+	file_sniffer_proto_msgTypes[5].OneofWrappers = []any{
 		(*FromHost_Begin)(nil),
 		(*FromHost_Question)(nil),
 		(*FromHost_Memory)(nil),
 		(*FromHost_Modules)(nil),
 		(*FromHost_Found)(nil),
+		(*FromHost_Stack)(nil),
+		(*FromHost_GoOn)(nil),
 	}
-	file_sniffer_proto_msgTypes[5].OneofWrappers = []any{
+	file_sniffer_proto_msgTypes[6].OneofWrappers = []any{
 		(*FromPlugin_Ready)(nil),
 		(*FromPlugin_Answer)(nil),
 		(*FromPlugin_Read)(nil),
 		(*FromPlugin_List)(nil),
 		(*FromPlugin_Find)(nil),
+		(*FromPlugin_Decoration)(nil),
+		(*FromPlugin_GoOn)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2442,7 +3487,7 @@ func file_sniffer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sniffer_proto_rawDesc), len(file_sniffer_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   25,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

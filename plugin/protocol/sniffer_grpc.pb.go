@@ -33,8 +33,7 @@ const (
 
 // SnifferClient is the client API for Sniffer service.
 //
-// For semantics around ctx use and closing/ending streaming RPCs, please refer to
-// https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Sniffer is the service of the plug-in. The words are GDB's: THIS is the frame in
 // question, NEXT the inner one that THIS called, PREVIOUS the outer one that called THIS.
@@ -46,6 +45,10 @@ type SnifferClient interface {
 	//
 	//	Begin:    the plug-in replies with Ready
 	//	Question: the plug-in replies with Answer
+	//	Stack:    the plug-in replies with Decoration, or with Continue for the stack's next page
+	//	Continue: the plug-in replies with the next page of its Decoration
+	//
+	// A stream has questions or stacks, not both: stacks if Begin has a run_time.
 	//
 	// Before it replies, the plug-in may send requests (Read, List, Find), as many as the host
 	// allows. The host replies to each at once (Memory, Modules, Found). The host ends the stream.
@@ -80,8 +83,7 @@ func (c *snifferClient) Session(ctx context.Context, opts ...grpc.CallOption) (g
 	return x, nil
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the
-// prior non-generic stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Sniffer_SessionClient = grpc.BidiStreamingClient[FromHost, FromPlugin]
 
 // SnifferServer is the server API for Sniffer service.
@@ -98,6 +100,10 @@ type SnifferServer interface {
 	//
 	//	Begin:    the plug-in replies with Ready
 	//	Question: the plug-in replies with Answer
+	//	Stack:    the plug-in replies with Decoration, or with Continue for the stack's next page
+	//	Continue: the plug-in replies with the next page of its Decoration
+	//
+	// A stream has questions or stacks, not both: stacks if Begin has a run_time.
 	//
 	// Before it replies, the plug-in may send requests (Read, List, Find), as many as the host
 	// allows. The host replies to each at once (Memory, Modules, Found). The host ends the stream.
@@ -161,8 +167,7 @@ func _Sniffer_Session_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(SnifferServer).Session(&grpc.GenericServerStream[FromHost, FromPlugin]{ServerStream: stream})
 }
 
-// This type alias is provided for backwards compatibility with existing code that references the
-// prior non-generic stream type by name.
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Sniffer_SessionServer = grpc.BidiStreamingServer[FromHost, FromPlugin]
 
 // Sniffer_ServiceDesc is the grpc.ServiceDesc for Sniffer service.
