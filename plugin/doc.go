@@ -11,4 +11,7 @@
 // the plug-in needs. An answer ([Answer]) has a row with the range of PCs that it holds for. The
 // host starts the program, may ask it about several processes at once, and reads their memory for
 // it ([Target]): a plug-in cannot trace a process that the host traces.
+//
+// A plug-in may be a [Decorator] as well, or instead: it knows the frames of a language, such as an
+// interpreter's. docs/writing-a-decorator.md leads to one. [Serve] and [ServeDecorator] serve it.
 package plugin

@@ -18,6 +18,12 @@ func (d *Description) message() *protocol.Description {
 	if c := d.Claims; c != nil {
 		m.Claims = &protocol.Claims{OutsideModules: c.OutsideModules, Modules: c.Modules}
 	}
+	if x := d.Decorates; x != nil {
+		m.Decorates = &protocol.Decorates{Language: x.Language, Modules: x.Modules}
+		for _, r := range x.Registers {
+			m.Decorates.Registers = append(m.Decorates.Registers, uint32(r))
+		}
+	}
 	return m
 }
 

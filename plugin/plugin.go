@@ -39,6 +39,8 @@ type Description struct {
 	Before string
 	Claims *Claims // the code where it can claim frames; nil for all code
 	Needs  Needs
+	// Decorates announces a [Decorator]; nil for a plug-in that is none.
+	Decorates *Decorates
 }
 
 // Claims says in which code a plug-in can claim frames. The host does not ask it elsewhere.

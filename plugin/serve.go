@@ -22,8 +22,8 @@ import (
 func Serve(s Sniffer) {
 	if os.Getenv(protocol.CookieKey) != protocol.CookieValue {
 		d := s.Describe()
-		fmt.Fprintf(os.Stderr, "%s %s is a sniffer for sfwalk, which starts it:\n\n  sfwalk plugin check %s\n  sfwalk attach --plugin %s PID\n",
-			d.Name, d.Version, os.Args[0], os.Args[0])
+		fmt.Fprintf(os.Stderr, "%s %s is a %s for sfwalk, which starts it:\n\n  sfwalk plugin check %s\n  sfwalk attach --plugin %s PID\n",
+			d.Name, d.Version, kindOf(s), os.Args[0], os.Args[0])
 		os.Exit(2)
 	}
 	// The host holds the other end, which also closes if the host is killed.
@@ -43,6 +43,17 @@ func Serve(s Sniffer) {
 		config.TLSProvider = mutualTLS
 	}
 	hcplugin.Serve(config)
+}
+
+// kindOf says what a plug-in is, for people.
+func kindOf(s Sniffer) string {
+	switch s.(type) {
+	case alone:
+		return "decorator"
+	case Decorator:
+		return "sniffer and decorator"
+	}
+	return "sniffer"
 }
 
 // service is the sniffer's service, for go-plugin and gRPC.
@@ -95,6 +106,7 @@ type session struct {
 	sniffer Sniffer
 	stream  protocol.Sniffer_SessionServer
 	answers Session // nil before Begin, and if Begin has declined
+	runtime Runtime // nil if the session is not for stacks, or there is no run time
 	query   Query
 }
 
@@ -115,6 +127,8 @@ func (x *session) answer(m *protocol.FromHost) (*protocol.FromPlugin, error) {
 			return nil, err
 		}
 		return &protocol.FromPlugin{Message: &protocol.FromPlugin_Answer{Answer: answer}}, nil
+	case *protocol.FromHost_Stack:
+		return x.decorate(m.Stack)
 	}
 	return nil, fmt.Errorf("the host sends %T, which answers nothing", m.Message)
 }
@@ -127,7 +141,10 @@ func (x *session) begin(m *protocol.Begin) *protocol.Ready {
 		}
 		return x.stream.Recv()
 	}
-	x.query.Target = t
+	x.query.Target, x.answers, x.runtime = t, nil, nil
+	if t.Runtime != nil {
+		return x.find()
+	}
 	var err error
 	if x.answers, err = x.sniffer.Begin(t); err != nil {
 		x.answers = nil

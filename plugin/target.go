@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Target is the process of a session. Its methods ask the host. Call them only in Begin and Sniff,
-// in the goroutine that these run in.
+// Target is the process of a session. Its methods ask the host. Call them only in Begin, Sniff,
+// Find and Decorate, in the goroutine that these run in.
 type Target struct {
 	Arch    string           // GOARCH's name
 	Order   binary.ByteOrder // of memory
@@ -24,6 +24,8 @@ type Target struct {
 	PID  int    // 0 if not known
 	Live bool   // the process runs on this machine
 	Root string // the folder that its files are below: "/proc/4242/root"; "" for "/"
+
+	Runtime *Module // in [Decorator].Find and Decorate, the file in question; else nil
 
 	never []Range
 	ask   func(*protocol.FromPlugin) (*protocol.FromHost, error)
@@ -189,7 +191,7 @@ func newTarget(m *protocol.Begin) *Target {
 	t := &Target{
 		Arch: m.Architecture, Order: binary.LittleEndian, PtrSize: int(m.AddressSize),
 		PC: trad.Reg(m.Pc), SP: trad.Reg(m.Sp), FP: trad.Reg(m.Fp), RA: trad.Reg(m.Ra),
-		PID: int(m.Pid), Live: m.Live, Root: m.Root,
+		PID: int(m.Pid), Live: m.Live, Root: m.Root, Runtime: module(m.RunTime),
 	}
 	if m.BigEndian {
 		t.Order = binary.BigEndian
