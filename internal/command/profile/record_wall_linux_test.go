@@ -82,7 +82,8 @@ func TestRecordWall(t *testing.T) {
 	if all := spent[int64(p.PID)]; all > time.Duration(x.DurationNanos)+time.Second/20 {
 		t.Errorf("samples count for %v, in a recording of %v", all, time.Duration(x.DurationNanos))
 	}
-	if waits != main || computes < 2*main*8/10 {
+	// On a busy machine, a thread that was stopped needs some time until it waits again.
+	if waits < main*8/10 || computes < 2*main*8/10 {
 		t.Errorf("of %d samples of each thread, %d of the main thread wait in %#x, and %d of the others compute\n%v", main, waits, want, computes, x)
 	}
 	if x.SampleType[1].Type != "wall" || x.PeriodType.Type != "wall" || x.Period != int64(time.Second)/20 {

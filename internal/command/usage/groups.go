@@ -31,7 +31,7 @@ var everyday = map[string]string{
 // groups are the other flags, by what they are about. A flag that no row has is in the last group.
 var groups = []struct{ title, flags string }{
 	{"Processes and threads", "name children cgroup container all tid every count timeout consistent last match list since until coredump-dir microdump info"},
-	{"What is shown", "merge tree goroutines frame max-frames outer registers explain short full modules source source-dir no-lines color"},
+	{"What is shown", "merge tree goroutines tasks frame max-frames outer registers explain short full all-frames modules source source-dir no-lines color"},
 	{"Values", "args locals print raw print-elements print-repeats print-depth"},
 	{"Output", "output format json save max-saved max-size log"},
 	{"Recording", "frequency event stack wall system duration http base"},
