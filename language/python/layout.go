@@ -60,8 +60,8 @@ func emptyLayout(minor int) *layout {
 //go:embed layouts
 var layouts embed.FS
 
-// tableOf returns the layout of a release that does not tell it itself. variant is "" for the usual
-// build.
+// tableOf returns the layout of a release, as its headers have it. variant is "" for the usual
+// build, "t" for the free-threaded one. Debug builds have the same layouts.
 func tableOf(minor int, variant string) (*layout, error) {
 	name := fmt.Sprintf("3.%d%s", minor, variant)
 	text, err := layouts.ReadFile("layouts/" + name + ".txt")
@@ -128,8 +128,33 @@ func told(a *arch.Arch, m target.Memory, runtime uint64) (*layout, error) {
 	if !l.freeThreaded { // zero stands for fields that only free-threaded builds have
 		l.at[frameTLBC], l.at[codeTLBC] = absent, absent
 	}
+	l.fillIn()
 	l.complete(a.PtrSize)
 	return l, nil
+}
+
+// fillIn takes the fields that a process does not tell from the table of its release, if what it
+// tells is as the table has it: else the build is another one, and its other fields are not known.
+func (l *layout) fillIn() {
+	variant := ""
+	if l.freeThreaded {
+		variant = "t"
+	}
+	table, err := tableOf(l.minor, variant)
+	if err != nil {
+		return
+	}
+	for f := range fields {
+		// Patch releases add fields behind the others.
+		if f != threadSize && l.at[f] != absent && table.at[f] != absent && l.at[f] != table.at[f] {
+			return
+		}
+	}
+	for f := range fields {
+		if l.at[f] == absent {
+			l.at[f] = table.at[f]
+		}
+	}
 }
 
 // complete fills in what follows from other fields.
