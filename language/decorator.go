@@ -16,6 +16,13 @@ type Decorator interface {
 	Find(p *Process, m *target.Module) ([]Runtime, error)
 }
 
+// Chooser is a [Decorator] that knows by a module's path whether it may have a run time. It is
+// asked about modules of any size; other decorators are asked about large ones alone.
+type Chooser interface {
+	Decorator
+	Wants(m *target.Module) bool
+}
+
 // Process is what decorators know of a process before its threads are walked.
 type Process struct {
 	Arch    *arch.Arch

@@ -8,7 +8,8 @@ import (
 )
 
 // leastRuntime is how large a module is at least, in memory, that has the run time of a language,
-// bytes. Smaller ones are not opened, so that a process without run times pays nothing.
+// bytes. Smaller ones are not opened, unless a [Chooser] wants them, so that a process without run
+// times pays nothing.
 const leastRuntime = 2 << 20
 
 // mostRuntimes bounds the run times of one process.
@@ -20,7 +21,7 @@ func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
 	var wrong []error
 	for _, d := range list {
 		for _, m := range p.Modules.All() {
-			if m.Hi()-m.Lo() < leastRuntime {
+			if !wants(d, m) {
 				continue
 			}
 			found, err := find(d, p, m)
@@ -36,6 +37,14 @@ func Find(p *Process, list []Decorator) (runtimes []Named, err error) {
 		}
 	}
 	return runtimes, errors.Join(wrong...)
+}
+
+// wants reports whether a decorator is to look at a module.
+func wants(d Decorator, m *target.Module) bool {
+	if c, ok := d.(Chooser); ok {
+		return c.Wants(m)
+	}
+	return m.Hi()-m.Lo() >= leastRuntime
 }
 
 // find has one decorator look at a module. One that fails finds nothing there.
