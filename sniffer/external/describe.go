@@ -9,9 +9,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
@@ -39,11 +41,42 @@ func description(m *protocol.Description) (d plugin.Description, err error) {
 			}
 		}
 	}
+	if d.Decorates, err = decorates(m.Decorates); err != nil {
+		return d, err
+	}
 	n := m.GetNeeds()
 	d.Needs = plugin.Needs{Stack: int(n.GetStack()), CodeBefore: int(n.GetCodeBefore()), CodeAfter: int(n.GetCodeAfter())}
 	if n.GetStack() > protocol.MaxStack || n.GetCodeBefore() > protocol.MaxCode || n.GetCodeAfter() > protocol.MaxCode {
 		return d, fmt.Errorf("%w: it needs %d bytes of stack, %d and %d of code: at most %d, %d and %d",
 			ErrNonsense, n.GetStack(), n.GetCodeBefore(), n.GetCodeAfter(), protocol.MaxStack, protocol.MaxCode, protocol.MaxCode)
+	}
+	return d, nil
+}
+
+// decorates checks what a plug-in says of the stacks that it decorates; nil for none.
+func decorates(m *protocol.Decorates) (*plugin.Decorates, error) {
+	if m == nil {
+		return nil, nil
+	}
+	d := &plugin.Decorates{Language: m.Language, Modules: m.Modules}
+	switch {
+	case !namePattern.MatchString(m.Language):
+		return nil, fmt.Errorf("%w: it decorates the language %q: want a-z, 0-9 and -, at most %d", ErrNonsense, clean(m.Language, 80), protocol.MaxName)
+	case len(m.Modules) == 0 || len(m.Modules) > protocol.MaxClaims:
+		return nil, fmt.Errorf("%w: it decorates by %d patterns of files' names: want 1 to %d", ErrNonsense, len(m.Modules), protocol.MaxClaims)
+	case len(m.Registers) > protocol.MaxRegisters:
+		return nil, fmt.Errorf("%w: it wants %d registers of each frame: at most %d", ErrNonsense, len(m.Registers), protocol.MaxRegisters)
+	}
+	for _, pattern := range m.Modules {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("%w: it decorates modules %q: %w", ErrNonsense, clean(pattern, 80), err)
+		}
+	}
+	for _, r := range m.Registers {
+		if r >= arch.MaxReg {
+			return nil, fmt.Errorf("%w: it wants register %d of each frame: there are fewer than %d", ErrNonsense, r, arch.MaxReg)
+		}
+		d.Registers = append(d.Registers, trad.Reg(r))
 	}
 	return d, nil
 }

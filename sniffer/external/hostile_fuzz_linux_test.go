@@ -31,18 +31,21 @@ import (
 type script struct {
 	grpc.ClientStream
 	says   *bytes.Reader
-	number uint64 // of the last question
+	number uint64 // of the last question or stack
 }
 
 func (s *script) Send(m *protocol.FromHost) error {
 	if q := m.GetQuestion(); q != nil {
 		s.number = q.Number
 	}
+	if q := m.GetStack(); q != nil {
+		s.number = q.Number
+	}
 	return nil
 }
 
-// Recv reads a message. An answer without a number gets the right one, so that random bytes
-// come further.
+// Recv reads a message. An answer or a decoration without a number gets the right one, so that
+// random bytes come further.
 func (s *script) Recv() (*protocol.FromPlugin, error) {
 	m := &protocol.FromPlugin{}
 	if err := (protodelim.UnmarshalOptions{MaxSize: maxMessage}).UnmarshalFrom(s.says, m); err != nil {
@@ -50,6 +53,9 @@ func (s *script) Recv() (*protocol.FromPlugin, error) {
 	}
 	if a := m.GetAnswer(); a != nil && a.Number == 0 {
 		a.Number = s.number
+	}
+	if d := m.GetDecoration(); d != nil && d.Number == 0 {
+		d.Number = s.number
 	}
 	return m, nil
 }
@@ -71,6 +77,10 @@ func lines(t testing.TB, list ...any) []byte {
 			from.Message = &protocol.FromPlugin_List{List: m}
 		case *protocol.Find:
 			from.Message = &protocol.FromPlugin_Find{Find: m}
+		case *protocol.Decoration:
+			from.Message = &protocol.FromPlugin_Decoration{Decoration: m}
+		case *protocol.Continue:
+			from.Message = &protocol.FromPlugin_GoOn{GoOn: m}
 		}
 		if _, err := protodelim.MarshalTo(&b, from); err != nil {
 			t.Fatal(err)

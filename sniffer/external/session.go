@@ -23,6 +23,10 @@ type session struct {
 	cancel context.CancelFunc
 	epoch  uint64 // the sniffer's epoch when the session began; 0 before
 
+	most    int            // requests before one answer
+	runtime *target.Module // if the session is for stacks
+	left    time.Duration  // of the deadline, after the last exchange
+
 	about  *asked // answers the plug-in's requests
 	number uint64 // of the last question
 	stack  []byte
@@ -36,7 +40,7 @@ func (p *Plugin) newSession(t Target) (*session, error) {
 		cancel()
 		return nil, p.callError(ErrNonsense, err)
 	}
-	return &session{plugin: p, target: t, stream: stream, cancel: cancel}, nil
+	return &session{plugin: p, target: t, stream: stream, cancel: cancel, most: protocol.MaxRequests}, nil
 }
 
 // exchange sends a message and returns the answer. Meanwhile it serves the plug-in's requests; the
@@ -60,11 +64,12 @@ func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply 
 			return nil, requests, x.plugin.callError(ErrNonsense, err)
 		}
 		switch reply.Message.(type) {
-		case *protocol.FromPlugin_Ready, *protocol.FromPlugin_Answer:
+		case *protocol.FromPlugin_Ready, *protocol.FromPlugin_Answer, *protocol.FromPlugin_Decoration, *protocol.FromPlugin_GoOn:
+			x.left = left
 			return reply, requests, nil
 		}
-		if requests == protocol.MaxRequests {
-			return nil, requests, nonsense("more than %d requests for one answer", protocol.MaxRequests)
+		if requests == x.most {
+			return nil, requests, nonsense("more than %d requests for one answer", x.most)
 		}
 		if m, err = x.serve(reply); err != nil {
 			return nil, requests, err
@@ -73,21 +78,27 @@ func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply 
 	}
 }
 
-// begin describes the process to the plug-in.
-func (x *session) begin() (declines frame.Answer, never []plugin.Range, err error) {
+// ready describes the process to the plug-in, and a run time's file.
+func (x *session) ready() (*protocol.Ready, error) {
 	a := x.about.arch
 	reply, _, err := x.exchange(&protocol.FromHost{Message: &protocol.FromHost_Begin{Begin: &protocol.Begin{
+		RunTime:      questioned(x.runtime),
 		Architecture: a.Name, BigEndian: a.Order == binary.ByteOrder(binary.BigEndian), AddressSize: uint32(a.PtrSize),
 		Pc: uint32(a.PC), Sp: uint32(a.SP), Fp: uint32(a.FP), Ra: uint32(a.RA),
 		Pid: int32(x.target.PID), Live: x.target.Live, Root: x.target.Root,
 	}}}, x.plugin.opts.StartTimeout)
-	if err != nil {
-		return "", nil, err
+	if err == nil && reply.GetReady() == nil {
+		err = nonsense("%T where Ready was wanted", reply.Message)
 	}
-	ready := reply.GetReady()
+	return reply.GetReady(), err
+}
+
+// begin describes the process to the plug-in.
+func (x *session) begin() (declines frame.Answer, never []plugin.Range, err error) {
+	ready, err := x.ready()
 	switch {
-	case ready == nil:
-		return "", nil, nonsense("%T where Ready was wanted", reply.Message)
+	case err != nil:
+		return "", nil, err
 	case len(ready.Never) > protocol.MaxNever:
 		return "", nil, nonsense("%d ranges that it never claims: at most %d", len(ready.Never), protocol.MaxNever)
 	case ready.Declines != "":

@@ -129,10 +129,16 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return s.ask(q)
 }
 
+// knows reports whether the plug-in is for an architecture.
+func (p *Plugin) knows(a *arch.Arch) bool {
+	list := p.Description.Architectures
+	return len(list) == 0 || slices.Contains(list, a.Name)
+}
+
 // mayClaim reports whether the plug-in's description lets it claim a frame.
 func (s *Sniffer) mayClaim(q *frame.Query) frame.Answer {
 	d := &s.plugin.Description
-	if len(d.Architectures) > 0 && !slices.Contains(d.Architectures, q.Arch.Name) {
+	if !s.plugin.knows(q.Arch) {
 		return otherArch
 	}
 	if q.Module == nil && !q.Modules.IsCode(q.AddressInBlock) && !q.Modules.IsCode(q.PC) {
