@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/breakpad"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/debuginfod"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -59,6 +60,9 @@ type Plugin interface {
 	About() About
 	// Sniffer returns the sniffer that asks the plug-in about a process.
 	Sniffer(Process) Sniffer
+	// Decorator returns the decorator that asks the plug-in about the stacks of a process. It
+	// returns nil if the plug-in decorates none.
+	Decorator(Process) language.Decorator
 	// Err returns why the plug-in was put out of use; nil while it is in use.
 	Err() error
 	// SHA256 returns the checksum of the program that runs, in hexadecimal.
@@ -72,6 +76,8 @@ type About struct {
 	Protocol      int      // its version
 	Architectures []string // GOARCH's names; none for all
 	Before        string   // the sniffer that is asked only after this one
+	Unwinds       bool     // it may claim frames
+	Decorates     string   // the language whose frames it knows; "" for none
 	Started       time.Duration
 }
 

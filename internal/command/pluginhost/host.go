@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/plugincheck"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
@@ -50,10 +51,21 @@ type plugin struct{ *external.Plugin }
 
 func (p plugin) About() hosts.About {
 	d := &p.Description
-	return hosts.About{
+	a := hosts.About{
 		Name: d.Name, Version: d.Version, Protocol: p.Protocol, Architectures: d.Architectures,
-		Before: d.Before, Started: p.Started,
+		Before: d.Before, Started: p.Started, Unwinds: d.Claims == nil || d.Claims.OutsideModules || len(d.Claims.Modules) > 0,
 	}
+	if d.Decorates != nil {
+		a.Decorates = d.Decorates.Language
+	}
+	return a
+}
+
+func (p plugin) Decorator(of hosts.Process) language.Decorator {
+	if d := p.Plugin.Decorator(external.Target(of)); d != nil {
+		return d
+	}
+	return nil
 }
 
 func (p plugin) Sniffer(of hosts.Process) hosts.Sniffer {

@@ -37,6 +37,7 @@ func newLanguages(s Source, flags *Flags) *languages {
 	if flags.Decorators != nil {
 		list = flags.Decorators
 	}
+	list = append(list[:len(list):len(list)], flags.Plugins.Decorators(s.From().Process)...)
 	l := &languages{}
 	if len(list) == 0 {
 		return l

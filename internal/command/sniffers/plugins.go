@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/hosts"
 	"github.com/sfwalk/sfwalk/internal/command/version"
 	"github.com/sfwalk/sfwalk/internal/plugindir"
+	"github.com/sfwalk/sfwalk/language"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
 )
@@ -200,12 +201,26 @@ func (r *Plugins) About(p hosts.Process) (list []hosts.Sniffer) {
 	return list
 }
 
+// Decorators returns what the plug-ins have that know languages: decorators of a process's stacks.
+func (r *Plugins) Decorators(p hosts.Process) (list []language.Decorator) {
+	if r == nil {
+		return nil
+	}
+	r.Wait()
+	for _, x := range r.Usable {
+		if d := x.Plugin.Decorator(p); d != nil {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
 // insert puts sniffers that are not in the table into it, each where its plug-in wants to stand.
 // ordered says that the user has set the order: then it inserts only plug-ins of --plugin.
 func (r *Plugins) insert(t *frame.Table, list []hosts.Sniffer, ordered bool) {
 	there := t.Sniffers()
 	for i, s := range list {
-		if ordered && !r.Usable[i].named || slices.ContainsFunc(there, func(x frame.Sniffer) bool { return x.Name() == s.Name() }) {
+		if !r.Usable[i].about.Unwinds || ordered && !r.Usable[i].named || slices.ContainsFunc(there, func(x frame.Sniffer) bool { return x.Name() == s.Name() }) {
 			continue
 		}
 		s.Insert(t)
