@@ -43,8 +43,9 @@ func Collect(s Source, flags *Flags) (doc *Document, warnings []string, err erro
 				return textOf(frames[before:])
 			})
 			most = min(max(most, len(frames)), mostRoom)
-			if outer := flags.View.outer; outer > 0 {
-				frames = w.fitting(&th, frames[max(0, len(frames)-outer):])
+			if flags.View.outer > 0 {
+				o := outermost{flags: flags, list: frames}
+				frames = w.fitting(&th, o.frames())
 			}
 			th.Frames = frames
 			th.WaitsFor = waitOf(s, nil, walk.threads[i])

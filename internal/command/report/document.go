@@ -185,4 +185,5 @@ type TreeEntry struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 	Type     string `json:"type"`
+	Language string `json:"language,omitempty"`
 }

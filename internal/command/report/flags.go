@@ -59,7 +59,7 @@ type Flags struct {
 func (w *Flags) Add(cmd *cobra.Command, host hosts.Plugins) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.TIDs, "tid", nil, "only these threads, by thread ID")
-	f.IntVarP(&w.MaxFrames, "max-frames", "n", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together, and %d MiB of text beside the size of the input)", usualFrames, cmdline.UsualText>>20))
+	f.IntVarP(&w.MaxFrames, "max-frames", "n", 0, fmt.Sprintf("at most this many physical frames a thread, frames of languages counted; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together, and %d MiB of text beside the size of the input)", usualFrames, cmdline.UsualText>>20))
 	w.Choice.Add(cmd, host)
 	f.BoolVar(&w.Registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.Explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")

@@ -41,6 +41,7 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 	aboutSource(s, flags, doc)
 	walk.heading(doc)
 	used := make(chan *Walked, (1+inturn.Ahead)*len(walk.walkers))
+	stacks := flags.JSON && !flags.Sum.Tree // which have hidden frames, too
 	var workers []func(int) *Walked
 	for _, w := range walk.walkers {
 		defer w.Table.Release()
@@ -52,27 +53,27 @@ func Gather(s Source, symbols *symbol.Symbolizer, flags *Flags, use func(*Walked
 				x = &Walked{}
 			}
 			frames, level := x.Frames[:0], 0
+			kept := outermost{flags: flags}
 			w.threadIn(&x.Thread, walk.threads[i], func(f *frame.Frame) int {
 				before := len(frames)
 				frames = w.AppendFrame(frames, level, f)
 				level += Levels(frames[before:])
-				kept := frames[:before]
-				for _, f := range frames[before:] {
-					if flags.Values.Selects(f.Level, f.Function) {
-						kept = append(kept, f)
+				selected := frames[:before]
+				for i := before; i < len(frames); i++ {
+					if f := &frames[i]; (stacks || flags.Shows(f)) && flags.Values.Selects(f.Level, f.Function) {
+						selected = append(selected, *f)
 					}
 				}
-				frames = kept
-				if outer := flags.View.outer; outer > 0 {
-					o := outermost{most: outer}
-					o.set(frames)
-					frames = o.list
+				frames = selected
+				if flags.View.outer > 0 {
+					kept.set(frames)
+					frames = kept.list
 					return 0
 				}
 				return textOf(frames[before:])
 			})
-			if outer := flags.View.outer; outer > 0 {
-				frames = append(frames[:0], w.fitting(&x.Thread, frames[max(0, len(frames)-outer):])...)
+			if flags.View.outer > 0 {
+				frames = append(frames[:0], w.fitting(&x.Thread, kept.frames())...)
 			}
 			x.Frames = frames
 			if flags.Sum.Merge || flags.Sum.Goroutines || flags.JSON {

@@ -119,6 +119,40 @@ func (w *Walker) placeAt(f *frame.Frame) *language.Place {
 	return w.decorated.At[f.Level]
 }
 
+// Shows reports whether a frame is in texts, trees and pictures. The run times' own frames are not,
+// unless the flags ask for all, or for frames of its name.
+func (w *Flags) Shows(f *Frame) bool {
+	return !f.Hidden || w.View.AllFrames || w.Values.Names(f.Function)
+}
+
+// limit limits the stack to the frames that the flags ask for. Languages need the others as well to
+// say where their frames belong.
+func (w *Walker) limit() {
+	w.shown, w.cut = 0, false
+	w.stack.Limit = w.Flags.MaxFrames
+	if w.stack.Limit > 0 && w.languages.any() {
+		w.stack.Limit = max(w.stack.Limit, mostDecorated)
+	}
+}
+
+// enough counts the frames at f, which were shown, and reports whether the flags ask for no more.
+func (w *Walker) enough(f *frame.Frame) bool {
+	most := w.Flags.MaxFrames
+	if most == 0 || !w.languages.any() {
+		return false
+	}
+	if place := w.placeAt(f); place == nil {
+		w.shown++
+	} else {
+		w.shown += len(place.Frames)
+		if !place.Hidden || w.Flags.View.AllFrames {
+			w.shown++
+		}
+	}
+	w.cut = w.shown > most || w.shown == most && f.StopReason() == frame.NoReason
+	return w.shown >= most
+}
+
 // appendLanguages marks own, the frames that lie over the physical frame f, as a language says it,
 // and appends the language's frames that stand in their place.
 func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place *language.Place) []Frame {
@@ -131,8 +165,16 @@ func (w *Walker) appendLanguages(list []Frame, before int, f *frame.Frame, place
 		last.Function, last.NameFrom, last.Offset, last.File, last.Line = place.Name, "", 0, "", 0
 	}
 	last.DecoratedBy = place.By
-	for i := range place.Frames {
-		p := &place.Frames[i]
+	frames := place.Frames
+	if most := w.Flags.MaxFrames; most > 0 {
+		left := most - w.shown
+		if !place.Hidden || w.Flags.View.AllFrames {
+			left--
+		}
+		frames = frames[:min(len(frames), max(left, 0))]
+	}
+	for i := range frames {
+		p := &frames[i]
 		x := Frame{
 			Level: last.Level, Type: Language, PC: last.PC, CFA: last.CFA,
 			Function: p.Function, File: p.File, Line: p.Line,

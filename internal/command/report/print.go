@@ -86,9 +86,9 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 			doc.Threads[i].WaitsFor = waitOf(s, doc.Waits, threads[i])
 			p.Thread(doc, i)
 			level := 0
-			kept := outermost{most: flags.View.outer}
+			kept := outermost{flags: flags}
 			th := w.Thread(threads[i], func(f *frame.Frame) int {
-				if kept.most > 0 {
+				if flags.View.outer > 0 {
 					before := len(kept.list)
 					list := w.AppendFrame(kept.list, level, f)
 					level += Levels(list[before:])
@@ -101,7 +101,7 @@ func Print(out io.Writer, s Source, symbols *symbol.Symbolizer, flags *Flags, pr
 				level += p.Frame(w, level, f)
 				return o.Size() - before
 			})
-			if kept.most > 0 {
+			if flags.View.outer > 0 {
 				p.Frames(w, w.fitting(&th, kept.frames()))
 			}
 			p.End(&th)

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -29,7 +30,7 @@ type viewFlags struct {
 
 func (v *viewFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&v.outer, "outer", 0, "only the outermost N frames of each stack, as gdb's bt -N; inlined and tail calls count")
+	f.IntVar(&v.outer, "outer", 0, "only the outermost N frames of each stack, as gdb's bt -N; inlined and tail calls count, and frames of languages")
 	f.BoolVar(&v.Modules, "modules", false, "print each frame's file of code (program or library) behind its source file and line, too")
 	f.Var(&v.source, "source", "print each frame's source line with a line before and behind it, or with as many as are given, if the source file is there")
 	f.Lookup("source").NoOptDefVal = "1"
@@ -140,24 +141,40 @@ func (v *viewFlags) check(w *Flags) error {
 	return nil
 }
 
-// outermost are the last frames that were added.
+// outermost are the last frames that were added. Hidden ones do not count.
 type outermost struct {
-	most int
-	list []Frame
+	flags *Flags
+	list  []Frame
+	shown int // of list
 }
 
 // set takes the list with more frames at its end, and drops frames that are not among the last.
 func (o *outermost) set(list []Frame) {
-	if len(list) > 2*o.most+maxLogical {
-		n := copy(list, list[len(list)-o.most:])
-		clear(list[n:])
-		list = list[:n]
+	for i := len(o.list); i < len(list); i++ {
+		if o.flags.Shows(&list[i]) {
+			o.shown++
+		}
 	}
 	o.list = list
+	if most := o.flags.View.outer; o.shown > 2*most+maxLogical {
+		n := copy(list, o.frames())
+		clear(list[n:])
+		o.list, o.shown = list[:n], most
+	}
 }
 
 // maxLogical is how many frames are kept beside the outermost ones before the others are dropped.
 const maxLogical = 64
 
 // frames returns the outermost frames.
-func (o *outermost) frames() []Frame { return o.list[max(0, len(o.list)-o.most):] }
+func (o *outermost) frames() []Frame {
+	left := o.flags.View.outer
+	for i := range slices.Backward(o.list) {
+		if o.flags.Shows(&o.list[i]) {
+			if left--; left == 0 {
+				return o.list[i:]
+			}
+		}
+	}
+	return o.list
+}

@@ -95,6 +95,8 @@ type Walker struct {
 	jit       *jitNames           // shared by all walkers
 	languages *languages          // shared by all walkers
 	decorated *language.Decorated // what languages say of the stack; nil for nothing
+	shown     int                 // how many frames of the stack were, if --max-frames bounds them beside languages'
+	cut       bool                // --max-frames has left out some then
 }
 
 // newWalkers returns as many walkers as can work on the threads at the same time.
@@ -190,7 +192,8 @@ func (w *Walker) start(th target.Thread) (err error) {
 	} else if err = w.stack.Reset(w.Target, th); err != nil {
 		return err
 	}
-	w.stack.Limit, w.stack.Deeper = w.Flags.MaxFrames, pace.OftenIfDeep
+	w.limit()
+	w.stack.Deeper = pace.OftenIfDeep
 	w.valued, w.dying, w.crashed, w.lock, w.decorated = w.valued[:0], false, nil, waitfor.Unknown, nil
 	w.values.Begin(target.MemoryOf(w.Target, th))
 	w.Allowance.limit(w.stack)
@@ -253,10 +256,13 @@ func (w *Walker) threadIn(out *Thread, th target.Thread, yield func(*frame.Frame
 		pace.OftenIfDeep(f.Level)
 		last = f
 		share.Wrote(yield(f))
+		if w.enough(f) {
+			break
+		}
 	}
 	out.MovedOn, out.Crashed = w.stack.MovedOn(), w.crashed
 	reason := frame.Limit
-	if !share.cut {
+	if !share.cut && !w.cut {
 		reason = last.StopReason()
 	}
 	if w.dying {

@@ -18,6 +18,7 @@ import (
 // merged are stacks of which equal ones are kept once. Stacks are equal if their frames are printed
 // alike, without addresses: the same functions and lines, or places in the same files.
 type merged struct {
+	flags  *report.Flags
 	places placeKeys
 	groups []*group // in the order of their first threads
 	known  map[string]*group
@@ -37,20 +38,21 @@ type group struct {
 	objects     objectCounts
 }
 
-func newMerged() *merged {
-	return &merged{places: newPlaceKeys(), known: map[string]*group{}}
+func newMerged(flags *report.Flags) *merged {
+	return &merged{flags: flags, places: newPlaceKeys(), known: map[string]*group{}}
 }
 
 // placeKeys numbers the printed places of frames.
 type placeKeys struct {
 	known   map[string]int // by the text, or by a zero and the sum of a long text
 	printer textPrinter
-	last    []numberedPlace // by level, of the stacks before: most stacks are like them
+	last    []numberedPlace // of the stacks before, the innermost frame first: most stacks are like them
 }
 
 // numberedPlace is all that is printed of a frame without arguments, and its number.
 type numberedPlace struct {
 	kind, function, module, file string
+	language, how                string
 	offset, inFile               uint64
 	line, signal                 int
 	args                         symbol.Args
@@ -63,22 +65,22 @@ const longPlace = 4 << 10
 
 func newPlaceKeys() placeKeys { return placeKeys{known: map[string]int{}} }
 
-// of returns the number of a frame's place.
-func (k *placeKeys) of(f *report.Frame) int {
+// of returns the number of the place of the frame that is the n-th of its stack.
+func (k *placeKeys) of(f *report.Frame, n int) int {
 	const most = 64
-	if f.HasArguments || len(f.Arguments) > 0 || f.Level < 0 || f.Level >= most {
+	if f.HasArguments || len(f.Arguments) > 0 || n >= most {
 		return k.printed(f)
 	}
-	for len(k.last) <= f.Level {
+	for len(k.last) <= n {
 		k.last = append(k.last, numberedPlace{number: -1})
 	}
-	last := &k.last[f.Level]
+	last := &k.last[n]
 	signal := 0
 	if f.Signal != nil {
 		signal = f.Signal.Number
 	}
 	now := numberedPlace{
-		f.Type, f.Function, f.Module, f.File, f.Offset, f.InFile, f.Line, signal, f.Params, f.Guess, f.MovedOn, last.number,
+		f.Type, f.Function, f.Module, f.File, f.Language, f.Kind, f.Offset, f.InFile, f.Line, signal, f.Params, f.Guess, f.MovedOn, last.number,
 	}
 	if last.number < 0 || now != *last {
 		now.number = k.printed(f)
@@ -114,8 +116,12 @@ func appendSized(key []byte, text string) []byte {
 func (m *merged) add(x *report.Walked) {
 	key := m.key[:0]
 	defer func() { m.key = key }()
+	n := 0
 	for j := range x.Frames {
-		key = binary.AppendUvarint(key, uint64(m.places.of(&x.Frames[j])))
+		if m.flags.Shows(&x.Frames[j]) {
+			key = binary.AppendUvarint(key, uint64(m.places.of(&x.Frames[j], n)))
+			n++
+		}
 	}
 	if g := x.Thread.Goroutine; g != nil {
 		key = append(append(key, 0xfe), g.State(false)...)
@@ -175,12 +181,24 @@ func (g *group) add(t *report.Thread) {
 	g.objects.add(of.WaitsFor)
 }
 
-// joinSignals keeps what another stack of the group shares of the signals.
+// joinSignals keeps what another stack of the group shares of the signals. Both have as many signal
+// frames, but perhaps other hidden ones.
 func (g *group) joinSignals(frames []report.Frame) {
-	for i := range min(len(frames), len(g.Frames)) {
-		if s := g.Frames[i].Signal; s != nil && !s.Equal(frames[i].Signal) {
+	next := 0
+	for i := range g.Frames {
+		if g.Frames[i].Type != frame.SigTramp.String() {
+			continue
+		}
+		for next < len(frames) && frames[next].Type != frame.SigTramp.String() {
+			next++
+		}
+		if next == len(frames) {
+			return
+		}
+		if s := g.Frames[i].Signal; s != nil && !s.Equal(frames[next].Signal) {
 			g.Frames[i].Signal = s.WithoutCause()
 		}
+		next++
 	}
 }
 
@@ -287,6 +305,8 @@ func (p *textPrinter) merged(f *report.Frame, s *report.Signal) {
 		p.signal(s)
 	case frame.Dummy.String():
 		p.Text("<function called from sfwalk>")
+	case report.Language:
+		p.languageFrame(f)
 	default:
 		p.place(f)
 	}

@@ -52,7 +52,7 @@ func TestPlaceKeys(t *testing.T) {
 				for _, j := range []int{i, k} {
 					f := list[j]
 					f.Level = at
-					n := kept.of(&f)
+					n := kept.of(&f, at)
 					if of, known := numbers[n]; known && of != j {
 						t.Fatalf("frames %+v and %+v have one number", list[of], f)
 					}
@@ -69,7 +69,7 @@ func TestPlaceKeys(t *testing.T) {
 // TestMergedCreations: goroutines that different go statements have made are not merged, but
 // goroutines that several others have made at one are.
 func TestMergedCreations(t *testing.T) {
-	m := newMerged()
+	m := newMerged(&report.Flags{})
 	at := func(function, file string, line int, by uint64) *goroutines.Creation {
 		return &goroutines.Creation{Function: function, File: file, Line: line, Goroutine: by}
 	}
@@ -89,7 +89,7 @@ func TestMergedCreations(t *testing.T) {
 
 // TestMergedWithoutFrames: a stack without frames has a list of none in JSON.
 func TestMergedWithoutFrames(t *testing.T) {
-	m := newMerged()
+	m := newMerged(&report.Flags{})
 	m.add(&report.Walked{Thread: report.Thread{TID: 1, Kernel: "io_uring", Whole: true}})
 	if text := string(AppendJSON(nil, m.groups[0])); !strings.Contains(text, `"frames":[]`) {
 		t.Error(text)
@@ -99,7 +99,7 @@ func TestMergedWithoutFrames(t *testing.T) {
 // TestMergedSignals: stacks that differ in a signal's sender alone are merged, and the frame has
 // what they share; stacks with different signals are not.
 func TestMergedSignals(t *testing.T) {
-	m := newMerged()
+	m := newMerged(&report.Flags{})
 	for i, s := range []*siginfo.Info{
 		{Number: 10, Name: "SIGUSR1", Sender: 7}, {Number: 10, Name: "SIGUSR1", Sender: 8}, {Number: 15, Name: "SIGTERM", Sender: 7}, nil,
 	} {

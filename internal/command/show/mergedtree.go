@@ -27,7 +27,7 @@ func (t *stackTree) add(x *report.Walked) {
 		}
 	}
 	at := func(i int) *report.Frame { return &frames[len(frames)-1-i] }
-	t.tree.Add(len(frames), 1, func(i int) int { return t.places.of(at(i)) }, func(i int) *report.Frame {
+	t.tree.Add(len(frames), 1, func(i int) int { return t.places.of(at(i), len(frames)-1-i) }, func(i int) *report.Frame {
 		if x.Single() {
 			return at(i)
 		}
@@ -72,7 +72,7 @@ func (t *stackTree) entries() []report.TreeEntry {
 		f := n.Frame
 		list = append(list, report.TreeEntry{
 			Depth: n.Depth, Count: n.Value, Self: n.Self, Function: f.Function, NameFrom: f.NameFrom, Offset: f.Offset,
-			Module: f.Module, BuildID: f.BuildID, File: f.File, Line: f.Line, Type: f.Type,
+			Module: f.Module, BuildID: f.BuildID, File: f.File, Line: f.Line, Type: f.Type, Language: f.Language,
 		})
 	})
 	return list

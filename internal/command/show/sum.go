@@ -27,7 +27,7 @@ func NewSum(flags *report.Flags) *Sum {
 	m := &Sum{flags: flags}
 	switch {
 	case flags.Sum.Merge:
-		m.merged = newMerged()
+		m.merged = newMerged(flags)
 	case flags.Sum.Tree:
 		m.tree = newStackTree()
 	default:

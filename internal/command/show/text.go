@@ -299,7 +299,7 @@ func (p *textPrinter) Frames(w *report.Walker, list []report.Frame) {
 
 // selected prints a frame if the flags ask for it.
 func (p *textPrinter) selected(w *report.Walker, f *report.Frame) {
-	if f.Hidden && !w.Flags.View.AllFrames {
+	if !w.Flags.Shows(f) {
 		return
 	}
 	if w.Flags.Values.Selects(f.Level, f.Function) {

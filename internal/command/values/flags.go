@@ -97,6 +97,11 @@ func (v *Flags) Selects(level int, function string) bool {
 	return is
 }
 
+// Names reports whether the flags name a function.
+func (v *Flags) Names(function string) bool {
+	return slices.ContainsFunc(v.frames, func(x string) bool { return IsCalled(function, x) })
+}
+
 // ByFrame reports whether the flags name frames: nothing is printed before there is such a one.
 func (v *Flags) ByFrame() bool { return len(v.frames) > 0 }
 
