@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -24,32 +25,32 @@ const (
 
 // codelets is the layout of a StubQueue of InterpreterCodelets.
 type codelets struct {
-	begin, end  field // of a StubQueue: offsets in its buffer
-	size        field
-	description field
+	begin, end  vmstructs.Field // of a StubQueue: offsets in its buffer
+	size        vmstructs.Field
+	description vmstructs.Field
 	header      uint64
 	known       bool
 }
 
-func layOutCodelets(t *tables) (c codelets) {
-	c.begin, c.end = t.fields["StubQueue::_queue_begin"], t.fields["StubQueue::_queue_end"]
-	c.size, c.description = t.fields["InterpreterCodelet::_size"], t.fields["InterpreterCodelet::_description"]
-	c.header = t.sizes["InterpreterCodelet"].bytes
-	_, described := t.fields["InterpreterCodelet::_description"]
-	c.known = described && c.begin.size > 0 && c.end.size > 0 && c.size.size > 0 && c.header > 0
+func layOutCodelets(t *vmstructs.Tables) (c codelets) {
+	c.begin, c.end = t.Fields["StubQueue::_queue_begin"], t.Fields["StubQueue::_queue_end"]
+	c.size, c.description = t.Fields["InterpreterCodelet::_size"], t.Fields["InterpreterCodelet::_description"]
+	c.header = t.Types["InterpreterCodelet"].Size
+	_, described := t.Fields["InterpreterCodelet::_description"]
+	c.known = described && c.begin.Size > 0 && c.end.Size > 0 && c.size.Size > 0 && c.header > 0
 	return c
 }
 
 // findCodelet returns the codelet that pc is in: the range of its code, and its name.
-func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string, ok bool) {
+func (vm *machine) findCodelet(r *vmstructs.Reader, pc uint64) (lo, hi uint64, name string, ok bool) {
 	c := &vm.codelet
-	queue, ok := r.word(vm.queue.offset)
+	queue, ok := r.Word(vm.queue.Offset)
 	if !ok || !c.known {
 		return 0, 0, "", false
 	}
-	buffer, ok := r.pointer(queue, vm.buffer)
-	begin, known := r.number(queue, c.begin)
-	end, bounded := r.number(queue, c.end)
+	buffer, ok := r.Pointer(queue, vm.buffer)
+	begin, known := r.Number(queue, c.begin)
+	end, bounded := r.Number(queue, c.end)
 	if !ok || !known || !bounded || begin < 0 {
 		return 0, 0, "", false
 	}
@@ -57,10 +58,10 @@ func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string
 	if !ok {
 		return 0, 0, "", false
 	}
-	described, _ := r.word(at + c.description.offset)
-	name = r.name(described)
+	described, _ := r.Word(at + c.description.Offset)
+	name = r.Name(described)
 	lo = (at + c.header + codeAlign - 1) &^ (codeAlign - 1)
-	padding := r.read(lo, int(min(maxPadding, hi-min(lo, hi))))
+	padding := r.Read(lo, int(min(maxPadding, hi-min(lo, hi))))
 	for len(padding) > codeAlign && strings.Trim(string(padding[:codeAlign]), "\x00") == "" {
 		padding, lo = padding[codeAlign:], lo+codeAlign
 	}
@@ -78,13 +79,13 @@ type codeletList struct {
 
 // find returns the range of the codelet that pc is in, of the codelets from begin to end. size is
 // the field with a codelet's size.
-func (l *codeletList) find(r *reader, size field, begin, end, pc uint64) (at, hi uint64, ok bool) {
+func (l *codeletList) find(r *vmstructs.Reader, size vmstructs.Field, begin, end, pc uint64) (at, hi uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.at == nil || l.begin != begin || l.end != end {
 		l.begin, l.end, l.at = begin, end, append(l.at[:0], begin)
 		for at := begin; at < end && len(l.at) <= maxCodelets; l.at = append(l.at, at) {
-			n, ok := r.number(at, size)
+			n, ok := r.Number(at, size)
 			if !ok || n <= 0 || at+uint64(n) < at {
 				break
 			}
@@ -102,7 +103,7 @@ func (l *codeletList) find(r *reader, size field, begin, end, pc uint64) (at, hi
 }
 
 // atCodelet returns the row of a frame in a codelet; row is the row of a frame that is set up.
-func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row, frame.Answer) {
+func (vm *machine) atCodelet(q *frame.Query, r *vmstructs.Reader, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	lo, hi, name, ok := vm.findCodelet(r, q.AddressInBlock)
 	guess := !ok || name == exceptionName // this codelet takes frames down, and makes calls after that

@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/format/elf"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -39,7 +40,7 @@ var exportedNames = []string{
 func exported() map[string]elf.Symbol {
 	list := make(map[string]elf.Symbol)
 	for i, name := range exportedNames {
-		list[symbolPrefix+name] = elf.Symbol{Addr: imageAt + uint64(8*i), Size: 8}
+		list[vmstructs.Prefix+name] = elf.Symbol{Addr: imageAt + uint64(8*i), Size: 8}
 	}
 	return list
 }
@@ -145,10 +146,14 @@ func smallVM() image {
 // read reads the image's tables, and looks up an address.
 func (m image) read(pc uint64) (vm *machine, b blob, why frame.Answer) {
 	q := &frame.Query{PC: pc + 1, AddressInBlock: pc, Modules: target.NewModules(nil, nil), Arch: amd64.Arch, Memory: m}
-	if vm = open(q, exported(), 0); vm.why != frame.Claimed {
+	r := &vmstructs.Reader{Memory: m, Order: q.Arch.Order}
+	t, ok := vmstructs.Read(r, exported(), 0)
+	if !ok {
+		return vm, b, unread
+	}
+	if vm = layOut(t); vm.why != frame.Claimed {
 		return vm, b, vm.why
 	}
-	r := &reader{memory: m, order: q.Arch.Order}
 	vm.interpreter(r)
 	vm.findCodelet(r, pc)
 	b, why = vm.find(r, q)
@@ -164,7 +169,7 @@ func TestMade(t *testing.T) {
 	if _, _, why := smallVM().read(heapAt + 70); why != noBlob {
 		t.Errorf("in a free segment: %q", why)
 	}
-	r := &reader{memory: smallVM(), order: binary.LittleEndian}
+	r := &vmstructs.Reader{Memory: smallVM(), Order: binary.LittleEndian}
 	if _, hi, name, ok := vm.findCodelet(r, heapAt+0x240); !ok || name != "return entry points" || hi != heapAt+0x280 {
 		t.Errorf("codelet %q up to %#x, %t", name, hi, ok)
 	}
@@ -184,11 +189,11 @@ func (m *counted) ReadMemory(_ uint64, p []byte) (int, error) {
 func TestManyCodelets(t *testing.T) {
 	const begin, size, addresses = 0x10000, 32, 20000
 	m := &counted{}
-	r, list := &reader{memory: m, order: binary.LittleEndian}, codeletList{}
+	r, list := &vmstructs.Reader{Memory: m, Order: binary.LittleEndian}, codeletList{}
 	for _, end := range []uint64{begin + 100*size, begin + 2*maxCodelets*size} { // the queue grows as the machine starts
 		for i := range uint64(addresses) {
 			pc := begin + i*16
-			at, hi, ok := list.find(r, field{size: 4}, begin, end, pc)
+			at, hi, ok := list.find(r, vmstructs.Field{Size: 4}, begin, end, pc)
 			if listed := pc < min(end, begin+maxCodelets*size); ok != listed || ok && (at != begin+i/2*size || hi != at+size) {
 				t.Fatalf("%#x of %#x: from %#x to %#x, %t", pc, end, at, hi, ok)
 			}
@@ -211,6 +216,6 @@ func FuzzTables(f *testing.F) {
 	copy(hops[0x8c0:], []byte{1, 1, 1, 1, 1, 1, 1, 1})
 	f.Add([]byte(hops), uint16(blobPC-imageAt))
 	f.Fuzz(func(t *testing.T, data []byte, pc uint16) {
-		bounds.Hold(t, 1<<20+64*len(data), func() { image(data).read(imageAt + uint64(pc)) })
+		bounds.Hold(t, 4<<20+64*len(data), func() { image(data).read(imageAt + uint64(pc)) })
 	})
 }

@@ -2,6 +2,7 @@ package hotspot
 
 import (
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
 )
 
 // Bounds for the heaps of a broken process.
@@ -24,14 +25,14 @@ type blob struct {
 }
 
 // find returns the blob that q.AddressInBlock is in.
-func (vm *machine) find(r *reader, q *frame.Query) (b blob, why frame.Answer) {
+func (vm *machine) find(r *vmstructs.Reader, q *frame.Query) (b blob, why frame.Answer) {
 	for i := range uint64(maxHeaps) {
 		heap, ok := vm.nth(r, i)
 		if !ok {
 			break
 		}
-		low, ok := r.word(heap + vm.memory + vm.low)
-		high, known := r.word(heap + vm.memory + vm.high)
+		low, ok := r.Word(heap + vm.memory + vm.low)
+		high, known := r.Word(heap + vm.memory + vm.high)
 		if ok && known && q.AddressInBlock >= low && q.AddressInBlock < high {
 			return vm.within(r, q, heap, low)
 		}
@@ -40,31 +41,31 @@ func (vm *machine) find(r *reader, q *frame.Query) (b blob, why frame.Answer) {
 }
 
 // nth returns the address of a code heap.
-func (vm *machine) nth(r *reader, i uint64) (heap uint64, ok bool) {
-	if vm.heaps.offset == 0 {
-		heap, ok = r.word(vm.heap.offset)
+func (vm *machine) nth(r *vmstructs.Reader, i uint64) (heap uint64, ok bool) {
+	if vm.heaps.Offset == 0 {
+		heap, ok = r.Word(vm.heap.Offset)
 		return heap, ok && i == 0
 	}
-	list, ok := r.word(vm.heaps.offset)
+	list, ok := r.Word(vm.heaps.Offset)
 	if !ok || list == 0 {
 		return 0, false
 	}
-	if n, ok := r.number(list, vm.length); !ok || int64(i) >= n {
+	if n, ok := r.Number(list, vm.length); !ok || int64(i) >= n {
 		return 0, false
 	}
-	data, ok := r.pointer(list, vm.data)
+	data, ok := r.Pointer(list, vm.data)
 	if !ok {
 		return 0, false
 	}
-	return r.word(data + 8*i)
+	return r.Word(data + 8*i)
 }
 
 // within returns the blob that q.AddressInBlock is in, in a heap whose memory begins at low. Each
 // segment of that memory has a byte in the heap's map, which says how many segments back its block
 // may begin.
-func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, why frame.Answer) {
-	shift, ok := r.number(heap, vm.segment)
-	segmap, known := r.word(heap + vm.segmap + vm.low)
+func (vm *machine) within(r *vmstructs.Reader, q *frame.Query, heap, low uint64) (b blob, why frame.Answer) {
+	shift, ok := r.Number(heap, vm.segment)
+	segmap, known := r.Word(heap + vm.segmap + vm.low)
 	if !ok || !known || shift < 0 || shift > maxSegment {
 		return b, unread
 	}
@@ -72,9 +73,9 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 	hops := 0
 	for lo, near := at+1, []byte(nil); ; hops++ {
 		if at < lo { // read the map backwards
-			n := min(at+1, uint64(len(r.room)))
+			n := min(at+1, uint64(vmstructs.MostRead))
 			lo = at + 1 - n
-			if near = r.read(segmap+lo, int(n)); uint64(len(near)) < n {
+			if near = r.Read(segmap+lo, int(n)); uint64(len(near)) < n {
 				return b, unread
 			}
 		}
@@ -96,22 +97,22 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 		q.CountSearched(hops / perHops)
 	}
 	block := low + at<<uint(shift)
-	if used, ok := r.number(block, vm.used); !ok || used == 0 {
+	if used, ok := r.Number(block, vm.used); !ok || used == 0 {
 		return b, noBlob
 	}
 	return vm.blob(r, q, block+vm.header)
 }
 
 // blob reads a CodeBlob, which q.AddressInBlock must be in.
-func (vm *machine) blob(r *reader, q *frame.Query, at uint64) (b blob, why frame.Answer) {
+func (vm *machine) blob(r *vmstructs.Reader, q *frame.Query, at uint64) (b blob, why frame.Answer) {
 	ok, known := true, true
-	if vm.codeBegin.offset != 0 {
-		b.lo, ok = r.pointer(at, vm.codeBegin)
-		b.hi, known = r.pointer(at, vm.codeEnd)
+	if vm.codeBegin.Offset != 0 {
+		b.lo, ok = r.Pointer(at, vm.codeBegin)
+		b.hi, known = r.Pointer(at, vm.codeEnd)
 	} else {
 		var lo, hi int64
-		lo, ok = r.number(at, vm.codeOffset)
-		hi, known = r.number(at, vm.codeStop)
+		lo, ok = r.Number(at, vm.codeOffset)
+		hi, known = r.Number(at, vm.codeStop)
 		b.lo, b.hi = at+uint64(lo), at+uint64(hi)
 	}
 	if !ok || !known {
@@ -120,8 +121,8 @@ func (vm *machine) blob(r *reader, q *frame.Query, at uint64) (b blob, why frame
 	if q.AddressInBlock < b.lo || q.AddressInBlock >= b.hi || b.hi-b.lo > maxBlob {
 		return b, noBlob
 	}
-	size, ok := r.number(at, vm.frameSize)
-	if b.complete, known = r.number(at, vm.complete); !ok || !known {
+	size, ok := r.Number(at, vm.frameSize)
+	if b.complete, known = r.Number(at, vm.complete); !ok || !known {
 		return b, unread
 	}
 	if size < 2 || size > maxWords {

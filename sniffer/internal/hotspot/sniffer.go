@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -14,7 +15,6 @@ func (*Sniffer) Name() string { return "hotspot" }
 
 const (
 	inFile      = frame.Answer("PC is in a file's code")
-	noMachine   = frame.Answer("no Java virtual machine is mapped")
 	otherFrames = frame.Answer("the Java virtual machine's frames on this architecture are not known")
 	unread      = frame.Answer("the Java virtual machine's tables cannot be read")
 	noBlob      = frame.Answer("the Java virtual machine has no code at PC")
@@ -33,11 +33,11 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if vm.why != frame.Claimed {
 		return trad.Row{}, vm.why
 	}
-	r := reader{memory: q.Modules.MemoryOr(q.Memory), order: q.Arch.Order}
+	r := vmstructs.Reader{Memory: q.Modules.MemoryOr(q.Memory), Order: q.Arch.Order}
 	if lo, n, ok := vm.interpreter(&r); ok && q.AddressInBlock-lo < n {
 		return vm.interpreted(q, &r, lo, n)
 	}
-	if at, ok := r.word(vm.callStub.offset); ok && at == q.PC && !q.Innermost() {
+	if at, ok := r.Word(vm.callStub.Offset); ok && at == q.PC && !q.Innermost() {
 		return callStub(q)
 	}
 	b, why := vm.find(&r, q)
