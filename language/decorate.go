@@ -100,6 +100,9 @@ func (d *Decorated) place(level int, language string) *Place {
 	return p
 }
 
+// NoPlace is in the warning of frames whose anchors are in no physical frame.
+const NoPlace = "belong to no place in the stack, and stand behind it"
+
 // mostFrames bounds the frames that languages add to one stack.
 const mostFrames = 1 << 20
 
@@ -126,7 +129,7 @@ func (d *Decorated) add(at *index, language string, said *Decoration) {
 	}
 	if len(behind) > 0 && len(s.Frames) > 0 {
 		d.place(len(s.Frames)-1, language).add(language, behind)
-		d.warn(language, s, count.Of(len(behind), "frame")+" belong to no place in the stack, and stand behind it")
+		d.warn(language, s, count.Of(len(behind), "frame")+" "+NoPlace)
 	}
 	for _, level := range said.Own {
 		if level >= 0 && level < len(s.Frames) && s.Frames[level].Type() == frame.Normal {

@@ -229,6 +229,9 @@ func (c *checker) describe() finding {
 	case d.Claims == nil:
 		return warn("say in Claims where it can claim frames at all: elsewhere it need not be asked", "%s %s may claim any frame", d.Name, d.Version)
 	}
+	if c.unwindsNone() {
+		return pass("%s %s, decorates %s, %s", d.Name, d.Version, d.Decorates.Language, strings.Join(names, ", "))
+	}
 	return pass("%s %s, before %s, %s", d.Name, d.Version, orElse(d.Before, "prologue"), strings.Join(names, ", "))
 }
 

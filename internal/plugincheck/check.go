@@ -51,6 +51,7 @@ type checker struct {
 	subjects      []*subject
 	asked         []asked // questions of the host, while it walked
 	walking       *subject
+	decorating    *decorating // nil until the check of stacks that it decorates
 }
 
 // asked is a question of the host and its answer.
@@ -115,6 +116,7 @@ func (c *checker) run() error {
 		{"stacks", c.stacks}, {"claims", c.claims}, {"determinism", c.determinism}, {"new-process", c.newProcess},
 		{"answers", c.answers}, {"ranges", c.ranges}, {"never", c.never}, {"begin-again", c.beginAgain}, {"sessions", c.sessions},
 		{"unreadable", c.unreadable}, {"deadline", c.deadline}, {"requests", c.economy},
+		{"decorates", c.decorates}, {"decorates-again", c.decoratesAgain}, {"decorates-cut", c.decoratesCut},
 		{"stdout", c.stdout}, {"end", c.ending},
 	}
 	reached := true
@@ -153,6 +155,9 @@ func (c *checker) run() error {
 func (c *checker) end() {
 	if c.child != nil {
 		c.child.end()
+	}
+	if c.decorating != nil {
+		c.decorating.Close()
 	}
 	for _, s := range c.subjects {
 		s.close()

@@ -44,8 +44,9 @@ type Report struct {
 	Architectures []string      `json:"architectures"`
 	Checks        []Check       `json:"checks"` // in the order of the checks
 	Questions     int           `json:"questions"`
-	Requests      int           `json:"requests"` // that the plug-in made
-	Claimed       int           `json:"claimed"`  // frames of recorded stacks
+	Requests      int           `json:"requests"`  // that the plug-in made
+	Claimed       int           `json:"claimed"`   // frames of recorded stacks
+	Decorated     int           `json:"decorated"` // frames of a language, on recorded stacks
 	Slowest       time.Duration `json:"slowest_ns"`
 	Took          time.Duration `json:"took_ns"`
 }
