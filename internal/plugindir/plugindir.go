@@ -13,8 +13,25 @@ import (
 // PathVariable names the environment variable that lists directories, as PATH does.
 const PathVariable = "SFWALK_PLUGIN_PATH"
 
-// Prefix is the beginning of the name of each plug-in in a directory.
-const Prefix = "sniffer-"
+// Each plug-in in a directory has a name that begins with one of these.
+const (
+	Prefix    = "sniffer-"
+	Decorator = "decorator-" // of one that decorates stacks, and need not unwind frames
+)
+
+// cut returns a name without its prefix. ok is false if it has none.
+func cut(name string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(name, Prefix); ok {
+		return rest, true
+	}
+	return strings.CutPrefix(name, Decorator)
+}
+
+// WithoutPrefix returns a plug-in's name without the prefix that it has in a directory.
+func WithoutPrefix(name string) string {
+	rest, _ := cut(name)
+	return rest
+}
 
 // Dirs returns the directories that plug-ins are looked for in: the directories that PathVariable
 // lists, then sfwalk/plugins in the user's folder of configuration (~/.config). There may be no
@@ -45,13 +62,18 @@ func Beside() string {
 }
 
 // Named returns the file of a plug-in that is meant by a name without a folder, with or without
-// Prefix: the first beside this program and in directories. It returns "" if there is none.
+// its prefix: the first beside this program and in directories. It returns "" if there is none.
 func Named(name string, dirs ...string) string {
-	base := Prefix + strings.TrimPrefix(name, Prefix)
+	files := []string{name}
+	if _, ok := cut(name); !ok {
+		files = []string{Prefix + name, Decorator + name}
+	}
 	for _, dir := range append([]string{Beside()}, dirs...) {
-		path := filepath.Join(dir, base)
-		if info, err := os.Stat(path); dir != "" && err == nil && info.Mode().IsRegular() {
-			return path
+		for _, file := range files {
+			path := filepath.Join(dir, file)
+			if info, err := os.Stat(path); dir != "" && err == nil && info.Mode().IsRegular() {
+				return path
+			}
 		}
 	}
 	return ""
@@ -64,7 +86,7 @@ func Candidates(dirs ...string) []string {
 	for _, dir := range dirs {
 		entries, _ := os.ReadDir(dir) // what cannot be read has no plug-ins
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), Prefix) && !e.IsDir() {
+			if _, ok := cut(e.Name()); ok && !e.IsDir() {
 				list = append(list, filepath.Join(dir, e.Name()))
 			}
 		}

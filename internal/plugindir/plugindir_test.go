@@ -18,7 +18,7 @@ func TestCandidates(t *testing.T) {
 		t.Fatalf("directories %q", dirs)
 	}
 	var want []string
-	for _, name := range []string{"sniffer-b", "sniffer-a", "plugins.lock", "libsniffer-c", ".sniffer-d"} {
+	for _, name := range []string{"sniffer-b", "sniffer-a", "decorator-z", "plugins.lock", "libsniffer-c", ".sniffer-d"} {
 		for _, dir := range []string{two, one} {
 			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -29,10 +29,18 @@ func TestCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{one, two} {
-		want = append(want, filepath.Join(dir, "sniffer-a"), filepath.Join(dir, "sniffer-b"))
+		want = append(want, filepath.Join(dir, "decorator-z"), filepath.Join(dir, "sniffer-a"), filepath.Join(dir, "sniffer-b"))
 	}
 	if got := Candidates(one, two, filepath.Join(one, "none"), filepath.Join(one, "plugins.lock")); !slices.Equal(got, want) {
 		t.Errorf("candidates %q, want %q", got, want)
+	}
+	for name, want := range map[string]string{
+		"a": filepath.Join(one, "sniffer-a"), "z": filepath.Join(one, "decorator-z"), "decorator-z": filepath.Join(one, "decorator-z"),
+		"decorator-a": "", "sniffer-z": "", "c": "",
+	} {
+		if got := Named(name, one, two); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -31,9 +31,9 @@ type Found struct {
 const LockFile = "plugins.lock"
 
 // Find lists the plug-ins in directories, by name: executable files with names that begin with
-// "sniffer-". It leaves out directories and programs that others than root and the user own or may
-// write to. The warnings say what it left out, why, and what to do. Start the plug-ins with
-// [Options].Guard, which checks them again.
+// "sniffer-" or "decorator-". It leaves out directories and programs that others than root and the
+// user own or may write to. The warnings say what it left out, why, and what to do. Start the
+// plug-ins with [Options].Guard, which checks them again.
 func Find(dirs ...string) (list []Found, warnings []error) {
 	for _, dir := range dirs {
 		candidates := plugindir.Candidates(dir)

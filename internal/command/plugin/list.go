@@ -37,6 +37,8 @@ type pluginItem struct {
 	SHA256        string   `json:"sha256"`
 	Pinned        bool     `json:"pinned"`
 	StartUS       int64    `json:"start_us"`
+	Decorates     string   `json:"decorates,omitempty"`
+	unwinds       bool
 }
 
 func newPluginItem(program hosts.Program, p hosts.Plugin) pluginItem {
@@ -48,7 +50,20 @@ func newPluginItem(program hosts.Program, p hosts.Plugin) pluginItem {
 	return pluginItem{
 		Name: a.Name, Version: a.Version, Protocol: a.Protocol, Architectures: a.ArchitectureNames(), Before: a.AskedBefore(),
 		Path: program.Path, SHA256: sum, Pinned: program.SHA256 != "", StartUS: a.Started.Microseconds(),
+		Decorates: a.Decorates, unwinds: a.Unwinds,
 	}
+}
+
+// does says what a plug-in is asked.
+func (p *pluginItem) does() string {
+	var list []string
+	if p.unwinds {
+		list = append(list, "asked before "+p.Before)
+	}
+	if p.Decorates != "" {
+		list = append(list, "decorates "+p.Decorates)
+	}
+	return strings.Join(list, "; ")
 }
 
 func newPluginList(host hosts.Plugins) *cobra.Command {
@@ -123,10 +138,10 @@ func (l *pluginList) print(w io.Writer) {
 		printable.Fprintf(w, "%s %s\n", p.Name, p.Version)
 		indented(w, "    ", p.Path,
 			fmt.Sprintf("sha256 %s, %s", p.SHA256, pinned),
-			fmt.Sprintf("protocol %d; architectures: %s; asked before %s", p.Protocol, strings.Join(p.Architectures, ", "), p.Before))
+			fmt.Sprintf("protocol %d; architectures: %s; %s", p.Protocol, strings.Join(p.Architectures, ", "), p.does()))
 	}
 	if len(l.Plugins) == 0 {
-		printable.Fprintf(w, "no plug-ins named %s* in %s\n", plugindir.Prefix, strings.Join(l.Directories, ", "))
+		printable.Fprintf(w, "no plug-ins named %s* or %s* in %s\n", plugindir.Prefix, plugindir.Decorator, strings.Join(l.Directories, ", "))
 	}
 	printable.Fprintf(w, "\norder: %s\n", strings.Join(l.Order, ", "))
 	if len(l.LeftOut) > 0 {

@@ -18,13 +18,14 @@ import (
 func New(host hosts.Plugins) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "Sniffers that are programs of their own",
+		Short: "Sniffers and decorators that are programs of their own",
 		Long: `A plug-in is a sniffer that is a program of its own. It unwinds code that sfwalk
-cannot unwind by itself: a JIT's, or a coroutine library's. 'sfwalk dlv' and every command
-that prints stacks ask these plug-ins:
+cannot unwind by itself: a JIT's, or a coroutine library's. Or it is a decorator, which knows
+the frames of a language: an interpreter's. 'sfwalk dlv' and every command that prints stacks
+ask these plug-ins:
 
   programs that --plugin PATH names, and
-  programs whose names begin with "sniffer-", in the directories that
+  programs whose names begin with "sniffer-" or "decorator-", in the directories that
   SFWALK_PLUGIN_PATH lists and in sfwalk/plugins in your folder of configuration
   (~/.config). --no-plugins leaves these out; so does a --sniffers without their names.
 

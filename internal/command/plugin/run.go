@@ -153,7 +153,7 @@ func anything(ctx context.Context, name string, opts core.Options) (report.Sourc
 
 func (d *runDocument) print(w io.Writer) {
 	p := &d.Plugin
-	printable.Fprintf(w, "%s %s (%s), protocol %d, asked before %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.Before, time.Duration(p.StartUS)*time.Microsecond)
+	printable.Fprintf(w, "%s %s (%s), protocol %d, %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.does(), time.Duration(p.StartUS)*time.Microsecond)
 	outcomes := map[string]int{}
 	var requests int
 	var slowest int64

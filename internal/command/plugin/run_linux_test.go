@@ -20,7 +20,7 @@ import (
 
 func TestPluginList(t *testing.T) {
 	out, _, err := commandtest.Run("plugin", "list")
-	if err != nil || !strings.Contains(out, "no plug-ins named sniffer-* in ") {
+	if err != nil || !strings.Contains(out, "no plug-ins named sniffer-* or decorator-* in ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	dir := commandtest.PluginDir(t, "jit", "hs-exit")

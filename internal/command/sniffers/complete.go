@@ -24,7 +24,7 @@ func CompletePlugin(_ *cobra.Command, _ []string, begun string) (list []string, 
 		return list, cobra.ShellCompDirectiveDefault
 	}
 	for _, path := range plugindir.Candidates(append(dirs, plugindir.Beside())...) {
-		for _, name := range []string{filepath.Base(path), strings.TrimPrefix(filepath.Base(path), plugindir.Prefix)} {
+		for _, name := range []string{filepath.Base(path), plugindir.WithoutPrefix(filepath.Base(path))} {
 			if strings.HasPrefix(name, begun) && !slices.Contains(list, name) {
 				list = append(list, name)
 			}
