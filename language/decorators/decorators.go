@@ -1,7 +1,10 @@
 // Package decorators has the languages that are decorated if nobody says otherwise, in their order.
 package decorators
 
-import "github.com/sfwalk/sfwalk/language"
+import (
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/python"
+)
 
 // Usual returns them.
-func Usual() []language.Decorator { return []language.Decorator{} }
+func Usual() []language.Decorator { return []language.Decorator{python.Decorator{}} }

@@ -1,0 +1,178 @@
+package python
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// Owners of frames (enum _frameowner), 3.12 on. A frame of the interpreter or of the C stack is
+// where a call of the evaluator begins: it is a local variable of the evaluator.
+const (
+	ownedByGenerator   = 1
+	ownedByInterpreter = 3 // up to 3.13: by the C stack
+	ownedByCStack      = 4 // 3.14
+)
+
+// mostFrames bounds the frames of a thread.
+const mostFrames = 1 << 17
+
+// chain is a thread's frames as they are read.
+type chain struct {
+	r      *interpreter
+	m      *memory
+	groups []language.Group
+	run    []language.Frame // of the evaluator's call whose frames are read
+	total  int
+	seen   loop
+}
+
+// read reads the frames of a thread state. What was found is kept if it fails.
+func (c *chain) read(t *threadState) error {
+	if c.r.layout.minor == 11 {
+		return c.readCFrames(t.cframe)
+	}
+	frame := t.frame
+	if c.r.layout.minor == 12 {
+		if t.cframe == 0 {
+			return nil
+		}
+		var err error
+		if frame, err = c.m.pointer(t.cframe, cframeFrame); err != nil {
+			return err
+		}
+	}
+	for frame != 0 {
+		previous, entry, err := c.frame(frame)
+		if err != nil {
+			c.end(0)
+			return err
+		}
+		if entry {
+			c.end(frame)
+		}
+		frame = previous
+	}
+	c.end(0)
+	return nil
+}
+
+// readCFrames reads the frames of 3.11: each call of the evaluator has a record on the C stack, a
+// _PyCFrame, which leads to its innermost frame. Its outermost one is marked.
+func (c *chain) readCFrames(cframe uint64) error {
+	for cframe != 0 {
+		if err := c.step(cframe); err != nil {
+			return err
+		}
+		frame, err := c.m.pointer(cframe, cframeFrame)
+		if err != nil {
+			return err
+		}
+		for frame != 0 {
+			previous, entry, err := c.frame(frame)
+			if err != nil {
+				c.end(cframe)
+				return err
+			}
+			if frame = previous; entry {
+				break
+			}
+		}
+		c.end(cframe)
+		if cframe, err = c.m.pointer(cframe, cframePrevious); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// frame reads one frame, and adds it to the run unless it has no code. entry says that a call of
+// the evaluator begins with it.
+func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
+	if err := c.step(at); err != nil {
+		return 0, false, err
+	}
+	l := c.r.layout
+	var room [maxRecord]byte
+	rec, err := c.m.record(at, room[:c.r.framePart])
+	if err != nil {
+		return 0, false, fmt.Errorf("a frame: %w", err)
+	}
+	previous = rec.word(framePrevious)
+	owner := rec.bytes[l.at[frameOwner]]
+	switch {
+	case l.minor == 11:
+		entry = rec.bytes[l.at[frameIsEntry]] != 0
+	case owner == ownedByInterpreter, owner == ownedByCStack:
+		return previous, true, nil
+	case owner > ownedByCStack:
+		return 0, false, fmt.Errorf("there is no frame at %#x", at)
+	}
+	executable := rec.word(frameExecutable)
+	if l.minor >= 13 {
+		executable &^= 7 // marks of references that are not counted
+	}
+	code, err := c.r.codeAt(c.m, executable)
+	if err != nil {
+		return 0, false, fmt.Errorf("the frame at %#x: %w", at, err)
+	}
+	if code == nil { // None, and other objects of frames that are no function's
+		if l.minor < 13 {
+			return 0, false, fmt.Errorf("there is no frame at %#x", at)
+		}
+		return previous, entry, nil
+	}
+	f := language.Frame{Function: code.name, File: code.file, Place: at}
+	copy := int32(0)
+	if l.has(frameTLBC) {
+		copy = rec.number(frameTLBC)
+	}
+	if start, err := code.start(c.m, copy); err == nil {
+		f.Line = code.line(c.m, int64(rec.word(frameInstr)-start))
+	}
+	c.run = append(c.run, f)
+	return previous, entry, nil
+}
+
+// end ends the run of a call of the evaluator, whose record is at an address on the stack; 0 if
+// none was found.
+func (c *chain) end(at uint64) {
+	if len(c.run) == 0 {
+		return
+	}
+	a := language.Anchor{Address: at}
+	if at == 0 {
+		a = language.Anchor{Level: -1}
+	}
+	c.groups = append(c.groups, language.Group{Anchor: a, Frames: c.run})
+	c.run = nil
+}
+
+// step counts a record, and fails where the chain is too long or goes round.
+func (c *chain) step(at uint64) error {
+	if c.total++; c.total > mostFrames {
+		return fmt.Errorf("there are more than %d frames", mostFrames)
+	}
+	if !c.seen.add(at) {
+		return fmt.Errorf("the chain of frames comes back to %#x", at)
+	}
+	return nil
+}
+
+// loop finds out that a chain goes round, by Brent's method: it remembers one address, and another
+// one each time that the chain is twice as long.
+type loop struct {
+	kept        uint64
+	count, next int
+}
+
+func (l *loop) add(at uint64) bool {
+	if l.count > 0 && at == l.kept {
+		return false
+	}
+	if l.count == l.next {
+		l.kept, l.next = at, max(1, 2*l.next)
+	}
+	l.count++
+	return true
+}

@@ -1,0 +1,188 @@
+package python_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+	"github.com/sfwalk/sfwalk/language/python"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// pythons returns the interpreters of this machine, one a release.
+func pythons(t *testing.T) (list []string) {
+	t.Helper()
+	gdbtest.Later(t, "python3")
+	names := []string{gdbtest.Tool(t, "python3")}
+	for minor := 8; minor < 16; minor++ {
+		for _, variant := range []string{"", "t", "-dbg"} {
+			names = append(names, fmt.Sprintf("python3.%d%s", minor, variant))
+		}
+	}
+	names = append(names, "/usr/bin/python3")
+	if root, err := exec.Command("pyenv", "root").Output(); err == nil {
+		names = append(names, gdbtest.Glob(t, filepath.Join(strings.TrimSpace(string(root)), "versions", "3.*", "bin", "python3"))...)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		out, err := exec.Command(name, "-c", "import sys, ctypes, sqlite3; print(sys.executable); print(sys.version); print(sys.hexversion >> 16)").Output()
+		if err != nil {
+			continue // pyenv has names of releases that are not chosen
+		}
+		lines := strings.Split(string(out), "\n")
+		minor, _ := strconv.ParseUint(lines[len(lines)-2], 10, 32)
+		if version := strings.Join(lines[:len(lines)-2], " "); !seen[version] && minor >= first && minor < 0x310 {
+			seen[version] = true
+			list = append(list, lines[0])
+		}
+	}
+	return list
+}
+
+// first is the first release whose frames are known: 3.11.
+const first = 0x30b
+
+// walk decorates the stacks of all threads of a process, and returns what is said by the address of
+// the thread's own storage, which faulthandler calls the thread.
+func walk(t *testing.T, pid int) map[uint64]*decorated {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtimes, err := language.Find(&language.Process{Arch: tg.Arch(), Memory: tg.Memory(), Modules: tg.Modules()}, []language.Decorator{python.Decorator{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[uint64]*decorated{}
+	for _, th := range threads {
+		stack, err := frame.New(tg, th, sniffer.Table(tg.Arch()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th)}
+		for f, err := range stack.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Frames = append(s.Frames, f)
+		}
+		s.Whole = true
+		pointer := s.Frames[0].Register(tg.Arch().ThreadPointer[0]).Bits
+		all[pointer] = &decorated{stack: s, said: language.Decorate(s, runtimes)}
+	}
+	return all
+}
+
+type decorated struct {
+	stack *language.Stack
+	said  *language.Decorated
+}
+
+// frames returns Python's frames of a thread as faulthandler writes them.
+func (d *decorated) frames() (list []string) {
+	if d.said == nil {
+		return nil
+	}
+	for level := range d.stack.Frames {
+		if p := d.said.At[level]; p != nil {
+			for _, f := range p.Frames {
+				name := f.Function
+				name = name[strings.LastIndexByte(name, '.')+1:]
+				list = append(list, fmt.Sprintf("%s:%d in %s", f.File, f.Line, name))
+			}
+		}
+	}
+	return list
+}
+
+var (
+	threadLine = regexp.MustCompile(`^(?:Current t|T)hread 0x([0-9a-f]+)`)
+	frameLine  = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
+)
+
+// faulthandler has a process print its threads, up to the current one, which is the last.
+func faulthandler(t *testing.T, p *gdbtest.Process) map[uint64][]string {
+	t.Helper()
+	if err := syscall.Kill(p.PID, syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	all, thread, current := map[uint64][]string{}, uint64(0), false
+	for {
+		line, err := p.Stdout.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if m := threadLine.FindStringSubmatch(line); m != nil {
+			thread, _ = strconv.ParseUint(m[1], 16, 64)
+			all[thread], current = nil, strings.HasPrefix(line, "Current")
+		} else if m := frameLine.FindStringSubmatch(line); m != nil {
+			name := unescape(m[3])
+			all[thread] = append(all[thread], fmt.Sprintf("%s:%s in %s", unescape(m[1]), m[2], name[strings.LastIndexByte(name, '.')+1:]))
+			if current && m[3] == "<module>" {
+				return all
+			}
+		}
+	}
+}
+
+// unescape undoes what faulthandler does to characters that are not ASCII.
+func unescape(text string) string {
+	if plain, err := strconv.Unquote(`"` + text + `"`); err == nil {
+		return plain
+	}
+	return text
+}
+
+// TestFrames holds the frames of each release against what faulthandler says of the same threads.
+func TestFrames(t *testing.T) {
+	program, err := filepath.Abs("testdata/frames.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.Start(t, interpreter, program)
+			got := walk(t, p.PID)
+			want := faulthandler(t, p)
+			if len(got) != len(want) || len(want) < 5 {
+				t.Errorf("%d threads, faulthandler has %d", len(got), len(want))
+			}
+			for thread, frames := range want {
+				d := got[thread]
+				if d == nil {
+					t.Errorf("thread %#x is missing", thread)
+					continue
+				}
+				have := d.frames()
+				if len(frames) == 100 { // faulthandler says no more
+					have = have[:min(len(have), 100)]
+				}
+				if !slices.Equal(have, frames) {
+					t.Errorf("thread %#x:\n%s\nfaulthandler:\n%s", thread, strings.Join(have, "\n"), strings.Join(frames, "\n"))
+				}
+				if d.said != nil && len(d.said.Warnings) > 0 {
+					t.Errorf("thread %#x: %v", thread, d.said.Warnings)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// mostInterpreters and mostThreads bound lists of a process that may be broken.
+const (
+	mostInterpreters = 1 << 12
+	mostThreads      = 1 << 16
+)
+
+// threadState is a PyThreadState: a thread has one for each interpreter in which it has been.
+type threadState struct {
+	addr, interpreter uint64
+	id, native        uint64 // pthread_self(); the system's ID as its own PID namespace has it, 0 if that is not known
+	frame, cframe     uint64
+}
+
+// eachThread calls do with all thread states, until it returns false.
+func (r *interpreter) eachThread(m *memory, do func(t *threadState) bool) error {
+	interp, err := m.pointer(r.runtime, runtimeInterpreters)
+	if err != nil {
+		return err
+	}
+	threads := 0
+	for n := 0; interp != 0; n++ {
+		if n == mostInterpreters {
+			return fmt.Errorf("the list of interpreters at %#x does not end", r.runtime)
+		}
+		at, err := m.pointer(interp, interpreterThreads)
+		if err != nil {
+			return err
+		}
+		for ; at != 0; threads++ {
+			if threads == mostThreads {
+				return fmt.Errorf("the list of threads of the interpreter at %#x does not end", interp)
+			}
+			t, next, err := r.thread(m, at)
+			if err != nil {
+				return err
+			}
+			if t.interpreter != interp {
+				return fmt.Errorf("the thread state at %#x is not of its interpreter, which is at %#x: the layout of another build is needed, or the list is being changed", at, interp)
+			}
+			if !do(&t) {
+				return nil
+			}
+			at = next
+		}
+		if interp, err = m.pointer(interp, interpreterNext); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// thread reads the thread state at an address, and the address of the next one.
+func (r *interpreter) thread(m *memory, at uint64) (t threadState, next uint64, err error) {
+	var room [maxRecord]byte
+	rec, err := m.record(at, room[:r.threadPart])
+	if err != nil {
+		return t, 0, fmt.Errorf("a thread state: %w", err)
+	}
+	t = threadState{addr: at, interpreter: rec.word(threadInterpreter), id: rec.word(threadID)}
+	if r.layout.has(threadNativeID) {
+		t.native = rec.word(threadNativeID)
+	}
+	if r.layout.has(threadFrame) {
+		t.frame = rec.word(threadFrame)
+	}
+	if r.layout.has(threadCFrame) {
+		t.cframe = rec.word(threadCFrame)
+	}
+	return t, rec.word(threadNext), nil
+}
+
+// threadStates returns the states of a stack's thread, the one that was made last first.
+func (r *interpreter) threadStates(m *memory, s *language.Stack) (list []threadState, err error) {
+	pointer, ok := threadPointer(s)
+	var byNative []threadState
+	err = r.eachThread(m, func(t *threadState) bool {
+		switch {
+		case ok && t.id == pointer:
+			list = append(list, *t)
+		case t.native != 0 && t.native == uint64(s.Thread.ID()):
+			byNative = append(byNative, *t)
+		}
+		return true
+	})
+	if len(list) == 0 && !(ok && r.pointerIsID(s)) {
+		list = byNative
+	}
+	return slices.Clip(list), err
+}
+
+// pointerIsID reports whether pthread_self() is the thread pointer: where thread-local variables
+// lie below it, C libraries have their own record of the thread there.
+func (r *interpreter) pointerIsID(s *language.Stack) bool {
+	return s.Arch.ThreadBlock == 0
+}
+
+// threadPointer returns the address of the thread's own storage.
+func threadPointer(s *language.Stack) (pointer uint64, ok bool) {
+	if len(s.Frames) == 0 || len(s.Arch.ThreadPointer) == 0 {
+		return 0, false
+	}
+	for _, reg := range s.Arch.ThreadPointer {
+		v := s.Frames[0].Register(reg)
+		if !v.Known() {
+			return 0, false
+		}
+		pointer = pointer<<32 | v.Bits
+	}
+	return pointer, true
+}
