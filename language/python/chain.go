@@ -19,12 +19,13 @@ const mostFrames = 1 << 17
 
 // chain is a thread's frames as they are read.
 type chain struct {
-	r      *interpreter
-	m      *memory
-	groups []language.Group
-	run    []language.Frame // of the evaluator's call whose frames are read
-	total  int
-	seen   loop
+	r       *interpreter
+	m       *memory
+	groups  []language.Group
+	objects *objects         // reads the frames' variables; nil if nobody wants them, or their layout is not known
+	run     []language.Frame // of the evaluator's call whose frames are read
+	total   int
+	seen    loop
 }
 
 // read reads the frames of a thread state. What was found is kept if it fails.
@@ -129,6 +130,9 @@ func (c *chain) frame(at uint64) (previous uint64, entry bool, err error) {
 	}
 	if start, err := code.start(c.m, copy); err == nil {
 		f.Line = code.line(c.m, int64(rec.word(frameInstr)-start))
+	}
+	if c.objects != nil {
+		f.Args, f.Locals, _ = c.objects.variables(at, executable) // what cannot be read is left out
 	}
 	c.run = append(c.run, f)
 	return previous, entry, nil

@@ -15,8 +15,12 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 		return nil, err
 	}
 	d := &language.Decoration{}
+	o := newObjects(m)
 	for i := range states {
 		c := chain{r: r, m: m}
+		if s.Locals {
+			c.objects = o
+		}
 		if err := c.read(&states[i]); err != nil {
 			d.Early = "its frames end early: " + err.Error()
 		}
@@ -26,5 +30,8 @@ func (r *interpreter) Decorate(s *language.Stack) (*language.Decoration, error) 
 		slices.SortStableFunc(d.Groups, func(a, b language.Group) int { return cmp.Compare(a.Anchor.Address-1, b.Anchor.Address-1) })
 	}
 	d.Own = r.own(s, d.Groups)
+	if o != nil {
+		d.Thread = r.about(o, s, states)
+	}
 	return d, err
 }

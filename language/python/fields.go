@@ -49,53 +49,198 @@ const (
 	unicodeLength
 	unicodeASCIISize
 	unicodeCompactSize
+	// What variables, threads and exceptions are made of.
+	runtimeGIL // up to 3.11: the GIL, within _PyRuntime
+	interpreterModules
+	interpreterGIL // 3.12 on: a pointer to the GIL
+	gilEnabled     // free-threaded builds
+	gilLocked
+	gilHolder // the thread state that holds it, or held it last
+	gilCond
+	gilMutex
+	threadException      // 3.12 on
+	threadExceptionType  // up to 3.11
+	threadExceptionValue // up to 3.11
+	threadHandled
+	handledValue
+	handledPrevious
+	frameLocalsDict
+	frameGlobals
+	codeFlags
+	codeKeywordOnly
+	codeNLocals
+	codeNames // up to 3.10: the names of local variables
+	codeCells // up to 3.10
+	codeFree  // up to 3.10
+	objectSize
+	typeFlags
+	typeBasicSize
+	typeItemSize
+	typeDictOffset
+	typeBase
+	typeMRO
+	typeDict
+	typeKeys
+	typeQualifiedName
+	managedDict // how far before the object
+	tupleItems
+	listItems
+	varSize
+	setUsed
+	setTable
+	setMask
+	dictUsed
+	dictKeys
+	dictValues
+	keysSize   // of the part before the indices
+	keysLength // up to 3.10
+	keysLogLength
+	keysLogIndexBytes
+	keysKind
+	keysEntries
+	valuesValid // 3.13 on
+	valuesData
+	floatValue
+	longTag  // 3.12 on
+	longSize // up to 3.11
+	longDigits
+	longDigitBits // not an offset
+	bytearrayStart
+	complexValue
+	cellValue
+	moduleDict
+	functionName
+	exceptionArgs
+	exceptionTraceback
+	osErrorNumber
+	osErrorText
+	osErrorFile
+	tracebackNext
+	tracebackFrame
+	tracebackLine
+	unicodeBuffer    // of strings of subclasses of str
+	objectLocals     // up to 3.10
+	objectLocalsDict // up to 3.10
+	objectGlobals    // up to 3.10
 	fields
 )
 
 var fieldNames = [fields]string{
-	runtimeInterpreters: "runtime_state.interpreters_head",
-	runtimeFinalizing:   "runtime_state.finalizing",
-	interpreterID:       "interpreter_state.id",
-	interpreterNext:     "interpreter_state.next",
-	interpreterThreads:  "interpreter_state.threads_head",
-	threadSize:          "thread_state.size",
-	threadPrev:          "thread_state.prev",
-	threadNext:          "thread_state.next",
-	threadInterpreter:   "thread_state.interp",
-	threadFrame:         "thread_state.current_frame",
-	threadCFrame:        "thread_state.cframe",
-	threadID:            "thread_state.thread_id",
-	threadNativeID:      "thread_state.native_thread_id",
-	cframeSize:          "cframe.size",
-	cframeFrame:         "cframe.current_frame",
-	cframePrevious:      "cframe.previous",
-	frameSize:           "interpreter_frame.size",
-	framePrevious:       "interpreter_frame.previous",
-	frameExecutable:     "interpreter_frame.executable",
-	frameInstr:          "interpreter_frame.instr_ptr",
-	frameLocals:         "interpreter_frame.localsplus",
-	frameOwner:          "interpreter_frame.owner",
-	frameIsEntry:        "interpreter_frame.is_entry",
-	frameTLBC:           "interpreter_frame.tlbc_index",
-	codeSize:            "code_object.size",
-	codeFile:            "code_object.filename",
-	codeName:            "code_object.name",
-	codeQualifiedName:   "code_object.qualname",
-	codeLines:           "code_object.linetable",
-	codeFirstLine:       "code_object.firstlineno",
-	codeArguments:       "code_object.argcount",
-	codeLocalsNames:     "code_object.localsplusnames",
-	codeLocalsKinds:     "code_object.localspluskinds",
-	codeInstructions:    "code_object.co_code_adaptive",
-	codeTLBC:            "code_object.co_tlbc",
-	objectType:          "pyobject.ob_type",
-	typeName:            "type_object.tp_name",
-	bytesLength:         "bytes_object.ob_size",
-	bytesData:           "bytes_object.ob_sval",
-	unicodeState:        "unicode_object.state",
-	unicodeLength:       "unicode_object.length",
-	unicodeASCIISize:    "unicode_object.asciiobject_size",
-	unicodeCompactSize:  "unicode_object.compactunicodeobject_size",
+	runtimeInterpreters:  "runtime_state.interpreters_head",
+	runtimeFinalizing:    "runtime_state.finalizing",
+	interpreterID:        "interpreter_state.id",
+	interpreterNext:      "interpreter_state.next",
+	interpreterThreads:   "interpreter_state.threads_head",
+	threadSize:           "thread_state.size",
+	threadPrev:           "thread_state.prev",
+	threadNext:           "thread_state.next",
+	threadInterpreter:    "thread_state.interp",
+	threadFrame:          "thread_state.current_frame",
+	threadCFrame:         "thread_state.cframe",
+	threadID:             "thread_state.thread_id",
+	threadNativeID:       "thread_state.native_thread_id",
+	cframeSize:           "cframe.size",
+	cframeFrame:          "cframe.current_frame",
+	cframePrevious:       "cframe.previous",
+	frameSize:            "interpreter_frame.size",
+	framePrevious:        "interpreter_frame.previous",
+	frameExecutable:      "interpreter_frame.executable",
+	frameInstr:           "interpreter_frame.instr_ptr",
+	frameLocals:          "interpreter_frame.localsplus",
+	frameOwner:           "interpreter_frame.owner",
+	frameIsEntry:         "interpreter_frame.is_entry",
+	frameTLBC:            "interpreter_frame.tlbc_index",
+	codeSize:             "code_object.size",
+	codeFile:             "code_object.filename",
+	codeName:             "code_object.name",
+	codeQualifiedName:    "code_object.qualname",
+	codeLines:            "code_object.linetable",
+	codeFirstLine:        "code_object.firstlineno",
+	codeArguments:        "code_object.argcount",
+	codeLocalsNames:      "code_object.localsplusnames",
+	codeLocalsKinds:      "code_object.localspluskinds",
+	codeInstructions:     "code_object.co_code_adaptive",
+	codeTLBC:             "code_object.co_tlbc",
+	objectType:           "pyobject.ob_type",
+	typeName:             "type_object.tp_name",
+	bytesLength:          "bytes_object.ob_size",
+	bytesData:            "bytes_object.ob_sval",
+	unicodeState:         "unicode_object.state",
+	unicodeLength:        "unicode_object.length",
+	unicodeASCIISize:     "unicode_object.asciiobject_size",
+	unicodeCompactSize:   "unicode_object.compactunicodeobject_size",
+	runtimeGIL:           "runtime_state.gil",
+	interpreterModules:   "interpreter_state.imports_modules",
+	interpreterGIL:       "interpreter_state.ceval_gil",
+	gilEnabled:           "gil.enabled",
+	gilLocked:            "gil.locked",
+	gilHolder:            "gil.last_holder",
+	gilCond:              "gil.cond",
+	gilMutex:             "gil.mutex",
+	threadException:      "thread_state.current_exception",
+	threadExceptionType:  "thread_state.curexc_type",
+	threadExceptionValue: "thread_state.curexc_value",
+	threadHandled:        "thread_state.exc_info",
+	handledValue:         "err_stackitem.exc_value",
+	handledPrevious:      "err_stackitem.previous_item",
+	frameLocalsDict:      "interpreter_frame.locals",
+	frameGlobals:         "interpreter_frame.globals",
+	codeFlags:            "code_object.flags",
+	codeKeywordOnly:      "code_object.kwonlyargcount",
+	codeNLocals:          "code_object.nlocals",
+	codeNames:            "code_object.varnames",
+	codeCells:            "code_object.cellvars",
+	codeFree:             "code_object.freevars",
+	objectSize:           "pyobject.size",
+	typeFlags:            "type_object.tp_flags",
+	typeBasicSize:        "type_object.tp_basicsize",
+	typeItemSize:         "type_object.tp_itemsize",
+	typeDictOffset:       "type_object.tp_dictoffset",
+	typeBase:             "type_object.tp_base",
+	typeMRO:              "type_object.tp_mro",
+	typeDict:             "type_object.tp_dict",
+	typeKeys:             "heap_type_object.ht_cached_keys",
+	typeQualifiedName:    "heap_type_object.ht_qualname",
+	managedDict:          "managed.dict",
+	tupleItems:           "tuple_object.ob_item",
+	listItems:            "list_object.ob_item",
+	varSize:              "tuple_object.ob_size",
+	setUsed:              "set_object.used",
+	setTable:             "set_object.table",
+	setMask:              "set_object.mask",
+	dictUsed:             "dict_object.ma_used",
+	dictKeys:             "dict_object.ma_keys",
+	dictValues:           "dict_object.ma_values",
+	keysSize:             "dict_keys.size",
+	keysLength:           "dict_keys.dk_size",
+	keysLogLength:        "dict_keys.log2_size",
+	keysLogIndexBytes:    "dict_keys.log2_index_bytes",
+	keysKind:             "dict_keys.kind",
+	keysEntries:          "dict_keys.nentries",
+	valuesValid:          "dict_values.valid",
+	valuesData:           "dict_values.values",
+	floatValue:           "float_object.ob_fval",
+	longTag:              "long_object.lv_tag",
+	longSize:             "long_object.ob_size",
+	longDigits:           "long_object.ob_digit",
+	longDigitBits:        "long_object.digit_bits",
+	bytearrayStart:       "bytearray_object.ob_start",
+	complexValue:         "complex_object.cval",
+	cellValue:            "cell_object.ob_ref",
+	moduleDict:           "module_object.md_dict",
+	functionName:         "function_object.qualname",
+	exceptionArgs:        "exception_object.args",
+	exceptionTraceback:   "exception_object.traceback",
+	osErrorNumber:        "oserror_object.errno",
+	osErrorText:          "oserror_object.strerror",
+	osErrorFile:          "oserror_object.filename",
+	tracebackNext:        "traceback_object.next",
+	tracebackFrame:       "traceback_object.frame",
+	tracebackLine:        "traceback_object.lineno",
+	unicodeBuffer:        "unicode_object.data",
+	objectLocals:         "frame_object.localsplus",
+	objectLocalsDict:     "frame_object.locals",
+	objectGlobals:        "frame_object.globals",
 }
 
 // byName has the fields by their names.

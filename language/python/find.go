@@ -183,4 +183,5 @@ type interpreter struct {
 	threadPart, framePart, codePart int // how many bytes are read of each structure
 
 	known codes
+	names threadNames
 }

@@ -56,7 +56,10 @@ const first = 0x30b
 
 // walk decorates the stacks of all threads of a process, and returns what is said by the address of
 // the thread's own storage, which faulthandler calls the thread.
-func walk(t *testing.T, pid int) map[uint64]*decorated {
+func walk(t *testing.T, pid int) map[uint64]*decorated { return decorateAll(t, pid, false) }
+
+// decorateAll is walk, with the frames' variables if they are wanted.
+func decorateAll(t *testing.T, pid int, locals bool) map[uint64]*decorated {
 	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{Consistent: true})
 	if err != nil {
@@ -77,7 +80,7 @@ func walk(t *testing.T, pid int) map[uint64]*decorated {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th)}
+		s := &language.Stack{Arch: tg.Arch(), Thread: th, Memory: target.MemoryOf(tg, th), Locals: locals}
 		for f, err := range stack.All() {
 			if err != nil {
 				t.Fatal(err)
@@ -185,4 +188,14 @@ func TestFrames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// freeThreaded reports whether an interpreter has no GIL.
+func freeThreaded(t *testing.T, interpreter string) bool {
+	t.Helper()
+	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(bool(sysconfig.get_config_var('Py_GIL_DISABLED')))").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out)) == "True"
 }

@@ -110,11 +110,16 @@ func (m *memory) text(object uint64, most int) (string, error) {
 	}
 	length := head.word(unicodeLength)
 	kind, compact, ascii := m.stringKind(uint32(head.number(unicodeState)))
-	if !compact || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1) || length >= 1<<40 {
+	if !compact && !l.has(unicodeBuffer) || (kind != 1 && kind != 2 && kind != 4) || (ascii && kind != 1) || length >= 1<<40 {
 		return "", fmt.Errorf("there is no string at %#x", object)
 	}
 	at := object + l.at[unicodeCompactSize]
-	if ascii {
+	switch {
+	case !compact: // of a class that extends str
+		if at, err = m.pointer(object, unicodeBuffer); err != nil {
+			return "", err
+		}
+	case ascii:
 		at = object + l.at[unicodeASCIISize]
 	}
 	n := int(min(length, uint64(most)))

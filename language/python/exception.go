@@ -1,0 +1,162 @@
+package python
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mostHandled bounds the chain of exceptions that a thread is handling.
+const mostHandled = 1 << 10
+
+// exceptionOf returns the exception that a thread is raising, else the one that it is handling, as
+// the last line of a traceback has it; "" if there is none.
+func (o *objects) exceptionOf(t *threadState) string {
+	l := o.layout
+	var object uint64
+	switch {
+	case l.minor >= 12 && l.has(threadException):
+		object, _ = o.pointer(t.addr, threadException)
+	case l.minor < 12 && l.has(threadExceptionValue, threadExceptionType):
+		// The value may be what the exception will be made of, or missing.
+		typ, _ := o.pointer(t.addr, threadExceptionType)
+		value, _ := o.pointer(t.addr, threadExceptionValue)
+		if typ == 0 {
+			break
+		}
+		c, err := o.class(typ)
+		if err != nil || c.flags&flagException == 0 {
+			break
+		}
+		if value == 0 {
+			return c.traced()
+		}
+		if v, err := o.typeOf(value); err != nil || v.flags&flagException == 0 {
+			return c.traced() + ": " + o.asText(value)
+		}
+		object = value
+	}
+	if object == 0 {
+		object = o.handled(t)
+	}
+	if object == 0 {
+		return ""
+	}
+	return o.exceptionText(object)
+}
+
+// handled returns the exception that a thread is handling; 0 for none.
+func (o *objects) handled(t *threadState) uint64 {
+	l := o.layout
+	if !l.has(threadHandled, handledValue, handledPrevious) {
+		return 0
+	}
+	item, err := o.pointer(t.addr, threadHandled)
+	for n := 0; err == nil && item != 0 && n < mostHandled; n++ {
+		value, err := o.pointer(item, handledValue)
+		if err != nil {
+			return 0
+		}
+		if value != 0 {
+			if c, err := o.typeOf(value); err == nil && c.flags&flagException != 0 {
+				return value
+			}
+		}
+		if item, err = o.pointer(item, handledPrevious); err != nil {
+			return 0
+		}
+	}
+	return 0
+}
+
+// traced is the name of a class of exceptions as tracebacks have it.
+func (c *class) traced() string { return strings.TrimPrefix(c.qualified, "__main__.") }
+
+// exceptionText returns an exception as the last line of a traceback has it. Classes with a text of
+// their own are written as repr() does it.
+func (o *objects) exceptionText(object uint64) string {
+	c, err := o.typeOf(object)
+	if err != nil || c.flags&flagException == 0 {
+		return ""
+	}
+	if c.hasText {
+		return o.value(object)
+	}
+	builtin := o.builtinException(c)
+	text, err := o.exceptionWords(object, builtin)
+	switch {
+	case err != nil:
+		return c.traced()
+	case text == "":
+		return c.traced()
+	}
+	return c.traced() + ": " + text
+}
+
+// builtinException returns the name of the builtin exception that a class extends.
+func (o *objects) builtinException(c *class) string {
+	for n := 0; c.heap() && c.base != 0 && n < 64; n++ {
+		base, err := o.class(c.base)
+		if err != nil {
+			break
+		}
+		c = base
+	}
+	return c.name
+}
+
+// exceptionWords is str() of an exception that extends the builtin one of a name.
+func (o *objects) exceptionWords(object uint64, builtin string) (string, error) {
+	l := o.layout
+	args, err := o.pointer(object, exceptionArgs)
+	if err != nil {
+		return "", err
+	}
+	items, n, err := o.items(args, mostItems)
+	if err != nil {
+		return "", err
+	}
+	switch builtin {
+	case "KeyError":
+		if n == 1 {
+			return o.value(items[0]), nil
+		}
+	case "OSError", "BlockingIOError", "ConnectionError", "ChildProcessError", "BrokenPipeError", "ConnectionAbortedError",
+		"ConnectionRefusedError", "ConnectionResetError", "FileExistsError", "FileNotFoundError", "IsADirectoryError",
+		"NotADirectoryError", "InterruptedError", "PermissionError", "ProcessLookupError", "TimeoutError":
+		if !l.has(osErrorNumber, osErrorText, osErrorFile) {
+			break
+		}
+		number, _ := o.pointer(object, osErrorNumber)
+		text, _ := o.pointer(object, osErrorText)
+		file, _ := o.pointer(object, osErrorFile)
+		if number != 0 && text != 0 {
+			s := fmt.Sprintf("[Errno %s] %s", o.asText(number), o.asText(text))
+			if file != 0 {
+				if c, err := o.typeOf(file); err == nil && c.name != "NoneType" {
+					s += ": " + o.value(file)
+				}
+			}
+			return s, nil
+		}
+	case "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError", "SyntaxError", "IndentationError", "TabError",
+		"BaseExceptionGroup", "ExceptionGroup":
+		return o.value(args), nil // their texts are made of other fields
+	}
+	switch n {
+	case 0:
+		return "", nil
+	case 1:
+		return o.asText(items[0]), nil
+	}
+	return o.value(args), nil
+}
+
+// asText is str() of an object.
+func (o *objects) asText(object uint64) string {
+	if c, err := o.typeOf(object); err == nil && c.flags&flagStr != 0 {
+		if text, err := o.text(object, mostText); err == nil {
+			return text
+		}
+	}
+	return o.value(object)
+}

@@ -1,0 +1,83 @@
+package python
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/bounds"
+)
+
+// bytesAt is a memory that has data at one address.
+type bytesAt struct {
+	at   uint64
+	data []byte
+}
+
+func (m bytesAt) ReadMemory(addr uint64, p []byte) (int, error) {
+	n := 0
+	if addr >= m.at && addr-m.at < uint64(len(m.data)) {
+		n = copy(p, m.data[addr-m.at:])
+	}
+	if n < len(p) {
+		return n, fmt.Errorf("nothing at %#x", addr+uint64(n))
+	}
+	return n, nil
+}
+
+// fuzzBase is where the memory of fuzz tests is.
+const fuzzBase = 0x10000
+
+// words makes objects: each word is a value, or an offset from the first one where it is below
+// fuzzBase.
+func words(list ...uint64) (b []byte) {
+	for _, w := range list {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+// FuzzObjects reads what is in memory as objects of each release.
+func FuzzObjects(f *testing.F) {
+	layouts := map[byte]*layout{}
+	for minor := byte(8); minor <= 15; minor++ {
+		l, err := tableOf(int(minor), "")
+		if err != nil {
+			f.Fatal(err)
+		}
+		layouts[minor] = l
+		// An object whose type is itself, with each of the flags.
+		for bit := range 32 {
+			object := make([]byte, 1024)
+			put := func(at field, v uint64) {
+				if l.has(at) {
+					binary.LittleEndian.PutUint64(object[l.at[at]:], v)
+				}
+			}
+			for i := 0; i < len(object); i += 8 {
+				binary.LittleEndian.PutUint64(object[i:], fuzzBase)
+			}
+			put(objectType, fuzzBase)
+			put(varSize, 2)
+			put(typeFlags, 1<<bit)
+			put(typeName, fuzzBase+900)
+			copy(object[900:], "set\x00")
+			f.Add(minor, object)
+		}
+	}
+	f.Add(byte(11), words(1, fuzzBase, 0))
+	f.Fuzz(func(t *testing.T, minor byte, data []byte) {
+		l := layouts[8+minor%8]
+		bounds.Hold(t, 16<<20+100*len(data), func() {
+			o := newObjects(&memory{Memory: bytesAt{fuzzBase, data}, order: binary.LittleEndian, size: 8, layout: l})
+			if text := o.value(fuzzBase); len(text) > 64<<10 {
+				t.Errorf("a value of %d bytes", len(text))
+			}
+			_ = o.exceptionText(fuzzBase)
+			_, _, _ = o.variables(fuzzBase, fuzzBase)
+			_ = o.exceptionOf(&threadState{addr: fuzzBase})
+			r := &interpreter{layout: l}
+			_, _ = r.threadName(o, &threadState{addr: fuzzBase, interpreter: fuzzBase})
+		})
+	})
+}

@@ -1,0 +1,104 @@
+"""Threads with names and exceptions. The first argument "gil" has one of them never let the GIL go."""
+import ctypes
+import json
+import sys
+import threading
+import traceback
+
+
+class Error(Exception):
+    pass
+
+
+class Telling(Exception):
+    def __str__(self):
+        return "the code for this text cannot run"
+
+
+class Missing(KeyError):
+    pass
+
+
+lock = threading.Lock()
+lock.acquire()
+said = {}
+
+
+def run(raises):
+    name = threading.current_thread().name
+    said[name] = ""
+    if raises is not None:
+        try:
+            raises()
+        except BaseException as e:
+            said[name] = "".join(traceback.format_exception_only(type(e), e)).strip()
+            if isinstance(e, Telling):
+                said[name] = "Telling('x', 1)"
+            if isinstance(e, UnicodeError):
+                said[name] = "UnicodeDecodeError: " + repr(e.args)
+            ready.release()
+            with lock:
+                pass
+    ready.release()
+    with lock:
+        pass
+
+
+def throw(e):
+    def do():
+        raise e
+    return do
+
+
+def handled_below():
+    """An exception that a caller handles is being handled here, too."""
+    try:
+        raise Error("outer")
+    except Error:
+        try:
+            {}["k"]
+        except KeyError:
+            pass
+        raise
+
+
+def generator():
+    try:
+        raise Error("in a generator")
+    except Error:
+        yield
+
+
+def suspended():
+    for _ in generator():
+        raise ValueError("beside a suspended one")
+
+
+ready = threading.Semaphore(0)
+jobs = {
+    "plain \u20ac": None, "no text": throw(Error()), "text": throw(Error("some text")), "two": throw(Error("a", 2)),
+    "builtin": lambda: 1 / 0, "key": lambda: {}["k"], "missing": throw(Missing("m")), "file": lambda: open("/does/not/exist"),
+    "number": throw(OSError(2, "text")), "plain os": throw(OSError("no number")), "telling": throw(Telling("x", 1)),
+    "unicode": lambda: b"\xff".decode(), "attribute": lambda: json.nothing, "outer": handled_below, "generator": suspended,
+    "exit": lambda: sys.exit(3), "import": lambda: __import__("nothing_of_this_name"), "module": lambda: json.loads("{"),
+    "number text": throw(Error(7)),
+}
+for name, job in jobs.items():
+    threading.Thread(target=run, args=(job,), name=name, daemon=name == "text").start()
+for _ in jobs:
+    ready.acquire()
+said["MainThread"] = ""
+
+
+def hold():
+    print("ready")
+    print(json.dumps(said), flush=True)
+    if "gil" in sys.argv:
+        ctypes.PyDLL(None).pause()  # with the GIL
+    with lock:
+        pass
+
+
+threading.Thread(target=hold, name="holder").start()
+while "gil" in sys.argv:
+    pass

@@ -1,0 +1,83 @@
+package python_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/test/gdbtest"
+	"github.com/sfwalk/sfwalk/language"
+)
+
+// otherwise are values that a class writes by code of its own, and what is shown of them.
+var otherwise = map[string]string{
+	"self": "__main__.Text('me')", "n": "__main__.Number(3)",
+}
+
+// TestValues holds the variables of a frame against what repr() says of them in the process.
+func TestValues(t *testing.T) {
+	program, err := filepath.Abs("testdata/values.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, interpreter := range pythons(t) {
+		t.Run(strings.TrimPrefix(interpreter, "/"), func(t *testing.T) {
+			p := gdbtest.Start(t, interpreter, program)
+			line, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want map[string]string
+			if err := json.Unmarshal([]byte(line), &want); err != nil {
+				t.Fatal(err)
+			}
+			f := frameOf(decorateAll(t, p.PID, true), "values")
+			if f == nil {
+				t.Fatal("the frame is not found")
+			}
+			var args []string
+			for _, v := range f.Args {
+				args = append(args, v.Name)
+			}
+			if got := strings.Join(args, " "); got != "self n plain key rest more" && got != "self plain key rest more n" {
+				t.Errorf("arguments: %s", got)
+			}
+			got := map[string]string{}
+			for _, v := range append(f.Args, f.Locals...) {
+				if _, twice := got[v.Name]; twice {
+					t.Errorf("%s is there twice", v.Name)
+				}
+				got[v.Name] = v.Value
+			}
+			for name, text := range want {
+				if other := otherwise[name]; other != "" {
+					text = other
+				}
+				if got[name] != text {
+					t.Errorf("%s = %s, repr() says %s", name, got[name], text)
+				}
+			}
+			if len(want) < 60 || got["thread"] == "" || got["unset"] != "" {
+				t.Errorf("%d variables; thread = %q, unset = %q", len(want), got["thread"], got["unset"])
+			}
+		})
+	}
+}
+
+// frameOf returns the frame of a function that some thread has.
+func frameOf(all map[uint64]*decorated, function string) *language.Frame {
+	for _, d := range all {
+		if d.said == nil {
+			continue
+		}
+		for _, p := range d.said.At {
+			for i := range p.Frames {
+				if p.Frames[i].Function == function {
+					return &p.Frames[i].Frame
+				}
+			}
+		}
+	}
+	return nil
+}
