@@ -5,4 +5,7 @@
 // The tables are always read from memory: in the file, most releases have zeros where the offsets
 // will be. They differ between releases. A name that a release lacks is not in its tables, and
 // nobody guesses an offset for it.
+//
+// With them the package finds the code that the machine has made: blobs in its code cache, and the
+// interpreter's codelets.
 package vmstructs

@@ -1,9 +1,7 @@
 package hotspot
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
@@ -15,97 +13,15 @@ import (
 // entry as by a call, before there is a frame.
 
 const (
-	maxCodelets = 1 << 12
-	codeAlign   = 16 // the least alignment, in bytes, of a codelet's first instruction
-	maxPadding  = 128
-
 	entryName     = "method entry point"
 	exceptionName = "exception handling"
 )
 
-// codelets is the layout of a StubQueue of InterpreterCodelets.
-type codelets struct {
-	begin, end  vmstructs.Field // of a StubQueue: offsets in its buffer
-	size        vmstructs.Field
-	description vmstructs.Field
-	header      uint64
-	known       bool
-}
-
-func layOutCodelets(t *vmstructs.Tables) (c codelets) {
-	c.begin, c.end = t.Fields["StubQueue::_queue_begin"], t.Fields["StubQueue::_queue_end"]
-	c.size, c.description = t.Fields["InterpreterCodelet::_size"], t.Fields["InterpreterCodelet::_description"]
-	c.header = t.Types["InterpreterCodelet"].Size
-	_, described := t.Fields["InterpreterCodelet::_description"]
-	c.known = described && c.begin.Size > 0 && c.end.Size > 0 && c.size.Size > 0 && c.header > 0
-	return c
-}
-
-// findCodelet returns the codelet that pc is in: the range of its code, and its name.
-func (vm *machine) findCodelet(r *vmstructs.Reader, pc uint64) (lo, hi uint64, name string, ok bool) {
-	c := &vm.codelet
-	queue, ok := r.Word(vm.queue.Offset)
-	if !ok || !c.known {
-		return 0, 0, "", false
-	}
-	buffer, ok := r.Pointer(queue, vm.buffer)
-	begin, known := r.Number(queue, c.begin)
-	end, bounded := r.Number(queue, c.end)
-	if !ok || !known || !bounded || begin < 0 {
-		return 0, 0, "", false
-	}
-	at, hi, ok := vm.listed.find(r, c.size, buffer+uint64(begin), buffer+uint64(end), pc)
-	if !ok {
-		return 0, 0, "", false
-	}
-	described, _ := r.Word(at + c.description.Offset)
-	name = r.Name(described)
-	lo = (at + c.header + codeAlign - 1) &^ (codeAlign - 1)
-	padding := r.Read(lo, int(min(maxPadding, hi-min(lo, hi))))
-	for len(padding) > codeAlign && strings.Trim(string(padding[:codeAlign]), "\x00") == "" {
-		padding, lo = padding[codeAlign:], lo+codeAlign
-	}
-	return lo, hi, name, true
-}
-
-// codeletList has where the codelets of a queue begin. A virtual machine adds codelets as it
-// starts, and none later: they are listed once for each end of the queue, and not for each frame.
-// It is safe for concurrent use.
-type codeletList struct {
-	mu         sync.Mutex
-	begin, end uint64   // of the queue that is listed
-	at         []uint64 // ascending: where each codelet begins, and where the last one ends
-}
-
-// find returns the range of the codelet that pc is in, of the codelets from begin to end. size is
-// the field with a codelet's size.
-func (l *codeletList) find(r *vmstructs.Reader, size vmstructs.Field, begin, end, pc uint64) (at, hi uint64, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at == nil || l.begin != begin || l.end != end {
-		l.begin, l.end, l.at = begin, end, append(l.at[:0], begin)
-		for at := begin; at < end && len(l.at) <= maxCodelets; l.at = append(l.at, at) {
-			n, ok := r.Number(at, size)
-			if !ok || n <= 0 || at+uint64(n) < at {
-				break
-			}
-			at += uint64(n)
-		}
-	}
-	i, found := slices.BinarySearch(l.at, pc)
-	if found {
-		i++
-	}
-	if i == 0 || i == len(l.at) {
-		return 0, 0, false
-	}
-	return l.at[i-1], l.at[i], true
-}
-
 // atCodelet returns the row of a frame in a codelet; row is the row of a frame that is set up.
 func (vm *machine) atCodelet(q *frame.Query, r *vmstructs.Reader, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
-	lo, hi, name, ok := vm.findCodelet(r, q.AddressInBlock)
+	c, ok := vm.code.Codelet(r, q.AddressInBlock)
+	lo, hi, name := c.Lo, c.Hi, c.Name
 	guess := !ok || name == exceptionName // this codelet takes frames down, and makes calls after that
 	if guess {
 		row.Flags |= trad.Guess

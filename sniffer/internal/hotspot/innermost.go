@@ -2,6 +2,7 @@ package hotspot
 
 import (
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -14,20 +15,20 @@ const (
 	readOver = 32       // so many bytes that are read count as one instruction of a search
 )
 
-// code reads a blob's code around q.PC.
-func (b *blob) code(q *frame.Query) (code []byte, start uint64) {
-	start = b.lo
+// codeOf reads a blob's code around q.PC.
+func codeOf(q *frame.Query, b *vmstructs.Blob) (code []byte, start uint64) {
+	start = b.Lo
 	if q.PC-start > maxCode/2 {
 		start = q.PC - maxCode/2
 	}
-	code = make([]byte, min(b.hi-start, maxCode))
+	code = make([]byte, min(b.Hi-start, maxCode))
 	n, _ := q.Memory.ReadMemory(start, code)
 	q.CountSearched(n / readOver)
 	return code[:n], start
 }
 
 // beginning returns the row of a frame that is not set up yet.
-func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
+func beginning(q *frame.Query, b *vmstructs.Blob) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if a.ReadFrame == nil {
 		return trad.Row{}, notSetUp
@@ -35,9 +36,9 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	if !q.MaySearch() {
 		return trad.Row{}, noEffort
 	}
-	code := make([]byte, min(uint64(b.complete)+16, b.hi-b.lo, maxCode))
-	n, _ := q.Memory.ReadMemory(b.lo, code)
-	row, steps, why := a.ReadFrame(code[:n], b.lo, q.PC)
+	code := make([]byte, min(uint64(b.Complete)+16, b.Hi-b.Lo, maxCode))
+	n, _ := q.Memory.ReadMemory(b.Lo, code)
+	row, steps, why := a.ReadFrame(code[:n], b.Lo, q.PC)
 	if q.CountSearched(steps + n/readOver); why != "" || row.Flags&trad.Guess != 0 || row.RA.Kind == trad.NotTracked {
 		return trad.Row{}, notSetUp
 	}
@@ -49,7 +50,7 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 // A way out, from PC to a return, says where the frame is. If there is none, row is right. But if
 // straight code leads to a jump out of the blob, the frame may be set up or taken down, and body
 // declines.
-func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
+func body(q *frame.Query, b *vmstructs.Blob, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if a.ReadAhead == nil {
 		return trad.Row{}, notSetUp
@@ -58,7 +59,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 		return trad.Row{}, noEffort
 	}
 	row.Lo, row.Len = q.PC, 1
-	code, start := b.code(q)
+	code, start := codeOf(q, b)
 	out, after, left := trad.Row{}, 0, false
 	steps := a.ReadAhead(code, start, q.PC, nil, func(way trad.Row, calls int) bool {
 		switch {

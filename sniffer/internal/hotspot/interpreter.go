@@ -1,23 +1,10 @@
 package hotspot
 
 import (
-	"math"
-
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/trad"
 )
-
-// interpreter returns the address and the size, in bytes, of the interpreter's code.
-func (vm *machine) interpreter(r *vmstructs.Reader) (lo, n uint64, ok bool) {
-	queue, ok := r.Word(vm.queue.Offset)
-	if !ok || queue == 0 {
-		return 0, 0, false
-	}
-	lo, ok = r.Pointer(queue, vm.buffer)
-	size, known := r.Number(queue, vm.limit)
-	return lo, uint64(size), ok && known && size > 0 && size <= math.MaxInt32
-}
 
 // interpreted returns the row of an interpreted frame. The return address is in its frame record.
 // PREVIOUS's stack pointer is saved in the frame, because the interpreter has moved the return

@@ -11,24 +11,10 @@ const senderSP = "frame::interpreter_frame_sender_sp_offset"
 type machine struct {
 	why frame.Answer // why it cannot be used
 
-	heaps          vmstructs.Field // the list of code heaps; old releases have only heap
-	heap           vmstructs.Field
-	length, data   vmstructs.Field // of a GrowableArray
-	memory, segmap uint64
-	low, high      uint64          // of a VirtualSpace
-	segment        vmstructs.Field // log2 of a segment's size
-	used           vmstructs.Field
-	header         uint64 // size of HeapBlock
-
-	frameSize, complete  vmstructs.Field
-	codeBegin, codeEnd   vmstructs.Field // addresses; if the tables lack them,
-	codeOffset, codeStop vmstructs.Field // offsets in the blob
-
-	queue, buffer, limit vmstructs.Field // of the interpreter's code
-	sender               int64           // where the caller's SP is in an interpreted frame: words from FP on
-	codelet              codelets
-	listed               codeletList
-	callStub             vmstructs.Field // the return address of the call from C++ to Java; its offset is 0 if not known
+	blobs    vmstructs.CodeCache
+	code     *vmstructs.Interpreter
+	sender   int64           // where the caller's SP is in an interpreted frame: words from FP on
+	callStub vmstructs.Field // the return address of the call from C++ to Java; its offset is 0 if not known
 }
 
 type machineKey struct{}
@@ -53,63 +39,19 @@ func newMachine(q *frame.Query) *machine {
 
 // layOut takes the needed offsets and sizes from the tables.
 func layOut(t *vmstructs.Tables) *machine {
-	vm := &machine{}
-	missing := ""
-	need := func(names ...string) (f vmstructs.Field) {
-		for _, name := range names {
-			if f, ok := t.Fields[name]; ok {
-				return f
-			}
-		}
-		if missing == "" {
-			missing = names[0]
-		}
-		return f
+	needed := vmstructs.Needed{Tables: t}
+	vm := &machine{blobs: needed.CodeCache(), code: needed.Interpreter()}
+	var ok bool
+	if vm.sender, ok = t.Constants[senderSP]; !ok {
+		needed.Lacks(senderSP)
 	}
-	number := func(name string) vmstructs.Field {
-		f := need(name)
-		if f.Size == 0 && missing == "" {
-			missing = "the type of " + name
-		}
-		return f
+	if err := needed.Err(); err != nil {
+		return &machine{why: frame.Answer(err.Error())}
 	}
-	optional := func(name string) (f vmstructs.Field, ok bool) { f, ok = t.Fields[name]; return f, ok }
-
-	if heap, ok := optional("CodeCache::_heap"); ok {
-		vm.heap = heap
-	} else {
-		vm.heaps = need("CodeCache::_heaps")
-		vm.length = need("GrowableArrayBase::_len", "GenericGrowableArray::_len")
-		vm.data = need("GrowableArray<int>::_data")
-	}
-	vm.memory, vm.segmap = need("CodeHeap::_memory").Offset, need("CodeHeap::_segmap").Offset
-	vm.low, vm.high = need("VirtualSpace::_low").Offset, need("VirtualSpace::_high").Offset
-	vm.segment = number("CodeHeap::_log2_segment_size")
-	vm.used = number("HeapBlock::Header::_used")
-	vm.used.Offset += need("HeapBlock::_header").Offset
-	if vm.header = t.Types["HeapBlock"].Size; vm.header == 0 && missing == "" {
-		missing = "HeapBlock"
-	}
-	vm.frameSize, vm.complete = number("CodeBlob::_frame_size"), number("CodeBlob::_frame_complete_offset")
-	if begin, ok := optional("CodeBlob::_code_begin"); ok {
-		vm.codeBegin, vm.codeEnd = begin, need("CodeBlob::_code_end")
-	} else {
-		vm.codeOffset, vm.codeStop = number("CodeBlob::_code_offset"), number("CodeBlob::_data_offset")
-	}
-	vm.queue = need("AbstractInterpreter::_code")
-	vm.buffer, vm.limit = need("StubQueue::_stub_buffer"), number("StubQueue::_buffer_limit")
-	sender, ok := t.Constants[senderSP]
-	if !ok && missing == "" {
-		missing = senderSP
-	}
-	if vm.sender = sender; missing != "" {
-		return &machine{why: frame.Answer("the Java virtual machine's tables leave out " + missing)}
-	}
-	if sender < -maxFixed || sender > maxFixed {
+	if vm.sender < -maxFixed || vm.sender > maxFixed {
 		return &machine{why: unread}
 	}
-	vm.codelet = layOutCodelets(t)
-	vm.callStub, _ = optional("StubRoutines::_call_stub_return_address")
+	vm.callStub = t.Fields["StubRoutines::_call_stub_return_address"]
 	return vm
 }
 

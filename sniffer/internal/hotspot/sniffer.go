@@ -17,8 +17,6 @@ const (
 	inFile      = frame.Answer("PC is in a file's code")
 	otherFrames = frame.Answer("the Java virtual machine's frames on this architecture are not known")
 	unread      = frame.Answer("the Java virtual machine's tables cannot be read")
-	noBlob      = frame.Answer("the Java virtual machine has no code at PC")
-	noFrame     = frame.Answer("the Java virtual machine does not say how large the frame is")
 	noEffort    = frame.Answer("too much code without tables was looked at already")
 	notSetUp    = frame.Answer("the code at PC does not tell whether the frame is set up")
 )
@@ -34,26 +32,26 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, vm.why
 	}
 	r := vmstructs.Reader{Memory: q.Modules.MemoryOr(q.Memory), Order: q.Arch.Order}
-	if lo, n, ok := vm.interpreter(&r); ok && q.AddressInBlock-lo < n {
+	if lo, n, ok := vm.code.Code(&r); ok && q.AddressInBlock-lo < n {
 		return vm.interpreted(q, &r, lo, n)
 	}
 	if at, ok := r.Word(vm.callStub.Offset); ok && at == q.PC && !q.Innermost() {
 		return callStub(q)
 	}
-	b, why := vm.find(&r, q)
-	if why != frame.Claimed {
-		return trad.Row{}, why
+	b, err := vm.blobs.Find(&r, q.AddressInBlock, q)
+	if err != nil {
+		return trad.Row{}, frame.Answer(err.Error())
 	}
 	return vm.compiled(q, &b)
 }
 
 // compiled returns the row of a blob's frame. Its size does not change while the frame is set up.
 // The return address lies just inward of the CFA, and the caller's frame pointer inward of that.
-func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
+func (vm *machine) compiled(q *frame.Query, b *vmstructs.Blob) (trad.Row, frame.Answer) {
 	word := int32(q.Arch.PtrSize)
 	row := trad.Row{
-		Lo: b.lo, Len: uint32(min(b.hi-b.lo, math.MaxUint32)),
-		CFA:    trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP, Off: b.frame * word},
+		Lo: b.Lo, Len: uint32(min(b.Hi-b.Lo, math.MaxUint32)),
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP, Off: b.Frame * word},
 		RA:     trad.Rule{Kind: trad.Saved, Off: -word},
 		FP:     trad.Rule{Kind: trad.Saved, Off: -2 * word},
 		Others: lost,
@@ -61,9 +59,9 @@ func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	switch {
 	case !q.Innermost():
 		return row, frame.Claimed
-	case b.complete < 0:
+	case b.Complete < 0:
 		return trad.Row{}, notSetUp
-	case q.PC-b.lo < uint64(b.complete):
+	case q.PC-b.Lo < uint64(b.Complete):
 		return beginning(q, b)
 	}
 	return body(q, b, row)

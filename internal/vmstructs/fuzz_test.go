@@ -1,14 +1,11 @@
-package hotspot
+package vmstructs
 
 import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/format/elf"
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/test/bounds"
-	"github.com/sfwalk/sfwalk/internal/vmstructs"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -40,7 +37,7 @@ var exportedNames = []string{
 func exported() map[string]elf.Symbol {
 	list := make(map[string]elf.Symbol)
 	for i, name := range exportedNames {
-		list[vmstructs.Prefix+name] = elf.Symbol{Addr: imageAt + uint64(8*i), Size: 8}
+		list[Prefix+name] = elf.Symbol{Addr: imageAt + uint64(8*i), Size: 8}
 	}
 	return list
 }
@@ -116,7 +113,7 @@ func smallVM() image {
 		put(at+8, typ.size)
 		at += 24
 	}
-	put(ints, str(senderSP))
+	put(ints, str("frame::interpreter_frame_sender_sp_offset"))
 	order.PutUint32(m[ints+8:], ^uint32(0))
 	// A list of one heap, the heap, its map, and the interpreter's code behind it.
 	put(statics, imageAt+0x880)
@@ -144,34 +141,34 @@ func smallVM() image {
 }
 
 // read reads the image's tables, and looks up an address.
-func (m image) read(pc uint64) (vm *machine, b blob, why frame.Answer) {
-	q := &frame.Query{PC: pc + 1, AddressInBlock: pc, Modules: target.NewModules(nil, nil), Arch: amd64.Arch, Memory: m}
-	r := &vmstructs.Reader{Memory: m, Order: q.Arch.Order}
-	t, ok := vmstructs.Read(r, exported(), 0)
+func (m image) read(pc uint64) (b Blob, c Codelet, err error) {
+	r := &Reader{Memory: m, Order: binary.LittleEndian}
+	t, ok := Read(r, exported(), 0)
 	if !ok {
-		return vm, b, unread
+		return b, c, ErrUnread
 	}
-	if vm = layOut(t); vm.why != frame.Claimed {
-		return vm, b, vm.why
+	needed := Needed{Tables: t}
+	blobs, code := needed.CodeCache(), needed.Interpreter()
+	if err := needed.Err(); err != nil {
+		return b, c, err
 	}
-	vm.interpreter(r)
-	vm.findCodelet(r, pc)
-	b, why = vm.find(r, q)
-	return vm, b, why
+	code.Code(r)
+	c, _ = code.Codelet(r, pc)
+	b, err = blobs.Find(r, pc, nil)
+	return b, c, err
 }
 
 // The image that the fuzz test begins with is a good one.
 func TestMade(t *testing.T) {
-	vm, b, why := smallVM().read(blobPC)
-	if want := (blob{heapAt + 2*64 + 16 + 64, heapAt + 2*64 + 16 + 160, 6, 0}); why != frame.Claimed || b != want {
-		t.Errorf("%+v, %q; want %+v", b, why, want)
+	b, _, err := smallVM().read(blobPC)
+	if want := (Blob{heapAt + 2*64 + 16, heapAt + 2*64 + 16 + 64, heapAt + 2*64 + 16 + 160, 6, 0}); err != nil || b != want {
+		t.Errorf("%+v, %v; want %+v", b, err, want)
 	}
-	if _, _, why := smallVM().read(heapAt + 70); why != noBlob {
-		t.Errorf("in a free segment: %q", why)
+	if _, _, err := smallVM().read(heapAt + 70); err != ErrNoBlob {
+		t.Errorf("in a free segment: %v", err)
 	}
-	r := &vmstructs.Reader{Memory: smallVM(), Order: binary.LittleEndian}
-	if _, hi, name, ok := vm.findCodelet(r, heapAt+0x240); !ok || name != "return entry points" || hi != heapAt+0x280 {
-		t.Errorf("codelet %q up to %#x, %t", name, hi, ok)
+	if _, c, _ := smallVM().read(heapAt + 0x240); c.Name != "return entry points" || c.Hi != heapAt+0x280 {
+		t.Errorf("codelet %q up to %#x", c.Name, c.Hi)
 	}
 }
 
@@ -189,11 +186,11 @@ func (m *counted) ReadMemory(_ uint64, p []byte) (int, error) {
 func TestManyCodelets(t *testing.T) {
 	const begin, size, addresses = 0x10000, 32, 20000
 	m := &counted{}
-	r, list := &vmstructs.Reader{Memory: m, Order: binary.LittleEndian}, codeletList{}
+	r, list := &Reader{Memory: m, Order: binary.LittleEndian}, codeletList{}
 	for _, end := range []uint64{begin + 100*size, begin + 2*maxCodelets*size} { // the queue grows as the machine starts
 		for i := range uint64(addresses) {
 			pc := begin + i*16
-			at, hi, ok := list.find(r, vmstructs.Field{Size: 4}, begin, end, pc)
+			at, hi, ok := list.find(r, Field{Size: 4}, begin, end, pc)
 			if listed := pc < min(end, begin+maxCodelets*size); ok != listed || ok && (at != begin+i/2*size || hi != at+size) {
 				t.Fatalf("%#x of %#x: from %#x to %#x, %t", pc, end, at, hi, ok)
 			}
